@@ -1,0 +1,77 @@
+//! What the log can say about a run.
+
+use serde::{Deserialize, Serialize};
+
+/// The seven things that happen to a run. The set is closed: a refusal or an expiry is a
+/// `tool.cancelled` with its reason.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum EventKind {
+    #[serde(rename = "tool.started")]
+    Started,
+    #[serde(rename = "tool.output_appended")]
+    OutputAppended,
+    #[serde(rename = "tool.completed")]
+    Completed,
+    #[serde(rename = "tool.failed")]
+    Failed,
+    #[serde(rename = "tool.cancelled")]
+    Cancelled,
+    #[serde(rename = "tool.needs_approval")]
+    NeedsApproval,
+    #[serde(rename = "tool.approved")]
+    Approved,
+}
+
+impl EventKind {
+    pub const ALL: [Self; 7] = [
+        Self::Started,
+        Self::OutputAppended,
+        Self::Completed,
+        Self::Failed,
+        Self::Cancelled,
+        Self::NeedsApproval,
+        Self::Approved,
+    ];
+
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Started => "tool.started",
+            Self::OutputAppended => "tool.output_appended",
+            Self::Completed => "tool.completed",
+            Self::Failed => "tool.failed",
+            Self::Cancelled => "tool.cancelled",
+            Self::NeedsApproval => "tool.needs_approval",
+            Self::Approved => "tool.approved",
+        }
+    }
+
+    /// Whether nothing of the run can follow.
+    #[must_use]
+    pub const fn is_terminal(self) -> bool {
+        matches!(self, Self::Completed | Self::Failed | Self::Cancelled)
+    }
+
+    #[must_use]
+    pub fn parse(text: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|kind| kind.as_str() == text)
+    }
+}
+
+/// What a run that was cut off may have done to the world.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Effect {
+    None,
+    Unknown,
+}
+
+impl Effect {
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::None => "none",
+            Self::Unknown => "unknown",
+        }
+    }
+}

@@ -1,0 +1,35 @@
+//! What exists: names, ids, definitions, calls, runs, events.
+//!
+//! This room holds nouns and their rules, and nothing that does anything: no clock, no database, no
+//! network, no async. Whatever enters it through a constructor is well formed, so that nobody
+//! downstream checks again. It must never depend on another crate of the house.
+//!
+//! Start with [`ToolDef`], what a tool is; then [`Caller`], who calls; then [`RunStatus`] and
+//! [`EventKind`], what a call leaves behind.
+
+mod call;
+mod code;
+mod event;
+mod id;
+mod outcome;
+mod permission;
+mod role;
+mod slug;
+mod time;
+mod tool;
+
+pub use call::{ActsAs, Actor, Caller, Channel, Link, Mode, Principal, RunStatus, Source};
+pub use code::Code;
+pub use event::{Effect, EventKind};
+pub use id::{
+    ApprovalId, AuditId, EventId, IdError, KeyId, LoginId, ReplicaId, RunId, SessionId, TenantId, ToolId, UserId,
+};
+pub use outcome::{ToolFailure, ToolResult};
+pub use permission::{Permission, PermissionError, PermissionSet};
+pub use role::Role;
+pub use slug::{Slug, SlugError, TenantSlug};
+pub use time::Timestamp;
+pub use tool::{
+    Execution, Implementation, Layer, Level, Listing, Origin, OutputSection, Policy, SectionKind, ToolDef,
+    ToolStatus,
+};

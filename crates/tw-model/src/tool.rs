@@ -1,0 +1,203 @@
+//! What a tool is.
+
+use std::{collections::BTreeMap, fmt, sync::Arc, time::Duration};
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::{Permission, Slug, ToolId};
+
+macro_rules! words {
+    ($(#[$doc:meta])* $name:ident { $($(#[$variant_doc:meta])* $variant:ident = $word:literal),+ $(,)? }) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+        pub enum $name {
+            $($(#[$variant_doc])* #[serde(rename = $word)] $variant),+
+        }
+
+        impl $name {
+            pub const ALL: &[Self] = &[$(Self::$variant),+];
+
+            #[must_use]
+            pub const fn as_str(self) -> &'static str {
+                match self { $(Self::$variant => $word),+ }
+            }
+
+            #[must_use]
+            pub fn parse(text: &str) -> Option<Self> {
+                Self::ALL.iter().copied().find(|word| word.as_str() == text)
+            }
+        }
+
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(self.as_str())
+            }
+        }
+    };
+}
+
+words! {
+    /// What a tool may do to the world, from harmless to irreversible. The order matters: a tenant may
+    /// raise a level and never lower it.
+    Level { Read = "read", Draft = "draft", Write = "write", Destructive = "destructive" }
+}
+
+words! {
+    /// Whether an agent's call waits for a person, where the definition says so.
+    Policy { Auto = "auto", AlwaysAsk = "always_ask" }
+}
+
+words! {
+    /// Which layer of the catalogue a tool's row belongs to. The wire calls it `kind`.
+    Layer { Code = "code", SystemOverride = "system_override", TenantCustom = "tenant_custom" }
+}
+
+words! {
+    Origin { Code = "code", Builtin = "builtin", Database = "database", Bundle = "bundle", Mcp = "mcp" }
+}
+
+words! {
+    ToolStatus { Draft = "draft", Published = "published", Deprecated = "deprecated", Disabled = "disabled" }
+}
+
+words! {
+    /// Whether a tool is in a tenant's catalogue when no row says anything about it.
+    Listing {
+        /// There unless switched off.
+        OptOut = "opt_out",
+        /// Absent until switched on, because it needs provisioning.
+        OptIn = "opt_in",
+    }
+}
+
+words! {
+    SectionKind {
+        Summary = "summary", Table = "table", Chart = "chart", Radar = "radar", Ranking = "ranking",
+        Custom = "custom",
+    }
+}
+
+/// One part of a tool's output and how a person wants to see it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct OutputSection {
+    /// Key in the output object.
+    pub key: String,
+    pub label: String,
+    #[serde(rename = "type")]
+    pub kind: SectionKind,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub config: Option<BTreeMap<String, Value>>,
+}
+
+/// How runs of a tool share the machine. Never shown to a model.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Execution {
+    /// Equal input gives equal output, and nothing else happens.
+    pub is_pure: bool,
+    pub concurrency_group: String,
+    /// How many runs of the group may overlap; `None` for no limit of its own.
+    pub max_concurrency: Option<u32>,
+    pub timeout_s: Option<u32>,
+}
+
+impl Default for Execution {
+    fn default() -> Self {
+        Self { is_pure: false, concurrency_group: "default".to_owned(), max_concurrency: None, timeout_s: None }
+    }
+}
+
+/// What runs when the tool is called.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "implementation_type", rename_all = "snake_case")]
+pub enum Implementation {
+    /// A Rust function that registered itself under the tool's slug.
+    Code,
+}
+
+impl Implementation {
+    /// The wire's `implementation_type`.
+    #[must_use]
+    pub const fn type_name(&self) -> &'static str {
+        match self {
+            Self::Code => "function",
+        }
+    }
+}
+
+/// A tool: one definition for the form, the function and the endpoint.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ToolDef {
+    pub id: ToolId,
+    pub slug: Slug,
+    pub name: String,
+    /// Read by people and by models: when to use it, and what to use instead.
+    pub description: String,
+    pub category: String,
+    /// Name of a Lucide icon.
+    pub icon: String,
+    pub tags: Vec<String>,
+    pub version: semver::Version,
+    pub layer: Layer,
+    pub origin: Origin,
+    pub status: ToolStatus,
+    /// The tenant's own switch; `None` where no row says anything, and then [`Listing`] decides.
+    pub enabled: Option<bool>,
+    pub is_active: bool,
+    pub listing: Listing,
+    pub level: Option<Level>,
+    /// `None` means derived from the level.
+    pub policy: Option<Policy>,
+    pub required_permission: Option<Permission>,
+    /// Tenants that may see the tool; empty for all.
+    pub tenant_slugs: Vec<String>,
+    pub output_sections: Vec<OutputSection>,
+    pub collaborative: bool,
+    /// Whether a space shows the call; `None` acts as no.
+    pub visible: Option<bool>,
+    pub is_async: bool,
+    pub timeout_ms: u64,
+    pub execution: Execution,
+    pub input_schema: Arc<Value>,
+    pub output_schema: Option<Arc<Value>>,
+    pub implementation: Implementation,
+}
+
+impl ToolDef {
+    pub const TIMEOUT_MS_DEFAULT: u64 = 30_000;
+
+    /// How long a call may take: the smaller of the two limits that a definition can name.
+    #[must_use]
+    pub fn timeout(&self) -> Duration {
+        let own = Duration::from_millis(self.timeout_ms);
+        self.execution.timeout_s.map_or(own, |s| own.min(Duration::from_secs(s.into())))
+    }
+
+    /// Whether a call may change the world, so that its start has to be on disk before it runs. A
+    /// tool without a level is taken for one that may.
+    #[must_use]
+    pub fn has_effects(&self) -> bool {
+        !matches!(self.level, Some(Level::Read | Level::Draft))
+    }
+
+    /// Whether a run that was cut off may simply be made again.
+    #[must_use]
+    pub fn is_repeatable(&self) -> bool {
+        !self.has_effects() || self.execution.is_pure
+    }
+
+    /// Whether the tool is in the catalogue of a tenant, or the reason why not.
+    pub fn in_catalogue(&self, tenant_slug: &str) -> Result<(), &'static str> {
+        // Fails closed: a list that does not name the tenant hides the tool whatever the switches say.
+        if !self.tenant_slugs.is_empty() && !self.tenant_slugs.iter().any(|slug| slug == tenant_slug) {
+            return Err("not_for_this_tenant");
+        }
+        match (self.enabled, self.listing) {
+            (Some(true), _) | (None, Listing::OptOut) => Ok(()),
+            (Some(false), _) => Err("switched_off"),
+            (None, Listing::OptIn) => Err("not_switched_on"),
+        }
+    }
+}

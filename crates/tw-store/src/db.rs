@@ -1,0 +1,286 @@
+//! The two databases behind one enum, and the macros that write a query once for both.
+
+use std::{
+    path::{Path, PathBuf},
+    str::FromStr,
+    time::Duration,
+};
+
+use sqlx::{
+    ConnectOptions, Connection, Postgres, Sqlite, Transaction,
+    migrate::{Migration, MigrationType, Migrator},
+    pool::PoolConnection,
+    postgres::{PgConnectOptions, PgConnection, PgPool, PgPoolOptions},
+    sqlite::{
+        SqliteConnectOptions, SqliteConnection, SqliteJournalMode, SqlitePool, SqlitePoolOptions, SqliteSynchronous,
+    },
+};
+
+use crate::error::{Error, Result};
+
+/// When what is acknowledged is on disk.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Durability {
+    /// Before the answer. The default.
+    #[default]
+    Full,
+    /// Some time after it. For measuring what the flush costs.
+    Buffered,
+}
+
+/// Where the data lives.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Target {
+    /// A file of our own.
+    Sqlite { file: PathBuf },
+    Postgres { url: String },
+}
+
+impl Target {
+    #[must_use]
+    pub fn sqlite_in(data_dir: &Path) -> Self {
+        Self::Sqlite { file: data_dir.join("toolwright.sqlite") }
+    }
+}
+
+/// The open database. Outside this crate nobody sees a pool.
+#[derive(Clone, Debug)]
+pub(crate) enum Db {
+    /// One connection writes, so SQLite's single writer is a queue rather than an error.
+    Sqlite {
+        read: SqlitePool,
+        write: SqlitePool,
+    },
+    Pg(PgPool),
+}
+
+/// A connection with its tenants set.
+#[derive(Debug)]
+pub(crate) enum Conn {
+    Sqlite(PoolConnection<Sqlite>),
+    Pg(PoolConnection<Postgres>),
+}
+
+/// A transaction with its tenants set.
+#[derive(Debug)]
+pub(crate) enum Tx {
+    Sqlite(Transaction<'static, Sqlite>),
+    Pg(Transaction<'static, Postgres>),
+}
+
+/// Runs one expression on whichever database it is: `on!(conn, c => sqlx::query(Q).execute(c).await)`.
+macro_rules! on {
+    ($conn:expr, $c:ident => $body:expr) => {
+        match &mut $conn {
+            $crate::db::Conn::Sqlite(connection) => {
+                let $c = &mut **connection;
+                $body
+            }
+            $crate::db::Conn::Pg(connection) => {
+                let $c = &mut **connection;
+                $body
+            }
+        }
+    };
+}
+pub(crate) use on;
+
+/// As [`on!`], inside a transaction.
+macro_rules! within {
+    ($tx:expr, $c:ident => $body:expr) => {
+        match &mut *$tx {
+            $crate::db::Tx::Sqlite(transaction) => {
+                let $c = &mut **transaction;
+                $body
+            }
+            $crate::db::Tx::Pg(transaction) => {
+                let $c = &mut **transaction;
+                $body
+            }
+        }
+    };
+}
+pub(crate) use within;
+
+/// How long a request waits for a connection before it is told that the database is away.
+const ACQUIRE: Duration = Duration::from_secs(5);
+/// The longest that PostgreSQL works on one statement of ours.
+const STATEMENT_TIMEOUT: &str = "15s";
+
+impl Db {
+    pub(crate) async fn open(target: &Target, durability: Durability, connections: u32) -> Result<Self> {
+        match target {
+            Target::Sqlite { file } => open_sqlite(file, durability).await,
+            Target::Postgres { url } => open_postgres(url, durability, connections).await,
+        }
+    }
+
+    /// A connection for reading, on which `tenants` are the only ones that exist.
+    pub(crate) async fn read(&self, tenants: &str) -> Result<Conn> {
+        match self {
+            Self::Sqlite { read, .. } => {
+                Ok(Conn::Sqlite(read.acquire().await.map_err(Error::doing("connecting"))?))
+            }
+            Self::Pg(pool) => {
+                let mut connection = pool.acquire().await.map_err(Error::doing("connecting"))?;
+                // Every way to a pooled connection goes through here or `begin`, so what an earlier
+                // request has set never holds for a later one.
+                sqlx::query("SELECT set_config('tw.tenants', $1, false)")
+                    .bind(tenants)
+                    .execute(&mut *connection)
+                    .await
+                    .map_err(Error::doing("setting the tenant"))?;
+                Ok(Conn::Pg(connection))
+            }
+        }
+    }
+
+    pub(crate) async fn begin(&self, tenants: &str) -> Result<Tx> {
+        match self {
+            // A transaction that starts by reading and then writes would fail at once with BUSY.
+            Self::Sqlite { write, .. } => Ok(Tx::Sqlite(
+                write.begin_with("BEGIN IMMEDIATE").await.map_err(Error::doing("beginning a transaction"))?,
+            )),
+            Self::Pg(pool) => {
+                let mut transaction = pool.begin().await.map_err(Error::doing("beginning a transaction"))?;
+                sqlx::query("SELECT set_config('tw.tenants', $1, true)")
+                    .bind(tenants)
+                    .execute(&mut *transaction)
+                    .await
+                    .map_err(Error::doing("setting the tenant"))?;
+                Ok(Tx::Pg(transaction))
+            }
+        }
+    }
+
+    pub(crate) async fn close(&self) {
+        match self {
+            Self::Sqlite { read, write } => {
+                read.close().await;
+                write.close().await;
+            }
+            Self::Pg(pool) => pool.close().await,
+        }
+    }
+}
+
+impl Tx {
+    pub(crate) async fn commit(self) -> Result<()> {
+        match self {
+            Self::Sqlite(transaction) => transaction.commit().await,
+            Self::Pg(transaction) => transaction.commit().await,
+        }
+        .map_err(Error::doing("committing"))
+    }
+}
+
+async fn open_sqlite(file: &Path, durability: Durability) -> Result<Db> {
+    let synchronous = match durability {
+        Durability::Full => SqliteSynchronous::Full,
+        Durability::Buffered => SqliteSynchronous::Normal,
+    };
+    let options = SqliteConnectOptions::new()
+        .filename(file)
+        .create_if_missing(true)
+        .journal_mode(SqliteJournalMode::Wal)
+        .synchronous(synchronous)
+        .foreign_keys(true)
+        .busy_timeout(Duration::from_secs(5))
+        .statement_cache_capacity(256)
+        .disable_statement_logging();
+    let write = SqlitePoolOptions::new()
+        .max_connections(1)
+        .acquire_timeout(ACQUIRE)
+        .idle_timeout(None)
+        .max_lifetime(None)
+        .connect_with(options.clone())
+        .await
+        .map_err(Error::doing("opening the database file"))?;
+    let read = SqlitePoolOptions::new()
+        .max_connections(4)
+        .acquire_timeout(ACQUIRE)
+        .idle_timeout(None)
+        .max_lifetime(None)
+        .connect_with(options.read_only(true))
+        .await
+        .map_err(Error::doing("opening the database file for reading"))?;
+    Ok(Db::Sqlite { read, write })
+}
+
+fn pg_options(url: &str) -> Result<PgConnectOptions> {
+    let options = PgConnectOptions::from_str(url)
+        .map_err(|error| Error::Startup(format!("the database URL cannot be read: {error}")))?;
+    Ok(options.application_name("toolwright").disable_statement_logging())
+}
+
+async fn open_postgres(url: &str, durability: Durability, connections: u32) -> Result<Db> {
+    let flush = match durability {
+        Durability::Full => "on",
+        Durability::Buffered => "off",
+    };
+    let options = pg_options(url)?.options([
+        ("statement_timeout", STATEMENT_TIMEOUT),
+        ("lock_timeout", "10s"),
+        ("idle_in_transaction_session_timeout", "30s"),
+        ("synchronous_commit", flush),
+    ]);
+    let pool = PgPoolOptions::new()
+        .max_connections(connections)
+        .min_connections(1)
+        .acquire_timeout(ACQUIRE)
+        .after_connect(|connection, _| {
+            // Row-level security binds this role whatever user the URL names, a superuser included.
+            Box::pin(async move {
+                sqlx::raw_sql("SET ROLE toolwright_app").execute(connection).await?;
+                Ok(())
+            })
+        })
+        .connect_with(options)
+        .await
+        .map_err(Error::doing("connecting to PostgreSQL"))?;
+    Ok(Db::Pg(pool))
+}
+
+macro_rules! migrations {
+    ($folder:literal: $($version:literal $name:literal),+ $(,)?) => {
+        [$(Migration::new(
+            $version,
+            std::borrow::Cow::Borrowed($name),
+            MigrationType::Simple,
+            sqlx::SqlSafeStr::into_sql_str(include_str!(concat!("../migrations/", $folder, "/", $name, ".sql"))),
+            false,
+        )),+]
+    };
+}
+
+/// Brings the schema up to date. Running it twice, or from two machines at once, does no harm.
+pub async fn migrate(target: &Target) -> Result<()> {
+    let failed = |error: sqlx::migrate::MigrateError| match error {
+        sqlx::migrate::MigrateError::VersionMissing(version) => Error::Startup(format!(
+            "the database was migrated by a newer Toolwright (migration {version} is unknown here): use that version"
+        )),
+        error => Error::Startup(format!("the database cannot be migrated: {error}")),
+    };
+    match target {
+        Target::Sqlite { file } => {
+            let migrator = Migrator::with_migrations(migrations!["sqlite": 1 "0001_spine"].into());
+            let options = SqliteConnectOptions::new()
+                .filename(file)
+                .create_if_missing(true)
+                .journal_mode(SqliteJournalMode::Wal)
+                .busy_timeout(Duration::from_secs(30));
+            let mut connection =
+                SqliteConnection::connect_with(&options).await.map_err(Error::doing("opening the database file"))?;
+            migrator.run(&mut connection).await.map_err(failed)?;
+            connection.close().await.map_err(Error::doing("closing the database file"))
+        }
+        Target::Postgres { url } => {
+            let migrator = Migrator::with_migrations(migrations!["postgres": 1 "0001_spine"].into());
+            let mut connection = PgConnection::connect_with(&pg_options(url)?)
+                .await
+                .map_err(Error::doing("connecting to PostgreSQL"))?;
+            migrator.run(&mut connection).await.map_err(failed)?;
+            connection.close().await.map_err(Error::doing("closing the connection"))
+        }
+    }
+}

@@ -1,0 +1,20 @@
+//! Where everything is kept: SQLite out of the box, PostgreSQL for many replicas, one code base.
+//!
+//! This room knows SQL and nobody else does. Every query about a tenant's things goes through a
+//! [`TenantScope`]; on PostgreSQL row-level security stands behind it as a second fence. What has to be
+//! found before a tenant is known is in [`lookup`], which returns ids and nothing else. No rule about
+//! who may do what belongs here.
+//!
+//! Start with [`Store`], then [`log`], the one way to change a run.
+
+mod db;
+mod error;
+pub mod log;
+mod row;
+mod scope;
+mod wake;
+
+pub use db::{Durability, Target, migrate};
+pub use error::{Error, Result};
+pub use scope::{Options, Store, TenantScope};
+pub use wake::{SessionWatch, Wake};

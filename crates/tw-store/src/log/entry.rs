@@ -1,0 +1,170 @@
+//! What can be asked of the log.
+
+use std::sync::Arc;
+
+use tw_model::{
+    ApprovalId, Channel, Effect, EventId, EventKind, Level, Mode, ReplicaId, RunId, RunStatus, SessionId, Source,
+    TenantId, Timestamp, ToolId,
+};
+
+use crate::error::Error;
+
+/// One atomic step of one run: events, and what they make of the run's row.
+#[derive(Clone, Debug)]
+pub struct Entry {
+    pub tenant: TenantId,
+    pub run: RunId,
+    /// The run's own id for a call outside any session.
+    pub session: SessionId,
+    pub tool: Arc<str>,
+    /// Who did this, as JSON.
+    pub actor: Arc<str>,
+    pub at: Timestamp,
+    pub step: Step,
+    /// At least one.
+    pub events: Vec<NewEvent>,
+}
+
+#[derive(Clone, Debug)]
+pub struct NewEvent {
+    pub id: EventId,
+    pub kind: EventKind,
+    /// A JSON object, as text.
+    pub payload: String,
+}
+
+#[derive(Clone, Debug)]
+pub enum Step {
+    Open(Box<NewRun>),
+    Change(Box<Change>),
+}
+
+/// A run that begins with this entry.
+#[derive(Clone, Debug)]
+pub struct NewRun {
+    pub parent: Option<RunId>,
+    pub root: RunId,
+    pub tool_id: ToolId,
+    pub version: Arc<str>,
+    pub source: Source,
+    pub channel: Channel,
+    pub mode: Mode,
+    pub principal: Arc<str>,
+    pub effectful: bool,
+    pub repeatable: bool,
+    /// Who runs it now.
+    pub replica: ReplicaId,
+    /// The tenant's epoch that the caller's rights were read from. A newer one sends the call back.
+    pub epoch: i64,
+    pub claim: Option<Claim>,
+    /// The run waits for somebody instead of running.
+    pub park: Option<Park>,
+}
+
+/// An idempotency key taken together with the run it names.
+#[derive(Clone, Debug)]
+pub struct Claim {
+    pub route: String,
+    pub key: String,
+    pub body_hash: [u8; 32],
+    pub expires: Timestamp,
+    /// The interrupted run whose place the new one may take.
+    pub instead_of: Option<RunId>,
+}
+
+/// The rows of a run that waits for an approval.
+#[derive(Clone, Debug)]
+pub struct Park {
+    /// Whatever resuming needs, as JSON.
+    pub context: String,
+    pub approval: NewApproval,
+}
+
+#[derive(Clone, Debug)]
+pub struct NewApproval {
+    pub id: ApprovalId,
+    pub input: String,
+    pub input_digest: String,
+    pub definition_hash: String,
+    pub seal: Vec<u8>,
+    pub level: Option<Level>,
+    pub reason: String,
+    pub owner: tw_model::UserId,
+    pub expires: Timestamp,
+}
+
+/// What happens to a run that exists.
+#[derive(Clone, Debug)]
+pub struct Change {
+    pub expect: Expect,
+    /// `None` leaves the status alone.
+    pub to: Option<RunStatus>,
+    pub finished: Option<Finished>,
+    /// The replica that runs it from now on; the lease epoch goes up by one.
+    pub claimed_by: Option<ReplicaId>,
+    /// As [`NewRun::epoch`], where an effect is about to happen.
+    pub epoch: Option<i64>,
+    pub decision: Option<ApprovalDecision>,
+}
+
+/// The state the run has to be in, or the entry is rejected.
+#[derive(Clone, Copy, Debug)]
+pub enum Expect {
+    /// Running, under this lease.
+    Lease(i64),
+    Status(RunStatus),
+    /// Not ended yet.
+    Open,
+}
+
+/// How a run ended.
+#[derive(Clone, Debug, Default)]
+pub struct Finished {
+    pub summary: Option<String>,
+    pub error: Option<String>,
+    pub error_code: Option<&'static str>,
+    pub effect: Option<Effect>,
+    pub duration_us: Option<i64>,
+}
+
+/// What becomes of the approval of the run.
+#[derive(Clone, Debug)]
+pub struct ApprovalDecision {
+    /// `approved`, `denied`, `expired` or `cancelled`.
+    pub status: &'static str,
+    pub by: Option<String>,
+    pub note: Option<String>,
+    /// What the approver changed, as JSON.
+    pub changes: Option<String>,
+    /// The input that was approved, where it was changed, with its seal.
+    pub input: Option<(String, String, Vec<u8>)>,
+}
+
+/// The entry is on disk.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Appended {
+    /// The sequence number of the last of its events.
+    pub seq: i64,
+    /// The run's lease from now on.
+    pub lease_epoch: i64,
+}
+
+/// The entry is not on disk, and nothing of it happened.
+#[derive(Clone, Debug, thiserror::Error)]
+pub enum Rejected {
+    /// What the caller may do has changed since it was read; read it again.
+    #[error("the tenant is at epoch {epoch} now")]
+    Stale { epoch: i64 },
+    #[error("there is no such run")]
+    NoRun,
+    #[error("the run is {status:?}")]
+    Status { status: RunStatus },
+    #[error("there is no such session")]
+    NoSession,
+    #[error("the idempotency key is taken")]
+    Claimed,
+    #[error("the log is closed")]
+    Closed,
+    #[error(transparent)]
+    Failed(Arc<Error>),
+}

@@ -1,0 +1,186 @@
+//! One lane: takes what has gathered, writes it in one transaction, answers, and starts again.
+
+use std::{sync::Arc, time::Duration};
+
+use tokio::sync::{mpsc, oneshot};
+use tw_model::{EventId, SessionId};
+
+use super::{
+    Job,
+    entry::{Appended, Entry, Expect, Rejected, Step},
+    plan::{Plan, plan},
+    postgres, rows, sqlite,
+};
+use crate::{
+    db::{Db, Tx}, error::Error,
+    scope::tenants_setting,
+    wake::Wake,
+};
+
+/// How many entries share a transaction at the most.
+const ENTRIES_MAX: usize = 512;
+/// How much payload does.
+const BYTES_MAX: usize = 16 << 20;
+/// How long one transaction may take before its connection is given up: a database that accepts and
+/// never answers must not hold callers for ever.
+const PATIENCE: Duration = Duration::from_secs(20);
+const CONFLICT_TRIES: usize = 5;
+
+type Answer = oneshot::Sender<Result<Appended, Rejected>>;
+
+pub(crate) async fn run(db: Db, wake: Arc<Wake>, mut jobs: mpsc::UnboundedReceiver<Job>) {
+    let mut closing = false;
+    while !closing {
+        let Some(first) = jobs.recv().await else { return };
+        let mut batch = Vec::new();
+        let mut bytes = 0;
+        let mut next = Some(first);
+        while let Some(job) = next {
+            match job {
+                Job::Append { entry, answer } => {
+                    bytes += entry.events.iter().map(|event| event.payload.len()).sum::<usize>();
+                    batch.push((entry, answer));
+                }
+                Job::Close => closing = true,
+            }
+            next = (batch.len() < ENTRIES_MAX && bytes < BYTES_MAX).then(|| jobs.try_recv().ok()).flatten();
+        }
+        write(&db, &wake, batch).await;
+    }
+    // What arrived after the close was asked for is answered rather than dropped without a word.
+    while let Ok(job) = jobs.try_recv() {
+        if let Job::Append { answer, .. } = job {
+            let _ = answer.send(Err(Rejected::Closed));
+        }
+    }
+}
+
+async fn write(db: &Db, wake: &Wake, batch: Vec<(Box<Entry>, Answer)>) {
+    if batch.is_empty() {
+        return;
+    }
+    match attempt(db, &batch.iter().map(|(entry, _)| &**entry).collect::<Vec<_>>()).await {
+        Ok(written) => answer_all(wake, batch, written),
+        // One entry that the database cannot take must not fail its neighbours.
+        Err(Error::Database { .. } | Error::Corrupt { .. }) if 1 < batch.len() => {
+            for (entry, answer) in batch {
+                let result = attempt(db, &[&*entry]).await;
+                match result {
+                    Ok(written) => answer_all(wake, vec![(entry, answer)], written),
+                    Err(error) => drop(answer.send(Err(fail(error)))),
+                }
+            }
+        }
+        Err(error) => {
+            let rejected = fail(error);
+            for (_, answer) in batch {
+                let _ = answer.send(Err(rejected.clone()));
+            }
+        }
+    }
+}
+
+fn fail(error: Error) -> Rejected {
+    tracing::warn!(error = &error as &dyn std::error::Error, "a group of events was not written");
+    Rejected::Failed(Arc::new(error))
+}
+
+fn answer_all(wake: &Wake, batch: Vec<(Box<Entry>, Answer)>, answers: Vec<Result<Appended, Rejected>>) {
+    for ((entry, answer), result) in batch.into_iter().zip(answers) {
+        if result.is_ok() {
+            // Nobody can have watched a run of its own session before it existed.
+            let fresh = matches!(entry.step, Step::Open(_)) && entry.session == entry.run.into();
+            if !fresh {
+                wake.session_changed(entry.session);
+            }
+            if let Step::Change(change) = &entry.step {
+                if change.decision.as_ref().is_some_and(|decision| decision.status == "approved") {
+                    wake.pending_ready();
+                }
+                if matches!(change.expect, Expect::Open) {
+                    wake.run_ended(entry.run);
+                }
+            }
+        }
+        // A caller that has gone away no longer needs the answer; the entry stands.
+        let _ = answer.send(result);
+    }
+}
+
+/// Writes the entries in one transaction, again where another transaction got in the way.
+async fn attempt(db: &Db, entries: &[&Entry]) -> Result<Vec<Result<Appended, Rejected>>, Error> {
+    let mut tries = 0;
+    loop {
+        tries += 1;
+        let result = match tokio::time::timeout(PATIENCE, once(db, entries)).await {
+            Ok(result) => result,
+            Err(_) => Err(Error::Unavailable { source: sqlx::Error::PoolTimedOut }),
+        };
+        match result {
+            Err(error) if is_conflict(&error) && tries < CONFLICT_TRIES => {
+                tracing::debug!(tries, "another transaction got in the way; writing the group again");
+            }
+            result => return result,
+        }
+    }
+}
+
+fn is_conflict(error: &Error) -> bool {
+    let Error::Unavailable { source: sqlx::Error::Database(source) } = error else { return false };
+    matches!(source.code().as_deref(), Some("40001" | "40P01"))
+}
+
+async fn once(db: &Db, entries: &[&Entry]) -> Result<Vec<Result<Appended, Rejected>>, Error> {
+    let mut tenants: Vec<_> = entries.iter().map(|entry| entry.tenant).collect();
+    tenants.sort_unstable();
+    tenants.dedup();
+    let setting = tenants_setting(tenants.iter().copied());
+    let mut tx = db.begin(&setting).await?;
+    let found = match &mut tx {
+        Tx::Sqlite(tx) => sqlite::find(tx, entries, &tenants).await?,
+        Tx::Pg(tx) => postgres::find(tx, entries, &tenants).await?,
+    };
+    let refused = rows::claim_keys(&mut tx, entries, &found).await?;
+    let plan = plan(entries, found, &refused);
+    match &mut tx {
+        Tx::Sqlite(tx) => sqlite::write(tx, &plan).await?,
+        Tx::Pg(tx) => postgres::write(tx, &plan).await?,
+    }
+    rows::write_waits(&mut tx, &plan).await?;
+    let witness = witness(&plan);
+    let answers = plan.answers;
+    match (tx.commit().await, witness) {
+        (Ok(()), _) => Ok(answers),
+        // The connection broke in the commit, so nobody knows. The log itself does.
+        (Err(Error::Unavailable { source }), Some(witness)) => {
+            if committed(db, &setting, witness).await? { Ok(answers) } else { Err(Error::Unavailable { source }) }
+        }
+        (Err(error), _) => Err(error),
+    }
+}
+
+/// An event that is in the log exactly if the transaction was committed.
+fn witness(plan: &Plan<'_>) -> Option<(SessionId, i64, EventId)> {
+    plan.events.first().map(|event| (event.entry.session, event.seq, event.entry.events[event.index].id))
+}
+
+async fn committed(db: &Db, setting: &str, witness: (SessionId, i64, EventId)) -> Result<bool, Error> {
+    const Q: &str = "SELECT count(*) FROM session_events WHERE session_id = $1 AND seq = $2 AND id = $3";
+    let (session, seq, id) = witness;
+    let mut last = None;
+    for _ in 0..20 {
+        match db.read(setting).await {
+            Ok(mut conn) => {
+                let count: Result<i64, _> = crate::db::on!(conn, c => sqlx::query_scalar(Q)
+                    .bind(session.uuid()).bind(seq).bind(id.uuid()).fetch_one(c).await);
+                match count {
+                    Ok(count) => return Ok(count != 0),
+                    Err(error) => last = Some(Error::sorted("asking whether a commit happened", error)),
+                }
+            }
+            Err(error) => last = Some(error),
+        }
+        tokio::time::sleep(Duration::from_millis(250)).await;
+    }
+    Err(last.expect("the loop ran and did not return"))
+}

@@ -1,0 +1,349 @@
+//! The rules of the log, as a pure function: entries and the rows they meet in, rows to write out.
+
+use std::collections::{BTreeSet, HashMap, HashSet};
+
+use tw_model::{ReplicaId, RunId, RunStatus, SessionId, TenantId};
+
+use super::entry::{Appended, Change, Entry, Expect, NewRun, Rejected, Step};
+
+/// The part of a run's row that changes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct RunState {
+    pub(crate) session: SessionId,
+    pub(crate) status: RunStatus,
+    pub(crate) replica: Option<ReplicaId>,
+    pub(crate) lease_epoch: i64,
+    pub(crate) last_seq: i64,
+    pub(crate) input_seq: i64,
+    pub(crate) output_seq: Option<i64>,
+    pub(crate) summary: Option<String>,
+    pub(crate) error: Option<String>,
+    pub(crate) error_code: Option<String>,
+    pub(crate) effect: Option<String>,
+    pub(crate) started_us: i64,
+    pub(crate) finished_us: Option<i64>,
+    pub(crate) duration_us: Option<i64>,
+}
+
+/// What the batch found in the database, locked.
+#[derive(Debug, Default)]
+pub(crate) struct Found {
+    pub(crate) epochs: HashMap<TenantId, i64>,
+    pub(crate) runs: HashMap<(TenantId, RunId), RunState>,
+    pub(crate) sessions: HashMap<(TenantId, SessionId), i64>,
+}
+
+/// What to write.
+#[derive(Debug, Default)]
+pub(crate) struct Plan<'a> {
+    pub(crate) new_runs: Vec<(&'a Entry, &'a NewRun, RunState)>,
+    pub(crate) changed_runs: Vec<(TenantId, RunId, RunState)>,
+    pub(crate) sessions: Vec<(TenantId, SessionId, i64)>,
+    pub(crate) events: Vec<PlannedEvent<'a>>,
+    /// Entries that also change the rows of a run that waits or waited.
+    pub(crate) waits: Vec<(&'a Entry, &'a Change)>,
+    /// One per entry, in order.
+    pub(crate) answers: Vec<Result<Appended, Rejected>>,
+}
+
+#[derive(Debug)]
+pub(crate) struct PlannedEvent<'a> {
+    pub(crate) entry: &'a Entry,
+    pub(crate) index: usize,
+    pub(crate) seq: i64,
+}
+
+/// Why an entry cannot be written whatever its session says, as far as can be known before
+/// idempotency keys are claimed. Those entries claim nothing.
+pub(crate) fn check_start(entry: &Entry, found: &Found) -> Result<(), Rejected> {
+    let epoch = match &entry.step {
+        Step::Open(run) => Some(run.epoch),
+        Step::Change(change) => change.epoch,
+    };
+    if let Some(epoch) = epoch {
+        let now = found.epochs.get(&entry.tenant).copied().unwrap_or(0);
+        if now != epoch {
+            return Err(Rejected::Stale { epoch: now });
+        }
+    }
+    if entry.session != entry.run.into() && !found.sessions.contains_key(&(entry.tenant, entry.session)) {
+        return Err(Rejected::NoSession);
+    }
+    Ok(())
+}
+
+/// The runs that the entries change and do not open themselves, in the order in which everybody locks.
+pub(crate) fn existing_runs(entries: &[&Entry]) -> Vec<(TenantId, RunId)> {
+    let opened: HashSet<RunId> =
+        entries.iter().filter(|entry| matches!(entry.step, Step::Open(_))).map(|entry| entry.run).collect();
+    let changed = entries.iter().filter(|entry| !opened.contains(&entry.run));
+    let runs: BTreeSet<_> = changed.map(|entry| (entry.tenant, entry.run)).collect();
+    runs.into_iter().collect()
+}
+
+/// The stored sessions of the entries, in the order in which everybody locks.
+pub(crate) fn stored_sessions(entries: &[&Entry]) -> Vec<(TenantId, SessionId)> {
+    let stored = entries.iter().filter(|entry| entry.session != entry.run.into());
+    let sessions: BTreeSet<_> = stored.map(|entry| (entry.tenant, entry.session)).collect();
+    sessions.into_iter().collect()
+}
+
+/// Lays the entries on top of what was found, in order.
+///
+/// `refused` holds entries that lost earlier, by index: those whose idempotency key is taken.
+pub(crate) fn plan<'a>(
+    entries: &[&'a Entry],
+    mut found: Found,
+    refused: &HashMap<usize, Rejected>,
+) -> Plan<'a> {
+    let mut plan = Plan::default();
+    let mut opened: HashMap<(TenantId, RunId), usize> = HashMap::new();
+    let mut touched = BTreeSet::new();
+    for (index, entry) in entries.iter().copied().enumerate() {
+        let answer = match refused.get(&index) {
+            Some(rejected) => Err(rejected.clone()),
+            None => check_start(entry, &found).and_then(|()| match &entry.step {
+                Step::Open(run) => Ok(open(entry, run, &mut found, &mut plan, &mut opened)),
+                Step::Change(change) => change_run(entry, change, &mut found, &mut plan, &opened, &mut touched),
+            }),
+        };
+        plan.answers.push(answer);
+    }
+    plan.changed_runs.extend(
+        touched.into_iter().map(|(tenant, run)| (tenant, run, found.runs[&(tenant, run)].clone())),
+    );
+    let mut sessions: Vec<_> =
+        found.sessions.into_iter().map(|((tenant, session), seq)| (tenant, session, seq)).collect();
+    sessions.sort_unstable();
+    plan.sessions = sessions;
+    plan
+}
+
+fn open<'a>(
+    entry: &'a Entry,
+    run: &'a NewRun,
+    found: &mut Found,
+    plan: &mut Plan<'a>,
+    opened: &mut HashMap<(TenantId, RunId), usize>,
+) -> Appended {
+    let mut state = RunState {
+        session: entry.session,
+        status: if run.park.is_some() { RunStatus::NeedsApproval } else { RunStatus::Running },
+        replica: run.park.is_none().then_some(run.replica),
+        lease_epoch: 1,
+        last_seq: 0,
+        input_seq: 0,
+        output_seq: None,
+        summary: None,
+        error: None,
+        error_code: None,
+        effect: None,
+        started_us: entry.at.micros(),
+        finished_us: None,
+        duration_us: None,
+    };
+    let seq = number(entry, &mut state, found, plan);
+    state.input_seq = seq;
+    opened.insert((entry.tenant, entry.run), plan.new_runs.len());
+    plan.new_runs.push((entry, run, state));
+    Appended { seq, lease_epoch: 1 }
+}
+
+fn change_run<'a>(
+    entry: &'a Entry,
+    change: &'a Change,
+    found: &mut Found,
+    plan: &mut Plan<'a>,
+    opened: &HashMap<(TenantId, RunId), usize>,
+    touched: &mut BTreeSet<(TenantId, RunId)>,
+) -> Result<Appended, Rejected> {
+    let key = (entry.tenant, entry.run);
+    let index = opened.get(&key).copied();
+    let mut state = match index {
+        Some(index) => plan.new_runs[index].2.clone(),
+        None => found.runs.get(&key).cloned().ok_or(Rejected::NoRun)?,
+    };
+    let fits = match change.expect {
+        Expect::Lease(epoch) => state.status == RunStatus::Running && state.lease_epoch == epoch,
+        Expect::Status(status) => state.status == status,
+        Expect::Open => state.status.is_open(),
+    };
+    if !fits {
+        return Err(Rejected::Status { status: state.status });
+    }
+    let seq = number(entry, &mut state, found, plan);
+    apply(entry, change, &mut state, seq);
+    let answer = Appended { seq, lease_epoch: state.lease_epoch };
+    // A lease above the first means that the run once waited, so there is a row that says so.
+    let ends_wait = 1 < state.lease_epoch && change.to.is_some_and(|to| !to.is_open());
+    if change.decision.is_some() || change.claimed_by.is_some() || ends_wait {
+        plan.waits.push((entry, change));
+    }
+    match index {
+        Some(index) => plan.new_runs[index].2 = state,
+        None => {
+            found.runs.insert(key, state);
+            touched.insert(key);
+        }
+    }
+    Ok(answer)
+}
+
+fn apply(entry: &Entry, change: &Change, state: &mut RunState, seq: i64) {
+    if let Some(replica) = change.claimed_by {
+        state.replica = Some(replica);
+        state.lease_epoch += 1;
+        state.input_seq = seq;
+        // The time a person took to decide is not time the tool took to run.
+        state.started_us = entry.at.micros();
+    }
+    if let Some(status) = change.to {
+        state.status = status;
+        if !status.is_open() {
+            state.finished_us = Some(entry.at.micros());
+            state.output_seq = Some(seq);
+            state.replica = None;
+        }
+    }
+    if let Some(finished) = &change.finished {
+        state.summary.clone_from(&finished.summary);
+        state.error.clone_from(&finished.error);
+        state.error_code = finished.error_code.map(str::to_owned);
+        state.effect = finished.effect.map(|effect| effect.as_str().to_owned());
+        state.duration_us = finished.duration_us;
+    }
+}
+
+/// Gives the entry's events the next numbers of their session, and returns the last.
+fn number<'a>(entry: &'a Entry, state: &mut RunState, found: &mut Found, plan: &mut Plan<'a>) -> i64 {
+    let own = entry.session == entry.run.into();
+    let counter = if own {
+        &mut state.last_seq
+    } else {
+        found.sessions.get_mut(&(entry.tenant, entry.session)).expect("checked by `check_start`")
+    };
+    for index in 0..entry.events.len() {
+        *counter += 1;
+        plan.events.push(PlannedEvent { entry, index, seq: *counter });
+    }
+    let seq = *counter;
+    state.last_seq = seq;
+    seq
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use tw_model::{Channel, EventId, EventKind, Mode, Source, Timestamp, ToolId};
+
+    use super::*;
+    use crate::log::{Finished, NewEvent};
+
+    fn entry(run: RunId, session: SessionId, kind: EventKind, step: Step) -> Entry {
+        Entry {
+            tenant: TenantId::GLOBAL,
+            run,
+            session,
+            tool: Arc::from("echo"),
+            actor: Arc::from("{}"),
+            at: Timestamp::from_micros(1),
+            step,
+            events: vec![NewEvent { id: EventId::new(), kind, payload: "{}".to_owned() }],
+        }
+    }
+
+    fn start(run: RunId, session: SessionId, epoch: i64) -> Entry {
+        let new = NewRun {
+            parent: None,
+            root: run,
+            tool_id: ToolId::new(),
+            version: Arc::from("1.0.0"),
+            source: Source::Api,
+            channel: Channel::Rest,
+            mode: Mode::Production,
+            principal: Arc::from("user:1"),
+            effectful: false,
+            repeatable: true,
+            replica: ReplicaId::new(),
+            epoch,
+            claim: None,
+            park: None,
+        };
+        entry(run, session, EventKind::Started, Step::Open(Box::new(new)))
+    }
+
+    fn end(run: RunId, session: SessionId, lease: i64) -> Entry {
+        let change = Change {
+            expect: Expect::Lease(lease),
+            to: Some(RunStatus::Success),
+            finished: Some(Finished::default()),
+            claimed_by: None,
+            epoch: None,
+            decision: None,
+        };
+        entry(run, session, EventKind::Completed, Step::Change(Box::new(change)))
+    }
+
+    #[test]
+    fn start_and_end_of_one_batch_make_one_row() {
+        let run = RunId::new();
+        let (a, b) = (start(run, run.into(), 0), end(run, run.into(), 1));
+
+        let plan = plan(&[&a, &b], Found::default(), &HashMap::new());
+
+        assert_eq!(plan.new_runs.len(), 1);
+        assert_eq!(plan.new_runs[0].2.status, RunStatus::Success);
+        assert_eq!(plan.changed_runs.len(), 0);
+        assert_eq!(plan.events.iter().map(|event| event.seq).collect::<Vec<_>>(), [1, 2]);
+    }
+
+    #[test]
+    fn stale_start_takes_its_end_with_it_and_leaves_no_gap() {
+        let (stale, fresh, session) = (RunId::new(), RunId::new(), SessionId::new());
+        let entries = [start(stale, session, 1), end(stale, session, 1), start(fresh, session, 2)];
+        let found = Found {
+            epochs: [(TenantId::GLOBAL, 2)].into(),
+            sessions: [((TenantId::GLOBAL, session), 7)].into(),
+            ..Found::default()
+        };
+
+        let plan = plan(&entries.iter().collect::<Vec<_>>(), found, &HashMap::new());
+
+        assert!(matches!(plan.answers[0], Err(Rejected::Stale { epoch: 2 })));
+        assert!(matches!(plan.answers[1], Err(Rejected::NoRun)));
+        assert_eq!(plan.answers[2].as_ref().unwrap().seq, 8);
+        assert_eq!(plan.sessions, [(TenantId::GLOBAL, session, 8)]);
+    }
+
+    #[test]
+    fn only_the_first_end_of_a_run_counts() {
+        let run = RunId::new();
+        let entries = [start(run, run.into(), 0), end(run, run.into(), 1), end(run, run.into(), 1)];
+
+        let plan = plan(&entries.iter().collect::<Vec<_>>(), Found::default(), &HashMap::new());
+
+        assert!(plan.answers[1].is_ok());
+        assert!(matches!(plan.answers[2], Err(Rejected::Status { status: RunStatus::Success })));
+        assert_eq!(plan.events.len(), 2);
+    }
+
+    #[test]
+    fn end_under_an_old_lease_is_rejected() {
+        let run = RunId::new();
+        let entries = [start(run, run.into(), 0), end(run, run.into(), 2)];
+
+        let plan = plan(&entries.iter().collect::<Vec<_>>(), Found::default(), &HashMap::new());
+
+        assert!(matches!(plan.answers[1], Err(Rejected::Status { status: RunStatus::Running })));
+    }
+
+    #[test]
+    fn unknown_session_is_rejected() {
+        let entries = [start(RunId::new(), SessionId::new(), 0)];
+
+        let plan = plan(&entries.iter().collect::<Vec<_>>(), Found::default(), &HashMap::new());
+
+        assert!(matches!(plan.answers[0], Err(Rejected::NoSession)));
+    }
+}
