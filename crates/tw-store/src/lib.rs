@@ -9,12 +9,22 @@
 
 mod db;
 mod error;
+mod filter;
+mod idempotency;
 pub mod log;
+mod pending;
+mod replicas;
 mod row;
+mod runs;
 mod scope;
+mod sessions;
 mod wake;
 
 pub use db::{Durability, Target, migrate};
 pub use error::{Error, Result};
+pub use idempotency::{KeyScope, Used};
+pub use pending::Approval;
+pub use runs::{COUNT_MAX, Run, RunFilter};
 pub use scope::{Options, Store, TenantScope};
+pub use sessions::{Event, Session};
 pub use wake::{SessionWatch, Wake};

@@ -1,0 +1,25 @@
+# A menu. Anything with an `if` in it belongs to xtask/.
+
+.PHONY: help run test check bench soak fmt
+.DEFAULT_GOAL := help
+
+help: ## this list
+	@sed -n 's/^\([a-z]*\):.*## /make \1\t/p' $(MAKEFILE_LIST)
+
+run: ## start the server
+	cargo run --profile fast -p tw-server -- serve
+
+test: ## everything that must hold before a change lands
+	cargo xtask test
+
+check: ## the quick part of it: formatting, lints, house rules
+	cargo xtask check
+
+bench: ## the benchmarks
+	cargo xtask bench
+
+soak: ## the long tests, about half an hour
+	cargo xtask soak
+
+fmt: ## format the code
+	cargo fmt --all

@@ -1,0 +1,53 @@
+//! Conditions put together at run time from fixed pieces of SQL, with every value bound.
+
+use uuid::Uuid;
+
+/// A value for a placeholder.
+#[derive(Clone, Debug)]
+pub(crate) enum Arg {
+    Id(Uuid),
+    Text(String),
+    Int(i64),
+}
+
+/// The conditions of a query, and the values they speak of, in order.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Conditions {
+    sql: String,
+    args: Vec<Arg>,
+}
+
+impl Conditions {
+    /// Adds `AND <left> <placeholder>`; `left` is never made from outside text.
+    pub(crate) fn and(&mut self, left: &'static str, arg: Arg) {
+        self.args.push(arg);
+        self.sql.push_str(if self.args.len() == 1 { " WHERE " } else { " AND " });
+        self.sql.push_str(left);
+        self.sql.push_str(" $");
+        self.sql.push_str(&self.args.len().to_string());
+    }
+
+    pub(crate) fn sql(&self) -> &str {
+        &self.sql
+    }
+
+    pub(crate) fn args(&self) -> Vec<Arg> {
+        self.args.clone()
+    }
+}
+
+/// Binds [`Arg`]s to a query of either database.
+macro_rules! bind_args {
+    ($query:expr, $args:expr) => {{
+        let mut query = $query;
+        for arg in $args {
+            query = match arg {
+                $crate::filter::Arg::Id(id) => query.bind(id),
+                $crate::filter::Arg::Text(text) => query.bind(text),
+                $crate::filter::Arg::Int(number) => query.bind(number),
+            };
+        }
+        query
+    }};
+}
+pub(crate) use bind_args;

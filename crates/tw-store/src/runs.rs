@@ -1,0 +1,283 @@
+//! Reading runs: the history and one run.
+
+use serde::Deserialize;
+use serde_json::value::RawValue;
+use sqlx::AssertSqlSafe;
+use tw_model::{Mode, ReplicaId, RunId, RunStatus, SessionId, Source, TenantId, Timestamp, ToolId};
+use uuid::Uuid;
+
+use crate::{
+    db::on,
+    error::{Error, Result},
+    filter::{Arg, Conditions, bind_args},
+    row::row,
+    scope::{Store, TenantScope},
+};
+
+/// A run as stored: its row, and what the events it points at hold.
+#[derive(Clone, Debug)]
+pub struct Run {
+    pub id: RunId,
+    pub session: SessionId,
+    pub parent: Option<RunId>,
+    pub root: RunId,
+    pub tool_id: ToolId,
+    pub tool: String,
+    pub version: String,
+    pub status: RunStatus,
+    pub source: Source,
+    pub channel: String,
+    pub mode: Mode,
+    pub principal: String,
+    /// JSON of who made the call.
+    pub actor: String,
+    pub effectful: bool,
+    pub repeatable: bool,
+    pub replica: Option<ReplicaId>,
+    pub lease_epoch: i64,
+    pub input: Option<Box<RawValue>>,
+    pub output: Option<Box<RawValue>>,
+    pub summary: Option<String>,
+    pub markdown: Option<String>,
+    pub error: Option<String>,
+    pub error_code: Option<String>,
+    pub effect: Option<String>,
+    pub started: Timestamp,
+    pub finished: Option<Timestamp>,
+    pub duration_us: Option<i64>,
+}
+
+/// Which runs.
+#[derive(Clone, Debug, Default)]
+pub struct RunFilter {
+    pub tool: Option<String>,
+    pub status: Option<RunStatus>,
+    pub source: Option<Source>,
+    pub session: Option<SessionId>,
+    pub parent: Option<RunId>,
+    pub principal: Option<String>,
+    /// Made at or after.
+    pub since: Option<Timestamp>,
+    /// Made before.
+    pub until: Option<Timestamp>,
+}
+
+row! {
+    #[derive(Debug)]
+    struct RunRow {
+        id: Uuid,
+        session_id: Uuid,
+        parent_run_id: Option<Uuid>,
+        root_run_id: Uuid,
+        tool_id: Uuid,
+        tool: String,
+        version: String,
+        status: String,
+        source: String,
+        channel: String,
+        mode: String,
+        principal: String,
+        actor: String,
+        effectful: bool,
+        repeatable: bool,
+        replica_id: Option<Uuid>,
+        lease_epoch: i64,
+        summary: Option<String>,
+        error: Option<String>,
+        error_code: Option<String>,
+        effect: Option<String>,
+        started_us: i64,
+        finished_us: Option<i64>,
+        duration_us: Option<i64>,
+        first: Option<String>,
+        last: Option<String>,
+    }
+}
+
+/// What of an event's payload a run shows.
+#[derive(Deserialize, Default)]
+struct Payload {
+    #[serde(default)]
+    input: Option<Box<RawValue>>,
+    #[serde(default)]
+    output: Option<Box<RawValue>>,
+    #[serde(default)]
+    markdown: Option<String>,
+}
+
+const SELECT: &str = "SELECT r.id, r.session_id, r.parent_run_id, r.root_run_id, r.tool_id, r.tool, r.version,
+    r.status, r.source, r.channel, r.mode, r.principal, r.actor, r.effectful, r.repeatable, r.replica_id,
+    r.lease_epoch, r.summary, r.error, r.error_code, r.effect, r.started_us, r.finished_us, r.duration_us,
+    i.payload AS first, o.payload AS last
+    FROM runs r
+    LEFT JOIN session_events i ON i.session_id = r.session_id AND i.seq = r.input_seq
+    LEFT JOIN session_events o ON o.session_id = r.session_id AND o.seq = r.output_seq";
+
+/// How many runs a list counts before it says "many".
+pub const COUNT_MAX: i64 = 10_000;
+
+impl TenantScope {
+    pub async fn run(&self, id: RunId) -> Result<Option<Run>> {
+        let mut conditions = Conditions::default();
+        conditions.and("r.tenant_id =", Arg::Id(self.tenant.uuid()));
+        conditions.and("r.id =", Arg::Id(id.uuid()));
+        Ok(self.select_runs(conditions, "").await?.pop())
+    }
+
+    /// Runs, newest first, from the one before `before`.
+    pub async fn runs(&self, filter: &RunFilter, before: Option<RunId>, offset: i64, limit: i64) -> Result<Vec<Run>> {
+        let mut conditions = self.conditions(filter);
+        if let Some(before) = before {
+            conditions.and("r.id <", Arg::Id(before.uuid()));
+        }
+        // Both numbers are our own integers; nothing from outside is spelled out here.
+        self.select_runs(conditions, &format!(" ORDER BY r.tenant_id DESC, r.id DESC LIMIT {limit} OFFSET {offset}"))
+            .await
+    }
+
+    /// How many runs there are, up to [`COUNT_MAX`]; `None` beyond.
+    pub async fn count_runs(&self, filter: &RunFilter) -> Result<Option<i64>> {
+        let conditions = self.conditions(filter);
+        let sql = format!(
+            "SELECT count(*) FROM (SELECT 1 AS one FROM runs r{} LIMIT {}) AS counted",
+            conditions.sql(),
+            COUNT_MAX + 1
+        );
+        let mut conn = self.read().await?;
+        let count: i64 = on!(conn, c => bind_args!(sqlx::query_scalar(AssertSqlSafe(sql)), conditions.args())
+            .fetch_one(c).await)
+        .map_err(Error::doing("counting runs"))?;
+        Ok((count <= COUNT_MAX).then_some(count))
+    }
+
+    /// Of these runs, those that have ended: asked by the replica that runs them.
+    pub async fn ended_of(&self, runs: &[RunId]) -> Result<Vec<RunId>> {
+        let mut ended = Vec::new();
+        let mut conn = self.read().await?;
+        for run in runs {
+            let status: Option<String> = on!(conn, c => sqlx::query_scalar(
+                "SELECT status FROM runs WHERE tenant_id = $1 AND id = $2")
+                .bind(self.tenant.uuid()).bind(run.uuid()).fetch_optional(c).await)
+            .map_err(Error::doing("asking whether a run has ended"))?;
+            if status.is_some_and(|status| status != RunStatus::Running.as_str()) {
+                ended.push(*run);
+            }
+        }
+        Ok(ended)
+    }
+
+    fn conditions(&self, filter: &RunFilter) -> Conditions {
+        let mut conditions = Conditions::default();
+        conditions.and("r.tenant_id =", Arg::Id(self.tenant.uuid()));
+        if let Some(tool) = &filter.tool {
+            conditions.and("r.tool =", Arg::Text(tool.clone()));
+        }
+        if let Some(status) = filter.status {
+            conditions.and("r.status =", Arg::Text(status.as_str().to_owned()));
+        }
+        if let Some(source) = filter.source {
+            conditions.and("r.source =", Arg::Text(source.as_str().to_owned()));
+        }
+        if let Some(session) = filter.session {
+            conditions.and("r.session_id =", Arg::Id(session.uuid()));
+        }
+        if let Some(parent) = filter.parent {
+            conditions.and("r.parent_run_id =", Arg::Id(parent.uuid()));
+        }
+        if let Some(principal) = &filter.principal {
+            conditions.and("r.principal =", Arg::Text(principal.clone()));
+        }
+        // Ids begin with the time the call was made, so a span of time is a span of the key.
+        if let Some(since) = filter.since {
+            conditions.and("r.id >=", Arg::Id(first_id_at(since)));
+        }
+        if let Some(until) = filter.until {
+            conditions.and("r.id <", Arg::Id(first_id_at(until)));
+        }
+        conditions
+    }
+
+    async fn select_runs(&self, conditions: Conditions, tail: &str) -> Result<Vec<Run>> {
+        let sql = format!("{SELECT}{}{tail}", conditions.sql());
+        let mut conn = self.read().await?;
+        let rows: Vec<RunRow> = on!(conn, c => bind_args!(sqlx::query_as(AssertSqlSafe(sql)), conditions.args())
+            .fetch_all(c).await)
+        .map_err(Error::doing("reading runs"))?;
+        rows.into_iter().map(RunRow::run).collect()
+    }
+}
+
+impl Store {
+    /// Runs that say they run on a replica that has not been heard of since `dead_before`.
+    pub async fn orphaned_runs(&self, dead_before: Timestamp, most: i64) -> Result<Vec<(TenantId, RunId)>> {
+        const SQLITE: &str = "SELECT r.tenant_id, r.id FROM runs r WHERE r.status = 'running' AND NOT EXISTS
+            (SELECT 1 FROM replicas p WHERE p.id = r.replica_id AND p.heartbeat_us > $1) LIMIT $2";
+        const PG: &str = "SELECT tenant_id, id FROM tw_orphaned_runs($1, $2)";
+        let rows = self.ids(SQLITE, PG, dead_before.micros(), most).await?;
+        Ok(rows.into_iter().map(|(tenant, run)| (TenantId::from_uuid(tenant), RunId::from_uuid(run))).collect())
+    }
+
+    /// Asks for pairs of ids across tenants: one SQL text for each database, two numbers.
+    pub(crate) async fn ids(
+        &self,
+        sqlite: &'static str,
+        postgres: &'static str,
+        first: i64,
+        second: i64,
+    ) -> Result<Vec<(Uuid, Uuid)>> {
+        let sql = match &self.db {
+            crate::db::Db::Sqlite { .. } => sqlite,
+            crate::db::Db::Pg(_) => postgres,
+        };
+        let mut conn = self.db.read("{}").await?;
+        on!(conn, c => sqlx::query_as(sql).bind(first).bind(second).fetch_all(c).await)
+            .map_err(Error::doing("looking across tenants"))
+    }
+}
+
+/// The smallest id that a run made at this moment can have.
+fn first_id_at(moment: Timestamp) -> Uuid {
+    let millis = u128::try_from(moment.micros().max(0) / 1000).unwrap_or(0);
+    Uuid::from_u128(millis << 80)
+}
+
+impl RunRow {
+    fn run(self) -> Result<Run> {
+        let corrupt = |what: &str| Error::Corrupt { what: format!("{what} of run {}", self.id) };
+        let first = payload(self.first.as_deref()).map_err(|_| corrupt("the first event"))?;
+        let last = payload(self.last.as_deref()).map_err(|_| corrupt("the last event"))?;
+        Ok(Run {
+            id: RunId::from_uuid(self.id),
+            session: SessionId::from_uuid(self.session_id),
+            parent: self.parent_run_id.map(RunId::from_uuid),
+            root: RunId::from_uuid(self.root_run_id),
+            tool_id: ToolId::from_uuid(self.tool_id),
+            status: RunStatus::parse(&self.status).ok_or_else(|| corrupt("the status"))?,
+            source: Source::parse(&self.source).ok_or_else(|| corrupt("the source"))?,
+            mode: Mode::parse(&self.mode).ok_or_else(|| corrupt("the mode"))?,
+            tool: self.tool,
+            version: self.version,
+            channel: self.channel,
+            principal: self.principal,
+            actor: self.actor,
+            effectful: self.effectful,
+            repeatable: self.repeatable,
+            replica: self.replica_id.map(ReplicaId::from_uuid),
+            lease_epoch: self.lease_epoch,
+            input: first.input,
+            output: last.output,
+            summary: self.summary,
+            markdown: last.markdown,
+            error: self.error,
+            error_code: self.error_code,
+            effect: self.effect,
+            started: Timestamp::from_micros(self.started_us),
+            finished: self.finished_us.map(Timestamp::from_micros),
+            duration_us: self.duration_us,
+        })
+    }
+}
+
+fn payload(text: Option<&str>) -> serde_json::Result<Payload> {
+    text.map_or_else(|| Ok(Payload::default()), serde_json::from_str)
+}

@@ -1,0 +1,159 @@
+//! Sessions and their events, for reading. Events are only ever written by the log.
+
+use serde_json::value::RawValue;
+use tw_model::{EventId, EventKind, RunId, SessionId, Timestamp};
+use uuid::Uuid;
+
+use crate::{
+    db::{on, within},
+    error::{Error, Result},
+    row::row,
+    scope::{TenantScope, now_us},
+};
+
+/// A session: an ordered log of events.
+#[derive(Clone, Debug)]
+pub struct Session {
+    pub id: SessionId,
+    pub kind: String,
+    pub title: Option<String>,
+    pub status: String,
+    /// Whose session it is.
+    pub principal: String,
+    pub last_seq: i64,
+    pub created: Timestamp,
+    pub updated: Timestamp,
+}
+
+/// An event as stored.
+#[derive(Clone, Debug)]
+pub struct Event {
+    pub id: EventId,
+    pub seq: i64,
+    pub kind: EventKind,
+    pub run: RunId,
+    pub session: SessionId,
+    pub tool: String,
+    /// JSON.
+    pub actor: Box<RawValue>,
+    pub payload: Box<RawValue>,
+    pub at: Timestamp,
+}
+
+row! {
+    #[derive(Debug)]
+    struct SessionRow {
+        id: Uuid,
+        kind: String,
+        title: Option<String>,
+        status: String,
+        principal: String,
+        last_seq: i64,
+        created_us: i64,
+        updated_us: i64,
+    }
+}
+
+row! {
+    #[derive(Debug)]
+    struct EventRow {
+        id: Uuid,
+        seq: i64,
+        type_: String,
+        run_id: Uuid,
+        session_id: Uuid,
+        tool: String,
+        actor: String,
+        payload: String,
+        at_us: i64,
+    }
+}
+
+impl TenantScope {
+    pub async fn create_session(&self, kind: &str, title: Option<&str>, principal: &str) -> Result<Session> {
+        const Q: &str = "INSERT INTO sessions (id, tenant_id, kind, title, principal, created_us, updated_us)
+            VALUES ($1, $2, $3, $4, $5, $6, $6)
+            RETURNING id, kind, title, status, principal, last_seq, created_us, updated_us";
+        let mut tx = self.begin().await?;
+        let row: SessionRow = within!(&mut tx, c => sqlx::query_as(Q)
+            .bind(SessionId::new().uuid()).bind(self.tenant.uuid()).bind(kind).bind(title).bind(principal)
+            .bind(now_us()).fetch_one(c).await)
+        .map_err(Error::doing("creating a session"))?;
+        tx.commit().await?;
+        Ok(row.session())
+    }
+
+    /// A stored session, or the one that a run outside any session is.
+    pub async fn session(&self, id: SessionId) -> Result<Option<Session>> {
+        const STORED: &str = "SELECT id, kind, title, status, principal, last_seq, created_us, updated_us
+            FROM sessions WHERE tenant_id = $1 AND id = $2";
+        const OWN: &str = "SELECT id, 'api' AS kind, tool AS title, CASE WHEN finished_us IS NULL THEN 'active'
+            ELSE 'completed' END AS status, principal, last_seq, started_us AS created_us,
+            coalesce(finished_us, started_us) AS updated_us
+            FROM runs WHERE tenant_id = $1 AND id = $2 AND session_id = $2";
+        let mut conn = self.read().await?;
+        for sql in [STORED, OWN] {
+            let row: Option<SessionRow> = on!(conn, c => sqlx::query_as(sql)
+                .bind(self.tenant.uuid()).bind(id.uuid()).fetch_optional(c).await)
+            .map_err(Error::doing("reading a session"))?;
+            if let Some(row) = row {
+                return Ok(Some(row.session()));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Events of a session after a sequence number, in order.
+    pub async fn events(&self, session: SessionId, after: i64, limit: i64) -> Result<Vec<Event>> {
+        const Q: &str = "SELECT id, seq, type AS type_, run_id, session_id, tool, actor, payload, at_us FROM session_events
+            WHERE session_id = $2 AND seq > $3 AND tenant_id = $1 ORDER BY seq LIMIT $4";
+        let mut conn = self.read().await?;
+        let rows: Vec<EventRow> = on!(conn, c => sqlx::query_as(Q)
+            .bind(self.tenant.uuid()).bind(session.uuid()).bind(after).bind(limit).fetch_all(c).await)
+        .map_err(Error::doing("reading events"))?;
+        rows.into_iter().map(EventRow::event).collect()
+    }
+
+    /// The number of the newest event; 0 before the first.
+    pub async fn last_seq(&self, session: SessionId) -> Result<i64> {
+        const Q: &str = "SELECT seq FROM session_events WHERE session_id = $2 AND tenant_id = $1
+            ORDER BY seq DESC LIMIT 1";
+        let mut conn = self.read().await?;
+        let seq: Option<i64> = on!(conn, c => sqlx::query_scalar(Q)
+            .bind(self.tenant.uuid()).bind(session.uuid()).fetch_optional(c).await)
+        .map_err(Error::doing("reading events"))?;
+        Ok(seq.unwrap_or(0))
+    }
+}
+
+impl SessionRow {
+    fn session(self) -> Session {
+        Session {
+            id: SessionId::from_uuid(self.id),
+            kind: self.kind,
+            title: self.title,
+            status: self.status,
+            principal: self.principal,
+            last_seq: self.last_seq,
+            created: Timestamp::from_micros(self.created_us),
+            updated: Timestamp::from_micros(self.updated_us),
+        }
+    }
+}
+
+impl EventRow {
+    fn event(self) -> Result<Event> {
+        let corrupt = |what: &str| Error::Corrupt { what: format!("{what} of event {}", self.id) };
+        Ok(Event {
+            id: EventId::from_uuid(self.id),
+            seq: self.seq,
+            kind: EventKind::parse(&self.type_).ok_or_else(|| corrupt("the type"))?,
+            run: RunId::from_uuid(self.run_id),
+            session: SessionId::from_uuid(self.session_id),
+            actor: RawValue::from_string(self.actor.clone()).map_err(|_| corrupt("the actor"))?,
+            payload: RawValue::from_string(self.payload.clone()).map_err(|_| corrupt("the payload"))?,
+            tool: self.tool,
+            at: Timestamp::from_micros(self.at_us),
+        })
+    }
+}

@@ -1,0 +1,110 @@
+//! What the commands do, step by step. The first step that fails ends the run.
+
+use std::{
+    env,
+    path::Path,
+    process::Command,
+    time::{Duration, Instant},
+};
+
+use anyhow::{Context, Result, ensure};
+
+use crate::{postgres::Cluster, tidy, tools};
+
+/// Where the tests look for PostgreSQL.
+const CLUSTER: &str = "TW_TEST_PG";
+
+pub(crate) fn test(root: &Path, args: &[String]) -> Result<()> {
+    let started = Instant::now();
+    step("tools", tools::install_missing)?;
+    check(root)?;
+    let cluster = start_cluster()?;
+    // The doc tests go first, so that the last thing on the screen is the summary of all the others.
+    let doc = ["test", "--doc", "--workspace", "--locked"];
+    step("doc tests", || succeed(cargo(root).args(doc).env(CLUSTER, cluster.url("postgres"))))?;
+    let nextest = ["nextest", "run", "--workspace", "--locked"];
+    step("tests", || succeed(cargo(root).args(nextest).args(args).env(CLUSTER, cluster.url("postgres"))))?;
+    drop(cluster);
+    println!("[test] everything holds ({})", seconds(started.elapsed()));
+    Ok(())
+}
+
+pub(crate) fn check(root: &Path) -> Result<()> {
+    step("format", || succeed(cargo(root).args(["fmt", "--all", "--check"])))?;
+    let clippy = ["clippy", "--workspace", "--all-targets", "--locked", "--", "-D", "warnings"];
+    step("lints", || succeed(cargo(root).args(clippy)))?;
+    step("tidy", || tidy::run(root))
+}
+
+pub(crate) fn with_pg(root: &Path, program: &str, args: &[String]) -> Result<()> {
+    tools::install_postgres()?;
+    let cluster = start_cluster()?;
+    let mut command = Command::new(program);
+    without_our_package(command.args(args).current_dir(root));
+    succeed(command.env(CLUSTER, cluster.url("postgres")))
+}
+
+pub(crate) fn bench(root: &Path, args: &[String]) -> Result<()> {
+    tools::install_postgres()?;
+    let cluster = start_cluster()?;
+    let bench = ["run", "--profile", "fast", "--package", "tw-bench", "--locked", "--"];
+    step("bench", || succeed(cargo(root).args(bench).args(args).env(CLUSTER, cluster.url("postgres"))))
+}
+
+pub(crate) fn soak(root: &Path, args: &[String]) -> Result<()> {
+    step("tools", tools::install_missing)?;
+    let cluster = start_cluster()?;
+    let nextest = ["nextest", "run", "--workspace", "--locked", "--run-ignored", "only", "--profile", "soak"];
+    step("soak", || {
+        let mut command = cargo(root);
+        command.args(nextest).args(args).env(CLUSTER, cluster.url("postgres")).env("TW_SOAK", "1");
+        succeed(&mut command)
+    })
+}
+
+fn start_cluster() -> Result<Cluster> {
+    let started = Instant::now();
+    let cluster = Cluster::start().context("start a PostgreSQL cluster for the tests")?;
+    println!("[cluster] {} ({})", cluster.url("postgres"), seconds(started.elapsed()));
+    Ok(cluster)
+}
+
+fn step(name: &str, work: impl FnOnce() -> Result<()>) -> Result<()> {
+    println!("[{name}]");
+    let started = Instant::now();
+    let result = work();
+    let verdict = if result.is_ok() { "ok" } else { "FAILED" };
+    println!("[{name}] {verdict} ({})", seconds(started.elapsed()));
+    result.with_context(|| format!("the step `{name}` failed"))
+}
+
+fn cargo(root: &Path) -> Command {
+    let mut command = Command::new("cargo");
+    without_our_package(command.current_dir(root));
+    command
+}
+
+/// Takes away what `cargo run` tells a program about its own package. A cargo below us would hand it
+/// on to build scripts, and some of them would run again whenever it differs from a plain `cargo`.
+fn without_our_package(command: &mut Command) {
+    for (name, _) in env::vars_os() {
+        let text = name.to_string_lossy();
+        if text.starts_with("CARGO_PKG_") || text.starts_with("CARGO_MANIFEST_") {
+            command.env_remove(&name);
+        }
+    }
+}
+
+/// Runs a command and makes its failure ours.
+pub(crate) fn succeed(command: &mut Command) -> Result<()> {
+    let program = command.get_program().to_string_lossy().into_owned();
+    let args: Vec<_> = command.get_args().map(|arg| arg.to_string_lossy()).collect();
+    let line = format!("{program} {}", args.join(" "));
+    let status = command.status().with_context(|| format!("cannot run `{line}`"))?;
+    ensure!(status.success(), "`{line}`: {status}");
+    Ok(())
+}
+
+fn seconds(time: Duration) -> String {
+    format!("{:.1} s", time.as_secs_f64())
+}
