@@ -1,1 +1,175 @@
+//! The corridor: every call, from whichever door, walks through here, and there is no second way.
+//!
+//! A door turns its request into a [`CallRequest`], asks [`Engine::call`] once, and turns the answer
+//! into its own words. This room decides (resolve, authorize, validate, approve), runs and records; it
+//! never speaks HTTP, and never trusts anything in a request about who is asking.
+//!
+//! Start with [`Engine`], then `corridor/mod.rs`; `rights.rs` says how an operation asks for a right.
 
+mod admin;
+mod approvals;
+mod catalogue;
+mod corridor;
+mod epochs;
+mod error;
+mod flights;
+mod identity;
+mod life;
+mod page;
+mod resume;
+pub mod rights;
+mod runs;
+mod seal;
+mod secrets;
+mod sessions;
+mod settle;
+
+use std::{sync::Arc, time::Duration};
+
+use tokio_util::sync::CancellationToken;
+use tw_model::{Caller, Code, SessionId, TenantId, Timestamp};
+use tw_schema::SchemaCache;
+use tw_store::{NewAudit, Store};
+
+pub use admin::*;
+pub use approvals::Yes;
+pub use catalogue::{CatalogueError, Tool};
+pub use corridor::{Answer, CallRequest, IdempotencyKey, slot::RateLimits};
+pub use error::{Error, Result};
+pub use identity::Freshness;
+pub use page::{Page, PageRequest};
+pub use secrets::MasterKey;
+pub use sessions::{EventReader, From};
+pub use tw_store::{Approval, AuditFilter, AuditRecord, Event, Run, RunFilter, Session, Tenant, User};
+
+/// Everything behind the doors. Cheap to clone.
+#[derive(Clone, Debug)]
+pub struct Engine {
+    pub(crate) inner: Arc<Inner>,
+}
+
+#[derive(Debug)]
+pub(crate) struct Inner {
+    pub(crate) store: Store,
+    pub(crate) catalogue: Arc<catalogue::Catalogue>,
+    pub(crate) identity: identity::Identity,
+    pub(crate) secrets: secrets::Secrets,
+    pub(crate) slots: corridor::slot::Slots,
+    pub(crate) flights: Arc<flights::Flights>,
+    pub(crate) settler: settle::Settler,
+    pub(crate) session_owners: moka::future::Cache<(TenantId, SessionId), Arc<str>>,
+    pub(crate) long_lists: runs::LongLists,
+    pub(crate) throttle: admin::Throttle,
+    end: CancellationToken,
+}
+
+/// What an engine is made with.
+#[derive(Debug)]
+pub struct Setup {
+    pub store: Store,
+    pub master_key: MasterKey,
+    pub limits: RateLimits,
+}
+
+impl Engine {
+    /// Prepares every registered tool and starts the background work.
+    ///
+    /// # Errors
+    ///
+    /// When two tools share a slug, or a schema cannot be used.
+    pub fn start(setup: Setup) -> Result<Self, CatalogueError> {
+        let Setup { store, master_key, limits } = setup;
+        let registered = toolwright_sdk::registered()?;
+        let catalogue = Arc::new(catalogue::Catalogue::new(store.clone(), &registered, &SchemaCache::new())?);
+        let epochs = Arc::new(epochs::Epochs::new(store.clone()));
+        let engine = Self {
+            inner: Arc::new(Inner {
+                identity: identity::Identity::new(store.clone(), epochs, Arc::clone(&catalogue)),
+                catalogue,
+                secrets: secrets::Secrets::new(&master_key),
+                slots: corridor::slot::Slots::new(limits),
+                flights: Arc::default(),
+                settler: settle::Settler::start(store.clone()),
+                session_owners: moka::future::Cache::new(100_000),
+                long_lists: runs::LongLists::default(),
+                throttle: admin::Throttle::default(),
+                end: CancellationToken::new(),
+                store,
+            }),
+        };
+        engine.live(&engine.inner.end);
+        Ok(engine)
+    }
+
+    /// The caller behind an API key.
+    pub async fn caller_by_key(&self, key: &str, freshness: Freshness) -> Result<Caller> {
+        self.inner.identity.by_key(key, freshness).await
+    }
+
+    /// The caller behind a browser's login.
+    pub async fn caller_by_login(&self, token: &str, freshness: Freshness) -> Result<Caller> {
+        self.inner.identity.by_login(token, freshness).await
+    }
+
+    /// Whether this server can do its work now.
+    pub async fn ready(&self) -> Result<()> {
+        if self.inner.flights.is_closed() {
+            return Err(Error::ShuttingDown);
+        }
+        let ping = tokio::time::timeout(Duration::from_secs(2), self.inner.store.ping()).await;
+        ping.unwrap_or_else(|_| Err(tw_store::timed_out()))
+            .map_err(Error::store("asking whether the database is there"))
+    }
+
+    /// Closes, truthfully, the runs that servers of an earlier time left open. For a database that no
+    /// other server uses.
+    pub async fn close_left_over_runs(&self) -> Result<()> {
+        self.inner.store.heartbeat().await.map_err(Error::store("saying that this server is alive"))?;
+        let now = self.inner.store.now().await.map_err(Error::store("asking for the time"))?;
+        let earlier = Timestamp::from_micros(now.micros() - 1_000_000);
+        self.inner.store.forget_dead(earlier).await.map_err(Error::store("forgetting dead servers"))?;
+        self.close_orphans(earlier).await
+    }
+
+    /// How many runs are under way here, for the metrics.
+    #[must_use]
+    pub fn in_flight(&self) -> usize {
+        self.inner.flights.count()
+    }
+
+    /// Stops taking calls, and waits for those under way.
+    pub async fn drain(&self, patience: Duration) {
+        self.inner.flights.drain(patience).await;
+    }
+
+    /// Ends the background work and closes the store. After [`Engine::drain`].
+    pub async fn close(&self) {
+        self.inner.end.cancel();
+        if let Err(error) = self.inner.store.sign_off().await {
+            tracing::debug!(%error, "this server could not sign off");
+        }
+        self.inner.store.close().await;
+    }
+
+    /// An agent that is refused leaves no run, but a trace: somebody has to be able to see what it tried.
+    async fn note_refusal(&self, caller: &Caller, request: &CallRequest, error: &Error) {
+        let refused = matches!(
+            error.code(),
+            Code::NotPermitted | Code::ToolNotFound | Code::ToolDisabled | Code::ToolNotPublished
+        );
+        if !refused || !caller.principal.is_agent() {
+            return;
+        }
+        let entry = NewAudit {
+            action: "call.refused".to_owned(),
+            object: format!("tool:{}", request.tool.chars().take(128).collect::<String>()),
+            before: None,
+            after: Some(serde_json::json!({ "code": error.code() })),
+            note: Some(corridor::execute::storable(&error.to_string())),
+        };
+        let by = admin::by(caller, None);
+        if let Err(error) = self.inner.store.tenant(caller.tenant).audit(&by, entry).await {
+            tracing::warn!(%error, "a refusal could not be written to the audit log");
+        }
+    }
+}

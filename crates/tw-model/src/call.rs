@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{KeyId, PermissionSet, RunId, Slug, TenantId, TenantSlug, UserId};
+use crate::{KeyId, LoginId, PermissionSet, Role, RunId, Slug, TenantId, TenantSlug, UserId};
 
 /// Who a call is made for: a person, or an agent of the tenant. Never the key, so that rotating a
 /// key changes nothing about who did what.
@@ -207,11 +207,14 @@ pub struct Caller {
     pub tenant_slug: TenantSlug,
     pub principal: Principal,
     pub display_name: Arc<str>,
+    pub role: Role,
     pub permissions: PermissionSet,
-    pub roles: Arc<[Arc<str>]>,
     pub source: Source,
     pub channel: Channel,
+    /// The key the call came with, if it came with one.
     pub key: Option<KeyId>,
+    /// The login the call came with, if it came from a browser.
+    pub login: Option<LoginId>,
     /// The catalogue, key and role state of the tenant that these rights were read from.
     pub epoch: i64,
     /// The runs this call was made from, outermost first. Empty for a call from outside.

@@ -123,8 +123,8 @@ impl Db {
             }
             Self::Pg(pool) => {
                 let mut connection = pool.acquire().await.map_err(Error::doing("connecting"))?;
-                // Every way to a pooled connection goes through here or `begin`, so what an earlier
-                // request has set never holds for a later one.
+                // Every query about a tenant's things gets its connection here or from `begin`, so what
+                // an earlier request has set never holds for a later one.
                 sqlx::query("SELECT set_config('tw.tenants', $1, false)")
                     .bind(tenants)
                     .execute(&mut *connection)

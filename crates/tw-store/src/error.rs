@@ -19,6 +19,9 @@ pub enum Error {
     },
     #[error("`{what}` is taken")]
     Taken { what: &'static str },
+    /// What was asked would leave the data in a state that it must not be in.
+    #[error("{why}")]
+    Refused { why: &'static str },
     #[error("the database answered with an error while {doing}")]
     Database {
         doing: &'static str,
@@ -80,4 +83,10 @@ impl Error {
             _ => Self::sorted(doing, source),
         }
     }
+}
+
+/// The driver's word for having waited too long, for those who wait outside this crate.
+#[must_use]
+pub fn timed_out() -> Error {
+    Error::Unavailable { source: sqlx::Error::PoolTimedOut }
 }

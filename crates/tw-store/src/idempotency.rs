@@ -36,7 +36,7 @@ row! {
     struct UsedRow {
         body_hash: Vec<u8>,
         run_id: Option<Uuid>,
-        status_code: Option<i32>,
+        status_code: Option<i64>,
         answer: Option<String>,
         replica_id: Uuid,
     }
@@ -80,7 +80,7 @@ impl TenantScope {
         let mut tx = self.begin().await?;
         within!(&mut tx, c => sqlx::query(Q)
             .bind(self.tenant.uuid()).bind(scope.principal).bind(scope.route).bind(scope.key)
-            .bind(i32::from(status)).bind(answer).execute(c).await.map(drop))
+            .bind(i64::from(status)).bind(answer).execute(c).await.map(drop))
         .map_err(Error::doing("keeping an answer"))?;
         tx.commit().await
     }

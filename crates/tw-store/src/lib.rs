@@ -7,24 +7,36 @@
 //!
 //! Start with [`Store`], then [`log`], the one way to change a run.
 
+mod audit;
 mod db;
 mod error;
 mod filter;
 mod idempotency;
+mod keys;
 pub mod log;
+mod logins;
+mod lookup;
+mod meta;
 mod pending;
 mod replicas;
 mod row;
 mod runs;
 mod scope;
 mod sessions;
+mod tenants;
+mod users;
 mod wake;
 
+pub use audit::{AuditFilter, AuditRecord, By, NewAudit};
 pub use db::{Durability, Target, migrate};
-pub use error::{Error, Result};
+pub use error::{Error, Result, timed_out};
 pub use idempotency::{KeyScope, Used};
+pub use keys::{ApiKey, NewKey};
+pub use logins::Login;
 pub use pending::Approval;
 pub use runs::{COUNT_MAX, Run, RunFilter};
 pub use scope::{Options, Store, TenantScope};
 pub use sessions::{Event, Session};
+pub use tenants::{Changed, Tenant, TenantChange};
+pub use users::{Added, NewUser, User, normal_email};
 pub use wake::{SessionWatch, Wake};

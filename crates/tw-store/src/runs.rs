@@ -18,6 +18,7 @@ use crate::{
 #[derive(Clone, Debug)]
 pub struct Run {
     pub id: RunId,
+    pub tenant: TenantId,
     pub session: SessionId,
     pub parent: Option<RunId>,
     pub root: RunId,
@@ -66,6 +67,7 @@ row! {
     #[derive(Debug)]
     struct RunRow {
         id: Uuid,
+        tenant_id: Uuid,
         session_id: Uuid,
         parent_run_id: Option<Uuid>,
         root_run_id: Uuid,
@@ -105,7 +107,7 @@ struct Payload {
     markdown: Option<String>,
 }
 
-const SELECT: &str = "SELECT r.id, r.session_id, r.parent_run_id, r.root_run_id, r.tool_id, r.tool, r.version,
+const SELECT: &str = "SELECT r.id, r.tenant_id, r.session_id, r.parent_run_id, r.root_run_id, r.tool_id, r.tool, r.version,
     r.status, r.source, r.channel, r.mode, r.principal, r.actor, r.effectful, r.repeatable, r.replica_id,
     r.lease_epoch, r.summary, r.error, r.error_code, r.effect, r.started_us, r.finished_us, r.duration_us,
     i.payload AS first, o.payload AS last
@@ -248,6 +250,7 @@ impl RunRow {
         let last = payload(self.last.as_deref()).map_err(|_| corrupt("the last event"))?;
         Ok(Run {
             id: RunId::from_uuid(self.id),
+            tenant: TenantId::from_uuid(self.tenant_id),
             session: SessionId::from_uuid(self.session_id),
             parent: self.parent_run_id.map(RunId::from_uuid),
             root: RunId::from_uuid(self.root_run_id),

@@ -35,6 +35,7 @@ CREATE TABLE memberships (
     user_id uuid NOT NULL,
     role text NOT NULL,
     created_us bigint NOT NULL,
+    updated_us bigint NOT NULL,
     created_by text NOT NULL,
     PRIMARY KEY (tenant_id, user_id)
 );
@@ -269,7 +270,7 @@ DO $$
 DECLARE
     name text;
 BEGIN
-    FOREACH name IN ARRAY ARRAY['memberships', 'api_keys', 'logins', 'sign_in_links', 'sessions',
+    FOREACH name IN ARRAY ARRAY['tenant_epoch', 'memberships', 'api_keys', 'logins', 'sign_in_links', 'sessions',
         'session_events', 'runs', 'pending_calls', 'approvals', 'idempotency', 'audit_log'] LOOP
         EXECUTE format('ALTER TABLE %I ENABLE ROW LEVEL SECURITY', name);
         EXECUTE format('CREATE POLICY tenant_fence ON %I TO toolwright_app
@@ -288,37 +289,48 @@ CREATE POLICY member_change ON users FOR UPDATE TO toolwright_app
     USING (id IN (SELECT user_id FROM memberships));
 CREATE POLICY new_person ON users FOR INSERT TO toolwright_app WITH CHECK (true);
 
--- What has to be found before a tenant is known. These return ids and nothing else.
+-- What has to be found before a tenant is known. These return ids and nothing else. They look for
+-- their tables in `public` first: by default a temporary table of the caller's would come before it.
 CREATE FUNCTION tw_find_key(wanted text) RETURNS TABLE (tenant_id uuid, id uuid)
-    LANGUAGE sql STABLE SECURITY DEFINER SET search_path = public
+    LANGUAGE sql STABLE SECURITY DEFINER SET search_path = public, pg_temp
 AS $$ SELECT k.tenant_id, k.id FROM api_keys k WHERE k.prefix = wanted $$;
 CREATE FUNCTION tw_find_login(wanted bytea) RETURNS TABLE (tenant_id uuid, id uuid)
-    LANGUAGE sql STABLE SECURITY DEFINER SET search_path = public
+    LANGUAGE sql STABLE SECURITY DEFINER SET search_path = public, pg_temp
 AS $$ SELECT l.tenant_id, l.id FROM logins l WHERE l.token_hash = wanted $$;
 CREATE FUNCTION tw_find_link(wanted bytea) RETURNS TABLE (tenant_id uuid, id uuid)
-    LANGUAGE sql STABLE SECURITY DEFINER SET search_path = public
+    LANGUAGE sql STABLE SECURITY DEFINER SET search_path = public, pg_temp
 AS $$ SELECT l.tenant_id, l.user_id FROM sign_in_links l WHERE l.token_hash = wanted $$;
 CREATE FUNCTION tw_find_tenant(wanted text) RETURNS TABLE (tenant_id uuid, id uuid)
-    LANGUAGE sql STABLE SECURITY DEFINER SET search_path = public
+    LANGUAGE sql STABLE SECURITY DEFINER SET search_path = public, pg_temp
 AS $$ SELECT t.id, t.id FROM tenants t WHERE t.slug = wanted $$;
 CREATE FUNCTION tw_find_memberships(wanted text) RETURNS TABLE (tenant_id uuid, id uuid)
-    LANGUAGE sql STABLE SECURITY DEFINER SET search_path = public
+    LANGUAGE sql STABLE SECURITY DEFINER SET search_path = public, pg_temp
 AS $$ SELECT m.tenant_id, u.id FROM users u JOIN memberships m ON m.user_id = u.id WHERE u.email = wanted
       ORDER BY m.created_us, m.tenant_id $$;
 CREATE FUNCTION tw_find_user(wanted text) RETURNS TABLE (tenant_id uuid, id uuid)
-    LANGUAGE sql STABLE SECURITY DEFINER SET search_path = public
+    LANGUAGE sql STABLE SECURITY DEFINER SET search_path = public, pg_temp
 AS $$ SELECT '00000000-0000-0000-0000-000000000000'::uuid, u.id FROM users u WHERE u.email = wanted $$;
+CREATE FUNCTION tw_memberships_of(wanted uuid) RETURNS TABLE (tenant_id uuid, id uuid)
+    LANGUAGE sql STABLE SECURITY DEFINER SET search_path = public, pg_temp
+AS $$ SELECT m.tenant_id, m.user_id FROM memberships m WHERE m.user_id = wanted
+      ORDER BY m.created_us, m.tenant_id $$;
+CREATE FUNCTION tw_all_tenants() RETURNS TABLE (tenant_id uuid, id uuid)
+    LANGUAGE sql STABLE SECURITY DEFINER SET search_path = public, pg_temp
+AS $$ SELECT t.id, t.id FROM tenants t $$;
+CREATE FUNCTION tw_all_epochs() RETURNS TABLE (tenant_id uuid, epoch bigint)
+    LANGUAGE sql STABLE SECURITY DEFINER SET search_path = public, pg_temp
+AS $$ SELECT e.tenant_id, e.epoch FROM tenant_epoch e $$;
 CREATE FUNCTION tw_due_pending(now_us bigint, most bigint) RETURNS TABLE (tenant_id uuid, id uuid)
-    LANGUAGE sql STABLE SECURITY DEFINER SET search_path = public
+    LANGUAGE sql STABLE SECURITY DEFINER SET search_path = public, pg_temp
 AS $$ SELECT p.tenant_id, p.id FROM pending_calls p
       WHERE (p.state = 'waiting' AND p.expires_us <= now_us) OR p.state = 'ready'
       ORDER BY p.expires_us LIMIT most $$;
 CREATE FUNCTION tw_orphaned_runs(dead_before_us bigint, most bigint) RETURNS TABLE (tenant_id uuid, id uuid)
-    LANGUAGE sql STABLE SECURITY DEFINER SET search_path = public
+    LANGUAGE sql STABLE SECURITY DEFINER SET search_path = public, pg_temp
 AS $$ SELECT r.tenant_id, r.id FROM runs r
       WHERE r.status = 'running'
         AND NOT EXISTS (SELECT 1 FROM replicas p WHERE p.id = r.replica_id AND p.heartbeat_us > dead_before_us)
       LIMIT most $$;
 CREATE FUNCTION tw_drop_expired_idempotency(now_us bigint) RETURNS bigint
-    LANGUAGE sql SECURITY DEFINER SET search_path = public
+    LANGUAGE sql SECURITY DEFINER SET search_path = public, pg_temp
 AS $$ WITH gone AS (DELETE FROM idempotency WHERE expires_us <= now_us RETURNING 1) SELECT count(*) FROM gone $$;

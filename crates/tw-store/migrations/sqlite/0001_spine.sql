@@ -35,6 +35,7 @@ CREATE TABLE memberships (
     user_id    BLOB    NOT NULL,
     role       TEXT    NOT NULL,
     created_us INTEGER NOT NULL,
+    updated_us INTEGER NOT NULL,
     created_by TEXT    NOT NULL,
     PRIMARY KEY (tenant_id, user_id)
 ) STRICT;

@@ -149,7 +149,7 @@ pub struct Appended {
     pub lease_epoch: i64,
 }
 
-/// The entry is not on disk, and nothing of it happened.
+/// The entry is not known to be on disk. Except after [`Rejected::Failed`], nothing of it happened.
 #[derive(Clone, Debug, thiserror::Error)]
 pub enum Rejected {
     /// What the caller may do has changed since it was read; read it again.
@@ -165,6 +165,7 @@ pub enum Rejected {
     Claimed,
     #[error("the log is closed")]
     Closed,
+    /// The database broke off. If that was in the middle of a commit, the entry may yet be there.
     #[error(transparent)]
     Failed(Arc<Error>),
 }

@@ -1,0 +1,26 @@
+//! Administration of one's own tenant, and what an operator does on the database itself.
+
+mod keys;
+mod operator;
+mod passwords;
+mod people;
+mod tenant;
+mod tools;
+
+use tw_model::Caller;
+use tw_store::By;
+
+pub use keys::{CreatedKey, KeyRequest};
+pub use operator::{FirstRun, Operator};
+pub(crate) use passwords::Throttle;
+pub use people::{SignedIn, UserRequest};
+pub use tools::{Listed, ToolFilter};
+pub use tw_store::ApiKey;
+
+/// Who did it, for the audit log.
+pub(crate) fn by(caller: &Caller, request_id: Option<&str>) -> By {
+    By {
+        actor: serde_json::to_string(&caller.actor()).expect("an actor is plain JSON"),
+        request_id: request_id.map(str::to_owned),
+    }
+}

@@ -1,0 +1,142 @@
+//! What an operator does on the database itself, with or without a server running on it.
+
+use tw_model::{ActsAs, Role, TenantSlug, Timestamp};
+use tw_store::{Added, By, Store, Tenant, User, normal_email};
+
+use super::{
+    keys::{self, CreatedKey, KeyRequest},
+    people::{self, UserRequest},
+};
+use crate::{
+    MasterKey,
+    error::{Error, Result},
+};
+
+/// The name under which the database remembers which master key it belongs to.
+const KEY_CHECK: &str = "master_key_check";
+
+/// An operator at the command line: no tenant, no rights to check, everything audited.
+#[derive(Clone, Debug)]
+pub struct Operator {
+    store: Store,
+    by: By,
+}
+
+impl Operator {
+    #[must_use]
+    pub fn new(store: Store) -> Self {
+        Self { store, by: By::operator() }
+    }
+
+    /// Whether the database belongs to this master key. A fresh one belongs to the first that asks.
+    pub async fn check_master_key(&self, key: &MasterKey) -> Result<bool> {
+        let kept = self.store.set_meta_once(KEY_CHECK, &key.fingerprint()).await;
+        Ok(kept.map_err(Error::store("checking the master key"))? == key.fingerprint())
+    }
+
+    pub async fn tenants(&self) -> Result<Vec<Tenant>> {
+        self.store.tenants().await.map_err(Error::store("reading tenants"))
+    }
+
+    pub async fn create_tenant(&self, slug: &TenantSlug, name: &str) -> Result<Tenant> {
+        self.store.create_tenant(slug, name, &self.by).await.map_err(Error::store("creating a tenant"))
+    }
+
+    async fn scope(&self, slug: &TenantSlug) -> Result<tw_store::TenantScope> {
+        let tenant = self.store.find_tenant(slug).await.map_err(Error::store("looking for a tenant"))?;
+        Ok(self.store.tenant(tenant.ok_or(Error::NotFound { what: "tenant" })?))
+    }
+
+    pub async fn add_user(&self, tenant: &TenantSlug, request: UserRequest) -> Result<(User, Added)> {
+        people::add(&self.scope(tenant).await?, request, &self.by).await
+    }
+
+    pub async fn users(&self, tenant: &TenantSlug) -> Result<Vec<User>> {
+        self.scope(tenant).await?.users(None, 1000).await.map_err(Error::store("reading users"))
+    }
+
+    /// The token of a new sign-in link.
+    pub async fn sign_in_link(&self, tenant: &TenantSlug, email: &str) -> Result<String> {
+        let scope = self.scope(tenant).await?;
+        let email = normal_email(email).ok_or_else(|| Error::invalid("/email", "is not an email address"))?;
+        let user = scope.user_by_email(&email).await.map_err(Error::store("looking for a person"))?;
+        people::link(&scope, user.ok_or(Error::NotFound { what: "user" })?.id).await
+    }
+
+    /// A key owned by the given member, or by the tenant's first admin.
+    pub async fn create_key(
+        &self,
+        tenant: &TenantSlug,
+        request: KeyRequest,
+        owner: Option<&str>,
+    ) -> Result<CreatedKey> {
+        let scope = self.scope(tenant).await?;
+        let users = scope.users(None, 1000).await.map_err(Error::store("reading users"))?;
+        let owned = match owner {
+            Some(email) => users.iter().find(|user| Some(&user.email) == normal_email(email).as_ref()),
+            None => users.iter().find(|user| user.role == Role::Admin),
+        };
+        let owner = owned.ok_or_else(|| Error::Conflict {
+            why: "a key needs an owner, and the tenant has no such member: add one with `toolwright users create`"
+                .to_owned(),
+        })?;
+        keys::create(&scope, request, owner.id, &self.by).await
+    }
+
+    pub async fn keys(&self, tenant: &TenantSlug) -> Result<Vec<tw_store::ApiKey>> {
+        self.scope(tenant).await?.keys(None, 1000).await.map_err(Error::store("reading keys"))
+    }
+
+    /// Revokes by id or by prefix.
+    pub async fn revoke_key(&self, name: &str) -> Result<tw_store::ApiKey> {
+        let missing = || Error::NotFound { what: "API key" };
+        for tenant in self.tenants().await? {
+            let scope = self.store.tenant(tenant.id);
+            let keys = scope.keys(None, 1000).await.map_err(Error::store("reading keys"))?;
+            let found = keys.into_iter().find(|key| key.prefix == name || key.id.to_string() == name);
+            if let Some(key) = found {
+                let revoked = scope.revoke_key(key.id, &self.by).await;
+                return revoked.map_err(Error::store("revoking a key"))?.ok_or_else(missing);
+            }
+        }
+        Err(missing())
+    }
+
+    /// Makes the tenant `demo`, its admin and a key, if the database has no tenant yet.
+    pub async fn bootstrap(&self) -> Result<Option<FirstRun>> {
+        if !self.tenants().await?.is_empty() {
+            return Ok(None);
+        }
+        let slug: TenantSlug = "demo".parse().expect("the word is a tenant slug");
+        match self.create_tenant(&slug, "Demo").await {
+            Ok(_) => {}
+            // Another server is making it right now.
+            Err(Error::Conflict { .. }) => return Ok(None),
+            Err(error) => return Err(error),
+        }
+        let admin = UserRequest {
+            email: "admin@demo.localhost".to_owned(),
+            display_name: "Admin".to_owned(),
+            role: Role::Admin,
+            password: None,
+        };
+        let (user, _) = self.add_user(&slug, admin).await?;
+        let request = KeyRequest {
+            name: "first key".to_owned(),
+            role: Role::Admin,
+            acts_as: ActsAs::User,
+            agent: None,
+            expires: None::<Timestamp>,
+        };
+        let key = self.create_key(&slug, request, Some(&user.email)).await?;
+        let link = self.sign_in_link(&slug, &user.email).await?;
+        Ok(Some(FirstRun { link, key: key.text }))
+    }
+}
+
+/// What the first start of a server prints.
+#[derive(Debug)]
+pub struct FirstRun {
+    pub link: String,
+    pub key: String,
+}

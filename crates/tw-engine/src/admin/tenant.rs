@@ -1,0 +1,80 @@
+//! One's own tenant: its settings, and its audit log.
+
+use serde_json::Value;
+use tw_model::{AuditId, Timestamp};
+use tw_store::{AuditFilter, AuditRecord, Changed, Tenant, TenantChange};
+
+use super::by;
+use crate::{
+    Engine,
+    error::{Error, Result},
+    page::{Page, PageRequest},
+    rights::{Permit, ReadAudit, ReadSettings, WriteSettings},
+};
+
+/// Settings that are yes or no.
+const SWITCHES: [&str; 2] = ["approve_all_writes", "forbid_self_approval"];
+
+impl Engine {
+    pub async fn tenant(&self, permit: &Permit<ReadSettings>) -> Result<Tenant> {
+        let tenant = self.inner.store.tenant(permit.caller().tenant).tenant().await;
+        tenant.map_err(Error::store("reading a tenant"))?.ok_or(Error::NotFound { what: "tenant" })
+    }
+
+    pub async fn change_tenant(
+        &self,
+        permit: &Permit<WriteSettings>,
+        change: TenantChange,
+        expected: Option<Timestamp>,
+        request_id: Option<&str>,
+    ) -> Result<Tenant> {
+        let caller = permit.caller();
+        check_settings(change.settings.as_ref())?;
+        if change.name.as_ref().is_some_and(|name| name.trim().is_empty() || 200 < name.len()) {
+            return Err(Error::invalid("/name", "has 1 to 200 bytes"));
+        }
+        let scope = self.inner.store.tenant(caller.tenant);
+        let changed = scope.change_tenant(change, expected, &by(caller, request_id)).await;
+        let tenant = match changed.map_err(Error::store("changing a tenant"))? {
+            Changed::Done(tenant) => tenant,
+            Changed::Stale(_) => return Err(Error::Stale { what: "tenant" }),
+            Changed::Missing => return Err(Error::NotFound { what: "tenant" }),
+        };
+        self.inner.identity.epochs.ask(caller.tenant).await?;
+        Ok(tenant)
+    }
+
+    /// Who did what, newest first.
+    pub async fn audit(
+        &self,
+        permit: &Permit<ReadAudit>,
+        filter: &AuditFilter,
+        page: &PageRequest,
+    ) -> Result<Page<AuditRecord>> {
+        let caller = permit.caller();
+        let place = format!("audit/{}/{}", caller.tenant, caller.principal.label());
+        let before = self.open_cursor(&place, page)?.map(AuditId::from_uuid);
+        let scope = self.inner.store.tenant(caller.tenant);
+        let rows = scope.audit_page(filter, before, page.limit + page.offset + 1).await;
+        let mut rows = rows.map_err(Error::store("reading the audit log"))?;
+        rows.drain(..rows.len().min(usize::try_from(page.offset).unwrap_or(0)));
+        Ok(self.page(rows, page, &place, None, |record| record.id.uuid()))
+    }
+}
+
+fn check_settings(settings: Option<&Value>) -> Result<()> {
+    let Some(settings) = settings else { return Ok(()) };
+    let Some(settings) = settings.as_object() else {
+        return Err(Error::invalid("/settings", "is an object"));
+    };
+    for (name, value) in settings {
+        let path = format!("/settings/{name}");
+        if !SWITCHES.contains(&name.as_str()) {
+            return Err(Error::invalid(&path, format!("is not a setting: use {}", SWITCHES.join(", "))));
+        }
+        if !value.is_boolean() && !value.is_null() {
+            return Err(Error::invalid(&path, "is true, false or null"));
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,314 @@
+//! The approvals inbox: looking, and deciding once.
+
+use std::time::Duration;
+
+use serde_json::{Value, value::RawValue};
+use tw_model::{ApprovalId, Caller, EventKind, Level, RunStatus, Timestamp};
+use tw_store::{
+    Approval, Run,
+    log::{ApprovalDecision, Change, Expect, Finished, Rejected, Step},
+};
+
+use crate::{
+    Engine,
+    corridor::{
+        Answer, authorize,
+        execute::storable,
+        payload, record,
+        record::raw,
+        resolve, validate,
+    },
+    error::{Error, Result},
+    page::{Page, PageRequest},
+    resume::resumed_caller,
+    rights::{DecideApprovals, Permit, ReadApprovals},
+    seal,
+};
+
+/// What the approver says yes to.
+#[derive(Debug, Default)]
+pub struct Yes {
+    /// Another input than the one asked for.
+    pub input: Option<Box<RawValue>>,
+    pub note: Option<String>,
+    /// How long to wait for the run to end.
+    pub wait: Option<Duration>,
+}
+
+impl Engine {
+    pub async fn approvals(
+        &self,
+        permit: &Permit<ReadApprovals>,
+        status: Option<&str>,
+        page: &PageRequest,
+    ) -> Result<Page<Approval>> {
+        let caller = permit.caller();
+        let scope = self.inner.store.tenant(caller.tenant);
+        let place = format!("approvals/{}/{}", caller.tenant, caller.principal.label());
+        let after = self.open_cursor(&place, page)?.map(ApprovalId::from_uuid);
+        let rows = scope.approvals(status, after, page.offset, page.limit + 1).await;
+        let rows = rows.map_err(Error::store("reading approvals"))?;
+        let total = scope.count_approvals(status).await.map_err(Error::store("counting approvals"))?;
+        Ok(self.page(rows, page, &place, total, |approval| approval.id.uuid()))
+    }
+
+    pub async fn approval(&self, permit: &Permit<ReadApprovals>, id: ApprovalId) -> Result<Approval> {
+        self.known_approval(permit.caller(), id).await
+    }
+
+    async fn known_approval(&self, caller: &Caller, id: ApprovalId) -> Result<Approval> {
+        let approval = self.inner.store.tenant(caller.tenant).approval(id).await;
+        approval.map_err(Error::store("reading an approval"))?.ok_or(Error::NotFound { what: "approval" })
+    }
+
+    /// Says yes. The call then runs exactly once, here or on another replica.
+    pub async fn approve(&self, permit: &Permit<DecideApprovals>, id: ApprovalId, yes: Yes) -> Result<Answer> {
+        let caller = permit.caller();
+        let (approval, run) = self.decidable(caller, id).await?;
+        let edited = match &yes.input {
+            Some(input) => self.edit(&approval, &run, input).await?,
+            None => {
+                self.check_unchanged(caller, &approval, &run).await?;
+                None
+            }
+        };
+        let note = yes.note.as_deref().map(storable);
+        let event = payload::event(
+            EventKind::Approved,
+            run.id,
+            &payload::Approved {
+                approval_id: id,
+                note: note.as_deref(),
+                changes: edited.as_ref().map(|edited| &*edited.changes),
+            },
+        );
+        let change = Change {
+            expect: Expect::Status(RunStatus::NeedsApproval),
+            to: Some(RunStatus::Pending),
+            finished: None,
+            claimed_by: None,
+            epoch: Some(caller.epoch),
+            decision: Some(ApprovalDecision {
+                status: "approved",
+                by: Some(caller.principal.label()),
+                note,
+                changes: edited.as_ref().map(|edited| edited.changes.get().to_owned()),
+                input: edited.map(|edited| (edited.input, edited.digest, edited.seal)),
+            }),
+        };
+        self.decide(caller, &run, change, event).await?;
+        self.resume_soon(run.tenant, id);
+        let wait = yes.wait.unwrap_or(Duration::from_secs(30)).min(Duration::from_secs(120));
+        Ok(self.wait_for(run, wait, None).await)
+    }
+
+    /// Says no: the run ends as cancelled.
+    pub async fn deny(&self, permit: &Permit<DecideApprovals>, id: ApprovalId, note: Option<&str>) -> Result<Approval> {
+        let caller = permit.caller();
+        let (_, run) = self.decidable(caller, id).await?;
+        let note = note.map(storable);
+        let change = end_waiting("denied", "denied", "a person declined the call", Some(caller), note.clone());
+        let event = payload::event(
+            EventKind::Cancelled,
+            run.id,
+            &payload::Cancelled { reason: "denied", note: note.as_deref(), effect: None },
+        );
+        self.decide(caller, &run, Change { epoch: Some(caller.epoch), ..change }, event).await?;
+        self.known_approval(caller, id).await
+    }
+
+    /// An approval that this caller may decide now.
+    async fn decidable(&self, caller: &Caller, id: ApprovalId) -> Result<(Approval, Run)> {
+        let approval = self.known_approval(caller, id).await?;
+        if approval.status != "pending" {
+            return Err(Error::AlreadyDecided { status: approval.status });
+        }
+        if self.forbids_self_approval(caller, &approval).await? {
+            let why = "the owner of an agent cannot decide on its calls here; another approver can";
+            return Err(Error::NotPermitted { why: why.to_owned() });
+        }
+        let now = self.inner.store.now().await.map_err(Error::store("asking for the time"))?;
+        if approval.expires <= now {
+            return Err(Error::Expired { what: "approval" });
+        }
+        let scope = self.inner.store.tenant(caller.tenant);
+        let run = scope.run(approval.run).await.map_err(Error::store("reading a run"))?;
+        Ok((approval, run.ok_or(Error::NotFound { what: "run" })?))
+    }
+
+    async fn forbids_self_approval(&self, caller: &Caller, approval: &Approval) -> Result<bool> {
+        if approval.owner != caller.principal.owner() {
+            return Ok(false);
+        }
+        let view = self.inner.catalogue.view(caller.tenant, caller.epoch).await?;
+        Ok(match view.tenant.settings.get("forbid_self_approval").and_then(Value::as_bool) {
+            Some(setting) => setting,
+            None => approval.level == Some(Level::Destructive) && self.has_another_approver(caller).await?,
+        })
+    }
+
+    /// Whether anybody else could decide. A tenant of one person must not lock itself out.
+    async fn has_another_approver(&self, caller: &Caller) -> Result<bool> {
+        let users = self.inner.store.tenant(caller.tenant).users(None, 200).await;
+        let users = users.map_err(Error::store("reading users"))?;
+        let decides = |role: tw_model::Role| role.permissions().has("approvals.tenant.decide");
+        Ok(users.iter().any(|user| user.id != caller.principal.owner() && decides(user.role)))
+    }
+
+    /// A changed tool voids what was asked about the old one.
+    async fn check_unchanged(&self, caller: &Caller, approval: &Approval, run: &Run) -> Result<()> {
+        let view = self.inner.catalogue.view(caller.tenant, caller.epoch).await?;
+        let same = view.tools.by_id(approval.tool_id).is_some_and(|tool| tool.definition_hash == approval.definition_hash);
+        if same {
+            return Ok(());
+        }
+        self.supersede(caller, run).await?;
+        Err(Error::Superseded)
+    }
+
+    pub(crate) async fn supersede(&self, caller: &Caller, run: &Run) -> Result<()> {
+        let message = "the tool has changed since the approval was asked for";
+        let change = Change {
+            expect: Expect::Status(run.status),
+            ..end_waiting("cancelled", "superseded", message, None, None)
+        };
+        let event = payload::event(
+            EventKind::Cancelled,
+            run.id,
+            &payload::Cancelled { reason: "superseded", note: None, effect: None },
+        );
+        self.decide(caller, run, change, event).await
+    }
+
+    /// Checks another input as if the agent had sent it, and seals it.
+    async fn edit(&self, approval: &Approval, run: &Run, input: &RawValue) -> Result<Option<Edited>> {
+        let (agent, resumption) = resumed_caller(self, run.tenant, &approval.context).await?;
+        let view = self.inner.catalogue.view(run.tenant, agent.epoch).await?;
+        let same = view.tools.by_id(approval.tool_id).is_some_and(|tool| tool.definition_hash == approval.definition_hash);
+        if !same {
+            self.supersede(&agent, run).await?;
+            return Err(Error::Superseded);
+        }
+        let id = approval.tool_id.to_string();
+        let resolved = resolve::resolve(&view, &id, None, resumption.mode)?;
+        let valid = validate::validate(authorize::authorize(resolved, &agent, &view)?, input, &agent)?;
+        let (tool, _, value, text) = valid.into_parts();
+        let digest = seal::input_digest(&value);
+        if digest == approval.input_digest {
+            return Ok(None);
+        }
+        let facts = seal::Sealed {
+            tenant: run.tenant,
+            principal: &approval.requested_by,
+            root: run.root,
+            run: run.id,
+            session: run.session,
+            tool: &tool,
+            input_digest: &digest,
+            expires: approval.expires,
+        };
+        let before: Value = serde_json::from_str(approval.input.get()).unwrap_or(Value::Null);
+        Ok(Some(Edited {
+            seal: facts.seal(&self.inner.secrets).to_vec(),
+            changes: raw(&changes(&before, &value)),
+            input: text.get().to_owned(),
+            digest,
+        }))
+    }
+
+    async fn decide(&self, caller: &Caller, run: &Run, change: Change, event: tw_store::log::NewEvent) -> Result<()> {
+        let tool = run.tool.as_str().into();
+        let entry = record::entry(caller, &tool, run.id, run.session, Step::Change(Box::new(change)), vec![event]);
+        match self.append(entry).await {
+            Ok(_) => Ok(()),
+            Err(Rejected::Status { status }) => {
+                let status = match status {
+                    RunStatus::Cancelled => "decided or cancelled".to_owned(),
+                    RunStatus::Pending | RunStatus::Running | RunStatus::Success => "approved".to_owned(),
+                    status => status.as_str().to_owned(),
+                };
+                Err(Error::AlreadyDecided { status })
+            }
+            Err(Rejected::Stale { .. }) => {
+                Err(Error::Conflict { why: "the tenant changed at this very moment; try again".to_owned() })
+            }
+            Err(source) => Err(Error::Record { source }),
+        }
+    }
+}
+
+struct Edited {
+    input: String,
+    digest: String,
+    seal: Vec<u8>,
+    changes: Box<RawValue>,
+}
+
+/// A waiting run that will never run.
+pub(crate) fn end_waiting(
+    approval: &'static str,
+    reason: &str,
+    message: &str,
+    by: Option<&Caller>,
+    note: Option<String>,
+) -> Change {
+    Change {
+        expect: Expect::Status(RunStatus::NeedsApproval),
+        to: Some(RunStatus::Cancelled),
+        finished: Some(Finished {
+            summary: Some(reason.to_owned()),
+            error: Some(message.to_owned()),
+            error_code: Some(tw_model::Code::Cancelled.as_str()),
+            ..Finished::default()
+        }),
+        claimed_by: None,
+        epoch: None,
+        decision: Some(ApprovalDecision {
+            status: approval,
+            by: by.map(|caller| caller.principal.label()),
+            note,
+            changes: None,
+            input: None,
+        }),
+    }
+}
+
+/// What differs between two inputs, at their first level: `[{ path, before, after }]`.
+fn changes(before: &Value, after: &Value) -> Value {
+    let empty = serde_json::Map::new();
+    let (old, new) = (before.as_object().unwrap_or(&empty), after.as_object().unwrap_or(&empty));
+    let keys = old.keys().chain(new.keys().filter(|key| !old.contains_key(*key)));
+    let changed = keys.filter(|key| old.get(*key) != new.get(*key)).map(|key| {
+        serde_json::json!({
+            "path": format!("/{}", key.replace('~', "~0").replace('/', "~1")),
+            "before": old.get(key),
+            "after": new.get(key),
+        })
+    });
+    changed.collect()
+}
+
+/// Whether the moment for deciding is over.
+pub(crate) fn has_expired(approval: &Approval, now: Timestamp) -> bool {
+    approval.status == "pending" && approval.expires <= now
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn changes_name_what_was_added_removed_and_replaced() {
+        let changes = changes(&json!({ "a": 1, "b/c": 2, "same": 0 }), &json!({ "a": 2, "same": 0, "d": null }));
+        assert_eq!(
+            changes,
+            json!([
+                { "path": "/a", "before": 1, "after": 2 },
+                { "path": "/b~1c", "before": 2, "after": null },
+                { "path": "/d", "before": null, "after": null },
+            ])
+        );
+    }
+}

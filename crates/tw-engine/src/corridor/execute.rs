@@ -1,0 +1,388 @@
+//! Steps 9 and 10: running the tool under its deadline, and checking what it gave back.
+
+use std::{panic::AssertUnwindSafe, sync::Arc, time::Duration};
+
+use futures::FutureExt;
+use serde_json::{Value, value::RawValue};
+use tokio::{
+    sync::mpsc,
+    time::{Instant, sleep_until},
+};
+use toolwright_sdk::{ContextParts, ToolContext};
+use tw_model::{
+    Caller, Code, Effect, EventKind, Mode, Principal, RunId, RunStatus, SessionId, Timestamp, ToolFailure, ToolResult,
+};
+use tw_store::{
+    Run,
+    log::{Appended, Change, Claim, Entry, Expect, Finished, Rejected, Step, Ticket},
+};
+
+use super::{
+    Answer,
+    gate::Cleared,
+    payload,
+    record::{self, raw},
+    slot::Slot,
+};
+use crate::{
+    Engine,
+    catalogue::Tool,
+    flights::{Boarding, Stop},
+    settle::RunIdentity,
+};
+
+/// What a run may give back.
+const OUTPUT_BYTES_MAX: usize = 10 << 20;
+/// How many pieces of appended output wait to be written.
+const OUTPUT_QUEUE: usize = 64;
+
+/// A run that is about to begin.
+pub(crate) struct Start {
+    pub(crate) run: RunId,
+    pub(crate) session: Option<SessionId>,
+    pub(crate) caller: Caller,
+    pub(crate) mode: Mode,
+    pub(crate) claim: Option<Claim>,
+}
+
+/// A run under way.
+pub(crate) struct Job {
+    pub(crate) engine: Engine,
+    pub(crate) caller: Caller,
+    pub(crate) tool: Arc<Tool>,
+    pub(crate) run: RunId,
+    pub(crate) session: SessionId,
+    pub(crate) mode: Mode,
+    pub(crate) started: Timestamp,
+    pub(crate) lease_epoch: i64,
+    /// The start that is still on its way to disk, where the tool need not wait for it.
+    pub(crate) starting: Option<Ticket>,
+    pub(crate) input: Value,
+    pub(crate) boarding: Boarding,
+    pub(crate) slot: Slot,
+}
+
+/// How the tool came to an end.
+enum Outcome {
+    Succeeded(ToolResult),
+    Failed(ToolFailure),
+    TimedOut,
+    /// The row says already how.
+    EndedElsewhere,
+    Interrupted,
+}
+
+impl Engine {
+    /// Writes down the start and runs the tool, in a task of its own: a caller who hangs up does not
+    /// stop a run.
+    pub(super) async fn begin(
+        &self,
+        start: Start,
+        cleared: Cleared,
+        slot: Slot,
+        wait: Duration,
+    ) -> Result<Answer, Rejected> {
+        let Start { run, session, caller, mode, claim } = start;
+        let (tool, input, text) = cleared.into_parts();
+        let session = session.unwrap_or(run.into());
+        let timeout = tool.def.timeout();
+        let in_time = timeout <= wait;
+        let flush_first = tool.def.has_effects() || claim.is_some() || !in_time;
+
+        let boarding = self.inner.flights.board(caller.tenant, run);
+        let new = record::new_run(self, &caller, &tool, run, mode, claim);
+        let event = started_event(&caller, &tool, run, mode, &text);
+        let entry =
+            record::entry(&caller, &tool.slug, run, session, Step::Open(Box::new(new)), vec![event]);
+        let started = entry.at;
+        let starting = if flush_first {
+            self.append(entry).await?;
+            None
+        } else {
+            Some(self.inner.store.log().append(entry))
+        };
+        let open = (!in_time).then(|| self.fresh_run(&caller, &tool, run, session, mode, started, RunStatus::Running));
+        let job = Job {
+            engine: self.clone(),
+            caller,
+            tool,
+            run,
+            session,
+            mode,
+            started,
+            lease_epoch: 1,
+            starting,
+            input,
+            boarding,
+            slot,
+        };
+        let mut task = tokio::spawn(job.run());
+        let ended = match open {
+            None => task.await,
+            Some(open) => match tokio::time::timeout(wait, &mut task).await {
+                Ok(ended) => ended,
+                Err(_) => return Ok(Answer { run: open, approval: None }),
+            },
+        };
+        // The task contains the tool's panics itself; one that is left is ours.
+        let run = ended.unwrap_or(Err(Rejected::Closed))?;
+        Ok(Answer { run, approval: None })
+    }
+}
+
+/// The event that says that a run has begun, with its input.
+pub(crate) fn started_event(
+    caller: &Caller,
+    tool: &Tool,
+    run: RunId,
+    mode: Mode,
+    input: &RawValue,
+) -> tw_store::log::NewEvent {
+    let payload = payload::Started { about: payload::About::new(caller, tool, mode), input };
+    payload::event(EventKind::Started, run, &payload)
+}
+
+impl Job {
+    /// Runs the tool and writes down how it ended.
+    pub(crate) async fn run(mut self) -> Result<Run, Rejected> {
+        let began = Instant::now();
+        let outcome = self.run_tool(began + self.tool.def.timeout()).await;
+        let duration = began.elapsed();
+        let result = self.finish(outcome, duration).await;
+        // The place in the concurrency group is free once the end is on disk, not before.
+        drop(self.slot);
+        result
+    }
+
+    async fn run_tool(&mut self, deadline: Instant) -> Outcome {
+        let (output, mut appended) = mpsc::channel(OUTPUT_QUEUE);
+        let cx = ToolContext::new(ContextParts {
+            tenant: self.caller.tenant,
+            tenant_slug: self.caller.tenant_slug.clone(),
+            user: self.caller.principal.owner(),
+            agent: match &self.caller.principal {
+                Principal::Agent { slug, .. } => Some(slug.clone()),
+                Principal::User { .. } => None,
+            },
+            session: self.session,
+            run: self.run,
+            source: self.caller.source,
+            permissions: self.caller.permissions.clone(),
+            deadline,
+            cancel: self.boarding.cancel.clone(),
+            output: Some(output),
+            blocking_in_flight: Arc::clone(&self.engine.inner.flights.blocking),
+        });
+        let (run, input) = (self.tool.run, std::mem::take(&mut self.input));
+        let tool = AssertUnwindSafe(async move { run(cx, input).await }).catch_unwind();
+        tokio::pin!(tool);
+        let outcome = loop {
+            tokio::select! {
+                biased;
+                Some(text) = appended.recv() => self.note_output(&text),
+                ended = &mut tool => break match ended {
+                    Ok(Ok(result)) => self.check_output(result),
+                    Ok(Err(failure)) => Outcome::Failed(failure),
+                    Err(_) => Outcome::Failed(ToolFailure::with_code(
+                        Code::ToolPanicked,
+                        "the tool crashed; its author can find out why in the server's log",
+                    )),
+                },
+                () = self.boarding.cancel.cancelled() => break match self.boarding.why_stopped() {
+                    Stop::EndedElsewhere => Outcome::EndedElsewhere,
+                    Stop::Shutdown => Outcome::Interrupted,
+                },
+                () = sleep_until(deadline) => {
+                    // Blocking work of the tool sees the signal; the future itself is dropped.
+                    self.boarding.cancel.cancel();
+                    break Outcome::TimedOut;
+                }
+            }
+        };
+        while let Ok(text) = appended.try_recv() {
+            self.note_output(&text);
+        }
+        outcome
+    }
+
+    fn check_output(&self, result: ToolResult) -> Outcome {
+        let Some(schema) = &self.tool.output else { return Outcome::Succeeded(result) };
+        if schema.is_valid(&result.data) {
+            return Outcome::Succeeded(result);
+        }
+        let faults = schema.faults(&result.data);
+        let first = faults.first().map_or_else(String::new, |fault| format!(": `{}` {}", fault.path, fault.message));
+        Outcome::Failed(ToolFailure::with_code(
+            Code::OutputInvalid,
+            format!("the tool's output does not fit its schema{first}"),
+        ))
+    }
+
+    /// A piece of output while the tool runs. Not waited for: the end of the run is, and it comes after.
+    fn note_output(&self, text: &str) {
+        let event = payload::event(EventKind::OutputAppended, self.run, &payload::OutputAppended { text });
+        let change = self.change(None, None);
+        drop(self.engine.inner.store.log().append(self.entry(change, vec![event])));
+    }
+
+    async fn finish(&mut self, outcome: Outcome, duration: Duration) -> Result<Run, Rejected> {
+        let duration_us = i64::try_from(duration.as_micros()).unwrap_or(i64::MAX);
+        let mut run = self.engine.fresh_run(
+            &self.caller,
+            &self.tool,
+            self.run,
+            self.session,
+            self.mode,
+            self.started,
+            RunStatus::Running,
+        );
+        run.lease_epoch = self.lease_epoch;
+        run.duration_us = Some(duration_us);
+        let event = match outcome {
+            Outcome::Succeeded(result) => self.succeed(result, &mut run),
+            Outcome::Failed(failure) => {
+                self.fail(&mut run, RunStatus::Error, failure.code, &failure.message, None)
+            }
+            Outcome::TimedOut => {
+                let message = format!("Tool timed out after {}ms", self.tool.def.timeout().as_millis());
+                self.fail(&mut run, RunStatus::TimedOut, Code::Timeout, &message, Some(self.effect()))
+            }
+            Outcome::Interrupted => {
+                let message = "the server stopped while the tool was running";
+                self.fail(&mut run, RunStatus::Error, Code::Interrupted, message, Some(self.effect()))
+            }
+            Outcome::EndedElsewhere => return self.as_stored().await,
+        };
+        let finished = Finished {
+            summary: run.summary.clone(),
+            error: run.error.clone(),
+            error_code: run.error_code.as_deref().and_then(|code| code.parse::<Code>().ok()).map(Code::as_str),
+            effect: run.effect.as_deref().map(|_| self.effect()),
+            duration_us: Some(duration_us),
+        };
+        let entry = self.entry(self.change(Some(run.status), Some(finished)), vec![event]);
+        run.finished = Some(entry.at);
+        self.write_end(entry, run).await
+    }
+
+    async fn write_end(&mut self, entry: Entry, run: Run) -> Result<Run, Rejected> {
+        let again = entry.clone();
+        let ending = self.engine.inner.store.log().append(entry);
+        if let Some(starting) = self.starting.take() {
+            let started = starting.wait().await;
+            if let Err(rejected) = started {
+                // The end went the same way; the start says why.
+                let _ = ending.wait().await;
+                if matches!(rejected, Rejected::Failed(_)) {
+                    self.engine.inner.settler.never_started(RunIdentity::of(&again));
+                }
+                return Err(rejected);
+            }
+        }
+        match ending.wait().await {
+            Ok(Appended { .. }) => {
+                count(&run);
+                Ok(run)
+            }
+            Err(Rejected::Status { .. }) => self.as_stored().await,
+            Err(rejected) => {
+                if matches!(rejected, Rejected::Failed(_)) {
+                    self.engine.inner.settler.later(again);
+                }
+                Err(rejected)
+            }
+        }
+    }
+
+    /// The run as somebody else has ended it.
+    async fn as_stored(&mut self) -> Result<Run, Rejected> {
+        if let Some(starting) = self.starting.take() {
+            starting.wait().await?;
+        }
+        let scope = self.engine.inner.store.tenant(self.caller.tenant);
+        match scope.run(self.run).await {
+            Ok(Some(run)) => Ok(run),
+            Ok(None) => Err(Rejected::NoRun),
+            Err(error) => Err(Rejected::Failed(Arc::new(error))),
+        }
+    }
+
+    fn succeed(&self, result: ToolResult, run: &mut Run) -> tw_store::log::NewEvent {
+        let output = raw(&result.data);
+        if OUTPUT_BYTES_MAX < output.get().len() {
+            let message = format!("the tool's output is over {OUTPUT_BYTES_MAX} bytes");
+            return self.fail(run, RunStatus::Error, Code::OutputInvalid, &message, None);
+        }
+        let event = payload::event(
+            EventKind::Completed,
+            self.run,
+            &payload::Completed {
+                output: &output,
+                summary: &result.summary,
+                markdown: result.markdown.as_deref(),
+                duration_ms: run.duration_us.unwrap_or(0) / 1000,
+            },
+        );
+        run.status = RunStatus::Success;
+        run.output = Some(output);
+        run.summary = Some(storable(&result.summary));
+        run.markdown = result.markdown;
+        event
+    }
+
+    fn fail(
+        &self,
+        run: &mut Run,
+        status: RunStatus,
+        code: Code,
+        message: &str,
+        effect: Option<Effect>,
+    ) -> tw_store::log::NewEvent {
+        run.status = status;
+        run.error = Some(storable(message));
+        run.error_code = Some(code.as_str().to_owned());
+        run.effect = effect.map(|effect| effect.as_str().to_owned());
+        payload::event(
+            EventKind::Failed,
+            self.run,
+            &payload::Failed {
+                error: message,
+                error_code: code.as_str(),
+                effect,
+                duration_ms: run.duration_us.map(|duration| duration / 1000),
+            },
+        )
+    }
+
+    fn effect(&self) -> Effect {
+        if self.tool.def.has_effects() { Effect::Unknown } else { Effect::None }
+    }
+
+    fn change(&self, to: Option<RunStatus>, finished: Option<Finished>) -> Step {
+        Step::Change(Box::new(Change {
+            expect: Expect::Lease(self.lease_epoch),
+            to,
+            finished,
+            claimed_by: None,
+            epoch: None,
+            decision: None,
+        }))
+    }
+
+    fn entry(&self, step: Step, events: Vec<tw_store::log::NewEvent>) -> Entry {
+        record::entry(&self.caller, &self.tool.slug, self.run, self.session, step, events)
+    }
+}
+
+/// A text as both databases take it: PostgreSQL has no NUL in text.
+pub(crate) fn storable(text: &str) -> String {
+    if text.contains('\0') { text.replace('\0', "\u{fffd}") } else { text.to_owned() }
+}
+
+fn count(run: &Run) {
+    metrics::counter!("toolwright_runs_total", "status" => run.status.as_str(), "source" => run.source.as_str())
+        .increment(1);
+    #[expect(clippy::cast_precision_loss, reason = "a duration in seconds needs no more digits")]
+    let seconds = run.duration_us.unwrap_or(0) as f64 / 1e6;
+    metrics::histogram!("toolwright_run_seconds").record(seconds);
+}

@@ -1,0 +1,214 @@
+//! The corridor: the one way from a request to a recorded outcome.
+//!
+//! Each station hands on a value that only it can make, so a step that is left out does not compile:
+//! [`resolve::Resolved`] → [`authorize::Authorized`] → [`validate::Valid`] → [`gate::Cleared`] →
+//! [`execute`]. Inner calls come in by the same front door with their chain attached.
+
+pub(crate) mod authorize;
+pub(crate) mod execute;
+pub(crate) mod gate;
+pub(crate) mod payload;
+pub(crate) mod record;
+pub(crate) mod resolve;
+pub(crate) mod slot;
+pub(crate) mod validate;
+
+use std::time::Duration;
+
+use serde_json::value::RawValue;
+use tw_model::{ApprovalId, Caller, Mode, RunId, RunStatus, SessionId, Timestamp};
+use tw_store::{
+    KeyScope, Run,
+    log::{Claim, Rejected},
+};
+
+use crate::{
+    Engine,
+    error::{Error, Result},
+    rights::{Permit, RunTools},
+};
+
+/// A request to run a tool, as a door understood it.
+#[derive(Debug)]
+pub struct CallRequest {
+    /// Slug or id.
+    pub tool: String,
+    /// JSON that the strict scanner has let through.
+    pub input: Box<RawValue>,
+    pub session: Option<SessionId>,
+    /// How long the caller waits; `None` for as long as the tool may take.
+    pub wait: Option<Duration>,
+    pub version: Option<String>,
+    pub mode: Mode,
+    pub idempotency: Option<IdempotencyKey>,
+}
+
+/// A key that makes a request the same request when it is sent again.
+#[derive(Clone, Debug)]
+pub struct IdempotencyKey {
+    pub key: String,
+    pub route: String,
+    /// Of the body's bytes as they came.
+    pub body_hash: [u8; 32],
+}
+
+/// How a call stands when its caller is answered: ended, or still open.
+#[derive(Debug)]
+pub struct Answer {
+    pub run: Run,
+    /// What has to be decided first.
+    pub approval: Option<ApprovalId>,
+}
+
+/// How often a call walks the corridor again because its tenant changed under it.
+const WALKS_MAX: usize = 8;
+/// How long an idempotency key is kept.
+const KEY_KEPT: Duration = Duration::from_secs(24 * 60 * 60);
+/// The longest a caller may wait for an answer.
+const WAIT_MAX: Duration = Duration::from_secs(120);
+
+/// What came of one walk.
+enum Walk {
+    Answered(Answer),
+    /// Somebody changed the tenant between reading the rights and writing the start.
+    Changed,
+    /// Somebody else took the idempotency key first.
+    KeyTaken,
+}
+
+impl Engine {
+    /// Calls a tool. Answers once the run has ended and is on disk, or when the wait is over.
+    pub async fn call(&self, permit: &Permit<RunTools>, request: CallRequest) -> Result<Answer> {
+        let caller = permit.caller();
+        let result = self.walk_until_answered(caller, &request).await;
+        if let Err(error) = &result {
+            self.note_refusal(caller, &request, error).await;
+        }
+        result
+    }
+
+    async fn walk_until_answered(&self, caller: &Caller, request: &CallRequest) -> Result<Answer> {
+        if self.inner.flights.is_closed() {
+            return Err(Error::ShuttingDown);
+        }
+        let mut caller = caller.clone();
+        for _ in 0..WALKS_MAX {
+            let claim = match &request.idempotency {
+                Some(key) => match self.seen_before(&caller, key).await? {
+                    Seen::Answer(answer) => return Ok(*answer),
+                    Seen::Free { instead_of } => Some(claim(key, instead_of)),
+                },
+                None => None,
+            };
+            match self.walk(&caller, request, claim).await? {
+                Walk::Answered(answer) => return Ok(answer),
+                Walk::KeyTaken => {}
+                Walk::Changed => caller = self.inner.identity.again(&caller).await?,
+            }
+        }
+        Err(Error::Conflict { why: "the tenant changed again and again while the call was starting".to_owned() })
+    }
+
+    async fn walk(&self, caller: &Caller, request: &CallRequest, claim: Option<Claim>) -> Result<Walk> {
+        let view = self.inner.catalogue.view(caller.tenant, caller.epoch).await?;
+        if view.epoch != caller.epoch {
+            return Ok(Walk::Changed);
+        }
+        let resolved = resolve::resolve(&view, &request.tool, request.version.as_deref(), request.mode)?;
+        let authorized = authorize::authorize(resolved, caller, &view)?;
+        let valid = validate::validate(authorized, &request.input, caller)?;
+        let session = self.session_for(caller, request.session).await?;
+        let run = RunId::new();
+        let recorded = match gate::gate(valid) {
+            gate::Gate::Clear(cleared) => {
+                let wait = request.wait.unwrap_or(cleared.tool().def.timeout()).min(WAIT_MAX);
+                let slot = self.inner.slots.take(caller, cleared.tool(), wait).await?;
+                let start = execute::Start { run, session, caller: caller.clone(), mode: request.mode, claim };
+                self.begin(start, cleared, slot, wait).await
+            }
+            gate::Gate::Ask(asked) => {
+                let park = record::Parking { run, session, caller, mode: request.mode, claim };
+                self.park(park, &asked, request.wait.map(|wait| wait.min(WAIT_MAX))).await
+            }
+        };
+        match recorded {
+            Ok(answer) => Ok(Walk::Answered(answer)),
+            Err(Rejected::Stale { .. }) => Ok(Walk::Changed),
+            Err(Rejected::Claimed) => Ok(Walk::KeyTaken),
+            Err(Rejected::NoSession) => Err(Error::SessionNotFound),
+            Err(Rejected::Closed) => Err(Error::ShuttingDown),
+            Err(source) => Err(Error::Record { source }),
+        }
+    }
+
+    /// The session the run belongs to: the caller's own choice, or the run itself.
+    async fn session_for(&self, caller: &Caller, wanted: Option<SessionId>) -> Result<Option<SessionId>> {
+        let Some(id) = wanted else { return Ok(None) };
+        let owner = match self.inner.session_owners.get(&(caller.tenant, id)).await {
+            Some(owner) => owner,
+            None => {
+                let session = self.inner.store.tenant(caller.tenant).session(id).await;
+                let session = session.map_err(Error::store("reading a session"))?.ok_or(Error::SessionNotFound)?;
+                let owner: std::sync::Arc<str> = session.principal.into();
+                self.inner.session_owners.insert((caller.tenant, id), owner.clone()).await;
+                owner
+            }
+        };
+        if *owner == *caller.principal.label() || caller.permissions.has("runs.tenant.read") {
+            Ok(Some(id))
+        } else {
+            Err(Error::SessionNotFound)
+        }
+    }
+
+    async fn seen_before(&self, caller: &Caller, key: &IdempotencyKey) -> Result<Seen> {
+        let scope = self.inner.store.tenant(caller.tenant);
+        let principal = caller.principal.label();
+        let used = scope
+            .idempotency(KeyScope { principal: &principal, route: &key.route, key: &key.key })
+            .await
+            .map_err(Error::store("reading an idempotency key"))?;
+        let Some(used) = used else { return Ok(Seen::Free { instead_of: None }) };
+        if used.body_hash != key.body_hash {
+            return Err(Error::IdempotencyMismatch);
+        }
+        let id = used.run.ok_or(Error::IdempotencyMismatch)?;
+        let run = scope.run(id).await.map_err(Error::store("reading a run"))?;
+        let run = run.ok_or(Error::NotFound { what: "run" })?;
+        match run.status {
+            RunStatus::Running => Err(Error::IdempotencyInFlight),
+            RunStatus::Error if run.error_code.as_deref() == Some("INTERRUPTED") && run.repeatable => {
+                Ok(Seen::Free { instead_of: Some(id) })
+            }
+            _ => Ok(Seen::Answer(Box::new(self.answer_of(run).await?))),
+        }
+    }
+
+    /// A run as its caller is told of it.
+    pub(crate) async fn answer_of(&self, run: Run) -> Result<Answer> {
+        let approval = match run.status {
+            RunStatus::NeedsApproval => {
+                let scope = self.inner.store.tenant(run.tenant);
+                let approval = scope.approval_of_run(run.id).await.map_err(Error::store("reading an approval"))?;
+                approval.map(|approval| approval.id)
+            }
+            _ => None,
+        };
+        Ok(Answer { run, approval })
+    }
+}
+
+enum Seen {
+    Answer(Box<Answer>),
+    Free { instead_of: Option<RunId> },
+}
+
+fn claim(key: &IdempotencyKey, instead_of: Option<RunId>) -> Claim {
+    Claim {
+        route: key.route.clone(),
+        key: key.key.clone(),
+        body_hash: key.body_hash,
+        expires: Timestamp::now().plus(KEY_KEPT),
+        instead_of,
+    }
+}

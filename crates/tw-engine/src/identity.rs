@@ -1,0 +1,270 @@
+//! From credentials to a caller: API keys and browser logins.
+
+use std::{
+    collections::HashMap,
+    sync::{Arc, Mutex, PoisonError, RwLock},
+    time::{Duration, Instant},
+};
+
+use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
+use tw_model::{ActsAs, Caller, Channel, KeyId, LoginId, Principal, Source, TenantId, Timestamp};
+use tw_store::{ApiKey, Store};
+
+use crate::{
+    catalogue::{Catalogue, View},
+    epochs::Epochs,
+    error::{Error, Result},
+    secrets::{self, equal},
+};
+
+/// How old the knowledge about a caller's rights may be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Freshness {
+    /// As last heard from the database, half a second ago at the most. For calls of tools, whose start
+    /// the log refuses if anything has changed since.
+    Heard,
+    /// As the database has it now.
+    Now,
+}
+
+const NO_KEY: Error = Error::Unauthenticated { why: "the API key is not valid" };
+const NO_LOGIN: Error = Error::Unauthenticated { why: "the sign-in is not valid any more; sign in again" };
+
+/// How often the last use of a key is written down.
+const TOUCH_EVERY: Duration = Duration::from_secs(60);
+
+#[derive(Debug)]
+pub(crate) struct Identity {
+    store: Store,
+    pub(crate) epochs: Arc<Epochs>,
+    catalogue: Arc<Catalogue>,
+    keys: RwLock<HashMap<String, Arc<KnownKey>>>,
+    logins: RwLock<HashMap<[u8; 32], Arc<KnownLogin>>>,
+    touched: Mutex<HashMap<uuid::Uuid, Instant>>,
+}
+
+#[derive(Debug)]
+struct KnownKey {
+    hash: [u8; 32],
+    expires: Option<Timestamp>,
+    caller: Caller,
+}
+
+#[derive(Debug)]
+struct KnownLogin {
+    expires: Timestamp,
+    caller: Caller,
+}
+
+/// A new key's text: `tw_<prefix>_<secret>`, what of it is stored, and nothing else.
+pub(crate) fn new_key() -> (String, String, [u8; 32]) {
+    let prefix: String = secrets::random::<6>().iter().map(|byte| format!("{byte:02x}")).collect();
+    let text = format!("tw_{prefix}_{}", URL_SAFE_NO_PAD.encode(secrets::random::<32>()));
+    let hash = secrets::hash(&text);
+    (text, prefix, hash)
+}
+
+/// The part of a key's text that it is found by.
+fn prefix_of(key: &str) -> Option<&str> {
+    let (prefix, secret) = key.strip_prefix("tw_")?.split_once('_')?;
+    (prefix.len() == 12 && secret.len() == 43).then_some(prefix)
+}
+
+impl Identity {
+    pub(crate) fn new(store: Store, epochs: Arc<Epochs>, catalogue: Arc<Catalogue>) -> Self {
+        Self {
+            store,
+            epochs,
+            catalogue,
+            keys: RwLock::default(),
+            logins: RwLock::default(),
+            touched: Mutex::default(),
+        }
+    }
+
+    pub(crate) async fn by_key(&self, text: &str, freshness: Freshness) -> Result<Caller> {
+        let prefix = prefix_of(text).ok_or(NO_KEY)?;
+        let hash = secrets::hash(text);
+        let known = self.keys.read().unwrap_or_else(PoisonError::into_inner).get(prefix).cloned();
+        let known = match known {
+            Some(known) if self.is_current(&known.caller, freshness).await? => known,
+            _ => self.load_key(prefix).await?,
+        };
+        if !equal(&known.hash, &hash) || known.expires.is_some_and(|expires| expires <= Timestamp::now()) {
+            return Err(NO_KEY);
+        }
+        self.touch_key(&known.caller);
+        Ok(known.caller.clone())
+    }
+
+    pub(crate) async fn by_login(&self, token: &str, freshness: Freshness) -> Result<Caller> {
+        let hash = secrets::hash(token);
+        let known = self.logins.read().unwrap_or_else(PoisonError::into_inner).get(&hash).cloned();
+        let known = match known {
+            Some(known) if self.is_current(&known.caller, freshness).await? => known,
+            _ => self.load_login(hash).await?,
+        };
+        if known.expires <= Timestamp::now() {
+            return Err(NO_LOGIN);
+        }
+        Ok(known.caller.clone())
+    }
+
+    /// The same caller with the rights it has now, or a refusal if it has none any more.
+    pub(crate) async fn again(&self, caller: &Caller) -> Result<Caller> {
+        self.epochs.ask(caller.tenant).await?;
+        let mut fresh = match (caller.key, caller.login) {
+            (Some(key), _) => self.key_caller(caller.tenant, key).await?.caller,
+            (None, Some(login)) => self.login_caller(caller.tenant, login).await?.caller,
+            (None, None) => self.by_principal(caller).await?,
+        };
+        fresh.channel = caller.channel;
+        fresh.chain = Arc::clone(&caller.chain);
+        Ok(fresh)
+    }
+
+    /// A caller whose credentials are long gone, for a call that goes on: its role, held against what
+    /// its owner may do today.
+    pub(crate) async fn by_principal(&self, caller: &Caller) -> Result<Caller> {
+        let view = self.current_view(caller.tenant).await?;
+        let owner = self.owner_role(caller.tenant, caller.principal.owner()).await?;
+        let permissions = caller.role.permissions().intersect(&owner.permissions());
+        Ok(Caller { permissions, epoch: view.epoch, ..caller.clone() })
+    }
+
+    async fn is_current(&self, caller: &Caller, freshness: Freshness) -> Result<bool> {
+        let epoch = match freshness {
+            Freshness::Heard => self.epochs.last_heard(caller.tenant),
+            Freshness::Now => self.epochs.ask(caller.tenant).await?,
+        };
+        Ok(caller.epoch == epoch)
+    }
+
+    async fn load_key(&self, prefix: &str) -> Result<Arc<KnownKey>> {
+        let found = self.store.find_key(prefix).await.map_err(Error::store("looking for a key"))?;
+        let (tenant, key) = found.ok_or(NO_KEY)?;
+        let known = Arc::new(self.key_caller(tenant, key).await?);
+        self.keys.write().unwrap_or_else(PoisonError::into_inner).insert(prefix.to_owned(), Arc::clone(&known));
+        Ok(known)
+    }
+
+    async fn load_login(&self, hash: [u8; 32]) -> Result<Arc<KnownLogin>> {
+        let found = self.store.find_login(&hash).await.map_err(Error::store("looking for a login"))?;
+        let (tenant, login) = found.ok_or(NO_LOGIN)?;
+        let known = Arc::new(self.login_caller(tenant, login).await?);
+        self.logins.write().unwrap_or_else(PoisonError::into_inner).insert(hash, Arc::clone(&known));
+        Ok(known)
+    }
+
+    async fn key_caller(&self, tenant: TenantId, id: KeyId) -> Result<KnownKey> {
+        let view = self.current_view(tenant).await?;
+        let key = self.store.tenant(tenant).key(id).await.map_err(Error::store("reading a key"))?;
+        let key = key.filter(|key| key.revoked.is_none()).ok_or(NO_KEY)?;
+        let owner = self.owner_role(tenant, key.owner).await?;
+        let caller = Caller {
+            tenant,
+            tenant_slug: view.slug().clone(),
+            principal: principal_of(&key),
+            display_name: Arc::from(key.name.as_str()),
+            role: key.role,
+            // A key can do what its role and its owner both can: an owner who loses a right takes it
+            // from every key they made.
+            permissions: key.role.permissions().intersect(&owner.permissions()),
+            source: match key.acts_as {
+                ActsAs::User => Source::Api,
+                ActsAs::Agent => Source::Agent,
+            },
+            channel: Channel::Rest,
+            key: Some(id),
+            login: None,
+            epoch: view.epoch,
+            chain: Arc::from([]),
+        };
+        Ok(KnownKey { hash: key.hash, expires: key.expires, caller })
+    }
+
+    async fn login_caller(&self, tenant: TenantId, id: LoginId) -> Result<KnownLogin> {
+        let view = self.current_view(tenant).await?;
+        let scope = self.store.tenant(tenant);
+        let login = scope.login(id).await.map_err(Error::store("reading a login"))?;
+        let login = login.filter(|login| login.ended.is_none()).ok_or(NO_LOGIN)?;
+        let user = scope.user(login.user).await.map_err(Error::store("reading a user"))?.ok_or(NO_LOGIN)?;
+        let caller = Caller {
+            tenant,
+            tenant_slug: view.slug().clone(),
+            principal: Principal::User { id: user.id },
+            display_name: Arc::from(user.display_name.as_str()),
+            role: user.role,
+            permissions: user.role.permissions(),
+            source: Source::Web,
+            channel: Channel::Rest,
+            key: None,
+            login: Some(id),
+            epoch: view.epoch,
+            chain: Arc::from([]),
+        };
+        Ok(KnownLogin { expires: login.expires, caller })
+    }
+
+    async fn current_view(&self, tenant: TenantId) -> Result<Arc<View>> {
+        let epoch = self.epochs.ask(tenant).await?;
+        let view = self.catalogue.view(tenant, epoch).await?;
+        if view.tenant.status != "active" {
+            return Err(Error::Unauthenticated { why: "the tenant is suspended" });
+        }
+        Ok(view)
+    }
+
+    async fn owner_role(&self, tenant: TenantId, owner: tw_model::UserId) -> Result<tw_model::Role> {
+        let role = self.store.tenant(tenant).role_of(owner).await.map_err(Error::store("reading a membership"))?;
+        role.ok_or(Error::Unauthenticated { why: "the owner of this key is no member of the tenant any more" })
+    }
+
+    /// Writes down that a key is in use, now and then, without making the call wait for it.
+    fn touch_key(&self, caller: &Caller) {
+        let Some(key) = caller.key else { return };
+        let now = Instant::now();
+        let due = {
+            let mut touched = self.touched.lock().unwrap_or_else(PoisonError::into_inner);
+            let last = touched.insert(key.uuid(), now);
+            match last {
+                Some(last) if now.duration_since(last) < TOUCH_EVERY => {
+                    touched.insert(key.uuid(), last);
+                    false
+                }
+                _ => true,
+            }
+        };
+        if due {
+            let scope = self.store.tenant(caller.tenant);
+            tokio::spawn(async move {
+                if let Err(error) = scope.touch_key(key, Timestamp::now()).await {
+                    tracing::debug!(%error, "the last use of a key was not written down");
+                }
+            });
+        }
+    }
+}
+
+fn principal_of(key: &ApiKey) -> Principal {
+    match (key.acts_as, &key.agent) {
+        (ActsAs::Agent, Some(slug)) => Principal::Agent { slug: slug.clone(), owner: key.owner },
+        (ActsAs::Agent, None) => Principal::Agent { slug: "default".to_owned(), owner: key.owner },
+        (ActsAs::User, _) => Principal::User { id: key.owner },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn key_is_found_by_its_prefix_and_only_in_its_own_shape() {
+        let (text, prefix, hash) = new_key();
+        assert_eq!(prefix_of(&text), Some(prefix.as_str()));
+        assert_eq!(secrets::hash(&text), hash);
+        for wrong in ["", "tw_", "tw_abc_def", "Bearer x", &text[1..]] {
+            assert_eq!(prefix_of(wrong), None, "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,79 @@
+//! Lists, a page at a time.
+
+use uuid::Uuid;
+
+use crate::{
+    Engine,
+    error::{Error, Result},
+};
+
+/// Which part of a list.
+#[derive(Clone, Debug, Default)]
+pub struct PageRequest {
+    pub limit: i64,
+    pub offset: i64,
+    pub cursor: Option<String>,
+}
+
+impl PageRequest {
+    pub const LIMIT_DEFAULT: i64 = 50;
+    pub const LIMIT_MAX: i64 = 200;
+    pub const OFFSET_MAX: i64 = 10_000;
+
+    /// Checks the numbers a caller has sent.
+    pub fn new(limit: Option<i64>, offset: Option<i64>, cursor: Option<String>) -> Result<Self> {
+        let limit = limit.unwrap_or(Self::LIMIT_DEFAULT);
+        if !(1..=Self::LIMIT_MAX).contains(&limit) {
+            return Err(Error::invalid("/limit", format!("is a number from 1 to {}", Self::LIMIT_MAX)));
+        }
+        let offset = offset.unwrap_or(0);
+        if !(0..=Self::OFFSET_MAX).contains(&offset) {
+            let message = format!("is a number from 0 to {}; use `cursor` to go further", Self::OFFSET_MAX);
+            return Err(Error::invalid("/offset", message));
+        }
+        Ok(Self { limit, offset, cursor })
+    }
+}
+
+/// A part of a list.
+#[derive(Clone, Debug)]
+pub struct Page<T> {
+    pub items: Vec<T>,
+    pub next_cursor: Option<String>,
+    /// `None` when there are too many to count.
+    pub total: Option<i64>,
+}
+
+impl<T> Page<T> {
+    pub fn map<U>(self, view: impl FnMut(T) -> U) -> Page<U> {
+        Page {
+            items: self.items.into_iter().map(view).collect(),
+            next_cursor: self.next_cursor,
+            total: self.total,
+        }
+    }
+}
+
+impl Engine {
+    pub(crate) fn open_cursor(&self, place: &str, page: &PageRequest) -> Result<Option<Uuid>> {
+        let Some(cursor) = &page.cursor else { return Ok(None) };
+        let id = self.inner.secrets.open_cursor(place, cursor);
+        id.map(Some).ok_or_else(|| Error::invalid("/cursor", "is not a cursor of this list"))
+    }
+
+    /// Cuts one row too many into a page and the place of the next.
+    pub(crate) fn page<T>(
+        &self,
+        mut rows: Vec<T>,
+        page: &PageRequest,
+        place: &str,
+        total: Option<i64>,
+        id: impl Fn(&T) -> Uuid,
+    ) -> Page<T> {
+        let limit = usize::try_from(page.limit).unwrap_or(0);
+        let more = limit < rows.len();
+        rows.truncate(limit);
+        let next = rows.last().filter(|_| more).map(|row| self.inner.secrets.cursor(place, id(row)));
+        Page { items: rows, next_cursor: next, total }
+    }
+}

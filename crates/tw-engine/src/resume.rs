@@ -1,0 +1,226 @@
+//! Calls that go on after a decision, and calls whose time is over. Any replica does this for all.
+
+use std::{sync::Arc, time::Duration};
+
+use serde_json::Value;
+use tw_model::{ApprovalId, Caller, EventKind, RunStatus, TenantId, Timestamp};
+use tw_store::{
+    Approval, Run,
+    log::{Change, Expect, Rejected, Step},
+};
+
+use crate::{
+    Engine,
+    approvals::{end_waiting, has_expired},
+    corridor::{
+        authorize,
+        execute::{Job, started_event},
+        gate, payload,
+        record::{self, Resumption},
+        resolve, validate,
+    },
+    error::{Error, Result},
+    seal,
+};
+
+/// How many waiting calls one look takes up.
+const LOOK_MOST: i64 = 100;
+
+/// The caller of a parked call with the rights it has today, and what else was kept of the call.
+pub(crate) async fn resumed_caller(engine: &Engine, tenant: TenantId, context: &str) -> Result<(Caller, Resumption)> {
+    let kept: Resumption = serde_json::from_str(context).map_err(|_| Error::Store {
+        doing: "reading a parked call",
+        source: tw_store::Error::Corrupt { what: "the context of a pending call".to_owned() },
+    })?;
+    let epoch = engine.inner.identity.epochs.ask(tenant).await?;
+    let view = engine.inner.catalogue.view(tenant, epoch).await?;
+    let caller = Caller {
+        tenant,
+        tenant_slug: view.slug().clone(),
+        principal: kept.principal.clone(),
+        display_name: kept.display_name.as_str().into(),
+        role: kept.role,
+        permissions: tw_model::PermissionSet::default(),
+        source: kept.source,
+        channel: kept.channel,
+        key: None,
+        login: None,
+        epoch: view.epoch,
+        chain: kept.chain.clone().into(),
+    };
+    Ok((engine.inner.identity.by_principal(&caller).await?, kept))
+}
+
+impl Engine {
+    /// Takes a decided call up at once, rather than at the next look.
+    pub(crate) fn resume_soon(&self, tenant: TenantId, id: ApprovalId) {
+        let engine = self.clone();
+        tokio::spawn(async move { engine.take_up(tenant, id).await });
+    }
+
+    /// Takes up what may go on and ends what has run out of time. Returns how many there were.
+    pub(crate) async fn look_after_waiting(&self) -> Result<usize> {
+        let now = self.inner.store.now().await.map_err(Error::store("asking for the time"))?;
+        let due = self.inner.store.due_pending(now, LOOK_MOST).await.map_err(Error::store("looking for due calls"))?;
+        let count = due.len();
+        for (tenant, id) in due {
+            self.resume_soon(tenant, id);
+        }
+        Ok(count)
+    }
+
+    async fn take_up(&self, tenant: TenantId, id: ApprovalId) {
+        if self.inner.flights.is_closed() {
+            return;
+        }
+        if let Err(error) = self.try_take_up(tenant, id).await {
+            tracing::warn!(error = &error as &dyn std::error::Error, approval = %id, "a waiting call was not taken up");
+        }
+    }
+
+    async fn try_take_up(&self, tenant: TenantId, id: ApprovalId) -> Result<()> {
+        let scope = self.inner.store.tenant(tenant);
+        let approval = scope.approval(id).await.map_err(Error::store("reading an approval"))?;
+        let Some(approval) = approval else { return Ok(()) };
+        let run = scope.run(approval.run).await.map_err(Error::store("reading a run"))?;
+        let Some(run) = run else { return Ok(()) };
+        let now = self.inner.store.now().await.map_err(Error::store("asking for the time"))?;
+        match approval.state.as_str() {
+            "waiting" if has_expired(&approval, now) => self.expire(&approval, &run).await,
+            "ready" => self.resume(&approval, run).await,
+            _ => Ok(()),
+        }
+    }
+
+    async fn expire(&self, approval: &Approval, run: &Run) -> Result<()> {
+        let change = end_waiting("expired", "expired", "nobody decided in time", None, None);
+        self.end_parked(approval, run, "expired", change).await
+    }
+
+    async fn end_parked(&self, approval: &Approval, run: &Run, reason: &str, change: Change) -> Result<()> {
+        let event = payload::event(
+            EventKind::Cancelled,
+            run.id,
+            &payload::Cancelled { reason, note: None, effect: None },
+        );
+        let entry = tw_store::log::Entry {
+            tenant: run.tenant,
+            run: run.id,
+            session: run.session,
+            tool: approval.tool.as_str().into(),
+            actor: r#"{"kind":"system"}"#.into(),
+            at: Timestamp::now(),
+            step: Step::Change(Box::new(change)),
+            events: vec![event],
+        };
+        match self.append(entry).await {
+            // Somebody else was quicker, which is as good.
+            Ok(_) | Err(Rejected::Status { .. }) => Ok(()),
+            Err(source) => Err(Error::Record { source }),
+        }
+    }
+
+    /// Runs an approved call, if it is still the call that was approved.
+    async fn resume(&self, approval: &Approval, run: Run) -> Result<()> {
+        let void = |reason: &str, message: &str| Change {
+            expect: Expect::Status(RunStatus::Pending),
+            ..end_waiting("cancelled", reason, message, None, None)
+        };
+        let resumed = resumed_caller(self, run.tenant, &approval.context).await;
+        let (caller, kept) = match resumed {
+            Ok(resumed) => resumed,
+            Err(Error::Unauthenticated { why }) => {
+                return self.end_parked(approval, &run, "not_permitted", void("not_permitted", why)).await;
+            }
+            Err(error) => return Err(error),
+        };
+        match self.clear_again(approval, &run, &caller, &kept).await? {
+            Ok((cleared, epoch)) => {
+                let caller = Caller { epoch, ..caller };
+                self.run_approved(run, caller, kept, cleared).await
+            }
+            Err((reason, message)) => self.end_parked(approval, &run, reason, void(reason, &message)).await,
+        }
+    }
+
+    /// Walks the corridor again with the approved input: rights, schema and seal as they are now.
+    async fn clear_again(
+        &self,
+        approval: &Approval,
+        run: &Run,
+        caller: &Caller,
+        kept: &Resumption,
+    ) -> Result<Result<(gate::Cleared, i64), (&'static str, String)>> {
+        let view = self.inner.catalogue.view(run.tenant, caller.epoch).await?;
+        let id = approval.tool_id.to_string();
+        let walked = resolve::resolve(&view, &id, None, kept.mode)
+            .and_then(|resolved| authorize::authorize(resolved, caller, &view))
+            .and_then(|authorized| validate::validate(authorized, &approval.input, caller));
+        let valid = match walked {
+            Ok(valid) => valid,
+            Err(error) => return Ok(Err(("not_permitted", error.to_string()))),
+        };
+        let tool = view.tools.by_id(approval.tool_id).cloned();
+        let digest = seal::input_digest(&serde_json::from_str::<Value>(approval.input.get()).unwrap_or(Value::Null));
+        let proof = tool.as_ref().and_then(|tool| {
+            let facts = seal::Sealed {
+                tenant: run.tenant,
+                principal: &approval.requested_by,
+                root: run.root,
+                run: run.id,
+                session: run.session,
+                tool,
+                input_digest: &digest,
+                expires: approval.expires,
+            };
+            seal::open(approval, &facts, &self.inner.secrets)
+        });
+        Ok(match proof {
+            Some(proof) => Ok((gate::redeem(valid, proof), view.epoch)),
+            None => Err(("superseded", "what was approved is not what would run now".to_owned())),
+        })
+    }
+
+    async fn run_approved(&self, run: Run, caller: Caller, kept: Resumption, cleared: gate::Cleared) -> Result<()> {
+        let patience = Duration::from_secs(600);
+        let slot = self.inner.slots.take(&caller, cleared.tool(), patience).await?;
+        let (tool, input, text) = cleared.into_parts();
+        let boarding = self.inner.flights.board(run.tenant, run.id);
+        let change = Change {
+            expect: Expect::Status(RunStatus::Pending),
+            to: Some(RunStatus::Running),
+            finished: None,
+            claimed_by: Some(self.inner.store.replica()),
+            epoch: Some(caller.epoch),
+            decision: None,
+        };
+        let event = started_event(&caller, &tool, run.id, kept.mode, &text);
+        let slug = Arc::clone(&tool.slug);
+        let entry = record::entry(&caller, &slug, run.id, run.session, Step::Change(Box::new(change)), vec![event]);
+        let started = entry.at;
+        let claimed = match self.append(entry).await {
+            Ok(claimed) => claimed,
+            // Another replica has it, or the tenant just changed and the next look takes it up again.
+            Err(Rejected::Status { .. } | Rejected::Stale { .. }) => return Ok(()),
+            Err(source) => return Err(Error::Record { source }),
+        };
+        let job = Job {
+            engine: self.clone(),
+            caller,
+            tool,
+            run: run.id,
+            session: run.session,
+            mode: kept.mode,
+            started,
+            lease_epoch: claimed.lease_epoch,
+            starting: None,
+            input,
+            boarding,
+            slot,
+        };
+        match job.run().await {
+            Ok(_) => Ok(()),
+            Err(source) => Err(Error::Record { source }),
+        }
+    }
+}

@@ -1,0 +1,145 @@
+//! Looking at runs, and cancelling them.
+
+use std::{
+    collections::HashSet,
+    hash::{Hash, Hasher},
+};
+
+use tw_model::{Caller, Effect, EventKind, RunId, RunStatus, TenantId};
+use tw_store::{
+    Run, RunFilter,
+    log::{ApprovalDecision, Change, Expect, Finished, Rejected, Step},
+};
+
+use crate::{
+    Engine,
+    corridor::{Answer, execute::storable, payload, record},
+    error::{Error, Result},
+    page::{Page, PageRequest},
+    rights::{CancelRuns, Permit, ReadRuns},
+};
+
+/// Lists of runs that are known to be longer than what is counted. Runs are never taken away, so once
+/// a list is long it stays long, and counting it again would cost the same again.
+#[derive(Debug, Default)]
+pub(crate) struct LongLists(std::sync::Mutex<HashSet<u64>>);
+
+impl LongLists {
+    fn key(tenant: TenantId, filter: &RunFilter) -> Option<u64> {
+        // A run leaves these lists again when it ends.
+        if filter.status.is_some_and(RunStatus::is_open) {
+            return None;
+        }
+        let mut hasher = std::hash::DefaultHasher::new();
+        (tenant, &filter.tool, filter.status, filter.source, filter.session).hash(&mut hasher);
+        (filter.parent, &filter.principal, filter.since, filter.until).hash(&mut hasher);
+        Some(hasher.finish())
+    }
+
+    fn knows(&self, key: Option<u64>) -> bool {
+        key.is_some_and(|key| self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner).contains(&key))
+    }
+
+    fn learn(&self, key: Option<u64>) {
+        if let Some(key) = key {
+            let mut known = self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+            // A bound, so that ever new filters cannot fill the memory.
+            if 10_000 < known.len() {
+                known.clear();
+            }
+            known.insert(key);
+        }
+    }
+}
+
+impl Engine {
+    /// One run, if the caller may see it. What they may not see does not exist for them.
+    pub async fn run(&self, permit: &Permit<ReadRuns>, id: RunId) -> Result<Answer> {
+        let run = self.visible_run(permit.caller(), id, "runs.tenant.read").await?;
+        self.answer_of(run).await
+    }
+
+    async fn visible_run(&self, caller: &Caller, id: RunId, right: &str) -> Result<Run> {
+        let run = self.inner.store.tenant(caller.tenant).run(id).await.map_err(Error::store("reading a run"))?;
+        run.filter(|run| caller.permissions.has(right) || run.principal == caller.principal.label())
+            .ok_or(Error::NotFound { what: "run" })
+    }
+
+    /// Runs, newest first.
+    pub async fn runs(&self, permit: &Permit<ReadRuns>, mut filter: RunFilter, page: &PageRequest) -> Result<Page<Run>> {
+        let caller = permit.caller();
+        if !caller.permissions.has("runs.tenant.read") {
+            filter.principal = Some(caller.principal.label());
+        }
+        let scope = self.inner.store.tenant(caller.tenant);
+        let place = format!("runs/{}/{}", caller.tenant, caller.principal.label());
+        let before = self.open_cursor(&place, page)?.map(RunId::from_uuid);
+        let rows = scope.runs(&filter, before, page.offset, page.limit + 1).await;
+        let rows = rows.map_err(Error::store("reading runs"))?;
+        let long = LongLists::key(caller.tenant, &filter);
+        let total = if self.inner.long_lists.knows(long) {
+            None
+        } else {
+            scope.count_runs(&filter).await.map_err(Error::store("counting runs"))?
+        };
+        if total.is_none() {
+            self.inner.long_lists.learn(long);
+        }
+        Ok(self.page(rows, page, &place, total, |run| run.id.uuid()))
+    }
+
+    /// Ends a run that has not ended: first in the log, then wherever it runs.
+    pub async fn cancel(&self, permit: &Permit<CancelRuns>, id: RunId, reason: Option<&str>) -> Result<Answer> {
+        let caller = permit.caller();
+        let run = self.visible_run(caller, id, "runs.tenant.cancel").await?;
+        if !run.status.is_open() {
+            return Err(Error::Conflict { why: format!("the run has ended already: {}", run.status.as_str()) });
+        }
+        let effect = match run.status {
+            RunStatus::Running if run.effectful => Effect::Unknown,
+            _ => Effect::None,
+        };
+        let note = reason.map(storable);
+        let event = payload::event(
+            EventKind::Cancelled,
+            id,
+            &payload::Cancelled { reason: "cancelled", note: note.as_deref(), effect: Some(effect) },
+        );
+        let change = Change {
+            expect: Expect::Open,
+            to: Some(RunStatus::Cancelled),
+            finished: Some(Finished {
+                error: Some("the run was cancelled".to_owned()),
+                error_code: Some(tw_model::Code::Cancelled.as_str()),
+                effect: Some(effect),
+                ..Finished::default()
+            }),
+            claimed_by: None,
+            epoch: None,
+            decision: waits(run.status).then(|| ApprovalDecision {
+                status: "cancelled",
+                by: Some(caller.principal.label()),
+                note,
+                changes: None,
+                input: None,
+            }),
+        };
+        let tool = run.tool.as_str().into();
+        let entry = record::entry(caller, &tool, id, run.session, Step::Change(Box::new(change)), vec![event]);
+        match self.append(entry).await {
+            Ok(_) => {
+                self.inner.flights.stop(id);
+                let run = self.visible_run(caller, id, "runs.tenant.cancel").await?;
+                Ok(Answer { run, approval: None })
+            }
+            Err(Rejected::Status { status }) => {
+                Err(Error::Conflict { why: format!("the run has ended already: {}", status.as_str()) })
+            }
+            Err(source) => Err(Error::Record { source }),
+        }
+    }
+}
+
+fn waits(status: RunStatus) -> bool {
+    matches!(status, RunStatus::NeedsApproval | RunStatus::Pending)
+}

@@ -1,0 +1,98 @@
+//! Sessions and their events.
+
+use tw_model::{Caller, SessionId};
+use tw_store::{Event, Session, SessionWatch};
+
+use crate::{
+    Engine,
+    error::{Error, Result},
+    rights::{Permit, ReadRuns, RunTools},
+};
+
+/// Where a reader of events starts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum From {
+    /// After this number; 0 for the beginning.
+    After(i64),
+    /// What comes from now on.
+    Latest,
+}
+
+/// A reader of one session's events, in order and without a gap.
+#[derive(Debug)]
+pub struct EventReader {
+    scope: tw_store::TenantScope,
+    session: SessionId,
+    watch: SessionWatch,
+    after: i64,
+}
+
+/// How often a reader looks by itself, behind the hints.
+const LOOK_EVERY: std::time::Duration = std::time::Duration::from_secs(1);
+
+impl Engine {
+    pub async fn create_session(&self, permit: &Permit<RunTools>, title: Option<&str>) -> Result<Session> {
+        let caller = permit.caller();
+        let scope = self.inner.store.tenant(caller.tenant);
+        scope.create_session("api", title, &caller.principal.label()).await.map_err(Error::store("creating a session"))
+    }
+
+    pub async fn session(&self, permit: &Permit<ReadRuns>, id: SessionId) -> Result<Session> {
+        self.visible_session(permit.caller(), id).await
+    }
+
+    async fn visible_session(&self, caller: &Caller, id: SessionId) -> Result<Session> {
+        let session = self.inner.store.tenant(caller.tenant).session(id).await;
+        let session = session.map_err(Error::store("reading a session"))?;
+        let mine = |session: &Session| session.principal == caller.principal.label();
+        session
+            .filter(|session| caller.permissions.has("runs.tenant.read") || mine(session))
+            .ok_or(Error::SessionNotFound)
+    }
+
+    /// Events of a session after a sequence number.
+    pub async fn events(
+        &self,
+        permit: &Permit<ReadRuns>,
+        id: SessionId,
+        after: i64,
+        limit: i64,
+    ) -> Result<Vec<Event>> {
+        self.visible_session(permit.caller(), id).await?;
+        let scope = self.inner.store.tenant(permit.caller().tenant);
+        scope.events(id, after, limit).await.map_err(Error::store("reading events"))
+    }
+
+    /// Follows a session as it grows.
+    pub async fn follow(&self, permit: &Permit<ReadRuns>, id: SessionId, from: From) -> Result<EventReader> {
+        let session = self.visible_session(permit.caller(), id).await?;
+        let scope = self.inner.store.tenant(permit.caller().tenant);
+        let watch = self.inner.store.wake().watch(id);
+        let last = scope.last_seq(id).await.map_err(Error::store("reading events"))?;
+        let after = match from {
+            From::Latest => last,
+            From::After(seq) if last < seq => {
+                let message = format!("is beyond the newest event of the session, which is {last}");
+                return Err(Error::invalid("/after", message));
+            }
+            From::After(seq) => seq,
+        };
+        Ok(EventReader { scope, session: session.id, watch, after })
+    }
+}
+
+impl EventReader {
+    /// The next events; waits until there are some.
+    pub async fn next(&mut self) -> Result<Vec<Event>> {
+        loop {
+            let changed = self.watch.changed();
+            let events = self.scope.events(self.session, self.after, 100).await;
+            let events = events.map_err(Error::store("reading events"))?;
+            if let Some(last) = events.last() {
+                self.after = last.seq;
+                return Ok(events);
+            }
+            let _ = tokio::time::timeout(LOOK_EVERY, changed).await;
+        }
+    }
+}

@@ -1,0 +1,111 @@
+//! Runs whose end could not be written, because the database was away.
+//!
+//! The caller was told that the call failed, or is still waiting; the log has to say so too, or the run
+//! would look as if it were running for ever. Each entry is tried again until the log takes it or says
+//! that the run has ended or never existed.
+
+use std::{sync::Arc, time::Duration};
+
+use tokio::sync::mpsc;
+use tw_model::{Code, Effect, EventKind, RunId, RunStatus, SessionId, TenantId, Timestamp};
+use tw_store::{
+    Store,
+    log::{Change, Entry, Expect, Finished, Rejected, Step},
+};
+
+use crate::corridor::payload;
+
+/// Which run, for an entry that has to be made up later.
+#[derive(Clone, Debug)]
+pub(crate) struct RunIdentity {
+    pub(crate) tenant: TenantId,
+    pub(crate) run: RunId,
+    pub(crate) session: SessionId,
+    pub(crate) tool: Arc<str>,
+    pub(crate) actor: Arc<str>,
+}
+
+impl RunIdentity {
+    pub(crate) fn of(entry: &Entry) -> Self {
+        Self {
+            tenant: entry.tenant,
+            run: entry.run,
+            session: entry.session,
+            tool: Arc::clone(&entry.tool),
+            actor: Arc::clone(&entry.actor),
+        }
+    }
+}
+
+#[derive(Debug)]
+pub(crate) struct Settler {
+    queue: mpsc::UnboundedSender<Entry>,
+}
+
+impl Settler {
+    pub(crate) fn start(store: Store) -> Self {
+        let (queue, entries) = mpsc::unbounded_channel();
+        tokio::spawn(settle(store, entries));
+        Self { queue }
+    }
+
+    /// A run whose start may or may not have been written, and that was never made.
+    pub(crate) fn never_started(&self, identity: RunIdentity) {
+        let message = "the database was away when the call started, so it was not made";
+        self.later(interrupted(identity, Expect::Open, Effect::None, message));
+    }
+
+    /// An end that could not be written.
+    pub(crate) fn later(&self, entry: Entry) {
+        // The task lives as long as the engine; while closing, the next start closes the run.
+        let _ = self.queue.send(entry);
+    }
+}
+
+/// An entry that closes a run as interrupted.
+pub(crate) fn interrupted(identity: RunIdentity, expect: Expect, effect: Effect, message: &str) -> Entry {
+    let RunIdentity { tenant, run, session, tool, actor } = identity;
+    let code = Code::Interrupted.as_str();
+    let said = payload::Failed { error: message, error_code: code, effect: Some(effect), duration_ms: None };
+    let change = Change {
+        expect,
+        to: Some(RunStatus::Error),
+        finished: Some(Finished {
+            error: Some(message.to_owned()),
+            error_code: Some(code),
+            effect: Some(effect),
+            ..Finished::default()
+        }),
+        claimed_by: None,
+        epoch: None,
+        decision: None,
+    };
+    Entry {
+        tenant,
+        run,
+        session,
+        tool,
+        actor,
+        at: Timestamp::now(),
+        step: Step::Change(Box::new(change)),
+        events: vec![payload::event(EventKind::Failed, run, &said)],
+    }
+}
+
+async fn settle(store: Store, mut entries: mpsc::UnboundedReceiver<Entry>) {
+    while let Some(entry) = entries.recv().await {
+        loop {
+            match store.log().append(entry.clone()).wait().await {
+                Err(Rejected::Failed(error)) if error.is_retryable() => {
+                    tokio::time::sleep(Duration::from_millis(500)).await;
+                }
+                Err(Rejected::Failed(error)) => {
+                    tracing::error!(error = &*error as &dyn std::error::Error, run = %entry.run, "the end of a run cannot be written");
+                    break;
+                }
+                Err(Rejected::Closed) => return,
+                Ok(_) | Err(_) => break,
+            }
+        }
+    }
+}

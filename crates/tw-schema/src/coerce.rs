@@ -1,0 +1,176 @@
+//! Reading what an agent meant.
+//!
+//! Models write `"5"` for `5`, `discount_rate` for `discountRate` and an object as a text that holds
+//! it. Where the schema leaves only one reading, that reading is taken and reported; where it leaves
+//! two, the value stays and the full check speaks. Nothing is made up and nothing is dropped. People
+//! and programs are not served this way: they are told.
+
+mod names;
+mod scalar;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::{
+    Schema,
+    outline::{Cases, Id, Outline, ROOT, Types, type_name},
+    path, strict,
+};
+
+/// One change that was made to a value.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Coercion {
+    /// A JSON pointer to the place, in the changed value.
+    pub path: String,
+    /// The JSON type before and after (`string`, `integer`, …). When a property was renamed, its
+    /// names; when an `enum` entry was met but for its case, the two texts.
+    pub from: String,
+    pub to: String,
+}
+
+impl Schema {
+    /// Changes a value to what the schema can only have meant, and tells every change.
+    ///
+    /// It goes through `properties`, `additionalProperties`, `items`, `prefixItems`, `$ref` and
+    /// `allOf`, and through an `anyOf` or `oneOf` that only adds null to one form. At each place, and
+    /// only where the value's own type is not allowed:
+    ///
+    /// - a text that is a number, `true` or `false` becomes one;
+    /// - a number or a boolean becomes a text, if nothing else than a text is allowed;
+    /// - a text that holds an object or an array becomes it;
+    /// - a scalar becomes a list of one, if a list of scalars is wanted;
+    /// - a text that is an `enum` entry but for its case becomes that entry.
+    ///
+    /// An unknown property becomes the one absent property that has it among its `x-aliases`, or
+    /// whose name differs only in case, `_` and `-`; the latter not where `additionalProperties`
+    /// expressly welcomes other names.
+    pub fn coerce(&self, value: &mut Value) -> Vec<Coercion> {
+        let mut reading = Reading::new(self);
+        if self.allows_walk(value) {
+            reading.read(&[ROOT], value, "", 1);
+        }
+        reading.done
+    }
+}
+
+struct Reading<'a> {
+    schema: &'a Schema,
+    outline: &'a Outline,
+    done: Vec<Coercion>,
+}
+
+impl<'a> Reading<'a> {
+    fn new(schema: &'a Schema) -> Self {
+        Self { schema, outline: schema.outline(), done: Vec::new() }
+    }
+
+    /// Reads the value at one place. `level` is how deep it stands, the root being the first.
+    fn read(&mut self, place: &[Id], value: &mut Value, at: &str, level: usize) {
+        if place.is_empty() || value.is_null() {
+            return;
+        }
+        let layers = self.outline.layers_unless_null(place);
+        self.read_type(&layers, value, at, level);
+        self.read_case(&layers, value, at);
+        match value {
+            Value::Object(members) => {
+                self.rename(&layers, members, at);
+                for (name, member) in members.iter_mut() {
+                    let place = self.outline.member(&layers, name);
+                    if !place.is_empty() {
+                        self.read(&place, member, &path::join(at, name), level + 1);
+                    }
+                }
+            }
+            Value::Array(items) => {
+                for (index, item) in items.iter_mut().enumerate() {
+                    let place = self.outline.item(&layers, index);
+                    if !place.is_empty() {
+                        self.read(&place, item, &format!("{at}/{index}"), level + 1);
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// Gives a value the type that the schema wants, when its own is not allowed.
+    fn read_type(&mut self, layers: &[Id], value: &mut Value, at: &str, level: usize) {
+        let allowed = self.allowed(layers);
+        if allowed.meets(Types::of_value(value)) {
+            return;
+        }
+        let read = match value {
+            Value::String(text) => {
+                scalar::from_text(text, allowed).or_else(|| self.structure(text, allowed, level))
+            }
+            Value::Number(_) | Value::Bool(_) => scalar::to_text(value, allowed),
+            _ => None,
+        };
+        let read = read.or_else(|| self.list_of_one(layers, value, allowed, level));
+        if let Some(read) = read {
+            let (from, to) = (type_name(value).to_owned(), type_name(&read).to_owned());
+            self.done.push(Coercion { path: at.to_owned(), from, to });
+            *value = read;
+        }
+    }
+
+    fn allowed(&self, layers: &[Id]) -> Types {
+        layers.iter().fold(Types::ANY, |types, id| types & self.outline.nodes[*id].types)
+    }
+
+    /// The object or array that a text holds. It must be strict JSON, and must not take the whole
+    /// value deeper than a reader would follow.
+    fn structure(&self, text: &str, allowed: Types, level: usize) -> Option<Value> {
+        let text = text.trim();
+        if !allowed.meets(Types::OBJECT | Types::ARRAY) || !text.starts_with(['{', '[']) {
+            return None;
+        }
+        let value = strict::parse(text.as_bytes()).ok()?;
+        let fits = allowed.meets(Types::of_value(&value)) && self.schema.allows_walk(&value);
+        (fits && level - 1 + depth(&value) <= strict::DEPTH_MAX).then_some(value)
+    }
+
+    /// A scalar as the only item of an array, if every item of it must be a scalar and this one can
+    /// be read as such.
+    fn list_of_one(&self, layers: &[Id], value: &Value, allowed: Types, level: usize) -> Option<Value> {
+        let scalars = Types::ANY.without(Types::ARRAY | Types::OBJECT);
+        if !allowed.meets(Types::ARRAY) || !scalars.meets(Types::of_value(value)) || strict::DEPTH_MAX < level
+        {
+            return None;
+        }
+        let place = self.outline.item(layers, 0);
+        let layers = self.outline.layers_unless_null(&place);
+        let wanted = self.allowed(&layers);
+        if wanted.without(scalars) != Types::ANY.without(Types::ANY) {
+            return None;
+        }
+        let mut item = value.clone();
+        let mut reading = Reading::new(self.schema);
+        reading.read_type(&layers, &mut item, "", level + 1);
+        wanted.meets(Types::of_value(&item)).then(|| Value::Array(vec![value.clone()]))
+    }
+
+    /// Takes the entry of an `enum` that a text is but for its case.
+    fn read_case(&mut self, layers: &[Id], value: &mut Value, at: &str) {
+        let Value::String(text) = value else { return };
+        let lists = layers.iter().filter_map(|id| self.outline.nodes[*id].cases.as_ref());
+        let lists: Vec<&Cases> = lists.collect();
+        let Some(entry) = scalar::entry_but_for_case(text, &lists) else { return };
+        let (from, to) = (text.clone(), entry.to_owned());
+        *text = to.clone();
+        self.done.push(Coercion { path: at.to_owned(), from, to });
+    }
+}
+
+/// How many levels of arrays and objects a value has.
+fn depth(value: &Value) -> usize {
+    match value {
+        Value::Array(items) => 1 + items.iter().map(depth).max().unwrap_or(0),
+        Value::Object(members) => 1 + members.values().map(depth).max().unwrap_or(0),
+        _ => 0,
+    }
+}
+
+#[cfg(test)]
+mod tests;

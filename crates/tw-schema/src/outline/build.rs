@@ -1,0 +1,279 @@
+//! Making the outline of a document.
+
+use std::{collections::HashMap, sync::Arc};
+
+use jsonschema::{Draft, ReferencingError, Registry, Retrieve, Uri, uri};
+use serde_json::{Map, Value};
+
+use super::{Additional, Cases, Id, Node, Outline, Types};
+use crate::SchemaFault;
+
+const DRAFT: Draft = Draft::Draft202012;
+
+/// The base of a schema without `$id`. It names nothing that could be fetched.
+const NO_ID: &str = "json-schema:///";
+
+/// Fetches nothing. A schema comes from a tenant or from a stranger's server, and a reference in it
+/// must not make this process knock at an address of their choice.
+pub(crate) struct Nowhere;
+
+impl Retrieve for Nowhere {
+    fn retrieve(&self, uri: &Uri<String>) -> Result<Value, Box<dyn std::error::Error + Send + Sync>> {
+        Err(format!("{uri} is not part of the schema").into())
+    }
+}
+
+impl Outline {
+    /// The outline of a document that is valid by the meta-schema.
+    pub(crate) fn build(document: &Value) -> Result<Self, SchemaFault> {
+        let id = document.get("$id").and_then(Value::as_str).unwrap_or(NO_ID);
+        let id = id.strip_suffix('#').unwrap_or(id);
+        let base = uri::from_str(id).map_err(|_| bad_id())?;
+        let registry = Registry::new()
+            .retriever(Nowhere)
+            .draft(DRAFT)
+            .add(base.as_str(), document)
+            .and_then(|registry| registry.prepare())
+            .map_err(|error| match error {
+                ReferencingError::Unretrievable { uri, .. } => {
+                    SchemaFault::RemoteReference { reference: uri }
+                }
+                _ => bad_id(),
+            })?;
+        let mut builder = Builder::new(&registry);
+        let base = Arc::new(base);
+        builder.enter(document, &base);
+        builder.enter_dynamic_anchors(document, &base);
+        while let Some((id, value, base)) = builder.todo.pop() {
+            builder.visit(id, value, &base)?;
+        }
+        builder.link_dynamic_references();
+        let mut outline = Outline { nodes: builder.nodes };
+        outline.mark_defaults();
+        Ok(outline)
+    }
+}
+
+fn bad_id() -> SchemaFault {
+    let message = "an `$id`, an anchor or a reference is not well formed".to_owned();
+    SchemaFault::Invalid { path: String::new(), message }
+}
+
+fn reference_fault(reference: &str, error: ReferencingError) -> SchemaFault {
+    match error {
+        ReferencingError::Unretrievable { uri, .. } => SchemaFault::RemoteReference { reference: uri },
+        _ => SchemaFault::BrokenReference { reference: reference.to_owned() },
+    }
+}
+
+struct Builder<'r> {
+    registry: &'r Registry<'r>,
+    nodes: Vec<Node>,
+    /// Which node stands for which place in the document, by its address. Nothing moves while the
+    /// registry borrows it.
+    known: HashMap<usize, Id>,
+    todo: Vec<(Id, &'r Value, Arc<Uri<String>>)>,
+    anchors: HashMap<&'r str, Vec<Id>>,
+    dynamic: Vec<(Id, &'r str)>,
+}
+
+impl<'r> Builder<'r> {
+    fn new(registry: &'r Registry<'r>) -> Self {
+        let known = HashMap::new();
+        let anchors = HashMap::new();
+        Self { registry, nodes: Vec::new(), known, todo: Vec::new(), anchors, dynamic: Vec::new() }
+    }
+
+    /// The node of a subschema, which is put on the list when it is new.
+    fn enter(&mut self, value: &'r Value, base: &Arc<Uri<String>>) -> Id {
+        let address = std::ptr::from_ref(value) as usize;
+        if let Some(id) = self.known.get(&address) {
+            return *id;
+        }
+        let id = self.nodes.len();
+        self.nodes.push(Node::default());
+        self.known.insert(address, id);
+        self.todo.push((id, value, base.clone()));
+        id
+    }
+
+    /// The base of what stands inside `value`, which changes with an `$id`.
+    fn base_in(&self, value: &Value, base: &Arc<Uri<String>>) -> Option<Arc<Uri<String>>> {
+        if value.get("$id").is_none() {
+            return Some(base.clone());
+        }
+        let resolver = self.registry.resolver(base.as_ref().clone());
+        Some(resolver.in_subresource(DRAFT.create_resource_ref(value)).ok()?.base_uri())
+    }
+
+    /// A dynamic reference may lead to a subschema that no other reference names, so all that could
+    /// be its target are entered beforehand.
+    fn enter_dynamic_anchors(&mut self, document: &'r Value, base: &Arc<Uri<String>>) {
+        let mut open = vec![(document, base.clone())];
+        while let Some((value, base)) = open.pop() {
+            let Some(base) = self.base_in(value, &base) else { continue };
+            if let Some(name) = value.get("$dynamicAnchor").and_then(Value::as_str) {
+                let id = self.enter(value, &base);
+                self.anchors.entry(name).or_default().push(id);
+            }
+            match value {
+                Value::Array(items) => open.extend(items.iter().map(|item| (item, base.clone()))),
+                Value::Object(members) => {
+                    open.extend(members.values().map(|member| (member, base.clone())));
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// Which of the anchors of one name a dynamic reference leads to depends on how it was reached.
+    /// All of them are noted as tried, by one node for each name: noted at every reference they
+    /// could be as many as the square of the schema.
+    fn link_dynamic_references(&mut self) {
+        let mut meeting: HashMap<&str, Id> = HashMap::new();
+        for (id, name) in std::mem::take(&mut self.dynamic) {
+            let Some(targets) = self.anchors.get(name) else { continue };
+            let met = *meeting.entry(name).or_insert_with(|| {
+                self.nodes.push(Node { tried: targets.clone(), ..Node::default() });
+                self.nodes.len() - 1
+            });
+            self.nodes[id].tried.push(met);
+        }
+    }
+
+    fn visit(&mut self, id: Id, value: &'r Value, base: &Arc<Uri<String>>) -> Result<(), SchemaFault> {
+        let Value::Object(schema) = value else {
+            if value == &Value::Bool(false) {
+                self.nodes[id].types = Types::of_keyword(&Value::Array(Vec::new()));
+            }
+            return Ok(());
+        };
+        let base = self.base_in(value, base).unwrap_or_else(|| base.clone());
+        let mut node = Node::default();
+        read_plain(schema, &mut node);
+        self.read_references(id, schema, &base, &mut node)?;
+        self.read_choices(schema, &base, &mut node);
+        self.read_members(schema, &base, &mut node);
+        self.read_items(schema, &base, &mut node);
+        self.nodes[id] = node;
+        Ok(())
+    }
+
+    fn read_references(
+        &mut self,
+        id: Id,
+        schema: &'r Map<String, Value>,
+        base: &Arc<Uri<String>>,
+        node: &mut Node,
+    ) -> Result<(), SchemaFault> {
+        for keyword in ["$ref", "$dynamicRef"] {
+            let Some(reference) = schema.get(keyword).and_then(Value::as_str) else { continue };
+            let resolved = self
+                .registry
+                .resolver(base.as_ref().clone())
+                .lookup(reference)
+                .map_err(|error| reference_fault(reference, error))?;
+            let target = self.enter(resolved.contents(), &resolved.resolver().base_uri());
+            node.all.push(target);
+            if keyword == "$dynamicRef"
+                && let Some((_, name)) = reference.rsplit_once('#')
+            {
+                self.dynamic.push((id, name));
+            }
+        }
+        node.all.extend(self.list(schema, "allOf", base));
+        Ok(())
+    }
+
+    fn read_choices(&mut self, schema: &'r Map<String, Value>, base: &Arc<Uri<String>>, node: &mut Node) {
+        for keyword in ["anyOf", "oneOf"] {
+            let branches = self.list(schema, keyword, base);
+            let values = schema.get(keyword).and_then(Value::as_array).into_iter().flatten();
+            let full: Vec<Id> = branches
+                .iter()
+                .zip(values)
+                .filter(|(_, value)| value.get("type").and_then(Value::as_str) != Some("null"))
+                .map(|(id, _)| *id)
+                .collect();
+            if full.len() == 1 {
+                node.unless_null.extend(full);
+            }
+            node.tried.extend(branches);
+        }
+        for keyword in ["not", "if", "then", "else"] {
+            node.tried.extend(schema.get(keyword).map(|value| self.enter(value, base)));
+        }
+        node.tried.extend(self.map(schema, "dependentSchemas", base).into_iter().map(|(_, id)| id));
+    }
+
+    fn read_members(&mut self, schema: &'r Map<String, Value>, base: &Arc<Uri<String>>, node: &mut Node) {
+        node.properties = self.map(schema, "properties", base);
+        node.by_name = node.properties.iter().cloned().collect();
+        node.patterns = self.map(schema, "patternProperties", base).into_iter().map(|(_, id)| id).collect();
+        node.additional = match schema.get("additionalProperties") {
+            None => Additional::Unsaid,
+            Some(Value::Bool(false)) => Additional::Closed,
+            Some(Value::Bool(true)) => Additional::Open,
+            Some(value) => Additional::Schema(self.enter(value, base)),
+        };
+        for keyword in ["propertyNames", "unevaluatedProperties"] {
+            node.other_members.extend(schema.get(keyword).map(|value| self.enter(value, base)));
+        }
+    }
+
+    fn read_items(&mut self, schema: &'r Map<String, Value>, base: &Arc<Uri<String>>, node: &mut Node) {
+        node.prefix = self.list(schema, "prefixItems", base);
+        node.items = schema.get("items").map(|value| self.enter(value, base));
+        for keyword in ["contains", "unevaluatedItems"] {
+            node.other_items.extend(schema.get(keyword).map(|value| self.enter(value, base)));
+        }
+    }
+
+    fn list(&mut self, schema: &'r Map<String, Value>, keyword: &str, base: &Arc<Uri<String>>) -> Vec<Id> {
+        let values = schema.get(keyword).and_then(Value::as_array).into_iter().flatten();
+        values.map(|value| self.enter(value, base)).collect()
+    }
+
+    fn map(
+        &mut self,
+        schema: &'r Map<String, Value>,
+        keyword: &str,
+        base: &Arc<Uri<String>>,
+    ) -> Vec<(String, Id)> {
+        let values = schema.get(keyword).and_then(Value::as_object).into_iter().flatten();
+        values.map(|(name, value)| (name.clone(), self.enter(value, base))).collect()
+    }
+}
+
+/// What a subschema says by itself, without other subschemas.
+fn read_plain(schema: &Map<String, Value>, node: &mut Node) {
+    if let Some(keyword) = schema.get("type") {
+        node.types = Types::of_keyword(keyword);
+    }
+    read_entries(schema, node);
+    node.default = schema.get("default").cloned();
+    node.required = texts(schema, "required");
+    node.aliases = texts(schema, "x-aliases");
+    node.unevaluated =
+        schema.contains_key("unevaluatedProperties") || schema.contains_key("unevaluatedItems");
+}
+
+fn read_entries(schema: &Map<String, Value>, node: &mut Node) {
+    let constant = schema.get("const").map(std::slice::from_ref);
+    let Some(entries) = constant.or_else(|| Some(schema.get("enum")?.as_array()?.as_slice())) else { return };
+    let none = Types::of_keyword(&Value::Array(Vec::new()));
+    let of_entries = entries.iter().fold(none, |types, entry| types | Types::of_value(entry));
+    node.types = node.types & of_entries;
+    let mut cases = Cases::new();
+    for text in entries.iter().filter_map(Value::as_str) {
+        cases.entry(text.to_lowercase()).or_default().push(text.to_owned());
+    }
+    node.cases = Some(cases);
+    // A list of nothing but texts is hashed.
+    node.compared = if entries.iter().all(Value::is_string) { 0 } else { entries.len() };
+}
+
+fn texts(schema: &Map<String, Value>, keyword: &str) -> Vec<String> {
+    let values = schema.get(keyword).and_then(Value::as_array).into_iter().flatten();
+    values.filter_map(|value| value.as_str().map(str::to_owned)).collect()
+}

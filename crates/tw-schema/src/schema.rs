@@ -1,0 +1,244 @@
+//! A compiled schema.
+
+use std::{fmt, sync::Arc};
+
+use jsonschema::{PatternOptions, ValidationError, Validator, error::ValidationErrorKind};
+use serde_json::Value;
+
+use crate::{
+    Digest, Fault, canonical,
+    cost::{Price, Telling},
+    limits::{self, Within},
+    outline::{Outline, ROOT},
+    path, words,
+};
+
+/// How many faults one value is told at most.
+pub const FAULTS_MAX: usize = 100;
+
+/// How many errors are looked at before they are put in order and cut.
+const ERRORS_MAX: usize = 10 * FAULTS_MAX;
+
+/// How much memory one regular expression may take while it runs, beside what it is compiled to.
+const PATTERN_RUN_BYTES_MAX: usize = 512 << 10;
+
+/// A JSON Schema (2020-12), compiled once and shared.
+///
+/// A clone is another handle on the same schema. Any `$schema` in the document is ignored: every
+/// schema is read as 2020-12.
+///
+/// **References** lead only to places in the document itself and to the published meta-schemas.
+/// Nothing is ever fetched.
+///
+/// **Patterns** run on an engine whose time is linear in the text. Look-around and back-references
+/// are therefore refused when the schema is compiled.
+///
+/// **Formats** are checked and not mere notes: `date`, `date-time`, `time`, `duration`, `email`,
+/// `hostname`, `ipv4`, `ipv6`, `uri`, `uri-reference`, `uri-template`, `iri`, `iri-reference`, `uuid`,
+/// `json-pointer`, `relative-json-pointer` and `regex`. A format that is not in this list, such as
+/// `password`, checks nothing; forms use such words as hints.
+///
+/// # Example
+///
+/// ```
+/// use serde_json::json;
+/// use tw_schema::Schema;
+///
+/// let schema = Schema::compile(&json!({
+///     "type": "object",
+///     "properties": { "years": { "type": "integer", "minimum": 1 } },
+///     "required": ["years"],
+/// }))?;
+/// assert!(schema.is_valid(&json!({ "years": 3 })));
+///
+/// let faults = schema.faults(&json!({ "years": 0 }));
+/// assert_eq!((faults[0].path.as_str(), faults[0].message.as_str()), ("/years", "must be at least 1"));
+/// # Ok::<(), tw_schema::SchemaFault>(())
+/// ```
+#[derive(Clone)]
+pub struct Schema {
+    compiled: Arc<Compiled>,
+}
+
+struct Compiled {
+    document: Value,
+    digest: Digest,
+    validator: Validator,
+    outline: Outline,
+    price: Price,
+    required: Vec<String>,
+}
+
+/// Why a document cannot be used as a schema.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum SchemaFault {
+    #[error("a schema is an object or a boolean")]
+    NotASchema,
+    #[error("a schema has at most {max} {what}")]
+    TooLarge { what: &'static str, max: usize },
+    #[error("the schema is wrong at `{path}`: {message}")]
+    Invalid { path: String, message: String },
+    #[error(
+        "the schema is wrong at `{path}`: a pattern is a regular expression of moderate size, \
+         without look-around and back-references"
+    )]
+    Pattern { path: String },
+    #[error("the schema refers to `{reference}`, which is not part of it; nothing is fetched")]
+    RemoteReference { reference: String },
+    #[error("the schema refers to `{reference}`, which does not exist")]
+    BrokenReference { reference: String },
+    #[error("the schema refers back to itself for the same value, without end")]
+    EndlessReference,
+    #[error("the schema is too complex: too many subschemas apply to one value")]
+    TooComplex,
+}
+
+impl SchemaFault {
+    /// A JSON pointer to the place in the schema; the empty text when the fault has no one place.
+    #[must_use]
+    pub fn path(&self) -> &str {
+        match self {
+            Self::Invalid { path, .. } | Self::Pattern { path } => path,
+            _ => "",
+        }
+    }
+}
+
+impl Schema {
+    /// Compiles a document, within the limits that [`crate::NODES_MAX`] and its neighbours name.
+    ///
+    /// # Errors
+    ///
+    /// When the document is not a schema by the meta-schema, is too large or too complex, or refers
+    /// to something that is not part of it.
+    pub fn compile(document: &Value) -> Result<Self, SchemaFault> {
+        let within = limits::check(document)?;
+        Self::compile_within(document, within, canonical::digest(document))
+    }
+
+    /// Compiles a document that is within the limits and whose digest is known.
+    pub(crate) fn compile_within(
+        document: &Value,
+        within: Within,
+        digest: Digest,
+    ) -> Result<Self, SchemaFault> {
+        jsonschema::draft202012::meta::validate(document).map_err(|error| invalid(&error))?;
+        // The outline comes first: it is what keeps a hostile schema away from the compiler.
+        let outline = Outline::build(document)?;
+        let price = Price::of(&outline)?;
+        let validator = validator(document, within)?;
+        let layers = outline.layers(&[ROOT]);
+        let required = layers.iter().flat_map(|id| outline.nodes[*id].required.iter().cloned()).collect();
+        let document = document.clone();
+        let compiled = Compiled { document, digest, validator, outline, price, required };
+        Ok(Self { compiled: Arc::new(compiled) })
+    }
+
+    #[must_use]
+    pub fn document(&self) -> &Value {
+        &self.compiled.document
+    }
+
+    /// The digest of the document's canonical form.
+    #[must_use]
+    pub fn digest(&self) -> Digest {
+        self.compiled.digest
+    }
+
+    #[must_use]
+    pub fn is_valid(&self, value: &Value) -> bool {
+        self.compiled.price.allows_check(value) && self.compiled.validator.is_valid(value)
+    }
+
+    /// Everything that is wrong with a value, at most [`FAULTS_MAX`], in the order of their places.
+    ///
+    /// A value that fits has none. When a schema that refers to itself meets a deep value, or the
+    /// value is huge, there may be more faults than could ever be told; then one stands for all.
+    #[must_use]
+    pub fn faults(&self, value: &Value) -> Vec<Fault> {
+        let Compiled { validator, outline, price, .. } = &*self.compiled;
+        if !price.allows_check(value) {
+            return vec![Fault::new("", "is too large to be checked against this schema")];
+        }
+        if validator.is_valid(value) {
+            return Vec::new();
+        }
+        let mut faults = Vec::new();
+        match price.telling(outline, value) {
+            Telling::Everything => {
+                validator
+                    .iter_errors(value)
+                    .take(ERRORS_MAX)
+                    .for_each(|error| words::say(&error, &mut faults));
+            }
+            Telling::FirstError => {
+                validator.validate(value).unwrap_or_else(|error| words::say(&error, &mut faults));
+            }
+            Telling::Nothing => {}
+        }
+        if faults.is_empty() {
+            faults.push(Fault::new("", "does not fit the schema"));
+        }
+        let in_order = |left: &Fault, right: &Fault| {
+            path::by_place(&left.path, &right.path).then_with(|| left.message.cmp(&right.message))
+        };
+        faults.sort_by(in_order);
+        faults.dedup();
+        faults.truncate(FAULTS_MAX);
+        faults
+    }
+
+    /// The first required property that a root object lacks, in the order of the schema.
+    ///
+    /// A property that is null is there; whether null fits is for the full check to say. A value
+    /// that is no object lacks nothing: it is wrong altogether.
+    #[must_use]
+    pub fn first_missing(&self, value: &Value) -> Option<String> {
+        let object = value.as_object()?;
+        self.compiled.required.iter().find(|name| !object.contains_key(*name)).cloned()
+    }
+
+    pub(crate) fn outline(&self) -> &Outline {
+        &self.compiled.outline
+    }
+
+    pub(crate) fn allows_walk(&self, value: &Value) -> bool {
+        self.compiled.price.allows_check(value)
+    }
+}
+
+fn validator(document: &Value, within: Within) -> Result<Validator, SchemaFault> {
+    let patterns =
+        PatternOptions::regex().size_limit(within.pattern_bytes_max()).dfa_size_limit(PATTERN_RUN_BYTES_MAX);
+    jsonschema::draft202012::options()
+        .offline()
+        .with_pattern_options(patterns)
+        .should_validate_formats(true)
+        .build(document)
+        .map_err(|error| invalid(&error))
+}
+
+/// Says what is wrong with a schema.
+fn invalid(error: &ValidationError<'_>) -> SchemaFault {
+    if let ValidationErrorKind::Format { format } = error.kind()
+        && format == "regex"
+    {
+        return SchemaFault::Pattern { path: error.instance_path().to_string() };
+    }
+    let mut faults = Vec::new();
+    words::say(error, &mut faults);
+    match faults.into_iter().next() {
+        Some(Fault { path, message }) => SchemaFault::Invalid { path, message },
+        None => SchemaFault::NotASchema,
+    }
+}
+
+impl fmt::Debug for Schema {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Schema").field("digest", &self.compiled.digest).finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,170 @@
+//! Who changed what: one line per change, written with the change itself and never touched again.
+
+use serde_json::Value;
+use sqlx::AssertSqlSafe;
+use tw_model::{AuditId, Timestamp};
+use uuid::Uuid;
+
+use crate::{
+    db::{Tx, on, within},
+    error::{Error, Result},
+    filter::{Arg, Conditions, bind_args},
+    row::row,
+    scope::{TenantScope, now_us},
+};
+
+/// Who makes a change.
+#[derive(Clone, Debug)]
+pub struct By {
+    /// A [`tw_model::Actor`] as JSON, or `{"kind":"operator"}`.
+    pub actor: String,
+    pub request_id: Option<String>,
+}
+
+impl By {
+    /// Somebody at the machine itself, through the command line.
+    #[must_use]
+    pub fn operator() -> Self {
+        Self { actor: r#"{"kind":"operator"}"#.to_owned(), request_id: None }
+    }
+}
+
+/// A line to be written.
+#[derive(Clone, Debug)]
+pub struct NewAudit {
+    /// Such as `key.revoked`.
+    pub action: String,
+    /// What was changed, such as `key:01932c07-…`.
+    pub object: String,
+    pub before: Option<Value>,
+    pub after: Option<Value>,
+    pub note: Option<String>,
+}
+
+impl NewAudit {
+    pub(crate) fn change(action: &str, object: String, before: Option<Value>, after: Option<Value>) -> Self {
+        Self { action: action.to_owned(), object, before, after, note: None }
+    }
+}
+
+/// A line as written.
+#[derive(Clone, Debug, PartialEq)]
+pub struct AuditRecord {
+    pub id: AuditId,
+    pub at: Timestamp,
+    pub actor: Value,
+    pub action: String,
+    pub object: String,
+    pub before: Option<Value>,
+    pub after: Option<Value>,
+    pub request_id: Option<String>,
+    pub note: Option<String>,
+}
+
+/// Which lines are asked for. What is `None` does not matter.
+#[derive(Clone, Debug, Default)]
+pub struct AuditFilter {
+    pub action: Option<String>,
+    pub object: Option<String>,
+    /// From this moment on.
+    pub since: Option<Timestamp>,
+    /// Up to this moment, and not the moment itself.
+    pub until: Option<Timestamp>,
+}
+
+row! {
+    #[derive(Debug)]
+    struct AuditRow {
+        id: Uuid,
+        at_us: i64,
+        actor: String,
+        action: String,
+        object: String,
+        before: Option<String>,
+        after: Option<String>,
+        request_id: Option<String>,
+        note: Option<String>,
+    }
+}
+
+impl TenantScope {
+    /// Writes a line about something that is no change in this database, such as a refused call.
+    pub async fn audit(&self, by: &By, entry: NewAudit) -> Result<()> {
+        let mut tx = self.begin().await?;
+        self.audit_in(&mut tx, by, entry).await?;
+        tx.commit().await
+    }
+
+    /// Writes a line in the transaction of the change it tells of, so neither stands without the other.
+    pub(crate) async fn audit_in(&self, tx: &mut Tx, by: &By, entry: NewAudit) -> Result<()> {
+        const Q: &str = "INSERT INTO audit_log
+            (id, tenant_id, at_us, actor, action, object, before, after, request_id, note)
+            VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)";
+        let text = |value: Option<Value>| value.map(|value| value.to_string());
+        let (before, after) = (text(entry.before), text(entry.after));
+        within!(tx, c => sqlx::query(Q)
+            .bind(AuditId::new().uuid()).bind(self.tenant.uuid()).bind(now_us()).bind(&by.actor)
+            .bind(entry.action).bind(entry.object).bind(before).bind(after)
+            .bind(by.request_id.as_deref()).bind(entry.note).execute(c).await.map(drop))
+        .map_err(Error::doing("writing the audit"))
+    }
+
+    /// Lines older than `before`, newest first.
+    pub async fn audit_page(
+        &self,
+        filter: &AuditFilter,
+        before: Option<AuditId>,
+        limit: i64,
+    ) -> Result<Vec<AuditRecord>> {
+        let mut conditions = Conditions::default();
+        conditions.and("tenant_id =", Arg::Id(self.tenant.uuid()));
+        if let Some(before) = before {
+            conditions.and("id <", Arg::Id(before.uuid()));
+        }
+        if let Some(action) = &filter.action {
+            conditions.and("action =", Arg::Text(action.clone()));
+        }
+        if let Some(object) = &filter.object {
+            conditions.and("object =", Arg::Text(object.clone()));
+        }
+        if let Some(since) = filter.since {
+            conditions.and("at_us >=", Arg::Int(since.micros()));
+        }
+        if let Some(until) = filter.until {
+            conditions.and("at_us <", Arg::Int(until.micros()));
+        }
+        let sql = format!(
+            "SELECT id, at_us, actor, action, object, before, after, request_id, note FROM audit_log{}
+             ORDER BY id DESC LIMIT ${}",
+            conditions.sql(),
+            conditions.args().len() + 1,
+        );
+        let mut conn = self.read().await?;
+        let rows: Vec<AuditRow> = on!(conn, c => {
+            bind_args!(sqlx::query_as(AssertSqlSafe(sql)), conditions.args()).bind(limit).fetch_all(c).await
+        })
+        .map_err(Error::doing("reading the audit"))?;
+        rows.into_iter().map(AuditRow::record).collect()
+    }
+}
+
+impl AuditRow {
+    fn record(self) -> Result<AuditRecord> {
+        let id = self.id;
+        let parse = |text: String| {
+            serde_json::from_str(&text)
+                .map_err(|_| Error::Corrupt { what: format!("audit line {id} is not JSON") })
+        };
+        Ok(AuditRecord {
+            id: AuditId::from_uuid(id),
+            at: Timestamp::from_micros(self.at_us),
+            actor: parse(self.actor)?,
+            action: self.action,
+            object: self.object,
+            before: self.before.map(parse).transpose()?,
+            after: self.after.map(parse).transpose()?,
+            request_id: self.request_id,
+            note: self.note,
+        })
+    }
+}

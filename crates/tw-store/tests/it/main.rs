@@ -1,0 +1,13 @@
+//! What the store promises, asked of both databases. One binary, so that it links once.
+#![expect(clippy::unwrap_used, reason = "a test that meets an error has failed")]
+
+mod audit;
+mod fence;
+mod keys;
+mod logins;
+mod lookup;
+mod meta;
+mod schema;
+mod tenants;
+mod users;
+mod world;

@@ -1,0 +1,67 @@
+//! The two schemas say the same, and what must not change cannot.
+
+use tw_test::{Kind, TestDb, on_both};
+
+use crate::world::Raw;
+
+const SQLITE: &str = "SELECT t.name || '.' || c.name || CASE WHEN c.\"notnull\" THEN ' not null' ELSE '' END
+    FROM sqlite_schema t JOIN pragma_table_info(t.name) c
+    WHERE t.type = 'table' AND t.name NOT LIKE 'sqlite_%' AND t.name <> '_sqlx_migrations'";
+const POSTGRES: &str =
+    "SELECT table_name || '.' || column_name || CASE is_nullable WHEN 'NO' THEN ' not null' ELSE '' END
+    FROM information_schema.columns WHERE table_schema = 'public' AND table_name <> '_sqlx_migrations'";
+const SQLITE_INDEXES: &str = "SELECT name FROM sqlite_schema WHERE type = 'index' AND sql IS NOT NULL";
+const POSTGRES_INDEXES: &str = "SELECT i.relname::text FROM pg_index x JOIN pg_class i ON i.oid = x.indexrelid
+    JOIN pg_namespace n ON n.oid = i.relnamespace
+    WHERE n.nspname = 'public' AND NOT EXISTS (SELECT 1 FROM pg_constraint c WHERE c.conindid = x.indexrelid)";
+
+#[tokio::test(flavor = "multi_thread")]
+async fn both_databases_have_the_same_tables_columns_and_indexes() {
+    let (sqlite, postgres) = (TestDb::new(Kind::Sqlite).await, TestDb::new(Kind::Postgres).await);
+    for (on_sqlite, on_postgres) in [(SQLITE, POSTGRES), (SQLITE_INDEXES, POSTGRES_INDEXES)] {
+        let here = sorted(&sqlite, on_sqlite).await;
+        let there = sorted(&postgres, on_postgres).await;
+
+        assert!(10 <= here.len(), "{here:?}");
+        let lonely = |names: &[String], others: &[String]| -> Vec<String> {
+            names.iter().filter(|name| !others.contains(name)).cloned().collect()
+        };
+        assert_eq!((lonely(&here, &there), lonely(&there, &here)), (Vec::new(), Vec::new()));
+    }
+}
+
+async fn sorted(db: &TestDb, sql: &str) -> Vec<String> {
+    let mut names = Raw::open(db).await.column(sql).await.unwrap();
+    names.sort();
+    names
+}
+
+on_both! {
+    async fn event_stays_as_it_was_written(db: TestDb) {
+        let mut raw = Raw::open(&db).await;
+        let id = match db.kind() {
+            Kind::Sqlite => "randomblob(16)",
+            Kind::Postgres => "gen_random_uuid()",
+        };
+        let event = format!(
+            "INSERT INTO session_events (tenant_id, session_id, seq, id, type, run_id, tool, actor, payload, at_us)
+             VALUES ({id}, {id}, 1, {id}, 'tool.started', {id}, 'x', '{{}}', '{{}}', 1)"
+        );
+        assert_eq!(raw.execute(event).await.unwrap(), 1);
+
+        for sql in ["UPDATE session_events SET tool = 'y'", "DELETE FROM session_events"] {
+            let refused = raw.execute(sql).await.unwrap_err().to_string();
+            assert!(refused.contains("session_events is append-only"), "{sql}: {refused}");
+        }
+        assert_eq!(raw.column("SELECT tool FROM session_events").await.unwrap(), ["x"]);
+    }
+
+    async fn migrating_again_changes_nothing(db: TestDb) {
+        let mut raw = Raw::open(&db).await;
+        let before = raw.column("SELECT description FROM _sqlx_migrations").await.unwrap();
+
+        tw_store::migrate(&db.target()).await.unwrap();
+
+        assert_eq!(raw.column("SELECT description FROM _sqlx_migrations").await.unwrap(), before);
+    }
+}

@@ -1,0 +1,107 @@
+//! Two tenants, people and keys in them, and a way past the store for what the store would never do.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use sqlx::{AssertSqlSafe, Connection, PgConnection, SqliteConnection, sqlite::SqliteConnectOptions};
+use tw_model::{ActsAs, Role, Timestamp, UserId};
+use tw_store::{ApiKey, AuditFilter, AuditRecord, By, NewKey, NewUser, Store, Target, TenantScope, User};
+use tw_test::TestDb;
+
+/// A moment that no test lives to see.
+pub(crate) const FAR: Timestamp = Timestamp::from_micros(4_000_000_000_000_000);
+
+/// A store with the tenants `acme` and `globex`.
+pub(crate) async fn two_tenants(db: &TestDb) -> (Store, TenantScope, TenantScope) {
+    let store = db.store().await;
+    let (acme, globex) = (new_tenant(&store, "acme").await, new_tenant(&store, "globex").await);
+    (store, acme, globex)
+}
+
+pub(crate) async fn new_tenant(store: &Store, slug: &str) -> TenantScope {
+    store.tenant(store.create_tenant(&slug.parse().unwrap(), slug, &By::operator()).await.unwrap().id)
+}
+
+/// A change made on behalf of somebody, within a request.
+pub(crate) fn by(request: &str) -> By {
+    let id = UserId::new();
+    By { actor: format!(r#"{{"kind":"user","id":"{id}"}}"#), request_id: Some(request.to_owned()) }
+}
+
+pub(crate) fn person(email: &str, role: Role) -> NewUser {
+    NewUser { email: email.to_owned(), display_name: "Somebody".to_owned(), role, password_hash: None }
+}
+
+pub(crate) async fn member(tenant: &TenantScope, email: &str, role: Role) -> User {
+    tenant.add_user(person(email, role), &By::operator()).await.unwrap().0
+}
+
+/// Another 32 bytes at every call.
+pub(crate) fn fresh_hash() -> [u8; 32] {
+    static NEXT: AtomicU64 = AtomicU64::new(1);
+    let mut hash = [7; 32];
+    hash[..8].copy_from_slice(&NEXT.fetch_add(1, Ordering::Relaxed).to_be_bytes());
+    hash
+}
+
+pub(crate) fn new_key(prefix: &str, owner: UserId) -> NewKey {
+    NewKey {
+        name: "deploy".to_owned(),
+        prefix: prefix.to_owned(),
+        hash: fresh_hash(),
+        role: Role::Member,
+        acts_as: ActsAs::User,
+        agent: None,
+        owner,
+        expires: None,
+    }
+}
+
+pub(crate) async fn key(tenant: &TenantScope, prefix: &str, owner: UserId) -> ApiKey {
+    tenant.create_key(new_key(prefix, owner), &By::operator()).await.unwrap()
+}
+
+/// The tenant's audit with this action, newest first.
+pub(crate) async fn audit_of(tenant: &TenantScope, action: &str) -> Vec<AuditRecord> {
+    let filter = AuditFilter { action: Some(action.to_owned()), ..AuditFilter::default() };
+    tenant.audit_page(&filter, None, 1000).await.unwrap()
+}
+
+/// How many lines the tenant's audit has.
+pub(crate) async fn audit_len(tenant: &TenantScope) -> usize {
+    tenant.audit_page(&AuditFilter::default(), None, 1000).await.unwrap().len()
+}
+
+/// A connection as the owner of the database, whom no fence holds.
+pub(crate) enum Raw {
+    Sqlite(SqliteConnection),
+    Postgres(PgConnection),
+}
+
+impl Raw {
+    pub(crate) async fn open(db: &TestDb) -> Self {
+        match db.target() {
+            Target::Sqlite { file } => {
+                let options = SqliteConnectOptions::new().filename(file);
+                Self::Sqlite(SqliteConnection::connect_with(&options).await.unwrap())
+            }
+            Target::Postgres { url } => Self::Postgres(PgConnection::connect(&url).await.unwrap()),
+        }
+    }
+
+    pub(crate) async fn execute(&mut self, sql: impl Into<String>) -> sqlx::Result<u64> {
+        let sql = AssertSqlSafe(sql.into());
+        match self {
+            Self::Sqlite(c) => sqlx::raw_sql(sql).execute(c).await.map(|done| done.rows_affected()),
+            Self::Postgres(c) => sqlx::raw_sql(sql).execute(c).await.map(|done| done.rows_affected()),
+        }
+    }
+
+    /// The text of the first column of every row.
+    pub(crate) async fn column(&mut self, sql: impl Into<String>) -> sqlx::Result<Vec<String>> {
+        let sql = AssertSqlSafe(sql.into());
+        match self {
+            Self::Sqlite(c) => sqlx::query_scalar(sql).fetch_all(c).await,
+            Self::Postgres(c) => sqlx::query_scalar(sql).fetch_all(c).await,
+        }
+    }
+}

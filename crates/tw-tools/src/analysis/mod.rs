@@ -1,0 +1,4 @@
+//! Tools that compare and decide.
+
+mod priority_matrix;
+mod roi_calculator;

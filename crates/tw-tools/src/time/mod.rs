@@ -1,0 +1,4 @@
+//! Tools about dates and times.
+
+mod datetime_utils;
+mod moment;

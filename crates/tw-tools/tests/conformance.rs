@@ -1,0 +1,121 @@
+//! What every shipped tool is held against. A tool that does not conform fails here, by name.
+
+use serde_json::{Value, json};
+use toolwright_sdk::{CodeTool, Level, ToolContext, ToolDef, conformance, registered};
+
+fn tools() -> Vec<(&'static CodeTool, ToolDef)> {
+    tw_tools::link();
+    let tools = registered().expect("no slug is claimed twice");
+    tools.into_iter().map(|tool| (tool, (tool.define)())).collect()
+}
+
+/// A part of a schema, with the definitions of the whole that it may refer to.
+fn part(whole: &Value, part: &Value) -> Value {
+    let mut part = part.clone();
+    if let (Some(part), Some(defs)) = (part.as_object_mut(), whole.get("$defs")) {
+        part.insert("$defs".to_owned(), defs.clone());
+    }
+    part
+}
+
+fn examples(schema: &Value) -> Vec<Value> {
+    schema.get("examples").and_then(Value::as_array).cloned().unwrap_or_default()
+}
+
+#[track_caller]
+fn check(schema: &Value, value: &Value, what: &str) {
+    let validator = jsonschema::draft202012::new(schema).expect("the schema is valid");
+    let errors: Vec<String> =
+        validator.iter_errors(value).map(|error| format!("{}: {error}", error.instance_path())).collect();
+    assert!(errors.is_empty(), "{what}: {value} does not fit: {errors:?}");
+}
+
+#[test]
+fn shipped_tools_are_registered_without_a_list() {
+    let slugs: Vec<String> = tools().iter().map(|(_, tool)| tool.slug.to_string()).collect();
+    for slug in ["datetime_utils", "priority-matrix", "roi-calculator"] {
+        assert!(slugs.iter().any(|found| found == slug), "{slug} is not among {slugs:?}");
+    }
+}
+
+#[test]
+fn every_tool_conforms() {
+    for (tool, definition) in tools() {
+        let problems = conformance::problems(&definition, tool.input_less);
+        assert!(problems.is_empty(), "{} at {}: {problems:?}", definition.slug, tool.place);
+    }
+}
+
+#[test]
+fn every_schema_is_valid_draft_2020_12() {
+    for (_, definition) in tools() {
+        let output = definition.output_schema.as_deref().expect("there is an output schema");
+        for schema in [&*definition.input_schema, output] {
+            let dialect = json!("https://json-schema.org/draft/2020-12/schema");
+            assert_eq!(schema["$schema"], dialect, "{}", definition.slug);
+            let valid = jsonschema::draft202012::meta::validate(schema).map_err(|error| error.to_string());
+            assert_eq!(valid, Ok(()), "{}", definition.slug);
+        }
+    }
+}
+
+#[test]
+fn every_example_and_default_fits_its_schema() {
+    for (tool, definition) in tools() {
+        let (slug, schema) = (&definition.slug, &*definition.input_schema);
+        let whole = examples(schema);
+        assert!(tool.input_less || !whole.is_empty(), "{slug} shows no example of its input");
+        for example in &whole {
+            check(schema, example, slug.as_str());
+        }
+        let properties = schema["properties"].as_object().cloned().unwrap_or_default();
+        for (name, property) in &properties {
+            let default = property.get("default").cloned();
+            for value in examples(property).iter().chain(&default) {
+                check(&part(schema, property), value, &format!("{slug}.{name}"));
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn every_example_of_a_reading_tool_runs_and_its_output_fits_the_schema() {
+    for (tool, definition) in tools() {
+        if definition.level != Some(Level::Read) {
+            continue;
+        }
+        let output = definition.output_schema.as_deref().expect("there is an output schema");
+        for example in examples(&definition.input_schema) {
+            let run = || (tool.run)(ToolContext::for_test(), example.clone());
+            let result = run().await.expect("an example runs");
+            check(output, &result.data, definition.slug.as_str());
+            assert!(!result.summary.is_empty(), "{}: {example} has no summary", definition.slug);
+            if definition.execution.is_pure {
+                assert_eq!(run().await.as_ref(), Ok(&result), "{} is not pure", definition.slug);
+            }
+        }
+    }
+}
+
+/// The JSON blocks of a page that are marked with a word after `json`.
+fn blocks(page: &str, mark: &str) -> Vec<Value> {
+    let opening = format!("```json {mark}\n");
+    let blocks = page.split(&opening).skip(1).filter_map(|rest| rest.split("```").next());
+    blocks.map(|text| serde_json::from_str(text).expect("a block of the manual is JSON")).collect()
+}
+
+#[tokio::test]
+async fn every_tool_has_a_page_in_the_manual_whose_examples_are_true() {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/tools");
+    for (tool, definition) in tools() {
+        let path = format!("{folder}/{}.md", definition.slug);
+        let page = std::fs::read_to_string(&path).expect("every tool has a page under docs/tools");
+        let (inputs, outputs) = (blocks(&page, "input"), blocks(&page, "output"));
+        assert!(!inputs.is_empty() && inputs.len() == outputs.len(), "{path} has no pairs of examples");
+        for (input, output) in inputs.into_iter().zip(outputs) {
+            check(&definition.input_schema, &input, &path);
+            let result = (tool.run)(ToolContext::for_test(), input).await.expect("an example runs");
+            assert_eq!(result.data, output, "{path}");
+        }
+    }
+}
