@@ -15,6 +15,7 @@ mod error;
 mod flights;
 mod identity;
 mod life;
+mod once;
 mod page;
 mod resume;
 pub mod rights;
@@ -37,10 +38,11 @@ pub use catalogue::{CatalogueError, Tool};
 pub use corridor::{Answer, CallRequest, IdempotencyKey, slot::RateLimits};
 pub use error::{Error, Result};
 pub use identity::Freshness;
+pub use once::Once;
 pub use page::{Page, PageRequest};
 pub use secrets::MasterKey;
 pub use sessions::{EventReader, From};
-pub use tw_store::{Approval, AuditFilter, AuditRecord, Event, Run, RunFilter, Session, Tenant, User};
+pub use tw_store::{Approval, AuditFilter, AuditRecord, Event, Run, RunFilter, Session, Tenant, TenantChange, User};
 
 /// Everything behind the doors. Cheap to clone.
 #[derive(Clone, Debug)]

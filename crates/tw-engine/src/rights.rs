@@ -56,10 +56,16 @@ rights! {
 }
 
 /// Proof that a caller holds a right.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct Permit<R> {
     caller: Caller,
     right: PhantomData<R>,
+}
+
+impl<R> Clone for Permit<R> {
+    fn clone(&self) -> Self {
+        Self { caller: self.caller.clone(), right: PhantomData }
+    }
 }
 
 impl<R: Right> Permit<R> {

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use tw_model::{Caller, Role, TenantId, TenantSlug, Timestamp, UserId};
-use tw_store::{Added, By, Changed, NewUser, Tenant, TenantScope, User, normal_email};
+use tw_store::{Added, By, Changed, NewAudit, NewUser, Tenant, TenantScope, User, normal_email};
 
 use super::{by, passwords};
 use crate::{
@@ -138,14 +138,14 @@ impl Engine {
         self.open_login(tenant, user).await
     }
 
-    /// Changes one's own password.
+    /// Changes one's own password. Every login of the person here ends, and a new one is opened.
     pub async fn change_password(
         &self,
         permit: &Permit<AnyCaller>,
         current: Option<String>,
         new: String,
         request_id: Option<&str>,
-    ) -> Result<()> {
+    ) -> Result<SignedIn> {
         let caller = permit.caller();
         if caller.login.is_none() {
             return Err(Error::NotPermitted { why: "a password is changed by its owner, signed in".to_owned() });
@@ -159,7 +159,7 @@ impl Engine {
         let hash = self.inner.throttle.hash(new).await?;
         scope.set_password(user, &hash, &by(caller, request_id)).await.map_err(Error::store("setting a password"))?;
         self.inner.identity.epochs.ask(caller.tenant).await?;
-        Ok(())
+        self.open_login(caller.tenant, user).await
     }
 
     pub async fn add_user(
@@ -176,10 +176,24 @@ impl Engine {
     }
 
     /// A sign-in link for a member, to be sent by whoever asked for it.
-    pub async fn invite(&self, permit: &Permit<WriteMembers>, user: UserId) -> Result<String> {
-        let scope = self.inner.store.tenant(permit.caller().tenant);
+    pub async fn invite(
+        &self,
+        permit: &Permit<WriteMembers>,
+        user: UserId,
+        request_id: Option<&str>,
+    ) -> Result<String> {
+        let caller = permit.caller();
+        let scope = self.inner.store.tenant(caller.tenant);
         let known = scope.user(user).await.map_err(Error::store("reading a user"))?;
         known.ok_or(Error::NotFound { what: "user" })?;
+        let made = NewAudit {
+            action: "user.link_made".to_owned(),
+            object: format!("user:{user}"),
+            before: None,
+            after: None,
+            note: None,
+        };
+        scope.audit(&by(caller, request_id), made).await.map_err(Error::store("writing the audit log"))?;
         link(&scope, user).await
     }
 

@@ -63,7 +63,7 @@ pub struct Answer {
 /// How often a call walks the corridor again because its tenant changed under it.
 const WALKS_MAX: usize = 8;
 /// How long an idempotency key is kept.
-const KEY_KEPT: Duration = Duration::from_secs(24 * 60 * 60);
+pub(crate) const KEY_KEPT: Duration = Duration::from_secs(24 * 60 * 60);
 /// The longest a caller may wait for an answer.
 const WAIT_MAX: Duration = Duration::from_secs(120);
 

@@ -1,0 +1,110 @@
+//! Credentials: who is asking, and the right they need, as arguments of a handler.
+
+use axum::{
+    extract::{FromRequestParts, OptionalFromRequestParts},
+    http::{HeaderMap, Method, header, request::Parts},
+};
+use tw_engine::{
+    Freshness,
+    rights::{Permit, Right, RunTools},
+};
+use tw_model::{Caller, Code};
+
+use crate::{App, problem::Problem};
+
+/// The name of the cookie that holds a browser's login.
+pub(crate) const COOKIE: &str = "toolwright_login";
+
+/// A caller who holds the right `R`. Stands before the body in a handler, so that a stranger's bytes
+/// are never read.
+#[derive(Debug)]
+pub(crate) struct Allowed<R>(pub(crate) Permit<R>);
+
+/// A caller who may run tools, known from memory: the log refuses the start of the run if anything
+/// about the tenant has changed since.
+#[derive(Debug)]
+pub(crate) struct MayRun(pub(crate) Permit<RunTools>);
+
+impl<R: Right> FromRequestParts<App> for Allowed<R> {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Problem> {
+        let caller = caller(parts, app, Freshness::Now).await?;
+        Ok(Self(Permit::check(caller)?))
+    }
+}
+
+impl FromRequestParts<App> for MayRun {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Problem> {
+        let caller = caller(parts, app, Freshness::Heard).await?;
+        Ok(Self(Permit::check(caller)?))
+    }
+}
+
+impl<R: Right> OptionalFromRequestParts<App> for Allowed<R> {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Option<Self>, Problem> {
+        match <Self as FromRequestParts<App>>::from_request_parts(parts, app).await {
+            Ok(allowed) => Ok(Some(allowed)),
+            Err(problem) if problem.code() == Code::Unauthenticated => Ok(None),
+            Err(problem) => Err(problem),
+        }
+    }
+}
+
+async fn caller(parts: &Parts, app: &App, freshness: Freshness) -> Result<Caller, Problem> {
+    let caller = match bearer(&parts.headers)? {
+        Some(key) => app.engine.caller_by_key(key, freshness).await?,
+        None => {
+            let token = cookie(&parts.headers).ok_or_else(no_credentials)?;
+            refuse_forgery(parts)?;
+            app.engine.caller_by_login(token, freshness).await?
+        }
+    };
+    tracing::Span::current().record("tenant", tracing::field::display(&caller.tenant_slug));
+    Ok(caller)
+}
+
+fn no_credentials() -> Problem {
+    Problem::new(Code::Unauthenticated, "send `Authorization: Bearer <API key>`, or sign in")
+}
+
+fn bearer(headers: &HeaderMap) -> Result<Option<&str>, Problem> {
+    let mut values = headers.get_all(header::AUTHORIZATION).iter();
+    let Some(value) = values.next() else { return Ok(None) };
+    if values.next().is_some() {
+        return Err(Problem::new(Code::BadRequest, "there is more than one `Authorization` header"));
+    }
+    let key = value.to_str().ok().and_then(|text| {
+        let (scheme, key) = text.split_once(' ')?;
+        scheme.eq_ignore_ascii_case("bearer").then(|| key.trim())
+    });
+    key.map(Some).ok_or_else(no_credentials)
+}
+
+/// The login's token, if the browser sent one.
+pub(crate) fn cookie(headers: &HeaderMap) -> Option<&str> {
+    let cookies = headers.get_all(header::COOKIE).iter().filter_map(|value| value.to_str().ok());
+    cookies
+        .flat_map(|line| line.split(';'))
+        .filter_map(|pair| pair.trim().split_once('='))
+        .find_map(|(name, value)| (name == COOKIE).then_some(value))
+}
+
+/// A browser sends its cookie whoever asks it to. It also says who asked, and pages of others may not.
+///
+/// The `Origin` header has been held against the hosts served here before, so what is left are requests
+/// that a browser marks as coming from elsewhere.
+pub(crate) fn refuse_forgery(parts: &Parts) -> Result<(), Problem> {
+    if matches!(parts.method, Method::GET | Method::HEAD | Method::OPTIONS) {
+        return Ok(());
+    }
+    let site = parts.headers.get("sec-fetch-site").map(|value| value.as_bytes());
+    match site {
+        None | Some(b"same-origin" | b"none") => Ok(()),
+        Some(_) => Err(Problem::new(Code::CsrfRejected, "a page of another site asked for this")),
+    }
+}

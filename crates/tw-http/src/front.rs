@@ -1,0 +1,215 @@
+//! What happens to every request before and after its handler: host check, request id, log line,
+//! security headers, problems written out.
+
+use std::{sync::Arc, time::Instant};
+
+use axum::{
+    Router,
+    extract::{MatchedPath, Request, State},
+    http::{HeaderMap, HeaderName, HeaderValue, header},
+    middleware::{self, Next},
+    response::Response,
+};
+use tower_http::catch_panic::CatchPanicLayer;
+use tracing::Instrument;
+use tw_model::Code;
+use uuid::Uuid;
+
+use crate::{App, Settings, problem::Problem};
+
+const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
+
+/// The id of a request, in its extensions and in its answer.
+#[derive(Clone, Debug)]
+pub(crate) struct RequestId(pub(crate) Arc<str>);
+
+impl<S: Sync> axum::extract::FromRequestParts<S> for RequestId {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut axum::http::request::Parts, _: &S) -> Result<Self, Problem> {
+        let missing = || Problem::new(Code::Internal, "the request has no id");
+        parts.extensions.get::<Self>().cloned().ok_or_else(missing)
+    }
+}
+
+/// Which hosts are served here, and which pages may ask.
+#[derive(Debug)]
+pub struct Hosts {
+    hosts: Vec<String>,
+    origins: Vec<String>,
+}
+
+impl Hosts {
+    pub(crate) fn new(settings: &Settings) -> Self {
+        let mut hosts: Vec<String> = ["127.0.0.1", "localhost", "[::1]"].map(str::to_owned).to_vec();
+        hosts.extend(settings.public_url.as_deref().and_then(host_of_url).map(str::to_ascii_lowercase));
+        hosts.extend(settings.allowed_hosts.iter().map(|host| host.to_ascii_lowercase()));
+        let origins = settings.allowed_origins.iter().map(|origin| origin.trim_end_matches('/').to_owned());
+        Self { hosts, origins: origins.collect() }
+    }
+
+    /// A name with or without a port; a configured name without a port stands for every port.
+    fn serves(&self, host: &str) -> bool {
+        let host = host.to_ascii_lowercase();
+        let name = without_port(&host);
+        self.hosts.iter().any(|allowed| *allowed == host || allowed == name)
+    }
+
+    fn takes_origin(&self, origin: &str) -> bool {
+        self.origins.iter().any(|allowed| allowed.eq_ignore_ascii_case(origin))
+            || host_of_url(origin).is_some_and(|host| self.serves(host))
+    }
+
+    fn check(&self, headers: &HeaderMap, authority: Option<&str>) -> Result<(), Problem> {
+        let mut hosts = headers.get_all(header::HOST).iter();
+        let host = hosts.next().and_then(|value| value.to_str().ok()).or(authority);
+        if hosts.next().is_some() {
+            return Err(Problem::new(Code::BadRequest, "there is more than one `Host` header"));
+        }
+        if !host.is_some_and(|host| self.serves(host)) {
+            let detail = "this host is not served here; the setting `allowed_hosts` names those that are";
+            return Err(Problem::new(Code::ForeignHost, detail));
+        }
+        for origin in headers.get_all(header::ORIGIN) {
+            if !origin.to_str().is_ok_and(|origin| self.takes_origin(origin)) {
+                let detail = "pages of this origin may not ask; the setting `allowed_origins` names those that may";
+                return Err(Problem::new(Code::ForeignHost, detail));
+            }
+        }
+        Ok(())
+    }
+}
+
+fn host_of_url(url: &str) -> Option<&str> {
+    let rest = url.strip_prefix("http://").or_else(|| url.strip_prefix("https://"))?;
+    let host = rest.split(['/', '?', '#']).next()?;
+    (!host.is_empty() && !host.contains('@')).then_some(host)
+}
+
+fn without_port(host: &str) -> &str {
+    match host.rsplit_once(':') {
+        Some((name, port)) if port.bytes().all(|byte| byte.is_ascii_digit()) && !name.is_empty() => {
+            // `[::1]:80` has brackets around what holds colons of its own.
+            if name.contains(':') && !name.ends_with(']') { host } else { name }
+        }
+        _ => host,
+    }
+}
+
+/// Puts the front around the routes.
+pub(crate) fn wrap(router: Router<App>, app: &App) -> Router<App> {
+    router
+        .layer(CatchPanicLayer::custom(|_: Box<dyn std::any::Any + Send>| {
+            axum::response::IntoResponse::into_response(Problem::new(
+                Code::Internal,
+                "the server failed to do its own work; its log has the request's id",
+            ))
+        }))
+        .layer(middleware::from_fn_with_state(app.clone(), front))
+}
+
+async fn front(State(app): State<App>, mut request: Request, next: Next) -> Response {
+    let began = Instant::now();
+    let id = request_id(request.headers());
+    request.extensions_mut().insert(RequestId(Arc::clone(&id)));
+    let method = request.method().clone();
+    let path = request.uri().path().to_owned();
+    let route = request.extensions().get::<MatchedPath>().map(|path| path.as_str().to_owned());
+    let trace = request.headers().get("traceparent").cloned();
+    let span = tracing::info_span!(
+        "request",
+        request_id = %id,
+        %method,
+        path,
+        tenant = tracing::field::Empty,
+        trace_id = trace.as_ref().and_then(trace_id),
+    );
+    let exempt = matches!(path.as_str(), "/healthz" | "/readyz");
+    let checked = if exempt {
+        Ok(())
+    } else {
+        app.hosts.check(request.headers(), request.uri().authority().map(http::uri::Authority::as_str))
+    };
+    let mut response = match checked {
+        Ok(()) => next.run(request).instrument(span.clone()).await,
+        Err(problem) => axum::response::IntoResponse::into_response(problem),
+    };
+    if let Some(problem) = response.extensions_mut().remove::<Problem>() {
+        let kept = response.headers_mut().remove(header::ALLOW);
+        response = problem.document(&id);
+        response.headers_mut().extend(kept.map(|allow| (header::ALLOW, allow)));
+    }
+    finish(&mut response, &id, trace, &path);
+    let (status, took) = (response.status().as_u16(), began.elapsed());
+    metrics::counter!(
+        "toolwright_http_requests_total",
+        "route" => route.unwrap_or_else(|| "none".to_owned()),
+        "status" => status.to_string()
+    )
+    .increment(1);
+    span.in_scope(|| tracing::debug!(status, took_us = u64::try_from(took.as_micros()).unwrap_or(u64::MAX), "answered"));
+    response
+}
+
+fn request_id(headers: &HeaderMap) -> Arc<str> {
+    let given = headers.get(&REQUEST_ID).and_then(|value| value.to_str().ok());
+    let fit = |id: &&str| {
+        (8..=64).contains(&id.len()) && id.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte))
+    };
+    given.filter(fit).map_or_else(|| Uuid::now_v7().to_string().into(), Arc::from)
+}
+
+/// The trace id of a W3C `traceparent`.
+fn trace_id(value: &HeaderValue) -> Option<String> {
+    let id = value.to_str().ok()?.split('-').nth(1)?;
+    (id.len() == 32 && id.bytes().all(|byte| byte.is_ascii_hexdigit())).then(|| id.to_owned())
+}
+
+fn finish(response: &mut Response, id: &str, trace: Option<HeaderValue>, path: &str) {
+    let headers = response.headers_mut();
+    headers.extend(HeaderValue::from_str(id).map(|id| (REQUEST_ID, id)));
+    if let Some(trace) = trace {
+        headers.insert("traceparent", trace);
+    }
+    headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+    headers.insert(header::REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
+    headers.insert(header::X_FRAME_OPTIONS, HeaderValue::from_static("DENY"));
+    headers.entry(header::CONTENT_SECURITY_POLICY).or_insert(HeaderValue::from_static(
+        "default-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'",
+    ));
+    if path.starts_with("/api/") {
+        headers.entry(header::CACHE_CONTROL).or_insert(HeaderValue::from_static("no-store"));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn hosts() -> Hosts {
+        Hosts {
+            hosts: ["127.0.0.1", "localhost", "[::1]", "tools.example.com"].map(str::to_owned).to_vec(),
+            origins: vec!["https://app.example.org".to_owned()],
+        }
+    }
+
+    #[test]
+    fn names_of_this_server_are_served_on_any_port() {
+        for host in ["127.0.0.1", "localhost:7420", "LOCALHOST", "[::1]:80", "tools.example.com"] {
+            assert!(hosts().serves(host), "{host}");
+        }
+        for host in ["evil.example", "127.0.0.1.evil.example", "localhost.", "tools.example.com.evil", "", "::1"] {
+            assert!(!hosts().serves(host), "{host}");
+        }
+    }
+
+    #[test]
+    fn only_pages_of_this_server_and_listed_ones_may_ask() {
+        for origin in ["http://localhost:7420", "https://tools.example.com", "https://app.example.org"] {
+            assert!(hosts().takes_origin(origin), "{origin}");
+        }
+        for origin in ["null", "http://evil.example", "https://app.example.org.evil", "file://", "http://u@localhost"] {
+            assert!(!hosts().takes_origin(origin), "{origin}");
+        }
+    }
+}

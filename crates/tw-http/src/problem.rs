@@ -1,0 +1,139 @@
+//! Errors as HTTP: RFC 9457 problem documents. The one place where an error gets a status.
+
+use axum::{
+    http::{HeaderValue, StatusCode, header},
+    response::{IntoResponse, Response},
+};
+use serde::Serialize;
+use tw_engine::Error;
+use tw_model::Code;
+use tw_schema::Fault;
+
+/// A problem, before the request's id is known. [`crate::front`] writes it out.
+#[derive(Clone, Debug)]
+pub(crate) struct Problem {
+    code: Code,
+    detail: String,
+    errors: Vec<Fault>,
+    retry_after_s: Option<u64>,
+}
+
+/// The document on the wire.
+#[derive(Debug, Serialize, utoipa::ToSchema)]
+#[schema(as = Problem)]
+pub(crate) struct ProblemDocument {
+    /// Where the code is explained.
+    r#type: String,
+    title: &'static str,
+    status: u16,
+    /// What went wrong with this request, and what to do about it.
+    detail: String,
+    /// A stable word for programs, in upper snake case.
+    #[schema(value_type = String)]
+    code: Code,
+    request_id: String,
+    /// What does not fit, each with a JSON pointer to its place.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schema(value_type = Vec<Object>)]
+    errors: Vec<Fault>,
+}
+
+pub(crate) type Result<T> = std::result::Result<T, Problem>;
+
+impl Problem {
+    pub(crate) fn new(code: Code, detail: impl Into<String>) -> Self {
+        Self { code, detail: detail.into(), errors: Vec::new(), retry_after_s: None }
+    }
+
+    /// One thing in the request that does not fit, at its place.
+    pub(crate) fn invalid(path: impl Into<String>, message: impl Into<String>) -> Self {
+        let fault = Fault { path: path.into(), message: message.into() };
+        let place = fault.path.trim_start_matches('/');
+        let detail = if place.is_empty() { fault.message.clone() } else { format!("`{place}` {}", fault.message) };
+        Self { errors: vec![fault], ..Self::new(Code::InvalidParams, detail) }
+    }
+
+    pub(crate) fn code(&self) -> Code {
+        self.code
+    }
+
+    pub(crate) fn document(self, request_id: &str) -> Response {
+        let document = ProblemDocument {
+            r#type: format!("/docs/errors/{}", self.code),
+            title: self.code.title(),
+            status: self.code.status(),
+            detail: self.detail,
+            code: self.code,
+            request_id: request_id.to_owned(),
+            errors: self.errors,
+        };
+        let body = serde_json::to_vec(&document).expect("a problem is plain JSON");
+        let status = StatusCode::from_u16(document.status).expect("every code has a status that HTTP knows");
+        let mut response = (status, [(header::CONTENT_TYPE, "application/problem+json")], body).into_response();
+        let headers = response.headers_mut();
+        if let Some(seconds) = self.retry_after_s {
+            headers.insert(header::RETRY_AFTER, HeaderValue::from(seconds));
+            if document.code == Code::RateLimited {
+                let limit = format!("\"calls\";r=0;t={seconds}");
+                let value = HeaderValue::from_str(&limit).expect("a number and plain letters");
+                headers.insert("ratelimit", value);
+            }
+        }
+        if document.code == Code::Unauthenticated {
+            headers.insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer realm=\"toolwright\""));
+        }
+        response
+    }
+}
+
+impl IntoResponse for Problem {
+    fn into_response(self) -> Response {
+        let mut response = StatusCode::INTERNAL_SERVER_ERROR.into_response();
+        response.extensions_mut().insert(self);
+        response
+    }
+}
+
+impl From<Error> for Problem {
+    fn from(error: Error) -> Self {
+        let code = error.code();
+        let retry_after_s = error.retry_after().map(|span| span.as_secs().max(1));
+        if 500 <= code.status() && !matches!(error, Error::ShuttingDown) {
+            tracing::error!(error = &error as &dyn std::error::Error, "a request failed");
+        }
+        let detail = error.to_string();
+        let errors = match error {
+            Error::InvalidParams { faults, .. } => faults,
+            Error::MissingParam { param } => {
+                vec![Fault { path: format!("/{param}"), message: "is required".to_owned() }]
+            }
+            Error::Unauthenticated { .. }
+            | Error::NotPermitted { .. }
+            | Error::ToolNotFound { .. }
+            | Error::NotFound { .. }
+            | Error::SessionNotFound
+            | Error::ToolDisabled { .. }
+            | Error::ToolNotPublished { .. }
+            | Error::Conflict { .. }
+            | Error::AlreadyDecided { .. }
+            | Error::Superseded
+            | Error::IdempotencyMismatch
+            | Error::IdempotencyInFlight
+            | Error::Expired { .. }
+            | Error::Stale { .. }
+            | Error::RateLimited { .. }
+            | Error::ShuttingDown
+            | Error::Store { .. }
+            | Error::Record { .. } => Vec::new(),
+        };
+        Self { code, detail, errors, retry_after_s }
+    }
+}
+
+pub(crate) async fn no_such_path() -> Problem {
+    Problem::new(Code::NotFound, "there is nothing at this path; `/api/docs` lists what there is")
+}
+
+pub(crate) async fn no_such_method() -> Problem {
+    Problem::new(Code::MethodNotAllowed, "this path does not take that method; the `Allow` header lists those it takes")
+}

@@ -1,0 +1,98 @@
+//! Query strings and path segments, with errors that say what is wrong.
+
+use std::{collections::BTreeMap, str::FromStr};
+
+use axum::{
+    extract::{FromRequestParts, Path},
+    http::request::Parts,
+};
+use tw_engine::PageRequest;
+use tw_model::{Code, Timestamp};
+
+use crate::{App, problem::Problem};
+
+/// The parameters of a query string, each at most once.
+#[derive(Debug)]
+pub(crate) struct Params(BTreeMap<String, String>);
+
+impl<S: Sync> FromRequestParts<S> for Params {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Problem> {
+        let mut params = BTreeMap::new();
+        for (name, value) in form_urlencoded::parse(parts.uri.query().unwrap_or_default().as_bytes()) {
+            if value.contains('\0') || name.contains('\0') {
+                return Err(Problem::new(Code::BadRequest, "the query holds a NUL character"));
+            }
+            if params.insert(name.clone().into_owned(), value.into_owned()).is_some() {
+                return Err(Problem::invalid(format!("/{name}"), "is given twice"));
+            }
+        }
+        Ok(Self(params))
+    }
+}
+
+impl Params {
+    pub(crate) fn text(&self, name: &str) -> Option<String> {
+        self.0.get(name).filter(|value| !value.is_empty()).cloned()
+    }
+
+    pub(crate) fn parsed<T: FromStr>(&self, name: &str, expected: &str) -> Result<Option<T>, Problem> {
+        self.text(name)
+            .map(|text| text.parse().map_err(|_| Problem::invalid(format!("/{name}"), expected)))
+            .transpose()
+    }
+
+    /// One of a closed set of words.
+    pub(crate) fn word<T>(&self, name: &str, parse: impl Fn(&str) -> Option<T>, words: &str) -> Result<Option<T>, Problem> {
+        self.text(name)
+            .map(|text| parse(&text).ok_or_else(|| Problem::invalid(format!("/{name}"), format!("is one of {words}"))))
+            .transpose()
+    }
+
+    pub(crate) fn moment(&self, name: &str) -> Result<Option<Timestamp>, Problem> {
+        self.parsed(name, "is a time such as 2026-11-15T08:00:00Z")
+    }
+
+    /// The size of a page, for lists whose cursor is not the engine's.
+    pub(crate) fn limit(&self) -> Result<i64, Problem> {
+        Ok(PageRequest::new(self.parsed("limit", "is a whole number")?, None, None)?.limit)
+    }
+
+    pub(crate) fn page(&self) -> Result<PageRequest, Problem> {
+        let limit = self.parsed("limit", "is a whole number")?;
+        let offset = match self.parsed("offset", "is a whole number")? {
+            Some(offset) => Some(offset),
+            None => self.parsed("skip", "is a whole number")?,
+        };
+        Ok(PageRequest::new(limit, offset, self.text("cursor"))?)
+    }
+}
+
+/// An id in the path. What is no id names nothing, so it is not found.
+#[derive(Debug)]
+pub(crate) struct Id<T>(pub(crate) T);
+
+impl<T: FromStr + Send> FromRequestParts<App> for Id<T> {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Problem> {
+        let missing = || Problem::new(Code::NotFound, "there is no such thing: the path holds no id");
+        let Path(text) = Path::<String>::from_request_parts(parts, app).await.map_err(|_| missing())?;
+        text.parse().map(Self).map_err(|_| missing())
+    }
+}
+
+/// A tool's slug or id in the path.
+#[derive(Debug)]
+pub(crate) struct ToolName(pub(crate) String);
+
+impl FromRequestParts<App> for ToolName {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Problem> {
+        let bad = || Problem::new(Code::BadRequest, "the path is not UTF-8");
+        let Path(text) = Path::<String>::from_request_parts(parts, app).await.map_err(|_| bad())?;
+        Ok(Self(text))
+    }
+}

@@ -1,0 +1,171 @@
+//! The approvals inbox.
+
+use std::time::Duration;
+
+use axum::{extract::State, response::Response};
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+use tw_engine::{
+    Approval, Yes,
+    rights::{DecideApprovals, ReadApprovals},
+};
+use tw_model::{ApprovalId, Timestamp};
+use uuid::Uuid;
+
+use super::{List, runs::RunAnswer};
+use crate::{
+    App,
+    auth::Allowed,
+    body::Json,
+    problem::{Problem, ProblemDocument, Result},
+    query::{Id, Params},
+};
+
+/// What a person is asked to decide.
+#[derive(Debug, Serialize, utoipa::ToSchema)]
+pub(crate) struct ApprovalView {
+    id: Uuid,
+    run_id: Uuid,
+    tool: String,
+    version: String,
+    #[schema(value_type = Object)]
+    input: Box<RawValue>,
+    level: Option<&'static str>,
+    /// Why it asks.
+    reason: String,
+    requested_by: String,
+    #[schema(value_type = String, format = DateTime)]
+    requested_at: Timestamp,
+    #[schema(value_type = String, format = DateTime)]
+    expires_at: Timestamp,
+    /// `pending`, `approved`, `denied`, `expired` or `cancelled`.
+    status: String,
+    decided_by: Option<String>,
+    #[schema(value_type = Option<String>, format = DateTime)]
+    decided_at: Option<Timestamp>,
+    note: Option<String>,
+    /// What the approver changed in the input.
+    #[schema(value_type = Option<Object>)]
+    changes: Option<Box<RawValue>>,
+}
+
+impl From<Approval> for ApprovalView {
+    fn from(approval: Approval) -> Self {
+        Self {
+            id: approval.id.uuid(),
+            run_id: approval.run.uuid(),
+            tool: approval.tool,
+            version: approval.version,
+            input: approval.input,
+            level: approval.level.map(tw_model::Level::as_str),
+            reason: approval.reason,
+            requested_by: approval.requested_by,
+            requested_at: approval.requested,
+            expires_at: approval.expires,
+            status: approval.status,
+            decided_by: approval.decided_by,
+            decided_at: approval.decided,
+            note: approval.note,
+            changes: approval.changes,
+        }
+    }
+}
+
+const STATUSES: [&str; 5] = ["pending", "approved", "denied", "expired", "cancelled"];
+
+/// Approvals, oldest first; those that wait unless `status` says otherwise (`all` for all).
+#[utoipa::path(get, path = "/api/approvals", tag = "approvals",
+    params(("status" = Option<String>, Query), ("limit" = Option<i64>, Query), ("cursor" = Option<String>, Query),
+           ("offset" = Option<i64>, Query)),
+    responses((status = 200, body = List<ApprovalView>)))]
+pub(crate) async fn list(
+    State(app): State<App>,
+    Allowed(permit): Allowed<ReadApprovals>,
+    params: Params,
+) -> Result<axum::Json<List<ApprovalView>>> {
+    let status = match params.text("status").as_deref() {
+        None => Some("pending"),
+        Some("all") => None,
+        Some(word) => {
+            let known = STATUSES.into_iter().find(|status| *status == word);
+            let unknown = || Problem::invalid("/status", format!("is one of {}, all", STATUSES.join(", ")));
+            Some(known.ok_or_else(unknown)?)
+        }
+    };
+    let page = app.engine.approvals(&permit, status, &params.page()?).await?;
+    Ok(axum::Json(page.map(ApprovalView::from).into()))
+}
+
+/// One approval.
+#[utoipa::path(get, path = "/api/approvals/{id}", tag = "approvals", params(("id" = Uuid, Path)),
+    responses((status = 200, body = ApprovalView), (status = 404, body = ProblemDocument)))]
+pub(crate) async fn read(
+    State(app): State<App>,
+    Allowed(permit): Allowed<ReadApprovals>,
+    Id(id): Id<ApprovalId>,
+) -> Result<axum::Json<ApprovalView>> {
+    Ok(axum::Json(app.engine.approval(&permit, id).await?.into()))
+}
+
+#[derive(Debug, Default, Deserialize, utoipa::ToSchema)]
+pub(crate) struct ApproveRequest {
+    /// Another input than the one asked for; it is checked like the first.
+    #[serde(default)]
+    #[schema(value_type = Option<Object>)]
+    input: Option<Box<RawValue>>,
+    #[serde(default)]
+    note: Option<String>,
+    /// How long to wait for the run to end, 120,000 at the most.
+    #[serde(default)]
+    wait_ms: Option<u64>,
+}
+
+/// Says yes: the call runs, once, and the answer is its run.
+#[utoipa::path(post, path = "/api/approvals/{id}/approve", tag = "approvals", params(("id" = Uuid, Path)),
+    request_body = ApproveRequest,
+    responses((status = 200, description = "The run has ended", body = RunAnswer),
+              (status = 202, description = "The run goes on", body = RunAnswer),
+              (status = 404, body = ProblemDocument), (status = 409, body = ProblemDocument),
+              (status = 410, body = ProblemDocument), (status = 422, body = ProblemDocument)))]
+pub(crate) async fn approve(
+    State(app): State<App>,
+    Allowed(permit): Allowed<DecideApprovals>,
+    Id(id): Id<ApprovalId>,
+    Json(body): Json<ApproveRequest>,
+) -> Result<Response> {
+    if body.wait_ms.is_some_and(|wait| 120_000 < wait) {
+        return Err(Problem::invalid("/wait_ms", "is at most 120000"));
+    }
+    check_note(body.note.as_deref())?;
+    let yes = Yes { input: body.input, note: body.note, wait: body.wait_ms.map(Duration::from_millis) };
+    let answer = app.engine.approve(&permit, id, yes).await?;
+    Ok(super::runs::answered(answer))
+}
+
+#[derive(Debug, Default, Deserialize, utoipa::ToSchema)]
+pub(crate) struct DenyRequest {
+    #[serde(default)]
+    note: Option<String>,
+}
+
+/// Says no: the run ends as cancelled.
+#[utoipa::path(post, path = "/api/approvals/{id}/deny", tag = "approvals", params(("id" = Uuid, Path)),
+    request_body = DenyRequest,
+    responses((status = 200, body = ApprovalView), (status = 404, body = ProblemDocument),
+              (status = 409, body = ProblemDocument), (status = 410, body = ProblemDocument)))]
+pub(crate) async fn deny(
+    State(app): State<App>,
+    Allowed(permit): Allowed<DecideApprovals>,
+    Id(id): Id<ApprovalId>,
+    Json(body): Json<DenyRequest>,
+) -> Result<axum::Json<ApprovalView>> {
+    check_note(body.note.as_deref())?;
+    Ok(axum::Json(app.engine.deny(&permit, id, body.note.as_deref()).await?.into()))
+}
+
+fn check_note(note: Option<&str>) -> Result<()> {
+    if note.is_some_and(|note| 4000 < note.len()) {
+        return Err(Problem::invalid("/note", "has at most 4000 bytes"));
+    }
+    Ok(())
+}

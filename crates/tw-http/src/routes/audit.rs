@@ -1,0 +1,66 @@
+//! The audit log.
+
+use axum::extract::State;
+use serde::Serialize;
+use serde_json::Value;
+use tw_engine::{AuditFilter, AuditRecord, rights::ReadAudit};
+use tw_model::Timestamp;
+use uuid::Uuid;
+
+use super::List;
+use crate::{App, auth::Allowed, problem::Result, query::Params};
+
+/// Who did what, with what was there before and after.
+#[derive(Debug, Serialize, utoipa::ToSchema)]
+pub(crate) struct AuditView {
+    id: Uuid,
+    #[schema(value_type = String, format = DateTime)]
+    at: Timestamp,
+    #[schema(value_type = Object)]
+    actor: Value,
+    action: String,
+    object: String,
+    #[schema(value_type = Option<Object>)]
+    before: Option<Value>,
+    #[schema(value_type = Option<Object>)]
+    after: Option<Value>,
+    request_id: Option<String>,
+    note: Option<String>,
+}
+
+impl From<AuditRecord> for AuditView {
+    fn from(record: AuditRecord) -> Self {
+        Self {
+            id: record.id.uuid(),
+            at: record.at,
+            actor: record.actor,
+            action: record.action,
+            object: record.object,
+            before: record.before,
+            after: record.after,
+            request_id: record.request_id,
+            note: record.note,
+        }
+    }
+}
+
+/// What was done in the tenant, newest first.
+#[utoipa::path(get, path = "/api/audit", tag = "administration",
+    params(("action" = Option<String>, Query), ("object" = Option<String>, Query), ("since" = Option<String>, Query),
+           ("until" = Option<String>, Query), ("limit" = Option<i64>, Query), ("cursor" = Option<String>, Query),
+           ("offset" = Option<i64>, Query)),
+    responses((status = 200, body = List<AuditView>)))]
+pub(crate) async fn list(
+    State(app): State<App>,
+    Allowed(permit): Allowed<ReadAudit>,
+    params: Params,
+) -> Result<axum::Json<List<AuditView>>> {
+    let filter = AuditFilter {
+        action: params.text("action"),
+        object: params.text("object"),
+        since: params.moment("since")?,
+        until: params.moment("until")?,
+    };
+    let page = app.engine.audit(&permit, &filter, &params.page()?).await?;
+    Ok(axum::Json(page.map(AuditView::from).into()))
+}

@@ -1,0 +1,140 @@
+//! API keys.
+
+use axum::{extract::State, http::StatusCode, response::Response};
+use serde::{Deserialize, Serialize};
+use tw_engine::{
+    ApiKey, KeyRequest,
+    rights::{ReadKeys, WriteKeys},
+};
+use tw_model::{ActsAs, KeyId, Role, Timestamp};
+use uuid::Uuid;
+
+use super::List;
+use crate::{
+    App,
+    auth::Allowed,
+    body::JsonBytes,
+    front::RequestId,
+    idempotent::{Answered, Key, once},
+    problem::{ProblemDocument, Result},
+    query::{Id, Params},
+};
+
+/// A key, without its text.
+#[derive(Debug, Serialize, utoipa::ToSchema)]
+pub(crate) struct KeyView {
+    id: Uuid,
+    name: String,
+    /// The key's text begins with `tw_` and this.
+    prefix: String,
+    role: &'static str,
+    acts_as: &'static str,
+    agent: Option<String>,
+    owner_id: Uuid,
+    #[schema(value_type = Option<String>, format = DateTime)]
+    expires_at: Option<Timestamp>,
+    #[schema(value_type = Option<String>, format = DateTime)]
+    last_used_at: Option<Timestamp>,
+    #[schema(value_type = Option<String>, format = DateTime)]
+    revoked_at: Option<Timestamp>,
+    #[schema(value_type = String, format = DateTime)]
+    created_at: Timestamp,
+}
+
+/// A new key, with its text: it is shown this once.
+#[derive(Debug, Serialize, utoipa::ToSchema)]
+pub(crate) struct NewKeyView {
+    #[serde(flatten)]
+    view: KeyView,
+    key: String,
+}
+
+impl From<ApiKey> for KeyView {
+    fn from(key: ApiKey) -> Self {
+        Self {
+            id: key.id.uuid(),
+            name: key.name,
+            prefix: key.prefix,
+            role: key.role.as_str(),
+            acts_as: key.acts_as.as_str(),
+            agent: key.agent,
+            owner_id: key.owner.uuid(),
+            expires_at: key.expires,
+            last_used_at: key.last_used,
+            revoked_at: key.revoked,
+            created_at: key.created,
+        }
+    }
+}
+
+/// The tenant's keys.
+#[utoipa::path(get, path = "/api/api-keys", tag = "administration",
+    params(("limit" = Option<i64>, Query), ("cursor" = Option<String>, Query), ("offset" = Option<i64>, Query)),
+    responses((status = 200, body = List<KeyView>)))]
+pub(crate) async fn list(
+    State(app): State<App>,
+    Allowed(permit): Allowed<ReadKeys>,
+    params: Params,
+) -> Result<axum::Json<List<KeyView>>> {
+    let page = app.engine.keys(&permit, &params.page()?).await?;
+    Ok(axum::Json(page.map(KeyView::from).into()))
+}
+
+#[derive(Debug, Deserialize, utoipa::ToSchema)]
+pub(crate) struct CreateKey {
+    name: String,
+    #[schema(value_type = String)]
+    role: Role,
+    /// `user` or `agent`.
+    #[serde(default = "as_user")]
+    #[schema(value_type = String)]
+    acts_as: ActsAs,
+    #[serde(default)]
+    agent: Option<String>,
+    #[serde(default)]
+    #[schema(value_type = Option<String>, format = DateTime)]
+    expires_at: Option<Timestamp>,
+}
+
+fn as_user() -> ActsAs {
+    ActsAs::User
+}
+
+/// Makes a key. Its text is in the answer and nowhere else.
+#[utoipa::path(post, path = "/api/api-keys", tag = "administration", request_body = CreateKey,
+    params(("Idempotency-Key" = Option<String>, Header)),
+    responses((status = 201, body = NewKeyView), (status = 422, body = ProblemDocument)))]
+pub(crate) async fn create(
+    State(app): State<App>,
+    Allowed(permit): Allowed<WriteKeys>,
+    RequestId(id): RequestId,
+    key: Key,
+    JsonBytes(body, bytes): JsonBytes<CreateKey>,
+) -> Result<Response> {
+    let request = KeyRequest {
+        name: body.name,
+        role: body.role,
+        acts_as: body.acts_as,
+        agent: body.agent,
+        expires: body.expires_at,
+    };
+    once(&app, permit.caller(), key.of("api-keys", &bytes), async {
+        let created = app.engine.create_key(&permit, request, Some(&id)).await?;
+        let view = |text: String| NewKeyView { view: created.key.clone().into(), key: text };
+        let kept = Some(view("***".to_owned()));
+        Ok(Answered { status: StatusCode::CREATED, body: view(created.text.clone()), kept })
+    })
+    .await
+}
+
+/// Revokes a key, at once.
+#[utoipa::path(delete, path = "/api/api-keys/{id}", tag = "administration", params(("id" = Uuid, Path)),
+    responses((status = 200, body = KeyView), (status = 404, body = ProblemDocument)))]
+pub(crate) async fn revoke(
+    State(app): State<App>,
+    Allowed(permit): Allowed<WriteKeys>,
+    RequestId(request): RequestId,
+    Id(id): Id<KeyId>,
+) -> Result<axum::Json<KeyView>> {
+    Ok(axum::Json(app.engine.revoke_key(&permit, id, Some(&request)).await?.into()))
+}

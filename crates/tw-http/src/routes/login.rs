@@ -1,0 +1,224 @@
+//! Who one is, signing in and out.
+
+use axum::{
+    extract::State,
+    http::{HeaderValue, StatusCode, header, request::Parts},
+    response::{IntoResponse, Response},
+};
+use serde::{Deserialize, Serialize};
+use tw_engine::{SignedIn as NewLogin, rights::SignedIn};
+use tw_model::{Caller, Permission, Principal, TenantSlug, Timestamp};
+use uuid::Uuid;
+
+use crate::{
+    App,
+    auth::{Allowed, COOKIE, refuse_forgery},
+    body::Json,
+    front::RequestId,
+    problem::{Problem, ProblemDocument, Result},
+};
+
+/// The caller.
+#[derive(Debug, Serialize, utoipa::ToSchema)]
+pub(crate) struct Me {
+    tenant: TenantName,
+    principal: PrincipalView,
+    /// The role of the key or of the membership.
+    roles: Vec<&'static str>,
+    #[schema(value_type = Vec<String>)]
+    permissions: Vec<Permission>,
+    source: &'static str,
+    /// The tenants a signed-in person can switch to.
+    tenants: Vec<TenantName>,
+}
+
+#[derive(Debug, Serialize, utoipa::ToSchema)]
+pub(crate) struct TenantName {
+    id: Uuid,
+    slug: String,
+    name: String,
+}
+
+#[derive(Debug, Serialize, utoipa::ToSchema)]
+pub(crate) struct PrincipalView {
+    /// `user` or `agent`.
+    kind: &'static str,
+    /// The person, also behind an agent.
+    user_id: Uuid,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    agent: Option<String>,
+    display_name: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    key_id: Option<Uuid>,
+}
+
+impl PrincipalView {
+    fn of(caller: &Caller) -> Self {
+        let (kind, agent) = match &caller.principal {
+            Principal::User { .. } => ("user", None),
+            Principal::Agent { slug, .. } => ("agent", Some(slug.clone())),
+        };
+        Self {
+            kind,
+            user_id: caller.principal.owner().uuid(),
+            agent,
+            display_name: caller.display_name.to_string(),
+            key_id: caller.key.map(tw_model::KeyId::uuid),
+        }
+    }
+}
+
+/// Tenant, principal, roles and permissions of the caller.
+#[utoipa::path(get, path = "/api/me", tag = "people", responses((status = 200, body = Me)))]
+pub(crate) async fn me(State(app): State<App>, Allowed(permit): Allowed<SignedIn>) -> Result<axum::Json<Me>> {
+    let tenants = app.engine.my_tenants(&permit).await?;
+    let caller = permit.caller();
+    let names: Vec<_> = tenants
+        .into_iter()
+        .map(|tenant| TenantName { id: tenant.id.uuid(), slug: tenant.slug.to_string(), name: tenant.name })
+        .collect();
+    let own = names.iter().find(|tenant| tenant.id == caller.tenant.uuid());
+    Ok(axum::Json(Me {
+        tenant: TenantName {
+            id: caller.tenant.uuid(),
+            slug: caller.tenant_slug.to_string(),
+            name: own.map(|tenant| tenant.name.clone()).unwrap_or_default(),
+        },
+        principal: PrincipalView::of(caller),
+        roles: vec![caller.role.as_str()],
+        permissions: caller.permissions.iter().cloned().collect(),
+        source: caller.source.as_str(),
+        tenants: names,
+    }))
+}
+
+#[derive(Debug, Deserialize, utoipa::ToSchema)]
+pub(crate) struct SignIn {
+    email: String,
+    password: String,
+    /// The slug of the tenant to sign in to; the first one without it.
+    #[serde(default)]
+    tenant: Option<String>,
+}
+
+/// A login that was opened; the token itself is in the cookie.
+#[derive(Debug, Serialize, utoipa::ToSchema)]
+pub(crate) struct LoginView {
+    tenant: String,
+    display_name: String,
+    #[schema(value_type = String, format = DateTime)]
+    expires_at: Timestamp,
+}
+
+/// Signs in by email and password.
+#[utoipa::path(post, path = "/api/auth/login", tag = "people", security(()), request_body = SignIn,
+    responses((status = 200, body = LoginView), (status = 401, body = ProblemDocument),
+              (status = 429, description = "Too many failed tries", body = ProblemDocument)))]
+pub(crate) async fn sign_in(
+    State(app): State<App>,
+    Unforged: Unforged,
+    Json(body): Json<SignIn>,
+) -> Result<Response> {
+    let tenant = body.tenant.as_deref().map(tenant_slug).transpose()?;
+    let login = app.engine.sign_in(&body.email, body.password, tenant.as_ref()).await?;
+    Ok(signed_in(&app, login))
+}
+
+#[derive(Debug, Deserialize, utoipa::ToSchema)]
+pub(crate) struct LinkToken {
+    token: String,
+}
+
+/// Signs in by the token of a one-time link, which is used up by this.
+#[utoipa::path(post, path = "/api/auth/link", tag = "people", security(()), request_body = LinkToken,
+    responses((status = 200, body = LoginView), (status = 401, body = ProblemDocument)))]
+pub(crate) async fn sign_in_by_link(
+    State(app): State<App>,
+    Unforged: Unforged,
+    Json(body): Json<LinkToken>,
+) -> Result<Response> {
+    let login = app.engine.sign_in_by_link(&body.token).await?;
+    Ok(signed_in(&app, login))
+}
+
+/// Ends the login.
+#[utoipa::path(post, path = "/api/auth/logout", tag = "people", responses((status = 204)))]
+pub(crate) async fn sign_out(State(app): State<App>, Allowed(permit): Allowed<SignedIn>) -> Result<Response> {
+    app.engine.sign_out(&permit).await?;
+    let gone = cookie(&app, "", 0);
+    Ok((StatusCode::NO_CONTENT, [(header::SET_COOKIE, gone)]).into_response())
+}
+
+#[derive(Debug, Deserialize, utoipa::ToSchema)]
+pub(crate) struct SwitchTenant {
+    tenant: String,
+}
+
+/// Signs in to another tenant of the same person.
+#[utoipa::path(post, path = "/api/auth/switch", tag = "people", request_body = SwitchTenant,
+    responses((status = 200, body = LoginView)))]
+pub(crate) async fn switch_tenant(
+    State(app): State<App>,
+    Allowed(permit): Allowed<SignedIn>,
+    Json(body): Json<SwitchTenant>,
+) -> Result<Response> {
+    let login = app.engine.switch_tenant(&permit, &tenant_slug(&body.tenant)?).await?;
+    Ok(signed_in(&app, login))
+}
+
+#[derive(Debug, Deserialize, utoipa::ToSchema)]
+pub(crate) struct ChangePassword {
+    /// Not needed by somebody who has none yet.
+    #[serde(default)]
+    current_password: Option<String>,
+    password: String,
+}
+
+/// Changes one's own password, and ends one's other logins.
+#[utoipa::path(post, path = "/api/auth/password", tag = "people", request_body = ChangePassword,
+    responses((status = 200, body = LoginView), (status = 422, body = ProblemDocument)))]
+pub(crate) async fn change_password(
+    State(app): State<App>,
+    Allowed(permit): Allowed<SignedIn>,
+    RequestId(id): RequestId,
+    Json(body): Json<ChangePassword>,
+) -> Result<Response> {
+    let login = app.engine.change_password(&permit, body.current_password, body.password, Some(&id)).await?;
+    Ok(signed_in(&app, login))
+}
+
+fn tenant_slug(text: &str) -> Result<TenantSlug> {
+    text.parse().map_err(|error: tw_model::SlugError| Problem::invalid("/tenant", error.to_string()))
+}
+
+/// Sign-in is open to strangers, but not to pages of others.
+#[derive(Debug)]
+pub(crate) struct Unforged;
+
+impl<S: Sync> axum::extract::FromRequestParts<S> for Unforged {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self> {
+        refuse_forgery(parts).map(|()| Self)
+    }
+}
+
+fn signed_in(app: &App, login: NewLogin) -> Response {
+    let left = login.expires.since(Timestamp::now()).as_secs();
+    let set = cookie(app, &login.token, left);
+    let view = LoginView {
+        tenant: login.caller.tenant_slug.to_string(),
+        display_name: login.caller.display_name.to_string(),
+        expires_at: login.expires,
+    };
+    let mut response = super::json(StatusCode::OK, &view);
+    response.headers_mut().insert(header::SET_COOKIE, set);
+    response
+}
+
+fn cookie(app: &App, token: &str, seconds: u64) -> HeaderValue {
+    let https = app.settings.public_url.as_deref().is_some_and(|url| url.starts_with("https://"));
+    let secure = if https { "; Secure" } else { "" };
+    let text = format!("{COOKIE}={token}; Path=/; HttpOnly; SameSite=Lax; Max-Age={seconds}{secure}");
+    HeaderValue::from_str(&text).expect("a token is made of letters that a header takes")
+}

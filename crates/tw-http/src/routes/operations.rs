@@ -1,0 +1,80 @@
+//! Health, readiness, metrics, and the description of the API.
+
+use axum::{
+    extract::{Path, State},
+    http::{HeaderValue, StatusCode, header},
+    response::{IntoResponse, Response},
+};
+use tw_engine::rights::{ReadSettings, SignedIn};
+use tw_model::Code;
+
+use crate::{
+    App,
+    auth::Allowed,
+    problem::{Problem, Result},
+};
+
+/// The process is alive.
+#[utoipa::path(get, path = "/healthz", tag = "operations", security(()),
+    responses((status = 200, description = "Alive", body = String, content_type = "text/plain")))]
+pub(crate) async fn healthz() -> &'static str {
+    "ok\n"
+}
+
+/// The server can do its work: its database answers, and it is not about to stop.
+#[utoipa::path(get, path = "/readyz", tag = "operations", security(()),
+    responses((status = 200, description = "Ready", body = String, content_type = "text/plain"),
+              (status = 503, description = "Not ready, with the reason", body = crate::problem::ProblemDocument)))]
+pub(crate) async fn readyz(State(app): State<App>) -> Result<&'static str> {
+    app.engine.ready().await?;
+    Ok("ready\n")
+}
+
+/// Figures for Prometheus. Needs a key with `settings.tenant.read` unless configured public.
+#[utoipa::path(get, path = "/metrics", tag = "operations",
+    responses((status = 200, description = "Prometheus text format", body = String, content_type = "text/plain")))]
+pub(crate) async fn metrics(State(app): State<App>, allowed: Option<Allowed<SignedIn>>) -> Result<Response> {
+    if !app.settings.metrics_public {
+        let Some(Allowed(permit)) = allowed else {
+            return Err(Problem::new(
+                Code::Unauthenticated,
+                "metrics need an admin's key; the setting `metrics.public` opens them",
+            ));
+        };
+        tw_engine::rights::Permit::<ReadSettings>::check(permit.caller().clone())?;
+    }
+    #[expect(clippy::cast_precision_loss, reason = "a gauge needs no more digits")]
+    metrics::gauge!("toolwright_runs_in_flight").set(app.engine.in_flight() as f64);
+    let text = (app.settings.render_metrics)();
+    Ok(([(header::CONTENT_TYPE, "text/plain; version=0.0.4")], text).into_response())
+}
+
+/// The OpenAPI 3.1 description of this API.
+#[utoipa::path(get, path = "/api/openapi.json", tag = "operations", security(()),
+    responses((status = 200, description = "OpenAPI 3.1", body = Object)))]
+pub(crate) async fn openapi_json() -> Response {
+    super::json(StatusCode::OK, &super::openapi())
+}
+
+/// The same, for people. Loads nothing from anywhere else.
+#[utoipa::path(get, path = "/api/docs", tag = "operations", security(()),
+    responses((status = 200, description = "A page", body = String, content_type = "text/html")))]
+pub(crate) async fn docs() -> Response {
+    page("text/html; charset=utf-8", include_str!("../docs_page/index.html"))
+}
+
+pub(crate) async fn docs_file(Path(file): Path<String>) -> Result<Response> {
+    match file.as_str() {
+        "docs.js" => Ok(page("text/javascript; charset=utf-8", include_str!("../docs_page/docs.js"))),
+        "docs.css" => Ok(page("text/css; charset=utf-8", include_str!("../docs_page/docs.css"))),
+        _ => Err(Problem::new(Code::NotFound, "there is no such file")),
+    }
+}
+
+fn page(content_type: &'static str, text: &'static str) -> Response {
+    let policy = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; base-uri 'none'; \
+                  form-action 'none'; frame-ancestors 'none'";
+    let mut response = ([(header::CONTENT_TYPE, content_type)], text).into_response();
+    response.headers_mut().insert(header::CONTENT_SECURITY_POLICY, HeaderValue::from_static(policy));
+    response
+}

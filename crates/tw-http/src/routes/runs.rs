@@ -1,0 +1,184 @@
+//! Runs: what was called, and how it went.
+
+use axum::{
+    extract::State,
+    http::{HeaderValue, StatusCode, header},
+    response::Response,
+};
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+use tw_engine::{
+    Answer, Run, RunFilter,
+    rights::{CancelRuns, ReadRuns},
+};
+use tw_model::{RunId, RunStatus, SessionId, Source, Timestamp};
+use uuid::Uuid;
+
+use super::List;
+use crate::{
+    App,
+    auth::Allowed,
+    body::Json,
+    problem::{ProblemDocument, Result},
+    query::{Id, Params},
+};
+
+/// A run, as the one who called is told of it.
+#[derive(Debug, Serialize, utoipa::ToSchema)]
+pub(crate) struct RunAnswer {
+    run_id: Uuid,
+    tool: String,
+    version: String,
+    /// `running`, `success`, `error`, `pending`, `needs_approval`, `cancelled` or `timed_out`.
+    status: &'static str,
+    /// `null` while the run is open.
+    success: Option<bool>,
+    #[schema(value_type = Option<Object>)]
+    output: Option<Box<RawValue>>,
+    summary: Option<String>,
+    markdown: Option<String>,
+    error: Option<String>,
+    error_code: Option<String>,
+    duration_ms: Option<i64>,
+    session_id: Uuid,
+    /// What a run that was cut off may have done: `none` or `unknown`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    effect: Option<String>,
+    /// Where a person decides, while one has to.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    approval_id: Option<Uuid>,
+}
+
+/// A run, as recorded.
+#[derive(Debug, Serialize, utoipa::ToSchema)]
+pub(crate) struct RunRecord {
+    #[serde(flatten)]
+    answer: RunAnswer,
+    parent_run_id: Option<Uuid>,
+    #[schema(value_type = Option<Object>)]
+    input: Option<Box<RawValue>>,
+    source: &'static str,
+    channel: String,
+    mode: &'static str,
+    /// Who called.
+    #[schema(value_type = Object)]
+    actor: Box<RawValue>,
+    #[schema(value_type = String, format = DateTime)]
+    started_at: Timestamp,
+    #[schema(value_type = Option<String>, format = DateTime)]
+    finished_at: Option<Timestamp>,
+}
+
+impl From<Answer> for RunAnswer {
+    fn from(Answer { run, approval }: Answer) -> Self {
+        Self {
+            run_id: run.id.uuid(),
+            tool: run.tool,
+            version: run.version,
+            status: run.status.as_str(),
+            success: (!run.status.is_open()).then_some(run.status == RunStatus::Success),
+            output: run.output,
+            summary: run.summary,
+            markdown: run.markdown,
+            error: run.error,
+            error_code: run.error_code,
+            duration_ms: run.duration_us.map(|duration| duration / 1000),
+            session_id: run.session.uuid(),
+            effect: run.effect,
+            approval_id: approval.map(tw_model::ApprovalId::uuid),
+        }
+    }
+}
+
+impl From<Answer> for RunRecord {
+    fn from(Answer { mut run, approval }: Answer) -> Self {
+        let nobody = || RawValue::from_string("null".to_owned()).expect("null is JSON");
+        Self {
+            parent_run_id: run.parent.map(RunId::uuid),
+            input: run.input.take(),
+            source: run.source.as_str(),
+            channel: run.channel.clone(),
+            mode: run.mode.as_str(),
+            actor: RawValue::from_string(std::mem::take(&mut run.actor)).unwrap_or_else(|_| nobody()),
+            started_at: run.started,
+            finished_at: run.finished,
+            answer: Answer { run, approval }.into(),
+        }
+    }
+}
+
+/// 200 for a run that has ended; 202 with its place for one that goes on.
+pub(crate) fn answered(answer: Answer) -> Response {
+    let open = answer.run.status.is_open();
+    let place = format!("/api/runs/{}", answer.run.id);
+    let status = if open { StatusCode::ACCEPTED } else { StatusCode::OK };
+    let mut response = super::json(status, &RunAnswer::from(answer));
+    if open {
+        let place = HeaderValue::from_str(&place).expect("a path with an id");
+        response.headers_mut().insert(header::LOCATION, place);
+    }
+    response
+}
+
+/// Runs, newest first: one's own, or the tenant's for those who may see them.
+#[utoipa::path(get, path = "/api/runs", tag = "runs",
+    params(("tool" = Option<String>, Query), ("status" = Option<String>, Query), ("source" = Option<String>, Query),
+           ("session_id" = Option<Uuid>, Query), ("parent_run_id" = Option<Uuid>, Query),
+           ("since" = Option<String>, Query, description = "Made at or after"),
+           ("until" = Option<String>, Query, description = "Made before"),
+           ("limit" = Option<i64>, Query), ("cursor" = Option<String>, Query), ("offset" = Option<i64>, Query)),
+    responses((status = 200, body = List<RunRecord>)))]
+pub(crate) async fn list(
+    State(app): State<App>,
+    Allowed(permit): Allowed<ReadRuns>,
+    params: Params,
+) -> Result<axum::Json<List<RunRecord>>> {
+    let id = "is an id";
+    let statuses = "running, success, error, pending, needs_approval, cancelled, timed_out";
+    let filter = RunFilter {
+        tool: params.text("tool"),
+        status: params.word("status", RunStatus::parse, statuses)?,
+        source: params.word("source", Source::parse, "web, agent, api, embed")?,
+        session: params.parsed::<SessionId>("session_id", id)?,
+        parent: params.parsed::<RunId>("parent_run_id", id)?,
+        principal: None,
+        since: params.moment("since")?,
+        until: params.moment("until")?,
+    };
+    let page = app.engine.runs(&permit, filter, &params.page()?).await?;
+    Ok(axum::Json(page.map(|run: Run| RunRecord::from(Answer { run, approval: None })).into()))
+}
+
+/// One run.
+#[utoipa::path(get, path = "/api/runs/{id}", tag = "runs", params(("id" = Uuid, Path)),
+    responses((status = 200, body = RunRecord), (status = 404, body = ProblemDocument)))]
+pub(crate) async fn read(
+    State(app): State<App>,
+    Allowed(permit): Allowed<ReadRuns>,
+    Id(id): Id<RunId>,
+) -> Result<axum::Json<RunRecord>> {
+    let answer = app.engine.run(&permit, id).await?;
+    Ok(axum::Json(answer.into()))
+}
+
+#[derive(Debug, Default, Deserialize, utoipa::ToSchema)]
+pub(crate) struct CancelRequest {
+    /// Why, for the log.
+    #[serde(default)]
+    reason: Option<String>,
+}
+
+/// Ends a run that has not ended yet, wherever it runs.
+#[utoipa::path(post, path = "/api/runs/{id}/cancel", tag = "runs", params(("id" = Uuid, Path)),
+    request_body = CancelRequest,
+    responses((status = 200, body = RunAnswer), (status = 404, body = ProblemDocument),
+              (status = 409, description = "It has ended already", body = ProblemDocument)))]
+pub(crate) async fn cancel(
+    State(app): State<App>,
+    Allowed(permit): Allowed<CancelRuns>,
+    Id(id): Id<RunId>,
+    Json(body): Json<CancelRequest>,
+) -> Result<Response> {
+    let answer = app.engine.cancel(&permit, id, body.reason.as_deref()).await?;
+    Ok(answered(answer))
+}

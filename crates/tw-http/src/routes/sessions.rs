@@ -1,0 +1,231 @@
+//! Sessions: ordered logs of events, to page through and to follow.
+
+use std::{convert::Infallible, time::Duration};
+
+use axum::{
+    extract::State,
+    http::{HeaderMap, StatusCode},
+    response::{
+        IntoResponse, Response,
+        sse::{Event as Message, KeepAlive, Sse},
+    },
+};
+use futures::Stream;
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+use tw_engine::{
+    Event, EventReader, From as Place, Session,
+    rights::{Permit, ReadRuns, RunTools},
+};
+use tw_model::{SessionId, Timestamp};
+use uuid::Uuid;
+
+use crate::{
+    App,
+    auth::Allowed,
+    body::JsonBytes,
+    idempotent::{Answered, Key, once},
+    problem::{Problem, ProblemDocument, Result},
+    query::{Id, Params},
+};
+
+/// How often a stream says that it is still there.
+const HEARTBEAT: Duration = Duration::from_secs(15);
+/// How often a stream asks whether its reader may still read.
+const RENEW_EVERY: Duration = Duration::from_secs(5);
+
+#[derive(Debug, Serialize, utoipa::ToSchema)]
+pub(crate) struct SessionView {
+    id: Uuid,
+    /// `chat`, `agent_run`, `collaborative`, `background` or `api`.
+    kind: String,
+    title: Option<String>,
+    status: String,
+    /// The number of its newest event.
+    last_seq: i64,
+    #[schema(value_type = String, format = DateTime)]
+    created_at: Timestamp,
+    #[schema(value_type = String, format = DateTime)]
+    updated_at: Timestamp,
+}
+
+impl From<Session> for SessionView {
+    fn from(session: Session) -> Self {
+        Self {
+            id: session.id.uuid(),
+            kind: session.kind,
+            title: session.title,
+            status: session.status,
+            last_seq: session.last_seq,
+            created_at: session.created,
+            updated_at: session.updated,
+        }
+    }
+}
+
+#[derive(Debug, Serialize, utoipa::ToSchema)]
+pub(crate) struct EventView {
+    id: Uuid,
+    seq: i64,
+    /// One of the seven `tool.*` events.
+    r#type: &'static str,
+    run_id: Uuid,
+    session_id: Uuid,
+    tool: String,
+    #[schema(value_type = Object)]
+    actor: Box<RawValue>,
+    #[schema(value_type = Object)]
+    payload: Box<RawValue>,
+    #[schema(value_type = String, format = DateTime)]
+    at: Timestamp,
+}
+
+impl From<Event> for EventView {
+    fn from(event: Event) -> Self {
+        Self {
+            id: event.id.uuid(),
+            seq: event.seq,
+            r#type: event.kind.as_str(),
+            run_id: event.run.uuid(),
+            session_id: event.session.uuid(),
+            tool: event.tool,
+            actor: event.actor,
+            payload: event.payload,
+            at: event.at,
+        }
+    }
+}
+
+/// A page of events. There is no total: a log grows.
+#[derive(Debug, Serialize, utoipa::ToSchema)]
+pub(crate) struct EventList {
+    items: Vec<EventView>,
+    /// The number to go on after; send it as `after` or `cursor`.
+    next_cursor: Option<String>,
+    total: Option<i64>,
+}
+
+#[derive(Debug, Deserialize, utoipa::ToSchema)]
+pub(crate) struct NewSession {
+    #[serde(default)]
+    title: Option<String>,
+}
+
+/// Opens a session.
+#[utoipa::path(post, path = "/api/sessions", tag = "sessions", request_body = NewSession,
+    responses((status = 201, body = SessionView)))]
+pub(crate) async fn create(
+    State(app): State<App>,
+    Allowed(permit): Allowed<RunTools>,
+    key: Key,
+    JsonBytes(body, bytes): JsonBytes<NewSession>,
+) -> Result<Response> {
+    if body.title.as_ref().is_some_and(|title| 500 < title.len()) {
+        return Err(Problem::invalid("/title", "has at most 500 bytes"));
+    }
+    once(&app, permit.caller(), key.of("sessions", &bytes), async {
+        let session = app.engine.create_session(&permit, body.title.as_deref()).await?;
+        Ok(Answered { status: StatusCode::CREATED, body: SessionView::from(session), kept: None })
+    })
+    .await
+}
+
+/// One session. A run outside any session is a session of its own, under its own id.
+#[utoipa::path(get, path = "/api/sessions/{id}", tag = "sessions", params(("id" = Uuid, Path)),
+    responses((status = 200, body = SessionView), (status = 404, body = ProblemDocument)))]
+pub(crate) async fn read(
+    State(app): State<App>,
+    Allowed(permit): Allowed<ReadRuns>,
+    Id(id): Id<SessionId>,
+) -> Result<axum::Json<SessionView>> {
+    Ok(axum::Json(app.engine.session(&permit, id).await?.into()))
+}
+
+/// The session's events in order.
+#[utoipa::path(get, path = "/api/sessions/{id}/events", tag = "sessions",
+    params(("id" = Uuid, Path), ("after" = Option<i64>, Query, description = "A sequence number"),
+           ("limit" = Option<i64>, Query), ("cursor" = Option<String>, Query)),
+    responses((status = 200, body = EventList), (status = 404, body = ProblemDocument)))]
+pub(crate) async fn events(
+    State(app): State<App>,
+    Allowed(permit): Allowed<ReadRuns>,
+    Id(id): Id<SessionId>,
+    params: Params,
+) -> Result<axum::Json<EventList>> {
+    let number = "is a sequence number";
+    let after = match params.parsed::<u32>("after", number)? {
+        Some(after) => Some(after),
+        None => params.parsed("cursor", number)?,
+    };
+    let limit = params.limit()?;
+    let mut items = app.engine.events(&permit, id, after.unwrap_or(0).into(), limit + 1).await?;
+    let more = i64::try_from(items.len()).is_ok_and(|count| limit < count);
+    items.truncate(usize::try_from(limit).unwrap_or(0));
+    let next_cursor = items.last().filter(|_| more).map(|event| event.seq.to_string());
+    Ok(axum::Json(EventList { items: items.into_iter().map(Into::into).collect(), next_cursor, total: None }))
+}
+
+/// The session's events as they come, as server-sent events whose `id` is the sequence number.
+///
+/// Starts at the beginning, after `Last-Event-ID` or `after`, or live only with `after=latest`.
+#[utoipa::path(get, path = "/api/sessions/{id}/events/stream", tag = "sessions",
+    params(("id" = Uuid, Path), ("after" = Option<String>, Query, description = "A sequence number, or `latest`"),
+           ("Last-Event-ID" = Option<i64>, Header)),
+    responses((status = 200, description = "Events", body = String, content_type = "text/event-stream"),
+              (status = 404, body = ProblemDocument)))]
+pub(crate) async fn stream(
+    State(app): State<App>,
+    Allowed(permit): Allowed<ReadRuns>,
+    Id(id): Id<SessionId>,
+    params: Params,
+    headers: HeaderMap,
+) -> Result<Response> {
+    let from = start_of(&params, &headers)?;
+    let reader = app.engine.follow(&permit, id, from).await?;
+    let messages = messages(app, permit, reader);
+    Ok(Sse::new(messages).keep_alive(KeepAlive::new().interval(HEARTBEAT)).into_response())
+}
+
+fn start_of(params: &Params, headers: &HeaderMap) -> Result<Place> {
+    if let Some(last) = headers.get("last-event-id") {
+        let seq = last.to_str().ok().and_then(|text| text.parse::<u32>().ok());
+        let seq = seq.ok_or_else(|| Problem::invalid("/Last-Event-ID", "is a sequence number"))?;
+        return Ok(Place::After(seq.into()));
+    }
+    match params.text("after").as_deref() {
+        None => Ok(Place::After(0)),
+        Some("latest") => Ok(Place::Latest),
+        Some(text) => {
+            let seq = text.parse::<u32>();
+            let seq = seq.map_err(|_| Problem::invalid("/after", "is a sequence number or `latest`"))?;
+            Ok(Place::After(seq.into()))
+        }
+    }
+}
+
+/// Ends when the reader may no longer read, or the database is away: a client that comes back goes on
+/// where it was.
+fn messages(
+    app: App,
+    permit: Permit<ReadRuns>,
+    reader: EventReader,
+) -> impl Stream<Item = std::result::Result<Message, Infallible>> {
+    let state = (app, permit, reader, std::collections::VecDeque::new());
+    futures::stream::unfold(state, |(app, mut permit, mut reader, mut ready)| async move {
+        loop {
+            if let Some(message) = ready.pop_front() {
+                return Some((Ok(message), (app, permit, reader, ready)));
+            }
+            tokio::select! {
+                events = reader.next() => ready.extend(events.ok()?.into_iter().map(message)),
+                () = tokio::time::sleep(RENEW_EVERY) => permit = app.engine.renew(&permit).await.ok()?,
+            }
+        }
+    })
+}
+
+fn message(event: Event) -> Message {
+    let view = EventView::from(event);
+    let data = serde_json::to_string(&view).expect("an event is plain JSON");
+    Message::default().id(view.seq.to_string()).event(view.r#type).data(data)
+}

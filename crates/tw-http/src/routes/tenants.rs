@@ -1,0 +1,126 @@
+//! One's own tenant.
+
+use axum::{
+    extract::State,
+    http::{HeaderMap, HeaderValue, StatusCode, header},
+    response::Response,
+};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use tw_engine::{
+    Tenant, TenantChange,
+    rights::{ReadSettings, SignedIn, WriteSettings},
+};
+use tw_model::Timestamp;
+use uuid::Uuid;
+
+use super::List;
+use crate::{
+    App,
+    auth::Allowed,
+    body::Json,
+    front::RequestId,
+    problem::{Problem, ProblemDocument, Result},
+};
+
+#[derive(Debug, Serialize, utoipa::ToSchema)]
+pub(crate) struct TenantView {
+    id: Uuid,
+    slug: String,
+    name: String,
+    status: String,
+    #[schema(value_type = Object)]
+    settings: Value,
+    #[schema(value_type = String, format = DateTime)]
+    created_at: Timestamp,
+    #[schema(value_type = String, format = DateTime)]
+    updated_at: Timestamp,
+}
+
+impl From<Tenant> for TenantView {
+    fn from(tenant: Tenant) -> Self {
+        Self {
+            id: tenant.id.uuid(),
+            slug: tenant.slug.to_string(),
+            name: tenant.name,
+            status: tenant.status,
+            settings: tenant.settings,
+            created_at: tenant.created,
+            updated_at: tenant.updated,
+        }
+    }
+}
+
+/// A tenant the caller belongs to.
+#[derive(Debug, Serialize, utoipa::ToSchema)]
+pub(crate) struct TenantItem {
+    id: Uuid,
+    slug: String,
+    name: String,
+}
+
+/// The tenants the caller belongs to: one for a key, all of a person's for a login.
+#[utoipa::path(get, path = "/api/tenants", tag = "administration",
+    responses((status = 200, body = List<TenantItem>)))]
+pub(crate) async fn list(
+    State(app): State<App>,
+    Allowed(permit): Allowed<SignedIn>,
+) -> Result<axum::Json<List<TenantItem>>> {
+    let tenants = app.engine.my_tenants(&permit).await?;
+    let items: Vec<_> = tenants
+        .into_iter()
+        .map(|tenant| TenantItem { id: tenant.id.uuid(), slug: tenant.slug.to_string(), name: tenant.name })
+        .collect();
+    let total = i64::try_from(items.len()).ok();
+    Ok(axum::Json(List { items, next_cursor: None, total }))
+}
+
+/// The caller's own tenant, with its settings.
+#[utoipa::path(get, path = "/api/tenants/current", tag = "administration",
+    responses((status = 200, body = TenantView)))]
+pub(crate) async fn read(State(app): State<App>, Allowed(permit): Allowed<ReadSettings>) -> Result<Response> {
+    Ok(with_etag(app.engine.tenant(&permit).await?))
+}
+
+#[derive(Debug, Deserialize, utoipa::ToSchema)]
+pub(crate) struct ChangeTenant {
+    #[serde(default)]
+    name: Option<String>,
+    /// Settings to change: a value sets one, `null` takes it back to its default.
+    #[serde(default)]
+    #[schema(value_type = Option<Object>)]
+    settings: Option<Value>,
+}
+
+/// Changes the name or settings of the caller's own tenant.
+#[utoipa::path(patch, path = "/api/tenants/current", tag = "administration", request_body = ChangeTenant,
+    params(("If-Match" = Option<String>, Header, description = "The ETag of what was read")),
+    responses((status = 200, body = TenantView), (status = 412, body = ProblemDocument),
+              (status = 422, body = ProblemDocument)))]
+pub(crate) async fn change(
+    State(app): State<App>,
+    Allowed(permit): Allowed<WriteSettings>,
+    RequestId(id): RequestId,
+    headers: HeaderMap,
+    Json(body): Json<ChangeTenant>,
+) -> Result<Response> {
+    let expected = match headers.get(header::IF_MATCH).map(|value| value.to_str().unwrap_or_default()) {
+        None | Some("*") => None,
+        Some(etag) => {
+            let micros = etag.trim_matches('"').parse::<i64>();
+            let stale = |_| Problem::new(tw_model::Code::PreconditionFailed, "`If-Match` names no ETag of this tenant");
+            Some(Timestamp::from_micros(micros.map_err(stale)?))
+        }
+    };
+    let change = TenantChange { name: body.name, settings: body.settings, status: None };
+    let tenant = app.engine.change_tenant(&permit, change, expected, Some(&id)).await?;
+    Ok(with_etag(tenant))
+}
+
+fn with_etag(tenant: Tenant) -> Response {
+    let etag = format!("\"{}\"", tenant.updated.micros());
+    let mut response = super::json(StatusCode::OK, &TenantView::from(tenant));
+    let etag = HeaderValue::from_str(&etag).expect("digits and quotes");
+    response.headers_mut().insert(header::ETAG, etag);
+    response
+}

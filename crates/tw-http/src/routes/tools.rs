@@ -1,0 +1,226 @@
+//! Tools: list, read, run.
+
+use std::time::Duration;
+
+use axum::{
+    extract::State,
+    http::{HeaderValue, StatusCode, header},
+    response::Response,
+};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, value::RawValue};
+use tw_engine::{CallRequest, Listed, ToolFilter, rights::ReadTools};
+use tw_model::{Mode, OutputSection, SessionId};
+use uuid::Uuid;
+
+use super::{List, runs::RunAnswer};
+use crate::{
+    App,
+    auth::{Allowed, MayRun},
+    body::JsonBytes,
+    idempotent::Key,
+    problem::{Problem, ProblemDocument, Result},
+    query::{Params, ToolName},
+};
+
+/// A tool in a list: everything but its schemas.
+#[derive(Debug, Serialize, utoipa::ToSchema)]
+pub(crate) struct ToolItem {
+    id: Uuid,
+    slug: String,
+    name: String,
+    description: String,
+    category: String,
+    icon: String,
+    tags: Vec<String>,
+    /// `code`, `system_override` or `tenant_custom`.
+    kind: &'static str,
+    origin: &'static str,
+    scope: &'static str,
+    tool_type: &'static str,
+    implementation_type: &'static str,
+    execution_type: Option<&'static str>,
+    status: &'static str,
+    version: String,
+    enabled: bool,
+    is_active: bool,
+    available: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    unavailable_reason: Option<&'static str>,
+    visible: Option<bool>,
+    is_async: bool,
+    timeout_ms: u64,
+    permission_level: Option<&'static str>,
+    permission_policy: Option<&'static str>,
+    required_permission: Option<String>,
+    tenant_slugs: Vec<String>,
+    collaborative: bool,
+    #[schema(value_type = Vec<Object>)]
+    output_sections: Vec<OutputSection>,
+}
+
+/// A tool, whole.
+#[derive(Debug, Serialize, utoipa::ToSchema)]
+pub(crate) struct ToolView {
+    #[serde(flatten)]
+    item: ToolItem,
+    input_schema: Value,
+    output_schema: Option<Value>,
+    execution: ExecutionView,
+    etag: String,
+}
+
+#[derive(Debug, Serialize, utoipa::ToSchema)]
+pub(crate) struct ExecutionView {
+    is_pure: bool,
+    concurrency_group: String,
+    max_concurrency: Option<u32>,
+    timeout_s: Option<u32>,
+}
+
+impl From<&Listed> for ToolItem {
+    fn from((tool, available): &Listed) -> Self {
+        let def = &tool.def;
+        Self {
+            id: def.id.uuid(),
+            slug: def.slug.to_string(),
+            name: def.name.clone(),
+            description: def.description.clone(),
+            category: def.category.clone(),
+            icon: def.icon.clone(),
+            tags: def.tags.clone(),
+            kind: def.layer.as_str(),
+            origin: def.origin.as_str(),
+            scope: "global",
+            tool_type: "system",
+            implementation_type: def.implementation.type_name(),
+            execution_type: None,
+            status: def.status.as_str(),
+            version: def.version.to_string(),
+            enabled: !matches!(available, Err("switched_off" | "not_switched_on")),
+            is_active: def.is_active,
+            available: available.is_ok(),
+            unavailable_reason: available.as_ref().err().copied(),
+            visible: def.visible,
+            is_async: def.is_async,
+            timeout_ms: def.timeout_ms,
+            permission_level: def.level.map(tw_model::Level::as_str),
+            permission_policy: def.policy.map(tw_model::Policy::as_str),
+            required_permission: def.required_permission.as_ref().map(ToString::to_string),
+            tenant_slugs: def.tenant_slugs.clone(),
+            collaborative: def.collaborative,
+            output_sections: def.output_sections.clone(),
+        }
+    }
+}
+
+/// The tools of the tenant's catalogue that the caller may see, by slug.
+#[utoipa::path(get, path = "/api/tools", tag = "tools",
+    params(("status" = Option<String>, Query), ("implementation_type" = Option<String>, Query),
+           ("tool_type" = Option<String>, Query), ("kind" = Option<String>, Query), ("origin" = Option<String>, Query),
+           ("category" = Option<String>, Query), ("available" = Option<bool>, Query),
+           ("q" = Option<String>, Query, description = "Words in slug, name or description"),
+           ("limit" = Option<i64>, Query), ("cursor" = Option<String>, Query), ("offset" = Option<i64>, Query)),
+    responses((status = 200, body = List<ToolItem>)))]
+pub(crate) async fn list(
+    State(app): State<App>,
+    Allowed(permit): Allowed<ReadTools>,
+    params: Params,
+) -> Result<axum::Json<List<ToolItem>>> {
+    let filter = ToolFilter {
+        status: params.text("status"),
+        implementation_type: params.text("implementation_type"),
+        kind: params.text("kind"),
+        origin: params.text("origin"),
+        category: params.text("category"),
+        available: params.parsed("available", "is true or false")?,
+        q: params.text("q"),
+    };
+    let page = app.engine.tools(&permit, &filter, &params.page()?).await?;
+    Ok(axum::Json(page.map(|listed| ToolItem::from(&listed)).into()))
+}
+
+/// One tool, with its schemas.
+#[utoipa::path(get, path = "/api/tools/{tool}", tag = "tools",
+    params(("tool" = String, Path, description = "Slug or id")),
+    responses((status = 200, body = ToolView), (status = 404, body = ProblemDocument)))]
+pub(crate) async fn read(
+    State(app): State<App>,
+    Allowed(permit): Allowed<ReadTools>,
+    ToolName(name): ToolName,
+) -> Result<Response> {
+    let listed = app.engine.tool(&permit, &name).await?;
+    let def = &listed.0.def;
+    let mut view = ToolView {
+        item: ToolItem::from(&listed),
+        input_schema: (*def.input_schema).clone(),
+        output_schema: def.output_schema.as_deref().cloned(),
+        execution: ExecutionView {
+            is_pure: def.execution.is_pure,
+            concurrency_group: def.execution.concurrency_group.clone(),
+            max_concurrency: def.execution.max_concurrency,
+            timeout_s: def.execution.timeout_s,
+        },
+        etag: String::new(),
+    };
+    let digest = tw_schema::Digest::of(&serde_json::to_vec(&view).expect("a tool is plain JSON"));
+    view.etag = format!("\"{}\"", &digest.to_string()[..32]);
+    let etag = HeaderValue::from_str(&view.etag).expect("hex digits and quotes");
+    let mut response = super::json(StatusCode::OK, &view);
+    response.headers_mut().insert(header::ETAG, etag);
+    Ok(response)
+}
+
+#[derive(Debug, Deserialize, utoipa::ToSchema)]
+pub(crate) struct RunRequest {
+    /// What the tool's input schema asks for.
+    #[serde(default)]
+    #[schema(value_type = Object)]
+    input: Option<Box<RawValue>>,
+    /// A session whose log the run's events join.
+    #[serde(default)]
+    session_id: Option<Uuid>,
+    /// How long to wait for the run to end, 120,000 at the most.
+    #[serde(default)]
+    wait_ms: Option<u64>,
+    /// A pinned version.
+    #[serde(default)]
+    version: Option<String>,
+    /// `production` or `debug`.
+    #[serde(default)]
+    #[schema(value_type = Option<String>)]
+    mode: Option<Mode>,
+}
+
+/// Runs a tool. A tool that ran and failed is answered with 200 and `"status": "error"`.
+#[utoipa::path(post, path = "/api/tools/{tool}/run", tag = "tools",
+    params(("tool" = String, Path, description = "Slug or id"),
+           ("Idempotency-Key" = Option<String>, Header, description = "The same request again gets the same answer")),
+    request_body = RunRequest,
+    responses((status = 200, description = "The run has ended", body = RunAnswer),
+              (status = 202, description = "The run goes on, or waits for a person", body = RunAnswer),
+              (status = 404, body = ProblemDocument), (status = 409, body = ProblemDocument),
+              (status = 422, body = ProblemDocument), (status = 429, body = ProblemDocument)))]
+pub(crate) async fn run(
+    State(app): State<App>,
+    MayRun(permit): MayRun,
+    ToolName(tool): ToolName,
+    key: Key,
+    JsonBytes(body, bytes): JsonBytes<RunRequest>,
+) -> Result<Response> {
+    if body.wait_ms.is_some_and(|wait| 120_000 < wait) {
+        return Err(Problem::invalid("/wait_ms", "is at most 120000"));
+    }
+    let input = body.input.unwrap_or_else(|| RawValue::from_string("{}".to_owned()).expect("an empty object"));
+    let request = CallRequest {
+        idempotency: key.of(&format!("run/{}", tool.to_ascii_lowercase()), &bytes),
+        tool,
+        input,
+        session: body.session_id.map(SessionId::from_uuid),
+        wait: body.wait_ms.map(Duration::from_millis),
+        version: body.version,
+        mode: body.mode.unwrap_or_default(),
+    };
+    let answer = app.engine.call(&permit, request).await?;
+    Ok(super::runs::answered(answer))
+}

@@ -1,0 +1,178 @@
+//! Members of the tenant, and the roles they can have.
+
+use axum::{extract::State, http::StatusCode, response::Response};
+use serde::{Deserialize, Serialize};
+use tw_engine::{
+    User, UserRequest,
+    rights::{ReadMembers, WriteMembers},
+};
+use tw_model::{Permission, Role, Timestamp, UserId};
+use uuid::Uuid;
+
+use super::List;
+use crate::{
+    App,
+    auth::Allowed,
+    body::{Json, JsonBytes},
+    front::RequestId,
+    idempotent::{Answered, Key, once},
+    problem::{ProblemDocument, Result},
+    query::{Id, Params},
+};
+
+#[derive(Debug, Serialize, utoipa::ToSchema)]
+pub(crate) struct UserView {
+    id: Uuid,
+    email: String,
+    display_name: String,
+    role: &'static str,
+    has_password: bool,
+    #[schema(value_type = String, format = DateTime)]
+    created_at: Timestamp,
+}
+
+impl From<User> for UserView {
+    fn from(user: User) -> Self {
+        Self {
+            id: user.id.uuid(),
+            email: user.email,
+            display_name: user.display_name,
+            role: user.role.as_str(),
+            has_password: user.has_password,
+            created_at: user.created,
+        }
+    }
+}
+
+/// The members of the tenant.
+#[utoipa::path(get, path = "/api/users", tag = "administration",
+    params(("limit" = Option<i64>, Query), ("cursor" = Option<String>, Query), ("offset" = Option<i64>, Query)),
+    responses((status = 200, body = List<UserView>)))]
+pub(crate) async fn list(
+    State(app): State<App>,
+    Allowed(permit): Allowed<ReadMembers>,
+    params: Params,
+) -> Result<axum::Json<List<UserView>>> {
+    let page = app.engine.users(&permit, &params.page()?).await?;
+    Ok(axum::Json(page.map(UserView::from).into()))
+}
+
+#[derive(Debug, Deserialize, utoipa::ToSchema)]
+pub(crate) struct CreateUser {
+    email: String,
+    display_name: String,
+    #[schema(value_type = String)]
+    role: Role,
+    /// Without one, send the person a sign-in link.
+    #[serde(default)]
+    password: Option<String>,
+}
+
+/// Adds a member. A person who exists already joins with the password they have.
+#[utoipa::path(post, path = "/api/users", tag = "administration", request_body = CreateUser,
+    params(("Idempotency-Key" = Option<String>, Header)),
+    responses((status = 201, body = UserView), (status = 422, body = ProblemDocument)))]
+pub(crate) async fn create(
+    State(app): State<App>,
+    Allowed(permit): Allowed<WriteMembers>,
+    RequestId(id): RequestId,
+    key: Key,
+    JsonBytes(body, bytes): JsonBytes<CreateUser>,
+) -> Result<Response> {
+    let request = UserRequest {
+        email: body.email,
+        display_name: body.display_name,
+        role: body.role,
+        password: body.password,
+    };
+    once(&app, permit.caller(), key.of("users", &bytes), async {
+        let (user, _) = app.engine.add_user(&permit, request, Some(&id)).await?;
+        Ok(Answered { status: StatusCode::CREATED, body: UserView::from(user), kept: None })
+    })
+    .await
+}
+
+/// One member.
+#[utoipa::path(get, path = "/api/users/{id}", tag = "administration", params(("id" = Uuid, Path)),
+    responses((status = 200, body = UserView), (status = 404, body = ProblemDocument)))]
+pub(crate) async fn read(
+    State(app): State<App>,
+    Allowed(permit): Allowed<ReadMembers>,
+    Id(id): Id<UserId>,
+) -> Result<axum::Json<UserView>> {
+    Ok(axum::Json(app.engine.user(&permit, id).await?.into()))
+}
+
+#[derive(Debug, Deserialize, utoipa::ToSchema)]
+pub(crate) struct ChangeUser {
+    #[schema(value_type = String)]
+    role: Role,
+}
+
+/// Gives a member another role.
+#[utoipa::path(patch, path = "/api/users/{id}", tag = "administration", params(("id" = Uuid, Path)),
+    request_body = ChangeUser,
+    responses((status = 200, body = UserView), (status = 404, body = ProblemDocument),
+              (status = 409, description = "The last admin stays one", body = ProblemDocument)))]
+pub(crate) async fn change(
+    State(app): State<App>,
+    Allowed(permit): Allowed<WriteMembers>,
+    RequestId(request): RequestId,
+    Id(id): Id<UserId>,
+    Json(body): Json<ChangeUser>,
+) -> Result<axum::Json<UserView>> {
+    Ok(axum::Json(app.engine.set_role(&permit, id, body.role, Some(&request)).await?.into()))
+}
+
+/// Takes a member out of the tenant, with their logins and keys.
+#[utoipa::path(delete, path = "/api/users/{id}", tag = "administration", params(("id" = Uuid, Path)),
+    responses((status = 204), (status = 404, body = ProblemDocument), (status = 409, body = ProblemDocument)))]
+pub(crate) async fn remove(
+    State(app): State<App>,
+    Allowed(permit): Allowed<WriteMembers>,
+    RequestId(request): RequestId,
+    Id(id): Id<UserId>,
+) -> Result<StatusCode> {
+    app.engine.remove_user(&permit, id, Some(&request)).await?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+/// A one-time sign-in link for a member.
+#[derive(Debug, Serialize, utoipa::ToSchema)]
+pub(crate) struct Invitation {
+    /// The path and query of the link, on this server.
+    url: String,
+}
+
+/// Makes a sign-in link, to be given to the member.
+#[utoipa::path(post, path = "/api/users/{id}/link", tag = "administration", params(("id" = Uuid, Path)),
+    responses((status = 201, body = Invitation), (status = 404, body = ProblemDocument)))]
+pub(crate) async fn invite(
+    State(app): State<App>,
+    Allowed(permit): Allowed<WriteMembers>,
+    RequestId(request): RequestId,
+    Id(id): Id<UserId>,
+) -> Result<(StatusCode, axum::Json<Invitation>)> {
+    let token = app.engine.invite(&permit, id, Some(&request)).await?;
+    let base = app.settings.public_url.as_deref().unwrap_or_default().trim_end_matches('/');
+    Ok((StatusCode::CREATED, axum::Json(Invitation { url: format!("{base}/sign-in?token={token}") })))
+}
+
+/// A role and what it may do.
+#[derive(Debug, Serialize, utoipa::ToSchema)]
+pub(crate) struct RoleView {
+    slug: &'static str,
+    #[schema(value_type = Vec<String>)]
+    permissions: Vec<Permission>,
+}
+
+/// The roles.
+#[utoipa::path(get, path = "/api/roles", tag = "administration", responses((status = 200, body = List<RoleView>)))]
+pub(crate) async fn roles(_permit: Allowed<ReadMembers>) -> axum::Json<List<RoleView>> {
+    let items: Vec<_> = Role::ALL
+        .into_iter()
+        .map(|role| RoleView { slug: role.as_str(), permissions: role.permissions().iter().cloned().collect() })
+        .collect();
+    let total = i64::try_from(items.len()).ok();
+    axum::Json(List { items, next_cursor: None, total })
+}

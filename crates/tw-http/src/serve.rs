@@ -1,0 +1,52 @@
+//! Serving: HTTP/1.1 with limits on how slow and how large a request's head may be.
+
+use std::{io, time::Duration};
+
+use hyper::server::conn::http1;
+use hyper_util::{
+    rt::{TokioIo, TokioTimer},
+    server::graceful::GracefulShutdown,
+    service::TowerToHyperService,
+};
+use tokio::net::TcpListener;
+use tokio_util::sync::CancellationToken;
+
+/// How long the head of a request may take to arrive.
+const HEAD_PATIENCE: Duration = Duration::from_secs(10);
+/// How long open connections get to end after the stop.
+const GOODBYE: Duration = Duration::from_secs(5);
+
+/// Serves until `stop` fires and the open connections have ended, or have had time to.
+pub async fn serve(listener: TcpListener, router: axum::Router, stop: CancellationToken) -> io::Result<()> {
+    let connections = GracefulShutdown::new();
+    let mut http = http1::Builder::new();
+    http.timer(TokioTimer::new()).header_read_timeout(HEAD_PATIENCE).max_headers(100).max_buf_size(64 << 10);
+    loop {
+        let stream = tokio::select! {
+            accepted = listener.accept() => match accepted {
+                Ok((stream, _)) => stream,
+                Err(error) => {
+                    // Out of file descriptors, most likely: give those in use a moment to be closed.
+                    tracing::warn!(%error, "a connection could not be accepted");
+                    tokio::time::sleep(Duration::from_millis(50)).await;
+                    continue;
+                }
+            },
+            () = stop.cancelled() => break,
+        };
+        // Answers are small; waiting for more to send would only delay them.
+        let _ = stream.set_nodelay(true);
+        let service = TowerToHyperService::new(router.clone());
+        let connection = connections.watch(http.serve_connection(TokioIo::new(stream), service));
+        tokio::spawn(async move {
+            if let Err(error) = connection.await {
+                tracing::debug!(%error, "a connection broke off");
+            }
+        });
+    }
+    drop(listener);
+    if tokio::time::timeout(GOODBYE, connections.shutdown()).await.is_err() {
+        tracing::info!("connections that stayed open were cut");
+    }
+    Ok(())
+}

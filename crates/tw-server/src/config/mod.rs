@@ -1,0 +1,196 @@
+//! The settings: defaults, then a file, then the environment, then flags; the later wins.
+
+mod load;
+#[cfg(test)]
+mod tests;
+
+use std::{collections::BTreeMap, path::PathBuf};
+
+use anyhow::{Context, Result, bail};
+use etcetera::BaseStrategy;
+use figment::value::Value;
+use serde::Deserialize;
+use tracing_subscriber::EnvFilter;
+use tw_engine::RateLimits;
+use tw_store::{Durability, Target};
+
+use crate::fail::{Hint, refusal};
+
+pub(crate) use load::Place;
+
+/// Everything that can be set. Not `Debug`: a database URL or a model's key may be in it.
+#[derive(Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct Config {
+    pub(crate) listen: String,
+    pub(crate) data_dir: Option<PathBuf>,
+    pub(crate) database_url: Option<String>,
+    /// Where people and programs reach the server, when that is not the address it listens on.
+    pub(crate) public_url: Option<String>,
+    #[serde(deserialize_with = "load::words")]
+    pub(crate) allowed_hosts: Vec<String>,
+    #[serde(deserialize_with = "load::words")]
+    pub(crate) allowed_origins: Vec<String>,
+    pub(crate) master_key_file: Option<PathBuf>,
+    pub(crate) body_limit_bytes: usize,
+    pub(crate) metrics: Metrics,
+    /// Calls per minute and server.
+    pub(crate) limits: RateLimits,
+    pub(crate) log: Log,
+    pub(crate) database: Database,
+    #[expect(dead_code, reason = "read by the execution kinds that call out")]
+    pub(crate) egress: Egress,
+    #[expect(dead_code, reason = "read by the execution kinds that ask a model")]
+    pub(crate) models: BTreeMap<String, Model>,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self {
+            listen: "127.0.0.1:7420".to_owned(),
+            data_dir: None,
+            database_url: None,
+            public_url: None,
+            allowed_hosts: Vec::new(),
+            allowed_origins: Vec::new(),
+            master_key_file: None,
+            body_limit_bytes: 4 << 20,
+            metrics: Metrics::default(),
+            limits: RateLimits::default(),
+            log: Log::default(),
+            database: Database::default(),
+            egress: Egress::default(),
+            models: BTreeMap::new(),
+        }
+    }
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct Metrics {
+    /// Whether `/metrics` answers without a key.
+    pub(crate) public: bool,
+}
+
+#[derive(Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct Log {
+    #[serde(deserialize_with = "load::durability")]
+    pub(crate) durability: Durability,
+    pub(crate) format: LogFormat,
+    /// A level, or levels by module: `info,tw_engine=debug`.
+    pub(crate) level: String,
+}
+
+impl Default for Log {
+    fn default() -> Self {
+        Self { durability: Durability::Full, format: LogFormat::Text, level: "info".to_owned() }
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum LogFormat {
+    Json,
+    Text,
+}
+
+#[derive(Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct Database {
+    /// Connections to PostgreSQL at the most.
+    pub(crate) connections: u32,
+}
+
+impl Default for Database {
+    fn default() -> Self {
+        Self { connections: 20 }
+    }
+}
+
+/// Where tools may connect to. Read by the execution kinds that call out.
+#[derive(Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+#[cfg_attr(not(test), expect(dead_code, reason = "read by the execution kinds that call out"))]
+pub(crate) struct Egress {
+    pub(crate) policy: EgressPolicy,
+    /// Addresses and ranges that are open beside what the policy opens.
+    #[serde(deserialize_with = "load::words")]
+    pub(crate) allow: Vec<String>,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum EgressPolicy {
+    /// Addresses of the public internet.
+    #[default]
+    Public,
+    Any,
+}
+
+/// A language model under a name. Read by the execution kinds that ask a model.
+#[derive(Deserialize)]
+#[cfg_attr(not(test), expect(dead_code, reason = "read by the execution kinds that ask a model"))]
+pub(crate) struct Model {
+    pub(crate) provider: String,
+    pub(crate) model: Option<String>,
+    pub(crate) base_url: Option<String>,
+    /// The key itself, or `env:NAME` for the environment variable that holds it.
+    pub(crate) api_key: Option<String>,
+    /// What only this provider knows.
+    #[serde(flatten)]
+    pub(crate) other: BTreeMap<String, Value>,
+}
+
+impl Config {
+    /// What the types alone do not say.
+    fn check(mut self) -> Result<Self> {
+        // An empty variable is how a compose file says "not set".
+        let filled = |text: Option<String>| text.filter(|text| !text.trim().is_empty());
+        self.database_url = filled(self.database_url);
+        self.public_url = filled(self.public_url);
+        self.data_dir = self.data_dir.filter(|path| !path.as_os_str().is_empty());
+        self.master_key_file = self.master_key_file.filter(|path| !path.as_os_str().is_empty());
+        if let Some(url) = &self.public_url {
+            let fits = |url: &reqwest::Url| {
+                matches!(url.scheme(), "http" | "https") && url.query().is_none() && url.fragment().is_none()
+            };
+            if !reqwest::Url::parse(url).is_ok_and(|url| fits(&url)) {
+                bail!("`public_url` must be an address such as https://tools.example.com, not `{url}`");
+            }
+            self.public_url = Some(url.trim_end_matches('/').to_owned());
+        }
+        if let Some(url) = &self.database_url {
+            let known = url.starts_with("postgres://") || url.starts_with("postgresql://");
+            // The URL is not shown: it may hold a password.
+            let hint = "for SQLite leave it out and set `data_dir`";
+            known.then_some(()).context("`database_url` must start with postgres://").hint(hint)?;
+        }
+        if self.listen.rsplit_once(':').is_none_or(|(_, port)| port.parse::<u16>().is_err()) {
+            bail!("`listen` must be an address and a port such as 127.0.0.1:7420, not `{}`", self.listen);
+        }
+        if self.body_limit_bytes == 0 || self.database.connections == 0 {
+            bail!("`body_limit_bytes` and `database.connections` must be at least 1");
+        }
+        EnvFilter::try_new(&self.log.level)
+            .context("`log.level` must be error, warn, info, debug or trace, or such a word by module")?;
+        Ok(self)
+    }
+
+    /// The folder of the SQLite database.
+    pub(crate) fn data_dir(&self) -> Result<PathBuf> {
+        if let Some(folder) = &self.data_dir {
+            return Ok(folder.clone());
+        }
+        let user = etcetera::base_strategy::choose_native_strategy();
+        let user = user.map_err(|_| refusal("there is no home folder to keep data in", "name one with --data-dir"))?;
+        Ok(user.data_dir().join("toolwright"))
+    }
+
+    pub(crate) fn target(&self) -> Result<Target> {
+        match &self.database_url {
+            Some(url) => Ok(Target::Postgres { url: url.clone() }),
+            None => Ok(Target::sqlite_in(&self.data_dir()?)),
+        }
+    }
+}
