@@ -6,9 +6,9 @@ use std::{
 };
 
 use serde_json::json;
-use tw_model::{Slug, TenantId, TenantSlug, ToolDef, ToolId};
+use tw_model::{Layer, Slug, TenantId, TenantSlug, ToolDef, ToolId};
 use tw_schema::{Schema, SchemaCache};
-use tw_store::{Store, Tenant};
+use tw_store::{Override, Store, StoredOverride, Tenant};
 use toolwright_sdk::{CodeTool, RunFn};
 
 use crate::error::{Error, Result};
@@ -25,6 +25,55 @@ pub struct Tool {
     /// The slug and the version as shared text, for the log.
     pub(crate) slug: Arc<str>,
     pub(crate) version: Arc<str>,
+    /// The revision of the tenant's override that lies on the tool; 0 for none.
+    pub revision: i64,
+}
+
+impl Tool {
+    /// The tool as one tenant has it.
+    ///
+    /// Only what a person sees, switches and the gate can be overridden, never what runs or what it
+    /// takes, and the level only upwards: the author's word about the danger stands.
+    fn with(&self, stored: &StoredOverride) -> Self {
+        let Override {
+            name,
+            description,
+            category,
+            icon,
+            tags,
+            enabled,
+            is_active,
+            status,
+            permission_policy,
+            permission_level,
+            visible,
+            timeout_ms,
+        } = stored.layer.clone();
+        let mut def = self.def.clone();
+        def.layer = Layer::SystemOverride;
+        def.name = name.unwrap_or(def.name);
+        def.description = description.unwrap_or(def.description);
+        def.category = category.unwrap_or(def.category);
+        def.icon = icon.unwrap_or(def.icon);
+        def.tags = tags.unwrap_or(def.tags);
+        def.enabled = enabled.or(def.enabled);
+        def.is_active = is_active.unwrap_or(def.is_active);
+        def.status = status.unwrap_or(def.status);
+        def.policy = permission_policy.or(def.policy);
+        def.level = permission_level.max(def.level);
+        def.visible = visible.or(def.visible);
+        def.timeout_ms = timeout_ms.unwrap_or(def.timeout_ms);
+        Self {
+            definition_hash: definition_hash(&def),
+            def,
+            input: self.input.clone(),
+            output: self.output.clone(),
+            run: self.run,
+            slug: Arc::clone(&self.slug),
+            version: Arc::clone(&self.version),
+            revision: stored.revision,
+        }
+    }
 }
 
 /// Why the tools of the program cannot be used.
@@ -120,13 +169,36 @@ impl Catalogue {
         let epoch = scope.epoch().await.map_err(Error::store("reading the tenant's epoch"))?;
         let row = scope.tenant().await.map_err(Error::store("reading the tenant"))?;
         let row = row.ok_or(Error::NotFound { what: "tenant" })?;
-        let view = Arc::new(View { epoch, tenant: row, tools: Arc::clone(&self.code) });
+        let overrides = scope.overrides().await.map_err(Error::store("reading overrides"))?;
+        let view = Arc::new(View { epoch, tenant: row, tools: self.overlay(&overrides) });
         let mut views = self.views.write().unwrap_or_else(PoisonError::into_inner);
         let newest = views.entry(tenant).or_insert_with(|| Arc::clone(&view));
         if newest.epoch < view.epoch {
             *newest = Arc::clone(&view);
         }
         Ok(Arc::clone(newest))
+    }
+}
+
+impl Catalogue {
+    /// The tools with a tenant's overrides on top. Tenants without any share one table.
+    fn overlay(&self, overrides: &[StoredOverride]) -> Arc<Tools> {
+        if overrides.is_empty() {
+            return Arc::clone(&self.code);
+        }
+        let mut tools = Tools { by_slug: self.code.by_slug.clone(), by_id: self.code.by_id.clone() };
+        for stored in overrides {
+            // An override outlives the tool it was made for, should a later version drop that.
+            if let Some(tool) = self.code.get(&stored.slug) {
+                tools.add(Arc::new(tool.with(stored)));
+            }
+        }
+        Arc::new(tools)
+    }
+
+    /// The tool as its author wrote it.
+    pub(crate) fn as_written(&self, id: ToolId) -> Option<&Arc<Tool>> {
+        self.code.by_id(id)
     }
 }
 
@@ -149,6 +221,7 @@ fn prepare(tool: &CodeTool, schemas: &SchemaCache) -> Result<Tool, CatalogueErro
         run: tool.run,
         slug: Arc::from(def.slug.as_str()),
         version: Arc::from(def.version.to_string()),
+        revision: 0,
         def,
     })
 }

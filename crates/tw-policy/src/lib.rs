@@ -102,12 +102,15 @@ impl fmt::Display for Rule {
     }
 }
 
+/// Whether a rule has anything to say about a call.
+type Applies = fn(&Facts<'_>) -> bool;
+
 /// The rules in the order in which they are asked. The first that applies decides.
 ///
 /// Denials come before everything else, and what only ever takes rights away comes before what grants
 /// them: a definition or an override can therefore make a tool stricter and cannot open one that is
 /// destructive.
-const RULES: [(Rule, fn(&Facts<'_>) -> bool); 11] = [
+const RULES: [(Rule, Applies); 11] = [
     (Rule::MayNotRun, |facts| !facts.may_run),
     (Rule::LacksPermission, |facts| facts.tool.required_permission.is_some() && !facts.holds_required),
     (Rule::PersonsOwnCall, |facts| !facts.by_agent),

@@ -8,6 +8,7 @@
 //! Start with [`Store`], then [`log`], the one way to change a run.
 
 mod audit;
+mod backup;
 mod db;
 mod error;
 mod filter;
@@ -24,6 +25,7 @@ mod runs;
 mod scope;
 mod sessions;
 mod tenants;
+mod tools;
 mod users;
 mod wake;
 
@@ -38,5 +40,6 @@ pub use runs::{COUNT_MAX, Run, RunFilter};
 pub use scope::{Options, Store, TenantScope};
 pub use sessions::{Event, Session};
 pub use tenants::{Changed, Tenant, TenantChange};
+pub use tools::{Override, StoredOverride};
 pub use users::{Added, NewUser, User, normal_email};
 pub use wake::{SessionWatch, Wake};

@@ -202,10 +202,10 @@ async fn listen(pool: &PgPool, replica: ReplicaId, inner: &Inner) -> sqlx::Resul
     listener.listen(CHANNEL).await?;
     loop {
         let notice = listener.recv().await?;
-        if let Some((from, hints)) = parse(notice.payload()) {
-            if from != replica {
-                hints.for_each(|hint| inner.apply(hint));
-            }
+        if let Some((from, hints)) = parse(notice.payload())
+            && from != replica
+        {
+            hints.for_each(|hint| inner.apply(hint));
         }
     }
 }

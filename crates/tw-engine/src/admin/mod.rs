@@ -14,7 +14,7 @@ pub use keys::{CreatedKey, KeyRequest};
 pub use operator::{FirstRun, Operator};
 pub(crate) use passwords::Throttle;
 pub use people::{SignedIn, UserRequest};
-pub use tools::{Listed, ToolFilter};
+pub use tools::{Listed, ToolChange, ToolFilter};
 pub use tw_store::ApiKey;
 
 /// Who did it, for the audit log.

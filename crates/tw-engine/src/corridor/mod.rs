@@ -69,7 +69,7 @@ const WAIT_MAX: Duration = Duration::from_secs(120);
 
 /// What came of one walk.
 enum Walk {
-    Answered(Answer),
+    Answered(Box<Answer>),
     /// Somebody changed the tenant between reading the rights and writing the start.
     Changed,
     /// Somebody else took the idempotency key first.
@@ -101,7 +101,7 @@ impl Engine {
                 None => None,
             };
             match self.walk(&caller, request, claim).await? {
-                Walk::Answered(answer) => return Ok(answer),
+                Walk::Answered(answer) => return Ok(*answer),
                 Walk::KeyTaken => {}
                 Walk::Changed => caller = self.inner.identity.again(&caller).await?,
             }
@@ -132,7 +132,7 @@ impl Engine {
             }
         };
         match recorded {
-            Ok(answer) => Ok(Walk::Answered(answer)),
+            Ok(answer) => Ok(Walk::Answered(Box::new(answer))),
             Err(Rejected::Stale { .. }) => Ok(Walk::Changed),
             Err(Rejected::Claimed) => Ok(Walk::KeyTaken),
             Err(Rejected::NoSession) => Err(Error::SessionNotFound),

@@ -33,10 +33,17 @@ struct Limit {
     limiter: Limiter,
 }
 
+/// How many runs of a concurrency group may overlap, and the places themselves.
+#[derive(Debug)]
+struct Group {
+    size: u32,
+    places: Arc<Semaphore>,
+}
+
 #[derive(Debug)]
 pub(crate) struct Slots {
     limits: Vec<Limit>,
-    groups: Mutex<HashMap<(TenantId, String), (u32, Arc<Semaphore>)>>,
+    groups: Mutex<HashMap<(TenantId, String), Group>>,
 }
 
 /// A place in the tool's concurrency group, given back when dropped.
@@ -91,14 +98,14 @@ impl Slots {
 
     fn group(&self, tenant: TenantId, name: &str, most: u32) -> Arc<Semaphore> {
         let mut groups = self.groups.lock().unwrap_or_else(PoisonError::into_inner);
-        let (size, group) = groups
+        let group = groups
             .entry((tenant, name.to_owned()))
-            .or_insert_with(|| (most, Arc::new(Semaphore::new(most as usize))));
+            .or_insert_with(|| Group { size: most, places: Arc::new(Semaphore::new(most as usize)) });
         // The tools of a group may name different numbers; the smallest binds.
-        if most < *size {
-            group.forget_permits((*size - most) as usize);
-            *size = most;
+        if most < group.size {
+            group.places.forget_permits((group.size - most) as usize);
+            group.size = most;
         }
-        Arc::clone(group)
+        Arc::clone(&group.places)
     }
 }

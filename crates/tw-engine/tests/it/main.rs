@@ -5,3 +5,7 @@ mod tools;
 mod world;
 
 mod calls;
+mod failures;
+mod refusals;
+mod sessions;
+mod slots;

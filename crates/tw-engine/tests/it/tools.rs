@@ -212,6 +212,7 @@ async fn gated_read(_cx: ToolContext, input: Keyed) -> Result<Reply<Done>, ToolF
     icon = "door-open",
     version = "1.0.0",
     level = "write",
+    concurrency_group = "narrow",
     max_concurrency = 1
 )]
 async fn limited(_cx: ToolContext, input: Keyed) -> Result<Reply<Done>, ToolFailure> {

@@ -65,7 +65,7 @@ pub(crate) fn routes() -> OpenApiRouter<App> {
         .routes(routes!(login::switch_tenant))
         .routes(routes!(login::change_password))
         .routes(routes!(tools::list))
-        .routes(routes!(tools::read))
+        .routes(routes!(tools::read, tools::change))
         .routes(routes!(tools::run))
         .routes(routes!(runs::list))
         .routes(routes!(runs::read))

@@ -4,20 +4,24 @@ use std::time::Duration;
 
 use axum::{
     extract::State,
-    http::{HeaderValue, StatusCode, header},
+    http::{HeaderMap, HeaderValue, StatusCode, header},
     response::Response,
 };
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Value, value::RawValue};
-use tw_engine::{CallRequest, Listed, ToolFilter, rights::ReadTools};
-use tw_model::{Mode, OutputSection, SessionId};
+use tw_engine::{
+    CallRequest, Listed, ToolChange, ToolFilter,
+    rights::{ReadTools, UpdateTools},
+};
+use tw_model::{Code, Level, Mode, OutputSection, Policy, SessionId, ToolStatus};
 use uuid::Uuid;
 
 use super::{List, runs::RunAnswer};
 use crate::{
     App,
     auth::{Allowed, MayRun},
-    body::JsonBytes,
+    body::{Json, JsonBytes},
+    front::RequestId,
     idempotent::Key,
     problem::{Problem, ProblemDocument, Result},
     query::{Params, ToolName},
@@ -149,10 +153,131 @@ pub(crate) async fn read(
     Allowed(permit): Allowed<ReadTools>,
     ToolName(name): ToolName,
 ) -> Result<Response> {
-    let listed = app.engine.tool(&permit, &name).await?;
+    Ok(whole(&app.engine.tool(&permit, &name).await?))
+}
+
+/// What a tenant can lay over a tool that is defined in code. `null` takes a field back.
+#[derive(Debug, Default, Deserialize, utoipa::ToSchema)]
+#[serde(default)]
+pub(crate) struct ChangeTool {
+    #[serde(deserialize_with = "given")]
+    #[schema(value_type = Option<String>)]
+    name: Option<Option<String>>,
+    #[serde(deserialize_with = "given")]
+    #[schema(value_type = Option<String>)]
+    description: Option<Option<String>>,
+    #[serde(deserialize_with = "given")]
+    #[schema(value_type = Option<String>)]
+    category: Option<Option<String>>,
+    #[serde(deserialize_with = "given")]
+    #[schema(value_type = Option<String>)]
+    icon: Option<Option<String>>,
+    #[serde(deserialize_with = "given")]
+    #[schema(value_type = Option<Vec<String>>)]
+    tags: Option<Option<Vec<String>>>,
+    /// Whether the tool is in the tenant's catalogue.
+    #[serde(deserialize_with = "given")]
+    #[schema(value_type = Option<bool>)]
+    enabled: Option<Option<bool>>,
+    /// Whether it may run at all.
+    #[serde(deserialize_with = "given")]
+    #[schema(value_type = Option<bool>)]
+    is_active: Option<Option<bool>>,
+    /// `deprecated` or `disabled`.
+    #[serde(deserialize_with = "given")]
+    #[schema(value_type = Option<String>)]
+    status: Option<Option<ToolStatus>>,
+    /// `auto` or `always_ask`.
+    #[serde(deserialize_with = "given")]
+    #[schema(value_type = Option<String>)]
+    permission_policy: Option<Option<Policy>>,
+    /// Can only be raised.
+    #[serde(deserialize_with = "given")]
+    #[schema(value_type = Option<String>)]
+    permission_level: Option<Option<Level>>,
+    #[serde(deserialize_with = "given")]
+    #[schema(value_type = Option<bool>)]
+    visible: Option<Option<bool>>,
+    #[serde(deserialize_with = "given")]
+    #[schema(value_type = Option<u64>)]
+    timeout_ms: Option<Option<u64>>,
+    /// What runs and what it takes belongs to the tool's author.
+    #[serde(deserialize_with = "given")]
+    #[schema(ignore)]
+    input_schema: Option<Option<Value>>,
+    #[serde(deserialize_with = "given")]
+    #[schema(ignore)]
+    output_schema: Option<Option<Value>>,
+    #[serde(deserialize_with = "given")]
+    #[schema(ignore)]
+    implementation: Option<Option<Value>>,
+}
+
+/// A field that is there, be it `null`.
+fn given<'de, D: Deserializer<'de>, T: Deserialize<'de>>(deserializer: D) -> std::result::Result<Option<Option<T>>, D::Error> {
+    Option::deserialize(deserializer).map(Some)
+}
+
+/// Lays a change over a tool for the caller's tenant. It holds at once.
+#[utoipa::path(patch, path = "/api/tools/{tool}", tag = "tools",
+    params(("tool" = String, Path, description = "Slug or id"),
+           ("If-Match" = Option<String>, Header, description = "The ETag of what was read")),
+    request_body = ChangeTool,
+    responses((status = 200, body = ToolView), (status = 404, body = ProblemDocument),
+              (status = 412, body = ProblemDocument), (status = 422, body = ProblemDocument)))]
+pub(crate) async fn change(
+    State(app): State<App>,
+    Allowed(permit): Allowed<UpdateTools>,
+    ToolName(name): ToolName,
+    RequestId(id): RequestId,
+    headers: HeaderMap,
+    Json(body): Json<ChangeTool>,
+) -> Result<Response> {
+    let fixed = [
+        ("/input_schema", body.input_schema.is_some()),
+        ("/output_schema", body.output_schema.is_some()),
+        ("/implementation", body.implementation.is_some()),
+    ];
+    if let Some((path, _)) = fixed.into_iter().find(|(_, given)| *given) {
+        return Err(Problem::invalid(path, "of a tool defined in code cannot be overridden"));
+    }
+    let expected = match headers.get(header::IF_MATCH).map(|value| value.to_str().unwrap_or_default()) {
+        None | Some("*") => None,
+        Some(etag) => {
+            let reader = tw_engine::rights::Permit::<ReadTools>::check(permit.caller().clone())?;
+            let listed = app.engine.tool(&reader, &name).await?;
+            if etag != etag_of(&listed) {
+                return Err(Problem::new(Code::PreconditionFailed, "the tool has changed since it was read"));
+            }
+            Some(listed.0.revision)
+        }
+    };
+    let change = ToolChange {
+        name: body.name,
+        description: body.description,
+        category: body.category,
+        icon: body.icon,
+        tags: body.tags,
+        enabled: body.enabled,
+        is_active: body.is_active,
+        status: body.status,
+        permission_policy: body.permission_policy,
+        permission_level: body.permission_level,
+        visible: body.visible,
+        timeout_ms: body.timeout_ms,
+    };
+    Ok(whole(&app.engine.change_tool(&permit, &name, change, expected, Some(&id)).await?))
+}
+
+/// Names a tool as it stands: its version, and the revision of what lies over it.
+fn etag_of((tool, _): &Listed) -> String {
+    format!("\"{}-{}\"", tool.def.version, tool.revision)
+}
+
+fn whole(listed: &Listed) -> Response {
     let def = &listed.0.def;
-    let mut view = ToolView {
-        item: ToolItem::from(&listed),
+    let view = ToolView {
+        item: ToolItem::from(listed),
         input_schema: (*def.input_schema).clone(),
         output_schema: def.output_schema.as_deref().cloned(),
         execution: ExecutionView {
@@ -161,14 +286,12 @@ pub(crate) async fn read(
             max_concurrency: def.execution.max_concurrency,
             timeout_s: def.execution.timeout_s,
         },
-        etag: String::new(),
+        etag: etag_of(listed),
     };
-    let digest = tw_schema::Digest::of(&serde_json::to_vec(&view).expect("a tool is plain JSON"));
-    view.etag = format!("\"{}\"", &digest.to_string()[..32]);
-    let etag = HeaderValue::from_str(&view.etag).expect("hex digits and quotes");
+    let etag = HeaderValue::from_str(&view.etag).expect("a version, a number and quotes");
     let mut response = super::json(StatusCode::OK, &view);
     response.headers_mut().insert(header::ETAG, etag);
-    Ok(response)
+    response
 }
 
 #[derive(Debug, Deserialize, utoipa::ToSchema)]

@@ -1,0 +1,24 @@
+//! The published description of the API is what the handlers say it is.
+
+use expect_test::expect_file;
+
+#[test]
+fn committed_description_is_what_the_handlers_say() {
+    let mut text = serde_json::to_string_pretty(&tw_http::openapi()).unwrap();
+    text.push('\n');
+    // After a change that is meant: `UPDATE_EXPECT=1 cargo nextest run -p tw-http`, and read the diff.
+    expect_file!["../../../openapi/toolwright.json"].assert_eq(&text);
+}
+
+#[test]
+fn every_operation_is_described() {
+    let api = serde_json::to_value(tw_http::openapi()).unwrap();
+    assert_eq!(api["openapi"], "3.1.0");
+    for (path, item) in api["paths"].as_object().unwrap() {
+        for (method, operation) in item.as_object().unwrap() {
+            let place = format!("{method} {path}");
+            assert!(operation["summary"].as_str().is_some_and(|text| text.ends_with('.')), "{place} says nothing");
+            assert!(!operation["responses"].as_object().unwrap().is_empty(), "{place} answers nothing");
+        }
+    }
+}

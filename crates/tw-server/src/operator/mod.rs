@@ -1,0 +1,86 @@
+//! What an operator does on the database itself, whether or not a server runs on it.
+
+pub(crate) mod keys;
+pub(crate) mod tenants;
+pub(crate) mod users;
+
+use anyhow::{Context, Result};
+use tw_engine::Operator;
+use tw_model::TenantSlug;
+use tw_store::{Options, Store};
+
+use crate::{
+    config::{Config, Place},
+    fail::{Hint, refusal},
+    folder,
+};
+
+/// A command needs few connections.
+const CONNECTIONS: u32 = 4;
+/// The tenant that the first start makes.
+const FIRST_TENANT: &str = "demo";
+
+/// What every operator command takes.
+#[derive(Clone, Debug, clap::Args)]
+pub(crate) struct Common {
+    #[command(flatten)]
+    pub(crate) place: Place,
+    /// Print JSON
+    #[arg(long, global = true)]
+    pub(crate) json: bool,
+}
+
+/// The open database, and who works on it.
+#[derive(Clone)]
+pub(super) struct Office {
+    operator: Operator,
+    store: Store,
+}
+
+/// Opens the database, does the work, and closes it again however the work ends.
+async fn with_office<T>(place: &Place, work: impl AsyncFnOnce(&Office, &Config) -> Result<T>) -> Result<T> {
+    let config = place.load()?;
+    let target = config.target()?;
+    folder::migrate(&target).await?;
+    let options = Options { connections: CONNECTIONS, ..Options::new(target) };
+    let store = Store::open(&options).await.context("cannot open the database")?;
+    let office = Office { operator: Operator::new(store.clone()), store };
+    let done = work(&office, &config).await;
+    office.store.close().await;
+    done
+}
+
+impl Office {
+    /// The tenant that is asked for, or the only one. A database that nobody has used yet gets the tenant
+    /// that the first start of a server would make.
+    async fn tenant(&self, asked: Option<&TenantSlug>) -> Result<TenantSlug> {
+        let mut tenants = self.operator.tenants().await?;
+        if tenants.is_empty() && asked.is_none_or(|slug| slug.as_str() == FIRST_TENANT) {
+            self.first_use().await?;
+            tenants = self.operator.tenants().await?;
+        }
+        let slugs: Vec<&str> = tenants.iter().map(|tenant| tenant.slug.as_str()).collect();
+        let known = format!("there are: {}", slugs.join(", "));
+        match (asked, tenants.as_slice()) {
+            (Some(asked), tenants) => {
+                let found = tenants.iter().find(|tenant| tenant.slug == *asked);
+                let found = found.with_context(|| format!("there is no tenant `{asked}`")).hint(known)?;
+                Ok(found.slug.clone())
+            }
+            (None, [only]) => Ok(only.slug.clone()),
+            (None, _) => Err(refusal("there is more than one tenant: name one with --tenant", known)),
+        }
+    }
+
+    async fn first_use(&self) -> Result<()> {
+        let made = self.operator.bootstrap().await.context("cannot prepare the database for its first use")?;
+        if made.is_some() {
+            // A key that nobody has seen is worth nothing but a line in the list of keys.
+            let slug: TenantSlug = FIRST_TENANT.parse().expect("the word is a tenant slug");
+            for key in self.operator.keys(&slug).await? {
+                self.operator.revoke_key(&key.prefix).await?;
+            }
+        }
+        Ok(())
+    }
+}

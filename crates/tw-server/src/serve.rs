@@ -1,0 +1,242 @@
+//! `toolwright serve`: from nothing to a running server, and back in order.
+
+use std::{
+    net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr},
+    path::Path,
+    process::ExitCode,
+    sync::Arc,
+    time::Duration,
+};
+
+use anyhow::{Context, Result};
+use metrics_exporter_prometheus::{Matcher, PrometheusBuilder, PrometheusHandle};
+use tokio::{
+    net::TcpListener,
+    task::JoinHandle,
+    time::{Instant, interval, timeout_at},
+};
+use tokio_util::sync::CancellationToken;
+use tw_engine::{Engine, Operator, Setup};
+use tw_store::{Durability, Options, Store, Target};
+
+use crate::{
+    banner,
+    config::{Config, Place},
+    fail::Hint,
+    folder::{self, ServeLock},
+    logging, master_key,
+    signals::Signals,
+};
+
+/// How long calls under way get to end by themselves.
+const DRAIN: Duration = Duration::from_secs(25);
+/// By when everything has ended, after the signal.
+const GONE_AFTER: Duration = Duration::from_millis(29_500);
+/// What of it is kept for closing the store.
+const CLOSING: Duration = Duration::from_millis(750);
+const UPKEEP_EVERY: Duration = Duration::from_secs(5);
+/// Upper ends, in seconds, of the ranges in which durations are counted.
+const DURATIONS: &[f64] = &[0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 120.0];
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    #[command(flatten)]
+    place: Place,
+    /// Where to listen; port 0 takes a free one [default: 127.0.0.1:7420]
+    #[arg(long, value_name = "ADDR")]
+    listen: Option<String>,
+    /// Where people and programs reach the server, if not there
+    #[arg(long, value_name = "URL")]
+    public_url: Option<String>,
+}
+
+/// What is open while the server runs.
+struct Running {
+    engine: Engine,
+    http: JoinHandle<std::io::Result<()>>,
+    stop: CancellationToken,
+}
+
+pub(crate) async fn run(args: Args) -> Result<ExitCode> {
+    let config = args.place.load_with(|config| {
+        config.listen = args.listen.clone().unwrap_or_else(|| config.listen.clone());
+        config.public_url = args.public_url.clone().or_else(|| config.public_url.take());
+    })?;
+    logging::start(&config.log)?;
+    let mut signals = Signals::listen()?;
+    let target = config.target()?;
+    let mut lock = folder::of(&target).map(take_folder).transpose()?;
+    // Before anything is made that is shown only once: where the port is taken, nothing has happened.
+    let (listener, address) = bind(&config.listen).await?;
+    let metrics = install_metrics()?;
+
+    let store = open_store(&config, &target).await?;
+    let operator = Operator::new(store.clone());
+    let engine = start_engine(&config, &target, store, &operator).await?;
+    let first = operator.bootstrap().await.context("cannot prepare the database for its first use")?;
+    let running = Running::open(&config, engine, listener, metrics);
+
+    let base = config.public_url.clone().unwrap_or_else(|| format!("http://{}", reachable(address)));
+    if let Some(lock) = &mut lock {
+        lock.announce(&base).context("cannot write the lock file")?;
+    }
+    warn_of(&config, address);
+    banner::print(address, &base, config.log.durability, first.as_ref());
+    tracing::info!(%address, "serving");
+    running.until_stopped(&mut signals).await
+}
+
+fn take_folder(folder: &Path) -> Result<ServeLock> {
+    folder::prepare(folder)?;
+    ServeLock::take(folder)
+}
+
+async fn bind(listen: &str) -> Result<(TcpListener, SocketAddr)> {
+    let listener = TcpListener::bind(listen).await;
+    let listener = listener
+        .with_context(|| format!("cannot listen on {listen}"))
+        .hint("name another address with --listen; port 0 takes a free one")?;
+    let address = listener.local_addr().context("cannot ask for the port")?;
+    Ok((listener, address))
+}
+
+fn install_metrics() -> Result<PrometheusHandle> {
+    let handle = PrometheusBuilder::new()
+        .set_buckets_for_metric(Matcher::Suffix("_seconds".to_owned()), DURATIONS)
+        .and_then(PrometheusBuilder::install_recorder)
+        .context("cannot start the metrics")?;
+    let upkeep = handle.clone();
+    tokio::spawn(async move {
+        let mut ticks = interval(UPKEEP_EVERY);
+        loop {
+            ticks.tick().await;
+            upkeep.run_upkeep();
+        }
+    });
+    Ok(handle)
+}
+
+async fn open_store(config: &Config, target: &Target) -> Result<Store> {
+    folder::migrate(target).await?;
+    let options = Options {
+        target: target.clone(),
+        durability: config.log.durability,
+        connections: config.database.connections,
+    };
+    Store::open(&options).await.context("cannot open the database")
+}
+
+async fn start_engine(config: &Config, target: &Target, store: Store, operator: &Operator) -> Result<Engine> {
+    let found = master_key::find_or_make(config, target)?;
+    master_key::check(&found, operator).await?;
+    if let Some(exposure) = master_key::exposure(&found.source) {
+        tracing::warn!("{exposure}");
+    }
+    tw_tools::link();
+    let setup = Setup { store, master_key: found.key, limits: config.limits };
+    let engine = Engine::start(setup).context("cannot start the engine")?;
+    if matches!(target, Target::Sqlite { .. }) {
+        // Nobody else works on this database, so whatever is still open was cut off.
+        engine.close_left_over_runs().await.context("cannot close the runs that an earlier server left open")?;
+    }
+    Ok(engine)
+}
+
+/// Where a browser on this machine finds the server: an address that stands for all of the machine's is
+/// none to connect to.
+fn reachable(address: SocketAddr) -> SocketAddr {
+    let ip = match address.ip() {
+        IpAddr::V4(ip) if ip.is_unspecified() => IpAddr::V4(Ipv4Addr::LOCALHOST),
+        IpAddr::V6(ip) if ip.is_unspecified() => IpAddr::V6(Ipv6Addr::LOCALHOST),
+        ip => ip,
+    };
+    SocketAddr::new(ip, address.port())
+}
+
+fn warn_of(config: &Config, address: SocketAddr) {
+    if config.log.durability == Durability::Buffered {
+        tracing::warn!("log.durability is `buffered`: answers do not wait for the disk, so a crash loses some");
+    }
+    if !address.ip().is_loopback() && config.public_url.is_none() && config.allowed_hosts.is_empty() {
+        tracing::warn!(
+            "other machines can connect but will be refused: set `public_url` or `allowed_hosts` to the names they use"
+        );
+    }
+}
+
+impl Running {
+    fn open(config: &Config, engine: Engine, listener: TcpListener, metrics: PrometheusHandle) -> Self {
+        let counted = engine.clone();
+        let settings = tw_http::Settings {
+            public_url: config.public_url.clone(),
+            allowed_hosts: config.allowed_hosts.clone(),
+            allowed_origins: config.allowed_origins.clone(),
+            body_limit: config.body_limit_bytes,
+            metrics_public: config.metrics.public,
+            render_metrics: Arc::new(move || {
+                let in_flight = u32::try_from(counted.in_flight()).unwrap_or(u32::MAX);
+                metrics::gauge!("toolwright_runs_in_flight").set(in_flight);
+                metrics.render()
+            }),
+        };
+        let router = tw_http::router(engine.clone(), settings);
+        let stop = CancellationToken::new();
+        let http = tokio::spawn(tw_http::serve(listener, router, stop.clone()));
+        Self { engine, http, stop }
+    }
+
+    async fn until_stopped(mut self, signals: &mut Signals) -> Result<ExitCode> {
+        tokio::select! {
+            signal = signals.next() => tracing::info!(signal, "stopping; a second signal ends at once"),
+            ended = &mut self.http => {
+                self.engine.drain(Duration::ZERO).await;
+                self.engine.close().await;
+                ended.context("the HTTP server broke")?.context("the HTTP server stopped")?;
+                anyhow::bail!("the HTTP server stopped by itself");
+            }
+        }
+        tokio::select! {
+            code = self.stop() => Ok(code),
+            signal = signals.next() => {
+                tracing::warn!(signal, "ending at once; calls under way are closed as interrupted at the next start");
+                std::process::exit(1);
+            }
+        }
+    }
+
+    /// Lets calls under way end while `/readyz` sends new ones elsewhere, then hangs up and closes.
+    async fn stop(self) -> ExitCode {
+        let gone = Instant::now() + GONE_AFTER;
+        self.engine.drain(DRAIN).await;
+        self.stop.cancel();
+        match timeout_at(gone - CLOSING, self.http).await {
+            Ok(Ok(Ok(()))) => {}
+            Ok(Ok(Err(error))) => tracing::warn!(%error, "the HTTP server did not stop in order"),
+            Ok(Err(error)) => tracing::error!(%error, "the HTTP server broke while stopping"),
+            Err(_) => tracing::info!("connections that stayed open were cut"),
+        }
+        if timeout_at(gone, self.engine.close()).await.is_err() {
+            tracing::error!("the database could not be closed in time");
+            return ExitCode::FAILURE;
+        }
+        tracing::info!("stopped");
+        ExitCode::SUCCESS
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn printed_address_is_one_to_connect_to() {
+        for (listening, printed) in [
+            ("127.0.0.1:7420", "127.0.0.1:7420"),
+            ("0.0.0.0:80", "127.0.0.1:80"),
+            ("[::]:80", "[::1]:80"),
+            ("192.0.2.7:80", "192.0.2.7:80"),
+        ] {
+            assert_eq!(reachable(listening.parse().unwrap()).to_string(), printed);
+        }
+    }
+}

@@ -1,0 +1,194 @@
+//! What a tenant says about tools that are defined in code.
+
+use serde::Serialize;
+use serde_json::{Value, json};
+use tw_model::{Level, Policy, Slug, Timestamp, ToolId, ToolStatus};
+
+use crate::{
+    audit::{By, NewAudit},
+    db::{Tx, on, within},
+    error::{Error, Result},
+    row::row,
+    scope::{TenantScope, now_us},
+    tenants::Changed,
+};
+
+/// A layer on top of a tool: what is `None` says nothing.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Override {
+    pub name: Option<String>,
+    pub description: Option<String>,
+    pub category: Option<String>,
+    pub icon: Option<String>,
+    pub tags: Option<Vec<String>>,
+    pub enabled: Option<bool>,
+    pub is_active: Option<bool>,
+    pub status: Option<ToolStatus>,
+    pub permission_policy: Option<Policy>,
+    pub permission_level: Option<Level>,
+    pub visible: Option<bool>,
+    pub timeout_ms: Option<u64>,
+}
+
+/// An override as stored.
+#[derive(Clone, Debug)]
+pub struct StoredOverride {
+    pub slug: String,
+    pub layer: Override,
+    /// Goes up with every change; 0 stands for no row.
+    pub revision: i64,
+    pub updated: Timestamp,
+}
+
+row! {
+    #[derive(Debug)]
+    struct OverrideRow {
+        slug: String,
+        name: Option<String>,
+        description: Option<String>,
+        category: Option<String>,
+        icon: Option<String>,
+        tags: Option<String>,
+        enabled: Option<bool>,
+        is_active: Option<bool>,
+        status: Option<String>,
+        permission_policy: Option<String>,
+        permission_level: Option<String>,
+        visible: Option<bool>,
+        timeout_ms: Option<i64>,
+        revision: i64,
+        updated_us: i64,
+    }
+}
+
+const SELECT: &str = "SELECT slug, name, description, category, icon, tags, enabled, is_active, status,
+    permission_policy, permission_level, visible, timeout_ms, revision, updated_us
+    FROM tools WHERE tenant_id = $1 AND kind = 'system_override'";
+const SELECT_ONE: &str = "SELECT slug, name, description, category, icon, tags, enabled, is_active, status,
+    permission_policy, permission_level, visible, timeout_ms, revision, updated_us
+    FROM tools WHERE tenant_id = $1 AND kind = 'system_override' AND slug_key = $2";
+
+impl TenantScope {
+    /// Every override of the tenant.
+    pub async fn overrides(&self) -> Result<Vec<StoredOverride>> {
+        let mut conn = self.read().await?;
+        let rows: Vec<OverrideRow> =
+            on!(conn, c => sqlx::query_as(SELECT).bind(self.tenant.uuid()).fetch_all(c).await)
+                .map_err(Error::doing("reading overrides"))?;
+        rows.into_iter().map(OverrideRow::stored).collect()
+    }
+
+    /// Lays `layer` over a tool, unless the row is no longer at the revision that was read.
+    pub async fn set_override(
+        &self,
+        slug: &Slug,
+        layer: Override,
+        expect_revision: Option<i64>,
+        by: &By,
+    ) -> Result<Changed<StoredOverride>> {
+        let mut tx = self.begin().await?;
+        // The epoch's row is the lock behind which changes to a tenant queue.
+        self.bump_epoch(&mut tx).await?;
+        let before = self.override_in(&mut tx, slug).await?;
+        let revision = before.as_ref().map_or(0, |before| before.revision);
+        let empty = || StoredOverride {
+            slug: slug.to_string(),
+            layer: Override::default(),
+            revision: 0,
+            updated: Timestamp::from_micros(0),
+        };
+        if expect_revision.is_some_and(|expected| expected != revision) {
+            return Ok(Changed::Stale(before.unwrap_or_else(empty)));
+        }
+        let old = before.unwrap_or_else(empty);
+        if old.layer == layer {
+            return Ok(Changed::Done(old));
+        }
+        let after = StoredOverride {
+            layer,
+            revision: revision + 1,
+            updated: Timestamp::from_micros(now_us()),
+            ..old.clone()
+        };
+        self.write_override(&mut tx, slug, &after, by).await?;
+        let audited = |layer: &Override| -> Value { json!(layer) };
+        let entry = NewAudit {
+            action: "tool.overridden".to_owned(),
+            object: format!("tool:{slug}"),
+            before: Some(audited(&old.layer)),
+            after: Some(audited(&after.layer)),
+            note: None,
+        };
+        self.audit_in(&mut tx, by, entry).await?;
+        self.commit_bumped(tx).await?;
+        Ok(Changed::Done(after))
+    }
+
+    async fn override_in(&self, tx: &mut Tx, slug: &Slug) -> Result<Option<StoredOverride>> {
+        let row: Option<OverrideRow> = within!(tx, c => sqlx::query_as(SELECT_ONE)
+            .bind(self.tenant.uuid()).bind(slug.key()).fetch_optional(c).await)
+        .map_err(Error::doing("reading an override"))?;
+        row.map(OverrideRow::stored).transpose()
+    }
+
+    async fn write_override(&self, tx: &mut Tx, slug: &Slug, after: &StoredOverride, by: &By) -> Result<()> {
+        const Q: &str = "INSERT INTO tools (id, tenant_id, slug, slug_key, kind, name, description, category, icon,
+            tags, enabled, is_active, status, permission_policy, permission_level, visible, timeout_ms, revision,
+            created_us, updated_us, created_by)
+            VALUES ($1, $2, $3, $4, 'system_override', $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17,
+            $18, $18, $19)
+            ON CONFLICT (tenant_id, slug_key, kind) DO UPDATE SET name = excluded.name,
+            description = excluded.description, category = excluded.category, icon = excluded.icon,
+            tags = excluded.tags, enabled = excluded.enabled, is_active = excluded.is_active,
+            status = excluded.status, permission_policy = excluded.permission_policy,
+            permission_level = excluded.permission_level, visible = excluded.visible,
+            timeout_ms = excluded.timeout_ms, revision = excluded.revision, updated_us = excluded.updated_us";
+        let layer = &after.layer;
+        let tags = layer.tags.as_ref().map(|tags| json!(tags).to_string());
+        let timeout = layer.timeout_ms.map(|timeout| i64::try_from(timeout).unwrap_or(i64::MAX));
+        within!(tx, c => sqlx::query(Q)
+            .bind(ToolId::new().uuid()).bind(self.tenant.uuid()).bind(slug.as_str()).bind(slug.key())
+            .bind(&layer.name).bind(&layer.description).bind(&layer.category).bind(&layer.icon).bind(&tags)
+            .bind(layer.enabled).bind(layer.is_active).bind(layer.status.map(ToolStatus::as_str))
+            .bind(layer.permission_policy.map(Policy::as_str)).bind(layer.permission_level.map(Level::as_str))
+            .bind(layer.visible).bind(timeout).bind(after.revision).bind(after.updated.micros()).bind(&by.actor)
+            .execute(c).await.map(drop))
+        .map_err(Error::doing("writing an override"))
+    }
+}
+
+impl OverrideRow {
+    fn stored(self) -> Result<StoredOverride> {
+        let corrupt = |what: &str| Error::Corrupt { what: format!("{what} of the override of {}", self.slug) };
+        let word = |text: &Option<String>, what: &str, known: bool| match text {
+            Some(_) if !known => Err(corrupt(what)),
+            _ => Ok(()),
+        };
+        let status = self.status.as_deref().and_then(ToolStatus::parse);
+        let policy = self.permission_policy.as_deref().and_then(Policy::parse);
+        let level = self.permission_level.as_deref().and_then(Level::parse);
+        word(&self.status, "the status", status.is_some())?;
+        word(&self.permission_policy, "the policy", policy.is_some())?;
+        word(&self.permission_level, "the level", level.is_some())?;
+        let tags = self.tags.as_deref().map(serde_json::from_str).transpose().map_err(|_| corrupt("the tags"))?;
+        Ok(StoredOverride {
+            layer: Override {
+                name: self.name,
+                description: self.description,
+                category: self.category,
+                icon: self.icon,
+                tags,
+                enabled: self.enabled,
+                is_active: self.is_active,
+                status,
+                permission_policy: policy,
+                permission_level: level,
+                visible: self.visible,
+                timeout_ms: self.timeout_ms.and_then(|timeout| u64::try_from(timeout).ok()),
+            },
+            slug: self.slug,
+            revision: self.revision,
+            updated: Timestamp::from_micros(self.updated_us),
+        })
+    }
+}
