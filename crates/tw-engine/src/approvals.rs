@@ -63,7 +63,21 @@ impl Engine {
 
     /// Says yes. The call then runs exactly once, here or on another replica.
     pub async fn approve(&self, permit: &Permit<DecideApprovals>, id: ApprovalId, yes: Yes) -> Result<Answer> {
-        let caller = permit.caller();
+        let mut permit = permit.clone();
+        loop {
+            match self.try_approve(permit.caller(), id, &yes).await? {
+                Decided::Done(run) => {
+                    self.resume_soon(run.tenant, id);
+                    let wait = yes.wait.unwrap_or(Duration::from_secs(30)).min(Duration::from_secs(120));
+                    return Ok(self.wait_for(run, wait, None).await);
+                }
+                // Whoever decides must have the right at the moment it counts.
+                Decided::TenantChanged => permit = self.renew(&permit).await?,
+            }
+        }
+    }
+
+    async fn try_approve(&self, caller: &Caller, id: ApprovalId, yes: &Yes) -> Result<Decided> {
         let (approval, run) = self.decidable(caller, id).await?;
         let edited = match &yes.input {
             Some(input) => self.edit(&approval, &run, input).await?,
@@ -96,25 +110,27 @@ impl Engine {
                 input: edited.map(|edited| (edited.input, edited.digest, edited.seal)),
             }),
         };
-        self.decide(caller, &run, change, event).await?;
-        self.resume_soon(run.tenant, id);
-        let wait = yes.wait.unwrap_or(Duration::from_secs(30)).min(Duration::from_secs(120));
-        Ok(self.wait_for(run, wait, None).await)
+        self.decide(caller, run, change, event).await
     }
 
     /// Says no: the run ends as cancelled.
     pub async fn deny(&self, permit: &Permit<DecideApprovals>, id: ApprovalId, note: Option<&str>) -> Result<Approval> {
-        let caller = permit.caller();
-        let (_, run) = self.decidable(caller, id).await?;
         let note = note.map(storable);
-        let change = end_waiting("denied", "denied", "a person declined the call", Some(caller), note.clone());
-        let event = payload::event(
-            EventKind::Cancelled,
-            run.id,
-            &payload::Cancelled { reason: "denied", note: note.as_deref(), effect: None },
-        );
-        self.decide(caller, &run, Change { epoch: Some(caller.epoch), ..change }, event).await?;
-        self.known_approval(caller, id).await
+        let mut permit = permit.clone();
+        loop {
+            let caller = permit.caller();
+            let (_, run) = self.decidable(caller, id).await?;
+            let change = end_waiting("denied", "denied", "a person declined the call", Some(caller), note.clone());
+            let event = payload::event(
+                EventKind::Cancelled,
+                run.id,
+                &payload::Cancelled { reason: "denied", note: note.as_deref(), effect: None },
+            );
+            match self.decide(caller, run, Change { epoch: Some(caller.epoch), ..change }, event).await? {
+                Decided::Done(_) => return self.known_approval(caller, id).await,
+                Decided::TenantChanged => permit = self.renew(&permit).await?,
+            }
+        }
     }
 
     /// An approval that this caller may decide now.
@@ -177,7 +193,7 @@ impl Engine {
             run.id,
             &payload::Cancelled { reason: "superseded", note: None, effect: None },
         );
-        self.decide(caller, run, change, event).await
+        self.decide(caller, run.clone(), change, event).await.map(drop)
     }
 
     /// Checks another input as if the agent had sent it, and seals it.
@@ -216,11 +232,17 @@ impl Engine {
         }))
     }
 
-    async fn decide(&self, caller: &Caller, run: &Run, change: Change, event: tw_store::log::NewEvent) -> Result<()> {
+    async fn decide(
+        &self,
+        caller: &Caller,
+        run: Run,
+        change: Change,
+        event: tw_store::log::NewEvent,
+    ) -> Result<Decided> {
         let tool = run.tool.as_str().into();
         let entry = record::entry(caller, &tool, run.id, run.session, Step::Change(Box::new(change)), vec![event]);
         match self.append(entry).await {
-            Ok(_) => Ok(()),
+            Ok(_) => Ok(Decided::Done(run)),
             Err(Rejected::Status { status }) => {
                 let status = match status {
                     RunStatus::Cancelled => "decided or cancelled".to_owned(),
@@ -229,12 +251,17 @@ impl Engine {
                 };
                 Err(Error::AlreadyDecided { status })
             }
-            Err(Rejected::Stale { .. }) => {
-                Err(Error::Conflict { why: "the tenant changed at this very moment; try again".to_owned() })
-            }
+            Err(Rejected::Stale { .. }) => Ok(Decided::TenantChanged),
             Err(source) => Err(Error::Record { source }),
         }
     }
+}
+
+/// Whether a decision was written.
+enum Decided {
+    Done(Run),
+    /// What the decider may do has changed since it was read.
+    TenantChanged,
 }
 
 struct Edited {

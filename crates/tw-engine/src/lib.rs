@@ -62,6 +62,7 @@ pub(crate) struct Inner {
     pub(crate) session_owners: moka::future::Cache<(TenantId, SessionId), Arc<str>>,
     pub(crate) long_lists: runs::LongLists,
     pub(crate) throttle: admin::Throttle,
+    pub(crate) taking_up: resume::TakingUp,
     end: CancellationToken,
 }
 
@@ -95,6 +96,7 @@ impl Engine {
                 session_owners: moka::future::Cache::new(100_000),
                 long_lists: runs::LongLists::default(),
                 throttle: admin::Throttle::default(),
+                taking_up: resume::TakingUp::default(),
                 end: CancellationToken::new(),
                 store,
             }),

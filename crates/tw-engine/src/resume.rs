@@ -1,6 +1,10 @@
 //! Calls that go on after a decision, and calls whose time is over. Any replica does this for all.
 
-use std::{sync::Arc, time::Duration};
+use std::{
+    collections::HashSet,
+    sync::{Arc, Mutex, PoisonError},
+    time::Duration,
+};
 
 use serde_json::Value;
 use tw_model::{ApprovalId, Caller, EventKind, RunStatus, TenantId, Timestamp};
@@ -51,6 +55,27 @@ pub(crate) async fn resumed_caller(engine: &Engine, tenant: TenantId, context: &
     Ok((engine.inner.identity.by_principal(&caller).await?, kept))
 }
 
+/// The waiting calls that this replica is busy with.
+#[derive(Debug, Default)]
+pub(crate) struct TakingUp(Mutex<HashSet<ApprovalId>>);
+
+/// One of them, until dropped.
+#[derive(Debug)]
+struct Entered<'a>(&'a TakingUp, ApprovalId);
+
+impl TakingUp {
+    fn enter(&self, id: ApprovalId) -> Option<Entered<'_>> {
+        let new = self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(id);
+        new.then_some(Entered(self, id))
+    }
+}
+
+impl Drop for Entered<'_> {
+    fn drop(&mut self) {
+        self.0.0.lock().unwrap_or_else(PoisonError::into_inner).remove(&self.1);
+    }
+}
+
 impl Engine {
     /// Takes a decided call up at once, rather than at the next look.
     pub(crate) fn resume_soon(&self, tenant: TenantId, id: ApprovalId) {
@@ -73,6 +98,8 @@ impl Engine {
         if self.inner.flights.is_closed() {
             return;
         }
+        // The next look finds it again while it waits here for a place in its concurrency group.
+        let Some(_mine) = self.inner.taking_up.enter(id) else { return };
         if let Err(error) = self.try_take_up(tenant, id).await {
             tracing::warn!(error = &error as &dyn std::error::Error, approval = %id, "a waiting call was not taken up");
         }

@@ -28,7 +28,9 @@ fn text(address: SocketAddr, base: &str, durability: Durability, first: Option<&
         None => "`toolwright users link EMAIL` makes a new sign-in link\n".to_owned(),
     };
     if durability == Durability::Buffered {
-        text.push_str("WARNING: log.durability is `buffered`, for measuring only: a crash loses answered calls\n");
+        text.push_str(
+            "WARNING: log.durability is `buffered`, for measuring only: a crash loses answered calls\n",
+        );
     }
     text + &format!("listening on http://{address}")
 }

@@ -77,7 +77,9 @@ pub(crate) async fn run(common: &Common) -> Result<ExitCode> {
 async fn examine(report: &mut Report, config: &Config, target: &Target) {
     match config.log.durability {
         Durability::Full => report.ok("settings", "can be read"),
-        Durability::Buffered => report.warn("settings", "log.durability is `buffered`: a crash loses answered calls"),
+        Durability::Buffered => {
+            report.warn("settings", "log.durability is `buffered`: a crash loses answered calls")
+        }
     }
     if let Some(folder) = folder::of(target) {
         data_folder(report, folder);
@@ -172,7 +174,8 @@ async fn database(report: &mut Report, config: &Config, target: &Target) -> Opti
         Ok(tenants) => report.ok("database", format!("answers, and has {} tenants", tenants.len())),
         Err(error) => {
             let error = anyhow::Error::new(error);
-            report.fail("database", format!("has no usable schema, `toolwright migrate` makes it: {error:#}"));
+            report
+                .fail("database", format!("has no usable schema, `toolwright migrate` makes it: {error:#}"));
             store.close().await;
             return None;
         }
@@ -198,7 +201,10 @@ fn key(report: &mut Report, found: Result<Option<Found>>, target: &Target, bound
         (None, Some(_)) => report.fail(CHECK, "is not there, and the database belongs to one"),
         (None, None) if folder::of(target).is_some() => report.ok(CHECK, "the first start makes one"),
         (None, None) => {
-            report.fail(CHECK, "is not set: TOOLWRIGHT_MASTER_KEY or `master_key_file`; `toolwright master-key` makes one");
+            report.fail(
+                CHECK,
+                "is not set: TOOLWRIGHT_MASTER_KEY or `master_key_file`; `toolwright master-key` makes one",
+            );
         }
     }
 }
@@ -213,7 +219,9 @@ async fn clock(report: &mut Report, store: Option<&Store>) {
         None => now,
     };
     match now.since(theirs).max(theirs.since(now)) {
-        skew if SKEW_MAX < skew => report.warn("clock", format!("{} s apart from the database's", skew.as_secs())),
+        skew if SKEW_MAX < skew => {
+            report.warn("clock", format!("{} s apart from the database's", skew.as_secs()))
+        }
         _ => report.ok("clock", now.to_string()),
     }
 }

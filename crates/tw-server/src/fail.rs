@@ -64,6 +64,9 @@ mod tests {
         assert_eq!(text(&error), "error: cannot read the key: the file is empty\nhint: make another");
 
         let error = Err::<(), _>(error).context("cannot start").unwrap_err();
-        assert_eq!(text(&error), "error: cannot start: cannot read the key: the file is empty\nhint: make another");
+        assert_eq!(
+            text(&error),
+            "error: cannot start: cannot read the key: the file is empty\nhint: make another"
+        );
     }
 }

@@ -14,8 +14,12 @@ pub(crate) fn start(log: &Log) -> Result<()> {
     let filter = EnvFilter::try_new(&log.level).context("`log.level` cannot be used")?;
     let registry = tracing_subscriber::registry().with(filter);
     match log.format {
-        LogFormat::Json => registry.with(fmt::layer().json().flatten_event(true).with_writer(io::stderr)).try_init(),
-        LogFormat::Text => registry.with(fmt::layer().with_ansi(false).with_writer(|| OneLine(io::stderr()))).try_init(),
+        LogFormat::Json => {
+            registry.with(fmt::layer().json().flatten_event(true).with_writer(io::stderr)).try_init()
+        }
+        LogFormat::Text => {
+            registry.with(fmt::layer().with_ansi(false).with_writer(|| OneLine(io::stderr()))).try_init()
+        }
     }
     .context("cannot start the log")?;
     log_panics();

@@ -23,7 +23,7 @@ mod signals;
 
 use std::process::ExitCode;
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 use clap::{Parser, Subcommand};
 use tw_engine::MasterKey;
 
@@ -151,7 +151,7 @@ async fn run(command: Command) -> Result<ExitCode> {
 
 async fn migrate(place: &Place) -> Result<()> {
     let target = place.load()?.target()?;
-    folder::migrate(&target).await.context("the database was not changed")?;
+    folder::migrate(&target).await?;
     output::say("the database is up to date")
 }
 

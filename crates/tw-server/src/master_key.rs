@@ -41,7 +41,8 @@ pub(crate) fn find(config: &Config, target: &Target) -> Result<Option<Found>> {
         return Ok(Some(Found { key, source: Source::Environment }));
     }
     if let Some(file) = &config.master_key_file {
-        let key = read(file)?.with_context(|| format!("`master_key_file`: there is no file {}", file.display()));
+        let key =
+            read(file)?.with_context(|| format!("`master_key_file`: there is no file {}", file.display()));
         return Ok(Some(Found { key: key.hint(MAKE_ONE)?, source: Source::File(file.clone()) }));
     }
     let Some(file) = own_file(target) else { return Ok(None) };
@@ -76,11 +77,13 @@ pub(crate) async fn check(found: &Found, operator: &Operator) -> Result<()> {
     }
     let hint = "what is stored can be read with the key it was written with alone; start with that one";
     match &found.source {
-        Source::Environment => {
-            Err(refusal(format!("the database belongs to another master key than the one in {VARIABLE}"), hint))
-        }
+        Source::Environment => Err(refusal(
+            format!("the database belongs to another master key than the one in {VARIABLE}"),
+            hint,
+        )),
         Source::File(file) => {
-            let what = format!("the database belongs to another master key than the one in {}", file.display());
+            let what =
+                format!("the database belongs to another master key than the one in {}", file.display());
             Err(refusal(what, hint))
         }
         Source::Made(file) => {
@@ -96,8 +99,9 @@ pub(crate) async fn check(found: &Found, operator: &Operator) -> Result<()> {
 pub(crate) fn exposure(source: &Source) -> Option<String> {
     match source {
         Source::Environment => None,
-        Source::File(file) | Source::Made(file) => exposed(file)
-            .then(|| format!("every user of this machine can read the master key: chmod 600 {}", file.display())),
+        Source::File(file) | Source::Made(file) => exposed(file).then(|| {
+            format!("every user of this machine can read the master key: chmod 600 {}", file.display())
+        }),
     }
 }
 
@@ -124,9 +128,12 @@ fn read(file: &Path) -> Result<Option<MasterKey>> {
     let text = match fs::read_to_string(file) {
         Ok(text) => text,
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
-        Err(error) => return Err(error).with_context(|| format!("cannot read the master key in {}", file.display())),
+        Err(error) => {
+            return Err(error).with_context(|| format!("cannot read the master key in {}", file.display()));
+        }
     };
-    let key = parse(&text).with_context(|| format!("{} holds no master key", file.display())).hint(MAKE_ONE)?;
+    let key =
+        parse(&text).with_context(|| format!("{} holds no master key", file.display())).hint(MAKE_ONE)?;
     Ok(Some(key))
 }
 

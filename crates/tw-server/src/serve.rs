@@ -36,7 +36,8 @@ const GONE_AFTER: Duration = Duration::from_millis(29_500);
 const CLOSING: Duration = Duration::from_millis(750);
 const UPKEEP_EVERY: Duration = Duration::from_secs(5);
 /// Upper ends, in seconds, of the ranges in which durations are counted.
-const DURATIONS: &[f64] = &[0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 120.0];
+const DURATIONS: &[f64] =
+    &[0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 120.0];
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
@@ -137,7 +138,10 @@ async fn start_engine(config: &Config, target: &Target, store: Store, operator: 
     let engine = Engine::start(setup).context("cannot start the engine")?;
     if matches!(target, Target::Sqlite { .. }) {
         // Nobody else works on this database, so whatever is still open was cut off.
-        engine.close_left_over_runs().await.context("cannot close the runs that an earlier server left open")?;
+        engine
+            .close_left_over_runs()
+            .await
+            .context("cannot close the runs that an earlier server left open")?;
     }
     Ok(engine)
 }
@@ -155,7 +159,9 @@ fn reachable(address: SocketAddr) -> SocketAddr {
 
 fn warn_of(config: &Config, address: SocketAddr) {
     if config.log.durability == Durability::Buffered {
-        tracing::warn!("log.durability is `buffered`: answers do not wait for the disk, so a crash loses some");
+        tracing::warn!(
+            "log.durability is `buffered`: answers do not wait for the disk, so a crash loses some"
+        );
     }
     if !address.ip().is_loopback() && config.public_url.is_none() && config.allowed_hosts.is_empty() {
         tracing::warn!(
@@ -166,18 +172,13 @@ fn warn_of(config: &Config, address: SocketAddr) {
 
 impl Running {
     fn open(config: &Config, engine: Engine, listener: TcpListener, metrics: PrometheusHandle) -> Self {
-        let counted = engine.clone();
         let settings = tw_http::Settings {
             public_url: config.public_url.clone(),
             allowed_hosts: config.allowed_hosts.clone(),
             allowed_origins: config.allowed_origins.clone(),
             body_limit: config.body_limit_bytes,
             metrics_public: config.metrics.public,
-            render_metrics: Arc::new(move || {
-                let in_flight = u32::try_from(counted.in_flight()).unwrap_or(u32::MAX);
-                metrics::gauge!("toolwright_runs_in_flight").set(in_flight);
-                metrics.render()
-            }),
+            render_metrics: Arc::new(move || metrics.render()),
         };
         let router = tw_http::router(engine.clone(), settings);
         let stop = CancellationToken::new();

@@ -13,7 +13,9 @@ impl Store {
     /// this returns, and nobody but the owner of the process can read it.
     pub async fn backup(&self, file: &Path) -> Result<()> {
         let Db::Sqlite { .. } = &self.db else {
-            return Err(Error::Refused { why: "a PostgreSQL database is backed up with its own tools: use pg_dump" });
+            return Err(Error::Refused {
+                why: "a PostgreSQL database is backed up with its own tools: use pg_dump",
+            });
         };
         let name = file.to_str().ok_or(Error::Refused { why: "the name of a backup file must be UTF-8" })?;
         let Conn::Sqlite(mut connection) = self.db.read("{}").await? else {

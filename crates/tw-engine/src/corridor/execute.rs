@@ -5,7 +5,7 @@ use std::{panic::AssertUnwindSafe, sync::Arc, time::Duration};
 use futures::FutureExt;
 use serde_json::{Value, value::RawValue};
 use tokio::{
-    sync::mpsc,
+    sync::{mpsc, oneshot},
     time::{Instant, sleep_until},
 };
 use toolwright_sdk::{ContextParts, ToolContext};
@@ -95,33 +95,34 @@ impl Engine {
         let entry =
             record::entry(&caller, &tool.slug, run, session, Step::Open(Box::new(new)), vec![event]);
         let started = entry.at;
-        let starting = if flush_first {
-            self.append(entry).await?;
-            None
-        } else {
-            Some(self.inner.store.log().append(entry))
-        };
         let open = (!in_time).then(|| self.fresh_run(&caller, &tool, run, session, mode, started, RunStatus::Running));
-        let job = Job {
-            engine: self.clone(),
-            caller,
-            tool,
-            run,
-            session,
-            mode,
-            started,
-            lease_epoch: 1,
-            starting,
-            input,
-            boarding,
-            slot,
-        };
-        let mut task = tokio::spawn(job.run());
+        let engine = self.clone();
+        let (on_disk, told) = oneshot::channel();
+        // From here on nothing depends on the caller: a start that is written has somebody who runs it,
+        // and a run that ends has somebody who writes that down.
+        let mut task = tokio::spawn(async move {
+            let starting = if flush_first {
+                engine.append(entry).await?;
+                // Only a caller who no longer waits for the end wants to know.
+                let _ = on_disk.send(());
+                None
+            } else {
+                Some(engine.inner.store.log().append(entry))
+            };
+            let lease_epoch = 1;
+            let job =
+                Job { engine, caller, tool, run, session, mode, started, lease_epoch, starting, input, boarding, slot };
+            job.run().await
+        });
         let ended = match open {
             None => task.await,
             Some(open) => match tokio::time::timeout(wait, &mut task).await {
                 Ok(ended) => ended,
-                Err(_) => return Ok(Answer { run: open, approval: None }),
+                // What is answered as running is on disk as running.
+                Err(_) => tokio::select! {
+                    ended = &mut task => ended,
+                    Ok(()) = told => return Ok(Answer { run: open, approval: None }),
+                },
             },
         };
         // The task contains the tool's panics itself; one that is left is ours.

@@ -58,7 +58,7 @@ on_both! {
     async fn output_that_breaks_its_schema_is_not_handed_on(db: TestDb) {
         let world = World::new(db).await;
         let (said, trail) = fails(world.one(), "test.bad_output", json!({ "text": "seven" })).await;
-        expect![[r"error OUTPUT_INVALID the tool's output does not fit its schema: `/number` must be an integer"]]
+        expect![[r"error OUTPUT_INVALID the tool's output does not fit its schema: `/number` must be an integer, not a string"]]
             .assert_eq(&said);
         expect![[r"
             tool.started test.bad_output

@@ -4,8 +4,17 @@
 mod tools;
 mod world;
 
+mod approvals;
 mod calls;
+mod cancel;
+mod drain;
 mod failures;
+mod idempotency;
+mod log;
+mod orphans;
+mod projection;
 mod refusals;
+mod resume;
+mod revocation;
 mod sessions;
 mod slots;

@@ -89,12 +89,12 @@ on_both! {
 
         expect![[r"
             INVALID_PARAMS: the input does not fit in 6 places
-              /first must be a string
-              /fourth is not a known field
-              /more has 3 items, at most 2 are allowed
-              /more/1 must be an integer
-              /second must be 0 or more
-              /third must be one of: boolean, null"]]
+              /first must be a string, not a number
+              /fourth is not a known property
+              /more must have at most 2 items
+              /more/1 must be an integer, not a string
+              /second must be at least 0
+              /third must be a boolean or null, not a string"]]
         .assert_eq(&told(&answer));
         assert_eq!(server.count_runs().await, 0);
     }

@@ -309,6 +309,12 @@ async fn fail(_cx: ToolContext, input: Text) -> Result<Value, ToolFailure> {
     Err(ToolFailure::new(input.text))
 }
 
+/// Fails for lack of time that was somebody else's.
+#[tool(slug = "test.gives_up", name = "Give up", category = "test", icon = "x", version = "1.0.0", level = "read")]
+async fn give_up(_cx: ToolContext, input: Text) -> Result<Value, ToolFailure> {
+    Err(ToolFailure::with_code(toolwright_sdk::Code::Timeout, input.text))
+}
+
 /// Panics.
 #[tool(slug = "test.panic", name = "Panic", category = "test", icon = "x", version = "1.0.0", level = "write")]
 async fn crash(_cx: ToolContext, input: Text) -> Result<Value, ToolFailure> {

@@ -98,6 +98,10 @@ impl World {
         self.servers.last().unwrap()
     }
 
+    pub(crate) fn servers(&self) -> &[Server] {
+        &self.servers
+    }
+
     pub(crate) fn tenant(&self) -> TenantId {
         self.people.tenant
     }
@@ -351,7 +355,7 @@ pub(crate) enum Raw {
 }
 
 impl Raw {
-    async fn open(db: &TestDb) -> Self {
+    pub(crate) async fn open(db: &TestDb) -> Self {
         match db.target() {
             Target::Sqlite { file } => {
                 let options = SqliteConnectOptions::new().filename(file).busy_timeout(Duration::from_secs(10));

@@ -58,6 +58,7 @@ pub(crate) fn routes() -> OpenApiRouter<App> {
         .routes(routes!(operations::openapi_json))
         .routes(routes!(operations::docs))
         .route("/api/docs/{file}", axum::routing::get(operations::docs_file))
+        .route("/sign-in", axum::routing::get(operations::sign_in_page))
         .routes(routes!(login::me))
         .routes(routes!(login::sign_in))
         .routes(routes!(login::sign_in_by_link))

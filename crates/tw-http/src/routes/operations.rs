@@ -63,9 +63,15 @@ pub(crate) async fn docs() -> Response {
     page("text/html; charset=utf-8", include_str!("../docs_page/index.html"))
 }
 
+/// Where a one-time sign-in link leads. Opening it uses nothing up; its button does.
+pub(crate) async fn sign_in_page() -> Response {
+    page("text/html; charset=utf-8", include_str!("../docs_page/sign-in.html"))
+}
+
 pub(crate) async fn docs_file(Path(file): Path<String>) -> Result<Response> {
     match file.as_str() {
         "docs.js" => Ok(page("text/javascript; charset=utf-8", include_str!("../docs_page/docs.js"))),
+        "sign-in.js" => Ok(page("text/javascript; charset=utf-8", include_str!("../docs_page/sign-in.js"))),
         "docs.css" => Ok(page("text/css; charset=utf-8", include_str!("../docs_page/docs.css"))),
         _ => Err(Problem::new(Code::NotFound, "there is no such file")),
     }

@@ -72,8 +72,8 @@ fn environment() -> Env {
     let setting = |key: &figment::value::UncasedStr| {
         let key = key.as_str().to_ascii_uppercase();
         // A Kubernetes service called `toolwright` puts such variables into every container.
-        let of_kubernetes =
-            key == "PORT" || ["PORT_", "SERVICE_HOST", "SERVICE_PORT"].iter().any(|start| key.starts_with(start));
+        let of_kubernetes = key == "PORT"
+            || ["PORT_", "SERVICE_HOST", "SERVICE_PORT"].iter().any(|start| key.starts_with(start));
         !of_kubernetes
     };
     Env::prefixed(PREFIX).ignore(OTHER).filter(setting).split("__")

@@ -38,9 +38,7 @@ pub(crate) struct Config {
     pub(crate) limits: RateLimits,
     pub(crate) log: Log,
     pub(crate) database: Database,
-    #[expect(dead_code, reason = "read by the execution kinds that call out")]
     pub(crate) egress: Egress,
-    #[expect(dead_code, reason = "read by the execution kinds that ask a model")]
     pub(crate) models: BTreeMap<String, Model>,
 }
 
@@ -111,7 +109,6 @@ impl Default for Database {
 /// Where tools may connect to. Read by the execution kinds that call out.
 #[derive(Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-#[cfg_attr(not(test), expect(dead_code, reason = "read by the execution kinds that call out"))]
 pub(crate) struct Egress {
     pub(crate) policy: EgressPolicy,
     /// Addresses and ranges that are open beside what the policy opens.
@@ -183,7 +180,8 @@ impl Config {
             return Ok(folder.clone());
         }
         let user = etcetera::base_strategy::choose_native_strategy();
-        let user = user.map_err(|_| refusal("there is no home folder to keep data in", "name one with --data-dir"))?;
+        let user =
+            user.map_err(|_| refusal("there is no home folder to keep data in", "name one with --data-dir"))?;
         Ok(user.data_dir().join("toolwright"))
     }
 

@@ -27,21 +27,20 @@ const FILE: &str = r#"
 
 #[test]
 fn defaults_need_nothing() {
-    Jail::expect_with(|_| {
+    in_jail(|_| {
         let config = loaded(&Place::default());
         assert_eq!(config.listen, "127.0.0.1:7420");
         assert_eq!(config.body_limit_bytes, 4 * 1024 * 1024);
         assert_eq!(config.log.durability, Durability::Full);
         assert!(!config.metrics.public);
         assert!(config.limits.per_tenant.is_none());
-        Ok(())
     });
 }
 
 #[test]
 fn file_gives_way_to_environment_and_environment_to_flags() {
-    Jail::expect_with(|jail| {
-        jail.create_file("toolwright.toml", FILE)?;
+    in_jail(|jail| {
+        jail.create_file("toolwright.toml", FILE).unwrap();
         let place = Place { config: Some("toolwright.toml".into()), ..Place::default() };
         let config = loaded(&place);
         assert_eq!(config.listen, "127.0.0.1:1111");
@@ -61,13 +60,12 @@ fn file_gives_way_to_environment_and_environment_to_flags() {
 
         let config = place.load_with(|config| config.listen = "127.0.0.1:3333".to_owned()).ok().unwrap();
         assert_eq!(config.listen, "127.0.0.1:3333");
-        Ok(())
     });
 }
 
 #[test]
 fn folder_on_the_command_line_beats_a_database_of_the_environment() {
-    Jail::expect_with(|jail| {
+    in_jail(|jail| {
         jail.set_env("TOOLWRIGHT_DATABASE_URL", "postgres://u@localhost/db");
         let target = |place: Place| loaded(&place).target().unwrap();
         assert!(matches!(target(Place::default()), Target::Postgres { .. }));
@@ -77,27 +75,29 @@ fn folder_on_the_command_line_beats_a_database_of_the_environment() {
 
         let both = Place { database_url: Some("postgres://flag@localhost/db".to_owned()), ..folder };
         assert_eq!(target(both), Target::Postgres { url: "postgres://flag@localhost/db".to_owned() });
-        Ok(())
     });
 }
 
 #[test]
 fn lists_fit_into_the_environment() {
-    Jail::expect_with(|jail| {
-        for text in ["127.0.0.1:9999,10.0.0.0/8", r#"["127.0.0.1:9999", "10.0.0.0/8"]"#, "[127.0.0.1:9999, 10.0.0.0/8]"] {
+    in_jail(|jail| {
+        for text in [
+            "127.0.0.1:9999,10.0.0.0/8",
+            r#"["127.0.0.1:9999", "10.0.0.0/8"]"#,
+            "[127.0.0.1:9999, 10.0.0.0/8]",
+        ] {
             jail.set_env("TOOLWRIGHT_EGRESS__ALLOW", text);
             assert_eq!(loaded(&Place::default()).egress.allow, ["127.0.0.1:9999", "10.0.0.0/8"], "{text}");
         }
         jail.set_env("TOOLWRIGHT_ALLOWED_HOSTS", "one.example");
         assert_eq!(loaded(&Place::default()).allowed_hosts, ["one.example"]);
-        Ok(())
     });
 }
 
 #[test]
 fn sections_for_execution_kinds_are_kept() {
-    Jail::expect_with(|jail| {
-        jail.create_file("toolwright.toml", FILE)?;
+    in_jail(|jail| {
+        jail.create_file("toolwright.toml", FILE).unwrap();
         jail.set_env("TOOLWRIGHT_MODELS__DEFAULT__BASE_URL", "http://127.0.0.1:9999/v1");
         let config = loaded(&Place { config: Some("toolwright.toml".into()), ..Place::default() });
         assert_eq!(config.egress.policy, EgressPolicy::Any);
@@ -107,14 +107,19 @@ fn sections_for_execution_kinds_are_kept() {
         assert_eq!(model.api_key.as_deref(), Some("env:OPENAI_API_KEY"));
         assert_eq!(model.base_url.as_deref(), Some("http://127.0.0.1:9999/v1"));
         assert!(model.other.contains_key("temperature"));
-        Ok(())
     });
 }
 
 #[test]
 fn bad_setting_in_a_file_is_named_with_its_file() {
-    check_file("lisen = \"x\"", "in bad.toml: `lisen`: there is no such setting; known here: listen, data_dir,");
-    check_file("[log]\nfromat = \"json\"", "in bad.toml: `log.fromat`: there is no such setting; known here: durab");
+    check_file(
+        "lisen = \"x\"",
+        "in bad.toml: `lisen`: there is no such setting; known here: listen, data_dir,",
+    );
+    check_file(
+        "[log]\nfromat = \"json\"",
+        "in bad.toml: `log.fromat`: there is no such setting; known here: durab",
+    );
     check_file("[log]\nformat = \"xml\"", "in bad.toml: `log.format`: must be `json` or `text`");
     check_file("[log]\ndurability = \"some\"", "in bad.toml: `log.durability`: must be `full` or `buffered`");
     check_file("[limits]\nper_key = 0", "in bad.toml: `limits.per_key`: must be a nonzero u32");
@@ -129,26 +134,49 @@ fn bad_setting_in_a_file_is_named_with_its_file() {
 #[test]
 fn bad_setting_in_the_environment_is_named_as_a_variable() {
     check_env("TOOLWRIGHT_LISTNE", "x", "in the environment: TOOLWRIGHT_LISTNE: there is no such setting");
-    check_env("TOOLWRIGHT_LOG__FROMAT", "x", "in the environment: TOOLWRIGHT_LOG__FROMAT: there is no such setting");
-    check_env("TOOLWRIGHT_BODY_LIMIT_BYTES", "4MB", "in the environment: TOOLWRIGHT_BODY_LIMIT_BYTES: must be usize");
+    check_env(
+        "TOOLWRIGHT_LOG__FROMAT",
+        "x",
+        "in the environment: TOOLWRIGHT_LOG__FROMAT: there is no such setting",
+    );
+    check_env(
+        "TOOLWRIGHT_BODY_LIMIT_BYTES",
+        "4MB",
+        "in the environment: TOOLWRIGHT_BODY_LIMIT_BYTES: must be usize",
+    );
 }
 
 #[test]
 fn fault_never_shows_a_secret() {
     check_env("TOOLWRIGHT_MODELS", "sk-canary", "in the environment: TOOLWRIGHT_MODELS: must be a map");
-    check_env("TOOLWRIGHT_DATABASE_URL", "mysql://root:canary@db", "`database_url` must start with postgres://");
-    check_file("database_url = \"postgres://u:canary@db\nlisten = 1", "in bad.toml: TOML parse error at line 1");
+    check_env(
+        "TOOLWRIGHT_DATABASE_URL",
+        "mysql://root:canary@db",
+        "`database_url` must start with postgres://",
+    );
+    check_file(
+        "database_url = \"postgres://u:canary@db\nlisten = 1",
+        "in bad.toml: TOML parse error at line 1",
+    );
 }
 
 #[test]
 fn variables_that_are_no_settings_are_left_alone() {
-    Jail::expect_with(|jail| {
-        for name in ["MASTER_KEY", "URL", "KEY", "CONFIG", "PORT", "PORT_7420_TCP_ADDR", "SERVICE_HOST", "SERVICE_PORT_HTTP"] {
+    in_jail(|jail| {
+        for name in [
+            "MASTER_KEY",
+            "URL",
+            "KEY",
+            "CONFIG",
+            "PORT",
+            "PORT_7420_TCP_ADDR",
+            "SERVICE_HOST",
+            "SERVICE_PORT_HTTP",
+        ] {
             jail.set_env(format!("TOOLWRIGHT_{name}"), "tcp://10.0.0.1:7420");
         }
         jail.set_env("TOOLWRIGHT_PUBLIC_URL", "");
         assert!(loaded(&Place::default()).public_url.is_none());
-        Ok(())
     });
 }
 
@@ -159,25 +187,32 @@ fn missing_file_is_an_error() {
     assert!(error.starts_with("cannot read the settings in nowhere/toolwright.toml"), "{error}");
 }
 
+/// In a folder and an environment of its own.
+#[expect(clippy::result_large_err, reason = "the error is the library's")]
+fn in_jail(test: impl FnOnce(&mut Jail)) {
+    Jail::expect_with(|jail| {
+        test(jail);
+        Ok(())
+    });
+}
+
 fn loaded(place: &Place) -> Config {
     place.load().unwrap_or_else(|error| panic!("{error:#}"))
 }
 
 #[track_caller]
 fn check_file(text: &str, expected: &str) {
-    Jail::expect_with(|jail| {
-        jail.create_file("bad.toml", text)?;
+    in_jail(|jail| {
+        jail.create_file("bad.toml", text).unwrap();
         refused(&Place { config: Some("bad.toml".into()), ..Place::default() }, expected);
-        Ok(())
     });
 }
 
 #[track_caller]
 fn check_env(name: &str, value: &str, expected: &str) {
-    Jail::expect_with(|jail| {
+    in_jail(|jail| {
         jail.set_env(name, value);
         refused(&Place::default(), expected);
-        Ok(())
     });
 }
 

@@ -89,7 +89,8 @@ pub(crate) async fn run(common: &Common, command: Command) -> Result<()> {
         Command::Revoke { key } => {
             let revoked = office.operator.revoke_key(prefix(&key)).await;
             // What was given may be a whole key, and is not repeated.
-            let revoked = revoked.context("cannot revoke").hint("`toolwright keys list` shows the keys of a tenant")?;
+            let revoked =
+                revoked.context("cannot revoke").hint("`toolwright keys list` shows the keys of a tenant")?;
             match common.json {
                 true => output::json(&shown(&revoked, None)),
                 false => output::say(&format!("revoked {} ({})", revoked.prefix, revoked.name)),
@@ -159,7 +160,8 @@ fn acts_as(text: &str) -> Result<ActsAs, String> {
 
 /// A span such as `30m`, `12h`, `90d` or `52w`.
 fn span(text: &str) -> Result<Duration, String> {
-    let wrong = || format!("`{text}` is no time: use minutes, hours, days or weeks, such as 30m, 12h, 90d or 52w");
+    let wrong =
+        || format!("`{text}` is no time: use minutes, hours, days or weeks, such as 30m, 12h, 90d or 52w");
     let unit = text.chars().next_back().ok_or_else(wrong)?;
     let seconds: u64 = match unit {
         'm' => 60,
@@ -191,7 +193,21 @@ mod tests {
 
     #[test]
     fn what_is_no_span_is_refused() {
-        for text in ["", "d", "90", "0d", "-1d", "+1d", "1.5h", "9 d", "90D", "1y", "90é", "99999999999999999999d", "9999999w"] {
+        for text in [
+            "",
+            "d",
+            "90",
+            "0d",
+            "-1d",
+            "+1d",
+            "1.5h",
+            "9 d",
+            "90D",
+            "1y",
+            "90é",
+            "99999999999999999999d",
+            "9999999w",
+        ] {
             assert!(span(text).is_err(), "{text}");
         }
     }

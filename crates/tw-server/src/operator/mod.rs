@@ -73,7 +73,8 @@ impl Office {
     }
 
     async fn first_use(&self) -> Result<()> {
-        let made = self.operator.bootstrap().await.context("cannot prepare the database for its first use")?;
+        let made =
+            self.operator.bootstrap().await.context("cannot prepare the database for its first use")?;
         if made.is_some() {
             // A key that nobody has seen is worth nothing but a line in the list of keys.
             let slug: TenantSlug = FIRST_TENANT.parse().expect("the word is a tenant slug");

@@ -69,7 +69,8 @@ pub(crate) async fn run(common: &Common, command: Command) -> Result<()> {
             };
             let token = office.operator.sign_in_link(&tenant, &email).await;
             let token = token.with_context(|| format!("cannot make a link for {email} in `{tenant}`"));
-            let token = token.hint(format!("`toolwright users list --tenant {tenant}` shows who is there"))?;
+            let token =
+                token.hint(format!("`toolwright users list --tenant {tenant}` shows who is there"))?;
             let link = banner::sign_in(&base(config)?, &token);
             match common.json {
                 true => output::json(&json!({ "email": email, "tenant": tenant, "url": link })),
@@ -87,7 +88,13 @@ pub(crate) async fn run(common: &Common, command: Command) -> Result<()> {
                 users.iter().map(|user| {
                     let password = if user.has_password { "set" } else { "none" }.to_owned();
                     let since = output::moment(&user.created.to_string());
-                    vec![user.email.clone(), user.display_name.clone(), user.role.to_string(), password, since]
+                    vec![
+                        user.email.clone(),
+                        user.display_name.clone(),
+                        user.role.to_string(),
+                        password,
+                        since,
+                    ]
                 }),
             )
         }

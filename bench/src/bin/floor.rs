@@ -1,0 +1,50 @@
+//! The floor: a bare axum server that reads JSON and answers with a body like ours.
+
+use std::{
+    io::{Read, Write},
+    process::ExitCode,
+};
+
+use axum::{Json, Router, routing::post};
+use serde_json::{Value, json};
+use tokio::net::TcpListener;
+
+fn main() -> ExitCode {
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
+    match runtime.and_then(|runtime| runtime.block_on(serve())) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            let _ = writeln!(std::io::stderr(), "floor: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+async fn serve() -> std::io::Result<()> {
+    let listener = TcpListener::bind("127.0.0.1:0").await?;
+    writeln!(std::io::stdout(), "{}", json!({ "port": listener.local_addr()?.port(), "key": null }))?;
+    let server = axum::serve(listener, Router::new().route("/echo", post(echo)));
+    tokio::select! {
+        ended = server => ended,
+        closed = tokio::task::spawn_blocking(|| std::io::stdin().read_to_end(&mut Vec::new())) => {
+            closed.map_err(std::io::Error::other)?.map(drop)
+        }
+    }
+}
+
+async fn echo(Json(mut body): Json<Value>) -> Json<Value> {
+    Json(json!({
+        "run_id": "01932c07-5f1a-7cc0-9d3c-2f7a1f0e8a11",
+        "tool": "echo",
+        "version": "1.0.0",
+        "status": "success",
+        "success": true,
+        "output": body["input"].take(),
+        "summary": "as it came",
+        "markdown": null,
+        "error": null,
+        "error_code": null,
+        "duration_ms": 0,
+        "session_id": "01932c07-5f1a-7cc0-9d3c-2f7a1f0e8a11",
+    }))
+}

@@ -1,0 +1,8 @@
+//! The server under test, with the handful of tools that the goals name and those that come with the
+//! program.
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    tw_bench::subject::main()
+}

@@ -1,0 +1,12 @@
+//! The server that is measured, and the bodies that are sent to it.
+//!
+//! The programs `subject` and `crowd` are the real doors, engine and store with tools of their own; they
+//! differ only in how many tools they have. The program `tw-bench` starts them, and the floors they are
+//! held against, as processes of their own and measures from outside. Nothing here is part of the
+//! product.
+//!
+//! Start with `main.rs`, then `goals/`, one file per goal.
+
+pub mod bodies;
+pub mod subject;
+mod tools;

@@ -1,0 +1,117 @@
+//! `toolwright approvals`.
+
+use anyhow::{Context, Result};
+use clap::Subcommand;
+use serde::Serialize;
+use serde_json::{Value, value::RawValue};
+
+use super::{Server, field, items, tools, words};
+use crate::output::{self, block, moment};
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// List the calls that wait for a person
+    List {
+        /// pending, approved, denied, expired or cancelled [default: pending]
+        #[arg(long)]
+        status: Option<String>,
+        #[arg(long, default_value_t = 50)]
+        limit: usize,
+    },
+    /// Show what is to be decided
+    Show { id: String },
+    /// Let the call run, and print how it went
+    #[command(after_help = "Examples:\n  \
+        toolwright approvals approve ID --note 'checked with finance'\n  \
+        toolwright approvals approve ID --input '{ \"amount\": 50 }'")]
+    Approve {
+        id: String,
+        /// Run with this input instead of the one that was asked for
+        #[arg(long, value_name = "JSON")]
+        input: Option<String>,
+        /// Why, for the record
+        #[arg(long)]
+        note: Option<String>,
+    },
+    /// Refuse the call
+    Deny {
+        id: String,
+        /// Why, for the record and for whoever asked
+        #[arg(long)]
+        note: Option<String>,
+    },
+}
+
+#[derive(Serialize)]
+struct Decision {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    input: Option<Box<RawValue>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    note: Option<String>,
+}
+
+pub(crate) async fn run(server: &Server, command: Command) -> Result<()> {
+    let client = server.client()?;
+    match command {
+        Command::List { status, limit } => {
+            let approvals = client.list(&["approvals"], &[("status", status)], Some(limit)).await?;
+            if server.json { output::json(&approvals) } else { list(&approvals) }
+        }
+        Command::Show { id } => {
+            let approval = client.get(&["approvals", &id], &[]).await?;
+            if server.json { output::json(&approval) } else { show(&approval) }
+        }
+        Command::Approve { id, input, note } => {
+            let input = input.map(tools::json_text).transpose().context("the input is not JSON")?;
+            let body = serde_json::to_string(&Decision { input, note })?;
+            let run = client.post(&["approvals", &id, "approve"], body, None).await?;
+            if server.json {
+                return output::json(&run);
+            }
+            output::note(&format!(
+                "approved; the run {} is {}",
+                field(&run, "run_id"),
+                field(&run, "status")
+            ));
+            tools::tell(&run)
+        }
+        Command::Deny { id, note } => {
+            let body = serde_json::to_string(&Decision { input: None, note })?;
+            let answer = client.post(&["approvals", &id, "deny"], body, None).await?;
+            if server.json { output::json(&answer) } else { output::say("denied") }
+        }
+    }
+}
+
+fn list(approvals: &Value) -> Result<()> {
+    output::table(
+        &["id", "tool", "level", "asked by", "asked", "expires", "status"],
+        items(approvals).map(|approval| {
+            vec![
+                field(approval, "id"),
+                field(approval, "tool"),
+                field(approval, "level"),
+                words(&approval["requested_by"]),
+                moment(&field(approval, "requested_at")),
+                moment(&field(approval, "expires_at")),
+                field(approval, "status"),
+            ]
+        }),
+    )
+}
+
+fn show(approval: &Value) -> Result<()> {
+    let names = ["id", "status", "tool", "version", "level", "reason", "run_id"];
+    let mut pairs: Vec<(&str, String)> = names.iter().map(|name| (*name, field(approval, name))).collect();
+    pairs.push(("asked by", words(&approval["requested_by"])));
+    pairs.push(("asked", moment(&field(approval, "requested_at"))));
+    pairs.push(("expires", moment(&field(approval, "expires_at"))));
+    pairs.push(("decided by", words(&approval["decided_by"])));
+    pairs.push(("note", field(approval, "note")));
+    output::pairs(&pairs)?;
+    output::say(&format!("\ninput:\n{}", block(&approval["input"])))?;
+    if !approval["changes"].is_null() {
+        output::say(&format!("\nchanges:\n{}", block(&approval["changes"])))?;
+    }
+    Ok(())
+}

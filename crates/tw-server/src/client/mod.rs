@@ -1,0 +1,255 @@
+//! Commands that ask a running server, as any other program would.
+
+pub(crate) mod approvals;
+mod problem;
+pub(crate) mod runs;
+mod sse;
+mod tail;
+pub(crate) mod tools;
+
+use std::{error::Error as _, time::Duration};
+
+use anyhow::{Context, Result, bail};
+use reqwest::{Method, RequestBuilder, Response, StatusCode, Url, header, redirect};
+use serde_json::{Value, json};
+
+use crate::{
+    fail::{Hint, refusal},
+    output,
+};
+
+const CONNECT: Duration = Duration::from_secs(10);
+/// Longer than a server lets anybody wait for a run.
+const ANSWER: Duration = Duration::from_secs(150);
+/// A stream shows a sign of life every 15 seconds.
+const SILENCE: Duration = Duration::from_secs(45);
+/// What a server puts on one page at the most.
+const PAGE_MAX: usize = 200;
+
+/// Which server, and as whom.
+#[derive(Clone, Debug, clap::Args)]
+pub(crate) struct Server {
+    /// The server
+    #[arg(long, env = "TOOLWRIGHT_URL", default_value = "http://127.0.0.1:7420", global = true)]
+    url: String,
+    /// The API key; better in the environment, since other users of the machine can read command lines
+    #[arg(long, env = "TOOLWRIGHT_KEY", hide_env_values = true, global = true)]
+    key: Option<String>,
+    /// Print the answer as JSON
+    #[arg(long, global = true)]
+    pub(crate) json: bool,
+}
+
+/// A connection to a server.
+struct Client {
+    http: reqwest::Client,
+    base: Url,
+    key: String,
+}
+
+impl Server {
+    fn client(&self) -> Result<Client> {
+        let base = Url::parse(&self.url).with_context(|| format!("`{}` is not an address", self.url));
+        let base = base.hint("--url or TOOLWRIGHT_URL is such as http://127.0.0.1:7420")?;
+        if !matches!(base.scheme(), "http" | "https") {
+            bail!("the server's address starts with http:// or https://, not {}:", base.scheme());
+        }
+        let key = self.key.as_deref().map(str::trim).filter(|key| !key.is_empty()).map(str::to_owned);
+        let key = key.context("there is no API key").hint(
+            "set TOOLWRIGHT_KEY or give --key; `toolwright keys create --role admin` makes one on the server's machine",
+        )?;
+        let mut http = reqwest::Client::builder()
+            .user_agent(concat!("toolwright/", env!("CARGO_PKG_VERSION")))
+            .connect_timeout(CONNECT)
+            // The key is for this server and no other.
+            .redirect(redirect::Policy::none());
+        if is_this_machine(&base) {
+            http = http.no_proxy();
+        }
+        let http = http.build().context("cannot prepare the HTTP client")?;
+        Ok(Client { http, base, key })
+    }
+}
+
+fn is_this_machine(url: &Url) -> bool {
+    let host = url.host_str().unwrap_or_default();
+    let host = host.trim_start_matches('[').trim_end_matches(']');
+    host == "localhost" || host.parse::<std::net::IpAddr>().is_ok_and(|ip| ip.is_loopback())
+}
+
+impl Client {
+    /// An address below `/api`. Every word stays one step of the path, whatever is in it.
+    fn url(&self, path: &[&str], query: &[(&str, Option<String>)]) -> Result<Url> {
+        let mut url = self.base.clone();
+        if let Some(odd) = path.iter().find(|word| matches!(**word, "" | "." | "..")) {
+            bail!("`{odd}` is neither a name nor an id");
+        }
+        let mut steps = url.path_segments_mut().map_err(|()| anyhow::anyhow!("the address has no path"))?;
+        steps.pop_if_empty().push("api").extend(path);
+        drop(steps);
+        let given: Vec<_> =
+            query.iter().filter_map(|(name, value)| Some((*name, value.as_deref()?))).collect();
+        if !given.is_empty() {
+            url.query_pairs_mut().extend_pairs(given);
+        }
+        Ok(url)
+    }
+
+    fn request(&self, method: Method, url: Url) -> RequestBuilder {
+        self.http.request(method, url).bearer_auth(&self.key).header(header::ACCEPT, "application/json")
+    }
+
+    async fn get(&self, path: &[&str], query: &[(&str, Option<String>)]) -> Result<Value> {
+        let request = self.request(Method::GET, self.url(path, query)?).timeout(ANSWER);
+        self.answer(request).await
+    }
+
+    /// A list to its end, or to as many items as are wanted.
+    async fn list(
+        &self,
+        path: &[&str],
+        query: &[(&str, Option<String>)],
+        wanted: Option<usize>,
+    ) -> Result<Value> {
+        let wanted = wanted.unwrap_or(usize::MAX);
+        let mut items: Vec<Value> = Vec::new();
+        let mut cursor: Option<String> = None;
+        loop {
+            let limit = PAGE_MAX.min(wanted - items.len());
+            let mut query = query.to_vec();
+            query.extend([("limit", Some(limit.to_string())), ("cursor", cursor.take())]);
+            let mut page = self.get(path, &query).await?;
+            let Some(Value::Array(found)) = page.get_mut("items").map(Value::take) else {
+                bail!("the server answered without a list");
+            };
+            let last = found.is_empty();
+            items.extend(found);
+            cursor = page["next_cursor"].as_str().map(str::to_owned);
+            if last || cursor.is_none() || wanted <= items.len() {
+                return Ok(json!({ "items": items, "next_cursor": cursor, "total": page["total"] }));
+            }
+        }
+    }
+
+    async fn post(&self, path: &[&str], body: String, idempotency_key: Option<&str>) -> Result<Value> {
+        let mut request = self.request(Method::POST, self.url(path, &[])?).timeout(ANSWER);
+        request = request.header(header::CONTENT_TYPE, "application/json").body(body);
+        if let Some(key) = idempotency_key {
+            request = request.header("Idempotency-Key", key);
+        }
+        self.answer(request).await
+    }
+
+    async fn answer(&self, request: RequestBuilder) -> Result<Value> {
+        let response = self.send(request).await?;
+        let body = response.bytes().await.context("the server's answer broke off")?;
+        serde_json::from_slice(&body).context("the server answered with something that is not JSON")
+    }
+
+    /// Sends, and turns a refusal into an error.
+    async fn send(&self, request: RequestBuilder) -> Result<Response> {
+        let response = request.send().await.map_err(|error| self.unreachable(&error))?;
+        let status = response.status();
+        if status.is_success() {
+            return Ok(response);
+        }
+        if status.is_redirection() {
+            bail!("the server at {} sends elsewhere ({status}), which is not followed", self.base);
+        }
+        let body = response.bytes().await.unwrap_or_default();
+        let problem = problem::Problem::of(status, &body);
+        Err(match status {
+            StatusCode::UNAUTHORIZED => refusal(problem, "check --key or TOOLWRIGHT_KEY"),
+            _ => problem.into(),
+        })
+    }
+
+    fn unreachable(&self, error: &reqwest::Error) -> anyhow::Error {
+        let mut cause = error.to_string();
+        let mut source = error.source();
+        while let Some(error) = source {
+            cause = error.to_string();
+            source = error.source();
+        }
+        if error.is_timeout() {
+            cause = "it did not answer in time".to_owned();
+        }
+        refusal(
+            format!("cannot reach the server at {}: {cause}", self.base),
+            "start it with `toolwright serve`, or name another with --url or TOOLWRIGHT_URL",
+        )
+    }
+}
+
+/// `toolwright me`.
+pub(crate) async fn me(server: &Server) -> Result<()> {
+    let me = server.client()?.get(&["me"], &[]).await?;
+    if server.json {
+        return output::json(&me);
+    }
+    let object = me.as_object().cloned().unwrap_or_default();
+    let pairs: Vec<(&str, String)> =
+        object.iter().map(|(name, value)| (name.as_str(), words(value))).collect();
+    output::pairs(&pairs)
+}
+
+/// A value in one line: lists with commas, objects as name and value.
+fn words(value: &Value) -> String {
+    match value {
+        Value::Array(items) => items.iter().map(words).collect::<Vec<_>>().join(", "),
+        Value::Object(fields) => {
+            let fields = fields.iter().filter(|(_, value)| !value.is_null());
+            fields.map(|(name, value)| format!("{name} {}", words(value))).collect::<Vec<_>>().join(", ")
+        }
+        other => output::plain(other),
+    }
+}
+
+/// A field of an object, as a person reads it.
+fn field(value: &Value, name: &str) -> String {
+    output::plain(&value[name])
+}
+
+fn items(list: &Value) -> impl Iterator<Item = &Value> {
+    list["items"].as_array().into_iter().flatten()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn client(url: &str) -> Client {
+        Server { url: url.to_owned(), key: Some("k".to_owned()), json: false }.client().unwrap()
+    }
+
+    #[test]
+    fn word_stays_one_step_of_the_path() {
+        rustls::crypto::ring::default_provider().install_default().ok();
+        let client = client("http://127.0.0.1:7420");
+        let url = |word: &str| client.url(&["tools", word], &[]).map(|url| url.to_string());
+        assert_eq!(url("roi-calculator").unwrap(), "http://127.0.0.1:7420/api/tools/roi-calculator");
+        assert_eq!(url("../me?a=b#c").unwrap(), "http://127.0.0.1:7420/api/tools/..%2Fme%3Fa=b%23c");
+        assert!(url("..").is_err() && url("").is_err());
+    }
+
+    #[test]
+    fn server_may_be_below_a_path() {
+        rustls::crypto::ring::default_provider().install_default().ok();
+        let query = [("q", Some("a b".to_owned())), ("category", None)];
+        let url = client("https://example.com/tw/").url(&["tools"], &query).unwrap();
+        assert_eq!(url.as_str(), "https://example.com/tw/api/tools?q=a+b");
+    }
+
+    #[test]
+    fn this_machine_is_never_asked_through_a_proxy() {
+        for (url, own) in [
+            ("http://127.0.0.1:7420", true),
+            ("http://localhost", true),
+            ("http://[::1]:7420", true),
+            ("https://tools.example.com", false),
+            ("http://127.0.0.1.example.com", false),
+        ] {
+            assert_eq!(is_this_machine(&Url::parse(url).unwrap()), own, "{url}");
+        }
+    }
+}

@@ -1,0 +1,231 @@
+//! `toolwright tools`.
+
+use std::{
+    fs,
+    io::{self, Read},
+    path::{Path, PathBuf},
+    process::ExitCode,
+};
+
+use anyhow::{Context, Result};
+use clap::Subcommand;
+use serde::Serialize;
+use serde_json::{Value, value::RawValue};
+
+use super::{Server, field, items};
+use crate::{
+    fail::Hint,
+    output::{self, block},
+};
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// List the tools the key may see
+    List {
+        /// Words to look for
+        #[arg(long)]
+        q: Option<String>,
+        #[arg(long)]
+        category: Option<String>,
+    },
+    /// Show a tool and what it takes
+    Show {
+        /// Its slug or id
+        slug: String,
+    },
+    /// Run a tool and print its output
+    #[command(after_help = "Examples:\n  \
+        toolwright tools run roi-calculator --input '{ \"investment\": 100, \"returns\": 150 }'\n  \
+        echo '{ … }' | toolwright tools run roi-calculator --input -\n\n\
+        The exit code is 0 when the run succeeded, 1 when it failed or was refused, 3 when it waits for\n\
+        somebody.")]
+    Run(RunArgs),
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct RunArgs {
+    /// The tool's slug or id
+    slug: String,
+    /// The input as JSON, or `-` to read it from standard input [default: {}]
+    #[arg(long, value_name = "JSON", conflicts_with = "input_file")]
+    input: Option<String>,
+    /// A file with the input, or `-` for standard input
+    #[arg(long, value_name = "FILE")]
+    input_file: Option<PathBuf>,
+    /// How long to wait for the end of the run [default: the tool's own time limit]
+    #[arg(long, value_name = "MS")]
+    wait: Option<u64>,
+    /// The session the run belongs to
+    #[arg(long, value_name = "ID")]
+    session: Option<String>,
+    /// `debug` runs the draft as well
+    #[arg(long, value_parser = ["production", "debug"])]
+    mode: Option<String>,
+    /// With the same key and input, the run is made once and answered as often as it is asked for
+    #[arg(long, value_name = "KEY")]
+    idempotency_key: Option<String>,
+}
+
+#[derive(Serialize)]
+struct Body {
+    // The text as given: a number keeps its digits, and the server sees what was typed.
+    input: Box<RawValue>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    wait_ms: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    session_id: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    mode: Option<String>,
+}
+
+pub(crate) async fn run(server: &Server, command: Command) -> Result<ExitCode> {
+    let client = server.client()?;
+    match command {
+        Command::List { q, category } => {
+            let tools = client.list(&["tools"], &[("q", q), ("category", category)], None).await?;
+            match server.json {
+                true => output::json(&tools)?,
+                false => list(&tools)?,
+            }
+        }
+        Command::Show { slug } => {
+            let tool = client.get(&["tools", &slug], &[]).await?;
+            match server.json {
+                true => output::json(&tool)?,
+                false => show(&tool)?,
+            }
+        }
+        Command::Run(args) => {
+            let input = args.input()?;
+            let body = Body { input, wait_ms: args.wait, session_id: args.session, mode: args.mode };
+            let body = serde_json::to_string(&body)?;
+            let run =
+                client.post(&["tools", &args.slug, "run"], body, args.idempotency_key.as_deref()).await?;
+            match server.json {
+                true => output::json(&run)?,
+                false => tell(&run)?,
+            }
+            return Ok(exit_code(&run));
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+impl RunArgs {
+    fn input(&self) -> Result<Box<RawValue>> {
+        let stdin = Path::new("-");
+        let text = match (&self.input, &self.input_file) {
+            (Some(text), _) if text != "-" => text.clone(),
+            (None, Some(file)) if file != stdin => {
+                fs::read_to_string(file).with_context(|| format!("cannot read {}", file.display()))?
+            }
+            (None, None) => "{}".to_owned(),
+            _ => {
+                let mut text = String::new();
+                io::stdin().lock().read_to_string(&mut text).context("cannot read standard input")?;
+                text
+            }
+        };
+        json_text(text).context("the input is not JSON").hint(r#"the input is such as '{ "name": "value" }'"#)
+    }
+}
+
+/// A text that is JSON, as it is.
+pub(super) fn json_text(text: String) -> serde_json::Result<Box<RawValue>> {
+    RawValue::from_string(text.trim().to_owned())
+}
+
+fn list(tools: &Value) -> Result<()> {
+    output::table(
+        &["slug", "name", "category", "level", "version", "status"],
+        items(tools).map(|tool| {
+            let status = match tool["available"].as_bool() {
+                Some(false) => "not available".to_owned(),
+                _ => field(tool, "status"),
+            };
+            let mut row: Vec<String> = ["slug", "name", "category", "permission_level", "version"]
+                .map(|name| field(tool, name))
+                .into();
+            row.push(status);
+            row
+        }),
+    )
+}
+
+fn show(tool: &Value) -> Result<()> {
+    let names =
+        ["slug", "name", "description", "category", "version", "status", "timeout_ms", "unavailable_reason"];
+    let mut pairs: Vec<(&str, String)> = names.iter().map(|name| (*name, field(tool, name))).collect();
+    pairs.push(("level", field(tool, "permission_level")));
+    output::pairs(&pairs)?;
+    for (title, name) in [("input", "input_schema"), ("output", "output_schema")] {
+        if !tool[name].is_null() {
+            output::say(&format!("\n{title}:\n{}", block(&tool[name])))?;
+        }
+    }
+    Ok(())
+}
+
+/// Prints how a run went: its output, and beside it what a person should know.
+pub(super) fn tell(run: &Value) -> Result<()> {
+    let id = field(run, "run_id");
+    if !run["output"].is_null() {
+        output::say(&block(&run["output"]))?;
+    }
+    match run["status"].as_str().unwrap_or_default() {
+        "success" => {}
+        "needs_approval" => {
+            let approval = field(run, "approval_id");
+            output::note(&format!(
+                "run {id} waits for approval {approval}: toolwright approvals show {approval}"
+            ));
+        }
+        "pending" | "running" => {
+            output::note(&format!("run {id} has not ended yet: toolwright runs tail {id}"));
+        }
+        status => {
+            let error = if run["error"].is_null() { status.to_owned() } else { field(run, "error") };
+            let code = field(run, "error_code");
+            let code = if code.is_empty() { String::new() } else { format!("{code}, ") };
+            output::note(&format!("error: {error} ({code}run {id})"));
+        }
+    }
+    Ok(())
+}
+
+fn exit_code(run: &Value) -> ExitCode {
+    match run["status"].as_str().unwrap_or_default() {
+        "success" => ExitCode::SUCCESS,
+        "pending" | "running" | "needs_approval" => ExitCode::from(3),
+        _ => ExitCode::FAILURE,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn exit_code_tells_success_from_failure_and_from_waiting() {
+        let code = |status: &str| format!("{:?}", exit_code(&json!({ "status": status })));
+        let (ok, failed, waits) = (ExitCode::SUCCESS, ExitCode::FAILURE, ExitCode::from(3));
+        assert_eq!(code("success"), format!("{ok:?}"));
+        for status in ["error", "cancelled", "timed_out", "something new"] {
+            assert_eq!(code(status), format!("{failed:?}"), "{status}");
+        }
+        for status in ["pending", "needs_approval", "running"] {
+            assert_eq!(code(status), format!("{waits:?}"), "{status}");
+        }
+    }
+
+    #[test]
+    fn input_reaches_the_server_digit_by_digit() {
+        let input = json_text(r#" { "n": 18446744073709551615, "x": 1.10 } "#.to_owned()).unwrap();
+        let body = Body { input, wait_ms: Some(5), session_id: None, mode: None };
+        let text = serde_json::to_string(&body).unwrap();
+        assert_eq!(text, r#"{"input":{ "n": 18446744073709551615, "x": 1.10 },"wait_ms":5}"#);
+        assert!(json_text("{ n: 1 }".to_owned()).is_err());
+    }
+}
