@@ -10,3 +10,12 @@
 pub mod bodies;
 pub mod subject;
 mod tools;
+
+/// How many tools `crowd` has beyond those of `subject`.
+pub const CROWD: u32 = 1_600;
+
+/// The slug of one of them.
+#[must_use]
+pub fn crowd_slug(number: u32) -> String {
+    format!("crowd.tool{number}")
+}

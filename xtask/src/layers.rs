@@ -24,6 +24,8 @@ pub(crate) const LAYERS: &[(&str, &[&str])] = &[
     ("tw-http", &["tw-engine", "tw-model", "tw-schema"]),
     ("tw-server", &["tw-engine", "tw-http", "tw-model", "tw-store", "tw-tools"]),
     ("tw-test", &["tw-model", "tw-store"]),
+    ("tw-it", &["toolwright-sdk", "tw-server"]),
+    ("tw-bench", &["toolwright-sdk", "tw-engine", "tw-http", "tw-model", "tw-store", "tw-test", "tw-tools"]),
     ("xtask", &[]),
 ];
 

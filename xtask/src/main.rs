@@ -27,7 +27,7 @@ cargo xtask test [-- ARGS…]     everything: tools, format, lints, tidy, tests 
 cargo xtask check               format, lints and tidy only
 cargo xtask tidy                the house rules only
 cargo xtask with-pg -- CMD…     run a command with a PostgreSQL cluster named in TW_TEST_PG
-cargo xtask bench [-- ARGS…]    the benchmarks, with a cluster
+cargo xtask bench [-- ARGS…]    the benchmarks
 cargo xtask soak [-- ARGS…]     the long tests, with a cluster
 
 ARGS go to cargo-nextest, or to the benchmark program.";

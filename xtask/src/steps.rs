@@ -46,9 +46,11 @@ pub(crate) fn with_pg(root: &Path, program: &str, args: &[String]) -> Result<()>
 
 pub(crate) fn bench(root: &Path, args: &[String]) -> Result<()> {
     tools::install_postgres()?;
-    let cluster = start_cluster()?;
+    // The program starts the others itself, and a cluster that flushes, unlike the one for tests.
+    let build = ["build", "--profile", "fast", "--package", "tw-bench", "--bins", "--locked"];
+    step("build", || succeed(cargo(root).args(build)))?;
     let bench = ["run", "--profile", "fast", "--package", "tw-bench", "--locked", "--"];
-    step("bench", || succeed(cargo(root).args(bench).args(args).env(CLUSTER, cluster.url("postgres"))))
+    step("bench", || succeed(cargo(root).args(bench).args(args)))
 }
 
 pub(crate) fn soak(root: &Path, args: &[String]) -> Result<()> {

@@ -120,11 +120,12 @@ impl Engine {
         loop {
             let caller = permit.caller();
             let (_, run) = self.decidable(caller, id).await?;
-            let change = end_waiting("denied", "denied", "a person declined the call", Some(caller), note.clone());
+            let message = "a person declined the call";
+            let change = end_waiting("denied", "denied", message, Some(caller), note.clone());
             let event = payload::event(
                 EventKind::Cancelled,
                 run.id,
-                &payload::Cancelled { reason: "denied", note: note.as_deref(), effect: None },
+                &payload::Cancelled { reason: "denied", error: message, note: note.as_deref(), effect: None },
             );
             match self.decide(caller, run, Change { epoch: Some(caller.epoch), ..change }, event).await? {
                 Decided::Done(_) => return self.known_approval(caller, id).await,
@@ -191,14 +192,19 @@ impl Engine {
         let event = payload::event(
             EventKind::Cancelled,
             run.id,
-            &payload::Cancelled { reason: "superseded", note: None, effect: None },
+            &payload::Cancelled { reason: "superseded", error: message, note: None, effect: None },
         );
         self.decide(caller, run.clone(), change, event).await.map(drop)
     }
 
     /// Checks another input as if the agent had sent it, and seals it.
     async fn edit(&self, approval: &Approval, run: &Run, input: &RawValue) -> Result<Option<Edited>> {
-        let (agent, resumption) = resumed_caller(self, run.tenant, &approval.context).await?;
+        let resumed = resumed_caller(self, run.tenant, &approval.context).await;
+        let (agent, resumption) = resumed.map_err(|error| match error {
+            // It is the agent that may not, and the approver's own credentials are in order.
+            Error::Unauthenticated { why } => Error::NotPermitted { why: why.to_owned() },
+            error => error,
+        })?;
         let view = self.inner.catalogue.view(run.tenant, agent.epoch).await?;
         let same = view.tools.by_id(approval.tool_id).is_some_and(|tool| tool.definition_hash == approval.definition_hash);
         if !same {
@@ -216,6 +222,7 @@ impl Engine {
         let facts = seal::Sealed {
             tenant: run.tenant,
             principal: &approval.requested_by,
+            context: &approval.context,
             root: run.root,
             run: run.id,
             session: run.session,

@@ -66,13 +66,16 @@ impl Flights {
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    pub(crate) fn board(self: &Arc<Self>, tenant: TenantId, run: RunId) -> Boarding {
+    /// Lets a run in; `None` once this server is about to stop.
+    pub(crate) fn board(self: &Arc<Self>, tenant: TenantId, run: RunId) -> Option<Boarding> {
         let cancel = CancellationToken::new();
-        self.lock().insert(run, Flight { tenant, since: Instant::now(), cancel: cancel.clone() });
-        if self.aborted.load(Ordering::Acquire) {
-            cancel.cancel();
+        let mut open = self.lock();
+        // Asked under the lock, so that `drain` counts the run or the run sees that the door is shut.
+        if self.is_closed() {
+            return None;
         }
-        Boarding { flights: Arc::clone(self), run, cancel }
+        open.insert(run, Flight { tenant, since: Instant::now(), cancel: cancel.clone() });
+        Some(Boarding { flights: Arc::clone(self), run, cancel })
     }
 
     /// Tells one run to stop.

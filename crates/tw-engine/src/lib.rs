@@ -63,6 +63,7 @@ pub(crate) struct Inner {
     pub(crate) long_lists: runs::LongLists,
     pub(crate) throttle: admin::Throttle,
     pub(crate) taking_up: resume::TakingUp,
+    announced: tokio::sync::OnceCell<()>,
     end: CancellationToken,
 }
 
@@ -97,6 +98,7 @@ impl Engine {
                 long_lists: runs::LongLists::default(),
                 throttle: admin::Throttle::default(),
                 taking_up: resume::TakingUp::default(),
+                announced: tokio::sync::OnceCell::new(),
                 end: CancellationToken::new(),
                 store,
             }),
@@ -128,11 +130,19 @@ impl Engine {
     /// Closes, truthfully, the runs that servers of an earlier time left open. For a database that no
     /// other server uses.
     pub async fn close_left_over_runs(&self) -> Result<()> {
-        self.inner.store.heartbeat().await.map_err(Error::store("saying that this server is alive"))?;
-        let now = self.inner.store.now().await.map_err(Error::store("asking for the time"))?;
-        let earlier = Timestamp::from_micros(now.micros() - 1_000_000);
+        let beat = self.inner.store.heartbeat().await.map_err(Error::store("saying that this server is alive"))?;
+        // Everybody else was heard of before this, also a server that died a moment ago.
+        let earlier = Timestamp::from_micros(beat.micros() - 1);
         self.inner.store.forget_dead(earlier).await.map_err(Error::store("forgetting dead servers"))?;
         self.close_orphans(earlier).await
+    }
+
+    /// Says once that this server is alive, before it runs anything: another server would take a run of
+    /// somebody it has never heard of for one that was left over.
+    pub(crate) async fn announce(&self) -> Result<()> {
+        let beat = async || self.inner.store.heartbeat().await.map(drop);
+        let announced = self.inner.announced.get_or_try_init(beat).await;
+        announced.map(|()| ()).map_err(Error::store("saying that this server is alive"))
     }
 
     /// How many runs are under way here, for the metrics.

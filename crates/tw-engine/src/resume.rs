@@ -106,6 +106,7 @@ impl Engine {
     }
 
     async fn try_take_up(&self, tenant: TenantId, id: ApprovalId) -> Result<()> {
+        self.announce().await?;
         let scope = self.inner.store.tenant(tenant);
         let approval = scope.approval(id).await.map_err(Error::store("reading an approval"))?;
         let Some(approval) = approval else { return Ok(()) };
@@ -120,15 +121,22 @@ impl Engine {
     }
 
     async fn expire(&self, approval: &Approval, run: &Run) -> Result<()> {
-        let change = end_waiting("expired", "expired", "nobody decided in time", None, None);
-        self.end_parked(approval, run, "expired", change).await
+        let message = "nobody decided in time";
+        let change = end_waiting("expired", "expired", message, None, None);
+        self.end_parked(approval, run, ("expired", message), change).await
     }
 
-    async fn end_parked(&self, approval: &Approval, run: &Run, reason: &str, change: Change) -> Result<()> {
+    async fn end_parked(
+        &self,
+        approval: &Approval,
+        run: &Run,
+        (reason, error): (&str, &str),
+        change: Change,
+    ) -> Result<()> {
         let event = payload::event(
             EventKind::Cancelled,
             run.id,
-            &payload::Cancelled { reason, note: None, effect: None },
+            &payload::Cancelled { reason, error, note: None, effect: None },
         );
         let entry = tw_store::log::Entry {
             tenant: run.tenant,
@@ -157,7 +165,8 @@ impl Engine {
         let (caller, kept) = match resumed {
             Ok(resumed) => resumed,
             Err(Error::Unauthenticated { why }) => {
-                return self.end_parked(approval, &run, "not_permitted", void("not_permitted", why)).await;
+                let change = void("not_permitted", why);
+                return self.end_parked(approval, &run, ("not_permitted", why), change).await;
             }
             Err(error) => return Err(error),
         };
@@ -166,11 +175,14 @@ impl Engine {
                 let caller = Caller { epoch, ..caller };
                 self.run_approved(run, caller, kept, cleared).await
             }
-            Err((reason, message)) => self.end_parked(approval, &run, reason, void(reason, &message)).await,
+            Err((reason, message)) => {
+                self.end_parked(approval, &run, (reason, &message), void(reason, &message)).await
+            }
         }
     }
 
-    /// Walks the corridor again with the approved input: rights, schema and seal as they are now.
+    /// Walks the corridor again with the approved input: seal, rights and schema as they are now. The seal
+    /// comes first, since nothing else of what is stored can be believed without it.
     async fn clear_again(
         &self,
         approval: &Approval,
@@ -179,20 +191,13 @@ impl Engine {
         kept: &Resumption,
     ) -> Result<Result<(gate::Cleared, i64), (&'static str, String)>> {
         let view = self.inner.catalogue.view(run.tenant, caller.epoch).await?;
-        let id = approval.tool_id.to_string();
-        let walked = resolve::resolve(&view, &id, None, kept.mode)
-            .and_then(|resolved| authorize::authorize(resolved, caller, &view))
-            .and_then(|authorized| validate::validate(authorized, &approval.input, caller));
-        let valid = match walked {
-            Ok(valid) => valid,
-            Err(error) => return Ok(Err(("not_permitted", error.to_string()))),
-        };
         let tool = view.tools.by_id(approval.tool_id).cloned();
         let digest = seal::input_digest(&serde_json::from_str::<Value>(approval.input.get()).unwrap_or(Value::Null));
         let proof = tool.as_ref().and_then(|tool| {
             let facts = seal::Sealed {
                 tenant: run.tenant,
                 principal: &approval.requested_by,
+                context: &approval.context,
                 root: run.root,
                 run: run.id,
                 session: run.session,
@@ -202,9 +207,16 @@ impl Engine {
             };
             seal::open(approval, &facts, &self.inner.secrets)
         });
-        Ok(match proof {
-            Some(proof) => Ok((gate::redeem(valid, proof), view.epoch)),
-            None => Err(("superseded", "what was approved is not what would run now".to_owned())),
+        let Some(proof) = proof else {
+            return Ok(Err(("superseded", "what was approved is not what would run now".to_owned())));
+        };
+        let id = approval.tool_id.to_string();
+        let walked = resolve::resolve(&view, &id, None, kept.mode)
+            .and_then(|resolved| authorize::authorize(resolved, caller, &view))
+            .and_then(|authorized| validate::validate(authorized, &approval.input, caller));
+        Ok(match walked {
+            Ok(valid) => Ok((gate::redeem(valid, proof), view.epoch)),
+            Err(error) => Err(("not_permitted", error.to_string())),
         })
     }
 
@@ -212,7 +224,8 @@ impl Engine {
         let patience = Duration::from_secs(600);
         let slot = self.inner.slots.take(&caller, cleared.tool(), patience).await?;
         let (tool, input, text) = cleared.into_parts();
-        let boarding = self.inner.flights.board(run.tenant, run.id);
+        // A server that is about to stop leaves the call to the others.
+        let Some(boarding) = self.inner.flights.board(run.tenant, run.id) else { return Ok(()) };
         let change = Change {
             expect: Expect::Status(RunStatus::Pending),
             to: Some(RunStatus::Running),

@@ -91,53 +91,61 @@ impl Engine {
     /// Ends a run that has not ended: first in the log, then wherever it runs.
     pub async fn cancel(&self, permit: &Permit<CancelRuns>, id: RunId, reason: Option<&str>) -> Result<Answer> {
         let caller = permit.caller();
-        let run = self.visible_run(caller, id, "runs.tenant.cancel").await?;
-        if !run.status.is_open() {
-            return Err(Error::Conflict { why: format!("the run has ended already: {}", run.status.as_str()) });
-        }
-        let effect = match run.status {
-            RunStatus::Running if run.effectful => Effect::Unknown,
-            _ => Effect::None,
-        };
         let note = reason.map(storable);
-        let event = payload::event(
-            EventKind::Cancelled,
-            id,
-            &payload::Cancelled { reason: "cancelled", note: note.as_deref(), effect: Some(effect) },
-        );
-        let change = Change {
-            expect: Expect::Open,
-            to: Some(RunStatus::Cancelled),
-            finished: Some(Finished {
-                error: Some("the run was cancelled".to_owned()),
-                error_code: Some(tw_model::Code::Cancelled.as_str()),
-                effect: Some(effect),
-                ..Finished::default()
-            }),
-            claimed_by: None,
-            epoch: None,
-            decision: waits(run.status).then(|| ApprovalDecision {
-                status: "cancelled",
-                by: Some(caller.principal.label()),
-                note,
-                changes: None,
-                input: None,
-            }),
-        };
-        let tool = run.tool.as_str().into();
-        let entry = record::entry(caller, &tool, id, run.session, Step::Change(Box::new(change)), vec![event]);
-        match self.append(entry).await {
-            Ok(_) => {
-                self.inner.flights.stop(id);
-                let run = self.visible_run(caller, id, "runs.tenant.cancel").await?;
-                Ok(Answer { run, approval: None })
+        loop {
+            let run = self.visible_run(caller, id, "runs.tenant.cancel").await?;
+            if !run.status.is_open() {
+                let why = format!("the run has ended already: {}", run.status.as_str());
+                return Err(Error::Conflict { why });
             }
-            Err(Rejected::Status { status }) => {
-                Err(Error::Conflict { why: format!("the run has ended already: {}", status.as_str()) })
+            match self.append(cancelling(caller, &run, note.clone())).await {
+                Ok(_) => {
+                    self.inner.flights.stop(id);
+                    let run = self.visible_run(caller, id, "runs.tenant.cancel").await?;
+                    return Ok(Answer { run, approval: None });
+                }
+                // It moved on meanwhile, for instance because it was approved. What is written about its
+                // effect depends on where it stands, so look again.
+                Err(Rejected::Status { .. }) => {}
+                Err(source) => return Err(Error::Record { source }),
             }
-            Err(source) => Err(Error::Record { source }),
         }
     }
+}
+
+/// The entry that ends a run where it stands now.
+fn cancelling(caller: &Caller, run: &Run, note: Option<String>) -> tw_store::log::Entry {
+    let effect = match run.status {
+        RunStatus::Running if run.effectful => Effect::Unknown,
+        _ => Effect::None,
+    };
+    let message = "the run was cancelled";
+    let event = payload::event(
+        EventKind::Cancelled,
+        run.id,
+        &payload::Cancelled { reason: "cancelled", error: message, note: note.as_deref(), effect: Some(effect) },
+    );
+    let change = Change {
+        expect: Expect::Status(run.status),
+        to: Some(RunStatus::Cancelled),
+        finished: Some(Finished {
+            error: Some(message.to_owned()),
+            error_code: Some(tw_model::Code::Cancelled.as_str()),
+            effect: Some(effect),
+            ..Finished::default()
+        }),
+        claimed_by: None,
+        epoch: None,
+        decision: waits(run.status).then(|| ApprovalDecision {
+            status: "cancelled",
+            by: Some(caller.principal.label()),
+            note,
+            changes: None,
+            input: None,
+        }),
+    };
+    let tool = run.tool.as_str().into();
+    record::entry(caller, &tool, run.id, run.session, Step::Change(Box::new(change)), vec![event])
 }
 
 fn waits(status: RunStatus) -> bool {

@@ -17,6 +17,8 @@ pub(crate) struct Unsealed {
 pub(crate) struct Sealed<'a> {
     pub(crate) tenant: TenantId,
     pub(crate) principal: &'a str,
+    /// What the call goes on with: role, owner, source and chain of its caller, as JSON.
+    pub(crate) context: &'a str,
     pub(crate) root: RunId,
     pub(crate) run: RunId,
     pub(crate) session: SessionId,
@@ -30,9 +32,10 @@ impl Sealed<'_> {
         // Every part has a fixed form without line breaks, so two different sets of facts can never
         // give the same text.
         secrets.seal(&format!(
-            "{}\n{}\n{}\n{}\n{}\n{}\n{}\n{}\n{}",
+            "{}\n{}\n{}\n{}\n{}\n{}\n{}\n{}\n{}\n{}",
             self.tenant,
             self.principal.replace('\n', " "),
+            blake3::hash(self.context.as_bytes()),
             self.root,
             self.run,
             self.session,

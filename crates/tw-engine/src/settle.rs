@@ -66,7 +66,14 @@ impl Settler {
 pub(crate) fn interrupted(identity: RunIdentity, expect: Expect, effect: Effect, message: &str) -> Entry {
     let RunIdentity { tenant, run, session, tool, actor } = identity;
     let code = Code::Interrupted.as_str();
-    let said = payload::Failed { error: message, error_code: code, effect: Some(effect), duration_ms: None };
+    let said = payload::Failed {
+        status: RunStatus::Error,
+        error: message,
+        error_code: code,
+        effect: Some(effect),
+        duration_ms: None,
+        duration_us: None,
+    };
     let change = Change {
         expect,
         to: Some(RunStatus::Error),

@@ -171,7 +171,7 @@ async fn database(report: &mut Report, config: &Config, target: &Target) -> Opti
         }
     };
     match store.tenants().await {
-        Ok(tenants) => report.ok("database", format!("answers, and has {} tenants", tenants.len())),
+        Ok(tenants) => report.ok("database", format!("answers; tenants: {}", tenants.len())),
         Err(error) => {
             let error = anyhow::Error::new(error);
             report

@@ -45,11 +45,17 @@ pub(crate) fn text(error: &anyhow::Error) -> String {
     }
 }
 
-/// Whether the reader of our output has gone away, which is no error worth a word.
-pub(crate) fn is_broken_pipe(error: &anyhow::Error) -> bool {
-    let io = error.chain().find_map(|cause| cause.downcast_ref::<std::io::Error>());
-    io.is_some_and(|error| error.kind() == std::io::ErrorKind::BrokenPipe)
+/// The reader of our output has gone away, as `head` does when it has enough.
+#[derive(Debug)]
+pub(crate) struct Unread;
+
+impl fmt::Display for Unread {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("nobody reads the output")
+    }
 }
+
+impl std::error::Error for Unread {}
 
 #[cfg(test)]
 mod tests {

@@ -14,7 +14,7 @@ use tw_store::Target;
 use crate::fail::{Hint, refusal};
 
 const SERVE_LOCK: &str = "serve.lock";
-const MIGRATE_LOCK: &str = "migrate.lock";
+const PREPARE_LOCK: &str = "prepare.lock";
 /// Whoever only looks whether the lock is held holds it for a moment.
 const LOCK_TRIES: u32 = 5;
 const LOCK_AGAIN_AFTER: Duration = Duration::from_millis(100);
@@ -39,17 +39,24 @@ pub(crate) fn of(target: &Target) -> Option<&Path> {
     }
 }
 
+/// The right to prepare an embedded database, until dropped. PostgreSQL has locks of its own.
+#[derive(Debug)]
+pub(crate) struct Turn {
+    _lock: Option<File>,
+}
+
+/// Waits until nobody else prepares the database, be it a server or a command.
+pub(crate) fn turn(target: &Target) -> Result<Turn> {
+    let Some(folder) = of(target) else { return Ok(Turn { _lock: None }) };
+    prepare(folder)?;
+    let file = open(&folder.join(PREPARE_LOCK))?;
+    file.lock().context("cannot wait for another process that prepares the database")?;
+    Ok(Turn { _lock: Some(file) })
+}
+
 /// Brings the schema up to date, one process after the other.
 pub(crate) async fn migrate(target: &Target) -> Result<()> {
-    let _turn = match of(target) {
-        Some(folder) => {
-            prepare(folder)?;
-            let file = open(&folder.join(MIGRATE_LOCK))?;
-            file.lock().context("cannot wait for another process that migrates")?;
-            Some(file)
-        }
-        None => None,
-    };
+    let _turn = turn(target)?;
     tw_store::migrate(target).await.context("cannot bring the database up to date")
 }
 

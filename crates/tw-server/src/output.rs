@@ -13,15 +13,19 @@ use comfy_table::{Table, presets};
 use serde::Serialize;
 use serde_json::Value;
 
+use crate::fail::Unread;
+
 /// How much of a text a table shows.
 const CELL_MAX: usize = 60;
 
 /// Prints a line, or several, for a person or a program.
 pub(crate) fn say(text: &str) -> Result<()> {
     let mut out = io::stdout().lock();
-    writeln!(out, "{text}")?;
-    out.flush()?;
-    Ok(())
+    let written = writeln!(out, "{text}").and_then(|()| out.flush());
+    written.map_err(|error| match error.kind() {
+        io::ErrorKind::BrokenPipe => Unread.into(),
+        _ => anyhow::Error::new(error).context("cannot write the output"),
+    })
 }
 
 /// Prints beside the output, where a program that reads the output does not see it.
@@ -94,9 +98,11 @@ pub(crate) fn table(titles: &[&str], rows: impl IntoIterator<Item = Vec<String>>
 /// Prints names and values, one pair a line; a pair without a value is left out.
 pub(crate) fn pairs(pairs: &[(&str, String)]) -> Result<()> {
     let width = pairs.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
+    let next_line = format!("\n{:width$}  ", "");
     let shown = pairs.iter().filter(|(_, value)| !value.is_empty());
-    let lines: Vec<String> =
-        shown.map(|(name, value)| format!("{name:width$}  {}", clean(value).replace('\n', "\n  "))).collect();
+    let lines: Vec<String> = shown
+        .map(|(name, value)| format!("{name:width$}  {}", clean(value).replace('\n', &next_line)))
+        .collect();
     say(&lines.join("\n"))
 }
 

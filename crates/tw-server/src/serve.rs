@@ -16,7 +16,7 @@ use tokio::{
     time::{Instant, interval, timeout_at},
 };
 use tokio_util::sync::CancellationToken;
-use tw_engine::{Engine, Operator, Setup};
+use tw_engine::{Engine, FirstRun, Operator, Setup};
 use tw_store::{Durability, Options, Store, Target};
 
 use crate::{
@@ -74,7 +74,7 @@ pub(crate) async fn run(args: Args) -> Result<ExitCode> {
     let store = open_store(&config, &target).await?;
     let operator = Operator::new(store.clone());
     let engine = start_engine(&config, &target, store, &operator).await?;
-    let first = operator.bootstrap().await.context("cannot prepare the database for its first use")?;
+    let first = bootstrap(&target, &operator).await?;
     let running = Running::open(&config, engine, listener, metrics);
 
     let base = config.public_url.clone().unwrap_or_else(|| format!("http://{}", reachable(address)));
@@ -144,6 +144,11 @@ async fn start_engine(config: &Config, target: &Target, store: Store, operator: 
             .context("cannot close the runs that an earlier server left open")?;
     }
     Ok(engine)
+}
+
+async fn bootstrap(target: &Target, operator: &Operator) -> Result<Option<FirstRun>> {
+    let _turn = folder::turn(target)?;
+    operator.bootstrap().await.context("cannot prepare the database for its first use")
 }
 
 /// Where a browser on this machine finds the server: an address that stands for all of the machine's is

@@ -161,7 +161,9 @@ impl TenantScope {
                 "SELECT status FROM runs WHERE tenant_id = $1 AND id = $2")
                 .bind(self.tenant.uuid()).bind(run.uuid()).fetch_optional(c).await)
             .map_err(Error::doing("asking whether a run has ended"))?;
-            if status.is_some_and(|status| status != RunStatus::Running.as_str()) {
+            // One that still waits is about to be taken up by whoever asks.
+            let status = status.as_deref().and_then(RunStatus::parse);
+            if status.is_some_and(|status| !status.is_open()) {
                 ended.push(*run);
             }
         }

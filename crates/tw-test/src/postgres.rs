@@ -30,16 +30,14 @@ use tempfile::TempDir;
 const PATIENCE: Duration = Duration::from_secs(30);
 const POLL_EVERY: Duration = Duration::from_millis(20);
 
+const SETTINGS: [&str; 4] =
+    ["listen_addresses=127.0.0.1", "synchronous_commit=on", "shared_buffers=128MB", "max_connections=400"];
+
 /// The data of a cluster is thrown away, so nothing is forced to disk; `synchronous_commit` stays on
 /// because it is part of what the tests are about.
-const SETTINGS: [&str; 6] = [
-    "listen_addresses=127.0.0.1",
-    "fsync=off",
-    "synchronous_commit=on",
-    "full_page_writes=off",
-    "shared_buffers=128MB",
-    "max_connections=400",
-];
+const CARELESS: [&str; 2] = ["fsync=off", "full_page_writes=off"];
+/// As a server is run whose data matters, for measuring what that costs.
+const DURABLE: [&str; 2] = ["fsync=on", "full_page_writes=on"];
 
 /// Waits until its standard input closes, which happens when the owner ends, however it ends. Then it
 /// does what the owner's `drop` would have done.
@@ -62,6 +60,7 @@ pub struct Cluster {
     bin: PathBuf,
     account: Option<Account>,
     port: u16,
+    care: [&'static str; 2],
     server: Option<Child>,
     watchdog: Child,
 }
@@ -85,6 +84,15 @@ struct Account {
 impl Cluster {
     /// Makes a new, empty cluster and waits until it answers.
     pub fn start() -> Result<Self> {
+        Self::start_with(CARELESS)
+    }
+
+    /// As [`Cluster::start`], with every commit forced to disk.
+    pub fn start_durable() -> Result<Self> {
+        Self::start_with(DURABLE)
+    }
+
+    fn start_with(care: [&'static str; 2]) -> Result<Self> {
         let bin = bin_folder().context(
             "no PostgreSQL server on this machine: `cargo xtask test` installs one on Debian, elsewhere \
              install the server package and see that `postgres` or `pg_config` is in PATH",
@@ -95,7 +103,7 @@ impl Cluster {
             std::os::unix::fs::chown(folder.path(), Some(uid), Some(gid)).context("hand over the folder")?;
         }
         let watchdog = watch(folder.path())?;
-        let mut cluster = Self { folder, bin, account, port: 0, server: None, watchdog };
+        let mut cluster = Self { folder, bin, account, port: 0, care, server: None, watchdog };
         cluster.init()?;
         // Between our look at a port and the server's start, someone else may take it.
         for _ in 0..3 {
@@ -111,6 +119,12 @@ impl Cluster {
     #[must_use]
     pub fn url(&self, database: &str) -> String {
         format!("postgres://postgres@127.0.0.1:{}/{database}", self.port)
+    }
+
+    /// The server's first process, the parent of all others; `None` while it is stopped.
+    #[must_use]
+    pub fn pid(&self) -> Option<u32> {
+        self.server.as_ref().map(Child::id)
     }
 
     /// Stops the server and keeps its data. Does nothing when it is stopped already.
@@ -162,7 +176,7 @@ impl Cluster {
         let mut command = self.command("postgres");
         command.arg("-D").arg(self.data()).arg("-p").arg(self.port.to_string());
         command.arg("-c").arg(format!("unix_socket_directories={}", self.folder.path().display()));
-        for setting in SETTINGS {
+        for setting in SETTINGS.into_iter().chain(self.care) {
             command.args(["-c", setting]);
         }
         let server = command
@@ -377,6 +391,15 @@ mod tests {
         assert!(refused.contains("Address already in use"), "{refused}");
         drop(taken);
         cluster.restart().unwrap();
+    }
+
+    #[test]
+    fn only_a_durable_cluster_forces_commits_to_disk() {
+        let shown = |cluster: &Cluster| sql(cluster, "show fsync");
+        assert_eq!(shown(&Cluster::start().unwrap()), "off");
+        let durable = Cluster::start_durable().unwrap();
+        assert_eq!(shown(&durable), "on");
+        assert_eq!(durable.pid(), durable.server.as_ref().map(Child::id));
     }
 
     #[test]

@@ -89,7 +89,8 @@ impl Engine {
         let in_time = timeout <= wait;
         let flush_first = tool.def.has_effects() || claim.is_some() || !in_time;
 
-        let boarding = self.inner.flights.board(caller.tenant, run);
+        // Waiting for a place may have taken so long that this server is about to stop by now.
+        let boarding = self.inner.flights.board(caller.tenant, run).ok_or(Rejected::Closed)?;
         let new = record::new_run(self, &caller, &tool, run, mode, claim);
         let event = started_event(&caller, &tool, run, mode, &text);
         let entry =
@@ -183,16 +184,15 @@ impl Job {
                 Some(text) = appended.recv() => self.note_output(&text),
                 ended = &mut tool => break match ended {
                     Ok(Ok(result)) => self.check_output(result),
+                    // A tool that was told to stop may put that in its own words; why it was told counts.
+                    Ok(Err(_)) if self.boarding.cancel.is_cancelled() => self.stopped(),
                     Ok(Err(failure)) => Outcome::Failed(failure),
                     Err(_) => Outcome::Failed(ToolFailure::with_code(
                         Code::ToolPanicked,
                         "the tool crashed; its author can find out why in the server's log",
                     )),
                 },
-                () = self.boarding.cancel.cancelled() => break match self.boarding.why_stopped() {
-                    Stop::EndedElsewhere => Outcome::EndedElsewhere,
-                    Stop::Shutdown => Outcome::Interrupted,
-                },
+                () = self.boarding.cancel.cancelled() => break self.stopped(),
                 () = sleep_until(deadline) => {
                     // Blocking work of the tool sees the signal; the future itself is dropped.
                     self.boarding.cancel.cancel();
@@ -204,6 +204,13 @@ impl Job {
             self.note_output(&text);
         }
         outcome
+    }
+
+    fn stopped(&self) -> Outcome {
+        match self.boarding.why_stopped() {
+            Stop::EndedElsewhere => Outcome::EndedElsewhere,
+            Stop::Shutdown => Outcome::Interrupted,
+        }
     }
 
     fn check_output(&self, result: ToolResult) -> Outcome {
@@ -322,6 +329,7 @@ impl Job {
                 summary: &result.summary,
                 markdown: result.markdown.as_deref(),
                 duration_ms: run.duration_us.unwrap_or(0) / 1000,
+                duration_us: run.duration_us.unwrap_or(0),
             },
         );
         run.status = RunStatus::Success;
@@ -347,10 +355,12 @@ impl Job {
             EventKind::Failed,
             self.run,
             &payload::Failed {
+                status,
                 error: message,
                 error_code: code.as_str(),
                 effect,
                 duration_ms: run.duration_us.map(|duration| duration / 1000),
+                duration_us: run.duration_us,
             },
         )
     }

@@ -91,6 +91,7 @@ impl Engine {
         if self.inner.flights.is_closed() {
             return Err(Error::ShuttingDown);
         }
+        self.announce().await?;
         let mut caller = caller.clone();
         for _ in 0..WALKS_MAX {
             let claim = match &request.idempotency {

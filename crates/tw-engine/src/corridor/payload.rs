@@ -3,7 +3,7 @@
 use serde::Serialize;
 use serde_json::value::RawValue;
 use tw_model::{
-    ApprovalId, Caller, Channel, Effect, EventId, EventKind, Level, Mode, RunId, Source, Timestamp, ToolId,
+    ApprovalId, Caller, Channel, Effect, EventId, EventKind, Level, Mode, RunId, RunStatus, Source, Timestamp, ToolId,
 };
 use tw_store::log::NewEvent;
 
@@ -58,21 +58,28 @@ pub(crate) struct Completed<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) markdown: Option<&'a str>,
     pub(crate) duration_ms: i64,
+    pub(crate) duration_us: i64,
 }
 
 #[derive(Serialize)]
 pub(crate) struct Failed<'a> {
+    /// `error` or `timed_out`. The code does not tell: a tool may have one of its own for lack of time.
+    pub(crate) status: RunStatus,
     pub(crate) error: &'a str,
     pub(crate) error_code: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) effect: Option<Effect>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) duration_ms: Option<i64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) duration_us: Option<i64>,
 }
 
 #[derive(Serialize)]
 pub(crate) struct Cancelled<'a> {
     pub(crate) reason: &'a str,
+    /// The reason in words.
+    pub(crate) error: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) note: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]

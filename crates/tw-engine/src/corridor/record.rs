@@ -105,9 +105,21 @@ impl Engine {
         let input_digest = seal::input_digest(&asked.value);
         let root = caller.chain.first().map_or(run, |link| link.run);
         let principal = seal::principal(caller);
+        let resumption = Resumption {
+            principal: caller.principal.clone(),
+            display_name: caller.display_name.to_string(),
+            role: caller.role,
+            source: caller.source,
+            channel: caller.channel,
+            mode,
+            session,
+            chain: caller.chain.to_vec(),
+        };
+        let context = serde_json::to_string(&resumption).expect("a resumption is plain JSON");
         let facts = seal::Sealed {
             tenant: caller.tenant,
             principal: &principal,
+            context: &context,
             root,
             run,
             session,
@@ -140,17 +152,6 @@ impl Engine {
                 expires_at: expires,
             },
         );
-        let resumption = Resumption {
-            principal: caller.principal.clone(),
-            display_name: caller.display_name.to_string(),
-            role: caller.role,
-            source: caller.source,
-            channel: caller.channel,
-            mode,
-            session,
-            chain: caller.chain.to_vec(),
-        };
-        let context = serde_json::to_string(&resumption).expect("a resumption is plain JSON");
         let mut new = new_run(self, caller, &asked.tool, run, mode, claim);
         new.park = Some(Park { context, approval });
         let entry = entry(caller, &asked.tool.slug, run, session, Step::Open(Box::new(new)), vec![event]);

@@ -13,6 +13,7 @@ mod idempotency;
 mod log;
 mod orphans;
 mod projection;
+mod races;
 mod refusals;
 mod resume;
 mod revocation;

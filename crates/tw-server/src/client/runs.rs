@@ -107,10 +107,10 @@ fn show(run: &Value) -> Result<()> {
 /// An event in one line.
 fn line(event: &Value) -> String {
     let at = moment(&field(event, "at"));
-    let said = match &event["payload"]["text"] {
-        Value::String(text) => text.clone(),
-        _ => output::plain(&event["payload"]),
-    };
+    // What tells most, of what this kind of event has.
+    let payload = &event["payload"];
+    let mut telling = ["text", "error", "reason", "summary", "input"].iter().map(|name| &payload[*name]);
+    let said = output::plain(telling.find(|value| !value.is_null()).unwrap_or(payload));
     let head =
         format!("{at}  {:>4}  {:20}  {}", field(event, "seq"), field(event, "type"), field(event, "tool"));
     format!("{}  {}", output::clean(&head), output::cell(&said))

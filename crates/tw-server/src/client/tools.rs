@@ -35,8 +35,8 @@ pub(crate) enum Command {
     },
     /// Run a tool and print its output
     #[command(after_help = "Examples:\n  \
-        toolwright tools run roi-calculator --input '{ \"investment\": 100, \"returns\": 150 }'\n  \
-        echo '{ … }' | toolwright tools run roi-calculator --input -\n\n\
+        toolwright tools run datetime_utils --input '{ \"operation\": \"now\" }'\n  \
+        toolwright tools run roi-calculator --input - < input.json\n\n\
         The exit code is 0 when the run succeeded, 1 when it failed or was refused, 3 when it waits for\n\
         somebody.")]
     Run(RunArgs),

@@ -5,9 +5,9 @@ pub(crate) mod tenants;
 pub(crate) mod users;
 
 use anyhow::{Context, Result};
-use tw_engine::Operator;
+use tw_engine::{Operator, Tenant};
 use tw_model::TenantSlug;
-use tw_store::{Options, Store};
+use tw_store::{Options, Store, Target};
 
 use crate::{
     config::{Config, Place},
@@ -31,10 +31,10 @@ pub(crate) struct Common {
 }
 
 /// The open database, and who works on it.
-#[derive(Clone)]
 pub(super) struct Office {
     operator: Operator,
     store: Store,
+    target: Target,
 }
 
 /// Opens the database, does the work, and closes it again however the work ends.
@@ -42,9 +42,9 @@ async fn with_office<T>(place: &Place, work: impl AsyncFnOnce(&Office, &Config) 
     let config = place.load()?;
     let target = config.target()?;
     folder::migrate(&target).await?;
-    let options = Options { connections: CONNECTIONS, ..Options::new(target) };
+    let options = Options { connections: CONNECTIONS, ..Options::new(target.clone()) };
     let store = Store::open(&options).await.context("cannot open the database")?;
-    let office = Office { operator: Operator::new(store.clone()), store };
+    let office = Office { operator: Operator::new(store.clone()), store, target };
     let done = work(&office, &config).await;
     office.store.close().await;
     done
@@ -54,11 +54,7 @@ impl Office {
     /// The tenant that is asked for, or the only one. A database that nobody has used yet gets the tenant
     /// that the first start of a server would make.
     async fn tenant(&self, asked: Option<&TenantSlug>) -> Result<TenantSlug> {
-        let mut tenants = self.operator.tenants().await?;
-        if tenants.is_empty() && asked.is_none_or(|slug| slug.as_str() == FIRST_TENANT) {
-            self.first_use().await?;
-            tenants = self.operator.tenants().await?;
-        }
+        let tenants = self.prepared(asked.is_none_or(|slug| slug.as_str() == FIRST_TENANT)).await?;
         let slugs: Vec<&str> = tenants.iter().map(|tenant| tenant.slug.as_str()).collect();
         let known = format!("there are: {}", slugs.join(", "));
         match (asked, tenants.as_slice()) {
@@ -72,16 +68,19 @@ impl Office {
         }
     }
 
-    async fn first_use(&self) -> Result<()> {
+    async fn prepared(&self, first_use: bool) -> Result<Vec<Tenant>> {
+        // Somebody who is making the first tenant right now has not made its admin yet.
+        let _turn = folder::turn(&self.target)?;
+        let tenants = self.operator.tenants().await?;
+        if !tenants.is_empty() || !first_use {
+            return Ok(tenants);
+        }
         let made =
             self.operator.bootstrap().await.context("cannot prepare the database for its first use")?;
-        if made.is_some() {
-            // A key that nobody has seen is worth nothing but a line in the list of keys.
-            let slug: TenantSlug = FIRST_TENANT.parse().expect("the word is a tenant slug");
-            for key in self.operator.keys(&slug).await? {
-                self.operator.revoke_key(&key.prefix).await?;
-            }
+        if let Some(made) = made {
+            // A key that nobody has seen should not be in force.
+            self.operator.revoke_key(keys::prefix(&made.key)).await?;
         }
-        Ok(())
+        Ok(self.operator.tenants().await?)
     }
 }

@@ -97,7 +97,8 @@ fn answer_all(wake: &Wake, batch: Vec<(Box<Entry>, Answer)>, answers: Vec<Result
                 if change.decision.as_ref().is_some_and(|decision| decision.status == "approved") {
                     wake.pending_ready();
                 }
-                if matches!(change.expect, Expect::Open) {
+                let ends = change.to.is_some_and(|to| !to.is_open());
+                if ends && !matches!(change.expect, Expect::Lease(_)) {
                     wake.run_ended(entry.run);
                 }
             }

@@ -171,11 +171,12 @@ fn change_run<'a>(
     if !fits {
         return Err(Rejected::Status { status: state.status });
     }
+    let waited = matches!(state.status, RunStatus::NeedsApproval | RunStatus::Pending);
     let seq = number(entry, &mut state, found, plan);
     apply(entry, change, &mut state, seq);
     let answer = Appended { seq, lease_epoch: state.lease_epoch };
     // A lease above the first means that the run once waited, so there is a row that says so.
-    let ends_wait = 1 < state.lease_epoch && change.to.is_some_and(|to| !to.is_open());
+    let ends_wait = (waited || 1 < state.lease_epoch) && change.to.is_some_and(|to| !to.is_open());
     if change.decision.is_some() || change.claimed_by.is_some() || ends_wait {
         plan.waits.push((entry, change));
     }

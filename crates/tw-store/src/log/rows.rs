@@ -6,7 +6,7 @@ use tw_model::{ReplicaId, RunId, RunStatus, SessionId};
 use uuid::Uuid;
 
 use super::{
-    entry::{ApprovalDecision, Change, Entry, NewRun, Park, Rejected, Step},
+    entry::{ApprovalDecision, Change, Entry, Expect, NewRun, Park, Rejected, Step},
     plan::{Found, Plan, RunState, check_start},
 };
 use crate::{
@@ -71,12 +71,19 @@ pub(super) async fn claim_keys(tx: &mut Tx, entries: &[&Entry], found: &Found) -
             created_us = excluded.created_us, expires_us = excluded.expires_us
         WHERE idempotency.expires_us <= excluded.created_us OR idempotency.run_id = $10";
     let mut refused = HashMap::new();
-    for (index, entry) in entries.iter().enumerate() {
-        let Step::Open(run) = &entry.step else { continue };
-        let Some(claim) = &run.claim else { continue };
-        if check_start(entry, found).is_err() {
-            continue;
-        }
+    let mut claims: Vec<_> = entries
+        .iter()
+        .enumerate()
+        .filter_map(|(index, entry)| match &entry.step {
+            Step::Open(run) => Some((index, entry, run, run.claim.as_ref()?)),
+            Step::Change(_) => None,
+        })
+        .filter(|(_, entry, _, _)| check_start(entry, found).is_ok())
+        .collect();
+    // Everybody takes keys in this order, so two groups that want the same ones never wait for each
+    // other; of entries that want the same key the first still comes first.
+    claims.sort_by_key(|(_, entry, run, claim)| (entry.tenant, &run.principal, &claim.route, &claim.key));
+    for (index, entry, run, claim) in claims {
         let claimed = within!(tx, c => sqlx::query(Q)
             .bind(entry.tenant.uuid()).bind(&*run.principal).bind(&claim.route).bind(&claim.key)
             .bind(&claim.body_hash[..]).bind(entry.run.uuid()).bind(run.replica.uuid())
@@ -90,6 +97,9 @@ pub(super) async fn claim_keys(tx: &mut Tx, entries: &[&Entry], found: &Found) -
     Ok(refused)
 }
 
+const NOBODY_DECIDED: ApprovalDecision =
+    ApprovalDecision { status: "cancelled", by: None, note: None, changes: None, input: None };
+
 /// Writes what the plan says about runs that wait.
 pub(super) async fn write_waits(tx: &mut Tx, plan: &Plan<'_>) -> Result<()> {
     for (entry, run, _) in &plan.new_runs {
@@ -98,8 +108,13 @@ pub(super) async fn write_waits(tx: &mut Tx, plan: &Plan<'_>) -> Result<()> {
         }
     }
     for (entry, change) in &plan.waits {
-        if let Some(decision) = &change.decision {
-            decide(tx, entry, decision).await?;
+        match &change.decision {
+            Some(decision) => decide(tx, entry, decision).await?,
+            // Where nobody decided, an end leaves nothing to decide either.
+            None if !matches!(change.expect, Expect::Lease(_)) && change.claimed_by.is_none() => {
+                decide(tx, entry, &NOBODY_DECIDED).await?;
+            }
+            None => {}
         }
         move_pending(tx, entry, change).await?;
     }

@@ -1,0 +1,161 @@
+//! The load: keep-alive connections that send one request after another, on one thread.
+//!
+//! Written by hand because the machine is small: a client library would take more of it than the server
+//! that is measured.
+
+use std::{
+    sync::Arc,
+    thread,
+    time::{Duration, Instant},
+};
+
+use anyhow::{Context, Result, bail, ensure};
+use tokio::{
+    io::{AsyncReadExt, AsyncWriteExt},
+    net::TcpStream,
+    task::LocalSet,
+};
+
+/// How long all of a load may take.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// A request, ready to be sent.
+pub(crate) type Request = Arc<[u8]>;
+
+/// The bytes of a request with a JSON body.
+pub(crate) fn post(path: &str, key: Option<&str>, body: &[u8]) -> Request {
+    let length = body.len();
+    let mut bytes = format!(
+        "POST {path} HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n{}Content-Length: {length}\r\n\r\n",
+        credentials(key)
+    )
+    .into_bytes();
+    bytes.extend_from_slice(body);
+    bytes.into()
+}
+
+pub(crate) fn get(path: &str, key: &str) -> Request {
+    format!("GET {path} HTTP/1.1\r\nHost: 127.0.0.1\r\n{}\r\n", credentials(Some(key))).into_bytes().into()
+}
+
+fn credentials(key: Option<&str>) -> String {
+    key.map(|key| format!("Authorization: Bearer {key}\r\n")).unwrap_or_default()
+}
+
+/// What came of a load.
+#[derive(Debug)]
+pub(crate) struct Took {
+    pub(crate) elapsed: Duration,
+    /// Of each call, in microseconds, sorted.
+    latencies: Vec<u32>,
+}
+
+impl Took {
+    pub(crate) fn calls(&self) -> usize {
+        self.latencies.len()
+    }
+
+    pub(crate) fn per_second(&self) -> f64 {
+        self.calls() as f64 / self.elapsed.as_secs_f64()
+    }
+
+    /// The median latency in microseconds.
+    pub(crate) fn p50(&self) -> f64 {
+        self.latencies.get(self.latencies.len() / 2).copied().unwrap_or(0).into()
+    }
+}
+
+/// Sends `calls` requests over `connections` connections, taking the given ones in turn.
+pub(crate) fn run(port: u16, requests: &[Request], connections: usize, calls: usize) -> Result<Took> {
+    let requests: Arc<[Request]> = requests.into();
+    let load = thread::spawn(move || {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+        LocalSet::new().block_on(&runtime, async {
+            tokio::time::timeout(PATIENCE, all(port, requests, connections, calls)).await.context("the load took too long")?
+        })
+    });
+    load.join().map_err(|_| anyhow::anyhow!("the load panicked"))?
+}
+
+async fn all(port: u16, requests: Arc<[Request]>, connections: usize, calls: usize) -> Result<Took> {
+    let mut clients = Vec::new();
+    for _ in 0..connections {
+        clients.push(Client::connect(port).await?);
+    }
+    let began = Instant::now();
+    let mut tasks = Vec::new();
+    for (number, mut client) in clients.into_iter().enumerate() {
+        let requests = Arc::clone(&requests);
+        tasks.push(tokio::task::spawn_local(async move {
+            let mut latencies = Vec::new();
+            for turn in (number..calls).step_by(connections) {
+                let sent = Instant::now();
+                client.call(&requests[turn % requests.len()]).await?;
+                latencies.push(u32::try_from(sent.elapsed().as_micros()).unwrap_or(u32::MAX));
+            }
+            anyhow::Ok(latencies)
+        }));
+    }
+    let mut latencies = Vec::new();
+    for task in tasks {
+        latencies.extend(task.await??);
+    }
+    let elapsed = began.elapsed();
+    latencies.sort_unstable();
+    Ok(Took { elapsed, latencies })
+}
+
+/// One connection.
+#[derive(Debug)]
+pub(crate) struct Client {
+    stream: TcpStream,
+    buffer: Vec<u8>,
+}
+
+impl Client {
+    pub(crate) async fn connect(port: u16) -> Result<Self> {
+        let stream = TcpStream::connect(("127.0.0.1", port)).await.context("connect")?;
+        stream.set_nodelay(true)?;
+        Ok(Self { stream, buffer: Vec::with_capacity(64 << 10) })
+    }
+
+    /// Sends a request and returns the body of its answer, which has to be a success.
+    pub(crate) async fn call(&mut self, request: &[u8]) -> Result<&[u8]> {
+        self.stream.write_all(request).await.context("send")?;
+        self.buffer.clear();
+        let (start, length) = loop {
+            self.receive().await?;
+            if let Some(head) = find(&self.buffer, b"\r\n\r\n") {
+                break (head + 4, self.check_head(head)?);
+            }
+        };
+        while self.buffer.len() < start + length {
+            self.receive().await?;
+        }
+        let body = &self.buffer[start..];
+        // A run that failed is answered with 200 too, and says so near its beginning.
+        if find(&body[..body.len().min(200)], br#""status":"error""#).is_some() {
+            bail!("the run failed: {}", String::from_utf8_lossy(body));
+        }
+        Ok(body)
+    }
+
+    async fn receive(&mut self) -> Result<()> {
+        let read = self.stream.read_buf(&mut self.buffer).await.context("receive")?;
+        ensure!(read != 0, "the server hung up: {}", String::from_utf8_lossy(&self.buffer));
+        Ok(())
+    }
+
+    fn check_head(&self, end: usize) -> Result<usize> {
+        let head = &self.buffer[..end];
+        ensure!(head.starts_with(b"HTTP/1.1 200"), "refused: {}", String::from_utf8_lossy(&self.buffer));
+        let name = b"content-length: ";
+        let start = find(head, name).context("an answer without a length")? + name.len();
+        let digits = head[start..].split(|byte| *byte == b'\r').next().unwrap_or_default();
+        Ok(std::str::from_utf8(digits)?.parse()?)
+    }
+}
+
+fn find(text: &[u8], wanted: &[u8]) -> Option<usize> {
+    text.windows(wanted.len()).position(|window| window == wanted)
+}

@@ -1,0 +1,332 @@
+//! Two who do opposite things at the same moment: one of them has done it, and the log knows which.
+//!
+//! Each race is run many times from a barrier, with one server on SQLite and two on PostgreSQL, and
+//! afterwards the whole log is held against the runs.
+
+use std::{sync::Arc, time::Duration};
+
+use futures::StreamExt;
+use serde_json::json;
+use tokio::sync::Barrier;
+use tw_engine::{
+    Answer, Error, Result, Yes,
+    rights::{CancelRuns, DecideApprovals, Permit, WriteKeys},
+};
+use tw_model::{ApprovalId, RunId, RunStatus};
+use tw_test::{Kind, TestDb, on_both};
+
+use crate::{
+    projection,
+    resume::record_yes,
+    tools::{effects, gate},
+    world::{Server, World, raw_json, refused, request, told},
+};
+
+const TRIALS: usize = 200;
+/// How many trials are under way at once: the rest of a server's life goes on during a race too.
+const ABREAST: usize = 4;
+
+async fn trials<F: Future<Output = &'static str>>(race: &str, trial: impl Fn(usize) -> F) {
+    let trial = &trial;
+    let outcomes: Vec<_> = futures::stream::iter((0..TRIALS).map(|n| async move { let t = std::time::Instant::now(); let o = trial(n).await; println!("TIME {n} {o} {:?}", t.elapsed()); o})).buffer_unordered(ABREAST).collect().await;
+    let mut names = outcomes.clone();
+    names.sort_unstable();
+    names.dedup();
+    for name in names {
+        println!("{race}: {name} {} times", outcomes.iter().filter(|outcome| **outcome == name).count());
+    }
+}
+
+/// Lets both go from a barrier, the second a little later where asked, so that every order comes up.
+async fn at_once<A: Send + 'static, B: Send + 'static>(
+    later: usize,
+    first: impl Future<Output = A> + Send + 'static,
+    second: impl Future<Output = B> + Send + 'static,
+) -> (A, B) {
+    let barrier = Arc::new(Barrier::new(2));
+    let other = Arc::clone(&barrier);
+    let first = tokio::spawn(async move {
+        barrier.wait().await;
+        first.await
+    });
+    let second = tokio::spawn(async move {
+        other.wait().await;
+        tokio::time::sleep(Duration::from_micros(u64::try_from(later).unwrap() * 500)).await;
+        second.await
+    });
+    (first.await.unwrap(), second.await.unwrap())
+}
+
+/// The two servers, in turns.
+fn sides(world: &World, trial: usize) -> (Server, Server) {
+    if trial.is_multiple_of(2) {
+        (world.one().clone(), world.other().clone())
+    } else {
+        (world.other().clone(), world.one().clone())
+    }
+}
+
+async fn approves(server: &Server, id: ApprovalId, yes: Yes) -> impl Future<Output = Result<Answer>> + use<> {
+    let (engine, permit) = (server.engine.clone(), decider(server, "approver").await);
+    async move { engine.approve(&permit, id, yes).await }
+}
+
+async fn cancels(server: &Server, run: RunId) -> impl Future<Output = Result<Answer>> + use<> {
+    let (engine, permit) = (server.engine.clone(), server.permit::<CancelRuns>("admin").await.unwrap());
+    async move { engine.cancel(&permit, run, None).await }
+}
+
+async fn decider(server: &Server, who: &str) -> Permit<DecideApprovals> {
+    server.permit(who).await.unwrap()
+}
+
+fn decided_by_the_other(error: &Error) -> bool {
+    matches!(error, Error::AlreadyDecided { .. })
+}
+
+on_both! {
+    async fn approve_and_deny_have_one_winner(db: TestDb) {
+        let world = World::pair(db).await;
+        trials("approve and deny", async |trial| {
+            let (one, other) = sides(&world, trial);
+            let key = format!("deny{trial}");
+            let (run, id) = one.park("test.write", json!({ "key": key })).await;
+            let (engine, permit) = (other.engine.clone(), decider(&other, "admin").await);
+            let deny = async move { engine.deny(&permit, id, None).await };
+
+            let (yes, no) = at_once(trial % 7, approves(&one, id, Yes::default()).await, deny).await;
+
+            let ended = one.ended(run).await;
+            match (&yes, &no) {
+                (Ok(answer), Err(error)) => {
+                    assert!(decided_by_the_other(error), "{}", refused(error));
+                    assert_eq!((answer.run.status, ended.status), (RunStatus::Success, RunStatus::Success));
+                    assert_eq!(effects(&key), 1);
+                    "approved"
+                }
+                (Err(error), Ok(_)) => {
+                    assert!(decided_by_the_other(error), "{}", refused(error));
+                    assert_eq!((ended.status, ended.summary.as_deref()), (RunStatus::Cancelled, Some("denied")));
+                    assert_eq!(effects(&key), 0);
+                    "denied"
+                }
+                _ => panic!("{} and {no:?}", told(&yes)),
+            }
+        })
+        .await;
+        projection::check(&world).await;
+    }
+
+    async fn of_two_who_approve_one_has_approved(db: TestDb) {
+        let world = World::pair(db).await;
+        trials("approve twice", async |trial| {
+            let (one, other) = sides(&world, trial);
+            let key = format!("both{trial}");
+            let (run, id) = one.park("test.write", json!({ "key": key })).await;
+
+            let (first, second) = at_once(
+                trial % 3,
+                approves(&one, id, Yes::default()).await,
+                approves(&other, id, Yes::default()).await,
+            )
+            .await;
+
+            assert_eq!(one.ended(run).await.status, RunStatus::Success);
+            assert_eq!(effects(&key), 1);
+            match (&first, &second) {
+                (Ok(answer), Err(error)) | (Err(error), Ok(answer)) => {
+                    assert!(decided_by_the_other(error), "{}", refused(error));
+                    assert_eq!(answer.run.status, RunStatus::Success);
+                }
+                _ => panic!("{} and {}", told(&first), told(&second)),
+            }
+            if first.is_ok() { "first" } else { "second" }
+        })
+        .await;
+        projection::check(&world).await;
+    }
+
+    async fn approve_and_edit_have_one_winner_and_only_its_input_runs(db: TestDb) {
+        let world = World::pair(db).await;
+        trials("approve and edit", async |trial| {
+            let (one, other) = sides(&world, trial);
+            let (asked, edited) = (format!("asked{trial}"), format!("edited{trial}"));
+            let (run, id) = one.park("test.write", json!({ "key": asked })).await;
+            let edit = Yes { input: Some(raw_json(&json!({ "key": edited }))), ..Yes::default() };
+
+            let (plain, changed) = at_once(
+                trial % 7,
+                approves(&one, id, Yes::default()).await,
+                approves(&other, id, edit).await,
+            )
+            .await;
+
+            let ended = one.ended(run).await;
+            assert_eq!(ended.status, RunStatus::Success);
+            let ran = (effects(&asked), effects(&edited));
+            let changes = one.approval(id).await.changes.is_some();
+            match (&plain, &changed) {
+                (Ok(_), Err(error)) => {
+                    assert!(decided_by_the_other(error), "{}", refused(error));
+                    assert_eq!((ran, changes), ((1, 0), false));
+                    "as asked"
+                }
+                (Err(error), Ok(_)) => {
+                    assert!(decided_by_the_other(error), "{}", refused(error));
+                    assert_eq!((ran, changes), ((0, 1), true));
+                    "edited"
+                }
+                _ => panic!("{} and {}", told(&plain), told(&changed)),
+            }
+        })
+        .await;
+        projection::check(&world).await;
+    }
+
+    async fn approve_and_cancel_end_the_run_once_and_tell_the_truth(db: TestDb) {
+        let world = World::pair(db).await;
+        trials("approve and cancel", async |trial| {
+            let (one, other) = sides(&world, trial);
+            let key = format!("cancel{trial}");
+            let (run, id) = one.park("test.write", json!({ "key": key })).await;
+
+            let (yes, cancelled) =
+                at_once(trial % 30, approves(&one, id, Yes::default()).await, cancels(&other, run).await).await;
+
+            let ended = one.ended(run).await;
+            let ran = one.trail(run).await.contains("tool.started");
+            match (&yes, &cancelled) {
+                (Err(error), Ok(_)) => {
+                    assert!(decided_by_the_other(error), "{}", refused(error));
+                    assert_eq!(ended.status, RunStatus::Cancelled);
+                    assert_eq!((effects(&key), ran, ended.effect.as_deref()), (0, false, Some("none")));
+                    assert_eq!(one.approval(id).await.status, "cancelled");
+                    "cancelled before it was approved"
+                }
+                (Ok(_), Err(Error::Conflict { .. })) => {
+                    assert_eq!((ended.status, effects(&key)), (RunStatus::Success, 1));
+                    "approved and done"
+                }
+                (Ok(_), Ok(_)) => {
+                    assert_eq!(ended.status, RunStatus::Cancelled);
+                    assert_eq!(one.approval(id).await.status, "approved");
+                    assert!(effects(&key) <= 1);
+                    // What had begun may have had its effect, and nobody may say that it had none.
+                    assert_eq!(ended.effect.as_deref(), Some(if ran { "unknown" } else { "none" }));
+                    if ran { "cancelled while it ran" } else { "cancelled before it ran" }
+                }
+                _ => panic!("{} and {}", told(&yes), told(&cancelled)),
+            }
+        })
+        .await;
+        projection::check(&world).await;
+    }
+
+    async fn cancel_and_finish_have_one_winner(db: TestDb) {
+        let world = World::pair(db).await;
+        trials("cancel and finish", async |trial| {
+            let (one, other) = sides(&world, trial);
+            let key = format!("finish{trial}");
+            let call = one.ask_soon("member", request("test.gate", &json!({ "key": key })));
+            gate(&key).reached(1).await;
+            let runs = one.scope().runs(&Default::default(), None, 0, 50).await.unwrap();
+            let named = |run: &&tw_store::Run| run.input.as_ref().is_some_and(|input| input.get().contains(&format!("{key}\"")));
+            let run = runs.iter().find(named).unwrap().id;
+            let finish = {
+                let key = key.clone();
+                async move { gate(&key).open() }
+            };
+
+            let (cancelled, ()) = at_once(trial % 12, cancels(&other, run).await, finish).await;
+
+            let answer = call.await.unwrap().unwrap();
+            let ended = one.ended(run).await;
+            assert_eq!(answer.run.status, ended.status, "the caller is told what the log says");
+            match cancelled {
+                Ok(_) => {
+                    assert_eq!((ended.status, ended.effect.as_deref()), (RunStatus::Cancelled, Some("unknown")));
+                    "cancelled"
+                }
+                Err(Error::Conflict { .. }) => {
+                    assert_eq!((ended.status, effects(&key)), (RunStatus::Success, 1));
+                    "finished"
+                }
+                Err(error) => panic!("{}", refused(&error)),
+            }
+        })
+        .await;
+        projection::check(&world).await;
+    }
+
+    async fn approved_call_is_taken_up_once_by_whoever_hears_of_it(db: TestDb) {
+        let world = World::pair(db).await;
+        // On PostgreSQL the yes is recorded by somebody who runs nothing, so both servers hear of it alike.
+        let clerk = match world.db.kind() {
+            Kind::Sqlite => world.one().store.clone(),
+            Kind::Postgres => world.db.store().await,
+        };
+        trials("take up", async |trial| {
+            let (one, _) = sides(&world, trial);
+            let key = format!("taken{trial}");
+            let (run, id) = one.park("test.write", json!({ "key": key })).await;
+            let parked = one.stored(run).await;
+
+            record_yes(&clerk, &parked, id).await;
+
+            let ended = one.ended(run).await;
+            assert_eq!((ended.status, ended.lease_epoch, effects(&key)), (RunStatus::Success, 2, 1));
+            assert_eq!(one.approval(id).await.state, "resolved");
+            "taken up"
+        })
+        .await;
+        projection::check(&world).await;
+    }
+
+    async fn nothing_starts_with_a_key_after_its_revocation_was_answered(db: TestDb) {
+        let world = World::pair(db).await;
+        let mut raw = world.raw().await;
+        let mut begun = 0;
+        for trial in 0..TRIALS {
+            let (one, other) = sides(&world, trial);
+            let key = format!("revoke{trial}");
+            one.new_agent_key(&key).await;
+            // Callers that never stop by themselves, on both servers.
+            let callers: Vec<_> = [&one, &other]
+                .into_iter()
+                .map(|server| {
+                    let (server, key) = (server.clone(), key.clone());
+                    tokio::spawn(async move {
+                        loop {
+                            match server.call(&key, "test.auto", json!({ "key": key })).await {
+                                Ok(answer) => assert_eq!(answer.run.status, RunStatus::Success),
+                                Err(Error::Unauthenticated { .. }) => return,
+                                Err(error) => panic!("{}", refused(&error)),
+                            }
+                        }
+                    })
+                })
+                .collect();
+            let permit = one.permit::<WriteKeys>("admin").await.unwrap();
+            tokio::time::sleep(Duration::from_micros((trial % 16) as u64 * 500)).await;
+
+            one.engine.revoke_key(&permit, one.key_id(&key), None).await.unwrap();
+
+            let started = format!(
+                "SELECT count(*) FROM session_events WHERE type = 'tool.started' AND actor LIKE '%{}%'",
+                one.key_id(&key)
+            );
+            let then = raw.count(started.clone()).await;
+            let late = other.call(&key, "test.auto", json!({ "key": "late" })).await;
+            assert!(matches!(late, Err(Error::Unauthenticated { .. })), "{}", told(&late));
+            for caller in callers {
+                caller.await.unwrap();
+            }
+            assert_eq!(raw.count(started).await, then, "a call started after the revocation was answered");
+            assert_eq!(i64::from(effects(&key)), then, "what was started has run, and nothing else");
+            begun += then;
+        }
+        println!("revoke: {begun} calls began before {TRIALS} revocations");
+        assert_eq!(effects("late"), 0);
+        projection::check(&world).await;
+    }
+}

@@ -1,0 +1,171 @@
+//! The program: one binary that serves, keeps house and asks.
+//!
+//! Three kinds of commands live here. `serve` is the server. The operator's commands (`operator/`,
+//! `backup`, `doctor`) work on the database itself, and need no server. The client's commands (`client/`)
+//! are a door like any other: they speak HTTP to a server, under a key. Nothing here decides who may do
+//! what, and no secret is printed but the ones a command was asked to make.
+//!
+//! Start with [`Command`]; `config/` says what can be set, `serve.rs` how a server starts and stops.
+
+mod backup;
+mod banner;
+mod client;
+mod config;
+mod doctor;
+mod fail;
+mod folder;
+mod logging;
+mod master_key;
+mod operator;
+mod output;
+mod serve;
+mod signals;
+
+use std::process::ExitCode;
+
+use anyhow::Result;
+use clap::{Parser, Subcommand};
+use tw_engine::MasterKey;
+
+use crate::{client::Server, config::Place, operator::Common};
+
+/// A server for tools that people and agents share, and the commands around it.
+#[derive(Debug, Parser)]
+#[command(
+    name = "toolwright",
+    version,
+    after_help = "Start here:\n  \
+        toolwright serve                       start; the first start prints a sign-in link and a key\n  \
+        export TOOLWRIGHT_KEY=tw_…             the key, for the commands that ask a server\n  \
+        toolwright tools list                  what there is\n  \
+        toolwright tools run SLUG --input '{…}'"
+)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Start the server
+    #[command(after_help = "Examples:\n  \
+        toolwright serve\n  \
+        toolwright serve --data-dir ./data --listen 127.0.0.1:0\n  \
+        TOOLWRIGHT_DATABASE_URL=postgres://… toolwright serve --config /etc/toolwright.toml\n\n\
+        Every setting is also an environment variable: `[log] level` is TOOLWRIGHT_LOG__LEVEL.")]
+    Serve(serve::Args),
+    /// Bring the database up to date; `serve` does so by itself
+    Migrate(Place),
+    /// Print a new master key
+    #[command(after_help = "Example:\n  (umask 077; toolwright master-key > /etc/toolwright/key)")]
+    MasterKey,
+    /// Copy the embedded database to a file while it is in use
+    #[command(after_help = "Example:\n  toolwright backup --out /backups/toolwright-$(date +%F).sqlite")]
+    Backup(backup::Args),
+    /// Look whether everything a server needs is in order
+    Doctor(Common),
+    /// Make and list tenants, on the database itself
+    Tenants {
+        #[command(flatten)]
+        common: Common,
+        #[command(subcommand)]
+        command: operator::tenants::Command,
+    },
+    /// Add people and make sign-in links, on the database itself
+    Users {
+        #[command(flatten)]
+        common: Common,
+        #[command(subcommand)]
+        command: operator::users::Command,
+    },
+    /// Make, list and revoke API keys, on the database itself
+    Keys {
+        #[command(flatten)]
+        common: Common,
+        #[command(subcommand)]
+        command: operator::keys::Command,
+    },
+    /// List, show and run tools of a server
+    Tools {
+        #[command(flatten)]
+        server: Server,
+        #[command(subcommand)]
+        command: client::tools::Command,
+    },
+    /// List, show and follow runs of a server
+    Runs {
+        #[command(flatten)]
+        server: Server,
+        #[command(subcommand)]
+        command: client::runs::Command,
+    },
+    /// Decide on calls that wait for a person
+    Approvals {
+        #[command(flatten)]
+        server: Server,
+        #[command(subcommand)]
+        command: client::approvals::Command,
+    },
+    /// Show who the key stands for
+    Me(Server),
+}
+
+/// Reads the command line and does what it says. The whole of a program: ours, and that of somebody who
+/// links tools of their own beside the shipped ones.
+#[must_use]
+pub fn run() -> ExitCode {
+    let cli = Cli::parse();
+    // The TLS library wants to be told once whose cryptography it uses.
+    rustls::crypto::ring::default_provider().install_default().ok();
+    let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
+        Ok(runtime) => runtime,
+        Err(error) => return failed(&anyhow::Error::new(error).context("cannot start")),
+    };
+    let done = runtime.block_on(dispatch(cli.command));
+    // Work that nobody waits for any more must not keep the process.
+    runtime.shutdown_background();
+    done.unwrap_or_else(|error| failed(&error))
+}
+
+fn failed(error: &anyhow::Error) -> ExitCode {
+    if !error.is::<fail::Unread>() {
+        output::note(&fail::text(error));
+    }
+    ExitCode::FAILURE
+}
+
+async fn dispatch(command: Command) -> Result<ExitCode> {
+    match command {
+        Command::Serve(args) => return serve::run(args).await,
+        Command::Doctor(common) => return doctor::run(&common).await,
+        Command::Tools { server, command } => return client::tools::run(&server, command).await,
+        Command::Migrate(place) => migrate(&place).await?,
+        Command::MasterKey => output::say(&MasterKey::generate().to_text())?,
+        Command::Backup(args) => backup::run(args).await?,
+        Command::Tenants { common, command } => operator::tenants::run(&common, command).await?,
+        Command::Users { common, command } => operator::users::run(&common, command).await?,
+        Command::Keys { common, command } => operator::keys::run(&common, command).await?,
+        Command::Runs { server, command } => client::runs::run(&server, command).await?,
+        Command::Approvals { server, command } => client::approvals::run(&server, command).await?,
+        Command::Me(server) => client::me(&server).await?,
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+async fn migrate(place: &Place) -> Result<()> {
+    let target = place.load()?.target()?;
+    folder::migrate(&target).await?;
+    output::say("the database is up to date")
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    use super::*;
+
+    #[test]
+    fn command_line_is_well_formed() {
+        Cli::command().debug_assert();
+    }
+}

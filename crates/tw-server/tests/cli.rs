@@ -1,0 +1,402 @@
+//! The program as an operator uses it: real processes on a folder of their own.
+
+use std::{
+    fs,
+    io::{BufRead, BufReader, Write},
+    path::{Path, PathBuf},
+    process::{Child, ChildStdout, Command, Output, Stdio},
+};
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+#[test]
+fn keys_create_on_a_fresh_folder_prints_one_key_and_nothing_else() {
+    let world = World::new();
+    let made = world.run("keys create --tenant demo --role admin");
+    assert!(made.status.success(), "{}", stderr(&made));
+    let key = stdout(&made);
+    assert!(key.starts_with("tw_") && key.ends_with('\n') && key.lines().count() == 1, "{key:?}");
+
+    let keys = world.json("keys list --json");
+    let states: Vec<_> = keys["items"].as_array().unwrap().iter().map(|key| &key["state"]).collect();
+    assert_eq!(states, ["revoked", "active"], "the key of the first use that nobody saw is out of force");
+    assert!(!keys.to_string().contains(key.trim()), "a list has no secrets");
+}
+
+#[test]
+fn commands_at_once_on_a_fresh_folder_all_succeed() {
+    let world = World::new();
+    let create = || world.command("keys create --role admin").stdout(Stdio::piped()).spawn().unwrap();
+    let children: Vec<Child> = (0..4).map(|_| create()).collect();
+    for child in children {
+        let output = child.wait_with_output().unwrap();
+        assert!(output.status.success());
+        assert_eq!(stdout(&output).lines().count(), 1);
+    }
+    let keys = world.json("keys list --json");
+    let active = keys["items"].as_array().unwrap().iter().filter(|key| key["state"] == "active");
+    assert_eq!(active.count(), 4);
+}
+
+#[test]
+fn tenant_is_asked_for_where_there_are_several() {
+    let world = World::new();
+    world.ok("tenants create acme --name Acme");
+    world.ok("keys list");
+    world.ok("tenants create globex");
+    let refused = world.refused("keys list");
+    assert!(refused.contains("--tenant") && refused.contains("acme, globex"), "{refused}");
+    let refused = world.refused("keys create --tenant nowhere --role admin");
+    assert!(refused.contains("there is no tenant `nowhere`"), "{refused}");
+    let refused = world.refused("tenants create acme");
+    assert!(refused.contains("taken"), "{refused}");
+}
+
+#[test]
+fn person_is_added_with_a_password_that_is_never_shown() {
+    let world = World::new();
+    let mut child = world
+        .command("users create ada@example.com --role builder --password-stdin")
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    child.stdin.take().unwrap().write_all(b"correct horse battery\n").unwrap();
+    let output = child.wait_with_output().unwrap();
+    assert!(output.status.success(), "{}", stderr(&output));
+    assert!(!format!("{}{}", stdout(&output), stderr(&output)).contains("horse"));
+
+    let users = world.json("users list --json");
+    let ada =
+        users["items"].as_array().unwrap().iter().find(|user| user["email"] == "ada@example.com").unwrap();
+    assert_eq!((&ada["role"], &ada["has_password"]), (&"builder".into(), &true.into()));
+
+    world.ok("users create ada@example.com --role builder");
+    let refused = world.refused("users create ada@example.com --role admin");
+    assert!(refused.contains("belongs to `demo` already, as builder"), "{refused}");
+}
+
+#[test]
+fn first_start_greets_and_commands_work_beside_the_server() {
+    let world = World::new();
+    let server = world.serve("");
+    assert!(server.said("sign in: ").starts_with(&format!("{}/sign-in?token=", server.url)));
+    assert!(server.said("api key: ").starts_with("tw_"));
+    assert!(server.greeting.iter().any(|line| line.contains(&format!("\"url\": \"{}/mcp\"", server.url))));
+
+    let link = world.ok("users link admin@demo.localhost");
+    assert!(link.starts_with(&format!("sign in: {}/sign-in?token=", server.url)), "{link}");
+    let key = world.ok("keys create --role admin");
+    assert_eq!(server.ask("me --json", key.trim()).status.code(), Some(0));
+    let doctor = world.json("doctor --json");
+    assert_eq!(doctor["ok"], true, "{doctor}");
+    let line =
+        |check: &str| doctor["items"].as_array().unwrap().iter().find(|line| line["check"] == check).unwrap();
+    assert_eq!(line("master key")["detail"], "fits the database");
+    assert!(line("server")["detail"].as_str().unwrap().contains(&server.url));
+
+    drop(server);
+    let server = world.serve("");
+    assert!(!server.greeting.iter().any(|line| line.contains("tw_") || line.contains("token=")));
+    assert!(server.greeting.iter().any(|line| line.contains("toolwright users link")));
+    assert_eq!(server.ask("me", key.trim()).status.code(), Some(0));
+}
+
+#[test]
+fn second_server_on_a_folder_is_refused_by_its_name() {
+    let world = World::new();
+    let server = world.serve("");
+    let refused = world.refused("serve --listen 127.0.0.1:0");
+    assert!(refused.contains("another server is running on the data folder"), "{refused}");
+    assert!(
+        refused.contains(&world.folder().display().to_string()) && refused.contains(&server.url),
+        "{refused}"
+    );
+}
+
+#[test]
+fn wrong_or_missing_master_key_is_refused() {
+    let world = World::new();
+    drop(world.serve(""));
+    let key = world.ok("master-key");
+    let serve = |key: Option<&str>| {
+        let mut command = world.command("serve --listen 127.0.0.1:0");
+        key.map(|key| command.env("TOOLWRIGHT_MASTER_KEY", key));
+        let output = command.output().unwrap();
+        assert_eq!(output.status.code(), Some(1));
+        assert_eq!(stdout(&output), "");
+        stderr(&output)
+    };
+    let refused = serve(Some(key.trim()));
+    assert!(refused.contains("belongs to another master key"), "{refused}");
+    assert!(!refused.contains(key.trim()));
+
+    let file = world.folder().join("master.key");
+    fs::rename(&file, world.folder().join("elsewhere")).unwrap();
+    let refused = serve(None);
+    assert!(refused.contains("master.key is missing"), "{refused}");
+    assert!(!file.exists(), "a key that fits nothing is not left behind");
+    assert_eq!(world.run("doctor").status.code(), Some(1));
+}
+
+#[test]
+fn taken_port_is_told_before_anything_is_shown_once() {
+    let world = World::new();
+    let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let refused = world.refused(&format!("serve --listen {}", taken.local_addr().unwrap()));
+    assert!(refused.contains("cannot listen on 127.0.0.1:"), "{refused}");
+    let server = world.serve("");
+    assert!(server.said("api key: ").starts_with("tw_"));
+}
+
+#[test]
+fn tools_are_listed_run_and_followed() {
+    let world = World::new();
+    let server = world.serve("");
+    let key = server.said("api key: ");
+    let tools: Value = serde_json::from_str(&stdout(&server.ask("tools list --json", key))).unwrap();
+    assert!(tools["items"].as_array().unwrap().iter().any(|tool| tool["slug"] == "datetime_utils"));
+    assert!(stdout(&server.ask("tools show datetime_utils", key)).contains("operation"));
+
+    let ran = server.ask(r#"tools run datetime_utils --input {"operation":"now"}"#, key);
+    assert_eq!(ran.status.code(), Some(0), "{}", stderr(&ran));
+    let output: Value = serde_json::from_str(&stdout(&ran)).unwrap();
+    assert_eq!(output["timezone"], "UTC");
+
+    let failed =
+        server.ask(r#"tools run datetime_utils --input {"operation":"parse","value":"never"} --json"#, key);
+    assert_eq!(failed.status.code(), Some(1));
+    let run: Value = serde_json::from_str(&stdout(&failed)).unwrap();
+    assert_eq!(run["status"], "error");
+
+    let id = run["run_id"].as_str().unwrap();
+    let followed = stdout(&server.ask(&format!("runs tail {id} --json"), key));
+    let kinds: Vec<Value> = followed.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let kinds: Vec<_> = kinds.iter().map(|event| event["type"].as_str().unwrap()).collect();
+    assert_eq!(kinds, ["tool.started", "tool.failed"]);
+    assert!(stdout(&server.ask("runs list --status error", key)).contains(id));
+    assert!(stdout(&server.ask(&format!("runs show {id}"), key)).contains("datetime_utils"));
+    assert_eq!(server.ask("approvals list", key).status.code(), Some(0));
+}
+
+#[test]
+fn refusal_of_a_server_is_told_in_words() {
+    let world = World::new();
+    let server = world.serve("");
+    let key = server.said("api key: ");
+    let refused = server.ask("tools run datetime_utils", key);
+    assert_eq!(refused.status.code(), Some(1));
+    let text = stderr(&refused);
+    assert!(text.starts_with("error: ") && text.contains("(MISSING_PARAM, request "), "{text}");
+    assert!(text.contains("\n  /operation: "), "{text}");
+
+    let text = stderr(&server.ask("me", "tw_000000000000_wrong"));
+    assert!(text.contains("UNAUTHENTICATED") && text.contains("hint: check --key"), "{text}");
+    let text = stderr(&server.ask("tools run \u{1b}[31mred", key));
+    assert!(text.starts_with("error: ") && !text.contains('\u{1b}'), "{text:?}");
+
+    drop(server);
+    let text = stderr(&ask("http://127.0.0.1:1", "me", key));
+    assert!(text.contains("cannot reach the server") && text.contains("toolwright serve"), "{text}");
+}
+
+#[test]
+fn backup_of_a_running_server_serves_elsewhere() {
+    let world = World::new();
+    let server = world.serve("");
+    let key = server.said("api key: ").to_owned();
+    let file = world.folder().join("copy.sqlite");
+    let said = world.ok(&format!("backup --out {}", file.display()));
+    assert!(said.contains("master key is not part of it"), "{said}");
+    let refused = world.refused(&format!("backup --out {}", file.display()));
+    assert!(refused.contains("exists already"), "{refused}");
+
+    let elsewhere = World::new();
+    fs::create_dir_all(elsewhere.folder()).unwrap();
+    fs::copy(&file, elsewhere.folder().join("toolwright.sqlite")).unwrap();
+    fs::copy(world.folder().join("master.key"), elsewhere.folder().join("master.key")).unwrap();
+    let restored = elsewhere.serve("");
+    assert_eq!(restored.ask("me", &key).status.code(), Some(0));
+}
+
+#[test]
+fn bad_settings_are_named_and_nothing_is_started() {
+    let world = World::new();
+    let refused = world.refused("serve --listen nowhere");
+    assert!(refused.contains("`listen` must be an address and a port"), "{refused}");
+    let refused = world.refused("serve --config /nowhere.toml");
+    assert!(refused.contains("/nowhere.toml"), "{refused}");
+    assert!(!world.folder().exists());
+}
+
+#[cfg(unix)]
+mod signals {
+    use super::*;
+
+    #[test]
+    fn heavy_first_signal_ends_in_order() {
+        for signal in ["TERM", "INT"] {
+            let world = World::new();
+            let mut server = world.serve("");
+            server.signal(signal);
+            assert_eq!(server.child.wait().unwrap().code(), Some(0), "{signal}");
+        }
+    }
+
+    #[test]
+    fn heavy_second_signal_ends_at_once() {
+        let world = World::new();
+        let mut server = world.serve("");
+        // Somebody who follows a session keeps the server from hanging up at once.
+        let key = server.said("api key: ").to_owned();
+        let ran = server.ask(r#"tools run datetime_utils --input {"operation":"now"} --json"#, &key);
+        let run: Value = serde_json::from_str(&stdout(&ran)).unwrap();
+        let mut stream = server.follow(run["session_id"].as_str().unwrap(), &key);
+        let mut line = String::new();
+        while !line.starts_with("id: 2") {
+            line.clear();
+            assert_ne!(stream.read_line(&mut line).unwrap(), 0);
+        }
+        server.signal("TERM");
+        let log = server.log.take().unwrap();
+        assert!(BufReader::new(log).lines().map_while(Result::ok).any(|line| line.contains("stopping")));
+        server.signal("TERM");
+        assert_eq!(server.child.wait().unwrap().code(), Some(1));
+    }
+}
+
+/// A folder, and the program on it.
+struct World {
+    home: TempDir,
+}
+
+impl World {
+    fn new() -> Self {
+        Self { home: tempfile::tempdir().unwrap() }
+    }
+
+    fn folder(&self) -> PathBuf {
+        self.home.path().join("data")
+    }
+
+    /// A command on the folder; words are separated by spaces.
+    fn command(&self, line: &str) -> Command {
+        let mut command = program(line);
+        if line != "master-key" {
+            command.arg("--data-dir").arg(self.folder());
+        }
+        command
+    }
+
+    fn run(&self, line: &str) -> Output {
+        self.command(line).output().unwrap()
+    }
+
+    #[track_caller]
+    fn ok(&self, line: &str) -> String {
+        let output = self.run(line);
+        assert!(output.status.success(), "{line}: {}", stderr(&output));
+        stdout(&output)
+    }
+
+    #[track_caller]
+    fn json(&self, line: &str) -> Value {
+        serde_json::from_str(&self.ok(line)).unwrap()
+    }
+
+    #[track_caller]
+    fn refused(&self, line: &str) -> String {
+        let output = self.run(line);
+        assert_eq!(output.status.code(), Some(1), "{line}: {}", stdout(&output));
+        let text = stderr(&output);
+        assert!(text.starts_with("error: "), "{text}");
+        text
+    }
+
+    /// A server on a port that the system chose.
+    fn serve(&self, flags: &str) -> Running {
+        let mut command = self.command(&format!("serve --listen 127.0.0.1:0 {flags}"));
+        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+        let mut greeting: Vec<String> = Vec::new();
+        let url = loop {
+            let line = lines.next().expect("the server should say where it listens").unwrap();
+            match line.strip_prefix("listening on ") {
+                Some(url) => break url.to_owned(),
+                None => greeting.push(line),
+            }
+        };
+        let log = child.stderr.take();
+        Running { child, _lines: lines, log, greeting, url }
+    }
+}
+
+/// A server, until dropped.
+struct Running {
+    child: Child,
+    _lines: std::io::Lines<BufReader<ChildStdout>>,
+    log: Option<std::process::ChildStderr>,
+    greeting: Vec<String>,
+    url: String,
+}
+
+impl Running {
+    /// The rest of the line that starts like this.
+    #[track_caller]
+    fn said(&self, start: &str) -> &str {
+        self.greeting
+            .iter()
+            .find_map(|line| line.strip_prefix(start))
+            .expect("the server should have said it")
+    }
+
+    fn ask(&self, line: &str, key: &str) -> Output {
+        ask(&self.url, line, key)
+    }
+
+    #[cfg(unix)]
+    fn follow(&self, session: &str, key: &str) -> BufReader<std::net::TcpStream> {
+        let address = self.url.strip_prefix("http://").unwrap();
+        let mut stream = std::net::TcpStream::connect(address).unwrap();
+        write!(
+            stream,
+            "GET /api/sessions/{session}/events/stream HTTP/1.1\r\nHost: {address}\r\nAuthorization: Bearer {key}\r\n\r\n"
+        )
+        .unwrap();
+        BufReader::new(stream)
+    }
+
+    #[cfg(unix)]
+    fn signal(&self, name: &str) {
+        let kill = format!("kill -{name} {}", self.child.id());
+        assert!(Command::new("sh").args(["-c", &kill]).status().unwrap().success());
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+fn ask(url: &str, line: &str, key: &str) -> Output {
+    program(line).env("TOOLWRIGHT_URL", url).env("TOOLWRIGHT_KEY", key).output().unwrap()
+}
+
+/// The program without anything of this environment.
+fn program(line: &str) -> Command {
+    let mut command = Command::new(Path::new(env!("CARGO_BIN_EXE_toolwright")));
+    command.env_clear().args(line.split(' ').filter(|word| !word.is_empty())).stdin(Stdio::null());
+    command
+}
+
+fn stdout(output: &Output) -> String {
+    String::from_utf8(output.stdout.clone()).unwrap()
+}
+
+fn stderr(output: &Output) -> String {
+    String::from_utf8(output.stderr.clone()).unwrap()
+}
