@@ -153,6 +153,10 @@ on_both! {
                 assert!(effects(&format!("few{round}-{key}")) <= 1);
             }
         }
+        if world.db.kind() == tw_test::Kind::Postgres {
+            println!("DEADLOCKS {}", world.raw().await.count("SELECT sum(deadlocks)::bigint FROM pg_stat_database WHERE datname = current_database()").await);
+        }
+        println!("ELAPSED {:?}", began.elapsed());
         assert!(began.elapsed() < Duration::from_secs(10), "{:?}", began.elapsed());
     }
 

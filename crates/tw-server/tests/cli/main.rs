@@ -1,14 +1,18 @@
 //! The program as an operator uses it: real processes on a folder of their own.
 
+#[cfg(unix)]
+mod signals;
+mod world;
+
 use std::{
     fs,
-    io::{BufRead, BufReader, Write},
-    path::{Path, PathBuf},
-    process::{Child, ChildStdout, Command, Output, Stdio},
+    io::Write,
+    process::{Child, Stdio},
 };
 
 use serde_json::Value;
-use tempfile::TempDir;
+
+use crate::world::{World, ask, stderr, stdout};
 
 #[test]
 fn keys_create_on_a_fresh_folder_prints_one_key_and_nothing_else() {
@@ -197,7 +201,6 @@ fn refusal_of_a_server_is_told_in_words() {
     let text = stderr(&server.ask("tools run \u{1b}[31mred", key));
     assert!(text.starts_with("error: ") && !text.contains('\u{1b}'), "{text:?}");
 
-    drop(server);
     let text = stderr(&ask("http://127.0.0.1:1", "me", key));
     assert!(text.contains("cannot reach the server") && text.contains("toolwright serve"), "{text}");
 }
@@ -229,174 +232,4 @@ fn bad_settings_are_named_and_nothing_is_started() {
     let refused = world.refused("serve --config /nowhere.toml");
     assert!(refused.contains("/nowhere.toml"), "{refused}");
     assert!(!world.folder().exists());
-}
-
-#[cfg(unix)]
-mod signals {
-    use super::*;
-
-    #[test]
-    fn heavy_first_signal_ends_in_order() {
-        for signal in ["TERM", "INT"] {
-            let world = World::new();
-            let mut server = world.serve("");
-            server.signal(signal);
-            assert_eq!(server.child.wait().unwrap().code(), Some(0), "{signal}");
-        }
-    }
-
-    #[test]
-    fn heavy_second_signal_ends_at_once() {
-        let world = World::new();
-        let mut server = world.serve("");
-        // Somebody who follows a session keeps the server from hanging up at once.
-        let key = server.said("api key: ").to_owned();
-        let ran = server.ask(r#"tools run datetime_utils --input {"operation":"now"} --json"#, &key);
-        let run: Value = serde_json::from_str(&stdout(&ran)).unwrap();
-        let mut stream = server.follow(run["session_id"].as_str().unwrap(), &key);
-        let mut line = String::new();
-        while !line.starts_with("id: 2") {
-            line.clear();
-            assert_ne!(stream.read_line(&mut line).unwrap(), 0);
-        }
-        server.signal("TERM");
-        let log = server.log.take().unwrap();
-        assert!(BufReader::new(log).lines().map_while(Result::ok).any(|line| line.contains("stopping")));
-        server.signal("TERM");
-        assert_eq!(server.child.wait().unwrap().code(), Some(1));
-    }
-}
-
-/// A folder, and the program on it.
-struct World {
-    home: TempDir,
-}
-
-impl World {
-    fn new() -> Self {
-        Self { home: tempfile::tempdir().unwrap() }
-    }
-
-    fn folder(&self) -> PathBuf {
-        self.home.path().join("data")
-    }
-
-    /// A command on the folder; words are separated by spaces.
-    fn command(&self, line: &str) -> Command {
-        let mut command = program(line);
-        if line != "master-key" {
-            command.arg("--data-dir").arg(self.folder());
-        }
-        command
-    }
-
-    fn run(&self, line: &str) -> Output {
-        self.command(line).output().unwrap()
-    }
-
-    #[track_caller]
-    fn ok(&self, line: &str) -> String {
-        let output = self.run(line);
-        assert!(output.status.success(), "{line}: {}", stderr(&output));
-        stdout(&output)
-    }
-
-    #[track_caller]
-    fn json(&self, line: &str) -> Value {
-        serde_json::from_str(&self.ok(line)).unwrap()
-    }
-
-    #[track_caller]
-    fn refused(&self, line: &str) -> String {
-        let output = self.run(line);
-        assert_eq!(output.status.code(), Some(1), "{line}: {}", stdout(&output));
-        let text = stderr(&output);
-        assert!(text.starts_with("error: "), "{text}");
-        text
-    }
-
-    /// A server on a port that the system chose.
-    fn serve(&self, flags: &str) -> Running {
-        let mut command = self.command(&format!("serve --listen 127.0.0.1:0 {flags}"));
-        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-        let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
-        let mut greeting: Vec<String> = Vec::new();
-        let url = loop {
-            let line = lines.next().expect("the server should say where it listens").unwrap();
-            match line.strip_prefix("listening on ") {
-                Some(url) => break url.to_owned(),
-                None => greeting.push(line),
-            }
-        };
-        let log = child.stderr.take();
-        Running { child, _lines: lines, log, greeting, url }
-    }
-}
-
-/// A server, until dropped.
-struct Running {
-    child: Child,
-    _lines: std::io::Lines<BufReader<ChildStdout>>,
-    log: Option<std::process::ChildStderr>,
-    greeting: Vec<String>,
-    url: String,
-}
-
-impl Running {
-    /// The rest of the line that starts like this.
-    #[track_caller]
-    fn said(&self, start: &str) -> &str {
-        self.greeting
-            .iter()
-            .find_map(|line| line.strip_prefix(start))
-            .expect("the server should have said it")
-    }
-
-    fn ask(&self, line: &str, key: &str) -> Output {
-        ask(&self.url, line, key)
-    }
-
-    #[cfg(unix)]
-    fn follow(&self, session: &str, key: &str) -> BufReader<std::net::TcpStream> {
-        let address = self.url.strip_prefix("http://").unwrap();
-        let mut stream = std::net::TcpStream::connect(address).unwrap();
-        write!(
-            stream,
-            "GET /api/sessions/{session}/events/stream HTTP/1.1\r\nHost: {address}\r\nAuthorization: Bearer {key}\r\n\r\n"
-        )
-        .unwrap();
-        BufReader::new(stream)
-    }
-
-    #[cfg(unix)]
-    fn signal(&self, name: &str) {
-        let kill = format!("kill -{name} {}", self.child.id());
-        assert!(Command::new("sh").args(["-c", &kill]).status().unwrap().success());
-    }
-}
-
-impl Drop for Running {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
-}
-
-fn ask(url: &str, line: &str, key: &str) -> Output {
-    program(line).env("TOOLWRIGHT_URL", url).env("TOOLWRIGHT_KEY", key).output().unwrap()
-}
-
-/// The program without anything of this environment.
-fn program(line: &str) -> Command {
-    let mut command = Command::new(Path::new(env!("CARGO_BIN_EXE_toolwright")));
-    command.env_clear().args(line.split(' ').filter(|word| !word.is_empty())).stdin(Stdio::null());
-    command
-}
-
-fn stdout(output: &Output) -> String {
-    String::from_utf8(output.stdout.clone()).unwrap()
-}
-
-fn stderr(output: &Output) -> String {
-    String::from_utf8(output.stderr.clone()).unwrap()
 }
