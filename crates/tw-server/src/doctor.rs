@@ -166,7 +166,13 @@ async fn database(report: &mut Report, config: &Config, target: &Target) -> Opti
     let store = match Store::open(&Options { connections, ..Options::new(target.clone()) }).await {
         Ok(store) => store,
         Err(error) => {
-            report.fail("database", format!("{:#}", anyhow::Error::new(error)));
+            // Without its schema, a PostgreSQL database also lacks the role we work under.
+            let fresh = if folder::of(target).is_none() {
+                "; a new one needs `toolwright migrate` first"
+            } else {
+                ""
+            };
+            report.fail("database", format!("{:#}{fresh}", anyhow::Error::new(error)));
             return None;
         }
     };

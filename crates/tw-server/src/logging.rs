@@ -11,7 +11,9 @@ use tracing_subscriber::{EnvFilter, fmt, layer::SubscriberExt, util::SubscriberI
 use crate::config::{Log, LogFormat};
 
 pub(crate) fn start(log: &Log) -> Result<()> {
-    let filter = EnvFilter::try_new(&log.level).context("`log.level` cannot be used")?;
+    // The driver repeats whatever the database remarks, such as that a table is there already.
+    let filter =
+        EnvFilter::try_new(format!("sqlx=warn,{}", log.level)).context("`log.level` cannot be used")?;
     let registry = tracing_subscriber::registry().with(filter);
     match log.format {
         LogFormat::Json => {

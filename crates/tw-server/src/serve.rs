@@ -71,9 +71,12 @@ pub(crate) async fn run(args: Args) -> Result<ExitCode> {
     let (listener, address) = bind(&config.listen).await?;
     let metrics = install_metrics()?;
 
+    // Without a key there is no point in touching the database.
+    let key = master_key::find_or_make(&config, &target)?;
     let store = open_store(&config, &target).await?;
     let operator = Operator::new(store.clone());
-    let engine = start_engine(&config, &target, store, &operator).await?;
+    master_key::check(&key, &operator).await?;
+    let engine = start_engine(&target, Setup { store, master_key: key.key, limits: config.limits }).await?;
     let first = bootstrap(&target, &operator).await?;
     let running = Running::open(&config, engine, listener, metrics);
 
@@ -81,7 +84,7 @@ pub(crate) async fn run(args: Args) -> Result<ExitCode> {
     if let Some(lock) = &mut lock {
         lock.announce(&base).context("cannot write the lock file")?;
     }
-    warn_of(&config, address);
+    warn_of(&config, address, &key.source);
     banner::print(address, &base, config.log.durability, first.as_ref());
     tracing::info!(%address, "serving");
     running.until_stopped(&mut signals).await
@@ -127,14 +130,8 @@ async fn open_store(config: &Config, target: &Target) -> Result<Store> {
     Store::open(&options).await.context("cannot open the database")
 }
 
-async fn start_engine(config: &Config, target: &Target, store: Store, operator: &Operator) -> Result<Engine> {
-    let found = master_key::find_or_make(config, target)?;
-    master_key::check(&found, operator).await?;
-    if let Some(exposure) = master_key::exposure(&found.source) {
-        tracing::warn!("{exposure}");
-    }
+async fn start_engine(target: &Target, setup: Setup) -> Result<Engine> {
     tw_tools::link();
-    let setup = Setup { store, master_key: found.key, limits: config.limits };
     let engine = Engine::start(setup).context("cannot start the engine")?;
     if matches!(target, Target::Sqlite { .. }) {
         // Nobody else works on this database, so whatever is still open was cut off.
@@ -162,7 +159,10 @@ fn reachable(address: SocketAddr) -> SocketAddr {
     SocketAddr::new(ip, address.port())
 }
 
-fn warn_of(config: &Config, address: SocketAddr) {
+fn warn_of(config: &Config, address: SocketAddr, key: &master_key::Source) {
+    if let Some(exposure) = master_key::exposure(key) {
+        tracing::warn!("{exposure}");
+    }
     if config.log.durability == Durability::Buffered {
         tracing::warn!(
             "log.durability is `buffered`: answers do not wait for the disk, so a crash loses some"

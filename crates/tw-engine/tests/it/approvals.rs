@@ -5,8 +5,8 @@ use std::time::Duration;
 use expect_test::expect;
 use serde_json::{Value, json};
 use tw_engine::{
-    Error, Yes,
-    rights::{DecideApprovals, Permit, ReadApprovals, WriteMembers, WriteSettings},
+    Error, ToolChange, Yes,
+    rights::{DecideApprovals, Permit, ReadApprovals, UpdateTools, WriteMembers, WriteSettings},
 };
 use tw_model::{ApprovalId, RunStatus};
 use tw_store::TenantChange;
@@ -368,6 +368,32 @@ on_both! {
             assert_eq!(state(server, id).await, "cancelled cancelled");
         }
         assert_eq!(effects("changed"), 0);
+    }
+
+    async fn tool_made_stricter_meanwhile_voids_what_waits_for_it(db: TestDb) {
+        let world = World::pair(db).await;
+        let (run, id) = world.one().park("test.write", json!({ "key": "stricter" })).await;
+        let (renamed, kept) = world.one().park("test.gate", json!({ "key": "renamed" })).await;
+        let permit = world.one().permit::<UpdateTools>("admin").await.unwrap();
+        let stricter =
+            ToolChange { permission_level: Some(Some(tw_model::Level::Destructive)), ..ToolChange::default() };
+        world.one().engine.change_tool(&permit, "test.write", stricter, None, None).await.unwrap();
+        let words = ToolChange { name: Some(Some("Another name".to_owned())), ..ToolChange::default() };
+        world.one().engine.change_tool(&permit, "test.gate", words, None, None).await.unwrap();
+        gate("renamed").open();
+
+        let answer = world.other().approve("approver", id).await;
+
+        assert!(matches!(answer, Err(Error::Superseded)), "{}", told(&answer));
+        expect![[r"
+            tool.needs_approval test.write level_write
+            tool.cancelled test.write superseded
+        "]]
+        .assert_eq(&world.other().trail(run).await);
+        assert_eq!(effects("stricter"), 0);
+        // What it is called makes no difference to what it does.
+        let answer = world.other().approve("approver", kept).await.unwrap();
+        assert_eq!((answer.run.id, answer.run.status), (renamed, RunStatus::Success));
     }
 
     async fn call_of_an_agent_whose_owner_is_gone_does_not_run(db: TestDb) {

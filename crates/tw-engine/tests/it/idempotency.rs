@@ -1,11 +1,11 @@
 //! The same request again is the same request.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use serde_json::json;
 use tw_engine::{Answer, CallRequest, Error, Result};
 use tw_model::RunStatus;
-use tw_test::{TestDb, on_both};
+use tw_test::{Kind, TestDb, on_both};
 
 use crate::{
     tools::{effects, gate},
@@ -134,7 +134,6 @@ on_both! {
 
     async fn callers_of_the_same_few_keys_do_not_hold_each_other_up(db: TestDb) {
         let world = World::pair(db).await;
-        let began = Instant::now();
         for round in 0..5 {
             let calls: Vec<_> = (0..96)
                 .map(|number| {
@@ -153,11 +152,10 @@ on_both! {
                 assert!(effects(&format!("few{round}-{key}")) <= 1);
             }
         }
-        if world.db.kind() == tw_test::Kind::Postgres {
-            println!("DEADLOCKS {}", world.raw().await.count("SELECT sum(deadlocks)::bigint FROM pg_stat_database WHERE datname = current_database()").await);
+        if world.db.kind() == Kind::Postgres {
+            let sql = "SELECT deadlocks FROM pg_stat_database WHERE datname = current_database()";
+            assert_eq!(world.raw().await.count(sql).await, 0, "each of them costs everybody a second");
         }
-        println!("ELAPSED {:?}", began.elapsed());
-        assert!(began.elapsed() < Duration::from_secs(10), "{:?}", began.elapsed());
     }
 
     async fn parked_call_is_not_parked_again(db: TestDb) {

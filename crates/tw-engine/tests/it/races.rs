@@ -9,17 +9,17 @@ use futures::StreamExt;
 use serde_json::json;
 use tokio::sync::Barrier;
 use tw_engine::{
-    Answer, Error, Result, Yes,
-    rights::{CancelRuns, DecideApprovals, Permit, WriteKeys},
+    Answer, Error, Result, ToolChange, Yes,
+    rights::{CancelRuns, DecideApprovals, Permit, UpdateTools, WriteKeys},
 };
-use tw_model::{ApprovalId, RunId, RunStatus};
+use tw_model::{ApprovalId, Policy, RunId, RunStatus};
 use tw_test::{Kind, TestDb, on_both};
 
 use crate::{
     projection,
     resume::record_yes,
     tools::{effects, gate},
-    world::{Server, World, raw_json, refused, request, told},
+    world::{Server, World, keyed, raw_json, refused, request, told, until},
 };
 
 const TRIALS: usize = 200;
@@ -27,8 +27,8 @@ const TRIALS: usize = 200;
 const ABREAST: usize = 4;
 
 async fn trials<F: Future<Output = &'static str>>(race: &str, trial: impl Fn(usize) -> F) {
-    let trial = &trial;
-    let outcomes: Vec<_> = futures::stream::iter((0..TRIALS).map(|n| async move { let t = std::time::Instant::now(); let o = trial(n).await; println!("TIME {n} {o} {:?}", t.elapsed()); o})).buffer_unordered(ABREAST).collect().await;
+    let outcomes: Vec<_> =
+        futures::stream::iter((0..TRIALS).map(trial)).buffer_unordered(ABREAST).collect().await;
     let mut names = outcomes.clone();
     names.sort_unstable();
     names.dedup();
@@ -256,6 +256,99 @@ on_both! {
         })
         .await;
         projection::check(&world).await;
+    }
+
+    async fn approve_and_a_change_of_the_tool_run_what_was_approved_or_nothing(db: TestDb) {
+        let world = World::pair(db).await;
+        // One after another: a change of the tool is everybody's business.
+        for trial in 0..TRIALS {
+            let (one, other) = sides(&world, trial);
+            let key = format!("changed{trial}");
+            let (run, id) = one.park("test.write", json!({ "key": key })).await;
+            let policy = if trial.is_multiple_of(2) { Policy::AlwaysAsk } else { Policy::Auto };
+            let change = ToolChange { permission_policy: Some(Some(policy)), ..ToolChange::default() };
+            let (engine, permit) = (other.engine.clone(), other.permit::<UpdateTools>("admin").await.unwrap());
+            let edit = async move { engine.change_tool(&permit, "test.write", change, None, None).await };
+
+            let (yes, edited) = at_once(trial % 12, approves(&one, id, Yes::default()).await, edit).await;
+
+            edited.unwrap();
+            let ended = one.ended(run).await;
+            let ran = one.trail(run).await.contains("tool.started");
+            match (&yes, ended.status) {
+                (Ok(_), RunStatus::Success) => assert_eq!((ran, effects(&key)), (true, 1)),
+                (Ok(_) | Err(Error::Superseded), RunStatus::Cancelled) => {
+                    assert_eq!((ran, effects(&key), ended.summary.as_deref()), (false, 0, Some("superseded")));
+                }
+                _ => panic!("{} and {:?}", told(&yes), ended.status),
+            }
+            // Agents are asked again, whichever policy it is now.
+            let calm = ToolChange { permission_policy: Some(None), ..ToolChange::default() };
+            let permit = one.permit::<UpdateTools>("admin").await.unwrap();
+            one.engine.change_tool(&permit, "test.write", calm, None, None).await.unwrap();
+        }
+        projection::check(&world).await;
+    }
+
+    async fn of_two_bodies_under_one_key_one_is_taken(db: TestDb) {
+        let world = World::pair(db).await;
+        trials("two bodies", async |trial| {
+            let (one, other) = sides(&world, trial);
+            let (a, b) = (format!("a{trial}"), format!("b{trial}"));
+            let key = format!("k{trial}");
+            let ask = |server: Server, name: &str| {
+                let request = keyed("test.write", &json!({ "key": name }), &key);
+                async move { server.ask("member", request).await }
+            };
+
+            let (first, second) = at_once(0, ask(one, &a), ask(other, &b)).await;
+
+            match (&first, &second) {
+                (Ok(answer), Err(Error::IdempotencyMismatch)) | (Err(Error::IdempotencyMismatch), Ok(answer)) => {
+                    assert_eq!(answer.run.status, RunStatus::Success);
+                }
+                _ => panic!("{} and {}", told(&first), told(&second)),
+            }
+            let ran = (effects(&a), effects(&b));
+            assert_eq!(ran, if first.is_ok() { (1, 0) } else { (0, 1) });
+            if first.is_ok() { "first" } else { "second" }
+        })
+        .await;
+        projection::check(&world).await;
+    }
+
+    async fn caller_who_hangs_up_at_any_moment_leaves_no_run_that_nobody_runs(db: TestDb) {
+        let world = World::pair(db).await;
+        trials("hang up", async |trial| {
+            let (one, _) = sides(&world, trial);
+            let tool = if trial.is_multiple_of(3) { "test.echo" } else { "test.write" };
+            let input = match tool {
+                "test.echo" => json!({ "text": "hi" }),
+                _ => json!({ "key": format!("hung{trial}") }),
+            };
+            let call = one.ask_soon("member", request(tool, &input));
+            tokio::time::sleep(Duration::from_micros((trial % 20) as u64 * 250)).await;
+            call.abort();
+            match call.await {
+                Ok(answer) => {
+                    assert_eq!(answer.unwrap().run.status, RunStatus::Success);
+                    "answered"
+                }
+                Err(_) => "hung up",
+            }
+        })
+        .await;
+        let seen = until("everything has ended", async || {
+            let seen = projection::check(&world).await;
+            (!seen.contains_key("running")).then_some(seen)
+        })
+        .await;
+        let ran: u32 = (0..TRIALS).map(|trial| effects(&format!("hung{trial}"))).sum();
+        let mut raw = world.raw().await;
+        let writes = raw.count("SELECT count(*) FROM runs WHERE tool = 'test.write'").await;
+        assert_eq!(i64::from(ran), writes, "what was started has run, once");
+        assert_eq!(seen.keys().collect::<Vec<_>>(), ["success"]);
+        assert_eq!((world.one().engine.in_flight(), world.other().engine.in_flight()), (0, 0));
     }
 
     async fn approved_call_is_taken_up_once_by_whoever_hears_of_it(db: TestDb) {

@@ -2,10 +2,17 @@
 
 use expect_test::expect;
 use serde_json::{Value, json};
-use tw_engine::{AuditFilter, CallRequest, Error, PageRequest, rights::ReadAudit};
+use tw_engine::{
+    AuditFilter, CallRequest, Error, PageRequest, ToolChange,
+    rights::{ReadAudit, UpdateTools},
+};
+use tw_model::ToolStatus;
 use tw_test::{TestDb, on_both};
 
-use crate::world::{Server, World, request, told};
+use crate::{
+    tools::effects,
+    world::{Server, World, request, told},
+};
 
 async fn audit(server: &Server) -> Vec<String> {
     let permit = server.permit::<ReadAudit>("admin").await.unwrap();
@@ -60,6 +67,37 @@ on_both! {
             .assert_eq(&audit(server).await.join("\n"));
 
         assert_eq!(told(&server.call("admin", "test.secret", input).await), r#"success {"text":"hi"}"#);
+    }
+
+    async fn tool_that_is_switched_off_is_refused_on_every_server_at_once(db: TestDb) {
+        let world = World::pair(db).await;
+        let input = json!({ "key": "switched" });
+        let switch = async |change: ToolChange| {
+            // Both servers have just used it.
+            for server in [world.one(), world.other()] {
+                let permit = server.permit::<UpdateTools>("admin").await.unwrap();
+                let calm = ToolChange { is_active: Some(None), status: Some(None), enabled: Some(None), ..ToolChange::default() };
+                server.engine.change_tool(&permit, "test.write", calm, None, None).await.unwrap();
+                server.call("member", "test.write", input.clone()).await.unwrap();
+            }
+            let before = effects("switched");
+            let permit = world.one().permit::<UpdateTools>("admin").await.unwrap();
+            world.one().engine.change_tool(&permit, "test.write", change, None, None).await.unwrap();
+            let answer = world.other().call("agent", "test.write", input.clone()).await;
+            assert_eq!(effects("switched"), before);
+            told(&answer)
+        };
+
+        let inactive = switch(ToolChange { is_active: Some(Some(false)), ..ToolChange::default() }).await;
+        assert_eq!(inactive, "TOOL_DISABLED: the tool `test.write` is switched off");
+        let disabled = switch(ToolChange { status: Some(Some(ToolStatus::Disabled)), ..ToolChange::default() }).await;
+        assert_eq!(disabled, "TOOL_DISABLED: the tool `test.write` is switched off");
+        let old = switch(ToolChange { status: Some(Some(ToolStatus::Deprecated)), ..ToolChange::default() }).await;
+        assert_eq!(old, "TOOL_NOT_PUBLISHED: the tool `test.write` is deprecated and runs only once it is published");
+        let hidden = switch(ToolChange { enabled: Some(Some(false)), ..ToolChange::default() }).await;
+        assert_eq!(hidden, "TOOL_NOT_FOUND: there is no tool `test.write` in the catalogue");
+
+        assert_eq!(audit(world.one()).await.len(), 4);
     }
 
     async fn right_is_asked_before_the_input_is_looked_at(db: TestDb) {

@@ -1,4 +1,5 @@
 //! The program as an operator uses it: real processes on a folder of their own.
+#![expect(clippy::unwrap_used, reason = "a test stops where it cannot go on")]
 
 #[cfg(unix)]
 mod signals;
