@@ -64,6 +64,7 @@ pub(crate) struct Inner {
     pub(crate) throttle: admin::Throttle,
     pub(crate) taking_up: resume::TakingUp,
     announced: tokio::sync::OnceCell<()>,
+    closing: CancellationToken,
     end: CancellationToken,
 }
 
@@ -99,6 +100,7 @@ impl Engine {
                 throttle: admin::Throttle::default(),
                 taking_up: resume::TakingUp::default(),
                 announced: tokio::sync::OnceCell::new(),
+                closing: CancellationToken::new(),
                 end: CancellationToken::new(),
                 store,
             }),
@@ -141,8 +143,9 @@ impl Engine {
     /// somebody it has never heard of for one that was left over.
     pub(crate) async fn announce(&self) -> Result<()> {
         let beat = async || self.inner.store.heartbeat().await.map(drop);
-        let announced = self.inner.announced.get_or_try_init(beat).await;
-        announced.map(|()| ()).map_err(Error::store("saying that this server is alive"))
+        let doing = "saying that this server is alive";
+        self.inner.announced.get_or_try_init(beat).await.map_err(Error::store(doing))?;
+        Ok(())
     }
 
     /// How many runs are under way here, for the metrics.
@@ -151,8 +154,14 @@ impl Engine {
         self.inner.flights.count()
     }
 
+    /// Resolves once this server is about to stop, for whoever would hold it up by waiting.
+    pub async fn closing(&self) {
+        self.inner.closing.cancelled().await;
+    }
+
     /// Stops taking calls, and waits for those under way.
     pub async fn drain(&self, patience: Duration) {
+        self.inner.closing.cancel();
         self.inner.flights.drain(patience).await;
     }
 

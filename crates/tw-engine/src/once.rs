@@ -1,5 +1,7 @@
 //! Writes that are not runs, made once under an idempotency key.
 
+use std::time::Duration;
+
 use tw_model::{Caller, Timestamp};
 use tw_store::KeyScope;
 
@@ -8,6 +10,9 @@ use crate::{
     corridor::{IdempotencyKey, KEY_KEPT},
     error::{Error, Result},
 };
+
+/// How long to wait before a key is closed again that could not be.
+const CLOSE_AGAIN_AFTER: Duration = Duration::from_millis(500);
 
 /// Whether a write is to be made, or was made before.
 #[derive(Debug)]
@@ -21,6 +26,8 @@ pub enum Once {
 impl Engine {
     /// Takes the key for a write, or finds the answer it got before.
     pub async fn once(&self, caller: &Caller, key: &IdempotencyKey) -> Result<Once> {
+        // A key of a server that nobody has heard of would be free for all.
+        self.announce().await?;
         let scope = self.inner.store.tenant(caller.tenant);
         let principal = caller.principal.label();
         let place = KeyScope { principal: &principal, route: &key.route, key: &key.key };
@@ -38,19 +45,41 @@ impl Engine {
     }
 
     /// Keeps the answer of a write that was made. One-time secrets do not belong in it.
-    pub async fn keep(&self, caller: &Caller, key: &IdempotencyKey, status: u16, body: &str) -> Result<()> {
-        let principal = caller.principal.label();
-        let place = KeyScope { principal: &principal, route: &key.route, key: &key.key };
-        let kept = self.inner.store.tenant(caller.tenant).keep_answer(place, status, body).await;
-        kept.map_err(Error::store("keeping an answer"))
+    pub async fn keep(&self, caller: &Caller, key: &IdempotencyKey, status: u16, body: String) {
+        self.close_key(caller, key, Some((status, body))).await;
     }
 
     /// Gives the key back after a write that was refused.
-    pub async fn release(&self, caller: &Caller, key: &IdempotencyKey) -> Result<()> {
-        let principal = caller.principal.label();
-        let place = KeyScope { principal: &principal, route: &key.route, key: &key.key };
-        let released = self.inner.store.tenant(caller.tenant).release_key(place).await;
-        released.map_err(Error::store("releasing an idempotency key"))
+    pub async fn release(&self, caller: &Caller, key: &IdempotencyKey) {
+        self.close_key(caller, key, None).await;
+    }
+
+    /// Says how a write under a key went. While the database is away this goes on in the background: a key
+    /// that is left as it is looks like a write that is still being made.
+    async fn close_key(&self, caller: &Caller, key: &IdempotencyKey, answer: Option<(u16, String)>) {
+        let scope = self.inner.store.tenant(caller.tenant);
+        let (principal, key) = (caller.principal.label(), key.clone());
+        let close = move || {
+            let (scope, principal, key, answer) = (scope.clone(), principal.clone(), key.clone(), answer.clone());
+            async move {
+                let place = KeyScope { principal: &principal, route: &key.route, key: &key.key };
+                match answer {
+                    Some((status, body)) => scope.keep_answer(place, status, &body).await,
+                    None => scope.release_key(place).await,
+                }
+            }
+        };
+        let Err(error) = close().await else { return };
+        tracing::warn!(error = &error as &dyn std::error::Error, "an idempotency key could not be closed");
+        if error.is_retryable() {
+            let end = self.inner.end.clone();
+            let again = async move {
+                while close().await.is_err_and(|error| error.is_retryable()) {
+                    tokio::time::sleep(CLOSE_AGAIN_AFTER).await;
+                }
+            };
+            tokio::spawn(async move { end.run_until_cancelled(again).await });
+        }
     }
 
     /// The same caller, as long as its credentials still stand. For streams that stay open.

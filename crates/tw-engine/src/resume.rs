@@ -10,7 +10,7 @@ use serde_json::Value;
 use tw_model::{ApprovalId, Caller, EventKind, RunStatus, TenantId, Timestamp};
 use tw_store::{
     Approval, Run,
-    log::{Change, Expect, Rejected, Step},
+    log::{Change, Entry, Expect, Rejected, Step},
 };
 
 use crate::{
@@ -24,11 +24,31 @@ use crate::{
         resolve, validate,
     },
     error::{Error, Result},
+    flights::Boarding,
     seal,
 };
 
 /// How many waiting calls one look takes up.
 const LOOK_MOST: i64 = 100;
+/// How often a call is taken up again at once because its tenant changed under it; then the next look
+/// has it.
+const TRIES_MAX: usize = 8;
+const CLAIM_AGAIN_AFTER: Duration = Duration::from_millis(500);
+
+/// What came of taking a call up.
+enum TakenUp {
+    /// It has run, was ended, or is somebody else's.
+    Over,
+    /// Rights or tool changed between reading them and writing the start.
+    TenantChanged,
+}
+
+/// Whose an approved call is.
+enum Claimed {
+    Ours { lease_epoch: i64 },
+    Theirs,
+    TenantChanged,
+}
 
 /// The caller of a parked call with the rights it has today, and what else was kept of the call.
 pub(crate) async fn resumed_caller(engine: &Engine, tenant: TenantId, context: &str) -> Result<(Caller, Resumption)> {
@@ -100,24 +120,33 @@ impl Engine {
         }
         // The next look finds it again while it waits here for a place in its concurrency group.
         let Some(_mine) = self.inner.taking_up.enter(id) else { return };
-        if let Err(error) = self.try_take_up(tenant, id).await {
-            tracing::warn!(error = &error as &dyn std::error::Error, approval = %id, "a waiting call was not taken up");
+        for _ in 0..TRIES_MAX {
+            match self.try_take_up(tenant, id).await {
+                Ok(TakenUp::Over) => return,
+                Ok(TakenUp::TenantChanged) => {}
+                Err(error) => {
+                    let error = &error as &dyn std::error::Error;
+                    tracing::warn!(error, approval = %id, "a waiting call was not taken up");
+                    return;
+                }
+            }
         }
     }
 
-    async fn try_take_up(&self, tenant: TenantId, id: ApprovalId) -> Result<()> {
+    async fn try_take_up(&self, tenant: TenantId, id: ApprovalId) -> Result<TakenUp> {
         self.announce().await?;
         let scope = self.inner.store.tenant(tenant);
         let approval = scope.approval(id).await.map_err(Error::store("reading an approval"))?;
-        let Some(approval) = approval else { return Ok(()) };
+        let Some(approval) = approval else { return Ok(TakenUp::Over) };
         let run = scope.run(approval.run).await.map_err(Error::store("reading a run"))?;
-        let Some(run) = run else { return Ok(()) };
+        let Some(run) = run else { return Ok(TakenUp::Over) };
         let now = self.inner.store.now().await.map_err(Error::store("asking for the time"))?;
         match approval.state.as_str() {
-            "waiting" if has_expired(&approval, now) => self.expire(&approval, &run).await,
-            "ready" => self.resume(&approval, run).await,
-            _ => Ok(()),
+            "waiting" if has_expired(&approval, now) => self.expire(&approval, &run).await?,
+            "ready" => return self.resume(&approval, run).await,
+            _ => {}
         }
+        Ok(TakenUp::Over)
     }
 
     async fn expire(&self, approval: &Approval, run: &Run) -> Result<()> {
@@ -138,7 +167,7 @@ impl Engine {
             run.id,
             &payload::Cancelled { reason, error, note: None, effect: None },
         );
-        let entry = tw_store::log::Entry {
+        let entry = Entry {
             tenant: run.tenant,
             run: run.id,
             session: run.session,
@@ -156,7 +185,7 @@ impl Engine {
     }
 
     /// Runs an approved call, if it is still the call that was approved.
-    async fn resume(&self, approval: &Approval, run: Run) -> Result<()> {
+    async fn resume(&self, approval: &Approval, run: Run) -> Result<TakenUp> {
         let void = |reason: &str, message: &str| Change {
             expect: Expect::Status(RunStatus::Pending),
             ..end_waiting("cancelled", reason, message, None, None)
@@ -166,7 +195,8 @@ impl Engine {
             Ok(resumed) => resumed,
             Err(Error::Unauthenticated { why }) => {
                 let change = void("not_permitted", why);
-                return self.end_parked(approval, &run, ("not_permitted", why), change).await;
+                self.end_parked(approval, &run, ("not_permitted", why), change).await?;
+                return Ok(TakenUp::Over);
             }
             Err(error) => return Err(error),
         };
@@ -176,7 +206,8 @@ impl Engine {
                 self.run_approved(run, caller, kept, cleared).await
             }
             Err((reason, message)) => {
-                self.end_parked(approval, &run, (reason, &message), void(reason, &message)).await
+                self.end_parked(approval, &run, (reason, &message), void(reason, &message)).await?;
+                Ok(TakenUp::Over)
             }
         }
     }
@@ -220,12 +251,18 @@ impl Engine {
         })
     }
 
-    async fn run_approved(&self, run: Run, caller: Caller, kept: Resumption, cleared: gate::Cleared) -> Result<()> {
+    async fn run_approved(
+        &self,
+        run: Run,
+        caller: Caller,
+        kept: Resumption,
+        cleared: gate::Cleared,
+    ) -> Result<TakenUp> {
         let patience = Duration::from_secs(600);
         let slot = self.inner.slots.take(&caller, cleared.tool(), patience).await?;
         let (tool, input, text) = cleared.into_parts();
         // A server that is about to stop leaves the call to the others.
-        let Some(boarding) = self.inner.flights.board(run.tenant, run.id) else { return Ok(()) };
+        let Some(boarding) = self.inner.flights.board(run.tenant, run.id) else { return Ok(TakenUp::Over) };
         let change = Change {
             expect: Expect::Status(RunStatus::Pending),
             to: Some(RunStatus::Running),
@@ -238,11 +275,10 @@ impl Engine {
         let slug = Arc::clone(&tool.slug);
         let entry = record::entry(&caller, &slug, run.id, run.session, Step::Change(Box::new(change)), vec![event]);
         let started = entry.at;
-        let claimed = match self.append(entry).await {
-            Ok(claimed) => claimed,
-            // Another replica has it, or the tenant just changed and the next look takes it up again.
-            Err(Rejected::Status { .. } | Rejected::Stale { .. }) => return Ok(()),
-            Err(source) => return Err(Error::Record { source }),
+        let lease_epoch = match self.claim(entry, &boarding).await? {
+            Claimed::Ours { lease_epoch } => lease_epoch,
+            Claimed::Theirs => return Ok(TakenUp::Over),
+            Claimed::TenantChanged => return Ok(TakenUp::TenantChanged),
         };
         let job = Job {
             engine: self.clone(),
@@ -252,15 +288,52 @@ impl Engine {
             session: run.session,
             mode: kept.mode,
             started,
-            lease_epoch: claimed.lease_epoch,
+            lease_epoch,
             starting: None,
             input,
             boarding,
             slot,
         };
         match job.run().await {
-            Ok(_) => Ok(()),
+            Ok(_) => Ok(TakenUp::Over),
             Err(source) => Err(Error::Record { source }),
+        }
+    }
+
+    /// Writes the start of an approved call, which is the claim to it.
+    ///
+    /// A database that broke off leaves a doubt whether the start is there. It is not left to anybody
+    /// else: a start of ours that was written must have somebody who runs it.
+    async fn claim(&self, entry: Entry, boarding: &Boarding) -> Result<Claimed> {
+        let scope = self.inner.store.tenant(entry.tenant);
+        let mut doubtful = false;
+        loop {
+            let rejected = match self.append(entry.clone()).await {
+                Ok(claimed) => return Ok(Claimed::Ours { lease_epoch: claimed.lease_epoch }),
+                Err(rejected) => rejected,
+            };
+            match &rejected {
+                Rejected::Status { .. } | Rejected::Stale { .. } if doubtful => {
+                    let run = scope.run(entry.run).await.map_err(Error::store("reading a run"))?;
+                    let ours = |run: &Run| run.replica == Some(self.inner.store.replica());
+                    if let Some(run) = run.filter(ours) {
+                        return Ok(Claimed::Ours { lease_epoch: run.lease_epoch });
+                    }
+                }
+                Rejected::Failed(error) if error.is_retryable() => {
+                    doubtful = true;
+                    tokio::select! {
+                        () = tokio::time::sleep(CLAIM_AGAIN_AFTER) => continue,
+                        () = boarding.cancel.cancelled() => return Err(Error::Record { source: rejected }),
+                    }
+                }
+                _ => {}
+            }
+            return match rejected {
+                Rejected::Status { .. } => Ok(Claimed::Theirs),
+                Rejected::Stale { .. } => Ok(Claimed::TenantChanged),
+                source => Err(Error::Record { source }),
+            };
         }
     }
 }

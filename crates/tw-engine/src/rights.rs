@@ -38,6 +38,8 @@ macro_rules! rights {
 rights! {
     /// Anybody with valid credentials.
     SignedIn: May, ;
+    /// The same, but no agent.
+    Person: Never, ;
     ReadTools: May, "tools.tenant.read";
     RunTools: May, "tools.tenant.run";
     UpdateTools: Never, "tools.tenant.update";

@@ -37,22 +37,29 @@ impl RunIdentity {
     }
 }
 
+/// For how long a start of which nothing is known may still turn up: a database that was cut off in the
+/// middle of a commit finishes it, or not, once it goes on.
+const DOUBT: Duration = Duration::from_secs(30);
+const AGAIN_AFTER: Duration = Duration::from_millis(500);
+
 #[derive(Debug)]
 pub(crate) struct Settler {
+    store: Store,
     queue: mpsc::UnboundedSender<Entry>,
 }
 
 impl Settler {
     pub(crate) fn start(store: Store) -> Self {
         let (queue, entries) = mpsc::unbounded_channel();
-        tokio::spawn(settle(store, entries));
-        Self { queue }
+        tokio::spawn(settle(store.clone(), entries));
+        Self { store, queue }
     }
 
     /// A run whose start may or may not have been written, and that was never made.
     pub(crate) fn never_started(&self, identity: RunIdentity) {
         let message = "the database was away when the call started, so it was not made";
-        self.later(interrupted(identity, Expect::Open, Effect::None, message));
+        let entry = interrupted(identity, Expect::Open, Effect::None, message);
+        tokio::spawn(close_if_it_turns_up(self.store.clone(), entry));
     }
 
     /// An end that could not be written.
@@ -101,18 +108,35 @@ pub(crate) fn interrupted(identity: RunIdentity, expect: Expect, effect: Effect,
 
 async fn settle(store: Store, mut entries: mpsc::UnboundedReceiver<Entry>) {
     while let Some(entry) = entries.recv().await {
-        loop {
-            match store.log().append(entry.clone()).wait().await {
-                Err(Rejected::Failed(error)) if error.is_retryable() => {
-                    tokio::time::sleep(Duration::from_millis(500)).await;
-                }
-                Err(Rejected::Failed(error)) => {
-                    tracing::error!(error = &*error as &dyn std::error::Error, run = %entry.run, "the end of a run cannot be written");
-                    break;
-                }
-                Err(Rejected::Closed) => return,
-                Ok(_) | Err(_) => break,
+        if let Err(Rejected::Closed) = insist(&store, &entry).await {
+            return;
+        }
+    }
+}
+
+/// Closes a run whose start may be written after it was asked for in vain.
+async fn close_if_it_turns_up(store: Store, entry: Entry) {
+    let mut pause = AGAIN_AFTER;
+    let mut doubted = Duration::ZERO;
+    while let Err(Rejected::NoRun) = insist(&store, &entry).await
+        && doubted < DOUBT
+    {
+        tokio::time::sleep(pause).await;
+        doubted += pause;
+        pause *= 2;
+    }
+}
+
+/// Appends an entry; while the database is away, again and again.
+async fn insist(store: &Store, entry: &Entry) -> Result<(), Rejected> {
+    loop {
+        match store.log().append(entry.clone()).wait().await {
+            Err(Rejected::Failed(error)) if error.is_retryable() => tokio::time::sleep(AGAIN_AFTER).await,
+            Err(Rejected::Failed(error)) => {
+                tracing::error!(error = &*error as &dyn std::error::Error, run = %entry.run, "the end of a run cannot be written");
+                return Err(Rejected::Failed(error));
             }
+            result => return result.map(drop),
         }
     }
 }

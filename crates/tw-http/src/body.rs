@@ -1,13 +1,20 @@
 //! Request bodies: bounded, of one content type, strict JSON.
 
-use std::time::Duration;
+use std::{
+    pin::Pin,
+    task::{Context, Poll},
+    time::Duration,
+};
 
 use axum::{
     body::{Body, Bytes, to_bytes},
     extract::{FromRequest, Request},
     http::{HeaderMap, header},
 };
+use http_body_util::BodyExt;
+use hyper::body::Body as _;
 use serde::de::DeserializeOwned;
+use serde_path_to_error::{Path, Segment};
 use tw_model::Code;
 
 use crate::{App, problem::Problem};
@@ -37,16 +44,23 @@ impl<T: DeserializeOwned> FromRequest<App> for JsonBytes<T> {
 
     async fn from_request(request: Request, app: &App) -> Result<Self, Problem> {
         let (parts, body) = request.into_parts();
-        let bytes = read(&parts.headers, body, app.settings.body_limit).await?;
-        if bytes.is_empty() {
+        if body.is_end_stream() {
             // A body that is left out is an empty one: `POST …/deny` needs nothing more.
-            return Ok(Self(parse(b"{}")?, bytes));
+            return Ok(Self(parse(b"{}")?, Bytes::new()));
         }
         require_json(&parts.headers)?;
+        let bytes = read(&parts.headers, body, app.settings.body_limit).await?;
+        if bytes.is_empty() {
+            return Ok(Self(parse(b"{}")?, bytes));
+        }
         tw_schema::scan(&bytes).map_err(|fault| {
             let code = if fault.is_range() { Code::InvalidParams } else { Code::InvalidJson };
             Problem::new(code, format!("the body is not strict JSON: {fault}"))
         })?;
+        // Without this an array of values would pass for the fields in their order.
+        if bytes.trim_ascii_start().first() != Some(&b'{') {
+            return Err(Problem::invalid("", "the body is a JSON object"));
+        }
         Ok(Self(parse(&bytes)?, bytes))
     }
 }
@@ -65,6 +79,64 @@ async fn read(headers: &HeaderMap, body: Body, limit: usize) -> Result<Bytes, Pr
     }
 }
 
+/// Puts a body under a request that is listened to for a while after nobody wants it any more.
+///
+/// A client that is still sending when its request is refused would find the connection closed, and most
+/// then report that instead of the refusal.
+pub(crate) fn heard_out(request: Request) -> Request {
+    // Who waits to be asked for its body has not sent any, and asking now would be wrong.
+    if request.body().is_end_stream() || request.headers().contains_key(header::EXPECT) {
+        return request;
+    }
+    request.map(|body| Body::new(HeardOut(Some(body))))
+}
+
+/// How much is listened to, and for how long, after a request has been refused.
+const HEARD_OUT_BYTES: usize = 64 << 20;
+const HEARD_OUT_FOR: Duration = Duration::from_secs(5);
+
+struct HeardOut(Option<Body>);
+
+impl hyper::body::Body for HeardOut {
+    type Data = Bytes;
+    type Error = axum::Error;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<Result<hyper::body::Frame<Bytes>, axum::Error>>> {
+        let Some(body) = &mut self.0 else { return Poll::Ready(None) };
+        let frame = Pin::new(body).poll_frame(cx);
+        if matches!(frame, Poll::Ready(None | Some(Err(_)))) {
+            self.0 = None;
+        }
+        frame
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.0.as_ref().is_none_or(hyper::body::Body::is_end_stream)
+    }
+
+    fn size_hint(&self) -> hyper::body::SizeHint {
+        self.0.as_ref().map(hyper::body::Body::size_hint).unwrap_or_default()
+    }
+}
+
+impl Drop for HeardOut {
+    fn drop(&mut self) {
+        let Some(mut rest) = self.0.take().filter(|body| !body.is_end_stream()) else { return };
+        tokio::spawn(tokio::time::timeout(HEARD_OUT_FOR, async move {
+            let mut heard = 0;
+            while let Some(Ok(frame)) = rest.frame().await {
+                heard += frame.data_ref().map_or(0, Bytes::len);
+                if HEARD_OUT_BYTES < heard {
+                    break;
+                }
+            }
+        }));
+    }
+}
+
 fn is_too_long(error: &axum::Error) -> bool {
     let mut source = std::error::Error::source(error);
     while let Some(error) = source {
@@ -77,23 +149,71 @@ fn is_too_long(error: &axum::Error) -> bool {
 }
 
 fn require_json(headers: &HeaderMap) -> Result<(), Problem> {
-    let given = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
-    let media_type = given.split(';').next().unwrap_or_default().trim();
-    if media_type.eq_ignore_ascii_case("application/json") {
-        return Ok(());
+    let refused = |detail| Err(Problem::new(Code::UnsupportedMediaType, detail));
+    let mut types = headers.get_all(header::CONTENT_TYPE).iter();
+    let given = types.next().and_then(|value| value.to_str().ok()).unwrap_or_default();
+    let mut parts = given.split(';');
+    let media_type = parts.next().unwrap_or_default().trim();
+    if !media_type.eq_ignore_ascii_case("application/json") || types.next().is_some() {
+        return refused("this route reads JSON: send one `Content-Type: application/json`");
     }
-    let detail = "this route reads JSON: send `Content-Type: application/json`";
-    Err(Problem::new(Code::UnsupportedMediaType, detail))
+    let charsets = parts.filter_map(|part| part.trim().split_once('=')).filter(|(name, _)| name.eq_ignore_ascii_case("charset"));
+    if !charsets.map(|(_, charset)| charset.trim_matches('"')).all(|charset| charset.eq_ignore_ascii_case("utf-8")) {
+        return refused("JSON is read as UTF-8 and nothing else: leave `charset` out");
+    }
+    let packed = headers.get_all(header::CONTENT_ENCODING).iter().any(|value| !value.as_bytes().eq_ignore_ascii_case(b"identity"));
+    if packed {
+        return refused("this route reads bodies as they are: send no `Content-Encoding`");
+    }
+    Ok(())
 }
 
 fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Problem> {
     let mut deserializer = serde_json::Deserializer::from_slice(bytes);
     serde_path_to_error::deserialize(&mut deserializer).map_err(|error| {
-        let path = error.path().to_string();
-        let path = if path == "." { String::new() } else { format!("/{}", path.replace('.', "/")) };
+        let path = pointer(error.path());
         let message = error.into_inner().to_string();
         // Where in the text it happened helps nobody who did not write the text by hand.
         let message = message.split(" at line ").next().unwrap_or_default().to_owned();
         Problem::invalid(path, message)
     })
+}
+
+/// A place in a body as a JSON pointer.
+fn pointer(path: &Path) -> String {
+    let mut pointer = String::new();
+    for segment in path.iter() {
+        pointer.push('/');
+        match segment {
+            Segment::Seq { index } => pointer.push_str(&index.to_string()),
+            Segment::Map { key } => pointer.push_str(&key.replace('~', "~0").replace('/', "~1")),
+            Segment::Enum { variant } => pointer.push_str(variant),
+            Segment::Unknown => pointer.push('?'),
+        }
+    }
+    pointer
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fault_is_named_by_a_json_pointer() {
+        type Body = std::collections::BTreeMap<String, Vec<u8>>;
+        let problem = parse::<Body>(br#"{"a/b":[1,"x"]}"#).unwrap_err();
+        assert!(format!("{problem:?}").contains(r#"path: "/a~1b/1""#), "{problem:?}");
+    }
+
+    #[test]
+    fn json_in_another_alphabet_is_another_type() {
+        let accepted = |text: &str| {
+            let headers = HeaderMap::from_iter([(header::CONTENT_TYPE, text.parse().unwrap())]);
+            require_json(&headers).is_ok()
+        };
+        assert!(accepted("application/json"));
+        assert!(accepted("Application/JSON; Charset=\"UTF-8\""));
+        assert!(!accepted("application/json; charset=utf-16"));
+        assert!(!accepted("application/json-seq"));
+    }
 }

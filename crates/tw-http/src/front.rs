@@ -15,7 +15,7 @@ use tracing::Instrument;
 use tw_model::Code;
 use uuid::Uuid;
 
-use crate::{App, Settings, problem::Problem};
+use crate::{App, Settings, body, problem::Problem};
 
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
@@ -62,11 +62,14 @@ impl Hosts {
 
     fn check(&self, headers: &HeaderMap, authority: Option<&str>) -> Result<(), Problem> {
         let mut hosts = headers.get_all(header::HOST).iter();
-        let host = hosts.next().and_then(|value| value.to_str().ok()).or(authority);
+        let host = hosts.next().map(|value| value.to_str().unwrap_or_default());
         if hosts.next().is_some() {
             return Err(Problem::new(Code::BadRequest, "there is more than one `Host` header"));
         }
-        if !host.is_some_and(|host| self.serves(host)) {
+        // Where the target names a host too, both have to be ours: who is asked must not depend on whom
+        // of the two somebody between us and the caller believes.
+        let mut named = host.into_iter().chain(authority).peekable();
+        if named.peek().is_none() || !named.all(|host| self.serves(host)) {
             let detail = "this host is not served here; the setting `allowed_hosts` names those that are";
             return Err(Problem::new(Code::ForeignHost, detail));
         }
@@ -115,7 +118,7 @@ async fn front(State(app): State<App>, mut request: Request, next: Next) -> Resp
     let method = request.method().clone();
     let path = request.uri().path().to_owned();
     let route = request.extensions().get::<MatchedPath>().map(|path| path.as_str().to_owned());
-    let trace = request.headers().get("traceparent").cloned();
+    let trace = request.headers().get("traceparent").filter(|value| trace_id(value).is_some()).cloned();
     let span = tracing::info_span!(
         "request",
         request_id = %id,
@@ -124,6 +127,7 @@ async fn front(State(app): State<App>, mut request: Request, next: Next) -> Resp
         tenant = tracing::field::Empty,
         trace_id = trace.as_ref().and_then(trace_id),
     );
+    let request = body::heard_out(request);
     let exempt = matches!(path.as_str(), "/healthz" | "/readyz");
     let checked = if exempt {
         Ok(())
@@ -159,10 +163,18 @@ fn request_id(headers: &HeaderMap) -> Arc<str> {
     given.filter(fit).map_or_else(|| Uuid::now_v7().to_string().into(), Arc::from)
 }
 
-/// The trace id of a W3C `traceparent`.
+/// The trace id of a W3C `traceparent`; `None` for a header that is none, which counts as not sent.
 fn trace_id(value: &HeaderValue) -> Option<String> {
-    let id = value.to_str().ok()?.split('-').nth(1)?;
-    (id.len() == 32 && id.bytes().all(|byte| byte.is_ascii_hexdigit())).then(|| id.to_owned())
+    let is_hex = |text: &str, len| text.len() == len && text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
+    let is_id = |text: &str, len| is_hex(text, len) && text.bytes().any(|byte| byte != b'0');
+    match value.to_str().ok()?.split('-').collect::<Vec<_>>()[..] {
+        [version, trace, parent, flags, ..]
+            if is_hex(version, 2) && version != "ff" && is_id(trace, 32) && is_id(parent, 16) && is_hex(flags, 2) =>
+        {
+            Some(trace.to_owned())
+        }
+        _ => None,
+    }
 }
 
 fn finish(response: &mut Response, id: &str, trace: Option<HeaderValue>, path: &str) {

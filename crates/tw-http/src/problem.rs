@@ -58,14 +58,18 @@ impl Problem {
     }
 
     pub(crate) fn document(self, request_id: &str) -> Response {
+        let errors = self.errors.into_iter().map(|fault| Fault {
+            path: shortened(fault.path, PATH_SHOWN_MAX),
+            message: shortened(fault.message, MESSAGE_SHOWN_MAX),
+        });
         let document = ProblemDocument {
             r#type: format!("/docs/errors/{}", self.code),
             title: self.code.title(),
             status: self.code.status(),
-            detail: self.detail,
+            detail: shortened(self.detail, DETAIL_SHOWN_MAX),
             code: self.code,
             request_id: request_id.to_owned(),
-            errors: self.errors,
+            errors: errors.collect(),
         };
         let body = serde_json::to_vec(&document).expect("a problem is plain JSON");
         let status = StatusCode::from_u16(document.status).expect("every code has a status that HTTP knows");
@@ -86,6 +90,20 @@ impl Problem {
     }
 }
 
+/// How much of what was sent is repeated to whoever sent it.
+const DETAIL_SHOWN_MAX: usize = 600;
+const PATH_SHOWN_MAX: usize = 300;
+const MESSAGE_SHOWN_MAX: usize = 300;
+
+/// The beginning of a text that is too long to be repeated.
+fn shortened(mut text: String, max: usize) -> String {
+    if let Some((end, _)) = text.char_indices().nth(max) {
+        text.truncate(end);
+        text.push('…');
+    }
+    text
+}
+
 impl IntoResponse for Problem {
     fn into_response(self) -> Response {
         let mut response = StatusCode::INTERNAL_SERVER_ERROR.into_response();
@@ -97,7 +115,7 @@ impl IntoResponse for Problem {
 impl From<Error> for Problem {
     fn from(error: Error) -> Self {
         let code = error.code();
-        let retry_after_s = error.retry_after().map(|span| span.as_secs().max(1));
+        let retry_after_s = error.retry_after().map(in_whole_seconds);
         if 500 <= code.status() && !matches!(error, Error::ShuttingDown) {
             tracing::error!(error = &error as &dyn std::error::Error, "a request failed");
         }
@@ -128,6 +146,11 @@ impl From<Error> for Problem {
         };
         Self { code, detail, errors, retry_after_s }
     }
+}
+
+/// Rounded up: who comes back after this long must not be sent away again.
+fn in_whole_seconds(span: std::time::Duration) -> u64 {
+    (span.as_secs() + u64::from(0 < span.subsec_nanos())).max(1)
 }
 
 pub(crate) async fn no_such_path() -> Problem {

@@ -7,7 +7,7 @@ use axum::{
     http::request::Parts,
 };
 use tw_engine::PageRequest;
-use tw_model::{Code, Timestamp};
+use tw_model::{Code, Slug, Timestamp};
 
 use crate::{App, problem::Problem};
 
@@ -20,7 +20,12 @@ impl<S: Sync> FromRequestParts<S> for Params {
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Problem> {
         let mut params = BTreeMap::new();
-        for (name, value) in form_urlencoded::parse(parts.uri.query().unwrap_or_default().as_bytes()) {
+        let query = parts.uri.query().unwrap_or_default();
+        // The parser below would put replacement characters where something else was meant.
+        if percent_encoding::percent_decode_str(query).decode_utf8().is_err() {
+            return Err(Problem::new(Code::BadRequest, "the query is not UTF-8"));
+        }
+        for (name, value) in form_urlencoded::parse(query.as_bytes()) {
             if value.contains('\0') || name.contains('\0') {
                 return Err(Problem::new(Code::BadRequest, "the query holds a NUL character"));
             }
@@ -93,6 +98,10 @@ impl FromRequestParts<App> for ToolName {
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Problem> {
         let bad = || Problem::new(Code::BadRequest, "the path is not UTF-8");
         let Path(text) = Path::<String>::from_request_parts(parts, app).await.map_err(|_| bad())?;
-        Ok(Self(text))
+        if text.contains('\0') {
+            return Err(Problem::new(Code::BadRequest, "the path holds a NUL character"));
+        }
+        // No name is longer, and what is not found is repeated in the answer and in the audit log.
+        Ok(Self(text.chars().take(Slug::LEN_MAX + 1).collect()))
     }
 }

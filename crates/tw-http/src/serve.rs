@@ -13,6 +13,9 @@ use tokio_util::sync::CancellationToken;
 
 /// How long the head of a request may take to arrive.
 const HEAD_PATIENCE: Duration = Duration::from_secs(10);
+const HEADERS_MAX: usize = 100;
+/// How much the head of a request may be, all of it: proxies take no more either.
+const HEAD_BYTES_MAX: usize = 32 << 10;
 /// How long open connections get to end after the stop.
 const GOODBYE: Duration = Duration::from_secs(5);
 
@@ -20,7 +23,8 @@ const GOODBYE: Duration = Duration::from_secs(5);
 pub async fn serve(listener: TcpListener, router: axum::Router, stop: CancellationToken) -> io::Result<()> {
     let connections = GracefulShutdown::new();
     let mut http = http1::Builder::new();
-    http.timer(TokioTimer::new()).header_read_timeout(HEAD_PATIENCE).max_headers(100).max_buf_size(64 << 10);
+    http.timer(TokioTimer::new()).header_read_timeout(HEAD_PATIENCE);
+    http.max_headers(HEADERS_MAX).max_header_size(HEAD_BYTES_MAX).max_buf_size(64 << 10);
     loop {
         let stream = tokio::select! {
             accepted = listener.accept() => match accepted {

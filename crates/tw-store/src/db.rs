@@ -3,6 +3,7 @@
 use std::{
     path::{Path, PathBuf},
     str::FromStr,
+    sync::Arc,
     time::Duration,
 };
 
@@ -16,7 +17,10 @@ use sqlx::{
     },
 };
 
-use crate::error::{Error, Result};
+use crate::{
+    error::{Error, Result},
+    presence::{Presence, Present},
+};
 
 /// When what is acknowledged is on disk.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -51,21 +55,28 @@ pub(crate) enum Db {
         read: SqlitePool,
         write: SqlitePool,
     },
-    Pg(PgPool),
+    Pg(Pg),
+}
+
+/// PostgreSQL, and whether it is there.
+#[derive(Clone, Debug)]
+pub(crate) struct Pg {
+    pub(crate) pool: PgPool,
+    pub(crate) presence: Arc<Presence>,
 }
 
 /// A connection with its tenants set.
 #[derive(Debug)]
 pub(crate) enum Conn {
     Sqlite(PoolConnection<Sqlite>),
-    Pg(PoolConnection<Postgres>),
+    Pg(Present<PoolConnection<Postgres>>),
 }
 
 /// A transaction with its tenants set.
 #[derive(Debug)]
 pub(crate) enum Tx {
     Sqlite(Transaction<'static, Sqlite>),
-    Pg(Transaction<'static, Postgres>),
+    Pg(Present<Transaction<'static, Postgres>>),
 }
 
 /// Runs one expression on whichever database it is: `on!(conn, c => sqlx::query(Q).execute(c).await)`.
@@ -77,8 +88,8 @@ macro_rules! on {
                 $body
             }
             $crate::db::Conn::Pg(connection) => {
-                let $c = &mut **connection;
-                $body
+                let ($c, presence) = connection.parts();
+                presence.in_time(async { $body }).await
             }
         }
     };
@@ -94,8 +105,8 @@ macro_rules! within {
                 $body
             }
             $crate::db::Tx::Pg(transaction) => {
-                let $c = &mut **transaction;
-                $body
+                let ($c, presence) = transaction.parts();
+                presence.in_time(async { $body }).await
             }
         }
     };
@@ -104,8 +115,10 @@ pub(crate) use within;
 
 /// How long a request waits for a connection before it is told that the database is away.
 const ACQUIRE: Duration = Duration::from_secs(5);
-/// The longest that PostgreSQL works on one statement of ours.
-const STATEMENT_TIMEOUT: &str = "15s";
+/// The longest that PostgreSQL works on one statement of ours, and waits for a lock; shorter than
+/// [`crate::presence`] waits for its answer.
+const STATEMENT_TIMEOUT: &str = "10s";
+const LOCK_TIMEOUT: &str = "8s";
 
 impl Db {
     pub(crate) async fn open(target: &Target, durability: Durability, connections: u32) -> Result<Self> {
@@ -121,15 +134,13 @@ impl Db {
             Self::Sqlite { read, .. } => {
                 Ok(Conn::Sqlite(read.acquire().await.map_err(Error::doing("connecting"))?))
             }
-            Self::Pg(pool) => {
-                let mut connection = pool.acquire().await.map_err(Error::doing("connecting"))?;
+            Self::Pg(pg) => {
+                let mut connection = pg.acquire().await.map_err(Error::doing("connecting"))?;
+                let (c, presence) = connection.parts();
                 // Every query about a tenant's things gets its connection here or from `begin`, so what
                 // an earlier request has set never holds for a later one.
-                sqlx::query("SELECT set_config('tw.tenants', $1, false)")
-                    .bind(tenants)
-                    .execute(&mut *connection)
-                    .await
-                    .map_err(Error::doing("setting the tenant"))?;
+                let set = sqlx::query("SELECT set_config('tw.tenants', $1, false)").bind(tenants).execute(c);
+                presence.in_time(set).await.map_err(Error::doing("setting the tenant"))?;
                 Ok(Conn::Pg(connection))
             }
         }
@@ -141,13 +152,11 @@ impl Db {
             Self::Sqlite { write, .. } => Ok(Tx::Sqlite(
                 write.begin_with("BEGIN IMMEDIATE").await.map_err(Error::doing("beginning a transaction"))?,
             )),
-            Self::Pg(pool) => {
-                let mut transaction = pool.begin().await.map_err(Error::doing("beginning a transaction"))?;
-                sqlx::query("SELECT set_config('tw.tenants', $1, true)")
-                    .bind(tenants)
-                    .execute(&mut *transaction)
-                    .await
-                    .map_err(Error::doing("setting the tenant"))?;
+            Self::Pg(pg) => {
+                let mut transaction = pg.begin().await.map_err(Error::doing("beginning a transaction"))?;
+                let (c, presence) = transaction.parts();
+                let set = sqlx::query("SELECT set_config('tw.tenants', $1, true)").bind(tenants).execute(c);
+                presence.in_time(set).await.map_err(Error::doing("setting the tenant"))?;
                 Ok(Tx::Pg(transaction))
             }
         }
@@ -159,8 +168,27 @@ impl Db {
                 read.close().await;
                 write.close().await;
             }
-            Self::Pg(pool) => pool.close().await,
+            Self::Pg(pg) => pg.pool.close().await,
         }
+    }
+
+    /// Notes that the database keeps somebody waiting for longer than anybody should wait.
+    pub(crate) fn is_silent(&self) {
+        if let Self::Pg(pg) = self {
+            pg.presence.is_silent();
+        }
+    }
+}
+
+impl Pg {
+    /// A connection on which no tenant is set, or still the one of whoever had it before. For what is no
+    /// tenant's; everything else comes from [`Db::read`].
+    pub(crate) async fn acquire(&self) -> sqlx::Result<Present<PoolConnection<Postgres>>> {
+        Ok(Present::new(self.presence.find(self.pool.acquire()).await?, &self.presence))
+    }
+
+    async fn begin(&self) -> sqlx::Result<Present<Transaction<'static, Postgres>>> {
+        Ok(Present::new(self.presence.find(self.pool.begin()).await?, &self.presence))
     }
 }
 
@@ -168,7 +196,7 @@ impl Tx {
     pub(crate) async fn commit(self) -> Result<()> {
         match self {
             Self::Sqlite(transaction) => transaction.commit().await,
-            Self::Pg(transaction) => transaction.commit().await,
+            Self::Pg(Present { inner, presence }) => presence.in_time(inner.commit()).await,
         }
         .map_err(Error::doing("committing"))
     }
@@ -220,10 +248,12 @@ async fn open_postgres(url: &str, durability: Durability, connections: u32) -> R
     };
     let options = pg_options(url)?.options([
         ("statement_timeout", STATEMENT_TIMEOUT),
-        ("lock_timeout", "10s"),
+        ("lock_timeout", LOCK_TIMEOUT),
         ("idle_in_transaction_session_timeout", "30s"),
         ("synchronous_commit", flush),
     ]);
+    let presence = Arc::new(Presence::default());
+    let released = Arc::clone(&presence);
     let pool = PgPoolOptions::new()
         .max_connections(connections)
         .min_connections(1)
@@ -235,10 +265,14 @@ async fn open_postgres(url: &str, durability: Durability, connections: u32) -> R
                 Ok(())
             })
         })
+        .after_release(move |connection, _| {
+            let presence = Arc::clone(&released);
+            Box::pin(async move { presence.is_worth_keeping(connection).await })
+        })
         .connect_with(options)
         .await
         .map_err(Error::doing("connecting to PostgreSQL"))?;
-    Ok(Db::Pg(pool))
+    Ok(Db::Pg(Pg { pool, presence }))
 }
 
 macro_rules! migrations {

@@ -54,7 +54,8 @@ impl TenantScope {
         Ok(row.map(UsedRow::used))
     }
 
-    /// Takes a key for a write that is not a run. `false` when it is taken.
+    /// Takes a key for a write that is not a run. `false` when it is taken. A server that died before it
+    /// could say how its write went does not keep the key.
     pub async fn claim_key(&self, scope: KeyScope<'_>, body_hash: &[u8; 32], expires: Timestamp) -> Result<bool> {
         const Q: &str = "INSERT INTO idempotency
             (tenant_id, principal, route, key, body_hash, replica_id, created_us, expires_us)
@@ -62,7 +63,10 @@ impl TenantScope {
             ON CONFLICT (tenant_id, principal, route, key) DO UPDATE
             SET body_hash = excluded.body_hash, replica_id = excluded.replica_id, status_code = NULL, answer = NULL,
                 created_us = excluded.created_us, expires_us = excluded.expires_us
-            WHERE idempotency.expires_us <= excluded.created_us";
+            WHERE idempotency.expires_us <= excluded.created_us
+                OR (idempotency.answer IS NULL AND idempotency.run_id IS NULL
+                    AND idempotency.body_hash = excluded.body_hash
+                    AND NOT EXISTS (SELECT 1 FROM replicas WHERE replicas.id = idempotency.replica_id))";
         let mut tx = self.begin().await?;
         let claimed = within!(&mut tx, c => sqlx::query(Q)
             .bind(self.tenant.uuid()).bind(scope.principal).bind(scope.route).bind(scope.key).bind(&body_hash[..])
@@ -76,11 +80,11 @@ impl TenantScope {
     /// Keeps the answer of a write for replay.
     pub async fn keep_answer(&self, scope: KeyScope<'_>, status: u16, answer: &str) -> Result<()> {
         const Q: &str = "UPDATE idempotency SET status_code = $5, answer = $6
-            WHERE tenant_id = $1 AND principal = $2 AND route = $3 AND key = $4";
+            WHERE tenant_id = $1 AND principal = $2 AND route = $3 AND key = $4 AND replica_id = $7";
         let mut tx = self.begin().await?;
         within!(&mut tx, c => sqlx::query(Q)
             .bind(self.tenant.uuid()).bind(scope.principal).bind(scope.route).bind(scope.key)
-            .bind(i64::from(status)).bind(answer).execute(c).await.map(drop))
+            .bind(i64::from(status)).bind(answer).bind(self.store.replica.uuid()).execute(c).await.map(drop))
         .map_err(Error::doing("keeping an answer"))?;
         tx.commit().await
     }
@@ -88,11 +92,12 @@ impl TenantScope {
     /// Gives a key back whose write did not happen.
     pub async fn release_key(&self, scope: KeyScope<'_>) -> Result<()> {
         const Q: &str = "DELETE FROM idempotency
-            WHERE tenant_id = $1 AND principal = $2 AND route = $3 AND key = $4 AND answer IS NULL AND run_id IS NULL";
+            WHERE tenant_id = $1 AND principal = $2 AND route = $3 AND key = $4 AND answer IS NULL AND run_id IS NULL
+                AND replica_id = $5";
         let mut tx = self.begin().await?;
         within!(&mut tx, c => sqlx::query(Q)
             .bind(self.tenant.uuid()).bind(scope.principal).bind(scope.route).bind(scope.key)
-            .execute(c).await.map(drop))
+            .bind(self.store.replica.uuid()).execute(c).await.map(drop))
         .map_err(Error::doing("releasing an idempotency key"))?;
         tx.commit().await
     }

@@ -19,6 +19,7 @@ mod logins;
 mod lookup;
 mod meta;
 mod pending;
+mod presence;
 mod replicas;
 mod row;
 mod runs;

@@ -61,11 +61,13 @@ impl Store {
     pub async fn now(&self) -> Result<Timestamp> {
         match &self.db {
             Db::Sqlite { .. } => Ok(Timestamp::from_micros(now_us())),
-            Db::Pg(pool) => sqlx::query_scalar("SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint")
-                .fetch_one(pool)
-                .await
-                .map(Timestamp::from_micros)
-                .map_err(Error::doing("asking for the time")),
+            Db::Pg(pg) => {
+                const Q: &str = "SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint";
+                let mut connection = pg.acquire().await.map_err(Error::doing("connecting"))?;
+                let (c, presence) = connection.parts();
+                let now = presence.in_time(sqlx::query_scalar(Q).fetch_one(c)).await;
+                now.map(Timestamp::from_micros).map_err(Error::doing("asking for the time"))
+            }
         }
     }
 }

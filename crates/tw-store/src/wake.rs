@@ -13,7 +13,7 @@ use sqlx::postgres::{PgListener, PgPool};
 use tokio::sync::{Notify, broadcast, mpsc};
 use tw_model::{ReplicaId, RunId, SessionId, TenantId};
 
-use crate::db::Db;
+use crate::db::{Db, Pg};
 
 const CHANNEL: &str = "toolwright";
 /// How long hints are gathered before one NOTIFY: a commit that notifies takes a lock that all
@@ -86,10 +86,10 @@ impl Wake {
         });
         match db {
             Db::Sqlite { .. } => Self { inner, remote: None, tasks: Vec::new() },
-            Db::Pg(pool) => {
+            Db::Pg(pg) => {
                 let (remote, hints) = mpsc::unbounded_channel();
-                let send = tokio::spawn(send_hints(pool.clone(), replica, hints));
-                let receive = tokio::spawn(receive_hints(pool.clone(), replica, Arc::clone(&inner)));
+                let send = tokio::spawn(send_hints(pg.clone(), replica, hints));
+                let receive = tokio::spawn(receive_hints(pg.pool.clone(), replica, Arc::clone(&inner)));
                 Self { inner, remote: Some(remote), tasks: vec![send.abort_handle(), receive.abort_handle()] }
             }
         }
@@ -167,7 +167,7 @@ impl Inner {
     }
 }
 
-async fn send_hints(pool: PgPool, replica: ReplicaId, mut hints: mpsc::UnboundedReceiver<Hint>) {
+async fn send_hints(pg: Pg, replica: ReplicaId, mut hints: mpsc::UnboundedReceiver<Hint>) {
     let mut gathered = HashSet::new();
     while let Some(hint) = hints.recv().await {
         gathered.insert(hint);
@@ -176,13 +176,19 @@ async fn send_hints(pool: PgPool, replica: ReplicaId, mut hints: mpsc::Unbounded
             gathered.insert(hint);
         }
         for payload in payloads(replica, gathered.drain()) {
-            let sent = sqlx::query("SELECT pg_notify($1, $2)").bind(CHANNEL).bind(payload).execute(&pool).await;
-            if let Err(error) = sent {
+            if let Err(error) = notify(&pg, payload).await {
                 // Nothing is lost: every reader also looks by itself.
                 tracing::debug!(%error, "a hint to other replicas was not sent");
             }
         }
     }
+}
+
+async fn notify(pg: &Pg, payload: String) -> sqlx::Result<()> {
+    let mut connection = pg.acquire().await?;
+    let (c, presence) = connection.parts();
+    let sent = sqlx::query("SELECT pg_notify($1, $2)").bind(CHANNEL).bind(payload).execute(c);
+    presence.in_time(sent).await.map(drop)
 }
 
 async fn receive_hints(pool: PgPool, replica: ReplicaId, inner: Arc<Inner>) {

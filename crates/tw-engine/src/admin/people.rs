@@ -11,7 +11,7 @@ use crate::{
     error::{Error, Result},
     identity::Freshness,
     page::{Page, PageRequest},
-    rights::{Permit, ReadMembers, SignedIn as AnyCaller, WriteMembers},
+    rights::{Permit, ReadMembers, Right, SignedIn as AnyCaller, WriteMembers},
     secrets,
 };
 
@@ -107,7 +107,7 @@ impl Engine {
     }
 
     /// The tenants a signed-in person belongs to.
-    pub async fn my_tenants(&self, permit: &Permit<AnyCaller>) -> Result<Vec<Tenant>> {
+    pub async fn my_tenants<R: Right>(&self, permit: &Permit<R>) -> Result<Vec<Tenant>> {
         let caller = permit.caller();
         // A key is for one tenant, whoever made it.
         let ids = match caller.login {

@@ -188,16 +188,30 @@ fn seen(tool: &Tool, caller: &Caller, view: &View) -> Option<Result<(), &'static
     match in_catalogue {
         // A tool of other tenants does not exist here, for nobody.
         Err("not_for_this_tenant") => None,
-        // Who may switch it on has to be able to see it.
-        Err(reason) if caller.permissions.has("tools.tenant.update") => Some(Err(reason)),
+        // Who may switch it on has to be able to see it. An agent never may, whatever its role.
+        Err(reason) if caller.permissions.has("tools.tenant.update") && !caller.principal.is_agent() => {
+            Some(Err(reason))
+        }
         Err(_) => None,
         Ok(()) => {
             let facts = authorize::facts(tool, caller, view);
             if tool.def.required_permission.is_some() && !facts.holds_required {
                 return None;
             }
-            Some(if tool.def.is_active { Ok(()) } else { Err("inactive") })
+            Some(runs(&tool.def))
         }
+    }
+}
+
+/// Whether a tool of the catalogue would run, or the word for why not. What a call is refused for must
+/// not be shown as available.
+fn runs(def: &ToolDef) -> Result<(), &'static str> {
+    match def.status {
+        ToolStatus::Disabled => Err("disabled"),
+        _ if !def.is_active => Err("inactive"),
+        ToolStatus::Draft => Err("draft"),
+        ToolStatus::Deprecated => Err("deprecated"),
+        ToolStatus::Published => Ok(()),
     }
 }
 

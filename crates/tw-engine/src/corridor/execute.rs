@@ -9,6 +9,7 @@ use tokio::{
     time::{Instant, sleep_until},
 };
 use toolwright_sdk::{ContextParts, ToolContext};
+use tracing::Instrument;
 use tw_model::{
     Caller, Code, Effect, EventKind, Mode, Principal, RunId, RunStatus, SessionId, Timestamp, ToolFailure, ToolResult,
 };
@@ -114,7 +115,7 @@ impl Engine {
             let job =
                 Job { engine, caller, tool, run, session, mode, started, lease_epoch, starting, input, boarding, slot };
             job.run().await
-        });
+        }.in_current_span());
         let ended = match open {
             None => task.await,
             Some(open) => match tokio::time::timeout(wait, &mut task).await {
@@ -148,7 +149,8 @@ impl Job {
     /// Runs the tool and writes down how it ended.
     pub(crate) async fn run(mut self) -> Result<Run, Rejected> {
         let began = Instant::now();
-        let outcome = self.run_tool(began + self.tool.def.timeout()).await;
+        let span = tracing::info_span!("run", run_id = %self.run, tool = &*self.tool.slug);
+        let outcome = self.run_tool(began + self.tool.def.timeout()).instrument(span).await;
         let duration = began.elapsed();
         let result = self.finish(outcome, duration).await;
         // The place in the concurrency group is free once the end is on disk, not before.

@@ -6,7 +6,7 @@ use expect_test::expect;
 use serde_json::{Value, json};
 use tw_engine::{
     Error, ToolChange, Yes,
-    rights::{DecideApprovals, Permit, ReadApprovals, UpdateTools, WriteMembers, WriteSettings},
+    rights::{DecideApprovals, Permit, ReadApprovals, WriteMembers, WriteSettings},
 };
 use tw_model::{ApprovalId, RunStatus};
 use tw_store::TenantChange;
@@ -374,12 +374,10 @@ on_both! {
         let world = World::pair(db).await;
         let (run, id) = world.one().park("test.write", json!({ "key": "stricter" })).await;
         let (renamed, kept) = world.one().park("test.gate", json!({ "key": "renamed" })).await;
-        let permit = world.one().permit::<UpdateTools>("admin").await.unwrap();
-        let stricter =
-            ToolChange { permission_level: Some(Some(tw_model::Level::Destructive)), ..ToolChange::default() };
-        world.one().engine.change_tool(&permit, "test.write", stricter, None, None).await.unwrap();
-        let words = ToolChange { name: Some(Some("Another name".to_owned())), ..ToolChange::default() };
-        world.one().engine.change_tool(&permit, "test.gate", words, None, None).await.unwrap();
+        let level = Some(Some(tw_model::Level::Destructive));
+        world.one().change_tool("test.write", ToolChange { permission_level: level, ..ToolChange::default() }).await;
+        let name = Some(Some("Another name".to_owned()));
+        world.one().change_tool("test.gate", ToolChange { name, ..ToolChange::default() }).await;
         gate("renamed").open();
 
         let answer = world.other().approve("approver", id).await;

@@ -30,8 +30,17 @@ fn shown(answer: &Result<Answer>) -> String {
     let output = run.output.as_ref().map(|output| output.get());
     format!(
         "{} {} {} {:?} {output:?} {:?} {:?} {:?} {:?} {:?} {} {:?} {approval:?}",
-        run.id, run.tool, run.version, run.status, run.summary, run.markdown, run.error, run.error_code,
-        run.duration_us, run.session, run.effect
+        run.id,
+        run.tool,
+        run.version,
+        run.status,
+        run.summary,
+        run.markdown,
+        run.error,
+        run.error_code,
+        run.duration_us,
+        run.session,
+        run.effect
     )
 }
 

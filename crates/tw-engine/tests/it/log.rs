@@ -3,8 +3,8 @@
 use std::{collections::HashMap, sync::Arc};
 
 use tw_model::{
-    ApprovalId, Channel, Code, Effect, EventId, EventKind, Mode, ReplicaId, RunId, RunStatus, SessionId, Source, TenantId,
-    Timestamp, ToolId, UserId,
+    ApprovalId, Channel, Code, Effect, EventId, EventKind, Mode, ReplicaId, RunId, RunStatus, SessionId,
+    Source, TenantId, Timestamp, ToolId, UserId,
 };
 use tw_store::{
     By, Store,

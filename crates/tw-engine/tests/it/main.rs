@@ -9,6 +9,7 @@ mod calls;
 mod cancel;
 mod drain;
 mod failures;
+mod faults;
 mod idempotency;
 mod log;
 mod orphans;

@@ -18,7 +18,9 @@ async fn in_flight(server: &Server, tool: &str, key: &str) -> RunId {
     gate(key).reached(1).await;
     until("the start is on disk", async || {
         let runs = server.scope().runs(&Default::default(), None, 0, 100).await.unwrap();
-        runs.iter().find(|run| run.input.as_ref().is_some_and(|input| input.get().contains(key))).map(|run| run.id)
+        runs.iter()
+            .find(|run| run.input.as_ref().is_some_and(|input| input.get().contains(key)))
+            .map(|run| run.id)
     })
     .await
 }

@@ -193,7 +193,17 @@ fn lay_on(run: &mut RunRow, event: &EventRow) {
 /// Holds all runs against all events: rows, numbers, and that each run starts and ends at most once.
 pub(crate) async fn check(world: &World) -> HashMap<String, usize> {
     let mut raw = world.raw().await;
-    let events = EventRow::all(&mut raw, "(SELECT e.*, e.type AS kind FROM session_events e) AS e ORDER BY session_id, seq").await;
+    // One moment for both tables, also while runs go on.
+    let begin = match raw {
+        Raw::Sqlite(_) => "BEGIN",
+        Raw::Postgres(_) => "BEGIN ISOLATION LEVEL REPEATABLE READ",
+    };
+    raw.try_execute(begin).await.unwrap();
+    let events = EventRow::all(
+        &mut raw,
+        "(SELECT e.*, e.type AS kind FROM session_events e) AS e ORDER BY session_id, seq",
+    )
+    .await;
     let mut last: HashMap<Uuid, i64> = HashMap::new();
     let mut by_run: BTreeMap<Uuid, Vec<EventRow>> = BTreeMap::new();
     for event in events {

@@ -2,10 +2,7 @@
 
 use expect_test::expect;
 use serde_json::{Value, json};
-use tw_engine::{
-    AuditFilter, CallRequest, Error, PageRequest, ToolChange,
-    rights::{ReadAudit, UpdateTools},
-};
+use tw_engine::{AuditFilter, CallRequest, Error, PageRequest, ToolChange, rights::ReadAudit};
 use tw_model::ToolStatus;
 use tw_test::{TestDb, on_both};
 
@@ -17,7 +14,8 @@ use crate::{
 async fn audit(server: &Server) -> Vec<String> {
     let permit = server.permit::<ReadAudit>("admin").await.unwrap();
     let filter = AuditFilter { action: Some("call.refused".to_owned()), ..AuditFilter::default() };
-    let page = server.engine.audit(&permit, &filter, &PageRequest::new(None, None, None).unwrap()).await.unwrap();
+    let page =
+        server.engine.audit(&permit, &filter, &PageRequest::new(None, None, None).unwrap()).await.unwrap();
     let mut lines: Vec<_> = page
         .items
         .iter()
@@ -75,14 +73,17 @@ on_both! {
         let switch = async |change: ToolChange| {
             // Both servers have just used it.
             for server in [world.one(), world.other()] {
-                let permit = server.permit::<UpdateTools>("admin").await.unwrap();
-                let calm = ToolChange { is_active: Some(None), status: Some(None), enabled: Some(None), ..ToolChange::default() };
-                server.engine.change_tool(&permit, "test.write", calm, None, None).await.unwrap();
+                let calm = ToolChange {
+                    is_active: Some(None),
+                    status: Some(None),
+                    enabled: Some(None),
+                    ..ToolChange::default()
+                };
+                server.change_tool("test.write", calm).await;
                 server.call("member", "test.write", input.clone()).await.unwrap();
             }
             let before = effects("switched");
-            let permit = world.one().permit::<UpdateTools>("admin").await.unwrap();
-            world.one().engine.change_tool(&permit, "test.write", change, None, None).await.unwrap();
+            world.one().change_tool("test.write", change).await;
             let answer = world.other().call("agent", "test.write", input.clone()).await;
             assert_eq!(effects("switched"), before);
             told(&answer)

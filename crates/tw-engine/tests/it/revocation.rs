@@ -2,8 +2,8 @@
 
 use serde_json::json;
 use tw_engine::{
-    Error,
-    rights::{WriteMembers, WriteSettings},
+    Error, Yes,
+    rights::{DecideApprovals, WriteMembers, WriteSettings},
 };
 use tw_model::{Role, RunStatus};
 use tw_store::TenantChange;
@@ -71,6 +71,23 @@ on_both! {
 
         assert!(matches!(answer, Err(Error::NotPermitted { .. })), "{}", told(&answer));
         assert_eq!(effects("lowered"), 1);
+    }
+
+    async fn approver_who_lost_the_right_meanwhile_decides_nothing(db: TestDb) {
+        let world = World::pair(db).await;
+        let (run, id) = world.one().park("test.write", json!({ "key": "undecided" })).await;
+        // A door that found the approver's rights before they were taken away.
+        let before = world.other().permit::<DecideApprovals>("approver").await.unwrap();
+        let permit = world.one().permit::<WriteMembers>("admin").await.unwrap();
+        world.one().engine.set_role(&permit, world.user("approver"), Role::Member, None).await.unwrap();
+
+        let yes = world.other().engine.approve(&before, id, Yes::default()).await;
+        let no = world.other().engine.deny(&before, id, None).await;
+
+        assert!(matches!(yes, Err(Error::NotPermitted { .. })), "{}", told(&yes));
+        assert!(matches!(no, Err(Error::NotPermitted { .. })));
+        assert_eq!(world.one().stored(run).await.status, RunStatus::NeedsApproval);
+        assert_eq!(effects("undecided"), 0);
     }
 
     async fn setting_that_was_tightened_counts_everywhere_at_once(db: TestDb) {

@@ -49,7 +49,11 @@ impl Drop for Waiting {
 
 /// The gate of this name, closed at first.
 pub(crate) fn gate(key: &str) -> Arc<Gate> {
-    let new = || Gate { entered: watch::Sender::new(0), left: watch::Sender::new(0), open: watch::Sender::new(false) };
+    let new = || Gate {
+        entered: watch::Sender::new(0),
+        left: watch::Sender::new(0),
+        open: watch::Sender::new(false),
+    };
     Arc::clone(GATES.lock().unwrap().entry(key.to_owned()).or_insert_with(|| Arc::new(new())))
 }
 
@@ -93,7 +97,8 @@ impl Gate {
 
 async fn at_least(count: &watch::Sender<usize>, wanted: usize, what: &str) {
     let mut count = count.subscribe();
-    let reached = tokio::time::timeout(Duration::from_secs(20), count.wait_for(|count| wanted <= *count)).await;
+    let reached =
+        tokio::time::timeout(Duration::from_secs(20), count.wait_for(|count| wanted <= *count)).await;
     assert!(reached.is_ok(), "fewer than {wanted} {what}");
 }
 
@@ -119,7 +124,15 @@ struct Said {
 }
 
 /// Says it back.
-#[tool(slug = "test.echo", name = "Echo", category = "test", icon = "text", version = "1.0.0", level = "read", pure)]
+#[tool(
+    slug = "test.echo",
+    name = "Echo",
+    category = "test",
+    icon = "text",
+    version = "1.0.0",
+    level = "read",
+    pure
+)]
 async fn echo(_cx: ToolContext, input: Text) -> Result<Reply<Said>, ToolFailure> {
     let text = input.text.repeat(input.times as usize);
     let summary = format!("said {} bytes", text.len());
@@ -151,7 +164,14 @@ fn done(input: &Keyed) -> Result<Reply<Done>, ToolFailure> {
 }
 
 /// Changes the world.
-#[tool(slug = "test.write", name = "Write", category = "test", icon = "pen", version = "1.2.0", level = "write")]
+#[tool(
+    slug = "test.write",
+    name = "Write",
+    category = "test",
+    icon = "pen",
+    version = "1.2.0",
+    level = "write"
+)]
 async fn write(_cx: ToolContext, input: Keyed) -> Result<Reply<Done>, ToolFailure> {
     done(&input)
 }
@@ -184,7 +204,14 @@ async fn auto(_cx: ToolContext, input: Keyed) -> Result<Reply<Done>, ToolFailure
 }
 
 /// Changes the world once the gate of its key is open.
-#[tool(slug = "test.gate", name = "Gate", category = "test", icon = "door-open", version = "1.0.0", level = "write")]
+#[tool(
+    slug = "test.gate",
+    name = "Gate",
+    category = "test",
+    icon = "door-open",
+    version = "1.0.0",
+    level = "write"
+)]
 async fn gated(_cx: ToolContext, input: Keyed) -> Result<Reply<Done>, ToolFailure> {
     gate(&input.key).pass().await;
     done(&input)
@@ -238,7 +265,14 @@ async fn take_time(cx: ToolContext, input: Span) -> Result<Value, ToolFailure> {
 }
 
 /// Takes its time.
-#[tool(slug = "test.slow", name = "Slow", category = "test", icon = "timer", version = "1.0.0", level = "read")]
+#[tool(
+    slug = "test.slow",
+    name = "Slow",
+    category = "test",
+    icon = "timer",
+    version = "1.0.0",
+    level = "read"
+)]
 async fn slow(cx: ToolContext, input: Span) -> Result<Value, ToolFailure> {
     take_time(cx, input).await
 }
@@ -285,7 +319,14 @@ async fn hasty_read(cx: ToolContext, input: Span) -> Result<Value, ToolFailure> 
 }
 
 /// Does blocking work that looks at nothing but its gate.
-#[tool(slug = "test.block", name = "Block", category = "test", icon = "brick-wall", version = "1.0.0", level = "write")]
+#[tool(
+    slug = "test.block",
+    name = "Block",
+    category = "test",
+    icon = "brick-wall",
+    version = "1.0.0",
+    level = "write"
+)]
 async fn block(cx: ToolContext, input: Keyed) -> Result<Reply<Done>, ToolFailure> {
     let key = input.key.clone();
     cx.blocking(move |_| {
@@ -310,13 +351,27 @@ async fn fail(_cx: ToolContext, input: Text) -> Result<Value, ToolFailure> {
 }
 
 /// Fails for lack of time that was somebody else's.
-#[tool(slug = "test.gives_up", name = "Give up", category = "test", icon = "x", version = "1.0.0", level = "read")]
+#[tool(
+    slug = "test.gives_up",
+    name = "Give up",
+    category = "test",
+    icon = "x",
+    version = "1.0.0",
+    level = "read"
+)]
 async fn give_up(_cx: ToolContext, input: Text) -> Result<Value, ToolFailure> {
     Err(ToolFailure::with_code(toolwright_sdk::Code::Timeout, input.text))
 }
 
 /// Panics.
-#[tool(slug = "test.panic", name = "Panic", category = "test", icon = "x", version = "1.0.0", level = "write")]
+#[tool(
+    slug = "test.panic",
+    name = "Panic",
+    category = "test",
+    icon = "x",
+    version = "1.0.0",
+    level = "write"
+)]
 async fn crash(_cx: ToolContext, input: Text) -> Result<Value, ToolFailure> {
     panic!("{}", input.text);
 }
@@ -329,13 +384,27 @@ struct Wrong {
 }
 
 /// Gives back what its schema forbids.
-#[tool(slug = "test.bad_output", name = "Bad output", category = "test", icon = "x", version = "1.0.0", level = "read")]
+#[tool(
+    slug = "test.bad_output",
+    name = "Bad output",
+    category = "test",
+    icon = "x",
+    version = "1.0.0",
+    level = "read"
+)]
 async fn bad_output(_cx: ToolContext, input: Text) -> Result<Wrong, ToolFailure> {
     Ok(Wrong { number: input.text })
 }
 
 /// Says three things on the way.
-#[tool(slug = "test.append", name = "Append", category = "test", icon = "list", version = "1.0.0", level = "read")]
+#[tool(
+    slug = "test.append",
+    name = "Append",
+    category = "test",
+    icon = "list",
+    version = "1.0.0",
+    level = "read"
+)]
 async fn append(cx: ToolContext, input: Text) -> Result<Reply<Said>, ToolFailure> {
     for word in ["one", "two", "three"] {
         cx.append(word);
@@ -403,7 +472,14 @@ struct Form {
 }
 
 /// Gives back the form as it was understood.
-#[tool(slug = "test.form", name = "Form", category = "test", icon = "form", version = "1.0.0", level = "read")]
+#[tool(
+    slug = "test.form",
+    name = "Form",
+    category = "test",
+    icon = "form",
+    version = "1.0.0",
+    level = "read"
+)]
 async fn form(_cx: ToolContext, input: Form) -> Result<Value, ToolFailure> {
     Ok(json!({ "first": input.first, "second": input.second, "third": input.third, "more": input.more }))
 }

@@ -10,9 +10,9 @@ use std::{
 use serde_json::{Value, value::RawValue};
 use sqlx::{AssertSqlSafe, Connection, PgConnection, SqliteConnection, sqlite::SqliteConnectOptions};
 use tw_engine::{
-    Answer, CallRequest, Engine, Error, Freshness, IdempotencyKey, KeyRequest, MasterKey, Operator, RateLimits,
-    Result, Setup, UserRequest, Yes,
-    rights::{CancelRuns, DecideApprovals, Permit, Right, RunTools, WriteKeys},
+    Answer, CallRequest, Engine, Error, Freshness, IdempotencyKey, KeyRequest, MasterKey, Operator,
+    RateLimits, Result, Setup, ToolChange, UserRequest, Yes,
+    rights::{CancelRuns, DecideApprovals, Permit, Right, RunTools, UpdateTools, WriteKeys},
 };
 use tw_model::{
     ActsAs, ApprovalId, Caller, EventKind, KeyId, Mode, Role, RunId, RunStatus, SessionId, TenantId, UserId,
@@ -77,13 +77,15 @@ impl World {
         self.start_on(store)
     }
 
-    fn start_on(&mut self, store: Store) -> Server {
+    /// Starts another server on a store that the test has opened itself.
+    pub(crate) fn start_on(&mut self, store: Store) -> Server {
         let setup = Setup {
             store: store.clone(),
             master_key: self.master_key.clone(),
             limits: RateLimits::default(),
         };
-        let server = Server { engine: Engine::start(setup).unwrap(), store, people: Arc::clone(&self.people) };
+        let server =
+            Server { engine: Engine::start(setup).unwrap(), store, people: Arc::clone(&self.people) };
         self.servers.push(server.clone());
         server
     }
@@ -135,7 +137,10 @@ impl People {
             let request =
                 UserRequest { email: email.clone(), display_name: name.to_owned(), role, password: None };
             users.insert(name, operator.add_user(&slug, request).await.unwrap().0.id);
-            let created = operator.create_key(&slug, key_request(name, role, ActsAs::User), Some(&email)).await.unwrap();
+            let created = operator
+                .create_key(&slug, key_request(name, role, ActsAs::User), Some(&email))
+                .await
+                .unwrap();
             keys.insert(name.to_owned(), (created.key.id, created.text));
         }
         let request = key_request("agent", Role::Agent, ActsAs::Agent);
@@ -210,7 +215,11 @@ impl Server {
     }
 
     /// A call that goes on while the test does something else.
-    pub(crate) fn ask_soon(&self, who: &str, request: CallRequest) -> tokio::task::JoinHandle<Result<Answer>> {
+    pub(crate) fn ask_soon(
+        &self,
+        who: &str,
+        request: CallRequest,
+    ) -> tokio::task::JoinHandle<Result<Answer>> {
         let (server, who) = (self.clone(), who.to_owned());
         tokio::spawn(async move { server.ask(&who, request).await })
     }
@@ -248,6 +257,12 @@ impl Server {
     pub(crate) async fn revoke(&self, who: &str) {
         let permit = self.permit::<WriteKeys>("admin").await.unwrap();
         self.engine.revoke_key(&permit, self.people.key(who).0, None).await.unwrap();
+    }
+
+    /// Lays something over a tool, as the admin.
+    pub(crate) async fn change_tool(&self, tool: &str, change: ToolChange) {
+        let permit = self.permit::<UpdateTools>("admin").await.unwrap();
+        let _ = self.engine.change_tool(&permit, tool, change, None, None).await.unwrap();
     }
 
     pub(crate) fn key_id(&self, who: &str) -> KeyId {
@@ -315,10 +330,9 @@ pub(crate) fn told(result: &Result<Answer>) -> String {
     match result {
         Ok(Answer { run, .. }) => {
             let mut text = run.status.as_str().to_owned();
-            for part in [run.error_code.as_deref(), run.error.as_deref(), run.output.as_deref().map(RawValue::get)] {
-                if let Some(part) = part {
-                    write!(text, " {part}").unwrap();
-                }
+            let output = run.output.as_deref().map(RawValue::get);
+            for part in [run.error_code.as_deref(), run.error.as_deref(), output].into_iter().flatten() {
+                write!(text, " {part}").unwrap();
             }
             text
         }
@@ -358,7 +372,8 @@ impl Raw {
     pub(crate) async fn open(db: &TestDb) -> Self {
         match db.target() {
             Target::Sqlite { file } => {
-                let options = SqliteConnectOptions::new().filename(file).busy_timeout(Duration::from_secs(10));
+                let options =
+                    SqliteConnectOptions::new().filename(file).busy_timeout(Duration::from_secs(10));
                 Self::Sqlite(SqliteConnection::connect_with(&options).await.unwrap())
             }
             Target::Postgres { url } => Self::Postgres(PgConnection::connect(&url).await.unwrap()),

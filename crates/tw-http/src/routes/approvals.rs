@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use axum::{extract::State, response::Response};
+use axum::{extract::State, http::StatusCode, response::Response};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use tw_engine::{
@@ -16,7 +16,8 @@ use super::{List, runs::RunAnswer};
 use crate::{
     App,
     auth::Allowed,
-    body::Json,
+    body::JsonBytes,
+    idempotent::{Answered, Key, once},
     problem::{Problem, ProblemDocument, Result},
     query::{Id, Params},
 };
@@ -121,7 +122,8 @@ pub(crate) struct ApproveRequest {
 }
 
 /// Says yes: the call runs, once, and the answer is its run.
-#[utoipa::path(post, path = "/api/approvals/{id}/approve", tag = "approvals", params(("id" = Uuid, Path)),
+#[utoipa::path(post, path = "/api/approvals/{id}/approve", tag = "approvals",
+    params(("id" = Uuid, Path), ("Idempotency-Key" = Option<String>, Header)),
     request_body = ApproveRequest,
     responses((status = 200, description = "The run has ended", body = RunAnswer),
               (status = 202, description = "The run goes on", body = RunAnswer),
@@ -131,15 +133,18 @@ pub(crate) async fn approve(
     State(app): State<App>,
     Allowed(permit): Allowed<DecideApprovals>,
     Id(id): Id<ApprovalId>,
-    Json(body): Json<ApproveRequest>,
+    key: Key,
+    JsonBytes(body, bytes): JsonBytes<ApproveRequest>,
 ) -> Result<Response> {
     if body.wait_ms.is_some_and(|wait| 120_000 < wait) {
         return Err(Problem::invalid("/wait_ms", "is at most 120000"));
     }
     check_note(body.note.as_deref())?;
     let yes = Yes { input: body.input, note: body.note, wait: body.wait_ms.map(Duration::from_millis) };
-    let answer = app.engine.approve(&permit, id, yes).await?;
-    Ok(super::runs::answered(answer))
+    once(app.clone(), permit.caller().clone(), key.of(&format!("approvals/{id}/approve"), &bytes), async move {
+        Ok(super::runs::answered(app.engine.approve(&permit, id, yes).await?))
+    })
+    .await
 }
 
 #[derive(Debug, Default, Deserialize, utoipa::ToSchema)]
@@ -149,7 +154,8 @@ pub(crate) struct DenyRequest {
 }
 
 /// Says no: the run ends as cancelled.
-#[utoipa::path(post, path = "/api/approvals/{id}/deny", tag = "approvals", params(("id" = Uuid, Path)),
+#[utoipa::path(post, path = "/api/approvals/{id}/deny", tag = "approvals",
+    params(("id" = Uuid, Path), ("Idempotency-Key" = Option<String>, Header)),
     request_body = DenyRequest,
     responses((status = 200, body = ApprovalView), (status = 404, body = ProblemDocument),
               (status = 409, body = ProblemDocument), (status = 410, body = ProblemDocument)))]
@@ -157,10 +163,15 @@ pub(crate) async fn deny(
     State(app): State<App>,
     Allowed(permit): Allowed<DecideApprovals>,
     Id(id): Id<ApprovalId>,
-    Json(body): Json<DenyRequest>,
-) -> Result<axum::Json<ApprovalView>> {
+    key: Key,
+    JsonBytes(body, bytes): JsonBytes<DenyRequest>,
+) -> Result<Response> {
     check_note(body.note.as_deref())?;
-    Ok(axum::Json(app.engine.deny(&permit, id, body.note.as_deref()).await?.into()))
+    once(app.clone(), permit.caller().clone(), key.of(&format!("approvals/{id}/deny"), &bytes), async move {
+        let denied = app.engine.deny(&permit, id, body.note.as_deref()).await?;
+        Ok(Answered::json(StatusCode::OK, &ApprovalView::from(denied)))
+    })
+    .await
 }
 
 fn check_note(note: Option<&str>) -> Result<()> {

@@ -118,23 +118,28 @@ pub(crate) async fn create(
         agent: body.agent,
         expires: body.expires_at,
     };
-    once(&app, permit.caller(), key.of("api-keys", &bytes), async {
+    once(app.clone(), permit.caller().clone(), key.of("api-keys", &bytes), async move {
         let created = app.engine.create_key(&permit, request, Some(&id)).await?;
-        let view = |text: String| NewKeyView { view: created.key.clone().into(), key: text };
-        let kept = Some(view("***".to_owned()));
-        Ok(Answered { status: StatusCode::CREATED, body: view(created.text.clone()), kept })
+        let view = |text: &str| NewKeyView { view: created.key.clone().into(), key: text.to_owned() };
+        Ok(Answered::json(StatusCode::CREATED, &view(&created.text)).keeping(&view("***")))
     })
     .await
 }
 
 /// Revokes a key, at once.
-#[utoipa::path(delete, path = "/api/api-keys/{id}", tag = "administration", params(("id" = Uuid, Path)),
+#[utoipa::path(delete, path = "/api/api-keys/{id}", tag = "administration",
+    params(("id" = Uuid, Path), ("Idempotency-Key" = Option<String>, Header)),
     responses((status = 200, body = KeyView), (status = 404, body = ProblemDocument)))]
 pub(crate) async fn revoke(
     State(app): State<App>,
     Allowed(permit): Allowed<WriteKeys>,
     RequestId(request): RequestId,
     Id(id): Id<KeyId>,
-) -> Result<axum::Json<KeyView>> {
-    Ok(axum::Json(app.engine.revoke_key(&permit, id, Some(&request)).await?.into()))
+    key: Key,
+) -> Result<Response> {
+    once(app.clone(), permit.caller().clone(), key.of(&format!("api-keys/{id}"), b""), async move {
+        let revoked = app.engine.revoke_key(&permit, id, Some(&request)).await?;
+        Ok(Answered::json(StatusCode::OK, &KeyView::from(revoked)))
+    })
+    .await
 }

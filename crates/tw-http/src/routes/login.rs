@@ -1,13 +1,16 @@
 //! Who one is, signing in and out.
 
 use axum::{
-    extract::State,
+    extract::{FromRequestParts, State},
     http::{HeaderValue, StatusCode, header, request::Parts},
     response::{IntoResponse, Response},
 };
 use serde::{Deserialize, Serialize};
-use tw_engine::{SignedIn as NewLogin, rights::SignedIn};
-use tw_model::{Caller, Permission, Principal, TenantSlug, Timestamp};
+use tw_engine::{
+    SignedIn as NewLogin,
+    rights::{Permit, SignedIn},
+};
+use tw_model::{Caller, Code, Permission, Principal, TenantSlug, Timestamp};
 use uuid::Uuid;
 
 use crate::{
@@ -159,7 +162,7 @@ pub(crate) struct SwitchTenant {
     responses((status = 200, body = LoginView)))]
 pub(crate) async fn switch_tenant(
     State(app): State<App>,
-    Allowed(permit): Allowed<SignedIn>,
+    AtBrowser(permit): AtBrowser,
     Json(body): Json<SwitchTenant>,
 ) -> Result<Response> {
     let login = app.engine.switch_tenant(&permit, &tenant_slug(&body.tenant)?).await?;
@@ -179,7 +182,7 @@ pub(crate) struct ChangePassword {
     responses((status = 200, body = LoginView), (status = 422, body = ProblemDocument)))]
 pub(crate) async fn change_password(
     State(app): State<App>,
-    Allowed(permit): Allowed<SignedIn>,
+    AtBrowser(permit): AtBrowser,
     RequestId(id): RequestId,
     Json(body): Json<ChangePassword>,
 ) -> Result<Response> {
@@ -191,11 +194,27 @@ fn tenant_slug(text: &str) -> Result<TenantSlug> {
     text.parse().map_err(|error: tw_model::SlugError| Problem::invalid("/tenant", error.to_string()))
 }
 
+/// A person who has signed in. What only they can do is refused to a key before its body is read.
+#[derive(Debug)]
+pub(crate) struct AtBrowser(Permit<SignedIn>);
+
+impl FromRequestParts<App> for AtBrowser {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self> {
+        let Allowed(permit) = <Allowed<SignedIn> as FromRequestParts<App>>::from_request_parts(parts, app).await?;
+        if permit.caller().login.is_none() {
+            return Err(Problem::new(Code::NotPermitted, "a key cannot do this for its owner; sign in"));
+        }
+        Ok(Self(permit))
+    }
+}
+
 /// Sign-in is open to strangers, but not to pages of others.
 #[derive(Debug)]
 pub(crate) struct Unforged;
 
-impl<S: Sync> axum::extract::FromRequestParts<S> for Unforged {
+impl<S: Sync> FromRequestParts<S> for Unforged {
     type Rejection = Problem;
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self> {

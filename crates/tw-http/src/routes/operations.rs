@@ -1,7 +1,7 @@
 //! Health, readiness, metrics, and the description of the API.
 
 use axum::{
-    extract::{Path, State},
+    extract::{Path, State, rejection::PathRejection},
     http::{HeaderValue, StatusCode, header},
     response::{IntoResponse, Response},
 };
@@ -68,8 +68,8 @@ pub(crate) async fn sign_in_page() -> Response {
     page("text/html; charset=utf-8", include_str!("../docs_page/sign-in.html"))
 }
 
-pub(crate) async fn docs_file(Path(file): Path<String>) -> Result<Response> {
-    match file.as_str() {
+pub(crate) async fn docs_file(file: std::result::Result<Path<String>, PathRejection>) -> Result<Response> {
+    match file.as_deref().map(String::as_str).unwrap_or_default() {
         "docs.js" => Ok(page("text/javascript; charset=utf-8", include_str!("../docs_page/docs.js"))),
         "sign-in.js" => Ok(page("text/javascript; charset=utf-8", include_str!("../docs_page/sign-in.js"))),
         "docs.css" => Ok(page("text/css; charset=utf-8", include_str!("../docs_page/docs.css"))),

@@ -2,7 +2,7 @@
 
 use axum::{
     extract::State,
-    http::{HeaderValue, StatusCode, header},
+    http::{StatusCode, header},
     response::Response,
 };
 use serde::{Deserialize, Serialize};
@@ -18,8 +18,9 @@ use super::List;
 use crate::{
     App,
     auth::Allowed,
-    body::Json,
-    problem::{ProblemDocument, Result},
+    body::JsonBytes,
+    idempotent::{Answered, Key, once},
+    problem::{Problem, ProblemDocument, Result},
     query::{Id, Params},
 };
 
@@ -108,16 +109,13 @@ impl From<Answer> for RunRecord {
 }
 
 /// 200 for a run that has ended; 202 with its place for one that goes on.
-pub(crate) fn answered(answer: Answer) -> Response {
-    let open = answer.run.status.is_open();
-    let place = format!("/api/runs/{}", answer.run.id);
-    let status = if open { StatusCode::ACCEPTED } else { StatusCode::OK };
-    let mut response = super::json(status, &RunAnswer::from(answer));
-    if open {
-        let place = HeaderValue::from_str(&place).expect("a path with an id");
-        response.headers_mut().insert(header::LOCATION, place);
+pub(crate) fn answered(answer: Answer) -> Answered {
+    let place = answer.run.status.is_open().then(|| format!("/api/runs/{}", answer.run.id));
+    let view = RunAnswer::from(answer);
+    match place {
+        Some(place) => Answered::json(StatusCode::ACCEPTED, &view).with(header::LOCATION, &place),
+        None => Answered::json(StatusCode::OK, &view),
     }
-    response
 }
 
 /// Runs, newest first: one's own, or the tenant's for those who may see them.
@@ -169,7 +167,8 @@ pub(crate) struct CancelRequest {
 }
 
 /// Ends a run that has not ended yet, wherever it runs.
-#[utoipa::path(post, path = "/api/runs/{id}/cancel", tag = "runs", params(("id" = Uuid, Path)),
+#[utoipa::path(post, path = "/api/runs/{id}/cancel", tag = "runs",
+    params(("id" = Uuid, Path), ("Idempotency-Key" = Option<String>, Header)),
     request_body = CancelRequest,
     responses((status = 200, body = RunAnswer), (status = 404, body = ProblemDocument),
               (status = 409, description = "It has ended already", body = ProblemDocument)))]
@@ -177,8 +176,14 @@ pub(crate) async fn cancel(
     State(app): State<App>,
     Allowed(permit): Allowed<CancelRuns>,
     Id(id): Id<RunId>,
-    Json(body): Json<CancelRequest>,
+    key: Key,
+    JsonBytes(body, bytes): JsonBytes<CancelRequest>,
 ) -> Result<Response> {
-    let answer = app.engine.cancel(&permit, id, body.reason.as_deref()).await?;
-    Ok(answered(answer))
+    if body.reason.as_ref().is_some_and(|reason| 4000 < reason.len()) {
+        return Err(Problem::invalid("/reason", "has at most 4000 bytes"));
+    }
+    once(app.clone(), permit.caller().clone(), key.of(&format!("runs/{id}/cancel"), &bytes), async move {
+        Ok(answered(app.engine.cancel(&permit, id, body.reason.as_deref()).await?))
+    })
+    .await
 }

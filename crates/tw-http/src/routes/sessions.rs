@@ -113,6 +113,7 @@ pub(crate) struct NewSession {
 
 /// Opens a session.
 #[utoipa::path(post, path = "/api/sessions", tag = "sessions", request_body = NewSession,
+    params(("Idempotency-Key" = Option<String>, Header)),
     responses((status = 201, body = SessionView)))]
 pub(crate) async fn create(
     State(app): State<App>,
@@ -123,9 +124,9 @@ pub(crate) async fn create(
     if body.title.as_ref().is_some_and(|title| 500 < title.len()) {
         return Err(Problem::invalid("/title", "has at most 500 bytes"));
     }
-    once(&app, permit.caller(), key.of("sessions", &bytes), async {
+    once(app.clone(), permit.caller().clone(), key.of("sessions", &bytes), async move {
         let session = app.engine.create_session(&permit, body.title.as_deref()).await?;
-        Ok(Answered { status: StatusCode::CREATED, body: SessionView::from(session), kept: None })
+        Ok(Answered::json(StatusCode::CREATED, &SessionView::from(session)))
     })
     .await
 }
@@ -203,7 +204,7 @@ fn start_of(params: &Params, headers: &HeaderMap) -> Result<Place> {
     }
 }
 
-/// Ends when the reader may no longer read, or the database is away: a client that comes back goes on
+/// Ends when the reader may no longer read, the database is away or the server is about to stop: a client that comes back goes on
 /// where it was.
 fn messages(
     app: App,
@@ -218,6 +219,7 @@ fn messages(
             }
             tokio::select! {
                 events = reader.next() => ready.extend(events.ok()?.into_iter().map(message)),
+                () = app.engine.closing() => return None,
                 () = tokio::time::sleep(RENEW_EVERY) => permit = app.engine.renew(&permit).await.ok()?,
             }
         }

@@ -2,14 +2,14 @@
 
 use axum::{
     extract::State,
-    http::{HeaderMap, HeaderValue, StatusCode, header},
+    http::{HeaderMap, StatusCode, header},
     response::Response,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use tw_engine::{
     Tenant, TenantChange,
-    rights::{ReadSettings, SignedIn, WriteSettings},
+    rights::{Person, ReadSettings, WriteSettings},
 };
 use tw_model::Timestamp;
 use uuid::Uuid;
@@ -18,8 +18,9 @@ use super::List;
 use crate::{
     App,
     auth::Allowed,
-    body::Json,
+    body::JsonBytes,
     front::RequestId,
+    idempotent::{Answered, Key, once},
     problem::{Problem, ProblemDocument, Result},
 };
 
@@ -64,7 +65,7 @@ pub(crate) struct TenantItem {
     responses((status = 200, body = List<TenantItem>)))]
 pub(crate) async fn list(
     State(app): State<App>,
-    Allowed(permit): Allowed<SignedIn>,
+    Allowed(permit): Allowed<Person>,
 ) -> Result<axum::Json<List<TenantItem>>> {
     let tenants = app.engine.my_tenants(&permit).await?;
     let items: Vec<_> = tenants
@@ -78,7 +79,7 @@ pub(crate) async fn list(
 /// The caller's own tenant, with its settings.
 #[utoipa::path(get, path = "/api/tenants/current", tag = "administration",
     responses((status = 200, body = TenantView)))]
-pub(crate) async fn read(State(app): State<App>, Allowed(permit): Allowed<ReadSettings>) -> Result<Response> {
+pub(crate) async fn read(State(app): State<App>, Allowed(permit): Allowed<ReadSettings>) -> Result<Answered> {
     Ok(with_etag(app.engine.tenant(&permit).await?))
 }
 
@@ -94,7 +95,8 @@ pub(crate) struct ChangeTenant {
 
 /// Changes the name or settings of the caller's own tenant.
 #[utoipa::path(patch, path = "/api/tenants/current", tag = "administration", request_body = ChangeTenant,
-    params(("If-Match" = Option<String>, Header, description = "The ETag of what was read")),
+    params(("If-Match" = Option<String>, Header, description = "The ETag of what was read"),
+           ("Idempotency-Key" = Option<String>, Header)),
     responses((status = 200, body = TenantView), (status = 412, body = ProblemDocument),
               (status = 422, body = ProblemDocument)))]
 pub(crate) async fn change(
@@ -102,7 +104,8 @@ pub(crate) async fn change(
     Allowed(permit): Allowed<WriteSettings>,
     RequestId(id): RequestId,
     headers: HeaderMap,
-    Json(body): Json<ChangeTenant>,
+    key: Key,
+    JsonBytes(body, bytes): JsonBytes<ChangeTenant>,
 ) -> Result<Response> {
     let expected = match headers.get(header::IF_MATCH).map(|value| value.to_str().unwrap_or_default()) {
         None | Some("*") => None,
@@ -113,14 +116,13 @@ pub(crate) async fn change(
         }
     };
     let change = TenantChange { name: body.name, settings: body.settings, status: None };
-    let tenant = app.engine.change_tenant(&permit, change, expected, Some(&id)).await?;
-    Ok(with_etag(tenant))
+    once(app.clone(), permit.caller().clone(), key.of("tenants/current", &bytes), async move {
+        Ok(with_etag(app.engine.change_tenant(&permit, change, expected, Some(&id)).await?))
+    })
+    .await
 }
 
-fn with_etag(tenant: Tenant) -> Response {
+fn with_etag(tenant: Tenant) -> Answered {
     let etag = format!("\"{}\"", tenant.updated.micros());
-    let mut response = super::json(StatusCode::OK, &TenantView::from(tenant));
-    let etag = HeaderValue::from_str(&etag).expect("digits and quotes");
-    response.headers_mut().insert(header::ETAG, etag);
-    response
+    Answered::json(StatusCode::OK, &TenantView::from(tenant)).with(header::ETAG, &etag)
 }

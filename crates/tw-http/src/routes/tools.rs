@@ -4,14 +4,14 @@ use std::time::Duration;
 
 use axum::{
     extract::State,
-    http::{HeaderMap, HeaderValue, StatusCode, header},
-    response::Response,
+    http::{HeaderMap, StatusCode, header},
+    response::{IntoResponse, Response},
 };
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Value, value::RawValue};
 use tw_engine::{
     CallRequest, Listed, ToolChange, ToolFilter,
-    rights::{ReadTools, UpdateTools},
+    rights::{Permit, ReadTools, UpdateTools},
 };
 use tw_model::{Code, Level, Mode, OutputSection, Policy, SessionId, ToolStatus};
 use uuid::Uuid;
@@ -20,9 +20,9 @@ use super::{List, runs::RunAnswer};
 use crate::{
     App,
     auth::{Allowed, MayRun},
-    body::{Json, JsonBytes},
+    body::JsonBytes,
     front::RequestId,
-    idempotent::Key,
+    idempotent::{Answered, Key, once},
     problem::{Problem, ProblemDocument, Result},
     query::{Params, ToolName},
 };
@@ -152,7 +152,7 @@ pub(crate) async fn read(
     State(app): State<App>,
     Allowed(permit): Allowed<ReadTools>,
     ToolName(name): ToolName,
-) -> Result<Response> {
+) -> Result<Answered> {
     Ok(whole(&app.engine.tool(&permit, &name).await?))
 }
 
@@ -221,7 +221,8 @@ fn given<'de, D: Deserializer<'de>, T: Deserialize<'de>>(deserializer: D) -> std
 /// Lays a change over a tool for the caller's tenant. It holds at once.
 #[utoipa::path(patch, path = "/api/tools/{tool}", tag = "tools",
     params(("tool" = String, Path, description = "Slug or id"),
-           ("If-Match" = Option<String>, Header, description = "The ETag of what was read")),
+           ("If-Match" = Option<String>, Header, description = "The ETag of what was read"),
+           ("Idempotency-Key" = Option<String>, Header)),
     request_body = ChangeTool,
     responses((status = 200, body = ToolView), (status = 404, body = ProblemDocument),
               (status = 412, body = ProblemDocument), (status = 422, body = ProblemDocument)))]
@@ -231,7 +232,8 @@ pub(crate) async fn change(
     ToolName(name): ToolName,
     RequestId(id): RequestId,
     headers: HeaderMap,
-    Json(body): Json<ChangeTool>,
+    key: Key,
+    JsonBytes(body, bytes): JsonBytes<ChangeTool>,
 ) -> Result<Response> {
     let fixed = [
         ("/input_schema", body.input_schema.is_some()),
@@ -241,17 +243,7 @@ pub(crate) async fn change(
     if let Some((path, _)) = fixed.into_iter().find(|(_, given)| *given) {
         return Err(Problem::invalid(path, "of a tool defined in code cannot be overridden"));
     }
-    let expected = match headers.get(header::IF_MATCH).map(|value| value.to_str().unwrap_or_default()) {
-        None | Some("*") => None,
-        Some(etag) => {
-            let reader = tw_engine::rights::Permit::<ReadTools>::check(permit.caller().clone())?;
-            let listed = app.engine.tool(&reader, &name).await?;
-            if etag != etag_of(&listed) {
-                return Err(Problem::new(Code::PreconditionFailed, "the tool has changed since it was read"));
-            }
-            Some(listed.0.revision)
-        }
-    };
+    let wanted = headers.get(header::IF_MATCH).map(|value| value.to_str().unwrap_or_default().to_owned());
     let change = ToolChange {
         name: body.name,
         description: body.description,
@@ -266,7 +258,26 @@ pub(crate) async fn change(
         visible: body.visible,
         timeout_ms: body.timeout_ms,
     };
-    Ok(whole(&app.engine.change_tool(&permit, &name, change, expected, Some(&id)).await?))
+    let route = format!("tools/{}", name.to_ascii_lowercase());
+    once(app.clone(), permit.caller().clone(), key.of(&route, &bytes), async move {
+        let expected = match wanted.as_deref() {
+            None | Some("*") => None,
+            Some(etag) => Some(revision_behind(&app, &permit, &name, etag).await?),
+        };
+        Ok(whole(&app.engine.change_tool(&permit, &name, change, expected, Some(&id)).await?))
+    })
+    .await
+}
+
+/// The revision that an ETag stands for, if the tool still has it.
+async fn revision_behind(app: &App, permit: &Permit<UpdateTools>, name: &str, etag: &str) -> Result<i64> {
+    let reader = Permit::<ReadTools>::check(permit.caller().clone())?;
+    let listed = app.engine.tool(&reader, name).await?;
+    if etag == etag_of(&listed) {
+        Ok(listed.0.revision)
+    } else {
+        Err(Problem::new(Code::PreconditionFailed, "the tool has changed since it was read"))
+    }
 }
 
 /// Names a tool as it stands: its version, and the revision of what lies over it.
@@ -274,7 +285,7 @@ fn etag_of((tool, _): &Listed) -> String {
     format!("\"{}-{}\"", tool.def.version, tool.revision)
 }
 
-fn whole(listed: &Listed) -> Response {
+fn whole(listed: &Listed) -> Answered {
     let def = &listed.0.def;
     let view = ToolView {
         item: ToolItem::from(listed),
@@ -288,10 +299,7 @@ fn whole(listed: &Listed) -> Response {
         },
         etag: etag_of(listed),
     };
-    let etag = HeaderValue::from_str(&view.etag).expect("a version, a number and quotes");
-    let mut response = super::json(StatusCode::OK, &view);
-    response.headers_mut().insert(header::ETAG, etag);
-    response
+    Answered::json(StatusCode::OK, &view).with(header::ETAG, &view.etag)
 }
 
 #[derive(Debug, Deserialize, utoipa::ToSchema)]
@@ -345,5 +353,5 @@ pub(crate) async fn run(
         mode: body.mode.unwrap_or_default(),
     };
     let answer = app.engine.call(&permit, request).await?;
-    Ok(super::runs::answered(answer))
+    Ok(super::runs::answered(answer).into_response())
 }

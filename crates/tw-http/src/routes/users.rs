@@ -13,7 +13,7 @@ use super::List;
 use crate::{
     App,
     auth::Allowed,
-    body::{Json, JsonBytes},
+    body::JsonBytes,
     front::RequestId,
     idempotent::{Answered, Key, once},
     problem::{ProblemDocument, Result},
@@ -85,9 +85,9 @@ pub(crate) async fn create(
         role: body.role,
         password: body.password,
     };
-    once(&app, permit.caller(), key.of("users", &bytes), async {
+    once(app.clone(), permit.caller().clone(), key.of("users", &bytes), async move {
         let (user, _) = app.engine.add_user(&permit, request, Some(&id)).await?;
-        Ok(Answered { status: StatusCode::CREATED, body: UserView::from(user), kept: None })
+        Ok(Answered::json(StatusCode::CREATED, &UserView::from(user)))
     })
     .await
 }
@@ -110,7 +110,8 @@ pub(crate) struct ChangeUser {
 }
 
 /// Gives a member another role.
-#[utoipa::path(patch, path = "/api/users/{id}", tag = "administration", params(("id" = Uuid, Path)),
+#[utoipa::path(patch, path = "/api/users/{id}", tag = "administration",
+    params(("id" = Uuid, Path), ("Idempotency-Key" = Option<String>, Header)),
     request_body = ChangeUser,
     responses((status = 200, body = UserView), (status = 404, body = ProblemDocument),
               (status = 409, description = "The last admin stays one", body = ProblemDocument)))]
@@ -119,22 +120,32 @@ pub(crate) async fn change(
     Allowed(permit): Allowed<WriteMembers>,
     RequestId(request): RequestId,
     Id(id): Id<UserId>,
-    Json(body): Json<ChangeUser>,
-) -> Result<axum::Json<UserView>> {
-    Ok(axum::Json(app.engine.set_role(&permit, id, body.role, Some(&request)).await?.into()))
+    key: Key,
+    JsonBytes(body, bytes): JsonBytes<ChangeUser>,
+) -> Result<Response> {
+    once(app.clone(), permit.caller().clone(), key.of(&format!("users/{id}/patch"), &bytes), async move {
+        let user = app.engine.set_role(&permit, id, body.role, Some(&request)).await?;
+        Ok(Answered::json(StatusCode::OK, &UserView::from(user)))
+    })
+    .await
 }
 
 /// Takes a member out of the tenant, with their logins and keys.
-#[utoipa::path(delete, path = "/api/users/{id}", tag = "administration", params(("id" = Uuid, Path)),
+#[utoipa::path(delete, path = "/api/users/{id}", tag = "administration",
+    params(("id" = Uuid, Path), ("Idempotency-Key" = Option<String>, Header)),
     responses((status = 204), (status = 404, body = ProblemDocument), (status = 409, body = ProblemDocument)))]
 pub(crate) async fn remove(
     State(app): State<App>,
     Allowed(permit): Allowed<WriteMembers>,
     RequestId(request): RequestId,
     Id(id): Id<UserId>,
-) -> Result<StatusCode> {
-    app.engine.remove_user(&permit, id, Some(&request)).await?;
-    Ok(StatusCode::NO_CONTENT)
+    key: Key,
+) -> Result<Response> {
+    once(app.clone(), permit.caller().clone(), key.of(&format!("users/{id}/delete"), b""), async move {
+        app.engine.remove_user(&permit, id, Some(&request)).await?;
+        Ok(Answered::empty(StatusCode::NO_CONTENT))
+    })
+    .await
 }
 
 /// A one-time sign-in link for a member.
@@ -145,17 +156,23 @@ pub(crate) struct Invitation {
 }
 
 /// Makes a sign-in link, to be given to the member.
-#[utoipa::path(post, path = "/api/users/{id}/link", tag = "administration", params(("id" = Uuid, Path)),
+#[utoipa::path(post, path = "/api/users/{id}/link", tag = "administration",
+    params(("id" = Uuid, Path), ("Idempotency-Key" = Option<String>, Header)),
     responses((status = 201, body = Invitation), (status = 404, body = ProblemDocument)))]
 pub(crate) async fn invite(
     State(app): State<App>,
     Allowed(permit): Allowed<WriteMembers>,
     RequestId(request): RequestId,
     Id(id): Id<UserId>,
-) -> Result<(StatusCode, axum::Json<Invitation>)> {
-    let token = app.engine.invite(&permit, id, Some(&request)).await?;
-    let base = app.settings.public_url.as_deref().unwrap_or_default().trim_end_matches('/');
-    Ok((StatusCode::CREATED, axum::Json(Invitation { url: format!("{base}/sign-in?token={token}") })))
+    key: Key,
+) -> Result<Response> {
+    once(app.clone(), permit.caller().clone(), key.of(&format!("users/{id}/link"), b""), async move {
+        let token = app.engine.invite(&permit, id, Some(&request)).await?;
+        let base = app.settings.public_url.as_deref().unwrap_or_default().trim_end_matches('/');
+        let view = |token: &str| Invitation { url: format!("{base}/sign-in?token={token}") };
+        Ok(Answered::json(StatusCode::CREATED, &view(&token)).keeping(&view("***")))
+    })
+    .await
 }
 
 /// A role and what it may do.

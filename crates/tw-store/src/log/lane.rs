@@ -23,7 +23,7 @@ const ENTRIES_MAX: usize = 512;
 const BYTES_MAX: usize = 16 << 20;
 /// How long one transaction may take before its connection is given up: a database that accepts and
 /// never answers must not hold callers for ever.
-const PATIENCE: Duration = Duration::from_secs(20);
+const PATIENCE: Duration = Duration::from_secs(10);
 const CONFLICT_TRIES: usize = 5;
 
 type Answer = oneshot::Sender<Result<Appended, Rejected>>;
@@ -113,9 +113,13 @@ async fn attempt(db: &Db, entries: &[&Entry]) -> Result<Vec<Result<Appended, Rej
     let mut tries = 0;
     loop {
         tries += 1;
-        let result = match tokio::time::timeout(PATIENCE, once(db, entries)).await {
+        let mut writing = std::pin::pin!(once(db, entries));
+        let result = match tokio::time::timeout(PATIENCE, &mut writing).await {
             Ok(result) => result,
-            Err(_) => Err(Error::Unavailable { source: sqlx::Error::PoolTimedOut }),
+            Err(_) => {
+                db.is_silent();
+                Err(crate::timed_out())
+            }
         };
         match result {
             Err(error) if is_conflict(&error) && tries < CONFLICT_TRIES => {
@@ -139,13 +143,13 @@ async fn once(db: &Db, entries: &[&Entry]) -> Result<Vec<Result<Appended, Reject
     let mut tx = db.begin(&setting).await?;
     let found = match &mut tx {
         Tx::Sqlite(tx) => sqlite::find(tx, entries, &tenants).await?,
-        Tx::Pg(tx) => postgres::find(tx, entries, &tenants).await?,
+        Tx::Pg(tx) => postgres::find(tx.parts().0, entries, &tenants).await?,
     };
     let refused = rows::claim_keys(&mut tx, entries, &found).await?;
     let plan = plan(entries, found, &refused);
     match &mut tx {
         Tx::Sqlite(tx) => sqlite::write(tx, &plan).await?,
-        Tx::Pg(tx) => postgres::write(tx, &plan).await?,
+        Tx::Pg(tx) => postgres::write(tx.parts().0, &plan).await?,
     }
     rows::write_waits(&mut tx, &plan).await?;
     let witness = witness(&plan);

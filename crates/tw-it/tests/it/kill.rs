@@ -1,0 +1,166 @@
+//! Servers that are killed in the middle of their work, and what is left of it.
+
+use std::time::{Duration, Instant};
+
+use reqwest::Method;
+use serde_json::{Value, json};
+use tw_model::Role;
+use tw_test::{Kind, TestDb, on_both};
+
+use crate::{
+    load::{Crowd, Fleet, Keys, Log, Rng, seed, session_at, settled, soak},
+    world::{Client, World, eventually, lines_of},
+};
+
+/// Kills servers under a mixed load and asks for everything that was promised. On SQLite there is one server,
+/// on PostgreSQL there are two, killed one at a time.
+async fn kill_under_load(kind: Kind, kills: u32) {
+    let mut rng = Rng::new(seed());
+    let world = World::on(TestDb::new(kind).await).await;
+    let keys = Keys::of(&world).await;
+    let ledger = world.ledger("effects");
+    let count = if kind == Kind::Sqlite { 1 } else { 2 };
+    let mut fleet = Fleet::of(&world, count).await;
+    let session = session_at(&fleet.servers[0], &keys).await;
+    let crowd = Crowd::start(&fleet.doors, &keys, &ledger, &session, &mut rng);
+    crowd.goes_on(20, Duration::from_secs(30)).await;
+    for _ in 0..kills {
+        tokio::time::sleep(rng.millis(20, 500)).await;
+        let victim = usize::try_from(rng.below(count as u64)).unwrap();
+        fleet.kill(victim);
+        if rng.chance(20) {
+            fleet.stillborn(rng.millis(10, 300)).await;
+        }
+        fleet.restart(victim).await;
+    }
+    crowd.goes_on(20, Duration::from_secs(30)).await;
+    let mut notes = crowd.stop().await;
+    println!("{kills} kills; {}", fleet.starts_in_words());
+    println!("{}", notes.in_words());
+
+    let server = &fleet.servers[0];
+    let took = settled(server, &keys).await;
+    println!("settled after {took:?}");
+    let log = Log::read(&world.db.target()).await;
+    println!("{}", log.in_words());
+    log.is_sound();
+    log.tells_the_truth_about(&ledger);
+    log.keeps(&notes);
+
+    notes.ask_again(server).await;
+    notes.decide_left(server, &keys).await;
+    settled(server, &keys).await;
+    let log = Log::read(&world.db.target()).await;
+    log.is_sound();
+    log.tells_the_truth_about(&ledger);
+    log.keeps(&notes);
+    (0..count).for_each(|index| fleet.look_at(index));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn heavy_nothing_acknowledged_is_lost_when_an_sqlite_server_is_killed() {
+    kill_under_load(Kind::Sqlite, 25).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn heavy_nothing_acknowledged_is_lost_when_postgres_servers_are_killed() {
+    kill_under_load(Kind::Postgres, 25).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "soak: 300 kills"]
+async fn heavy_sqlite_server_is_killed_many_times() {
+    kill_under_load(Kind::Sqlite, 300 * soak()).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "soak: 300 kills"]
+async fn heavy_postgres_servers_are_killed_many_times() {
+    kill_under_load(Kind::Postgres, 300 * soak()).await;
+}
+
+on_both! {
+    async fn heavy_interrupted_write_is_not_made_again_and_an_interrupted_read_is(db: TestDb) {
+        let kind = db.kind();
+        let world = World::on(db).await;
+        let mut first = world.server();
+        // On PostgreSQL somebody else has to notice; on SQLite there is nobody else.
+        let other = (kind == Kind::Postgres).then(|| world.server());
+        let member = world.client(&first, "acme", Role::Member).await;
+        let ledger = world.ledger("effects");
+        let calls = [
+            ("test.write", json!({ "file": ledger, "line": "never", "before_ms": 60_000 }), "before the effect"),
+            ("test.write", json!({ "file": ledger, "line": "once", "after_ms": 60_000 }), "after the effect"),
+            ("test.slow", json!({ "ms": 2500 }), "a read"),
+        ];
+        let ask = |client: &Client, (tool, input, key): &(&str, Value, &str)| {
+            let request = client.request(Method::POST, &format!("/api/tools/{tool}/run"));
+            request.json(&json!({ "input": input })).header("idempotency-key", *key)
+        };
+        let mut callers = Vec::new();
+        for call in &calls {
+            let (client, request) = (member.clone(), ask(&member, call));
+            callers.push(tokio::spawn(async move { client.try_send(request).await }));
+        }
+        let running = async || member.get("/api/runs?status=running").await.json()["items"].as_array().unwrap().clone();
+        let patience = Duration::from_secs(30);
+        eventually("all three are under way", patience, async || {
+            running().await.len() == 3 && lines_of(&ledger) == ["once"]
+        })
+        .await;
+        let before: Vec<Value> = running().await;
+
+        let killed = Instant::now();
+        first.kill();
+        for caller in callers {
+            assert!(caller.await.unwrap().is_err(), "nobody was there to answer");
+        }
+        let second = other.unwrap_or_else(|| world.server());
+        let member = member.at(&second);
+        if kind == Kind::Postgres {
+            let early = member.send(ask(&member, &calls[0])).await;
+            early.is("409 IDEMPOTENCY_IN_FLIGHT");
+            assert!(early.headers.contains_key("retry-after"));
+        }
+        eventually("the runs of the dead server are closed", patience, async || {
+            let runs = member.get("/api/runs?status=running").await.json();
+            runs["items"].as_array().unwrap().is_empty()
+        })
+        .await;
+        println!("closed {:?} after the kill", killed.elapsed());
+
+        for (call, effect) in calls.iter().zip(["unknown", "unknown", "none"]) {
+            let run = before.iter().find(|run| run["tool"] == call.0 && run["input"] == full(&call.0, &call.1)).unwrap();
+            let id = run["run_id"].as_str().unwrap();
+            let closed = member.get(&format!("/api/runs/{id}")).await.json();
+            assert_eq!(
+                (&closed["status"], &closed["error_code"], &closed["effect"]),
+                (&json!("error"), &json!("INTERRUPTED"), &json!(effect)),
+                "{closed}"
+            );
+            assert_eq!(member.trail(id).await, ["tool.started", "tool.failed"]);
+            let again = member.send(ask(&member, call)).await;
+            if effect == "none" {
+                again.is("200 success");
+                assert_ne!(again.text_at("/run_id"), id);
+            } else {
+                again.is("200 error");
+                assert_eq!(again.text_at("/run_id"), id);
+                assert_eq!(again.text_at("/effect"), "unknown");
+            }
+        }
+        assert_eq!(lines_of(&ledger), ["once"]);
+    }
+}
+
+/// An input as it is recorded: with the defaults filled in.
+fn full(tool: &str, input: &Value) -> Value {
+    let mut input = input.clone();
+    if tool == "test.write" {
+        for field in ["before_ms", "after_ms"] {
+            let field = input.as_object_mut().unwrap().entry(field);
+            field.or_insert(0.into());
+        }
+    }
+    input
+}

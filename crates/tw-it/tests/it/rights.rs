@@ -1,0 +1,529 @@
+//! Who may do what: every operation of the published description, asked by everybody.
+//!
+//! The answers are written to `docs/rights.md`, where people who do not read code can check them.
+//! `UPDATE_EXPECT=1` writes the page anew; an operation without a request below fails the test.
+
+use std::{
+    fmt::Write,
+    sync::atomic::{AtomicU32, Ordering},
+    time::Duration,
+};
+
+use expect_test::expect_file;
+use reqwest::{Method, RequestBuilder, StatusCode};
+use serde_json::{Value, json};
+use tw_engine::{CreatedKey, KeyRequest, UserRequest};
+use tw_model::{ActsAs, Role, Timestamp};
+use tw_test::{TestDb, on_both};
+
+use crate::{
+    people::Browser,
+    world::{Answer, Client, Server, World, eventually, slug},
+};
+
+on_both! {
+    async fn everybody_gets_what_the_table_of_rights_says(db: TestDb) {
+        let scene = Scene::on(db).await;
+        let mut faults = Vec::new();
+        let mut rows = Vec::new();
+        for operation in operations() {
+            let mut cells = Vec::new();
+            for who in Who::ALL {
+                cells.push(scene.cell(&operation, who, &mut faults).await);
+            }
+            rows.push((operation, cells));
+        }
+
+        assert!(faults.is_empty(), "{}", faults.join("\n"));
+        expect_file!["../../../../docs/rights.md"].assert_eq(&page(&rows));
+    }
+}
+
+/// An operation of the published description.
+#[derive(Clone, Debug)]
+pub struct Operation {
+    pub method: Method,
+    pub path: String,
+    pub tag: String,
+    summary: String,
+    /// Whether it needs no credentials.
+    pub open: bool,
+}
+
+pub fn operations() -> Vec<Operation> {
+    let document = serde_json::to_value(tw_http::openapi()).unwrap();
+    let mut operations = Vec::new();
+    for (path, item) in document["paths"].as_object().unwrap() {
+        for (method, operation) in item.as_object().unwrap() {
+            let Ok(method) = method.to_uppercase().parse::<Method>() else { continue };
+            let summary = operation["summary"].as_str().unwrap_or_else(|| panic!("{method} {path} has no summary"));
+            operations.push(Operation {
+                method,
+                path: path.clone(),
+                tag: operation["tags"][0].as_str().unwrap().to_owned(),
+                summary: summary.trim_end_matches('.').to_owned(),
+                open: operation["security"] == json!([{}]),
+            });
+        }
+    }
+    assert!(40 <= operations.len(), "the description has lost operations");
+    operations
+}
+
+impl Operation {
+    pub fn name(&self) -> String {
+        format!("{} {}", self.method, self.path)
+    }
+
+    /// Whether it is about runs, of which everybody has their own.
+    fn is_about_runs(&self) -> bool {
+        self.path.starts_with("/api/runs") || self.path.starts_with("/api/sessions/")
+    }
+
+    /// Whether the answer is about the whole server.
+    fn is_for_all_tenants(&self) -> bool {
+        self.open || self.path == "/metrics"
+    }
+
+    /// Whether only a person who signed in can do it, whatever key they may have.
+    fn needs_login(&self) -> bool {
+        ["/api/auth/logout", "/api/auth/switch", "/api/auth/password"].contains(&self.path.as_str())
+    }
+}
+
+/// A request that its owner may make.
+#[derive(Clone, Debug)]
+pub struct Ask {
+    pub method: Method,
+    /// With `{}` where the name of the thing stands.
+    template: String,
+    /// The thing it is about, where the path names one.
+    pub object: Option<String>,
+    pub body: Option<Value>,
+    /// What a list shows to those who may see it.
+    shows: Option<String>,
+}
+
+impl Ask {
+    pub fn path(&self) -> String {
+        self.path_to(self.object.as_deref().unwrap_or_default())
+    }
+
+    /// The same for another thing.
+    pub fn path_to(&self, object: &str) -> String {
+        self.template.replace("{}", object)
+    }
+}
+
+/// Two tenants with people in them, and things of the tenant `acme` to ask for.
+#[derive(Debug)]
+pub struct Scene {
+    pub world: World,
+    pub server: Server,
+    /// A member of `acme` who minds their own business.
+    pub neighbour: Client,
+    /// An agent of `acme`, but not the one who asks.
+    agent: Client,
+    clients: Vec<(Who, Client)>,
+    number: AtomicU32,
+}
+
+const PASSWORD: &str = "correct horse battery";
+
+impl Scene {
+    pub async fn on(db: TestDb) -> Self {
+        let world = World::on(db).await;
+        let server = world.server();
+        let operator = world.operator();
+        for (email, password) in [("neighbour@acme.example", None), ("known@acme.example", Some(PASSWORD.to_owned()))] {
+            let display_name = "Neighbour of acme".to_owned();
+            let request = UserRequest { email: email.to_owned(), display_name, role: Role::Member, password };
+            operator.add_user(&slug("acme"), request).await.unwrap();
+        }
+        let neighbour = key(&world, Role::Member, "neighbour@acme.example", None, None).await;
+        let agent = key(&world, Role::Agent, "admin@acme.example", Some("other"), None).await;
+        let client = |key: CreatedKey| Client::new(&server.url, Some(key.text));
+        let (neighbour, agent) = (client(neighbour), client(agent));
+        let mut clients = Vec::new();
+        for who in Who::ALL {
+            clients.push((who, who.client(&world, &server).await));
+        }
+        Self { world, server, neighbour, agent, clients, number: AtomicU32::new(0) }
+    }
+
+    fn client(&self, who: Who) -> &Client {
+        self.clients.iter().find_map(|(each, client)| (*each == who).then_some(client)).unwrap()
+    }
+
+    /// A name that nothing has yet.
+    fn fresh(&self, what: &str) -> String {
+        format!("{what}-{}", self.number.fetch_add(1, Ordering::Relaxed))
+    }
+
+    /// A person nobody has met, in the given tenants. Returns their email and id.
+    async fn person(&self, tenants: &[&str], role: Role) -> (String, String) {
+        let email = format!("{}@example.com", self.fresh("person"));
+        let mut id = String::new();
+        for tenant in tenants {
+            let request = UserRequest {
+                email: email.clone(),
+                display_name: format!("person of {tenant}"),
+                role,
+                password: None,
+            };
+            let (user, _) = self.world.operator().add_user(&slug(tenant), request).await.unwrap();
+            id = user.id.to_string();
+        }
+        (email, id)
+    }
+
+    async fn link(&self, tenant: &str, email: &str) -> String {
+        self.world.operator().sign_in_link(&slug(tenant), email).await.unwrap()
+    }
+
+    /// A run of `owner` that has ended.
+    async fn ended_run(&self, owner: &Client) -> Option<String> {
+        let answer = owner.run("test.echo", json!({ "value": self.fresh("run of acme") })).await;
+        answer.status.is_success().then(|| answer.text_at("/run_id"))
+    }
+
+    /// A run of `owner` that goes on until it is cancelled or the tool's time is up.
+    async fn open_run(&self, owner: &Client) -> Option<String> {
+        let body = json!({ "input": { "ms": 60_000 }, "wait_ms": 0 });
+        let answer = owner.post("/api/tools/test.slow/run", &body).await;
+        answer.status.is_success().then(|| answer.text_at("/run_id"))
+    }
+
+    async fn session(&self, owner: &Client) -> Option<String> {
+        let answer = owner.post("/api/sessions", &json!({ "title": self.fresh("session of acme") })).await;
+        answer.status.is_success().then(|| answer.text_at("/id"))
+    }
+
+    /// An approval that waits.
+    async fn approval(&self) -> String {
+        let ledger = self.world.ledger(&self.fresh("ledger"));
+        let parked = self.agent.run("test.write", json!({ "file": ledger, "line": "acme" })).await;
+        parked.is("202 needs_approval").text_at("/approval_id")
+    }
+
+    /// A request for the operation, about a thing of `acme` that `owner` has made, or the tenant has.
+    /// `None` where `owner` cannot make such a thing.
+    pub async fn ask(&self, operation: &Operation, owner: &Client) -> Option<Ask> {
+        let mut shows = None;
+        let (object, body) = match operation.name().as_str() {
+            "GET /healthz" | "GET /readyz" | "GET /metrics" | "GET /api/openapi.json" | "GET /api/docs"
+            | "GET /api/me" | "GET /api/tools" | "GET /api/approvals" | "GET /api/api-keys" | "GET /api/users"
+            | "GET /api/roles" | "GET /api/tenants" | "GET /api/tenants/current" | "GET /api/audit" => (None, None),
+            "GET /api/runs" => {
+                shows = Some(self.ended_run(owner).await?);
+                (None, None)
+            }
+            "GET /api/tools/{tool}" => (Some("test.private".to_owned()), None),
+            "PATCH /api/tools/{tool}" => (Some("test.private".to_owned()), Some(json!({ "icon": "eye" }))),
+            "POST /api/tools/{tool}/run" => {
+                (Some("test.private".to_owned()), Some(json!({ "input": { "message": "hello" } })))
+            }
+            "GET /api/runs/{id}" => (Some(self.ended_run(owner).await?), None),
+            "POST /api/runs/{id}/cancel" => (Some(self.open_run(owner).await?), Some(json!({}))),
+            "POST /api/sessions" => (None, Some(json!({ "title": "a session" }))),
+            "GET /api/sessions/{id}" | "GET /api/sessions/{id}/events" | "GET /api/sessions/{id}/events/stream" => {
+                (Some(self.session(owner).await?), None)
+            }
+            "GET /api/approvals/{id}" => (Some(self.approval().await), None),
+            "POST /api/approvals/{id}/approve" | "POST /api/approvals/{id}/deny" => {
+                (Some(self.approval().await), Some(json!({ "note": "a note" })))
+            }
+            "POST /api/api-keys" => (None, Some(json!({ "name": self.fresh("key"), "role": "viewer" }))),
+            "DELETE /api/api-keys/{id}" => {
+                let key = key(&self.world, Role::Viewer, "viewer@acme.example", None, None).await;
+                (Some(key.key.id.to_string()), None)
+            }
+            "POST /api/users" => {
+                let email = format!("{}@example.com", self.fresh("invited"));
+                (None, Some(json!({ "email": email, "display_name": "Invited", "role": "member" })))
+            }
+            "GET /api/users/{id}" | "DELETE /api/users/{id}" | "POST /api/users/{id}/link" => {
+                (Some(self.person(&["acme"], Role::Member).await.1), None)
+            }
+            "PATCH /api/users/{id}" => {
+                (Some(self.person(&["acme"], Role::Member).await.1), Some(json!({ "role": "viewer" })))
+            }
+            "PATCH /api/tenants/current" => (None, Some(json!({ "settings": { "approve_all_writes": false } }))),
+            "POST /api/auth/login" => (None, Some(json!({ "email": "known@acme.example", "password": PASSWORD }))),
+            "POST /api/auth/link" => (None, Some(json!({ "token": self.link("acme", "known@acme.example").await }))),
+            "POST /api/auth/logout" => (None, None),
+            "POST /api/auth/switch" => (None, Some(json!({ "tenant": "acme" }))),
+            "POST /api/auth/password" => (None, Some(json!({ "password": "another horse battery" }))),
+            unknown => panic!("`{unknown}` is not asked by anybody: give it a request here"),
+        };
+        let (before, rest) = operation.path.split_once('{').unwrap_or((&operation.path, ""));
+        let after = rest.split_once('}').map_or("", |(_, after)| after);
+        let template = if object.is_some() { format!("{before}{{}}{after}") } else { operation.path.clone() };
+        Some(Ask { method: operation.method.clone(), template, object, body, shows })
+    }
+
+    /// What one caller gets from one operation, as the table says it.
+    async fn cell(&self, operation: &Operation, who: Who, faults: &mut Vec<String>) -> &'static str {
+        let name = operation.name();
+        let ask = self.ask(operation, &self.neighbour).await.expect("the neighbour can make one of each");
+        let mut outcome = self.outcome(operation, who, &ask, faults).await;
+        if outcome != Outcome::Yes && operation.is_about_runs() && who.is_in_acme() {
+            let own = self.ask(operation, self.client(who)).await;
+            if let Some(own) = own && self.outcome(operation, who, &own, faults).await == Outcome::Yes {
+                outcome = Outcome::OwnOnly;
+            }
+        }
+        if who == Who::Person(Role::Admin) && outcome != Outcome::Yes {
+            faults.push(format!("{name}: the admin's own call does not succeed, so the others prove nothing"));
+        }
+        let shut = matches!(who, Who::Nobody | Who::RevokedKey | Who::ExpiredKey);
+        if shut && !operation.open && outcome != Outcome::Refused(StatusCode::UNAUTHORIZED) {
+            faults.push(format!("{name}: open to {}", who.title()));
+        }
+        match outcome {
+            Outcome::Yes if who == Who::OtherTenant && !operation.is_for_all_tenants() => {
+                if ask.object.is_some() {
+                    faults.push(format!("{name}: a stranger got at {:?}", ask.object));
+                }
+                "own tenant"
+            }
+            Outcome::Hidden if who == Who::OtherTenant => "own tenant",
+            Outcome::Yes => "yes",
+            Outcome::OwnOnly => "own only",
+            Outcome::Refused(StatusCode::UNAUTHORIZED) => "sign in (401)",
+            Outcome::Refused(StatusCode::FORBIDDEN) => "no (403)",
+            Outcome::Refused(StatusCode::NOT_FOUND) => "not found (404)",
+            Outcome::Hidden | Outcome::Refused(_) => {
+                faults.push(format!("{name}: {} got {outcome:?}", who.title()));
+                "?"
+            }
+        }
+    }
+
+    async fn outcome(&self, operation: &Operation, who: Who, ask: &Ask, faults: &mut Vec<String>) -> Outcome {
+        let answer = send(self.request(operation, who, ask).await, ask.body.as_ref()).await;
+        let mut fault = |what: &str| {
+            faults.push(format!("{}: {} {what}: {} {}", operation.name(), who.title(), answer.status, answer.text));
+        };
+        // `test.private` is named by whoever asks for it.
+        let text = answer.text.replace("test.private", "");
+        if !who.is_in_acme() && !operation.open && text.contains("acme") {
+            fault("was told something about acme");
+        }
+        if answer.status.is_success() {
+            let shown = ask.shows.as_ref().is_none_or(|shown| answer.text.contains(shown));
+            return if shown { Outcome::Yes } else { Outcome::Hidden };
+        }
+        let expected = match answer.status {
+            StatusCode::UNAUTHORIZED => "UNAUTHENTICATED",
+            StatusCode::FORBIDDEN => "NOT_PERMITTED",
+            _ => return Outcome::Refused(answer.status),
+        };
+        if answer.verdict() != format!("{} {expected}", answer.status.as_u16()) {
+            fault("was refused in other words than usual");
+        }
+        if ask.body.is_some() {
+            let request = self.request(operation, who, ask).await;
+            let garbled = send_text(request, "{\"broken").await;
+            if garbled.status != answer.status {
+                fault("is refused only after the body was read");
+            }
+        }
+        Outcome::Refused(answer.status)
+    }
+
+    /// The request with the caller's credentials: a login of their own where a key is not enough.
+    async fn request(&self, operation: &Operation, who: Who, ask: &Ask) -> RequestBuilder {
+        let (role, tenants): (_, &[&str]) = match who {
+            Who::Person(role) => (role, &["globex", "acme"]),
+            Who::OtherTenant => (Role::Admin, &["globex"]),
+            _ => return self.client(who).request(ask.method.clone(), &ask.path()),
+        };
+        if !operation.needs_login() {
+            return self.client(who).request(ask.method.clone(), &ask.path());
+        }
+        let (email, _) = self.person(tenants, role).await;
+        let token = self.link("globex", &email).await;
+        let browser = Browser::by_link(&self.server, &token).await;
+        browser.request(ask.method.clone(), &ask.path())
+    }
+}
+
+/// A key of `acme`.
+async fn key(world: &World, role: Role, owner: &str, agent: Option<&str>, expires: Option<Timestamp>) -> CreatedKey {
+    let acts_as = if agent.is_some() { ActsAs::Agent } else { ActsAs::User };
+    let request =
+        KeyRequest { name: format!("{role} key"), role, acts_as, agent: agent.map(str::to_owned), expires };
+    world.operator().create_key(&slug("acme"), request, Some(owner)).await.unwrap()
+}
+
+/// Sends a request; of an answer without an end only the head is read.
+pub async fn send(request: RequestBuilder, body: Option<&Value>) -> Answer {
+    let request = match body {
+        Some(body) => request.json(body),
+        None => request,
+    };
+    received(request).await
+}
+
+pub async fn send_text(request: RequestBuilder, body: &'static str) -> Answer {
+    received(request.header("content-type", "application/json").body(body)).await
+}
+
+async fn received(request: RequestBuilder) -> Answer {
+    let response = request.send().await.unwrap();
+    let (status, headers) = (response.status(), response.headers().clone());
+    let endless = headers.get("content-type").is_some_and(|kind| kind == "text/event-stream");
+    let text = if endless { String::new() } else { response.text().await.unwrap() };
+    Answer { status, headers, text }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Outcome {
+    Yes,
+    OwnOnly,
+    /// Answered, but without what was looked for.
+    Hidden,
+    Refused(StatusCode),
+}
+
+/// Who asks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Who {
+    Nobody,
+    OtherTenant,
+    RevokedKey,
+    ExpiredKey,
+    Person(Role),
+    Agent,
+    AgentAsAdmin,
+}
+
+impl Who {
+    const ALL: [Self; 11] = [
+        Self::Nobody,
+        Self::OtherTenant,
+        Self::RevokedKey,
+        Self::ExpiredKey,
+        Self::Person(Role::Admin),
+        Self::Person(Role::Builder),
+        Self::Person(Role::Approver),
+        Self::Person(Role::Member),
+        Self::Person(Role::Viewer),
+        Self::Agent,
+        Self::AgentAsAdmin,
+    ];
+
+    fn title(self) -> String {
+        match self {
+            Self::Nobody => "nobody".to_owned(),
+            Self::OtherTenant => "other tenant's admin".to_owned(),
+            Self::RevokedKey => "revoked key".to_owned(),
+            Self::ExpiredKey => "expired key".to_owned(),
+            Self::Person(role) => role.to_string(),
+            Self::Agent => "agent".to_owned(),
+            Self::AgentAsAdmin => "agent, role admin".to_owned(),
+        }
+    }
+
+    fn is_in_acme(self) -> bool {
+        matches!(self, Self::Person(_) | Self::Agent | Self::AgentAsAdmin)
+    }
+
+    async fn client(self, world: &World, server: &Server) -> Client {
+        let owner = "admin@acme.example";
+        let key = match self {
+            Self::Nobody => return Client::new(&server.url, None),
+            Self::OtherTenant => return world.client(server, "globex", Role::Admin).await,
+            Self::Person(role) => return world.client(server, "acme", role).await,
+            Self::Agent => key(world, Role::Agent, owner, Some("bot"), None).await,
+            Self::AgentAsAdmin => key(world, Role::Admin, owner, Some("chief"), None).await,
+            Self::RevokedKey => {
+                let key = key(world, Role::Admin, owner, None, None).await;
+                world.operator().revoke_key(&key.key.prefix).await.unwrap();
+                key
+            }
+            Self::ExpiredKey => {
+                let soon = Timestamp::now().plus(Duration::from_millis(300));
+                key(world, Role::Admin, owner, None, Some(soon)).await
+            }
+        };
+        let client = Client::new(&server.url, Some(key.text));
+        if self == Self::ExpiredKey {
+            eventually("the end of a key", Duration::from_secs(10), || async {
+                client.get("/api/me").await.status == StatusCode::UNAUTHORIZED
+            })
+            .await;
+        }
+        client
+    }
+}
+
+const INTRODUCTION: &str = "\
+# Who may do what
+
+Every request that the server answers, and what each kind of caller gets for it. This page is written by a test that
+makes all of these requests, on SQLite and on PostgreSQL, so it says what the program does and not what somebody meant
+it to do. After a wanted change, write it anew with
+`UPDATE_EXPECT=1 cargo xtask with-pg -- cargo nextest run -p tw-it rights`, and read the difference.
+
+The columns from `admin` to `viewer` are people of one tenant by their role. `agent` is a key that acts as an agent, the
+last column such a key that was given the role `admin`: a key of an agent never administers, authors or decides. `other
+tenant's admin` asks for the things of a tenant that is not theirs.
+
+| a cell says | and means |
+| --- | --- |
+| yes | the request is answered |
+| own only | for what the caller has made; anybody else's is not found |
+| own tenant | the request works, and neither shows nor touches anything outside the caller's own tenant |
+| no (403) | the caller is known and may not do this |
+| not found (404) | for this caller there is no such thing, in the same words as for a thing that never was |
+| sign in (401) | the caller is not known, or not any more |
+";
+
+const CHAPTERS: [(&str, &str); 7] = [
+    ("people", "Signing in, and who one is"),
+    ("tools", "Tools"),
+    ("runs", "Runs"),
+    ("sessions", "Sessions and their events"),
+    ("approvals", "Approvals"),
+    ("administration", "Administration"),
+    ("operations", "Operations"),
+];
+
+/// The table as a page.
+fn page(rows: &[(Operation, Vec<&'static str>)]) -> String {
+    let mut page = INTRODUCTION.to_owned();
+    for (operation, _) in rows {
+        let known = CHAPTERS.iter().any(|(tag, _)| *tag == operation.tag);
+        assert!(known, "`{}` has the tag `{}`, which has no chapter", operation.name(), operation.tag);
+    }
+    let titles = ["request".to_owned(), "what it does".to_owned()].into_iter().chain(Who::ALL.map(Who::title));
+    let titles: Vec<String> = titles.collect();
+    for (tag, chapter) in CHAPTERS {
+        let lines: Vec<Vec<String>> = rows
+            .iter()
+            .filter(|(operation, _)| operation.tag == tag)
+            .map(|(operation, cells)| {
+                let first = [format!("`{}`", operation.name()), operation.summary.clone()];
+                first.into_iter().chain(cells.iter().map(|cell| (*cell).to_owned())).collect()
+            })
+            .collect();
+        write!(page, "\n## {chapter}\n\n{}", table(&titles, &lines)).unwrap();
+    }
+    page
+}
+
+fn table(titles: &[String], lines: &[Vec<String>]) -> String {
+    let width = |index: usize| {
+        lines.iter().map(|line| line[index].chars().count()).chain([titles[index].len()]).max().unwrap_or(0)
+    };
+    let widths: Vec<usize> = (0..titles.len()).map(width).collect();
+    let row = |cells: &[String]| -> String {
+        let padded = cells.iter().zip(&widths).map(|(cell, width)| format!("| {cell:width$} "));
+        format!("{}|\n", padded.collect::<String>())
+    };
+    let rule: String = widths.iter().map(|width| format!("| {} ", "-".repeat(*width))).collect();
+    let body: String = lines.iter().map(|line| row(line)).collect();
+    format!("{}{rule}|\n{body}", row(titles))
+}
