@@ -1,6 +1,6 @@
 //! Why the house did not do what was asked.
 
-use std::time::Duration;
+use std::{num::NonZeroU32, time::Duration};
 
 use tw_model::Code;
 use tw_schema::Fault;
@@ -45,6 +45,8 @@ pub enum Error {
     Stale { what: &'static str },
     #[error("{why}")]
     RateLimited { why: String, retry_after: Duration },
+    #[error("this {limit} has made too many calls in a minute")]
+    OverLimit { limit: &'static str, per_minute: NonZeroU32, retry_after: Duration },
     #[error("this server is about to stop")]
     ShuttingDown,
     #[error("the database did not answer while {doing}")]
@@ -83,7 +85,7 @@ impl Error {
             Self::IdempotencyInFlight => Code::IdempotencyInFlight,
             Self::Expired { .. } => Code::Expired,
             Self::Stale { .. } => Code::PreconditionFailed,
-            Self::RateLimited { .. } => Code::RateLimited,
+            Self::RateLimited { .. } | Self::OverLimit { .. } => Code::RateLimited,
             Self::ShuttingDown => Code::ShuttingDown,
             Self::Store { source, .. } => store_code(source),
             Self::Record { source: tw_store::log::Rejected::Failed(source) } => store_code(source),
@@ -95,7 +97,7 @@ impl Error {
     #[must_use]
     pub fn retry_after(&self) -> Option<Duration> {
         match self {
-            Self::RateLimited { retry_after, .. } => Some(*retry_after),
+            Self::RateLimited { retry_after, .. } | Self::OverLimit { retry_after, .. } => Some(*retry_after),
             Self::IdempotencyInFlight | Self::ShuttingDown => Some(Duration::from_secs(1)),
             Self::Store { .. } | Self::Record { .. } if self.code() == Code::Unavailable => Some(Duration::from_secs(1)),
             _ => None,

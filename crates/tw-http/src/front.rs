@@ -6,7 +6,7 @@ use std::{sync::Arc, time::Instant};
 use axum::{
     Router,
     extract::{MatchedPath, Request, State},
-    http::{HeaderMap, HeaderName, HeaderValue, header},
+    http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header},
     middleware::{self, Next},
     response::Response,
 };
@@ -56,8 +56,17 @@ impl Hosts {
     }
 
     fn takes_origin(&self, origin: &str) -> bool {
+        self.lists(origin) || host_of_url(origin).is_some_and(|host| self.serves(host))
+    }
+
+    /// Whether a page of another server is one of those that the settings name.
+    fn lists(&self, origin: &str) -> bool {
         self.origins.iter().any(|allowed| allowed.eq_ignore_ascii_case(origin))
-            || host_of_url(origin).is_some_and(|host| self.serves(host))
+    }
+
+    /// The page of another server that asks, where it may.
+    fn guest(&self, headers: &HeaderMap) -> Option<HeaderValue> {
+        headers.get(header::ORIGIN).filter(|origin| origin.to_str().is_ok_and(|origin| self.lists(origin))).cloned()
     }
 
     fn check(&self, headers: &HeaderMap, authority: Option<&str>) -> Result<(), Problem> {
@@ -134,7 +143,9 @@ async fn front(State(app): State<App>, mut request: Request, next: Next) -> Resp
     } else {
         app.hosts.check(request.headers(), request.uri().authority().map(http::uri::Authority::as_str))
     };
+    let guest = app.hosts.guest(request.headers());
     let mut response = match checked {
+        Ok(()) if guest.is_some() && is_preflight(&request) => preflight(request.headers()),
         Ok(()) => next.run(request).instrument(span.clone()).await,
         Err(problem) => axum::response::IntoResponse::into_response(problem),
     };
@@ -144,6 +155,9 @@ async fn front(State(app): State<App>, mut request: Request, next: Next) -> Resp
         response.headers_mut().extend(kept.map(|allow| (header::ALLOW, allow)));
     }
     finish(&mut response, &id, trace, &path);
+    if let Some(origin) = guest {
+        welcome(&mut response, origin);
+    }
     let (status, took) = (response.status().as_u16(), began.elapsed());
     metrics::counter!(
         "toolwright_http_requests_total",
@@ -153,6 +167,30 @@ async fn front(State(app): State<App>, mut request: Request, next: Next) -> Resp
     .increment(1);
     span.in_scope(|| tracing::debug!(status, took_us = u64::try_from(took.as_micros()).unwrap_or(u64::MAX), "answered"));
     response
+}
+
+/// What a browser asks before it lets a page of another server ask.
+fn is_preflight(request: &Request) -> bool {
+    request.method() == Method::OPTIONS && request.headers().contains_key(header::ACCESS_CONTROL_REQUEST_METHOD)
+}
+
+fn preflight(headers: &HeaderMap) -> Response {
+    let mut response = axum::response::IntoResponse::into_response(StatusCode::NO_CONTENT);
+    let asked = headers.get(header::ACCESS_CONTROL_REQUEST_HEADERS).cloned();
+    let answer = response.headers_mut();
+    answer.insert(header::ACCESS_CONTROL_ALLOW_METHODS, HeaderValue::from_static("GET, POST, PUT, PATCH, DELETE"));
+    answer.extend(asked.map(|asked| (header::ACCESS_CONTROL_ALLOW_HEADERS, asked)));
+    answer.insert(header::ACCESS_CONTROL_MAX_AGE, HeaderValue::from_static("600"));
+    response
+}
+
+/// Lets a page of another server read the answer. It brings a key of its own: cookies are not for it.
+fn welcome(response: &mut Response, origin: HeaderValue) {
+    let headers = response.headers_mut();
+    headers.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, origin);
+    headers.append(header::VARY, HeaderValue::from_static("Origin"));
+    let readable = "ETag, Location, Retry-After, RateLimit, RateLimit-Policy, X-Request-Id";
+    headers.insert(header::ACCESS_CONTROL_EXPOSE_HEADERS, HeaderValue::from_static(readable));
 }
 
 fn request_id(headers: &HeaderMap) -> Arc<str> {

@@ -16,6 +16,8 @@ pub(crate) struct Problem {
     detail: String,
     errors: Vec<Fault>,
     retry_after_s: Option<u64>,
+    /// The limit that was reached: its name, and how many calls it lets through in a minute.
+    limit: Option<(&'static str, u32)>,
 }
 
 /// The document on the wire.
@@ -42,7 +44,7 @@ pub(crate) type Result<T> = std::result::Result<T, Problem>;
 
 impl Problem {
     pub(crate) fn new(code: Code, detail: impl Into<String>) -> Self {
-        Self { code, detail: detail.into(), errors: Vec::new(), retry_after_s: None }
+        Self { code, detail: detail.into(), errors: Vec::new(), retry_after_s: None, limit: None }
     }
 
     /// One thing in the request that does not fit, at its place.
@@ -77,10 +79,13 @@ impl Problem {
         let headers = response.headers_mut();
         if let Some(seconds) = self.retry_after_s {
             headers.insert(header::RETRY_AFTER, HeaderValue::from(seconds));
-            if document.code == Code::RateLimited {
-                let limit = format!("\"calls\";r=0;t={seconds}");
-                let value = HeaderValue::from_str(&limit).expect("a number and plain letters");
-                headers.insert("ratelimit", value);
+        }
+        if let (Code::RateLimited, Some(seconds)) = (document.code, self.retry_after_s) {
+            let value = |text: String| HeaderValue::from_str(&text).expect("a number and plain letters");
+            let name = self.limit.map_or("requests", |(name, _)| name);
+            headers.insert("ratelimit", value(format!("\"{name}\";r=0;t={seconds}")));
+            if let Some((name, per_minute)) = self.limit {
+                headers.insert("ratelimit-policy", value(format!("\"{name}\";q={per_minute};w=60")));
             }
         }
         if document.code == Code::Unauthenticated {
@@ -120,6 +125,10 @@ impl From<Error> for Problem {
             tracing::error!(error = &error as &dyn std::error::Error, "a request failed");
         }
         let detail = error.to_string();
+        let limit = match error {
+            Error::OverLimit { limit, per_minute, .. } => Some((limit, per_minute.get())),
+            _ => None,
+        };
         let errors = match error {
             Error::InvalidParams { faults, .. } => faults,
             Error::MissingParam { param } => {
@@ -140,11 +149,12 @@ impl From<Error> for Problem {
             | Error::Expired { .. }
             | Error::Stale { .. }
             | Error::RateLimited { .. }
+            | Error::OverLimit { .. }
             | Error::ShuttingDown
             | Error::Store { .. }
             | Error::Record { .. } => Vec::new(),
         };
-        Self { code, detail, errors, retry_after_s }
+        Self { code, detail, errors, retry_after_s, limit }
     }
 }
 

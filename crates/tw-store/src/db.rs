@@ -221,6 +221,7 @@ async fn open_sqlite(file: &Path, durability: Durability) -> Result<Db> {
         .acquire_timeout(ACQUIRE)
         .idle_timeout(None)
         .max_lifetime(None)
+        .after_release(|connection, _| Box::pin(has_no_transaction(connection)))
         .connect_with(options.clone())
         .await
         .map_err(Error::doing("opening the database file"))?;
@@ -233,6 +234,16 @@ async fn open_sqlite(file: &Path, durability: Durability) -> Result<Db> {
         .await
         .map_err(Error::doing("opening the database file for reading"))?;
     Ok(Db::Sqlite { read, write })
+}
+
+/// Whether the connection can begin another transaction. SQLite itself ends one that finds the disk full or
+/// broken, and the driver, which then fails to end it, would take it for open from then on.
+async fn has_no_transaction(connection: &mut SqliteConnection) -> sqlx::Result<bool> {
+    if connection.is_in_transaction() {
+        // What was just dropped is still on its way to be rolled back; this waits until it has been.
+        connection.ping().await?;
+    }
+    Ok(!connection.is_in_transaction())
 }
 
 fn pg_options(url: &str) -> Result<PgConnectOptions> {

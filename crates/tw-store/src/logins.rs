@@ -129,6 +129,14 @@ impl TenantScope {
         Ok(user.map(UserId::from_uuid))
     }
 
+    /// Ends every login of a person here and voids their links.
+    pub async fn end_logins_of(&self, user: UserId) -> Result<()> {
+        let mut tx = self.begin().await?;
+        self.bump_epoch(&mut tx).await?;
+        self.sign_out_everywhere(&mut tx, user).await?;
+        self.commit_bumped(tx).await
+    }
+
     /// Ends every login of a person here and voids their links, in a transaction that has bumped the
     /// epoch.
     pub(crate) async fn sign_out_everywhere(&self, tx: &mut Tx, user: UserId) -> Result<()> {

@@ -38,28 +38,26 @@ impl Default for Throttle {
 }
 
 impl Throttle {
-    /// Refuses a name that has failed too often. The answer is the same whether the name exists.
-    pub(crate) fn check(&self, name: &str) -> Result<()> {
-        let failures = self.failures.lock().unwrap_or_else(PoisonError::into_inner);
-        match failures.get(name) {
-            Some((count, since)) if TRIES_MAX <= *count && since.elapsed() < WINDOW => Err(Error::RateLimited {
-                why: "too many failed sign-ins; wait, or ask an operator for a sign-in link".to_owned(),
-                retry_after: WINDOW.saturating_sub(since.elapsed()),
-            }),
-            _ => Ok(()),
-        }
-    }
-
-    pub(crate) fn failed(&self, name: &str) {
+    /// Counts a try, or refuses a name that has failed too often. The answer is the same whether the name
+    /// exists. A try counts before its password is looked at, so that a hundred at once are not more than
+    /// a hundred in a row; [`Throttle::succeeded`] takes it back.
+    pub(crate) fn attempt(&self, name: &str) -> Result<()> {
         let mut failures = self.failures.lock().unwrap_or_else(PoisonError::into_inner);
         if NAMES_MAX < failures.len() {
             failures.retain(|_, (_, since)| since.elapsed() < WINDOW);
         }
         let entry = failures.entry(name.to_owned()).or_insert((0, Instant::now()));
-        if WINDOW < entry.1.elapsed() {
+        if WINDOW <= entry.1.elapsed() {
             *entry = (0, Instant::now());
         }
+        if TRIES_MAX <= entry.0 {
+            return Err(Error::RateLimited {
+                why: "too many failed sign-ins; wait, or ask an operator for a sign-in link".to_owned(),
+                retry_after: WINDOW.saturating_sub(entry.1.elapsed()),
+            });
+        }
         entry.0 += 1;
+        Ok(())
     }
 
     pub(crate) fn succeeded(&self, name: &str) {
@@ -117,12 +115,11 @@ mod tests {
     fn name_that_fails_too_often_is_refused_until_it_succeeds() {
         let throttle = Throttle::default();
         for _ in 0..TRIES_MAX {
-            throttle.check("a@b").unwrap();
-            throttle.failed("a@b");
+            throttle.attempt("a@b").unwrap();
         }
-        assert!(throttle.check("a@b").is_err());
-        throttle.check("c@d").unwrap();
+        assert!(throttle.attempt("a@b").is_err());
+        throttle.attempt("c@d").unwrap();
         throttle.succeeded("a@b");
-        throttle.check("a@b").unwrap();
+        throttle.attempt("a@b").unwrap();
     }
 }

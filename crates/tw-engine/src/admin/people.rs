@@ -46,7 +46,7 @@ impl Engine {
     /// Signs in by email and password, to the given tenant or the person's first.
     pub async fn sign_in(&self, email: &str, password: String, tenant: Option<&TenantSlug>) -> Result<SignedIn> {
         let email = normal_email(email).ok_or(WRONG)?;
-        self.inner.throttle.check(&email)?;
+        self.inner.throttle.attempt(&email)?;
         let memberships = self.inner.store.find_memberships(&email).await;
         let memberships = memberships.map_err(Error::store("looking for a person"))?;
         let wanted = match tenant {
@@ -67,10 +67,7 @@ impl Engine {
                 self.inner.throttle.succeeded(&email);
                 self.open_login(tenant, user).await
             }
-            _ => {
-                self.inner.throttle.failed(&email);
-                Err(WRONG)
-            }
+            _ => Err(WRONG),
         }
     }
 
@@ -138,7 +135,8 @@ impl Engine {
         self.open_login(tenant, user).await
     }
 
-    /// Changes one's own password. Every login of the person here ends, and a new one is opened.
+    /// Changes one's own password. Every login of the person ends, in every tenant, and a new one is
+    /// opened here.
     pub async fn change_password(
         &self,
         permit: &Permit<AnyCaller>,
@@ -153,11 +151,23 @@ impl Engine {
         let scope = self.inner.store.tenant(caller.tenant);
         let user = caller.principal.owner();
         let hash = scope.password_hash(user).await.map_err(Error::store("reading a password"))?;
-        if hash.is_some() && !self.inner.throttle.verify(current.unwrap_or_default(), hash).await {
-            return Err(Error::invalid("/current_password", "is wrong"));
+        if hash.is_some() {
+            // Whoever found an open browser must not be able to guess at leisure.
+            let guesser = format!("user:{user}");
+            self.inner.throttle.attempt(&guesser)?;
+            if !self.inner.throttle.verify(current.unwrap_or_default(), hash).await {
+                return Err(Error::invalid("/current_password", "is wrong"));
+            }
+            self.inner.throttle.succeeded(&guesser);
         }
         let hash = self.inner.throttle.hash(new).await?;
         scope.set_password(user, &hash, &by(caller, request_id)).await.map_err(Error::store("setting a password"))?;
+        let tenants = self.inner.store.memberships_of(user).await.map_err(Error::store("reading memberships"))?;
+        for elsewhere in tenants.into_iter().filter(|tenant| *tenant != caller.tenant) {
+            let scope = self.inner.store.tenant(elsewhere);
+            scope.end_logins_of(user).await.map_err(Error::store("ending logins"))?;
+            self.inner.identity.epochs.ask(elsewhere).await?;
+        }
         self.inner.identity.epochs.ask(caller.tenant).await?;
         self.open_login(caller.tenant, user).await
     }
@@ -176,6 +186,9 @@ impl Engine {
     }
 
     /// A sign-in link for a member, to be sent by whoever asked for it.
+    ///
+    /// Not for somebody who belongs to other tenants too: the login it opens can be switched to those, and
+    /// an admin here has no say there.
     pub async fn invite(
         &self,
         permit: &Permit<WriteMembers>,
@@ -186,6 +199,11 @@ impl Engine {
         let scope = self.inner.store.tenant(caller.tenant);
         let known = scope.user(user).await.map_err(Error::store("reading a user"))?;
         known.ok_or(Error::NotFound { what: "user" })?;
+        let tenants = self.inner.store.memberships_of(user).await.map_err(Error::store("reading memberships"))?;
+        if tenants != [caller.tenant] {
+            let why = "the person belongs to other tenants too, so only an operator can make a link for them";
+            return Err(Error::Conflict { why: why.to_owned() });
+        }
         let made = NewAudit {
             action: "user.link_made".to_owned(),
             object: format!("user:{user}"),
@@ -220,6 +238,7 @@ impl Engine {
         request_id: Option<&str>,
     ) -> Result<User> {
         let caller = permit.caller();
+        check_role(role)?;
         let changed = self.inner.store.tenant(caller.tenant).set_role(id, role, &by(caller, request_id)).await;
         let user = match changed.map_err(Error::store("changing a role"))? {
             Changed::Done(user) | Changed::Stale(user) => user,
@@ -246,15 +265,20 @@ pub(super) async fn add(scope: &TenantScope, request: UserRequest, by: &By) -> R
         let message = format!("has 1 to {NAME_MAX} bytes and no control characters");
         return Err(Error::invalid("/display_name", message));
     }
-    if request.role == Role::Agent {
-        return Err(Error::invalid("/role", "`agent` is a role for keys, not for people"));
-    }
+    check_role(request.role)?;
     let password_hash = match request.password {
         Some(password) => Some(passwords::hash(password).await?),
         None => None,
     };
     let new = NewUser { email, display_name: name.to_owned(), role: request.role, password_hash };
     scope.add_user(new, by).await.map_err(Error::store("adding a user"))
+}
+
+fn check_role(role: Role) -> Result<()> {
+    if role == Role::Agent {
+        return Err(Error::invalid("/role", "`agent` is a role for keys, not for people"));
+    }
+    Ok(())
 }
 
 /// Makes a sign-in link's token.

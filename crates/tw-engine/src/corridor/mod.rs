@@ -60,8 +60,9 @@ pub struct Answer {
     pub approval: Option<ApprovalId>,
 }
 
-/// How often a call walks the corridor again because its tenant changed under it.
-const WALKS_MAX: usize = 8;
+/// How often a call walks the corridor again because its tenant changed under it. Each walk is a few
+/// reads, and somebody who makes keys in a loop must not be able to fail everybody's calls.
+const WALKS_MAX: usize = 64;
 /// How long an idempotency key is kept.
 pub(crate) const KEY_KEPT: Duration = Duration::from_secs(24 * 60 * 60);
 /// The longest a caller may wait for an answer.
@@ -70,6 +71,8 @@ const WAIT_MAX: Duration = Duration::from_secs(120);
 /// What came of one walk.
 enum Walk {
     Answered(Box<Answer>),
+    /// Answered before, under the same idempotency key.
+    Replayed(Box<Answer>),
     /// Somebody changed the tenant between reading the rights and writing the start.
     Changed,
     /// Somebody else took the idempotency key first.
@@ -94,20 +97,36 @@ impl Engine {
         self.announce().await?;
         let mut caller = caller.clone();
         for _ in 0..WALKS_MAX {
-            let claim = match &request.idempotency {
-                Some(key) => match self.seen_before(&caller, key).await? {
-                    Seen::Answer(answer) => return Ok(*answer),
-                    Seen::Free { instead_of } => Some(claim(key, instead_of)),
-                },
-                None => None,
+            let walked = self.walk_once(&caller, request).await;
+            // The log refuses a start under rights that are gone. An answer from before and a refusal are
+            // not written, so here is where to ask whether the caller may still be told.
+            let unwritten = match &walked {
+                Ok(walk) => matches!(walk, Walk::Replayed(_)),
+                Err(error) => matches!(error.code().status(), 403 | 404 | 409 | 422),
             };
-            match self.walk(&caller, request, claim).await? {
-                Walk::Answered(answer) => return Ok(*answer),
+            if unwritten && self.inner.identity.epochs.ask(caller.tenant).await? != caller.epoch {
+                let again = self.inner.identity.again(&caller).await?;
+                caller = Permit::<RunTools>::check(again)?.caller().clone();
+                continue;
+            }
+            match walked? {
+                Walk::Answered(answer) | Walk::Replayed(answer) => return Ok(*answer),
                 Walk::KeyTaken => {}
                 Walk::Changed => caller = self.inner.identity.again(&caller).await?,
             }
         }
         Err(Error::Conflict { why: "the tenant changed again and again while the call was starting".to_owned() })
+    }
+
+    async fn walk_once(&self, caller: &Caller, request: &CallRequest) -> Result<Walk> {
+        let claim = match &request.idempotency {
+            Some(key) => match self.seen_before(caller, key).await? {
+                Seen::Answer(answer) => return Ok(Walk::Replayed(answer)),
+                Seen::Free { instead_of } => Some(claim(key, instead_of)),
+            },
+            None => None,
+        };
+        self.walk(caller, request, claim).await
     }
 
     async fn walk(&self, caller: &Caller, request: &CallRequest, claim: Option<Claim>) -> Result<Walk> {

@@ -30,6 +30,7 @@ type Limiter = RateLimiter<String, DashMapStateStore<String>, DefaultClock>;
 #[derive(Debug)]
 struct Limit {
     name: &'static str,
+    per_minute: NonZeroU32,
     limiter: Limiter,
 }
 
@@ -55,7 +56,10 @@ pub(crate) struct Slot {
 impl Slots {
     pub(crate) fn new(limits: RateLimits) -> Self {
         let limit = |name, per_minute: Option<NonZeroU32>| {
-            per_minute.map(|number| Limit { name, limiter: RateLimiter::dashmap(Quota::per_minute(number)) })
+            per_minute.map(|per_minute| {
+                let limiter = RateLimiter::dashmap(Quota::per_minute(per_minute));
+                Limit { name, per_minute, limiter }
+            })
         };
         let limits = [
             limit("tenant", limits.per_tenant),
@@ -75,10 +79,7 @@ impl Slots {
             };
             if let Err(until) = limit.limiter.check_key(&key) {
                 let retry_after = until.wait_time_from(DefaultClock::default().now());
-                return Err(Error::RateLimited {
-                    why: format!("this {} has made too many calls in a minute", limit.name),
-                    retry_after,
-                });
+                return Err(Error::OverLimit { limit: limit.name, per_minute: limit.per_minute, retry_after });
             }
         }
         let Some(most) = tool.def.execution.max_concurrency else { return Ok(Slot { _place: None }) };

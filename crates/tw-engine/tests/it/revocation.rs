@@ -1,5 +1,13 @@
 //! A right that is taken away is gone everywhere, at once.
 
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::{Duration, Instant},
+};
+
 use serde_json::json;
 use tw_engine::{
     Error, Yes,
@@ -102,6 +110,42 @@ on_both! {
 
         assert_eq!(told(&answer), "needs_approval");
         assert_eq!(effects("tightened"), 1);
+    }
+
+    async fn revocation_does_not_wait_for_a_pause_in_the_calls(db: TestDb) {
+        let world = World::pair(db).await;
+        let stop = Arc::new(AtomicBool::new(false));
+        let callers: Vec<_> = (0..16)
+            .map(|number| {
+                let server = if number % 2 == 0 { world.one().clone() } else { world.other().clone() };
+                let stop = Arc::clone(&stop);
+                tokio::spawn(async move {
+                    let mut calls = 0;
+                    while !stop.load(Ordering::Relaxed) {
+                        let answer = server.call("member", "test.echo", json!({ "text": "hi" })).await;
+                        assert_eq!(told(&answer), r#"success {"text":"hi"}"#);
+                        calls += 1;
+                    }
+                    calls
+                })
+            })
+            .collect();
+
+        let mut longest = Duration::ZERO;
+        for number in 0..5 {
+            let name = format!("busy{number}");
+            world.one().new_agent_key(&name).await;
+            let began = Instant::now();
+            world.one().revoke(&name).await;
+            longest = longest.max(began.elapsed());
+        }
+
+        stop.store(true, Ordering::Relaxed);
+        let mut calls = 0;
+        for caller in callers {
+            calls += caller.await.unwrap();
+        }
+        assert!(longest < Duration::from_secs(8), "{longest:?} among {calls} calls");
     }
 
     async fn run_that_has_begun_is_not_stopped_by_a_revocation(db: TestDb) {

@@ -2,6 +2,7 @@
 
 mod approvals;
 mod audit;
+mod error_pages;
 mod keys;
 mod login;
 mod operations;
@@ -58,6 +59,7 @@ pub(crate) fn routes() -> OpenApiRouter<App> {
         .routes(routes!(operations::openapi_json))
         .routes(routes!(operations::docs))
         .route("/api/docs/{file}", axum::routing::get(operations::docs_file))
+        .route("/docs/errors/{code}", axum::routing::get(error_pages::error_page))
         .route("/sign-in", axum::routing::get(operations::sign_in_page))
         .routes(routes!(login::me))
         .routes(routes!(login::sign_in))

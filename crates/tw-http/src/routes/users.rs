@@ -158,7 +158,8 @@ pub(crate) struct Invitation {
 /// Makes a sign-in link, to be given to the member.
 #[utoipa::path(post, path = "/api/users/{id}/link", tag = "administration",
     params(("id" = Uuid, Path), ("Idempotency-Key" = Option<String>, Header)),
-    responses((status = 201, body = Invitation), (status = 404, body = ProblemDocument)))]
+    responses((status = 201, body = Invitation), (status = 404, body = ProblemDocument),
+              (status = 409, description = "The person belongs to other tenants too", body = ProblemDocument)))]
 pub(crate) async fn invite(
     State(app): State<App>,
     Allowed(permit): Allowed<WriteMembers>,

@@ -222,3 +222,172 @@ async fn heavy_database_goes_away_again_and_again() {
         outages_under_load(&[Outage::Gone, Outage::Silent, Outage::Gone, Outage::Silent, Outage::Gone]).await;
     }
 }
+
+/// A disk of a few MiB, gone when dropped.
+struct SmallDisk {
+    folder: TempDir,
+}
+
+impl SmallDisk {
+    /// `None` where this machine does not let us mount.
+    fn mount(size: &str) -> Option<Self> {
+        let disk = Self { folder: tempfile::tempdir().unwrap() };
+        let mut command = Command::new("mount");
+        command.args(["-t", "tmpfs", "-o", &format!("size={size}"), "tmpfs"]).arg(disk.folder.path());
+        let mounted = command.output();
+        mounted.is_ok_and(|output| output.status.success()).then_some(disk)
+    }
+
+    /// Takes all the space that is left.
+    fn fill(&self) {
+        let mut ballast = fs::File::create(self.folder.path().join("ballast")).unwrap();
+        let block = vec![7; 4096];
+        while std::io::Write::write_all(&mut ballast, &block).is_ok() {}
+    }
+
+    fn free(&self) {
+        fs::remove_file(self.folder.path().join("ballast")).unwrap();
+    }
+}
+
+impl Drop for SmallDisk {
+    fn drop(&mut self) {
+        let _ = Command::new("umount").arg("--lazy").arg(self.folder.path()).status();
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn heavy_full_disk_refuses_writes_lets_read_and_recovers_by_itself() {
+    let Some(disk) = SmallDisk::mount("32m") else {
+        println!("SKIPPED: mounting a small disk needs to be allowed here");
+        return;
+    };
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    let mut rng = Rng::new(seed());
+    let (data, elsewhere) = (disk.folder.path().join("data"), tempfile::tempdir().unwrap());
+    let command = || program_in(&data);
+    let fleet = Fleet::start(1, || serving(command())).await;
+    let server = &fleet.servers[0];
+    let keys = Keys::made_by(command);
+    let ledger = elsewhere.path().join("effects");
+    let member = Client::new(&server.url, Some(keys.member.clone()));
+    let session = session_at(server, &keys).await;
+    let crowd = Crowd::start(&fleet.doors, &keys, &ledger, &session, &mut rng);
+    for _ in 0..3 {
+        crowd.goes_on(50, Duration::from_secs(30)).await;
+        let known = member.run("test.echo", json!({ "value": "before" })).await.text_at("/run_id");
+        disk.fill();
+        // The log has room for a while in what it took before.
+        let until = Instant::now() + Duration::from_secs(60);
+        let refused = loop {
+            let answer = member.run("test.echo", json!({ "value": "x".repeat(60_000) })).await;
+            if !answer.status.is_success() {
+                break answer;
+            }
+            assert!(Instant::now() < until, "the disk does not fill up");
+        };
+        refused.is("503 UNAVAILABLE");
+        assert!(refused.headers.contains_key("retry-after"));
+        let read = member.get(&format!("/api/runs/{known}")).await;
+        read.is("200 success");
+        assert_eq!(verdict_of(server, "/healthz").await.0, "200");
+        crowd.everybody_is_answered(ANSWERED_WITHIN).await;
+        disk.free();
+        is_back(server, &crowd).await;
+    }
+    let notes = crowd.stop().await;
+    println!("{}", notes.in_words());
+    assert!(0 < notes.later, "nobody noticed");
+    assert_eq!(notes.unanswered, 0, "the server was there all the time");
+    check_all(notes, server, &keys, &Target::sqlite_in(&data), &ledger).await;
+    fleet.look_at(0);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn second_server_on_a_folder_is_refused_and_operators_are_not() {
+    let world = World::on(TestDb::new(Kind::Sqlite).await).await;
+    let server = world.server();
+    let member = world.client(&server, "acme", Role::Member).await;
+
+    let second = serving(world.command()).output().unwrap();
+
+    let said = String::from_utf8(second.stderr).unwrap();
+    assert_eq!(second.status.code(), Some(1), "{said}");
+    assert!(said.contains("another server is running on the data folder"), "{said}");
+    assert!(said.contains(&server.url), "{said}");
+    for line in ["keys create --tenant acme --role member", "tenants create umbrella", "migrate", "users list --tenant acme"] {
+        let done = world.command().args(line.split(' ')).output().unwrap();
+        assert!(done.status.success(), "{line}: {}", String::from_utf8_lossy(&done.stderr));
+    }
+    let made = world.command().args(["keys", "create", "--tenant", "acme", "--role", "viewer"]).output().unwrap();
+    let key = String::from_utf8(made.stdout).unwrap().trim().to_owned();
+    Client::new(&server.url, Some(key)).get("/api/me").await.is("200");
+    member.run("test.echo", json!({ "value": 1 })).await.is("200 success");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn heavy_backup_taken_while_writing_is_a_prefix_and_runs_elsewhere() {
+    let mut rng = Rng::new(seed());
+    let world = World::on(TestDb::new(Kind::Sqlite).await).await;
+    let keys = Keys::of(&world).await;
+    let ledger = world.ledger("effects");
+    let fleet = Fleet::of(&world, 1).await;
+    let server = &fleet.servers[0];
+    let session = session_at(server, &keys).await;
+    let member = Client::new(&server.url, Some(keys.member.clone()));
+    let agent = Client::new(&server.url, Some(keys.agent.clone()));
+    let input = json!({ "file": ledger, "line": "waits" });
+    let parked = agent.run("test.write", input).await.text_at("/approval_id");
+    let body = json!({ "input": { "file": ledger, "line": "cut", "before_ms": 60_000 }, "wait_ms": 1 });
+    let under_way = member.post("/api/tools/test.write/run", &body).await.text_at("/run_id");
+    let crowd = Crowd::start(&fleet.doors, &keys, &ledger, &session, &mut rng);
+    crowd.goes_on(100, Duration::from_secs(30)).await;
+    let acknowledged = member.run("test.echo", json!({ "value": "before" })).await.text_at("/run_id");
+
+    let restored = tempfile::tempdir().unwrap();
+    let copy = restored.path().join("toolwright.sqlite");
+    let mut command = world.command();
+    command.arg("backup").arg("--out").arg(&copy);
+    let output = tokio::task::spawn_blocking(move || command.output().unwrap()).await.unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    crowd.goes_on(50, Duration::from_secs(30)).await;
+    let _ = crowd.stop().await;
+
+    let target = Target::sqlite_in(restored.path());
+    let (copied, whole) = (Log::read(&target).await, Log::read(&world.db.target()).await);
+    copied.is_sound();
+    assert!(copied.entries.len() < whole.entries.len());
+    let position = |log: &Log| -> std::collections::BTreeMap<_, _> {
+        log.entries.iter().map(|entry| ((entry.session, entry.seq), entry.clone())).collect()
+    };
+    let all = position(&whole);
+    for (place, entry) in position(&copied) {
+        assert_eq!(all.get(&place), Some(&entry), "the copy has something else there");
+    }
+    assert!(copied.runs.contains_key(&acknowledged.parse().unwrap()), "acknowledged before the backup began");
+
+    let mut wrong = serving(program_in(restored.path()));
+    let wrong = wrong.env("TOOLWRIGHT_MASTER_KEY", "HxAfHh0cGxoZGBcWFRQTEhEQDw4NDAsKCQgHBgUEAwI=").output().unwrap();
+    let said = String::from_utf8(wrong.stderr).unwrap();
+    assert_eq!(wrong.status.code(), Some(1), "{said}");
+    assert!(said.contains("master key"), "{said}");
+
+    let second = Server::start(serving(program_in(restored.path())));
+    let admin = Client::new(&second.url, Some(keys.admin.clone()));
+    settled(&second, &keys).await;
+    let cut = admin.get(&format!("/api/runs/{under_way}")).await.json();
+    assert_eq!((&cut["status"], &cut["error_code"]), (&json!("error"), &json!("INTERRUPTED")), "{cut}");
+    assert_eq!(cut["effect"], "unknown");
+    let approver = Client::new(&second.url, Some(keys.approver.clone()));
+    let approved = approver.post(&format!("/api/approvals/{parked}/approve"), &json!({})).await;
+    approved.is("200 success");
+    assert!(lines_of(&ledger).contains(&"waits".to_owned()));
+    let log = Log::read(&target).await;
+    log.is_sound();
+    for (run, before) in &copied.runs {
+        let after = &log.runs[run];
+        let open = matches!(before.status.as_str(), "running" | "pending" | "needs_approval");
+        assert!(open || before.status == after.status, "{before:?} {after:?}");
+    }
+    println!("{} of {} events were copied", copied.entries.len(), whole.entries.len());
+}

@@ -156,7 +156,6 @@ on_both! {
             "/api//me",
             "/API/me",
             "/api/tools/",
-            "/api/tools//run",
             "/api/tools/../me",
             "/api/./me",
             "/api/%6de",
@@ -195,9 +194,10 @@ on_both! {
             }
             for (name, kind) in &parameters {
                 let values = strange_values(name, kind);
-                for value in values.iter().filter(|value| value.contains('%') || !is_open_filter(operation, name)) {
-                    // Text that can be read is no fault of a filter that takes any text.
-                    if is_open_filter(operation, name) && !value.contains("%00") {
+                let unreadable = |value: &String| ["%00", "%ff", "%c3", "%ed"].iter().any(|part| value.contains(part));
+                for value in values.iter().filter(|value| unreadable(value) || !is_open_filter(operation, name)) {
+                    // The cursor of a log is a sequence number.
+                    if operation.path.ends_with("/events") && name == "cursor" && value == "0" {
                         continue;
                     }
                     let request = scene.request(operation, &format!("{path}?{name}={value}"));
@@ -207,7 +207,7 @@ on_both! {
                 let twice = scene.request(operation, &format!("{path}?{name}=1&{name}=1"));
                 scene.ask(&mut report, &format!("{} ?{name} twice", operation.name()), &twice, &wanted).await;
             }
-            let long = "n".repeat(20_000);
+            let long = "n".repeat(5_000);
             for query in [format!("{long}=1&{long}=2"), "%00=1".to_owned(), "%ff=1".to_owned()] {
                 let request = scene.request(operation, &format!("{path}?{query}"));
                 scene.ask(&mut report, &format!("{} ?{query:.50}", operation.name()), &request, &wanted).await;
