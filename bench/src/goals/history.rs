@@ -96,8 +96,8 @@ impl Side {
         let session = Uuid::now_v7();
         let history = History { runs, first_ms, session, tenant: first.id, others: &tenants[1..] };
         match &target {
-            Target::Sqlite { file } => history.into_sqlite(file).await?,
-            Target::Postgres { url } => history.into_postgres(url).await?,
+            Target::Sqlite { file } => history.fill_sqlite(file).await?,
+            Target::Postgres { url } => history.fill_postgres(url).await?,
         }
         let server = Server::start("subject", &serving(&target))?;
         Ok(Self { server, key: first.key.clone(), session, runs, first_ms })
@@ -159,7 +159,7 @@ const EVENTS: &str = "INSERT INTO session_events (tenant_id, session_id, seq, id
 const FAILED: &str = r#"{"error":"the other side did not answer","error_code":"TOOL_FAILED","duration_ms":12}"#;
 
 impl History<'_> {
-    async fn into_sqlite(&self, file: &std::path::Path) -> Result<()> {
+    async fn fill_sqlite(&self, file: &std::path::Path) -> Result<()> {
         let blob = |id: Uuid| format!("x'{}'", id.simple());
         let mut connection = floors::sqlite_for_loading(file).await?;
         let others = self.others.iter().enumerate();
@@ -202,7 +202,7 @@ impl History<'_> {
         Ok(connection.close().await?)
     }
 
-    async fn into_postgres(&self, url: &str) -> Result<()> {
+    async fn fill_postgres(&self, url: &str) -> Result<()> {
         let mut connection = PgConnection::connect(url).await?;
         let others: String = self
             .others

@@ -69,7 +69,7 @@ impl Engine {
                 Decided::Done(run) => {
                     self.resume_soon(run.tenant, id);
                     let wait = yes.wait.unwrap_or(Duration::from_secs(30)).min(Duration::from_secs(120));
-                    return Ok(self.wait_for(run, wait, None).await);
+                    return Ok(self.wait_for(*run, wait, None).await);
                 }
                 // Whoever decides must have the right at the moment it counts.
                 Decided::TenantChanged => permit = self.renew(&permit).await?,
@@ -249,7 +249,7 @@ impl Engine {
         let tool = run.tool.as_str().into();
         let entry = record::entry(caller, &tool, run.id, run.session, Step::Change(Box::new(change)), vec![event]);
         match self.append(entry).await {
-            Ok(_) => Ok(Decided::Done(run)),
+            Ok(_) => Ok(Decided::Done(Box::new(run))),
             Err(Rejected::Status { status }) => {
                 let status = match status {
                     RunStatus::Cancelled => "decided or cancelled".to_owned(),
@@ -266,7 +266,7 @@ impl Engine {
 
 /// Whether a decision was written.
 enum Decided {
-    Done(Run),
+    Done(Box<Run>),
     /// What the decider may do has changed since it was read.
     TenantChanged,
 }

@@ -35,6 +35,8 @@ pub(crate) struct Flights {
     closed: AtomicBool,
     aborted: AtomicBool,
     landed: Notify,
+    /// Nothing is under way any more, and nothing will be.
+    pub(crate) drained: CancellationToken,
     /// Blocking work that goes on although its run has ended.
     pub(crate) blocking: Arc<AtomicUsize>,
 }
@@ -100,6 +102,11 @@ impl Flights {
         self.lock().len()
     }
 
+    /// Whether a run is under way here.
+    pub(crate) fn holds(&self, run: RunId) -> bool {
+        self.lock().contains_key(&run)
+    }
+
     pub(crate) fn is_closed(&self) -> bool {
         self.closed.load(Ordering::Acquire)
     }
@@ -114,6 +121,7 @@ impl Flights {
             // Each of them still has to write down how it ended.
             let _ = tokio::time::timeout(Duration::from_secs(3), self.empty()).await;
         }
+        self.drained.cancel();
     }
 
     async fn empty(&self) {

@@ -1,11 +1,14 @@
 //! Sessions and their events.
 
+use std::{sync::Arc, time::Duration};
+
 use tw_model::{Caller, SessionId};
 use tw_store::{Event, Session, SessionWatch};
 
 use crate::{
     Engine,
     error::{Error, Result},
+    flights::Flights,
     rights::{Permit, ReadRuns, RunTools},
 };
 
@@ -22,13 +25,14 @@ pub enum From {
 #[derive(Debug)]
 pub struct EventReader {
     scope: tw_store::TenantScope,
+    flights: Arc<Flights>,
     session: SessionId,
     watch: SessionWatch,
     after: i64,
 }
 
 /// How often a reader looks by itself, behind the hints.
-const LOOK_EVERY: std::time::Duration = std::time::Duration::from_secs(1);
+const LOOK_EVERY: Duration = Duration::from_secs(1);
 
 impl Engine {
     pub async fn create_session(&self, permit: &Permit<RunTools>, title: Option<&str>) -> Result<Session> {
@@ -77,12 +81,13 @@ impl Engine {
             }
             From::After(seq) => seq,
         };
-        Ok(EventReader { scope, session: session.id, watch, after })
+        let flights = Arc::clone(&self.inner.flights);
+        Ok(EventReader { scope, flights, session: session.id, watch, after })
     }
 }
 
 impl EventReader {
-    /// The next events; waits until there are some.
+    /// The next events; waits until there are some, or until this server is about to hang up.
     pub async fn next(&mut self) -> Result<Vec<Event>> {
         loop {
             let changed = self.watch.changed();
@@ -92,7 +97,14 @@ impl EventReader {
                 self.after = last.seq;
                 return Ok(events);
             }
-            let _ = tokio::time::timeout(LOOK_EVERY, changed).await;
+            if self.flights.drained.is_cancelled() {
+                return Err(Error::ShuttingDown);
+            }
+            tokio::select! {
+                () = changed => {}
+                () = tokio::time::sleep(LOOK_EVERY) => {}
+                () = self.flights.drained.cancelled() => {}
+            }
         }
     }
 }

@@ -88,7 +88,7 @@ impl Answered {
     fn from_stored(status: u16, stored: &str) -> Self {
         let status = StatusCode::from_u16(status).unwrap_or(StatusCode::OK);
         let (headers, body) = stored.split_once('\n').unwrap_or(("", stored));
-        let headers: BTreeMap<&str, &str> = serde_json::from_str(headers).unwrap_or_default();
+        let headers: BTreeMap<String, String> = serde_json::from_str(headers).unwrap_or_default();
         let headers = headers.into_iter().filter_map(|(name, value)| Some((name.parse().ok()?, value.parse().ok()?)));
         Self { status, headers: headers.collect(), body: body.to_owned(), kept: None }
     }
@@ -142,5 +142,20 @@ async fn make_once(
                 Err(problem)
             }
         },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn answer_is_stored_with_its_headers_and_without_its_secret() {
+        let made = Answered::json(StatusCode::CREATED, &"the secret").keeping(&"***").with(header::ETAG, "\"1-2\"");
+        let again = Answered::from_stored(201, &made.to_stored());
+        assert_eq!((again.status, &*again.body), (StatusCode::CREATED, "\"***\""));
+        assert_eq!(again.headers, made.headers);
+        let nothing = Answered::from_stored(204, &Answered::empty(StatusCode::NO_CONTENT).to_stored());
+        assert_eq!((nothing.status, &*nothing.body), (StatusCode::NO_CONTENT, ""));
     }
 }

@@ -209,8 +209,9 @@ impl Engine {
         }
     }
 
-    /// Waits until the run has ended, or the wait is over. Whatever goes wrong while looking leaves
-    /// the answer at what is known: the run itself is safe.
+    /// Waits until the run has ended, or the wait is over, or this server is about to stop and the run is not
+    /// under way on it. Whatever goes wrong while looking leaves the answer at what is known: the run itself
+    /// is safe.
     pub(crate) async fn wait_for(&self, open: Run, wait: Duration, approval: Option<ApprovalId>) -> Answer {
         let scope = self.inner.store.tenant(open.tenant);
         let watch = self.inner.store.wake().watch(open.session);
@@ -218,12 +219,14 @@ impl Engine {
         let mut newest = open;
         loop {
             let changed = watch.changed();
+            // Asked before looking: a run that ends in between is seen to have ended.
+            let leaving = self.inner.flights.is_closed() && !self.inner.flights.holds(newest.id);
             match scope.run(newest.id).await {
                 Ok(Some(run)) => newest = run,
                 Ok(None) => {}
                 Err(error) => tracing::debug!(%error, "a waiter could not look at its run"),
             }
-            if !newest.status.is_open() || until <= tokio::time::Instant::now() {
+            if !newest.status.is_open() || leaving || until <= tokio::time::Instant::now() {
                 let approval = approval.filter(|_| newest.status == RunStatus::NeedsApproval);
                 return Answer { run: newest, approval };
             }

@@ -103,7 +103,7 @@ on_both! {
 
         server.cancel("member", runs[0].id).await.unwrap();
 
-        let answer = tokio::time::timeout(Duration::from_secs(1), call).await.expect("the caller is not kept");
+        let answer = tokio::time::timeout(Duration::from_secs(5), call).await.expect("the caller is not kept");
         assert_eq!(told(&answer.unwrap()), "cancelled CANCELLED the run was cancelled");
         gate("stubborn").open();
         gate("stubborn").emptied(1).await;

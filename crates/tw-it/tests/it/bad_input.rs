@@ -22,8 +22,12 @@ use tw_test::TestDb;
 use crate::world::{Client, Server, World, lines_of, slug};
 use raw::{Outcome, Response, exchange};
 
-/// By when an answer has to be there.
-const AT_ONCE: Duration = Duration::from_secs(1);
+/// By when an answer has to be there. A server that is not optimised reads a large body more slowly.
+fn at_once(request: &[u8]) -> Duration {
+    let per_mebibyte = if cfg!(debug_assertions) { 3 } else { 0 };
+    Duration::from_secs(1) + Duration::from_secs(per_mebibyte) * u32::try_from(request.len() >> 20).unwrap()
+}
+
 /// How often a slow answer is asked for again: the machine may have been busy with something else.
 const TRIES: usize = 3;
 
@@ -129,22 +133,20 @@ impl Scene {
 
     /// Sends a request, again if the answer was slow, and notes what is wrong with the answer.
     async fn ask(&self, report: &mut Report, name: &str, request: &[u8], wanted: &Wanted) {
-        let mut slowest = Duration::MAX;
+        let mut fastest = Duration::MAX;
         for _ in 0..TRIES {
             let began = Instant::now();
             let outcome = exchange(&self.server.url, request).await;
-            slowest = slowest.min(began.elapsed());
+            fastest = fastest.min(began.elapsed());
             if let Err(fault) = wanted.accept(&outcome) {
                 return report.fault(name, &fault);
             }
-            if slowest <= AT_ONCE {
-                break;
+            if fastest <= at_once(request) {
+                report.count += 1;
+                return;
             }
         }
-        if AT_ONCE < slowest {
-            report.fault(name, &format!("took {slowest:?}"));
-        }
-        report.count += 1;
+        report.fault(name, &format!("took {fastest:?}"));
     }
 
     /// As [`Scene::ask`], for a JSON body sent to something that is there.

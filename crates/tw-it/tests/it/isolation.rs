@@ -97,7 +97,7 @@ on_both! {
                 let text = whole(&answer).to_lowercase();
                 assert!(!text.contains("canary"), "{who} of globex: GET {path}: {text}");
                 for id in &planted.ids {
-                    assert!(!text.contains(id.as_str()) , "{who} of globex: GET {path} names {id}: {text}");
+                    assert!(!text.contains(id.as_str()), "{who} of globex: GET {path} names {id}: {text}");
                 }
                 assert!(!answer.status.is_server_error(), "{who}: GET {path}: {}", answer.text);
             }
@@ -177,7 +177,9 @@ on_both! {
         let (tenant, person) = (me["tenant"]["id"].as_str().unwrap(), me["principal"]["user_id"].as_str().unwrap());
         let their_me = stranger.get("/api/me").await.json();
 
-        for header in ["x-tenant-id", "x-tenant", "tenant", "x-organization-id", "x-org-id", "x-user-id", "x-forwarded-user"] {
+        let headers =
+            ["x-tenant-id", "x-tenant", "tenant", "x-organization-id", "x-org-id", "x-user-id", "x-forwarded-user"];
+        for header in headers {
             for value in ["acme", tenant, person] {
                 let request = stranger.request(Method::GET, "/api/me").header(header, value);
                 assert_eq!(stranger.send(request).await.json(), their_me, "{header}: {value}");
@@ -310,7 +312,8 @@ on_both! {
                 callers.push((format!("{who} of {tenant}"), caller, by_slug(&listed)));
             }
         }
-        let mut slugs: BTreeSet<String> = ["no.such", "test.optin", "test.private", "test.guarded"].map(str::to_owned).into();
+        let mut slugs: BTreeSet<String> =
+            ["no.such", "test.optin", "test.private", "test.guarded"].map(str::to_owned).into();
         slugs.extend(callers.iter().flat_map(|(_, _, listed)| listed.keys().cloned()));
         let mut differences = Vec::new();
         let mut counts = [0, 0];
@@ -338,7 +341,8 @@ on_both! {
                 };
                 let reads_only = who.starts_with("viewer");
                 if !agrees || (if reads_only { run.verdict() != "403 NOT_PERMITTED" } else { available == refused }) {
-                    differences.push(format!("{who}, {slug}: listed {item:?}, read {}, run {}", read.verdict(), run.verdict()));
+                    let (read, run) = (read.verdict(), run.verdict());
+                    differences.push(format!("{who}, {slug}: listed {item:?}, read {read}, run {run}"));
                 }
                 counts[usize::from(available)] += 1;
             }
@@ -561,8 +565,13 @@ async fn everybody(world: &World, server: &Server, tenant: &str) -> Vec<(&'stati
 }
 
 async fn client_of(world: &World, server: &Server, tenant: &str, email: &str, role: Role) -> Client {
-    let request =
-        KeyRequest { name: format!("key of {email}"), role, acts_as: ActsAs::User, agent: None, expires: None };
+    let request = KeyRequest {
+        name: format!("key of {email}"),
+        role,
+        acts_as: ActsAs::User,
+        agent: None,
+        expires: None,
+    };
     let key = world.operator().create_key(&slug(tenant), request, Some(email)).await.unwrap();
     Client::new(&server.url, Some(key.text))
 }
@@ -590,7 +599,8 @@ struct Comparable {
 
 fn comparable(answer: &Answer, object: &str) -> Comparable {
     let headers = answer.headers.iter().filter(|(name, _)| *name != "date" && *name != "x-request-id");
-    let headers = headers.map(|(name, value)| (name.to_string(), value.to_str().unwrap().to_owned())).collect();
+    let headers =
+        headers.map(|(name, value)| (name.to_string(), value.to_str().unwrap().to_owned())).collect();
     let mut body = answer.json();
     assert!(body.as_object_mut().unwrap().remove("request_id").is_some(), "{body}");
     // The caller's own word for it may come back.
@@ -628,19 +638,23 @@ async fn plant(world: &World, server: &Server) -> Planted {
         canaries.push(format!("canary-{what}"));
         format!("canary-{what}")
     };
-    let person = json!({ "email": format!("{}@example.com", canary("mail")), "display_name": canary("person"), "role": "admin" });
+    let email = format!("{}@example.com", canary("mail"));
+    let person = json!({ "email": email, "display_name": canary("person"), "role": "admin" });
     let user = admin.post("/api/users", &person).await.text_at("/id");
-    let key = json!({ "name": canary("key"), "role": "member", "acts_as": "agent", "agent": canary("agent") });
+    let key =
+        json!({ "name": canary("key"), "role": "member", "acts_as": "agent", "agent": canary("agent") });
     let key = admin.post("/api/api-keys", &key).await;
     let (key_id, agent) = (key.text_at("/id"), Client::new(&server.url, Some(key.text_at("/key"))));
     admin.patch("/api/tenants/current", &json!({ "name": canary("tenant") })).await;
-    let words = json!({ "name": canary("tool"), "description": canary("description"), "tags": [canary("tag")] });
+    let words =
+        json!({ "name": canary("tool"), "description": canary("description"), "tags": [canary("tag")] });
     admin.patch("/api/tools/test.append", &words).await;
 
     let session = agent.post("/api/sessions", &json!({ "title": canary("title") })).await.text_at("/id");
     let input = json!({ "value": { canary("field"): canary("value") } });
     let body = json!({ "input": input, "session_id": session });
-    let request = agent.request(Method::POST, "/api/tools/test.echo/run").header("idempotency-key", "canary-once");
+    let request =
+        agent.request(Method::POST, "/api/tools/test.echo/run").header("idempotency-key", "canary-once");
     let run = agent.send(request.json(&body)).await.is("200 success").text_at("/run_id");
     agent.run("test.fail", json!({ "message": canary("failure") })).await.is("200 error");
     let said = json!({ "input": { "message": canary("said") }, "session_id": session });
@@ -648,13 +662,24 @@ async fn plant(world: &World, server: &Server) -> Planted {
     let parked = json!({ "file": world.ledger("unwritten"), "line": canary("line") });
     let parked = agent.run("test.write", parked).await;
     let approval = parked.is("202 needs_approval").text_at("/approval_id");
-    admin.post(&format!("/api/approvals/{approval}/deny"), &json!({ "note": canary("note") })).await.is("200 denied");
+    admin
+        .post(&format!("/api/approvals/{approval}/deny"), &json!({ "note": canary("note") }))
+        .await
+        .is("200 denied");
     let slow = json!({ "input": { "ms": 60_000 }, "session_id": session, "wait_ms": 0 });
     let slow = agent.post("/api/tools/test.slow/run", &slow).await.is("202 running").text_at("/run_id");
     let reason = json!({ "reason": canary("reason") });
     admin.post(&format!("/api/runs/{slow}/cancel"), &reason).await.is("200 cancelled");
 
-    let ids = vec![run.clone(), session.clone(), approval.clone(), user.clone(), key_id, slow, parked.text_at("/run_id")];
+    let ids = vec![
+        run.clone(),
+        session.clone(),
+        approval.clone(),
+        user.clone(),
+        key_id,
+        slow,
+        parked.text_at("/run_id"),
+    ];
     Planted { canaries, run, session, approval, user, ids }
 }
 
@@ -676,8 +701,16 @@ fn reads(planted: &Planted) -> Vec<String> {
             path if path.contains('{') => panic!("GET {path} is not searched: give it a thing here"),
             path => path.to_owned(),
         };
-        let is_list = ["/api/runs", "/api/tools", "/api/approvals", "/api/users", "/api/api-keys", "/api/audit", "/api/tenants"]
-            .contains(&path.as_str());
+        let is_list = [
+            "/api/runs",
+            "/api/tools",
+            "/api/approvals",
+            "/api/users",
+            "/api/api-keys",
+            "/api/audit",
+            "/api/tenants",
+        ]
+        .contains(&path.as_str());
         if is_list {
             let by_thing = [
                 format!("session_id={session}"),

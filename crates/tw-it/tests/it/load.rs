@@ -247,8 +247,9 @@ struct Decision {
 #[derive(Debug, Default)]
 pub(crate) struct Notes {
     pub(crate) acknowledged: usize,
-    /// Requests that ended without an answer.
+    /// Requests that ended without an answer, and how many of them had been let in.
     pub(crate) unanswered: usize,
+    pub(crate) cut: usize,
     /// Requests that were told to come back later.
     pub(crate) later: usize,
     /// How long the answers took that were no acknowledgement.
@@ -418,7 +419,10 @@ impl Caller {
         self.note(|notes| match &kind {
             Kind::Acknowledged => notes.acknowledged += 1,
             Kind::Refused => {}
-            Kind::Unanswered => notes.unanswered += 1,
+            Kind::Unanswered { cut } => {
+                notes.unanswered += 1;
+                notes.cut += usize::from(*cut);
+            }
             Kind::Later => {
                 notes.later += 1;
                 notes.refusals.push(took);
@@ -584,7 +588,7 @@ enum Kind {
     Acknowledged,
     Refused,
     Later,
-    Unanswered,
+    Unanswered { cut: bool },
     Strange(String),
 }
 
@@ -610,7 +614,10 @@ async fn send(
     let began = Instant::now();
     let answer = client.try_send(request).await;
     let took = began.elapsed();
-    let Ok(answer) = answer else { return (None, took, Kind::Unanswered) };
+    let answer = match answer {
+        Ok(answer) => answer,
+        Err(error) => return (None, took, Kind::Unanswered { cut: !error.is_connect() }),
+    };
     let told = Told { status: answer.status.as_u16(), body: serde_json::from_str(&answer.text).unwrap_or_default() };
     let waits = answer.headers.contains_key("retry-after");
     match (told.status, told.word("code")) {
@@ -697,12 +704,13 @@ impl Notes {
     pub(crate) fn in_words(&self) -> String {
         let approvals = self.decisions.iter().filter(|one| one.told.as_ref().is_some_and(Told::acknowledged)).count();
         format!(
-            "{} acknowledged ({} under keys, {approvals} decisions, {} cancellations), {} without an answer, {} told \
-             to come back",
+            "{} acknowledged ({} under keys, {approvals} decisions, {} cancellations), {} without an answer ({} cut \
+             off), {} told to come back",
             self.acknowledged,
             self.keyed.iter().filter(|keyed| !keyed.told.is_empty()).count(),
             self.cancelled.len(),
             self.unanswered,
+            self.cut,
             self.later,
         )
     }
@@ -848,6 +856,20 @@ impl Log {
         (id, self.runs.get(&id).unwrap_or_else(|| panic!("an acknowledged call is not in the log: {told:?}")))
     }
 
+    /// Every run of the log is one that somebody was told of: nobody was left without an answer.
+    pub(crate) fn has_nothing_but(&self, notes: &Notes) {
+        let keyed = notes.keyed.iter().flat_map(|keyed| &keyed.told);
+        let told: BTreeSet<Uuid> =
+            notes.calls.iter().chain(keyed).filter_map(|told| told.word("run_id").parse().ok()).collect();
+        let untold: Vec<_> = self.runs.iter().filter(|(run, _)| !told.contains(run)).collect();
+        assert!(untold.is_empty(), "nobody was told of {untold:#?}");
+    }
+
+    /// How many runs were cut off.
+    pub(crate) fn interrupted(&self) -> usize {
+        self.runs.values().filter(|row| row.error_code.as_deref() == Some("INTERRUPTED")).count()
+    }
+
     /// What was acknowledged is there, with the status that was acknowledged.
     pub(crate) fn keeps(&self, notes: &Notes) {
         assert!(notes.strange.is_empty(), "{:#?}", notes.strange);
@@ -910,4 +932,101 @@ impl Log {
 
 fn is_end(kind: &str) -> bool {
     matches!(kind, "tool.completed" | "tool.failed" | "tool.cancelled")
+}
+
+/// The checks themselves, on a log with a fault in it.
+mod planted {
+    use std::panic::{AssertUnwindSafe, catch_unwind};
+
+    use super::*;
+
+    const RAN: Uuid = Uuid::from_u128(1);
+    const WAITS: Uuid = Uuid::from_u128(2);
+
+    fn entry(run: Uuid, seq: i64, kind: &str) -> Entry {
+        let id = Uuid::from_u128(run.as_u128() * 100 + u128::try_from(seq).unwrap());
+        let payload = json!({ "input": { "line": run.to_string() } }).to_string();
+        Entry { session: run, seq, id, kind: kind.to_owned(), run, payload }
+    }
+
+    fn row(status: &str) -> Row {
+        let tool = "test.write".to_owned();
+        Row { tool, status: status.to_owned(), effectful: true, error_code: None, effect: None }
+    }
+
+    /// A write that happened, and one that waits; what was said about them; and the ledger.
+    fn scene() -> (Log, Notes, Vec<String>) {
+        let entries = vec![
+            entry(RAN, 1, "tool.needs_approval"),
+            entry(RAN, 2, "tool.approved"),
+            entry(RAN, 3, "tool.started"),
+            entry(RAN, 4, "tool.completed"),
+            entry(WAITS, 1, "tool.needs_approval"),
+        ];
+        let runs = BTreeMap::from([(RAN, row("success")), (WAITS, row("needs_approval"))]);
+        let parked = |run: Uuid| Parked { approval: run.to_string(), run: run.to_string(), line: run.to_string() };
+        let told = Told { status: 200, body: json!({ "run_id": RAN, "status": "success", "error_code": null }) };
+        let notes = Notes {
+            calls: vec![told.clone()],
+            decisions: vec![Decision { parked: parked(RAN), yes: true, told: Some(told) }],
+            left: vec![parked(WAITS)],
+            ..Notes::default()
+        };
+        (Log { runs, entries }, notes, vec![RAN.to_string()])
+    }
+
+    fn passes(plant: impl FnOnce(&mut Log, &mut Notes, &mut Vec<String>)) -> bool {
+        let (mut log, mut notes, mut lines) = scene();
+        plant(&mut log, &mut notes, &mut lines);
+        let folder = tempfile::tempdir().unwrap();
+        let ledger = folder.path().join("effects");
+        std::fs::write(&ledger, lines.iter().map(|line| format!("{line}\n")).collect::<String>()).unwrap();
+        let checked = catch_unwind(AssertUnwindSafe(|| {
+            log.is_sound();
+            log.tells_the_truth_about(&ledger);
+            log.keeps(&notes);
+        }));
+        checked.is_ok()
+    }
+
+    #[test]
+    fn kill_check_passes_what_is_in_order_and_finds_every_planted_fault() {
+        assert!(passes(|_, _, _| {}));
+        let row_of = |log: &mut Log, status: &str, effect: Option<&str>| {
+            *log.runs.get_mut(&RAN).unwrap() = Row {
+                error_code: Some("INTERRUPTED".to_owned()),
+                effect: effect.map(str::to_owned),
+                ..row(status)
+            };
+            log.entries[3].kind = "tool.failed".to_owned();
+        };
+        assert!(passes(|log, notes, _| {
+            row_of(log, "error", Some("unknown"));
+            notes.calls.clear();
+        }));
+
+        assert!(!passes(|log, _, _| drop(log.entries.remove(1))), "a gap");
+        assert!(!passes(|log, _, _| log.entries.insert(4, entry(RAN, 5, "tool.failed"))), "a second end");
+        assert!(!passes(|log, _, _| log.entries.insert(4, entry(RAN, 5, "tool.started"))), "life after the end");
+        assert!(!passes(|log, _, _| drop(log.entries.remove(3))), "no end");
+        assert!(!passes(|log, _, _| drop(log.runs.insert(RAN, row("error")))), "a row that says something else");
+        assert!(!passes(|log, _, _| drop(log.runs.remove(&WAITS))), "events without a run");
+        assert!(!passes(|_, _, lines| lines.push(RAN.to_string())), "an effect that happened twice");
+        assert!(!passes(|_, _, lines| lines.push(WAITS.to_string())), "an effect before the approval");
+        assert!(!passes(|_, _, lines| lines.push("unknown".to_owned())), "an effect of nobody");
+        assert!(!passes(|_, _, lines| lines.clear()), "a success without its effect");
+        assert!(
+            !passes(|log, notes, _| {
+                row_of(log, "error", Some("none"));
+                notes.calls.clear();
+            }),
+            "an effect that is denied"
+        );
+        assert!(!passes(|_, notes, _| notes.calls[0].body["run_id"] = json!(Uuid::from_u128(3))), "a lost call");
+        assert!(!passes(|_, notes, _| notes.calls[0].body["status"] = json!("error")), "another end than was told");
+        assert!(!passes(|_, notes, _| notes.decisions[0].yes = false), "a lost decision");
+        assert!(!passes(|_, notes, _| notes.cancelled.push(RAN.to_string())), "a lost cancellation");
+        assert!(!passes(|_, notes, _| notes.left[0].run = RAN.to_string()), "a decision nobody made");
+        assert!(!passes(|_, notes, _| notes.strange.push("500".to_owned())), "an answer that should not be");
+    }
 }

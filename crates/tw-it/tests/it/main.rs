@@ -1,6 +1,9 @@
 //! Black-box tests: a real server, real HTTP, real databases, looked at from outside.
+#![expect(clippy::unwrap_used, reason = "a test that meets an error has failed")]
+#![expect(unreachable_pub, reason = "a test binary has no outside; `pub` says what other files use")]
 
 mod bad_input;
+mod calls;
 mod conduct;
 mod first_steps;
 mod isolation;
@@ -8,5 +11,7 @@ mod kill;
 mod load;
 mod outage;
 mod people;
+mod replicas;
 mod rights;
+mod shutdown;
 mod world;

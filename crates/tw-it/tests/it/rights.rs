@@ -37,6 +37,25 @@ on_both! {
         assert!(faults.is_empty(), "{}", faults.join("\n"));
         expect_file!["../../../../docs/rights.md"].assert_eq(&page(&rows));
     }
+
+    async fn person_may_do_the_same_by_key_and_signed_in(db: TestDb) {
+        let scene = Scene::on(db).await;
+        for who in Who::ALL {
+            let Who::Person(role) = who else { continue };
+            let token = scene.link("acme", &format!("{role}@acme.example")).await;
+            let browser = Browser::by_link(&scene.server, &token).await;
+            for operation in operations() {
+                if operation.needs_login() {
+                    continue;
+                }
+                let ask = scene.ask(&operation, &scene.neighbour).await.unwrap();
+                let by_login = send(browser.request(ask.method.clone(), &ask.path()), ask.body.as_ref()).await;
+                let ask = scene.ask(&operation, &scene.neighbour).await.unwrap();
+                let by_key = send(scene.request(&operation, who, &ask).await, ask.body.as_ref()).await;
+                assert_eq!(by_login.status, by_key.status, "{} as {role}: {}", operation.name(), by_login.text);
+            }
+        }
+    }
 }
 
 /// An operation of the published description.
@@ -56,7 +75,8 @@ pub fn operations() -> Vec<Operation> {
     for (path, item) in document["paths"].as_object().unwrap() {
         for (method, operation) in item.as_object().unwrap() {
             let Ok(method) = method.to_uppercase().parse::<Method>() else { continue };
-            let summary = operation["summary"].as_str().unwrap_or_else(|| panic!("{method} {path} has no summary"));
+            let summary =
+                operation["summary"].as_str().unwrap_or_else(|| panic!("{method} {path} has no summary"));
             operations.push(Operation {
                 method,
                 path: path.clone(),
@@ -135,7 +155,9 @@ impl Scene {
         let world = World::on(db).await;
         let server = world.server();
         let operator = world.operator();
-        for (email, password) in [("neighbour@acme.example", None), ("known@acme.example", Some(PASSWORD.to_owned()))] {
+        for (email, password) in
+            [("neighbour@acme.example", None), ("known@acme.example", Some(PASSWORD.to_owned()))]
+        {
             let display_name = "Neighbour of acme".to_owned();
             let request = UserRequest { email: email.to_owned(), display_name, role: Role::Member, password };
             operator.add_user(&slug("acme"), request).await.unwrap();
@@ -148,6 +170,10 @@ impl Scene {
         for who in Who::ALL {
             clients.push((who, who.client(&world, &server).await));
         }
+        // What is to be open while it is asked for stays so for as long as a test may take.
+        let patient = world.client(&server, "acme", Role::Admin).await;
+        let patience = json!({ "timeout_ms": 600_000 });
+        assert_eq!(patient.patch("/api/tools/test.slow", &patience).await.status, StatusCode::OK);
         Self { world, server, neighbour, agent, clients, number: AtomicU32::new(0) }
     }
 
@@ -189,7 +215,7 @@ impl Scene {
 
     /// A run of `owner` that goes on until it is cancelled or the tool's time is up.
     async fn open_run(&self, owner: &Client) -> Option<String> {
-        let body = json!({ "input": { "ms": 60_000 }, "wait_ms": 0 });
+        let body = json!({ "input": { "ms": 600_000 }, "wait_ms": 0 });
         let answer = owner.post("/api/tools/test.slow/run", &body).await;
         answer.status.is_success().then(|| answer.text_at("/run_id"))
     }
@@ -211,9 +237,20 @@ impl Scene {
     pub async fn ask(&self, operation: &Operation, owner: &Client) -> Option<Ask> {
         let mut shows = None;
         let (object, body) = match operation.name().as_str() {
-            "GET /healthz" | "GET /readyz" | "GET /metrics" | "GET /api/openapi.json" | "GET /api/docs"
-            | "GET /api/me" | "GET /api/tools" | "GET /api/approvals" | "GET /api/api-keys" | "GET /api/users"
-            | "GET /api/roles" | "GET /api/tenants" | "GET /api/tenants/current" | "GET /api/audit" => (None, None),
+            "GET /healthz"
+            | "GET /readyz"
+            | "GET /metrics"
+            | "GET /api/openapi.json"
+            | "GET /api/docs"
+            | "GET /api/me"
+            | "GET /api/tools"
+            | "GET /api/approvals"
+            | "GET /api/api-keys"
+            | "GET /api/users"
+            | "GET /api/roles"
+            | "GET /api/tenants"
+            | "GET /api/tenants/current"
+            | "GET /api/audit" => (None, None),
             "GET /api/runs" => {
                 shows = Some(self.ended_run(owner).await?);
                 (None, None)
@@ -226,9 +263,9 @@ impl Scene {
             "GET /api/runs/{id}" => (Some(self.ended_run(owner).await?), None),
             "POST /api/runs/{id}/cancel" => (Some(self.open_run(owner).await?), Some(json!({}))),
             "POST /api/sessions" => (None, Some(json!({ "title": "a session" }))),
-            "GET /api/sessions/{id}" | "GET /api/sessions/{id}/events" | "GET /api/sessions/{id}/events/stream" => {
-                (Some(self.session(owner).await?), None)
-            }
+            "GET /api/sessions/{id}"
+            | "GET /api/sessions/{id}/events"
+            | "GET /api/sessions/{id}/events/stream" => (Some(self.session(owner).await?), None),
             "GET /api/approvals/{id}" => (Some(self.approval().await), None),
             "POST /api/approvals/{id}/approve" | "POST /api/approvals/{id}/deny" => {
                 (Some(self.approval().await), Some(json!({ "note": "a note" })))
@@ -248,9 +285,15 @@ impl Scene {
             "PATCH /api/users/{id}" => {
                 (Some(self.person(&["acme"], Role::Member).await.1), Some(json!({ "role": "viewer" })))
             }
-            "PATCH /api/tenants/current" => (None, Some(json!({ "settings": { "approve_all_writes": false } }))),
-            "POST /api/auth/login" => (None, Some(json!({ "email": "known@acme.example", "password": PASSWORD }))),
-            "POST /api/auth/link" => (None, Some(json!({ "token": self.link("acme", "known@acme.example").await }))),
+            "PATCH /api/tenants/current" => {
+                (None, Some(json!({ "settings": { "approve_all_writes": false } })))
+            }
+            "POST /api/auth/login" => {
+                (None, Some(json!({ "email": "known@acme.example", "password": PASSWORD })))
+            }
+            "POST /api/auth/link" => {
+                (None, Some(json!({ "token": self.link("acme", "known@acme.example").await })))
+            }
             "POST /api/auth/logout" => (None, None),
             "POST /api/auth/switch" => (None, Some(json!({ "tenant": "acme" }))),
             "POST /api/auth/password" => (None, Some(json!({ "password": "another horse battery" }))),
@@ -269,12 +312,15 @@ impl Scene {
         let mut outcome = self.outcome(operation, who, &ask, faults).await;
         if outcome != Outcome::Yes && operation.is_about_runs() && who.is_in_acme() {
             let own = self.ask(operation, self.client(who)).await;
-            if let Some(own) = own && self.outcome(operation, who, &own, faults).await == Outcome::Yes {
+            if let Some(own) = own
+                && self.outcome(operation, who, &own, faults).await == Outcome::Yes
+            {
                 outcome = Outcome::OwnOnly;
             }
         }
         if who == Who::Person(Role::Admin) && outcome != Outcome::Yes {
-            faults.push(format!("{name}: the admin's own call does not succeed, so the others prove nothing"));
+            faults
+                .push(format!("{name}: the admin's own call does not succeed, so the others prove nothing"));
         }
         let shut = matches!(who, Who::Nobody | Who::RevokedKey | Who::ExpiredKey);
         if shut && !operation.open && outcome != Outcome::Refused(StatusCode::UNAUTHORIZED) {
@@ -303,7 +349,13 @@ impl Scene {
     async fn outcome(&self, operation: &Operation, who: Who, ask: &Ask, faults: &mut Vec<String>) -> Outcome {
         let answer = send(self.request(operation, who, ask).await, ask.body.as_ref()).await;
         let mut fault = |what: &str| {
-            faults.push(format!("{}: {} {what}: {} {}", operation.name(), who.title(), answer.status, answer.text));
+            faults.push(format!(
+                "{}: {} {what}: {} {}",
+                operation.name(),
+                who.title(),
+                answer.status,
+                answer.text
+            ));
         };
         // `test.private` is named by whoever asks for it.
         let text = answer.text.replace("test.private", "");
@@ -350,7 +402,13 @@ impl Scene {
 }
 
 /// A key of `acme`.
-async fn key(world: &World, role: Role, owner: &str, agent: Option<&str>, expires: Option<Timestamp>) -> CreatedKey {
+async fn key(
+    world: &World,
+    role: Role,
+    owner: &str,
+    agent: Option<&str>,
+    expires: Option<Timestamp>,
+) -> CreatedKey {
     let acts_as = if agent.is_some() { ActsAs::Agent } else { ActsAs::User };
     let request =
         KeyRequest { name: format!("{role} key"), role, acts_as, agent: agent.map(str::to_owned), expires };
@@ -444,13 +502,13 @@ impl Who {
                 key
             }
             Self::ExpiredKey => {
-                let soon = Timestamp::now().plus(Duration::from_millis(300));
+                let soon = Timestamp::now().plus(Duration::from_secs(2));
                 key(world, Role::Admin, owner, None, Some(soon)).await
             }
         };
         let client = Client::new(&server.url, Some(key.text));
         if self == Self::ExpiredKey {
-            eventually("the end of a key", Duration::from_secs(10), || async {
+            eventually("the end of a key", Duration::from_secs(20), || async {
                 client.get("/api/me").await.status == StatusCode::UNAUTHORIZED
             })
             .await;
@@ -498,7 +556,8 @@ fn page(rows: &[(Operation, Vec<&'static str>)]) -> String {
         let known = CHAPTERS.iter().any(|(tag, _)| *tag == operation.tag);
         assert!(known, "`{}` has the tag `{}`, which has no chapter", operation.name(), operation.tag);
     }
-    let titles = ["request".to_owned(), "what it does".to_owned()].into_iter().chain(Who::ALL.map(Who::title));
+    let titles =
+        ["request".to_owned(), "what it does".to_owned()].into_iter().chain(Who::ALL.map(Who::title));
     let titles: Vec<String> = titles.collect();
     for (tag, chapter) in CHAPTERS {
         let lines: Vec<Vec<String>> = rows

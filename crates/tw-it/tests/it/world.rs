@@ -199,6 +199,11 @@ impl Server {
         (status.code(), asked.elapsed())
     }
 
+    /// Whether it has ended, and with which code.
+    pub fn ended(&mut self) -> Option<Option<i32>> {
+        self.child.try_wait().unwrap().map(|status| status.code())
+    }
+
     pub fn signal(&self, name: &str) {
         let sent = Command::new("kill").arg(format!("-{name}")).arg(self.pid().to_string()).status().unwrap();
         assert!(sent.success());
