@@ -11,9 +11,7 @@ pub fn add() -> Vec<u8> {
 /// The body of a call of `order`: an input of 2 KB.
 #[must_use]
 pub fn order() -> Vec<u8> {
-    let address = |number: u32| {
-        json!({ "street": format!("{number} Harbour View Road"), "city": "Hamburg", "postcode": "20457", "country": "DE" })
-    };
+    let address = |number: u32| json!({ "street": format!("{number} Harbour View Road"), "city": "Hamburg", "postcode": "20457", "country": "DE" });
     let line = |number: u32| {
         json!({
             "sku": format!("SKU-{number:06}"),

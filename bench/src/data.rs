@@ -5,8 +5,8 @@ use std::sync::Arc;
 use anyhow::{Context, Result};
 use tw_engine::{KeyRequest, Operator, UserRequest};
 use tw_model::{
-    ActsAs, Channel, EventId, EventKind, Mode, ReplicaId, Role, RunId, RunStatus, Source, TenantId, TenantSlug, Timestamp,
-    ToolId,
+    ActsAs, Channel, EventId, EventKind, Mode, ReplicaId, Role, RunId, RunStatus, Source, TenantId,
+    TenantSlug, Timestamp, ToolId,
 };
 use tw_store::{
     Options, Store, Target,

@@ -71,7 +71,9 @@ pub(crate) fn run(port: u16, requests: &[Request], connections: usize, calls: us
     let load = thread::spawn(move || {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         LocalSet::new().block_on(&runtime, async {
-            tokio::time::timeout(PATIENCE, all(port, requests, connections, calls)).await.context("the load took too long")?
+            tokio::time::timeout(PATIENCE, all(port, requests, connections, calls))
+                .await
+                .context("the load took too long")?
         })
     });
     load.join().map_err(|_| anyhow::anyhow!("the load panicked"))?

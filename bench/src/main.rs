@@ -73,7 +73,9 @@ impl Bench {
     /// A new database, not migrated yet. On PostgreSQL only where there is one.
     fn database(&self, kind: Kind, name: &str) -> Result<Option<Target>> {
         match (kind, &self.cluster) {
-            (Kind::Sqlite, _) => Ok(Some(Target::Sqlite { file: self.folder.path().join(format!("{name}.sqlite")) })),
+            (Kind::Sqlite, _) => {
+                Ok(Some(Target::Sqlite { file: self.folder.path().join(format!("{name}.sqlite")) }))
+            }
             (Kind::Postgres, None) => Ok(None),
             (Kind::Postgres, Some(cluster)) => {
                 let make = floors::create_database(cluster.url("postgres"), name.to_owned());
@@ -143,7 +145,10 @@ fn run(args: &Args) -> Result<()> {
 fn machine(took: Duration) -> String {
     let read = |file: &str| std::fs::read_to_string(file).unwrap_or_default();
     let info = read("/proc/cpuinfo");
-    let model = info.lines().find_map(|line| line.strip_prefix("model name")?.split_once(": ")).map_or("?", |(_, name)| name);
+    let model = info
+        .lines()
+        .find_map(|line| line.strip_prefix("model name")?.split_once(": "))
+        .map_or("?", |(_, name)| name);
     let cores = std::thread::available_parallelism().map_or(0, std::num::NonZero::get);
     let load = read("/proc/loadavg").split(' ').next().unwrap_or("?").to_owned();
     format!(

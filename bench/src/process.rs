@@ -25,7 +25,11 @@ impl Server {
     /// Starts one of the programs beside this one and waits until it is ready.
     pub(crate) fn start<S: AsRef<OsStr>>(program: &str, args: &[S]) -> Result<Self> {
         let file = std::env::current_exe()?.with_file_name(program);
-        ensure!(file.exists(), "there is no {}: build it with `cargo build --profile fast -p tw-bench --bins`", file.display());
+        ensure!(
+            file.exists(),
+            "there is no {}: build it with `cargo build --profile fast -p tw-bench --bins`",
+            file.display()
+        );
         let mut child = Command::new(file)
             .args(args)
             .stdin(Stdio::piped())
@@ -35,7 +39,8 @@ impl Server {
         let mut line = String::new();
         let output = child.stdout.take().context("its output")?;
         BufReader::new(output).read_line(&mut line).context("read what it says")?;
-        let ready: Ready = serde_json::from_str(&line).with_context(|| format!("{program} did not start: {line}"))?;
+        let ready: Ready =
+            serde_json::from_str(&line).with_context(|| format!("{program} did not start: {line}"))?;
         Ok(Self { child, port: ready.port, key: ready.key })
     }
 

@@ -45,7 +45,8 @@ pub struct Ready {
 pub fn main() -> ExitCode {
     tw_tools::link();
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
-    let served = runtime.context("start the runtime").and_then(|runtime| runtime.block_on(serve(Args::parse())));
+    let served =
+        runtime.context("start the runtime").and_then(|runtime| runtime.block_on(serve(Args::parse())));
     match served {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
@@ -70,7 +71,8 @@ async fn serve(args: Args) -> Result<()> {
     };
     tw_store::migrate(&target).await.context("migrate")?;
     let durability = if args.buffered { Durability::Buffered } else { Durability::Full };
-    let store = Store::open(&Options { durability, ..Options::new(target) }).await.context("open the store")?;
+    let store =
+        Store::open(&Options { durability, ..Options::new(target) }).await.context("open the store")?;
     let operator = Operator::new(store.clone());
     let master_key = master_key()?;
     anyhow::ensure!(operator.check_master_key(&master_key).await?, "the database has another master key");

@@ -44,17 +44,43 @@ pub(crate) struct Table {
 
 impl Table {
     /// A ratio of two figures.
-    pub(crate) fn ratio(&mut self, name: &str, what: &str, ours: String, other: String, ratio: f64, goal: Goal) {
+    pub(crate) fn ratio(
+        &mut self,
+        name: &str,
+        what: &str,
+        ours: String,
+        other: String,
+        ratio: f64,
+        goal: Goal,
+    ) {
         self.row(name, what, ours, other, format!("{ratio:.2}x"), "x", ratio, goal);
     }
 
     /// A figure with a unit of its own.
-    pub(crate) fn figure(&mut self, name: &str, what: &str, ours: String, figure: f64, unit: &str, goal: Goal) {
+    pub(crate) fn figure(
+        &mut self,
+        name: &str,
+        what: &str,
+        ours: String,
+        figure: f64,
+        unit: &str,
+        goal: Goal,
+    ) {
         self.row(name, what, ours, String::new(), format!("{figure:.1}{unit}"), unit, figure, goal);
     }
 
     #[expect(clippy::too_many_arguments, reason = "each is one column")]
-    fn row(&mut self, name: &str, what: &str, ours: String, other: String, shown: String, unit: &str, figure: f64, goal: Goal) {
+    fn row(
+        &mut self,
+        name: &str,
+        what: &str,
+        ours: String,
+        other: String,
+        shown: String,
+        unit: &str,
+        figure: f64,
+        goal: Goal,
+    ) {
         let [aim, accept] = goal.words(unit);
         let verdict = goal.verdict(figure).to_owned();
         self.rows.push([name.to_owned(), what.to_owned(), ours, other, shown, aim, accept, verdict]);
@@ -63,14 +89,32 @@ impl Table {
     /// A goal that could not be measured, and why.
     pub(crate) fn missing(&mut self, name: &str, why: &str) {
         let empty = String::new;
-        self.rows.push([name.to_owned(), why.to_owned(), empty(), empty(), "–".to_owned(), empty(), empty(), "not measured".to_owned()]);
+        self.rows.push([
+            name.to_owned(),
+            why.to_owned(),
+            empty(),
+            empty(),
+            "–".to_owned(),
+            empty(),
+            empty(),
+            "not measured".to_owned(),
+        ]);
     }
 
     /// As Markdown, so that it can be kept as it is.
     pub(crate) fn print(&self) -> String {
         let mut printed = Printed::new();
         printed.load_style(presets::ASCII_MARKDOWN);
-        printed.set_header(["goal", "what", "Toolwright", "against", "figure", "aim", "accept from", "verdict"]);
+        printed.set_header([
+            "goal",
+            "what",
+            "Toolwright",
+            "against",
+            "figure",
+            "aim",
+            "accept from",
+            "verdict",
+        ]);
         for row in &self.rows {
             printed.add_row(row);
         }

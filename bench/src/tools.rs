@@ -27,7 +27,14 @@ async fn add(_cx: ToolContext, terms: Terms) -> Result<Reply<Sum>, ToolFailure> 
 }
 
 /// Adds two numbers as if that changed the world, so the start is on disk before it runs.
-#[tool(slug = "add_write", name = "Add and write", category = "bench", icon = "plus", version = "1.0.0", level = "write")]
+#[tool(
+    slug = "add_write",
+    name = "Add and write",
+    category = "bench",
+    icon = "plus",
+    version = "1.0.0",
+    level = "write"
+)]
 async fn add_write(_cx: ToolContext, terms: Terms) -> Result<Reply<Sum>, ToolFailure> {
     let sum = terms.a + terms.b;
     Ok(Reply::new(Sum { sum }, format!("the sum is {sum}")))
@@ -103,7 +110,14 @@ struct Confirmed {
 }
 
 /// Takes an order and confirms it with its total.
-#[tool(slug = "order", name = "Order", category = "bench", icon = "package", version = "1.0.0", level = "read")]
+#[tool(
+    slug = "order",
+    name = "Order",
+    category = "bench",
+    icon = "package",
+    version = "1.0.0",
+    level = "read"
+)]
 async fn order(_cx: ToolContext, order: Order) -> Result<Reply<Confirmed>, ToolFailure> {
     let total = order.lines.iter().map(|line| f64::from(line.quantity) * line.unit_price).sum();
     let summary = format!("order {} of {} lines", order.number, order.lines.len());

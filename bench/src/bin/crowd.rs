@@ -4,9 +4,7 @@ use std::{process::ExitCode, sync::Arc};
 
 use serde_json::{Value, json};
 use toolwright_sdk::{BoxFuture, CodeTool, Place, ToolContext, ToolFailure, ToolResult};
-use tw_model::{
-    Execution, Implementation, Layer, Level, Listing, Origin, ToolDef, ToolId, ToolStatus,
-};
+use tw_model::{Execution, Implementation, Layer, Level, Listing, Origin, ToolDef, ToolId, ToolStatus};
 
 fn main() -> ExitCode {
     tw_bench::subject::main()
@@ -29,7 +27,9 @@ fn definition(number: u32) -> ToolDef {
         id: ToolId::of_code(&slug),
         slug: slug.parse().expect("a category, a dot and a name"),
         name: format!("Tool number {number}"),
-        description: format!("Takes a text and gives it back, as number {number} of many tools that do the same."),
+        description: format!(
+            "Takes a text and gives it back, as number {number} of many tools that do the same."
+        ),
         category: "crowd".to_owned(),
         icon: "users".to_owned(),
         tags: vec!["crowd".to_owned()],

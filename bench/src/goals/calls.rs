@@ -50,7 +50,8 @@ impl Side {
 pub(crate) fn against_floor(bench: &Bench, table: &mut Table) -> Result<()> {
     for (tool, body) in [("add", bodies::add()), ("order", bodies::order())] {
         let path = format!("/api/tools/{tool}/run");
-        let mut floor = Side::new(Server::start::<&str>("floor", &[])?, "/echo", &body, bench.calls(FLOOR_CALLS));
+        let mut floor =
+            Side::new(Server::start::<&str>("floor", &[])?, "/echo", &body, bench.calls(FLOOR_CALLS));
         let mut ours = Vec::new();
         for kind in Kind::ALL {
             match bench.database(kind, &format!("calls_{tool}"))? {
@@ -88,7 +89,10 @@ pub(crate) fn against_floor(bench: &Bench, table: &mut Table) -> Result<()> {
         let after = ours.first().map(|(_, side)| side.server.memory()).transpose()?.unwrap_or_default();
         table.figure(
             "P4",
-            &format!("memory of the server on SQLite after {} calls of `{tool}`", grouped((bench.calls(CALLS) * ROUNDS) as f64)),
+            &format!(
+                "memory of the server on SQLite after {} calls of `{tool}`",
+                grouped((bench.calls(CALLS) * ROUNDS) as f64)
+            ),
             String::new(),
             after / 1024.0,
             " MiB",
@@ -106,7 +110,8 @@ pub(crate) fn intent_before_effect(bench: &Bench, table: &mut Table) -> Result<(
         };
         let server = Server::start("subject", &serving(&target))?;
         let side = |tool: &str| {
-            let request = load::post(&format!("/api/tools/{tool}/run"), server.key.as_deref(), &bodies::add());
+            let request =
+                load::post(&format!("/api/tools/{tool}/run"), server.key.as_deref(), &bodies::add());
             (request, Best::NONE)
         };
         let mut sides = [side("add"), side("add_write")];
@@ -124,7 +129,10 @@ pub(crate) fn intent_before_effect(bench: &Bench, table: &mut Table) -> Result<(
         let [(_, add), (_, add_write)] = sides;
         table.ratio(
             "P7",
-            &format!("start on disk before a `write` tool runs, requests/s against one flush per call, {}", kind.name()),
+            &format!(
+                "start on disk before a `write` tool runs, requests/s against one flush per call, {}",
+                kind.name()
+            ),
             add_write.words(),
             add.words(),
             add_write.per_second / add.per_second,

@@ -41,7 +41,8 @@ impl Side {
             anyhow::Ok(tenants)
         })?;
         let server = Server::start(program, &serving(&target))?;
-        let call = |tenant: &data::Tenant| load::post("/api/tools/add/run", Some(&tenant.key), &bodies::add());
+        let call =
+            |tenant: &data::Tenant| load::post("/api/tools/add/run", Some(&tenant.key), &bodies::add());
         let requests: Vec<_> = tenants.iter().map(call).collect();
         // Every tenant once, so that what is kept of a tenant in memory is there.
         load::run(server.port, &requests, 1, requests.len())?;
@@ -70,7 +71,14 @@ pub(crate) fn flat(bench: &Bench, table: &mut Table) -> Result<()> {
     for (what, side) in [("1 tenant with 1,601 tools", &one), ("64 tenants with 102,464 tools", &many)] {
         let words = [format!("{what}: CPU per call against 1 tenant with 6"), format!("{what}: p50")];
         let [cpu, p50] = words;
-        table.ratio("P9", &cpu, side.best.words(), few.best.words(), side.best.cpu_us / few.best.cpu_us, goal);
+        table.ratio(
+            "P9",
+            &cpu,
+            side.best.words(),
+            few.best.words(),
+            side.best.cpu_us / few.best.cpu_us,
+            goal,
+        );
         table.ratio("P9", &p50, String::new(), String::new(), side.best.p50_us / few.best.p50_us, goal);
     }
     table.figure(

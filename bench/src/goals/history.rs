@@ -37,7 +37,9 @@ struct Side {
 
 pub(crate) fn flat(bench: &Bench, table: &mut Table) -> Result<()> {
     for kind in Kind::ALL {
-        let (Some(few), Some(many)) = (bench.database(kind, "history_few")?, bench.database(kind, "history_many")?) else {
+        let (Some(few), Some(many)) =
+            (bench.database(kind, "history_few")?, bench.database(kind, "history_many")?)
+        else {
             table.missing("P12", "there is no PostgreSQL here");
             continue;
         };
@@ -125,7 +127,10 @@ impl Side {
             ("runs from the middle on, by cursor", format!("/api/runs?limit=50&cursor={cursor}")),
             ("runs of one tool", "/api/runs?limit=50&tool=tool-3".to_owned()),
             ("runs that failed", "/api/runs?limit=50&status=error".to_owned()),
-            ("events from the middle of a long session", format!("/api/sessions/{session}/events?limit=50&after={middle}")),
+            (
+                "events from the middle of a long session",
+                format!("/api/sessions/{session}/events?limit=50&after={middle}"),
+            ),
         ];
         for (what, page) in &pages {
             let answer = self.json(page).await?;
@@ -155,16 +160,19 @@ struct History<'a> {
 const RUNS: &str = "INSERT INTO runs (id, tenant_id, session_id, own_session, root_run_id, tool_id, tool, version, status,
     source, channel, mode, principal, actor, effectful, repeatable, lease_epoch, last_seq, input_seq, output_seq, summary,
     error, error_code, started_us, finished_us, duration_us)";
-const EVENTS: &str = "INSERT INTO session_events (tenant_id, session_id, seq, id, type, run_id, tool, actor, payload, at_us)";
-const FAILED: &str = r#"{"error":"the other side did not answer","error_code":"TOOL_FAILED","duration_ms":12}"#;
+const EVENTS: &str =
+    "INSERT INTO session_events (tenant_id, session_id, seq, id, type, run_id, tool, actor, payload, at_us)";
+const FAILED: &str =
+    r#"{"error":"the other side did not answer","error_code":"TOOL_FAILED","duration_ms":12}"#;
 
 impl History<'_> {
     async fn fill_sqlite(&self, file: &std::path::Path) -> Result<()> {
         let blob = |id: Uuid| format!("x'{}'", id.simple());
         let mut connection = floors::sqlite_for_loading(file).await?;
         let others = self.others.iter().enumerate();
-        let others: String =
-            others.map(|(number, tenant)| format!("WHEN {number} THEN {} ", blob(tenant.id.uuid()))).collect();
+        let others: String = others
+            .map(|(number, tenant)| format!("WHEN {number} THEN {} ", blob(tenant.id.uuid())))
+            .collect();
         // One row per run to derive both tables from; the id is a UUIDv7 of the run's moment.
         let calls = format!(
             "CREATE TEMP TABLE calls AS WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < {runs})
@@ -242,7 +250,14 @@ impl History<'_> {
             self.tenant
         );
         // As the database's own housekeeping would in time.
-        for sql in [calls, runs, events, sessions, "VACUUM ANALYZE runs".to_owned(), "VACUUM ANALYZE session_events".to_owned()] {
+        for sql in [
+            calls,
+            runs,
+            events,
+            sessions,
+            "VACUUM ANALYZE runs".to_owned(),
+            "VACUUM ANALYZE session_events".to_owned(),
+        ] {
             connection.execute(AssertSqlSafe(sql)).await?;
         }
         Ok(connection.close().await?)
@@ -250,4 +265,5 @@ impl History<'_> {
 }
 
 /// The number of a run's first event: in the long session, two runs of every ten.
-const SEQ: &str = "(CASE WHEN in_session THEN (i / 10 * 2 + (CASE WHEN i % 10 = 6 THEN 1 ELSE 0 END)) * 2 + 1 ELSE 1 END)";
+const SEQ: &str =
+    "(CASE WHEN in_session THEN (i / 10 * 2 + (CASE WHEN i % 10 = 6 THEN 1 ELSE 0 END)) * 2 + 1 ELSE 1 END)";

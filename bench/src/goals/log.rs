@@ -35,7 +35,8 @@ struct Rate {
 
 pub(crate) fn against_floor(bench: &Bench, table: &mut Table) -> Result<()> {
     for kind in Kind::ALL {
-        let (Some(target), Some(floor)) = (bench.database(kind, "log")?, bench.database(kind, "log_floor")?) else {
+        let (Some(target), Some(floor)) = (bench.database(kind, "log")?, bench.database(kind, "log_floor")?)
+        else {
             table.missing("P6", "there is no PostgreSQL here");
             continue;
         };
@@ -59,12 +60,17 @@ async fn measure(bench: &Bench, kind: Kind, target: Target, floor: Target, table
     let none = Rate { per_second: 0.0, cpu_us: f64::INFINITY };
     let (mut raw, mut appended, mut run) = (none, none, none);
     for _ in 0..ROUNDS {
-        raw = best(raw, async {
-            match &floor {
-                Target::Sqlite { file } => floors::sqlite(file, rows).await,
-                Target::Postgres { url } => floors::postgres(url, rows).await,
-            }
-        }, rows).await?;
+        raw = best(
+            raw,
+            async {
+                match &floor {
+                    Target::Sqlite { file } => floors::sqlite(file, rows).await,
+                    Target::Postgres { url } => floors::postgres(url, rows).await,
+                }
+            },
+            rows,
+        )
+        .await?;
         appended = best(appended, work(&store, &entries, &runs, Work::Append, rows / 2), rows / 2).await?;
         run = best(run, work(&store, &entries, &runs, Work::Run, rows / 2), rows / 2).await?;
     }
@@ -76,7 +82,10 @@ async fn measure(bench: &Bench, kind: Kind, target: Target, floor: Target, table
     for (what, rate) in [("one event each on open runs", appended), ("two events and a row per run", run)] {
         table.ratio(
             "P6",
-            &format!("events/s of 256 appenders, {what}, on {} against its raw inserts ({floor})", kind.name()),
+            &format!(
+                "events/s of 256 appenders, {what}, on {} against its raw inserts ({floor})",
+                kind.name()
+            ),
             words(rate),
             words(raw),
             rate.per_second / raw.per_second,

@@ -27,7 +27,8 @@ pub(crate) fn against_floor(bench: &Bench, table: &mut Table) -> Result<()> {
     let mut ours = First { ms: f64::INFINITY, memory: f64::INFINITY };
     let mut floor = First { ms: f64::INFINITY, memory: f64::INFINITY };
     for number in 0..STARTS {
-        let target = bench.database(Kind::Sqlite, &format!("start_{number}"))?.context("SQLite is always there")?;
+        let target =
+            bench.database(Kind::Sqlite, &format!("start_{number}"))?.context("SQLite is always there")?;
         let began = Instant::now();
         let server = Server::start("subject", &serving(&target))?;
         let key = server.key()?.to_owned();
@@ -65,7 +66,12 @@ impl First {
     }
 }
 
-fn first<S: AsRef<std::ffi::OsStr>>(program: &str, args: &[S], path: &str, key: Option<&str>) -> Result<First> {
+fn first<S: AsRef<std::ffi::OsStr>>(
+    program: &str,
+    args: &[S],
+    path: &str,
+    key: Option<&str>,
+) -> Result<First> {
     let began = Instant::now();
     let server = Server::start(program, args)?;
     answer(&server, path, key)?;

@@ -11,13 +11,7 @@ use tw_store::{
 
 use crate::{
     Engine,
-    corridor::{
-        Answer, authorize,
-        execute::storable,
-        payload, record,
-        record::raw,
-        resolve, validate,
-    },
+    corridor::{Answer, authorize, execute::storable, payload, record, record::raw, resolve, validate},
     error::{Error, Result},
     page::{Page, PageRequest},
     resume::resumed_caller,
@@ -62,7 +56,12 @@ impl Engine {
     }
 
     /// Says yes. The call then runs exactly once, here or on another replica.
-    pub async fn approve(&self, permit: &Permit<DecideApprovals>, id: ApprovalId, yes: Yes) -> Result<Answer> {
+    pub async fn approve(
+        &self,
+        permit: &Permit<DecideApprovals>,
+        id: ApprovalId,
+        yes: Yes,
+    ) -> Result<Answer> {
         let mut permit = permit.clone();
         loop {
             match self.try_approve(permit.caller(), id, &yes).await? {
@@ -114,7 +113,12 @@ impl Engine {
     }
 
     /// Says no: the run ends as cancelled.
-    pub async fn deny(&self, permit: &Permit<DecideApprovals>, id: ApprovalId, note: Option<&str>) -> Result<Approval> {
+    pub async fn deny(
+        &self,
+        permit: &Permit<DecideApprovals>,
+        id: ApprovalId,
+        note: Option<&str>,
+    ) -> Result<Approval> {
         let note = note.map(storable);
         let mut permit = permit.clone();
         loop {
@@ -175,7 +179,10 @@ impl Engine {
     /// A changed tool voids what was asked about the old one.
     async fn check_unchanged(&self, caller: &Caller, approval: &Approval, run: &Run) -> Result<()> {
         let view = self.inner.catalogue.view(caller.tenant, caller.epoch).await?;
-        let same = view.tools.by_id(approval.tool_id).is_some_and(|tool| tool.definition_hash == approval.definition_hash);
+        let same = view
+            .tools
+            .by_id(approval.tool_id)
+            .is_some_and(|tool| tool.definition_hash == approval.definition_hash);
         if same {
             return Ok(());
         }
@@ -206,7 +213,10 @@ impl Engine {
             error => error,
         })?;
         let view = self.inner.catalogue.view(run.tenant, agent.epoch).await?;
-        let same = view.tools.by_id(approval.tool_id).is_some_and(|tool| tool.definition_hash == approval.definition_hash);
+        let same = view
+            .tools
+            .by_id(approval.tool_id)
+            .is_some_and(|tool| tool.definition_hash == approval.definition_hash);
         if !same {
             self.supersede(&agent, run).await?;
             return Err(Error::Superseded);
@@ -247,7 +257,8 @@ impl Engine {
         event: tw_store::log::NewEvent,
     ) -> Result<Decided> {
         let tool = run.tool.as_str().into();
-        let entry = record::entry(caller, &tool, run.id, run.session, Step::Change(Box::new(change)), vec![event]);
+        let entry =
+            record::entry(caller, &tool, run.id, run.session, Step::Change(Box::new(change)), vec![event]);
         match self.append(entry).await {
             Ok(_) => Ok(Decided::Done(Box::new(run))),
             Err(Rejected::Status { status }) => {
@@ -335,7 +346,8 @@ mod tests {
 
     #[test]
     fn changes_name_what_was_added_removed_and_replaced() {
-        let changes = changes(&json!({ "a": 1, "b/c": 2, "same": 0 }), &json!({ "a": 2, "same": 0, "d": null }));
+        let changes =
+            changes(&json!({ "a": 1, "b/c": 2, "same": 0 }), &json!({ "a": 2, "same": 0, "d": null }));
         assert_eq!(
             changes,
             json!([

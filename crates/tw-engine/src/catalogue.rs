@@ -6,10 +6,10 @@ use std::{
 };
 
 use serde_json::json;
+use toolwright_sdk::{CodeTool, RunFn};
 use tw_model::{Layer, Slug, TenantId, TenantSlug, ToolDef, ToolId};
 use tw_schema::{Schema, SchemaCache};
 use tw_store::{Override, Store, StoredOverride, Tenant};
-use toolwright_sdk::{CodeTool, RunFn};
 
 use crate::error::{Error, Result};
 
@@ -146,7 +146,11 @@ pub(crate) struct Catalogue {
 }
 
 impl Catalogue {
-    pub(crate) fn new(store: Store, registered: &[&CodeTool], schemas: &SchemaCache) -> Result<Self, CatalogueError> {
+    pub(crate) fn new(
+        store: Store,
+        registered: &[&CodeTool],
+        schemas: &SchemaCache,
+    ) -> Result<Self, CatalogueError> {
         let mut code = Tools::default();
         for tool in registered {
             code.add(Arc::new(prepare(tool, schemas)?));

@@ -28,7 +28,8 @@ impl Epochs {
 
     /// As the database has it now.
     pub(crate) async fn ask(&self, tenant: TenantId) -> Result<i64> {
-        let epoch = self.store.tenant(tenant).epoch().await.map_err(Error::store("reading the tenant's epoch"))?;
+        let epoch =
+            self.store.tenant(tenant).epoch().await.map_err(Error::store("reading the tenant's epoch"))?;
         self.hear(tenant, epoch);
         Ok(epoch)
     }

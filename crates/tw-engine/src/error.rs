@@ -99,7 +99,9 @@ impl Error {
         match self {
             Self::RateLimited { retry_after, .. } | Self::OverLimit { retry_after, .. } => Some(*retry_after),
             Self::IdempotencyInFlight | Self::ShuttingDown => Some(Duration::from_secs(1)),
-            Self::Store { .. } | Self::Record { .. } if self.code() == Code::Unavailable => Some(Duration::from_secs(1)),
+            Self::Store { .. } | Self::Record { .. } if self.code() == Code::Unavailable => {
+                Some(Duration::from_secs(1))
+            }
             _ => None,
         }
     }

@@ -35,8 +35,6 @@ pub(crate) struct Flights {
     closed: AtomicBool,
     aborted: AtomicBool,
     landed: Notify,
-    /// Nothing is under way any more, and nothing will be.
-    pub(crate) drained: CancellationToken,
     /// Blocking work that goes on although its run has ended.
     pub(crate) blocking: Arc<AtomicUsize>,
 }
@@ -68,12 +66,12 @@ impl Flights {
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Lets a run in; `None` once this server is about to stop.
+    /// Lets a run in; `None` once this server is about to stop, or where the run is under way here already.
     pub(crate) fn board(self: &Arc<Self>, tenant: TenantId, run: RunId) -> Option<Boarding> {
         let cancel = CancellationToken::new();
         let mut open = self.lock();
         // Asked under the lock, so that `drain` counts the run or the run sees that the door is shut.
-        if self.is_closed() {
+        if self.is_closed() || open.contains_key(&run) {
             return None;
         }
         open.insert(run, Flight { tenant, since: Instant::now(), cancel: cancel.clone() });
@@ -121,7 +119,6 @@ impl Flights {
             // Each of them still has to write down how it ended.
             let _ = tokio::time::timeout(Duration::from_secs(3), self.empty()).await;
         }
-        self.drained.cancel();
     }
 
     async fn empty(&self) {

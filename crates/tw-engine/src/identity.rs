@@ -144,7 +144,10 @@ impl Identity {
         let found = self.store.find_key(prefix).await.map_err(Error::store("looking for a key"))?;
         let (tenant, key) = found.ok_or(NO_KEY)?;
         let known = Arc::new(self.key_caller(tenant, key).await?);
-        self.keys.write().unwrap_or_else(PoisonError::into_inner).insert(prefix.to_owned(), Arc::clone(&known));
+        self.keys
+            .write()
+            .unwrap_or_else(PoisonError::into_inner)
+            .insert(prefix.to_owned(), Arc::clone(&known));
         Ok(known)
     }
 
@@ -216,8 +219,11 @@ impl Identity {
     }
 
     async fn owner_role(&self, tenant: TenantId, owner: tw_model::UserId) -> Result<tw_model::Role> {
-        let role = self.store.tenant(tenant).role_of(owner).await.map_err(Error::store("reading a membership"))?;
-        role.ok_or(Error::Unauthenticated { why: "the owner of this key is no member of the tenant any more" })
+        let role =
+            self.store.tenant(tenant).role_of(owner).await.map_err(Error::store("reading a membership"))?;
+        role.ok_or(Error::Unauthenticated {
+            why: "the owner of this key is no member of the tenant any more",
+        })
     }
 
     /// Writes down that a key is in use, now and then, without making the call wait for it.

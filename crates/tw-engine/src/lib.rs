@@ -42,7 +42,9 @@ pub use once::Once;
 pub use page::{Page, PageRequest};
 pub use secrets::MasterKey;
 pub use sessions::{EventReader, From};
-pub use tw_store::{Approval, AuditFilter, AuditRecord, Event, Run, RunFilter, Session, Tenant, TenantChange, User};
+pub use tw_store::{
+    Approval, AuditFilter, AuditRecord, Event, Run, RunFilter, Session, Tenant, TenantChange, User,
+};
 
 /// Everything behind the doors. Cheap to clone.
 #[derive(Clone, Debug)]
@@ -132,7 +134,8 @@ impl Engine {
     /// Closes, truthfully, the runs that servers of an earlier time left open. For a database that no
     /// other server uses.
     pub async fn close_left_over_runs(&self) -> Result<()> {
-        let beat = self.inner.store.heartbeat().await.map_err(Error::store("saying that this server is alive"))?;
+        let beat =
+            self.inner.store.heartbeat().await.map_err(Error::store("saying that this server is alive"))?;
         // Everybody else was heard of before this, also a server that died a moment ago.
         let earlier = Timestamp::from_micros(beat.micros() - 1);
         self.inner.store.forget_dead(earlier).await.map_err(Error::store("forgetting dead servers"))?;

@@ -81,7 +81,8 @@ impl Engine {
     }
 
     async fn sweep(&self, now: Timestamp) {
-        let dead_before = Timestamp::from_micros(now.micros() - i64::try_from(DEAD_AFTER.as_micros()).unwrap_or(0));
+        let dead_before =
+            Timestamp::from_micros(now.micros() - i64::try_from(DEAD_AFTER.as_micros()).unwrap_or(0));
         let swept = async {
             self.close_orphans(dead_before).await?;
             self.inner.store.forget_dead(dead_before).await.map_err(Error::store("forgetting dead servers"))
@@ -101,7 +102,8 @@ impl Engine {
             }
             let mut tickets = Vec::new();
             for (tenant, id) in orphans {
-                let run = self.inner.store.tenant(tenant).run(id).await.map_err(Error::store("reading a run"))?;
+                let run =
+                    self.inner.store.tenant(tenant).run(id).await.map_err(Error::store("reading a run"))?;
                 let Some(run) = run else { continue };
                 let identity = RunIdentity {
                     tenant,

@@ -60,7 +60,8 @@ impl Engine {
         let scope = self.inner.store.tenant(caller.tenant);
         let (principal, key) = (caller.principal.label(), key.clone());
         let close = move || {
-            let (scope, principal, key, answer) = (scope.clone(), principal.clone(), key.clone(), answer.clone());
+            let (scope, principal, key, answer) =
+                (scope.clone(), principal.clone(), key.clone(), answer.clone());
             async move {
                 let place = KeyScope { principal: &principal, route: &key.route, key: &key.key };
                 match answer {

@@ -51,7 +51,11 @@ enum Claimed {
 }
 
 /// The caller of a parked call with the rights it has today, and what else was kept of the call.
-pub(crate) async fn resumed_caller(engine: &Engine, tenant: TenantId, context: &str) -> Result<(Caller, Resumption)> {
+pub(crate) async fn resumed_caller(
+    engine: &Engine,
+    tenant: TenantId,
+    context: &str,
+) -> Result<(Caller, Resumption)> {
     let kept: Resumption = serde_json::from_str(context).map_err(|_| Error::Store {
         doing: "reading a parked call",
         source: tw_store::Error::Corrupt { what: "the context of a pending call".to_owned() },
@@ -86,7 +90,8 @@ struct Entered<'a>(&'a TakingUp, ApprovalId);
 impl TakingUp {
     fn enter(&self, id: ApprovalId) -> Option<Entered<'_>> {
         let new = self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(id);
-        new.then_some(Entered(self, id))
+        // Made only when it is ours: dropping one takes the call off the list.
+        new.then(|| Entered(self, id))
     }
 }
 
@@ -106,7 +111,12 @@ impl Engine {
     /// Takes up what may go on and ends what has run out of time. Returns how many there were.
     pub(crate) async fn look_after_waiting(&self) -> Result<usize> {
         let now = self.inner.store.now().await.map_err(Error::store("asking for the time"))?;
-        let due = self.inner.store.due_pending(now, LOOK_MOST).await.map_err(Error::store("looking for due calls"))?;
+        let due = self
+            .inner
+            .store
+            .due_pending(now, LOOK_MOST)
+            .await
+            .map_err(Error::store("looking for due calls"))?;
         let count = due.len();
         for (tenant, id) in due {
             self.resume_soon(tenant, id);
@@ -223,7 +233,8 @@ impl Engine {
     ) -> Result<Result<(gate::Cleared, i64), (&'static str, String)>> {
         let view = self.inner.catalogue.view(run.tenant, caller.epoch).await?;
         let tool = view.tools.by_id(approval.tool_id).cloned();
-        let digest = seal::input_digest(&serde_json::from_str::<Value>(approval.input.get()).unwrap_or(Value::Null));
+        let digest =
+            seal::input_digest(&serde_json::from_str::<Value>(approval.input.get()).unwrap_or(Value::Null));
         let proof = tool.as_ref().and_then(|tool| {
             let facts = seal::Sealed {
                 tenant: run.tenant,
@@ -273,7 +284,8 @@ impl Engine {
         };
         let event = started_event(&caller, &tool, run.id, kept.mode, &text);
         let slug = Arc::clone(&tool.slug);
-        let entry = record::entry(&caller, &slug, run.id, run.session, Step::Change(Box::new(change)), vec![event]);
+        let entry =
+            record::entry(&caller, &slug, run.id, run.session, Step::Change(Box::new(change)), vec![event]);
         let started = entry.at;
         let lease_epoch = match self.claim(entry, &boarding).await? {
             Claimed::Ours { lease_epoch } => lease_epoch,

@@ -74,7 +74,9 @@ impl<R: Right> Permit<R> {
     /// Checks the right. There is no other way to a permit.
     pub fn check(caller: Caller) -> Result<Self> {
         if R::AGENTS == Agents::Never && caller.principal.is_agent() {
-            return Err(Error::NotPermitted { why: "a key that acts as an agent can never do this".to_owned() });
+            return Err(Error::NotPermitted {
+                why: "a key that acts as an agent can never do this".to_owned(),
+            });
         }
         let held = R::ANY_OF.is_empty() || R::ANY_OF.iter().any(|name| caller.permissions.has(name));
         if !held {

@@ -60,13 +60,19 @@ impl Engine {
     }
 
     async fn visible_run(&self, caller: &Caller, id: RunId, right: &str) -> Result<Run> {
-        let run = self.inner.store.tenant(caller.tenant).run(id).await.map_err(Error::store("reading a run"))?;
+        let run =
+            self.inner.store.tenant(caller.tenant).run(id).await.map_err(Error::store("reading a run"))?;
         run.filter(|run| caller.permissions.has(right) || run.principal == caller.principal.label())
             .ok_or(Error::NotFound { what: "run" })
     }
 
     /// Runs, newest first.
-    pub async fn runs(&self, permit: &Permit<ReadRuns>, mut filter: RunFilter, page: &PageRequest) -> Result<Page<Run>> {
+    pub async fn runs(
+        &self,
+        permit: &Permit<ReadRuns>,
+        mut filter: RunFilter,
+        page: &PageRequest,
+    ) -> Result<Page<Run>> {
         let caller = permit.caller();
         if !caller.permissions.has("runs.tenant.read") {
             filter.principal = Some(caller.principal.label());
@@ -89,7 +95,12 @@ impl Engine {
     }
 
     /// Ends a run that has not ended: first in the log, then wherever it runs.
-    pub async fn cancel(&self, permit: &Permit<CancelRuns>, id: RunId, reason: Option<&str>) -> Result<Answer> {
+    pub async fn cancel(
+        &self,
+        permit: &Permit<CancelRuns>,
+        id: RunId,
+        reason: Option<&str>,
+    ) -> Result<Answer> {
         let caller = permit.caller();
         let note = reason.map(storable);
         loop {
@@ -123,7 +134,12 @@ fn cancelling(caller: &Caller, run: &Run, note: Option<String>) -> tw_store::log
     let event = payload::event(
         EventKind::Cancelled,
         run.id,
-        &payload::Cancelled { reason: "cancelled", error: message, note: note.as_deref(), effect: Some(effect) },
+        &payload::Cancelled {
+            reason: "cancelled",
+            error: message,
+            note: note.as_deref(),
+            effect: Some(effect),
+        },
     );
     let change = Change {
         expect: Expect::Status(run.status),

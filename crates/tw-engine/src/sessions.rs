@@ -1,6 +1,6 @@
 //! Sessions and their events.
 
-use std::{sync::Arc, time::Duration};
+use std::time::Duration;
 
 use tw_model::{Caller, SessionId};
 use tw_store::{Event, Session, SessionWatch};
@@ -8,7 +8,6 @@ use tw_store::{Event, Session, SessionWatch};
 use crate::{
     Engine,
     error::{Error, Result},
-    flights::Flights,
     rights::{Permit, ReadRuns, RunTools},
 };
 
@@ -25,7 +24,6 @@ pub enum From {
 #[derive(Debug)]
 pub struct EventReader {
     scope: tw_store::TenantScope,
-    flights: Arc<Flights>,
     session: SessionId,
     watch: SessionWatch,
     after: i64,
@@ -38,7 +36,10 @@ impl Engine {
     pub async fn create_session(&self, permit: &Permit<RunTools>, title: Option<&str>) -> Result<Session> {
         let caller = permit.caller();
         let scope = self.inner.store.tenant(caller.tenant);
-        scope.create_session("api", title, &caller.principal.label()).await.map_err(Error::store("creating a session"))
+        scope
+            .create_session("api", title, &caller.principal.label())
+            .await
+            .map_err(Error::store("creating a session"))
     }
 
     pub async fn session(&self, permit: &Permit<ReadRuns>, id: SessionId) -> Result<Session> {
@@ -81,13 +82,12 @@ impl Engine {
             }
             From::After(seq) => seq,
         };
-        let flights = Arc::clone(&self.inner.flights);
-        Ok(EventReader { scope, flights, session: session.id, watch, after })
+        Ok(EventReader { scope, session: session.id, watch, after })
     }
 }
 
 impl EventReader {
-    /// The next events; waits until there are some, or until this server is about to hang up.
+    /// The next events; waits until there are some.
     pub async fn next(&mut self) -> Result<Vec<Event>> {
         loop {
             let changed = self.watch.changed();
@@ -97,14 +97,7 @@ impl EventReader {
                 self.after = last.seq;
                 return Ok(events);
             }
-            if self.flights.drained.is_cancelled() {
-                return Err(Error::ShuttingDown);
-            }
-            tokio::select! {
-                () = changed => {}
-                () = tokio::time::sleep(LOOK_EVERY) => {}
-                () = self.flights.drained.cancelled() => {}
-            }
+            let _ = tokio::time::timeout(LOOK_EVERY, changed).await;
         }
     }
 }

@@ -67,7 +67,8 @@ impl<T: DeserializeOwned> FromRequest<App> for JsonBytes<T> {
 
 async fn read(headers: &HeaderMap, body: Body, limit: usize) -> Result<Bytes, Problem> {
     let too_large = || Problem::new(Code::PayloadTooLarge, format!("the body is over {limit} bytes"));
-    let announced = headers.get(header::CONTENT_LENGTH).and_then(|value| value.to_str().ok()?.parse::<usize>().ok());
+    let announced =
+        headers.get(header::CONTENT_LENGTH).and_then(|value| value.to_str().ok()?.parse::<usize>().ok());
     if announced.is_some_and(|length| limit < length) {
         return Err(too_large());
     }
@@ -157,11 +158,19 @@ fn require_json(headers: &HeaderMap) -> Result<(), Problem> {
     if !media_type.eq_ignore_ascii_case("application/json") || types.next().is_some() {
         return refused("this route reads JSON: send one `Content-Type: application/json`");
     }
-    let charsets = parts.filter_map(|part| part.trim().split_once('=')).filter(|(name, _)| name.eq_ignore_ascii_case("charset"));
-    if !charsets.map(|(_, charset)| charset.trim_matches('"')).all(|charset| charset.eq_ignore_ascii_case("utf-8")) {
+    let charsets = parts
+        .filter_map(|part| part.trim().split_once('='))
+        .filter(|(name, _)| name.eq_ignore_ascii_case("charset"));
+    if !charsets
+        .map(|(_, charset)| charset.trim_matches('"'))
+        .all(|charset| charset.eq_ignore_ascii_case("utf-8"))
+    {
         return refused("JSON is read as UTF-8 and nothing else: leave `charset` out");
     }
-    let packed = headers.get_all(header::CONTENT_ENCODING).iter().any(|value| !value.as_bytes().eq_ignore_ascii_case(b"identity"));
+    let packed = headers
+        .get_all(header::CONTENT_ENCODING)
+        .iter()
+        .any(|value| !value.as_bytes().eq_ignore_ascii_case(b"identity"));
     if packed {
         return refused("this route reads bodies as they are: send no `Content-Encoding`");
     }

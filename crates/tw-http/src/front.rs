@@ -66,7 +66,10 @@ impl Hosts {
 
     /// The page of another server that asks, where it may.
     fn guest(&self, headers: &HeaderMap) -> Option<HeaderValue> {
-        headers.get(header::ORIGIN).filter(|origin| origin.to_str().is_ok_and(|origin| self.lists(origin))).cloned()
+        headers
+            .get(header::ORIGIN)
+            .filter(|origin| origin.to_str().is_ok_and(|origin| self.lists(origin)))
+            .cloned()
     }
 
     fn check(&self, headers: &HeaderMap, authority: Option<&str>) -> Result<(), Problem> {
@@ -84,7 +87,8 @@ impl Hosts {
         }
         for origin in headers.get_all(header::ORIGIN) {
             if !origin.to_str().is_ok_and(|origin| self.takes_origin(origin)) {
-                let detail = "pages of this origin may not ask; the setting `allowed_origins` names those that may";
+                let detail =
+                    "pages of this origin may not ask; the setting `allowed_origins` names those that may";
                 return Err(Problem::new(Code::ForeignHost, detail));
             }
         }
@@ -165,20 +169,26 @@ async fn front(State(app): State<App>, mut request: Request, next: Next) -> Resp
         "status" => status.to_string()
     )
     .increment(1);
-    span.in_scope(|| tracing::debug!(status, took_us = u64::try_from(took.as_micros()).unwrap_or(u64::MAX), "answered"));
+    span.in_scope(|| {
+        tracing::debug!(status, took_us = u64::try_from(took.as_micros()).unwrap_or(u64::MAX), "answered")
+    });
     response
 }
 
 /// What a browser asks before it lets a page of another server ask.
 fn is_preflight(request: &Request) -> bool {
-    request.method() == Method::OPTIONS && request.headers().contains_key(header::ACCESS_CONTROL_REQUEST_METHOD)
+    request.method() == Method::OPTIONS
+        && request.headers().contains_key(header::ACCESS_CONTROL_REQUEST_METHOD)
 }
 
 fn preflight(headers: &HeaderMap) -> Response {
     let mut response = axum::response::IntoResponse::into_response(StatusCode::NO_CONTENT);
     let asked = headers.get(header::ACCESS_CONTROL_REQUEST_HEADERS).cloned();
     let answer = response.headers_mut();
-    answer.insert(header::ACCESS_CONTROL_ALLOW_METHODS, HeaderValue::from_static("GET, POST, PUT, PATCH, DELETE"));
+    answer.insert(
+        header::ACCESS_CONTROL_ALLOW_METHODS,
+        HeaderValue::from_static("GET, POST, PUT, PATCH, DELETE"),
+    );
     answer.extend(asked.map(|asked| (header::ACCESS_CONTROL_ALLOW_HEADERS, asked)));
     answer.insert(header::ACCESS_CONTROL_MAX_AGE, HeaderValue::from_static("600"));
     response
@@ -196,18 +206,25 @@ fn welcome(response: &mut Response, origin: HeaderValue) {
 fn request_id(headers: &HeaderMap) -> Arc<str> {
     let given = headers.get(&REQUEST_ID).and_then(|value| value.to_str().ok());
     let fit = |id: &&str| {
-        (8..=64).contains(&id.len()) && id.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte))
+        (8..=64).contains(&id.len())
+            && id.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte))
     };
     given.filter(fit).map_or_else(|| Uuid::now_v7().to_string().into(), Arc::from)
 }
 
 /// The trace id of a W3C `traceparent`; `None` for a header that is none, which counts as not sent.
 fn trace_id(value: &HeaderValue) -> Option<String> {
-    let is_hex = |text: &str, len| text.len() == len && text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
+    let is_hex = |text: &str, len| {
+        text.len() == len && text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
+    };
     let is_id = |text: &str, len| is_hex(text, len) && text.bytes().any(|byte| byte != b'0');
     match value.to_str().ok()?.split('-').collect::<Vec<_>>()[..] {
         [version, trace, parent, flags, ..]
-            if is_hex(version, 2) && version != "ff" && is_id(trace, 32) && is_id(parent, 16) && is_hex(flags, 2) =>
+            if is_hex(version, 2)
+                && version != "ff"
+                && is_id(trace, 32)
+                && is_id(parent, 16)
+                && is_hex(flags, 2) =>
         {
             Some(trace.to_owned())
         }
@@ -248,7 +265,9 @@ mod tests {
         for host in ["127.0.0.1", "localhost:7420", "LOCALHOST", "[::1]:80", "tools.example.com"] {
             assert!(hosts().serves(host), "{host}");
         }
-        for host in ["evil.example", "127.0.0.1.evil.example", "localhost.", "tools.example.com.evil", "", "::1"] {
+        for host in
+            ["evil.example", "127.0.0.1.evil.example", "localhost.", "tools.example.com.evil", "", "::1"]
+        {
             assert!(!hosts().serves(host), "{host}");
         }
     }
@@ -258,7 +277,9 @@ mod tests {
         for origin in ["http://localhost:7420", "https://tools.example.com", "https://app.example.org"] {
             assert!(hosts().takes_origin(origin), "{origin}");
         }
-        for origin in ["null", "http://evil.example", "https://app.example.org.evil", "file://", "http://u@localhost"] {
+        for origin in
+            ["null", "http://evil.example", "https://app.example.org.evil", "file://", "http://u@localhost"]
+        {
             assert!(!hosts().takes_origin(origin), "{origin}");
         }
     }

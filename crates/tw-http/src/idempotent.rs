@@ -80,7 +80,8 @@ impl Answered {
 
     /// What is stored: a line with the headers, then the body.
     fn to_stored(&self) -> String {
-        let headers = self.headers.iter().map(|(name, value)| (name.as_str(), value.to_str().unwrap_or_default()));
+        let headers =
+            self.headers.iter().map(|(name, value)| (name.as_str(), value.to_str().unwrap_or_default()));
         let headers: BTreeMap<_, _> = headers.collect();
         format!("{}\n{}", text(&headers), self.kept.as_deref().unwrap_or(&self.body))
     }
@@ -89,7 +90,8 @@ impl Answered {
         let status = StatusCode::from_u16(status).unwrap_or(StatusCode::OK);
         let (headers, body) = stored.split_once('\n').unwrap_or(("", stored));
         let headers: BTreeMap<String, String> = serde_json::from_str(headers).unwrap_or_default();
-        let headers = headers.into_iter().filter_map(|(name, value)| Some((name.parse().ok()?, value.parse().ok()?)));
+        let headers =
+            headers.into_iter().filter_map(|(name, value)| Some((name.parse().ok()?, value.parse().ok()?)));
         Self { status, headers: headers.collect(), body: body.to_owned(), kept: None }
     }
 }
@@ -100,7 +102,8 @@ fn text(value: &impl Serialize) -> String {
 
 impl IntoResponse for Answered {
     fn into_response(self) -> Response {
-        let typed = (!self.body.is_empty()).then(|| (header::CONTENT_TYPE, HeaderValue::from_static("application/json")));
+        let typed = (!self.body.is_empty())
+            .then(|| (header::CONTENT_TYPE, HeaderValue::from_static("application/json")));
         let mut response = (self.status, self.body).into_response();
         let headers = response.headers_mut();
         headers.remove(header::CONTENT_TYPE);
@@ -120,7 +123,8 @@ pub(crate) async fn once(
     // A caller who hangs up ends its request, and must not leave a key behind that nobody closes.
     let made = async move { make_once(&app, &caller, &key, make).await };
     let made = tokio::spawn(made.in_current_span()).await;
-    let made = made.unwrap_or_else(|_| Err(Problem::new(Code::Internal, "the server failed to do its own work")));
+    let made =
+        made.unwrap_or_else(|_| Err(Problem::new(Code::Internal, "the server failed to do its own work")));
     made.map(IntoResponse::into_response)
 }
 
@@ -151,7 +155,8 @@ mod tests {
 
     #[test]
     fn answer_is_stored_with_its_headers_and_without_its_secret() {
-        let made = Answered::json(StatusCode::CREATED, &"the secret").keeping(&"***").with(header::ETAG, "\"1-2\"");
+        let made =
+            Answered::json(StatusCode::CREATED, &"the secret").keeping(&"***").with(header::ETAG, "\"1-2\"");
         let again = Answered::from_stored(201, &made.to_stored());
         assert_eq!((again.status, &*again.body), (StatusCode::CREATED, "\"***\""));
         assert_eq!(again.headers, made.headers);

@@ -61,6 +61,9 @@ pub fn router(engine: Engine, settings: Settings) -> axum::Router {
     let hosts = Arc::new(Hosts::new(&settings));
     let app = App { engine, settings: Arc::new(settings), hosts };
     let (router, _) = routes::routes().split_for_parts();
-    front::wrap(router.fallback(problem::no_such_path).method_not_allowed_fallback(problem::no_such_method), &app)
-        .with_state(app)
+    front::wrap(
+        router.fallback(problem::no_such_path).method_not_allowed_fallback(problem::no_such_method),
+        &app,
+    )
+    .with_state(app)
 }

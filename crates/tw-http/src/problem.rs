@@ -51,8 +51,14 @@ impl Problem {
     pub(crate) fn invalid(path: impl Into<String>, message: impl Into<String>) -> Self {
         let fault = Fault { path: path.into(), message: message.into() };
         let place = fault.path.trim_start_matches('/');
-        let detail = if place.is_empty() { fault.message.clone() } else { format!("`{place}` {}", fault.message) };
+        let detail =
+            if place.is_empty() { fault.message.clone() } else { format!("`{place}` {}", fault.message) };
         Self { errors: vec![fault], ..Self::new(Code::InvalidParams, detail) }
+    }
+
+    /// The same under another code.
+    pub(crate) fn recoded(self, code: Code) -> Self {
+        Self { code, ..self }
     }
 
     pub(crate) fn code(&self) -> Code {
@@ -75,7 +81,8 @@ impl Problem {
         };
         let body = serde_json::to_vec(&document).expect("a problem is plain JSON");
         let status = StatusCode::from_u16(document.status).expect("every code has a status that HTTP knows");
-        let mut response = (status, [(header::CONTENT_TYPE, "application/problem+json")], body).into_response();
+        let mut response =
+            (status, [(header::CONTENT_TYPE, "application/problem+json")], body).into_response();
         let headers = response.headers_mut();
         if let Some(seconds) = self.retry_after_s {
             headers.insert(header::RETRY_AFTER, HeaderValue::from(seconds));
@@ -168,5 +175,8 @@ pub(crate) async fn no_such_path() -> Problem {
 }
 
 pub(crate) async fn no_such_method() -> Problem {
-    Problem::new(Code::MethodNotAllowed, "this path does not take that method; the `Allow` header lists those it takes")
+    Problem::new(
+        Code::MethodNotAllowed,
+        "this path does not take that method; the `Allow` header lists those it takes",
+    )
 }

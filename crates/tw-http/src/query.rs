@@ -49,9 +49,16 @@ impl Params {
     }
 
     /// One of a closed set of words.
-    pub(crate) fn word<T>(&self, name: &str, parse: impl Fn(&str) -> Option<T>, words: &str) -> Result<Option<T>, Problem> {
+    pub(crate) fn word<T>(
+        &self,
+        name: &str,
+        parse: impl Fn(&str) -> Option<T>,
+        words: &str,
+    ) -> Result<Option<T>, Problem> {
         self.text(name)
-            .map(|text| parse(&text).ok_or_else(|| Problem::invalid(format!("/{name}"), format!("is one of {words}"))))
+            .map(|text| {
+                parse(&text).ok_or_else(|| Problem::invalid(format!("/{name}"), format!("is one of {words}")))
+            })
             .transpose()
     }
 

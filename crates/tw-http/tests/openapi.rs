@@ -17,7 +17,10 @@ fn every_operation_is_described() {
     for (path, item) in api["paths"].as_object().unwrap() {
         for (method, operation) in item.as_object().unwrap() {
             let place = format!("{method} {path}");
-            assert!(operation["summary"].as_str().is_some_and(|text| text.ends_with('.')), "{place} says nothing");
+            assert!(
+                operation["summary"].as_str().is_some_and(|text| text.ends_with('.')),
+                "{place} says nothing"
+            );
             assert!(!operation["responses"].as_object().unwrap().is_empty(), "{place} answers nothing");
         }
     }

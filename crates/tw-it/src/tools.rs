@@ -27,7 +27,15 @@ struct Echoed {
 }
 
 /// Gives back what it is given.
-#[tool(slug = "test.echo", name = "Echo", category = "test", icon = "repeat", version = "1.0.0", level = "read", pure)]
+#[tool(
+    slug = "test.echo",
+    name = "Echo",
+    category = "test",
+    icon = "repeat",
+    version = "1.0.0",
+    level = "read",
+    pure
+)]
 async fn echo(_cx: ToolContext, input: Echo) -> Result<Reply<Echoed>, ToolFailure> {
     Ok(Reply::new(Echoed { value: input.value }, "echoed"))
 }
@@ -60,7 +68,14 @@ async fn write_line(input: Line) -> Result<Reply<Done>, ToolFailure> {
 }
 
 /// Adds a line to a file: an effect that can be counted, also after the server was killed.
-#[tool(slug = "test.write", name = "Write", category = "test", icon = "pen", version = "1.0.0", level = "write")]
+#[tool(
+    slug = "test.write",
+    name = "Write",
+    category = "test",
+    icon = "pen",
+    version = "1.0.0",
+    level = "write"
+)]
 async fn write(_cx: ToolContext, input: Line) -> Result<Reply<Done>, ToolFailure> {
     write_line(input).await
 }
@@ -86,7 +101,14 @@ struct Slow {
 }
 
 /// Takes its time, and does nothing.
-#[tool(slug = "test.slow", name = "Slow", category = "test", icon = "clock", version = "1.0.0", level = "read")]
+#[tool(
+    slug = "test.slow",
+    name = "Slow",
+    category = "test",
+    icon = "clock",
+    version = "1.0.0",
+    level = "read"
+)]
 async fn slow(cx: ToolContext, input: Slow) -> Result<Reply<Done>, ToolFailure> {
     tokio::time::sleep(Duration::from_millis(input.ms).min(cx.remaining() * 2)).await;
     Ok(Reply::new(Done { done: format!("{} ms", input.ms) }, "waited"))
@@ -121,13 +143,27 @@ async fn fail(_cx: ToolContext, input: Words) -> Result<Reply<Done>, ToolFailure
 }
 
 /// Crashes.
-#[tool(slug = "test.panic", name = "Panic", category = "test", icon = "bomb", version = "1.0.0", level = "read")]
+#[tool(
+    slug = "test.panic",
+    name = "Panic",
+    category = "test",
+    icon = "bomb",
+    version = "1.0.0",
+    level = "read"
+)]
 async fn panic(_cx: ToolContext, input: Words) -> Result<Reply<Done>, ToolFailure> {
     panic!("{}", input.message)
 }
 
 /// Says the message word by word while it runs.
-#[tool(slug = "test.append", name = "Append", category = "test", icon = "text", version = "1.0.0", level = "draft")]
+#[tool(
+    slug = "test.append",
+    name = "Append",
+    category = "test",
+    icon = "text",
+    version = "1.0.0",
+    level = "draft"
+)]
 async fn append(cx: ToolContext, input: Words) -> Result<Reply<Done>, ToolFailure> {
     for word in input.message.split(' ') {
         cx.append(word);

@@ -18,11 +18,12 @@ mod slug;
 mod time;
 mod tool;
 
-pub use call::{ActsAs, Actor, Caller, Channel, Link, Mode, Principal, RunStatus, Source};
+pub use call::{Actor, ActsAs, Caller, Channel, Link, Mode, Principal, RunStatus, Source};
 pub use code::Code;
 pub use event::{Effect, EventKind};
 pub use id::{
-    ApprovalId, AuditId, EventId, IdError, KeyId, LoginId, ReplicaId, RunId, SessionId, TenantId, ToolId, UserId,
+    ApprovalId, AuditId, EventId, IdError, KeyId, LoginId, ReplicaId, RunId, SessionId, TenantId, ToolId,
+    UserId,
 };
 pub use outcome::{ToolFailure, ToolResult};
 pub use permission::{Permission, PermissionError, PermissionSet};

@@ -168,14 +168,18 @@ mod tests {
 
     #[test]
     fn names_of_all_five_dialects_are_slugs() {
-        for text in ["roi-calculator", "manageTools", "web_search", "data.searchRecords", "github.create_issue"] {
+        for text in
+            ["roi-calculator", "manageTools", "web_search", "data.searchRecords", "github.create_issue"]
+        {
             assert_eq!(text.parse::<Slug>().unwrap().as_str(), text);
         }
     }
 
     #[test]
     fn what_could_be_taken_for_another_name_is_refused() {
-        for text in ["p\u{430}y", "a\u{200b}b", "a/b", "a b", "..", "a..b", ".a", "a.", "%2e", "a\u{202e}b", "ａ"] {
+        for text in
+            ["p\u{430}y", "a\u{200b}b", "a/b", "a b", "..", "a..b", ".a", "a.", "%2e", "a\u{202e}b", "ａ"]
+        {
             refused(text);
         }
         assert_eq!(refused("a__b"), SlugError::DoubleUnderscore);

@@ -105,7 +105,12 @@ pub struct Execution {
 
 impl Default for Execution {
     fn default() -> Self {
-        Self { is_pure: false, concurrency_group: "default".to_owned(), max_concurrency: None, timeout_s: None }
+        Self {
+            is_pure: false,
+            concurrency_group: "default".to_owned(),
+            max_concurrency: None,
+            timeout_s: None,
+        }
     }
 }
 

@@ -57,10 +57,14 @@ impl Rule {
     pub const fn verdict(self) -> Verdict {
         match self {
             Self::MayNotRun | Self::LacksPermission => Verdict::Deny,
-            Self::Destructive | Self::ApproveAllWrites | Self::PolicyAlwaysAsk | Self::LevelWrite => Verdict::Ask,
-            Self::PersonsOwnCall | Self::PolicyAuto | Self::LevelRead | Self::LevelDraft | Self::NothingSaid => {
-                Verdict::Allow
+            Self::Destructive | Self::ApproveAllWrites | Self::PolicyAlwaysAsk | Self::LevelWrite => {
+                Verdict::Ask
             }
+            Self::PersonsOwnCall
+            | Self::PolicyAuto
+            | Self::LevelRead
+            | Self::LevelDraft
+            | Self::NothingSaid => Verdict::Allow,
         }
     }
 

@@ -102,7 +102,9 @@ fn reference(facts: &Facts<'_>) -> Verdict {
         return Verdict::Allow;
     }
     match (facts.tool.level, facts.tool.policy) {
-        (Some(Level::Destructive), _) | (_, Some(Policy::AlwaysAsk)) | (Some(Level::Write), None) => Verdict::Ask,
+        (Some(Level::Destructive), _) | (_, Some(Policy::AlwaysAsk)) | (Some(Level::Write), None) => {
+            Verdict::Ask
+        }
         (Some(Level::Write), Some(Policy::Auto)) if facts.approve_all_writes => Verdict::Ask,
         _ => Verdict::Allow,
     }

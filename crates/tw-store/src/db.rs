@@ -13,7 +13,8 @@ use sqlx::{
     pool::PoolConnection,
     postgres::{PgConnectOptions, PgConnection, PgPool, PgPoolOptions},
     sqlite::{
-        SqliteConnectOptions, SqliteConnection, SqliteJournalMode, SqlitePool, SqlitePoolOptions, SqliteSynchronous,
+        SqliteConnectOptions, SqliteConnection, SqliteJournalMode, SqlitePool, SqlitePoolOptions,
+        SqliteSynchronous,
     },
 };
 
@@ -36,8 +37,12 @@ pub enum Durability {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Target {
     /// A file of our own.
-    Sqlite { file: PathBuf },
-    Postgres { url: String },
+    Sqlite {
+        file: PathBuf,
+    },
+    Postgres {
+        url: String,
+    },
 }
 
 impl Target {
@@ -308,19 +313,22 @@ pub async fn migrate(target: &Target) -> Result<()> {
     };
     match target {
         Target::Sqlite { file } => {
-            let migrator = Migrator::with_migrations(migrations!["sqlite": 1 "0001_spine", 2 "0002_tools"].into());
+            let migrator =
+                Migrator::with_migrations(migrations!["sqlite": 1 "0001_spine", 2 "0002_tools"].into());
             let options = SqliteConnectOptions::new()
                 .filename(file)
                 .create_if_missing(true)
                 .journal_mode(SqliteJournalMode::Wal)
                 .busy_timeout(Duration::from_secs(30));
-            let mut connection =
-                SqliteConnection::connect_with(&options).await.map_err(Error::doing("opening the database file"))?;
+            let mut connection = SqliteConnection::connect_with(&options)
+                .await
+                .map_err(Error::doing("opening the database file"))?;
             migrator.run(&mut connection).await.map_err(failed)?;
             connection.close().await.map_err(Error::doing("closing the database file"))
         }
         Target::Postgres { url } => {
-            let migrator = Migrator::with_migrations(migrations!["postgres": 1 "0001_spine", 2 "0002_tools"].into());
+            let migrator =
+                Migrator::with_migrations(migrations!["postgres": 1 "0001_spine", 2 "0002_tools"].into());
             let mut connection = PgConnection::connect_with(&pg_options(url)?)
                 .await
                 .map_err(Error::doing("connecting to PostgreSQL"))?;

@@ -56,7 +56,12 @@ impl TenantScope {
 
     /// Takes a key for a write that is not a run. `false` when it is taken. A server that died before it
     /// could say how its write went does not keep the key.
-    pub async fn claim_key(&self, scope: KeyScope<'_>, body_hash: &[u8; 32], expires: Timestamp) -> Result<bool> {
+    pub async fn claim_key(
+        &self,
+        scope: KeyScope<'_>,
+        body_hash: &[u8; 32],
+        expires: Timestamp,
+    ) -> Result<bool> {
         const Q: &str = "INSERT INTO idempotency
             (tenant_id, principal, route, key, body_hash, replica_id, created_us, expires_us)
             VALUES ($1, $2, $3, $4, $5, $6, $7, $8)

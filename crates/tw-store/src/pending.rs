@@ -135,9 +135,10 @@ impl TenantScope {
     async fn select_approvals(&self, conditions: Conditions, tail: &str) -> Result<Vec<Approval>> {
         let sql = format!("{SELECT}{}{tail}", conditions.sql());
         let mut conn = self.read().await?;
-        let rows: Vec<ApprovalRow> = on!(conn, c => bind_args!(sqlx::query_as(AssertSqlSafe(sql)), conditions.args())
+        let rows: Vec<ApprovalRow> =
+            on!(conn, c => bind_args!(sqlx::query_as(AssertSqlSafe(sql)), conditions.args())
             .fetch_all(c).await)
-        .map_err(Error::doing("reading approvals"))?;
+            .map_err(Error::doing("reading approvals"))?;
         rows.into_iter().map(ApprovalRow::approval).collect()
     }
 }
@@ -149,7 +150,10 @@ impl Store {
             WHERE (state = 'waiting' AND expires_us <= $1) OR state = 'ready' ORDER BY expires_us LIMIT $2";
         const PG: &str = "SELECT tenant_id, id FROM tw_due_pending($1, $2)";
         let rows = self.ids(SQLITE, PG, now.micros(), most).await?;
-        Ok(rows.into_iter().map(|(tenant, id)| (TenantId::from_uuid(tenant), ApprovalId::from_uuid(id))).collect())
+        Ok(rows
+            .into_iter()
+            .map(|(tenant, id)| (TenantId::from_uuid(tenant), ApprovalId::from_uuid(id)))
+            .collect())
     }
 }
 

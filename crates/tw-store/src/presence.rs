@@ -51,7 +51,10 @@ impl Presence {
     }
 
     /// Waits for an answer to one statement.
-    pub(crate) async fn in_time<T>(&self, statement: impl Future<Output = sqlx::Result<T>>) -> sqlx::Result<T> {
+    pub(crate) async fn in_time<T>(
+        &self,
+        statement: impl Future<Output = sqlx::Result<T>>,
+    ) -> sqlx::Result<T> {
         timeout(ANSWER, statement).await.unwrap_or_else(|_| {
             self.is_silent();
             Err(sqlx::Error::Io(io::Error::new(io::ErrorKind::TimedOut, "the database does not answer")))

@@ -107,7 +107,8 @@ struct Payload {
     markdown: Option<String>,
 }
 
-const SELECT: &str = "SELECT r.id, r.tenant_id, r.session_id, r.parent_run_id, r.root_run_id, r.tool_id, r.tool, r.version,
+const SELECT: &str =
+    "SELECT r.id, r.tenant_id, r.session_id, r.parent_run_id, r.root_run_id, r.tool_id, r.tool, r.version,
     r.status, r.source, r.channel, r.mode, r.principal, r.actor, r.effectful, r.repeatable, r.replica_id,
     r.lease_epoch, r.summary, r.error, r.error_code, r.effect, r.started_us, r.finished_us, r.duration_us,
     i.payload AS first, o.payload AS last
@@ -127,14 +128,23 @@ impl TenantScope {
     }
 
     /// Runs, newest first, from the one before `before`.
-    pub async fn runs(&self, filter: &RunFilter, before: Option<RunId>, offset: i64, limit: i64) -> Result<Vec<Run>> {
+    pub async fn runs(
+        &self,
+        filter: &RunFilter,
+        before: Option<RunId>,
+        offset: i64,
+        limit: i64,
+    ) -> Result<Vec<Run>> {
         let mut conditions = self.conditions(filter);
         if let Some(before) = before {
             conditions.and("r.id <", Arg::Id(before.uuid()));
         }
         // Both numbers are our own integers; nothing from outside is spelled out here.
-        self.select_runs(conditions, &format!(" ORDER BY r.tenant_id DESC, r.id DESC LIMIT {limit} OFFSET {offset}"))
-            .await
+        self.select_runs(
+            conditions,
+            &format!(" ORDER BY r.tenant_id DESC, r.id DESC LIMIT {limit} OFFSET {offset}"),
+        )
+        .await
     }
 
     /// How many runs there are, up to [`COUNT_MAX`]; `None` beyond.
@@ -204,9 +214,10 @@ impl TenantScope {
     async fn select_runs(&self, conditions: Conditions, tail: &str) -> Result<Vec<Run>> {
         let sql = format!("{SELECT}{}{tail}", conditions.sql());
         let mut conn = self.read().await?;
-        let rows: Vec<RunRow> = on!(conn, c => bind_args!(sqlx::query_as(AssertSqlSafe(sql)), conditions.args())
+        let rows: Vec<RunRow> =
+            on!(conn, c => bind_args!(sqlx::query_as(AssertSqlSafe(sql)), conditions.args())
             .fetch_all(c).await)
-        .map_err(Error::doing("reading runs"))?;
+            .map_err(Error::doing("reading runs"))?;
         rows.into_iter().map(RunRow::run).collect()
     }
 }
@@ -218,7 +229,10 @@ impl Store {
             (SELECT 1 FROM replicas p WHERE p.id = r.replica_id AND p.heartbeat_us > $1) LIMIT $2";
         const PG: &str = "SELECT tenant_id, id FROM tw_orphaned_runs($1, $2)";
         let rows = self.ids(SQLITE, PG, dead_before.micros(), most).await?;
-        Ok(rows.into_iter().map(|(tenant, run)| (TenantId::from_uuid(tenant), RunId::from_uuid(run))).collect())
+        Ok(rows
+            .into_iter()
+            .map(|(tenant, run)| (TenantId::from_uuid(tenant), RunId::from_uuid(run)))
+            .collect())
     }
 
     /// Asks for pairs of ids across tenants: one SQL text for each database, two numbers.

@@ -72,7 +72,8 @@ impl Store {
     /// Whether the database answers, for `/readyz`.
     pub async fn ping(&self) -> Result<()> {
         let mut conn = self.db.read("{}").await?;
-        crate::db::on!(conn, c => sqlx::query("SELECT 1").execute(c).await.map(drop)).map_err(Error::doing("pinging"))
+        crate::db::on!(conn, c => sqlx::query("SELECT 1").execute(c).await.map(drop))
+            .map_err(Error::doing("pinging"))
     }
 
     /// Ends the log's lanes after what they hold, then the connections.

@@ -87,7 +87,8 @@ impl TenantScope {
     pub async fn session(&self, id: SessionId) -> Result<Option<Session>> {
         const STORED: &str = "SELECT id, kind, title, status, principal, last_seq, created_us, updated_us
             FROM sessions WHERE tenant_id = $1 AND id = $2";
-        const OWN: &str = "SELECT id, 'api' AS kind, tool AS title, CASE WHEN finished_us IS NULL THEN 'active'
+        const OWN: &str =
+            "SELECT id, 'api' AS kind, tool AS title, CASE WHEN finished_us IS NULL THEN 'active'
             ELSE 'completed' END AS status, principal, last_seq, started_us AS created_us,
             coalesce(finished_us, started_us) AS updated_us
             FROM runs WHERE tenant_id = $1 AND id = $2 AND session_id = $2";

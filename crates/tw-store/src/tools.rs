@@ -159,7 +159,8 @@ impl TenantScope {
 
 impl OverrideRow {
     fn stored(self) -> Result<StoredOverride> {
-        let corrupt = |what: &str| Error::Corrupt { what: format!("{what} of the override of {}", self.slug) };
+        let corrupt =
+            |what: &str| Error::Corrupt { what: format!("{what} of the override of {}", self.slug) };
         let word = |text: &Option<String>, what: &str, known: bool| match text {
             Some(_) if !known => Err(corrupt(what)),
             _ => Ok(()),
@@ -170,7 +171,8 @@ impl OverrideRow {
         word(&self.status, "the status", status.is_some())?;
         word(&self.permission_policy, "the policy", policy.is_some())?;
         word(&self.permission_level, "the level", level.is_some())?;
-        let tags = self.tags.as_deref().map(serde_json::from_str).transpose().map_err(|_| corrupt("the tags"))?;
+        let tags =
+            self.tags.as_deref().map(serde_json::from_str).transpose().map_err(|_| corrupt("the tags"))?;
         Ok(StoredOverride {
             layer: Override {
                 name: self.name,

@@ -62,17 +62,28 @@ impl Engine {
     }
 
     /// Revokes a key at once: no call that starts after this has been answered is let through with it.
-    pub async fn revoke_key(&self, permit: &Permit<WriteKeys>, id: KeyId, request_id: Option<&str>) -> Result<ApiKey> {
+    pub async fn revoke_key(
+        &self,
+        permit: &Permit<WriteKeys>,
+        id: KeyId,
+        request_id: Option<&str>,
+    ) -> Result<ApiKey> {
         let caller = permit.caller();
         let revoked = self.inner.store.tenant(caller.tenant).revoke_key(id, &by(caller, request_id)).await;
-        let revoked = revoked.map_err(Error::store("revoking a key"))?.ok_or(Error::NotFound { what: "API key" })?;
+        let revoked =
+            revoked.map_err(Error::store("revoking a key"))?.ok_or(Error::NotFound { what: "API key" })?;
         self.inner.identity.epochs.ask(caller.tenant).await?;
         Ok(revoked)
     }
 }
 
 /// Makes a key for a tenant: what the route and the operator's command share.
-pub(super) async fn create(scope: &TenantScope, request: KeyRequest, owner: UserId, by: &By) -> Result<CreatedKey> {
+pub(super) async fn create(
+    scope: &TenantScope,
+    request: KeyRequest,
+    owner: UserId,
+    by: &By,
+) -> Result<CreatedKey> {
     let name = request.name.trim();
     if name.is_empty() || NAME_MAX < name.len() || name.contains(char::is_control) {
         return Err(Error::invalid("/name", format!("has 1 to {NAME_MAX} bytes and no control characters")));

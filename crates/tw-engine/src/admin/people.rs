@@ -44,13 +44,20 @@ const WRONG: Error = Error::Unauthenticated { why: "the email or the password is
 
 impl Engine {
     /// Signs in by email and password, to the given tenant or the person's first.
-    pub async fn sign_in(&self, email: &str, password: String, tenant: Option<&TenantSlug>) -> Result<SignedIn> {
+    pub async fn sign_in(
+        &self,
+        email: &str,
+        password: String,
+        tenant: Option<&TenantSlug>,
+    ) -> Result<SignedIn> {
         let email = normal_email(email).ok_or(WRONG)?;
         self.inner.throttle.attempt(&email)?;
         let memberships = self.inner.store.find_memberships(&email).await;
         let memberships = memberships.map_err(Error::store("looking for a person"))?;
         let wanted = match tenant {
-            Some(slug) => self.inner.store.find_tenant(slug).await.map_err(Error::store("looking for a tenant"))?,
+            Some(slug) => {
+                self.inner.store.find_tenant(slug).await.map_err(Error::store("looking for a tenant"))?
+            }
             None => memberships.first().map(|(tenant, _)| *tenant),
         };
         let member = memberships.into_iter().find(|(tenant, _)| Some(*tenant) == wanted);
@@ -113,7 +120,8 @@ impl Engine {
         };
         let mut tenants = Vec::new();
         for id in ids.map_err(Error::store("reading memberships"))? {
-            let tenant = self.inner.store.tenant(id).tenant().await.map_err(Error::store("reading a tenant"))?;
+            let tenant =
+                self.inner.store.tenant(id).tenant().await.map_err(Error::store("reading a tenant"))?;
             tenants.extend(tenant);
         }
         Ok(tenants)
@@ -124,9 +132,12 @@ impl Engine {
         let caller = permit.caller();
         let nowhere = || Error::NotFound { what: "tenant" };
         if caller.login.is_none() {
-            return Err(Error::NotPermitted { why: "a key belongs to one tenant; sign in to switch".to_owned() });
+            return Err(Error::NotPermitted {
+                why: "a key belongs to one tenant; sign in to switch".to_owned(),
+            });
         }
-        let tenant = self.inner.store.find_tenant(slug).await.map_err(Error::store("looking for a tenant"))?;
+        let tenant =
+            self.inner.store.find_tenant(slug).await.map_err(Error::store("looking for a tenant"))?;
         let tenant = tenant.ok_or_else(nowhere)?;
         let user = caller.principal.owner();
         let role = self.inner.store.tenant(tenant).role_of(user).await;
@@ -146,7 +157,9 @@ impl Engine {
     ) -> Result<SignedIn> {
         let caller = permit.caller();
         if caller.login.is_none() {
-            return Err(Error::NotPermitted { why: "a password is changed by its owner, signed in".to_owned() });
+            return Err(Error::NotPermitted {
+                why: "a password is changed by its owner, signed in".to_owned(),
+            });
         }
         let scope = self.inner.store.tenant(caller.tenant);
         let user = caller.principal.owner();
@@ -161,8 +174,12 @@ impl Engine {
             self.inner.throttle.succeeded(&guesser);
         }
         let hash = self.inner.throttle.hash(new).await?;
-        scope.set_password(user, &hash, &by(caller, request_id)).await.map_err(Error::store("setting a password"))?;
-        let tenants = self.inner.store.memberships_of(user).await.map_err(Error::store("reading memberships"))?;
+        scope
+            .set_password(user, &hash, &by(caller, request_id))
+            .await
+            .map_err(Error::store("setting a password"))?;
+        let tenants =
+            self.inner.store.memberships_of(user).await.map_err(Error::store("reading memberships"))?;
         for elsewhere in tenants.into_iter().filter(|tenant| *tenant != caller.tenant) {
             let scope = self.inner.store.tenant(elsewhere);
             scope.end_logins_of(user).await.map_err(Error::store("ending logins"))?;
@@ -199,7 +216,8 @@ impl Engine {
         let scope = self.inner.store.tenant(caller.tenant);
         let known = scope.user(user).await.map_err(Error::store("reading a user"))?;
         known.ok_or(Error::NotFound { what: "user" })?;
-        let tenants = self.inner.store.memberships_of(user).await.map_err(Error::store("reading memberships"))?;
+        let tenants =
+            self.inner.store.memberships_of(user).await.map_err(Error::store("reading memberships"))?;
         if tenants != [caller.tenant] {
             let why = "the person belongs to other tenants too, so only an operator can make a link for them";
             return Err(Error::Conflict { why: why.to_owned() });
@@ -239,7 +257,8 @@ impl Engine {
     ) -> Result<User> {
         let caller = permit.caller();
         check_role(role)?;
-        let changed = self.inner.store.tenant(caller.tenant).set_role(id, role, &by(caller, request_id)).await;
+        let changed =
+            self.inner.store.tenant(caller.tenant).set_role(id, role, &by(caller, request_id)).await;
         let user = match changed.map_err(Error::store("changing a role"))? {
             Changed::Done(user) | Changed::Stale(user) => user,
             Changed::Missing => return Err(Error::NotFound { what: "user" }),
@@ -248,7 +267,12 @@ impl Engine {
         Ok(user)
     }
 
-    pub async fn remove_user(&self, permit: &Permit<WriteMembers>, id: UserId, request_id: Option<&str>) -> Result<()> {
+    pub async fn remove_user(
+        &self,
+        permit: &Permit<WriteMembers>,
+        id: UserId,
+        request_id: Option<&str>,
+    ) -> Result<()> {
         let caller = permit.caller();
         let removed = self.inner.store.tenant(caller.tenant).remove_member(id, &by(caller, request_id)).await;
         let removed = removed.map_err(Error::store("removing a member"))?;
@@ -259,7 +283,8 @@ impl Engine {
 
 /// Adds a person to a tenant: what the route and the operator's command share.
 pub(super) async fn add(scope: &TenantScope, request: UserRequest, by: &By) -> Result<(User, Added)> {
-    let email = normal_email(&request.email).ok_or_else(|| Error::invalid("/email", "is not an email address"))?;
+    let email =
+        normal_email(&request.email).ok_or_else(|| Error::invalid("/email", "is not an email address"))?;
     let name = request.display_name.trim();
     if name.is_empty() || NAME_MAX < name.len() || name.contains(char::is_control) {
         let message = format!("has 1 to {NAME_MAX} bytes and no control characters");

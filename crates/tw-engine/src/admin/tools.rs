@@ -20,6 +20,7 @@ use crate::{
 pub struct ToolFilter {
     pub status: Option<String>,
     pub implementation_type: Option<String>,
+    pub tool_type: Option<String>,
     pub kind: Option<String>,
     pub origin: Option<String>,
     pub category: Option<String>,
@@ -52,7 +53,8 @@ impl Engine {
         let total = i64::try_from(tools.len()).ok();
         let place = format!("tools/{}/{}", caller.tenant, caller.principal.label());
         if let Some(after) = self.open_cursor(&place, page)? {
-            let from = tools.iter().position(|(tool, _)| tool.def.id.uuid() == after).map_or(0, |index| index + 1);
+            let from =
+                tools.iter().position(|(tool, _)| tool.def.id.uuid() == after).map_or(0, |index| index + 1);
             tools.drain(..from);
         }
         tools.drain(..tools.len().min(usize::try_from(page.offset).unwrap_or(0)));
@@ -125,7 +127,8 @@ fn check(layer: &Override, tool: &ToolDef) -> Result<()> {
         return Err(Error::invalid("/tags", "has at most 50 tags of 100 bytes"));
     }
     if layer.status.is_some_and(|status| !matches!(status, ToolStatus::Deprecated | ToolStatus::Disabled)) {
-        let message = "of a tool defined in code can be deprecated or disabled; null takes it back to published";
+        let message =
+            "of a tool defined in code can be deprecated or disabled; null takes it back to published";
         return Err(Error::invalid("/status", message));
     }
     if layer.permission_level.is_some_and(|level| Some(level) < tool.level) {
@@ -171,7 +174,9 @@ impl Engine {
                 return Err(Error::Stale { what: "tool" });
             }
             Changed::Stale(_) | Changed::Missing => {
-                return Err(Error::Conflict { why: "somebody changed the tool at this moment; try again".to_owned() });
+                return Err(Error::Conflict {
+                    why: "somebody changed the tool at this moment; try again".to_owned(),
+                });
             }
         }
         let epoch = self.inner.identity.epochs.ask(caller.tenant).await?;
@@ -217,9 +222,12 @@ fn runs(def: &ToolDef) -> Result<(), &'static str> {
 
 impl ToolFilter {
     fn takes(&self, def: &ToolDef, available: bool) -> bool {
-        let is = |wanted: &Option<String>, value: &str| wanted.as_deref().is_none_or(|wanted| wanted == value);
+        let is =
+            |wanted: &Option<String>, value: &str| wanted.as_deref().is_none_or(|wanted| wanted == value);
         is(&self.status, def.status.as_str())
             && is(&self.implementation_type, def.implementation.type_name())
+            // Every tool there is so far.
+            && is(&self.tool_type, "system")
             && is(&self.kind, def.layer.as_str())
             && is(&self.origin, def.origin.as_str())
             && is(&self.category, &def.category)

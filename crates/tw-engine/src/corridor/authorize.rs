@@ -32,7 +32,9 @@ pub(crate) fn authorize(resolved: Resolved, caller: &Caller, view: &View) -> Res
     let tool = resolved.into_tool();
     let rule = tw_policy::decide(&facts(&tool, caller, view));
     match rule.verdict() {
-        Verdict::Deny => Err(Error::NotPermitted { why: format!("Tool not permitted: {}: {rule}", tool.def.slug) }),
+        Verdict::Deny => {
+            Err(Error::NotPermitted { why: format!("Tool not permitted: {}: {rule}", tool.def.slug) })
+        }
         Verdict::Allow | Verdict::Ask => Ok(Authorized { tool, rule }),
     }
 }

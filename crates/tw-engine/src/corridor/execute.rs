@@ -11,7 +11,8 @@ use tokio::{
 use toolwright_sdk::{ContextParts, ToolContext};
 use tracing::Instrument;
 use tw_model::{
-    Caller, Code, Effect, EventKind, Mode, Principal, RunId, RunStatus, SessionId, Timestamp, ToolFailure, ToolResult,
+    Caller, Code, Effect, EventKind, Mode, Principal, RunId, RunStatus, SessionId, Timestamp, ToolFailure,
+    ToolResult,
 };
 use tw_store::{
     Run,
@@ -94,28 +95,43 @@ impl Engine {
         let boarding = self.inner.flights.board(caller.tenant, run).ok_or(Rejected::Closed)?;
         let new = record::new_run(self, &caller, &tool, run, mode, claim);
         let event = started_event(&caller, &tool, run, mode, &text);
-        let entry =
-            record::entry(&caller, &tool.slug, run, session, Step::Open(Box::new(new)), vec![event]);
+        let entry = record::entry(&caller, &tool.slug, run, session, Step::Open(Box::new(new)), vec![event]);
         let started = entry.at;
-        let open = (!in_time).then(|| self.fresh_run(&caller, &tool, run, session, mode, started, RunStatus::Running));
+        let open = (!in_time)
+            .then(|| self.fresh_run(&caller, &tool, run, session, mode, started, RunStatus::Running));
         let engine = self.clone();
         let (on_disk, told) = oneshot::channel();
         // From here on nothing depends on the caller: a start that is written has somebody who runs it,
         // and a run that ends has somebody who writes that down.
-        let mut task = tokio::spawn(async move {
-            let starting = if flush_first {
-                engine.append(entry).await?;
-                // Only a caller who no longer waits for the end wants to know.
-                let _ = on_disk.send(());
-                None
-            } else {
-                Some(engine.inner.store.log().append(entry))
-            };
-            let lease_epoch = 1;
-            let job =
-                Job { engine, caller, tool, run, session, mode, started, lease_epoch, starting, input, boarding, slot };
-            job.run().await
-        }.in_current_span());
+        let mut task = tokio::spawn(
+            async move {
+                let starting = if flush_first {
+                    engine.append(entry).await?;
+                    // Only a caller who no longer waits for the end wants to know.
+                    let _ = on_disk.send(());
+                    None
+                } else {
+                    Some(engine.inner.store.log().append(entry))
+                };
+                let lease_epoch = 1;
+                let job = Job {
+                    engine,
+                    caller,
+                    tool,
+                    run,
+                    session,
+                    mode,
+                    started,
+                    lease_epoch,
+                    starting,
+                    input,
+                    boarding,
+                    slot,
+                };
+                job.run().await
+            }
+            .in_current_span(),
+        );
         let ended = match open {
             None => task.await,
             Some(open) => match tokio::time::timeout(wait, &mut task).await {
@@ -221,7 +237,8 @@ impl Job {
             return Outcome::Succeeded(result);
         }
         let faults = schema.faults(&result.data);
-        let first = faults.first().map_or_else(String::new, |fault| format!(": `{}` {}", fault.path, fault.message));
+        let first =
+            faults.first().map_or_else(String::new, |fault| format!(": `{}` {}", fault.path, fault.message));
         Outcome::Failed(ToolFailure::with_code(
             Code::OutputInvalid,
             format!("the tool's output does not fit its schema{first}"),
@@ -266,7 +283,11 @@ impl Job {
         let finished = Finished {
             summary: run.summary.clone(),
             error: run.error.clone(),
-            error_code: run.error_code.as_deref().and_then(|code| code.parse::<Code>().ok()).map(Code::as_str),
+            error_code: run
+                .error_code
+                .as_deref()
+                .and_then(|code| code.parse::<Code>().ok())
+                .map(Code::as_str),
             effect: run.effect.as_deref().map(|_| self.effect()),
             duration_us: Some(duration_us),
         };

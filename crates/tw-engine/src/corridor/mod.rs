@@ -115,7 +115,9 @@ impl Engine {
                 Walk::Changed => caller = self.inner.identity.again(&caller).await?,
             }
         }
-        Err(Error::Conflict { why: "the tenant changed again and again while the call was starting".to_owned() })
+        Err(Error::Conflict {
+            why: "the tenant changed again and again while the call was starting".to_owned(),
+        })
     }
 
     async fn walk_once(&self, caller: &Caller, request: &CallRequest) -> Result<Walk> {
@@ -138,16 +140,18 @@ impl Engine {
         let authorized = authorize::authorize(resolved, caller, &view)?;
         let valid = validate::validate(authorized, &request.input, caller)?;
         let session = self.session_for(caller, request.session).await?;
-        let run = RunId::new();
         let recorded = match gate::gate(valid) {
             gate::Gate::Clear(cleared) => {
                 let wait = request.wait.unwrap_or(cleared.tool().def.timeout()).min(WAIT_MAX);
                 let slot = self.inner.slots.take(caller, cleared.tool(), wait).await?;
-                let start = execute::Start { run, session, caller: caller.clone(), mode: request.mode, claim };
+                // Made once the call has its place: an id begins with the time by which runs are found.
+                let run = RunId::new();
+                let start =
+                    execute::Start { run, session, caller: caller.clone(), mode: request.mode, claim };
                 self.begin(start, cleared, slot, wait).await
             }
             gate::Gate::Ask(asked) => {
-                let park = record::Parking { run, session, caller, mode: request.mode, claim };
+                let park = record::Parking { run: RunId::new(), session, caller, mode: request.mode, claim };
                 self.park(park, &asked, request.wait.map(|wait| wait.min(WAIT_MAX))).await
             }
         };
@@ -168,7 +172,8 @@ impl Engine {
             Some(owner) => owner,
             None => {
                 let session = self.inner.store.tenant(caller.tenant).session(id).await;
-                let session = session.map_err(Error::store("reading a session"))?.ok_or(Error::SessionNotFound)?;
+                let session =
+                    session.map_err(Error::store("reading a session"))?.ok_or(Error::SessionNotFound)?;
                 let owner: std::sync::Arc<str> = session.principal.into();
                 self.inner.session_owners.insert((caller.tenant, id), owner.clone()).await;
                 owner
@@ -209,7 +214,8 @@ impl Engine {
         let approval = match run.status {
             RunStatus::NeedsApproval => {
                 let scope = self.inner.store.tenant(run.tenant);
-                let approval = scope.approval_of_run(run.id).await.map_err(Error::store("reading an approval"))?;
+                let approval =
+                    scope.approval_of_run(run.id).await.map_err(Error::store("reading an approval"))?;
                 approval.map(|approval| approval.id)
             }
             _ => None,

@@ -3,7 +3,8 @@
 use serde::Serialize;
 use serde_json::value::RawValue;
 use tw_model::{
-    ApprovalId, Caller, Channel, Effect, EventId, EventKind, Level, Mode, RunId, RunStatus, Source, Timestamp, ToolId,
+    ApprovalId, Caller, Channel, Effect, EventId, EventKind, Level, Mode, RunId, RunStatus, Source,
+    Timestamp, ToolId,
 };
 use tw_store::log::NewEvent;
 

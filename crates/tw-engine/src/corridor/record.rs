@@ -5,7 +5,8 @@ use std::{sync::Arc, time::Duration};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use tw_model::{
-    ApprovalId, Caller, Channel, EventKind, Link, Mode, Principal, Role, RunId, RunStatus, SessionId, Source, Timestamp,
+    ApprovalId, Caller, Channel, EventKind, Link, Mode, Principal, Role, RunId, RunStatus, SessionId, Source,
+    Timestamp,
 };
 use tw_store::{
     Run,

@@ -79,7 +79,11 @@ impl Slots {
             };
             if let Err(until) = limit.limiter.check_key(&key) {
                 let retry_after = until.wait_time_from(DefaultClock::default().now());
-                return Err(Error::OverLimit { limit: limit.name, per_minute: limit.per_minute, retry_after });
+                return Err(Error::OverLimit {
+                    limit: limit.name,
+                    per_minute: limit.per_minute,
+                    retry_after,
+                });
             }
         }
         let Some(most) = tool.def.execution.max_concurrency else { return Ok(Slot { _place: None }) };

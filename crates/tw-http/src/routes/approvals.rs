@@ -141,9 +141,12 @@ pub(crate) async fn approve(
     }
     check_note(body.note.as_deref())?;
     let yes = Yes { input: body.input, note: body.note, wait: body.wait_ms.map(Duration::from_millis) };
-    once(app.clone(), permit.caller().clone(), key.of(&format!("approvals/{id}/approve"), &bytes), async move {
-        Ok(super::runs::answered(app.engine.approve(&permit, id, yes).await?))
-    })
+    once(
+        app.clone(),
+        permit.caller().clone(),
+        key.of(&format!("approvals/{id}/approve"), &bytes),
+        async move { Ok(super::runs::answered(app.engine.approve(&permit, id, yes).await?)) },
+    )
     .await
 }
 

@@ -202,7 +202,8 @@ impl FromRequestParts<App> for AtBrowser {
     type Rejection = Problem;
 
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self> {
-        let Allowed(permit) = <Allowed<SignedIn> as FromRequestParts<App>>::from_request_parts(parts, app).await?;
+        let Allowed(permit) =
+            <Allowed<SignedIn> as FromRequestParts<App>>::from_request_parts(parts, app).await?;
         if permit.caller().login.is_none() {
             return Err(Problem::new(Code::NotPermitted, "a key cannot do this for its owner; sign in"));
         }

@@ -43,7 +43,8 @@ struct Credentials;
 impl Modify for Credentials {
     fn modify(&self, openapi: &mut utoipa::openapi::OpenApi) {
         let components = openapi.components.get_or_insert_default();
-        let bearer = HttpBuilder::new().scheme(HttpAuthScheme::Bearer).description(Some("An API key")).build();
+        let bearer =
+            HttpBuilder::new().scheme(HttpAuthScheme::Bearer).description(Some("An API key")).build();
         components.add_security_scheme("api_key", SecurityScheme::Http(bearer));
         let cookie = ApiKeyValue::with_description(crate::auth::COOKIE, "A browser that has signed in");
         components.add_security_scheme("login", SecurityScheme::ApiKey(ApiKey::Cookie(cookie)));

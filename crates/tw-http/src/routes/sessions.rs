@@ -13,11 +13,12 @@ use axum::{
 use futures::Stream;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
+use tokio::time::{Instant, MissedTickBehavior};
 use tw_engine::{
     Event, EventReader, From as Place, Session,
     rights::{Permit, ReadRuns, RunTools},
 };
-use tw_model::{SessionId, Timestamp};
+use tw_model::{Code, SessionId, Timestamp};
 use uuid::Uuid;
 
 use crate::{
@@ -182,7 +183,12 @@ pub(crate) async fn stream(
     headers: HeaderMap,
 ) -> Result<Response> {
     let from = start_of(&params, &headers)?;
-    let reader = app.engine.follow(&permit, id, from).await?;
+    let reader = app.engine.follow(&permit, id, from).await;
+    // A place that is not in the log is like one that cannot be read.
+    let reader = reader.map_err(|error| match Problem::from(error) {
+        problem if problem.code() == Code::InvalidParams => problem.recoded(Code::BadRequest),
+        problem => problem,
+    })?;
     let messages = messages(app, permit, reader);
     Ok(Sse::new(messages).keep_alive(KeepAlive::new().interval(HEARTBEAT)).into_response())
 }
@@ -190,7 +196,8 @@ pub(crate) async fn stream(
 fn start_of(params: &Params, headers: &HeaderMap) -> Result<Place> {
     if let Some(last) = headers.get("last-event-id") {
         let seq = last.to_str().ok().and_then(|text| text.parse::<u32>().ok());
-        let seq = seq.ok_or_else(|| Problem::invalid("/Last-Event-ID", "is a sequence number"))?;
+        let seq =
+            seq.ok_or_else(|| Problem::new(Code::BadRequest, "`Last-Event-ID` is a sequence number"))?;
         return Ok(Place::After(seq.into()));
     }
     match params.text("after").as_deref() {
@@ -198,29 +205,35 @@ fn start_of(params: &Params, headers: &HeaderMap) -> Result<Place> {
         Some("latest") => Ok(Place::Latest),
         Some(text) => {
             let seq = text.parse::<u32>();
-            let seq = seq.map_err(|_| Problem::invalid("/after", "is a sequence number or `latest`"))?;
+            let seq =
+                seq.map_err(|_| Problem::new(Code::BadRequest, "`after` is a sequence number or `latest`"))?;
             Ok(Place::After(seq.into()))
         }
     }
 }
 
-/// Ends when the reader may no longer read, the database is away or the server is about to stop: a client that comes back goes on
-/// where it was.
+/// Ends when the reader may no longer read, the database is away or the server is about to stop: a client
+/// that comes back goes on where it was.
 fn messages(
     app: App,
     permit: Permit<ReadRuns>,
     reader: EventReader,
 ) -> impl Stream<Item = std::result::Result<Message, Infallible>> {
-    let state = (app, permit, reader, std::collections::VecDeque::new());
-    futures::stream::unfold(state, |(app, mut permit, mut reader, mut ready)| async move {
+    // One timer for the whole stream: where events never cease, the reader's right is asked for all the same.
+    let mut renew = tokio::time::interval_at(Instant::now() + RENEW_EVERY, RENEW_EVERY);
+    renew.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    let state = (app, permit, reader, std::collections::VecDeque::new(), renew);
+    futures::stream::unfold(state, |(app, mut permit, mut reader, mut ready, mut renew)| async move {
         loop {
-            if let Some(message) = ready.pop_front() {
-                return Some((Ok(message), (app, permit, reader, ready)));
-            }
             tokio::select! {
-                events = reader.next() => ready.extend(events.ok()?.into_iter().map(message)),
+                biased;
+                _ = renew.tick() => permit = app.engine.renew(&permit).await.ok()?,
                 () = app.engine.closing() => return None,
-                () = tokio::time::sleep(RENEW_EVERY) => permit = app.engine.renew(&permit).await.ok()?,
+                () = std::future::ready(()), if !ready.is_empty() => {
+                    let message = ready.pop_front()?;
+                    return Some((Ok(message), (app, permit, reader, ready, renew)));
+                }
+                events = reader.next() => ready.extend(events.ok()?.into_iter().map(message)),
             }
         }
     })

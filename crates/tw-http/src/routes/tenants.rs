@@ -111,7 +111,9 @@ pub(crate) async fn change(
         None | Some("*") => None,
         Some(etag) => {
             let micros = etag.trim_matches('"').parse::<i64>();
-            let stale = |_| Problem::new(tw_model::Code::PreconditionFailed, "`If-Match` names no ETag of this tenant");
+            let stale = |_| {
+                Problem::new(tw_model::Code::PreconditionFailed, "`If-Match` names no ETag of this tenant")
+            };
             Some(Timestamp::from_micros(micros.map_err(stale)?))
         }
     };

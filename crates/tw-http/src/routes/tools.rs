@@ -13,7 +13,7 @@ use tw_engine::{
     CallRequest, Listed, ToolChange, ToolFilter,
     rights::{Permit, ReadTools, UpdateTools},
 };
-use tw_model::{Code, Level, Mode, OutputSection, Policy, SessionId, ToolStatus};
+use tw_model::{Code, Layer, Level, Mode, Origin, OutputSection, Policy, SessionId, ToolStatus};
 use uuid::Uuid;
 
 use super::{List, runs::RunAnswer};
@@ -131,11 +131,15 @@ pub(crate) async fn list(
     Allowed(permit): Allowed<ReadTools>,
     params: Params,
 ) -> Result<axum::Json<List<ToolItem>>> {
+    let status = params.word("status", ToolStatus::parse, "draft, published, deprecated, disabled")?;
+    let layer = params.word("kind", Layer::parse, "code, system_override, tenant_custom")?;
+    let origin = params.word("origin", Origin::parse, "code, builtin, database, bundle, mcp")?;
     let filter = ToolFilter {
-        status: params.text("status"),
+        status: status.map(|status| status.as_str().to_owned()),
         implementation_type: params.text("implementation_type"),
-        kind: params.text("kind"),
-        origin: params.text("origin"),
+        tool_type: params.text("tool_type"),
+        kind: layer.map(|layer| layer.as_str().to_owned()),
+        origin: origin.map(|origin| origin.as_str().to_owned()),
         category: params.text("category"),
         available: params.parsed("available", "is true or false")?,
         q: params.text("q"),
@@ -214,7 +218,9 @@ pub(crate) struct ChangeTool {
 }
 
 /// A field that is there, be it `null`.
-fn given<'de, D: Deserializer<'de>, T: Deserialize<'de>>(deserializer: D) -> std::result::Result<Option<Option<T>>, D::Error> {
+fn given<'de, D: Deserializer<'de>, T: Deserialize<'de>>(
+    deserializer: D,
+) -> std::result::Result<Option<Option<T>>, D::Error> {
     Option::deserialize(deserializer).map(Some)
 }
 
@@ -342,7 +348,8 @@ pub(crate) async fn run(
     if body.wait_ms.is_some_and(|wait| 120_000 < wait) {
         return Err(Problem::invalid("/wait_ms", "is at most 120000"));
     }
-    let input = body.input.unwrap_or_else(|| RawValue::from_string("{}".to_owned()).expect("an empty object"));
+    let input =
+        body.input.unwrap_or_else(|| RawValue::from_string("{}".to_owned()).expect("an empty object"));
     let request = CallRequest {
         idempotency: key.of(&format!("run/{}", tool.to_ascii_lowercase()), &bytes),
         tool,

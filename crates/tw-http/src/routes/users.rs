@@ -189,7 +189,10 @@ pub(crate) struct RoleView {
 pub(crate) async fn roles(_permit: Allowed<ReadMembers>) -> axum::Json<List<RoleView>> {
     let items: Vec<_> = Role::ALL
         .into_iter()
-        .map(|role| RoleView { slug: role.as_str(), permissions: role.permissions().iter().cloned().collect() })
+        .map(|role| RoleView {
+            slug: role.as_str(),
+            permissions: role.permissions().iter().cloned().collect(),
+        })
         .collect();
     let total = i64::try_from(items.len()).ok();
     axum::Json(List { items, next_cursor: None, total })

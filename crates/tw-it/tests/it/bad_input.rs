@@ -90,7 +90,9 @@ impl Scene {
     /// The path of an operation with `thing` where its parameter is.
     fn path_with(operation: &Operation, thing: &str) -> String {
         match (operation.path.find('{'), operation.path.find('}')) {
-            (Some(from), Some(to)) => format!("{}{thing}{}", &operation.path[..from], &operation.path[to + 1..]),
+            (Some(from), Some(to)) => {
+                format!("{}{thing}{}", &operation.path[..from], &operation.path[to + 1..])
+            }
             _ => operation.path.clone(),
         }
     }
@@ -112,9 +114,13 @@ impl Scene {
             "post /api/tools/{tool}/run" => json!({ "input": { "value": 1 } }),
             "patch /api/tools/{tool}" => json!({ "name": "Echo" }),
             "post /api/api-keys" => json!({ "name": "new", "role": "viewer" }),
-            "post /api/users" => json!({ "email": "new@acme.example", "display_name": "New", "role": "member" }),
+            "post /api/users" => {
+                json!({ "email": "new@acme.example", "display_name": "New", "role": "member" })
+            }
             "patch /api/users/{id}" => json!({ "role": "viewer" }),
-            "post /api/auth/login" => json!({ "email": "nobody@acme.example", "password": "not the password" }),
+            "post /api/auth/login" => {
+                json!({ "email": "nobody@acme.example", "password": "not the password" })
+            }
             _ => Value::Null,
         };
         if known.is_object() {
@@ -150,7 +156,14 @@ impl Scene {
     }
 
     /// As [`Scene::ask`], for a JSON body sent to something that is there.
-    async fn post(&self, report: &mut Report, operation: &Operation, name: &str, body: &[u8], wanted: &Wanted) {
+    async fn post(
+        &self,
+        report: &mut Report,
+        operation: &Operation,
+        name: &str,
+        body: &[u8],
+        wanted: &Wanted,
+    ) {
         let lines = [self.credentials(operation), "Content-Type: application/json"];
         let request = raw::with_body(&operation.method.to_uppercase(), &self.path(operation), &lines, body);
         self.ask(report, &format!("{}, {name}", operation.name()), &request, wanted).await;
@@ -170,7 +183,10 @@ impl Scene {
         let after = self.census().await;
         for (name, count) in before {
             if after[name] != *count {
-                report.fault("afterwards", &format!("there were {count} {name}, now there are {}", after[name]));
+                report.fault(
+                    "afterwards",
+                    &format!("there were {count} {name}, now there are {}", after[name]),
+                );
             }
         }
         self.is_well(&mut report).await;
@@ -298,7 +314,9 @@ impl Wanted {
         match self {
             Self::Done(status) if response.status == *status => Ok(()),
             Self::Done(status) => Err(format!("{} instead of {status}: {}", response.status, response.body)),
-            Self::Unreadable(_) if response.body.is_empty() && (400..500).contains(&response.status) => Ok(()),
+            Self::Unreadable(_) if response.body.is_empty() && (400..500).contains(&response.status) => {
+                Ok(())
+            }
             Self::Problem(statuses) | Self::Unreadable(statuses) => {
                 if !(400..500).contains(&response.status)
                     || !statuses.is_empty() && !statuses.contains(&response.status)
@@ -314,7 +332,8 @@ impl Wanted {
 
 /// Whether an answer is a problem document as the contract has it.
 pub(crate) fn is_problem(response: &Response) -> Result<(), String> {
-    let wrong = |what: &str| Err(format!("{what}: {} {} {:?}", response.status, response.body, response.headers));
+    let wrong =
+        |what: &str| Err(format!("{what}: {} {} {:?}", response.status, response.body, response.headers));
     if response.header("content-type") != Some("application/problem+json") {
         return wrong("not a problem document");
     }
@@ -347,6 +366,7 @@ impl Report {
         self.faults.push(format!("{name:.200}: {fault:.400}"));
     }
 
+    #[expect(clippy::print_stdout, reason = "a figure without its count says little")]
     fn conclude(self) {
         let mut text = String::new();
         for fault in &self.faults {

@@ -51,8 +51,18 @@ fn place_of(answer: &Answer) -> String {
 }
 
 const ANSWER_KEYS: [&str; 12] = [
-    "run_id", "tool", "version", "status", "success", "output", "summary", "markdown", "error", "error_code",
-    "duration_ms", "session_id",
+    "run_id",
+    "tool",
+    "version",
+    "status",
+    "success",
+    "output",
+    "summary",
+    "markdown",
+    "error",
+    "error_code",
+    "duration_ms",
+    "session_id",
 ];
 const RECORD_KEYS: [&str; 8] =
     ["parent_run_id", "input", "source", "channel", "mode", "actor", "started_at", "finished_at"];
@@ -65,8 +75,14 @@ on_both! {
         let answer = member.run("test.echo", json!({ "value": 1 })).await;
         let told = answer.is("200 success").json();
         assert_eq!(keys(&told), BTreeSet::from(ANSWER_KEYS));
-        assert_eq!((&told["tool"], &told["version"], &told["success"]), (&json!("test.echo"), &json!("1.0.0"), &json!(true)));
-        assert_eq!((&told["summary"], &told["error"], &told["error_code"]), (&json!("echoed"), &Value::Null, &Value::Null));
+        assert_eq!(
+            (&told["tool"], &told["version"], &told["success"]),
+            (&json!("test.echo"), &json!("1.0.0"), &json!(true))
+        );
+        assert_eq!(
+            (&told["summary"], &told["error"], &told["error_code"]),
+            (&json!("echoed"), &Value::Null, &Value::Null)
+        );
         assert!(told["duration_ms"].is_u64() && !answer.headers.contains_key("location"));
         assert_eq!(told["session_id"], told["run_id"], "a run outside of any session is its own");
 
@@ -75,7 +91,10 @@ on_both! {
         for key in ANSWER_KEYS {
             assert_eq!(record[key], told[key], "{key}");
         }
-        assert_eq!((&record["source"], &record["mode"], &record["parent_run_id"]), (&json!("api"), &json!("production"), &Value::Null));
+        assert_eq!(
+            (&record["source"], &record["mode"], &record["parent_run_id"]),
+            (&json!("api"), &json!("production"), &Value::Null)
+        );
         assert!(record["started_at"].as_str().unwrap() <= record["finished_at"].as_str().unwrap());
         assert!(record["started_at"].as_str().unwrap().ends_with('Z'));
         assert_eq!(record["actor"]["kind"], "user");
@@ -84,7 +103,11 @@ on_both! {
         let event = &events["items"][0];
         let named = ["id", "seq", "type", "run_id", "session_id", "tool", "actor", "payload", "at"];
         assert_eq!(keys(event), BTreeSet::from(named));
-        assert_eq!((&event["type"], &event["id"]), (&json!("tool.started"), &told["run_id"]), "a run has the id of its start");
+        assert_eq!(
+            (&event["type"], &event["id"]),
+            (&json!("tool.started"), &told["run_id"]),
+            "a run has the id of its start"
+        );
         assert_eq!(events["total"], Value::Null);
     }
 
@@ -103,15 +126,21 @@ on_both! {
             place_of(&open);
             let run = open.text_at("/run_id");
             let ended = ended(&member, &run).await;
-            assert_eq!((&ended["status"], &ended["output"]), (&json!("success"), &json!({ "done": "1000 ms" })));
+            assert_eq!(
+                (&ended["status"], &ended["output"]),
+                (&json!("success"), &json!({ "done": "1000 ms" }))
+            );
             assert_eq!(member.trail(&run).await, ["tool.started", "tool.completed"]);
         }
         let whole = call(&member, "test.slow", &json!({ "input": { "ms": 50 }, "wait_ms": 60_000 })).await;
         whole.is("200 success");
-        call(&member, "test.echo", &json!({ "input": { "value": 1 }, "wait_ms": 120_000 })).await.is("200 success");
+        call(&member, "test.echo", &json!({ "input": { "value": 1 }, "wait_ms": 120_000 }))
+            .await
+            .is("200 success");
         let before = runs_of(&member).await;
         for wait in [json!(120_001), json!(u64::MAX), json!(-1), json!(1.5), json!("100")] {
-            let refused = call(&member, "test.echo", &json!({ "input": { "value": 1 }, "wait_ms": wait })).await;
+            let refused =
+                call(&member, "test.echo", &json!({ "input": { "value": 1 }, "wait_ms": wait })).await;
             refused.is("422 INVALID_PARAMS");
             assert_eq!(refused.text_at("/errors/0/path"), "/wait_ms");
         }
@@ -128,16 +157,24 @@ on_both! {
         assert!(Duration::from_millis(500) <= began.elapsed() && began.elapsed() < PATIENCE);
         let told = late.json();
         assert_eq!(told["error"], "Tool timed out after 500ms");
-        assert_eq!((&told["error_code"], &told["success"], &told["output"]), (&json!("TIMEOUT"), &json!(false), &Value::Null));
+        assert_eq!(
+            (&told["error_code"], &told["success"], &told["output"]),
+            (&json!("TIMEOUT"), &json!(false), &Value::Null)
+        );
         assert_eq!(member.trail(&late.text_at("/run_id")).await, ["tool.started", "tool.failed"]);
         member.run("test.impatient", json!({ "ms": 1 })).await.is("200 success");
 
         // 202 comes only where the caller waits for less than the tool may take.
-        let open = call(&member, "test.impatient", &json!({ "input": { "ms": 60_000 }, "wait_ms": 20 })).await;
+        let open =
+            call(&member, "test.impatient", &json!({ "input": { "ms": 60_000 }, "wait_ms": 20 })).await;
         open.is("202 running");
         let run = ended(&member, &open.text_at("/run_id")).await;
-        assert_eq!((&run["status"], &run["error"]), (&json!("timed_out"), &json!("Tool timed out after 500ms")));
-        let long = call(&member, "test.impatient", &json!({ "input": { "ms": 60_000 }, "wait_ms": 60_000 })).await;
+        assert_eq!(
+            (&run["status"], &run["error"]),
+            (&json!("timed_out"), &json!("Tool timed out after 500ms"))
+        );
+        let long =
+            call(&member, "test.impatient", &json!({ "input": { "ms": 60_000 }, "wait_ms": 60_000 })).await;
         long.is("200 timed_out");
 
         // A tenant can give a tool less time, and that is what it is told.
@@ -156,7 +193,10 @@ on_both! {
         failed.is("200 error");
         let told = failed.json();
         assert_eq!(told["error"], "no luck: \u{e9} \"quoted\"");
-        assert_eq!((&told["error_code"], &told["success"], &told["output"]), (&json!("TOOL_FAILED"), &json!(false), &Value::Null));
+        assert_eq!(
+            (&told["error_code"], &told["success"], &told["output"]),
+            (&json!("TOOL_FAILED"), &json!(false), &Value::Null)
+        );
         let crashed = member.run("test.panic", json!({ "message": "the secret of the house" })).await;
         crashed.is("200 error");
         assert_eq!(crashed.json()["error_code"], "TOOL_PANICKED");
@@ -179,23 +219,33 @@ on_both! {
         let member = world.client(&server, "acme", Role::Member).await;
         let session = member.post("/api/sessions", &json!({ "title": "together" })).await.text_at("/id");
         let mut all = Vec::new();
-        for (tool, input) in [("test.echo", json!({ "value": 1 })), ("test.append", json!({ "message": "a b" })), ("test.fail", json!({ "message": "x" }))] {
+        for (tool, input) in [
+            ("test.echo", json!({ "value": 1 })),
+            ("test.append", json!({ "message": "a b" })),
+            ("test.fail", json!({ "message": "x" })),
+        ] {
             let answer = call(&member, tool, &json!({ "input": input, "session_id": session })).await;
             assert_eq!(answer.text_at("/session_id"), session);
             assert_ne!(answer.text_at("/run_id"), session);
             all.push(answer.text_at("/run_id"));
         }
-        assert_eq!(member.trail(&all[1]).await, ["tool.started", "tool.output_appended", "tool.output_appended", "tool.completed"]);
+        assert_eq!(
+            member.trail(&all[1]).await,
+            ["tool.started", "tool.output_appended", "tool.output_appended", "tool.completed"]
+        );
 
-        let bodies: Vec<Value> = (0..20).map(|number| json!({ "input": { "value": number }, "session_id": session })).collect();
-        let answers = futures::future::join_all(bodies.iter().map(|body| call(&member, "test.echo", body))).await;
+        let bodies: Vec<Value> =
+            (0..20).map(|number| json!({ "input": { "value": number }, "session_id": session })).collect();
+        let answers =
+            futures::future::join_all(bodies.iter().map(|body| call(&member, "test.echo", body))).await;
         all.extend(answers.iter().map(|answer| answer.is("200 success").text_at("/run_id")));
 
         // Page by page: numbered from 1 without a gap, and every run begins before it ends.
         let mut events = Vec::new();
         let mut after = 0;
         loop {
-            let page = member.get(&format!("/api/sessions/{session}/events?limit=7&after={after}")).await.json();
+            let page =
+                member.get(&format!("/api/sessions/{session}/events?limit=7&after={after}")).await.json();
             events.extend(page["items"].as_array().unwrap().clone());
             match page["next_cursor"].as_str() {
                 Some(next) => after = next.parse().unwrap(),
@@ -210,11 +260,16 @@ on_both! {
             let own: Vec<&Value> = events.iter().filter(|event| event["run_id"] == *run).collect();
             assert_eq!(own[0]["type"], "tool.started");
             assert_eq!(own[0]["id"], *run);
-            assert!(["tool.completed", "tool.failed"].contains(&own.last().unwrap()["type"].as_str().unwrap()));
+            assert!(
+                ["tool.completed", "tool.failed"].contains(&own.last().unwrap()["type"].as_str().unwrap())
+            );
         }
         let read = member.get(&format!("/api/sessions/{session}")).await.json();
         assert_eq!((&read["last_seq"], &read["title"]), (&json!(48), &json!("together")));
-        assert_eq!(member.get(&format!("/api/runs?session_id={session}&limit=1")).await.json()["total"], all.len());
+        assert_eq!(
+            member.get(&format!("/api/runs?session_id={session}&limit=1")).await.json()["total"],
+            all.len()
+        );
     }
 
     async fn session_of_nobody_or_somebody_else_is_not_found(db: TestDb) {
@@ -227,7 +282,8 @@ on_both! {
         let of_stranger = stranger.post("/api/sessions", &json!({})).await.text_at("/id");
         let before = runs_of(&member).await;
         for session in [&of_agent, &of_stranger, "0193a000-0000-7000-8000-000000000000"] {
-            let refused = call(&member, "test.echo", &json!({ "input": { "value": 1 }, "session_id": session })).await;
+            let refused =
+                call(&member, "test.echo", &json!({ "input": { "value": 1 }, "session_id": session })).await;
             refused.is("404 SESSION_NOT_FOUND");
             for path in ["", "/events", "/events/stream"] {
                 member.get(&format!("/api/sessions/{session}{path}")).await.is("404 SESSION_NOT_FOUND");
@@ -284,7 +340,8 @@ on_both! {
         assert_eq!(missing.text_at("/detail"), "Missing required param: ms");
         assert_eq!(missing.text_at("/errors/0/path"), "/ms");
         // Everything that is wrong, at once, each at its place.
-        let wrong = member.run("test.write", json!({ "file": 1, "line": [], "before_ms": -1, "other": 0 })).await;
+        let wrong =
+            member.run("test.write", json!({ "file": 1, "line": [], "before_ms": -1, "other": 0 })).await;
         wrong.is("422 INVALID_PARAMS");
         let errors = wrong.json()["errors"].as_array().unwrap().clone();
         let paths: BTreeSet<&str> = errors.iter().map(|error| error["path"].as_str().unwrap()).collect();
@@ -335,7 +392,11 @@ on_both! {
             let member = member.clone();
             async move { member.run("test.slow", json!({ "ms": 100_000 })).await }
         });
-        let running = async || member.get("/api/runs?status=running").await.json()["items"][0]["run_id"].as_str().map(str::to_owned);
+        let running = async || {
+            member.get("/api/runs?status=running").await.json()["items"][0]["run_id"]
+                .as_str()
+                .map(str::to_owned)
+        };
         eventually("the call runs", PATIENCE, async || running().await.is_some()).await;
         let run = running().await.unwrap();
         let admin = world.client(&server, "acme", Role::Admin).await;
@@ -373,7 +434,8 @@ on_both! {
             assert!(through < 20, "there is no limit");
         };
         limited.is("429 RATE_LIMITED");
-        let header = |name: &str| limited.headers.get(name).unwrap_or_else(|| panic!("no {name}")).to_str().unwrap();
+        let header =
+            |name: &str| limited.headers.get(name).unwrap_or_else(|| panic!("no {name}")).to_str().unwrap();
         let seconds: u64 = header("retry-after").parse().unwrap();
         assert!((1..=12).contains(&seconds), "{seconds}");
         assert_eq!(header("ratelimit"), format!("\"key\";r=0;t={seconds}"));
@@ -388,7 +450,9 @@ on_both! {
 
     async fn limits_of_tenants_and_tools_bind_everybody_in_them(db: TestDb) {
         let world = World::on(db).await;
-        for (setting, name) in [("TOOLWRIGHT_LIMITS__PER_TENANT", "tenant"), ("TOOLWRIGHT_LIMITS__PER_TOOL", "tool")] {
+        for (setting, name) in
+            [("TOOLWRIGHT_LIMITS__PER_TENANT", "tenant"), ("TOOLWRIGHT_LIMITS__PER_TOOL", "tool")]
+        {
             let server = world.server_with(&[], &[(setting, "30")]);
             let member = world.client(&server, "acme", Role::Member).await;
             let builder = world.client(&server, "acme", Role::Builder).await;

@@ -1,5 +1,6 @@
 //! The database goes away, stops answering, fills up, or is copied: what callers see meanwhile, and that
 //! nothing they were promised is lost.
+#![expect(clippy::print_stdout, reason = "figures are part of what a test has to say")]
 
 use std::{
     fs,
@@ -8,7 +9,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use serde_json::{Value, json};
+use serde_json::json;
 use tempfile::TempDir;
 use tw_model::Role;
 use tw_store::Target;
@@ -18,8 +19,8 @@ use tw_test::{
 };
 
 use crate::{
-    load::{Crowd, Fleet, Keys, Log, Rng, seed, serving, session_at, settled, soak},
-    world::{Client, Server, World, eventually, lines_of},
+    load::{Crowd, Fleet, Keys, Log, Notes, Rng, seed, serving, session_at, settled, soak},
+    world::{Client, Server, World, lines_of},
 };
 
 const MASTER_KEY: &str = "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=";
@@ -54,12 +55,6 @@ impl Own {
         let _ = rustls::crypto::ring::default_provider().install_default();
         let cluster = tokio::task::spawn_blocking(|| Cluster::start().unwrap()).await.unwrap();
         Self { url: cluster.url("postgres"), cluster: Some(cluster), folder: tempfile::tempdir().unwrap() }
-    }
-
-    fn command(&self) -> Command {
-        let mut command = program_in(self.folder.path());
-        command.env("TOOLWRIGHT_DATABASE_URL", &self.url);
-        command
     }
 
     fn target(&self) -> Target {
@@ -187,7 +182,10 @@ async fn outages_under_load(outages: &[Outage]) {
     let mut refusals = notes.refusals.clone();
     refusals.sort_unstable();
     let slowest = refusals.last().copied().unwrap_or_default();
-    println!("told to come back after {:?} (median), {slowest:?} (slowest)", refusals.get(refusals.len() / 2));
+    println!(
+        "told to come back after {:?} (median), {slowest:?} (slowest)",
+        refusals.get(refusals.len() / 2)
+    );
     assert!(!notes.refusals.is_empty() && slowest < ANSWERED_WITHIN, "a refusal took {slowest:?}");
     assert_eq!(notes.unanswered, 0, "the server was there all the time");
     check_all(notes, server, &keys, &own.target(), &ledger).await;
@@ -195,7 +193,7 @@ async fn outages_under_load(outages: &[Outage]) {
 }
 
 /// Everything that was promised, after everything has settled.
-async fn check_all(mut notes: crate::load::Notes, server: &Server, keys: &Keys, target: &Target, ledger: &Path) {
+async fn check_all(mut notes: Notes, server: &Server, keys: &Keys, target: &Target, ledger: &Path) {
     println!("settled after {:?}", settled(server, keys).await);
     notes.ask_again(server).await;
     notes.decide_left(server, keys).await;
@@ -317,11 +315,17 @@ async fn second_server_on_a_folder_is_refused_and_operators_are_not() {
     assert_eq!(second.status.code(), Some(1), "{said}");
     assert!(said.contains("another server is running on the data folder"), "{said}");
     assert!(said.contains(&server.url), "{said}");
-    for line in ["keys create --tenant acme --role member", "tenants create umbrella", "migrate", "users list --tenant acme"] {
+    for line in [
+        "keys create --tenant acme --role member",
+        "tenants create umbrella",
+        "migrate",
+        "users list --tenant acme",
+    ] {
         let done = world.command().args(line.split(' ')).output().unwrap();
         assert!(done.status.success(), "{line}: {}", String::from_utf8_lossy(&done.stderr));
     }
-    let made = world.command().args(["keys", "create", "--tenant", "acme", "--role", "viewer"]).output().unwrap();
+    let made =
+        world.command().args(["keys", "create", "--tenant", "acme", "--role", "viewer"]).output().unwrap();
     let key = String::from_utf8(made.stdout).unwrap().trim().to_owned();
     Client::new(&server.url, Some(key)).get("/api/me").await.is("200");
     member.run("test.echo", json!({ "value": 1 })).await.is("200 success");
@@ -369,7 +373,8 @@ async fn heavy_backup_taken_while_writing_is_a_prefix_and_runs_elsewhere() {
     assert!(copied.runs.contains_key(&acknowledged.parse().unwrap()), "acknowledged before the backup began");
 
     let mut wrong = serving(program_in(restored.path()));
-    let wrong = wrong.env("TOOLWRIGHT_MASTER_KEY", "HxAfHh0cGxoZGBcWFRQTEhEQDw4NDAsKCQgHBgUEAwI=").output().unwrap();
+    let wrong =
+        wrong.env("TOOLWRIGHT_MASTER_KEY", "HxAfHh0cGxoZGBcWFRQTEhEQDw4NDAsKCQgHBgUEAwI=").output().unwrap();
     let said = String::from_utf8(wrong.stderr).unwrap();
     assert_eq!(wrong.status.code(), Some(1), "{said}");
     assert!(said.contains("master key"), "{said}");

@@ -1,5 +1,6 @@
 //! Two servers on one database: what happens on one holds on the other. And followers of a log that are cut
 //! off, come back, and miss nothing.
+#![expect(clippy::print_stdout, reason = "figures are part of what a test has to say")]
 
 use std::{
     collections::BTreeSet,
@@ -154,7 +155,8 @@ async fn run_cancelled_on_the_other_server_ends_here_and_its_finish_is_discarded
             eventually("the effect", Duration::from_secs(20), async || !lines_of(&ledger).is_empty()).await;
         }
 
-        let cancelled = there.post(&format!("/api/runs/{run}/cancel"), &json!({ "reason": "no longer" })).await;
+        let cancelled =
+            there.post(&format!("/api/runs/{run}/cancel"), &json!({ "reason": "no longer" })).await;
 
         let decided = Instant::now();
         cancelled.is("200 cancelled");
@@ -176,17 +178,20 @@ async fn run_cancelled_on_the_other_server_ends_here_and_its_finish_is_discarded
 async fn calls_approved_on_both_servers_at_once_happen_once() {
     let (world, a, b) = two_servers().await;
     let ledger = world.ledger("effects");
-    let approvers = [world.client(&a, "acme", Role::Approver).await, world.client(&b, "acme", Role::Admin).await];
+    let approvers =
+        [world.client(&a, "acme", Role::Approver).await, world.client(&b, "acme", Role::Admin).await];
     let agents = [world.agent(&a, "acme").await, world.agent(&b, "acme").await];
     let mut parked = Vec::new();
     for number in 0..40 {
-        let answer = agents[number % 2].run("test.write", json!({ "file": ledger, "line": number.to_string() })).await;
+        let answer =
+            agents[number % 2].run("test.write", json!({ "file": ledger, "line": number.to_string() })).await;
         parked.push(answer.is("202 needs_approval").text_at("/approval_id"));
     }
 
     let deciding = parked.iter().flat_map(|id| approvers.iter().map(move |approver| (id, approver))).map(
         async |(id, approver)| {
-            let answer = approver.post(&format!("/api/approvals/{id}/approve"), &json!({ "wait_ms": 30_000 })).await;
+            let answer =
+                approver.post(&format!("/api/approvals/{id}/approve"), &json!({ "wait_ms": 30_000 })).await;
             (id.clone(), answer.verdict())
         },
     );
@@ -209,7 +214,8 @@ async fn server_that_was_taken_for_dead_does_not_overwrite_what_others_wrote() {
     let here = world.client(&a, "acme", Role::Member).await;
     let there = world.client(&b, "acme", Role::Admin).await;
     let ledger = world.ledger("effects");
-    let waiting = calling(&here, "test.write", json!({ "input": { "file": ledger, "line": "one", "after_ms": 3000 } }));
+    let waiting =
+        calling(&here, "test.write", json!({ "input": { "file": ledger, "line": "one", "after_ms": 3000 } }));
     let run = the_running(&there, "test.write").await;
     eventually("the effect", Duration::from_secs(20), async || !lines_of(&ledger).is_empty()).await;
 
@@ -294,7 +300,12 @@ fn parse(message: &str) -> Option<(u64, Value)> {
 }
 
 /// Four callers who write to one session, on all servers in turn.
-fn writers(servers: &[Server], member: &Client, session: &str, calls: usize) -> Vec<tokio::task::JoinHandle<()>> {
+fn writers(
+    servers: &[Server],
+    member: &Client,
+    session: &str,
+    calls: usize,
+) -> Vec<tokio::task::JoinHandle<()>> {
     let clients: Vec<Client> = servers.iter().map(|server| member.at(server)).collect();
     let start = |writer: usize| {
         let (clients, session) = (clients.clone(), session.to_owned());
@@ -313,7 +324,8 @@ async fn all_events(client: &Client, session: &str) -> Vec<(u64, Value)> {
     let mut events = Vec::new();
     loop {
         let after = events.last().map_or(0, |(seq, _)| *seq);
-        let page = client.get(&format!("/api/sessions/{session}/events?after={after}&limit=200")).await.json();
+        let page =
+            client.get(&format!("/api/sessions/{session}/events?after={after}&limit=200")).await.json();
         let items = page["items"].as_array().unwrap();
         events.extend(items.iter().map(|item| (item["seq"].as_u64().unwrap(), item.clone())));
         if page["next_cursor"].is_null() {
@@ -368,7 +380,7 @@ async fn follow_with_cuts(db: TestDb, readers: usize, calls: usize) {
 }
 
 on_both! {
-    async fn heavy_follower_that_is_cut_off_again_and_again_misses_nothing(db: TestDb) {
+    async fn follower_that_is_cut_off_again_and_again_misses_nothing(db: TestDb) {
         follow_with_cuts(db, 3, 30).await;
     }
 
@@ -410,7 +422,8 @@ async fn follower_on_one_server_sees_what_is_called_on_the_other() {
         let written = Instant::now();
         let mut text = String::new();
         while !text.contains(&format!("id: {}\n", turn * 2)) {
-            let chunk = tokio::time::timeout(SOON_UNDER_LOAD, bytes.next()).await.expect("the events come soon");
+            let chunk =
+                tokio::time::timeout(SOON_UNDER_LOAD, bytes.next()).await.expect("the events come soon");
             text.push_str(&String::from_utf8_lossy(&chunk.unwrap().unwrap()));
         }
         slowest = slowest.max(written.elapsed());
@@ -430,7 +443,8 @@ mod long {
         let mut bytes = response.bytes_stream();
         let began = Instant::now();
         for _ in 0..2 {
-            let chunk = tokio::time::timeout(Duration::from_secs(20), bytes.next()).await.expect("a heartbeat");
+            let chunk =
+                tokio::time::timeout(Duration::from_secs(20), bytes.next()).await.expect("a heartbeat");
             let text = String::from_utf8(chunk.unwrap().unwrap().to_vec()).unwrap();
             assert!(text.starts_with(':'), "{text:?}");
         }

@@ -1,5 +1,6 @@
 //! Servers that are asked to end: they finish what they have begun, begin nothing new, and leave nobody
 //! without an answer.
+#![expect(clippy::print_stdout, reason = "figures are part of what a test has to say")]
 
 use std::time::{Duration, Instant};
 
@@ -29,7 +30,8 @@ async fn gone(server: &mut Server, asked: Instant) -> (Option<i32>, Duration) {
 }
 
 fn calling(client: &Client, tool: &str, body: Value) -> tokio::task::JoinHandle<reqwest::Result<Answer>> {
-    let (client, request) = (client.clone(), client.request(Method::POST, &format!("/api/tools/{tool}/run")).json(&body));
+    let (client, request) =
+        (client.clone(), client.request(Method::POST, &format!("/api/tools/{tool}/run")).json(&body));
     tokio::spawn(async move { client.try_send(request).await })
 }
 
@@ -187,6 +189,19 @@ on_both! {
         let log = Log::read(&world.db.target()).await;
         log.is_sound();
         assert_eq!(log.interrupted(), 2);
+    }
+
+    async fn idle_server_asked_to_end_is_gone_at_once(db: TestDb) {
+        let world = World::on(db).await;
+        let mut server = world.server();
+        let member = world.client(&server, "acme", Role::Member).await;
+        // Its connection stays open.
+        member.run("test.echo", json!({ "value": 1 })).await.is("200 success");
+
+        let (code, took) = tokio::task::block_in_place(|| server.terminate());
+
+        assert_eq!(code, Some(0), "{}", server.log());
+        assert!(took < Duration::from_secs(3), "it took {took:?}");
     }
 
     async fn second_signal_ends_a_server_at_once(db: TestDb) {

@@ -56,7 +56,8 @@ impl World {
         // Once per process is enough, and again does no harm.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let store = db.store().await;
-        let world = Self { operator: Operator::new(store.clone()), store, db, folder: tempfile::tempdir().unwrap() };
+        let world =
+            Self { operator: Operator::new(store.clone()), store, db, folder: tempfile::tempdir().unwrap() };
         for tenant in ["acme", "globex"] {
             world.operator.create_tenant(&slug(tenant), tenant).await.unwrap();
             for role in Role::ALL.into_iter().filter(|role| *role != Role::Agent) {
@@ -67,8 +68,12 @@ impl World {
     }
 
     pub async fn add_user(&self, tenant: &str, email: &str, role: Role) {
-        let request =
-            UserRequest { email: email.to_owned(), display_name: format!("{role} of {tenant}"), role, password: None };
+        let request = UserRequest {
+            email: email.to_owned(),
+            display_name: format!("{role} of {tenant}"),
+            role,
+            password: None,
+        };
         self.operator.add_user(&slug(tenant), request).await.unwrap();
     }
 
@@ -149,7 +154,8 @@ pub fn slug(text: &str) -> TenantSlug {
 
 impl Server {
     pub fn start(mut command: Command) -> Self {
-        let mut child = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let mut child =
+            command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         let lines: Arc<Mutex<Vec<String>>> = Arc::default();
         let (said, heard) = mpsc::channel();
         for stream in [
@@ -284,7 +290,8 @@ impl Client {
 impl Answer {
     #[track_caller]
     pub fn json(&self) -> Value {
-        serde_json::from_str(&self.text).unwrap_or_else(|_| panic!("{} is not JSON: {}", self.status, self.text))
+        serde_json::from_str(&self.text)
+            .unwrap_or_else(|_| panic!("{} is not JSON: {}", self.status, self.text))
     }
 
     /// Status and code in a word: `403 NOT_PERMITTED`, `200 success`.
@@ -304,12 +311,20 @@ impl Answer {
     /// A text field of the body.
     #[track_caller]
     pub fn text_at(&self, pointer: &str) -> String {
-        self.json().pointer(pointer).and_then(Value::as_str).unwrap_or_else(|| panic!("no {pointer} in {}", self.text)).to_owned()
+        self.json()
+            .pointer(pointer)
+            .and_then(Value::as_str)
+            .unwrap_or_else(|| panic!("no {pointer} in {}", self.text))
+            .to_owned()
     }
 }
 
 /// Waits until a condition holds, with a bound.
-pub async fn eventually<F: Future<Output = bool>>(what: &str, patience: Duration, mut holds: impl FnMut() -> F) {
+pub async fn eventually<F: Future<Output = bool>>(
+    what: &str,
+    patience: Duration,
+    mut holds: impl FnMut() -> F,
+) {
     let until = Instant::now() + patience;
     while !holds().await {
         assert!(Instant::now() < until, "{what} did not happen within {patience:?}");

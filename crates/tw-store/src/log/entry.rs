@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use tw_model::{
-    ApprovalId, Channel, Effect, EventId, EventKind, Level, Mode, ReplicaId, RunId, RunStatus, SessionId, Source,
-    TenantId, Timestamp, ToolId,
+    ApprovalId, Channel, Effect, EventId, EventKind, Level, Mode, ReplicaId, RunId, RunStatus, SessionId,
+    Source, TenantId, Timestamp, ToolId,
 };
 
 use crate::error::Error;

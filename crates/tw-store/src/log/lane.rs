@@ -12,7 +12,8 @@ use super::{
     postgres, rows, sqlite,
 };
 use crate::{
-    db::{Db, Tx}, error::Error,
+    db::{Db, Tx},
+    error::Error,
     scope::tenants_setting,
     wake::Wake,
 };
@@ -158,7 +159,11 @@ async fn once(db: &Db, entries: &[&Entry]) -> Result<Vec<Result<Appended, Reject
         (Ok(()), _) => Ok(answers),
         // The connection broke in the commit, so nobody knows. The log itself does.
         (Err(Error::Unavailable { source }), Some(witness)) => {
-            if committed(db, &setting, witness).await? { Ok(answers) } else { Err(Error::Unavailable { source }) }
+            if committed(db, &setting, witness).await? {
+                Ok(answers)
+            } else {
+                Err(Error::Unavailable { source })
+            }
         }
         (Err(error), _) => Err(error),
     }

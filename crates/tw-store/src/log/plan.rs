@@ -104,14 +104,15 @@ pub(crate) fn plan<'a>(
             Some(rejected) => Err(rejected.clone()),
             None => check_start(entry, &found).and_then(|()| match &entry.step {
                 Step::Open(run) => Ok(open(entry, run, &mut found, &mut plan, &mut opened)),
-                Step::Change(change) => change_run(entry, change, &mut found, &mut plan, &opened, &mut touched),
+                Step::Change(change) => {
+                    change_run(entry, change, &mut found, &mut plan, &opened, &mut touched)
+                }
             }),
         };
         plan.answers.push(answer);
     }
-    plan.changed_runs.extend(
-        touched.into_iter().map(|(tenant, run)| (tenant, run, found.runs[&(tenant, run)].clone())),
-    );
+    plan.changed_runs
+        .extend(touched.into_iter().map(|(tenant, run)| (tenant, run, found.runs[&(tenant, run)].clone())));
     let mut sessions: Vec<_> =
         found.sessions.into_iter().map(|((tenant, session), seq)| (tenant, session, seq)).collect();
     sessions.sort_unstable();

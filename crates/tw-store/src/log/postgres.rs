@@ -11,7 +11,11 @@ use super::{
 };
 use crate::error::{Error, Result};
 
-pub(super) async fn find(connection: &mut PgConnection, entries: &[&Entry], tenants: &[TenantId]) -> Result<Found> {
+pub(super) async fn find(
+    connection: &mut PgConnection,
+    entries: &[&Entry],
+    tenants: &[TenantId],
+) -> Result<Found> {
     let mut found = Found::default();
     let ids: Vec<Uuid> = tenants.iter().map(|tenant| tenant.uuid()).collect();
     // The share lock makes a revocation wait for this group, or this group see the revocation.
@@ -142,7 +146,10 @@ async fn insert_runs(connection: &mut PgConnection, runs: &[(&Entry, &NewRun, Ru
         $7::text[], $8::text[], $9::text[], $10::text[], $11::bigint[], $12::bigint[], $13::bigint[], $14::uuid[],
         $15::uuid[], $16::uuid[], $17::boolean[], $18::uuid[], $19::uuid[], $20::uuid[], $21::text[], $22::text[],
         $23::text[], $24::text[], $25::text[], $26::text[], $27::text[], $28::boolean[], $29::boolean[])";
-    fn column<'a, T>(runs: &[(&'a Entry, &'a NewRun, RunState)], of: impl Fn(&'a Entry, &'a NewRun) -> T) -> Vec<T> {
+    fn column<'a, T>(
+        runs: &[(&'a Entry, &'a NewRun, RunState)],
+        of: impl Fn(&'a Entry, &'a NewRun) -> T,
+    ) -> Vec<T> {
         runs.iter().map(|(entry, run, _)| of(entry, run)).collect()
     }
     let mut states = States::default();

@@ -61,7 +61,11 @@ impl RunRow {
 }
 
 /// Takes the idempotency keys of the entries that may go ahead; says which entries lost.
-pub(super) async fn claim_keys(tx: &mut Tx, entries: &[&Entry], found: &Found) -> Result<HashMap<usize, Rejected>> {
+pub(super) async fn claim_keys(
+    tx: &mut Tx,
+    entries: &[&Entry],
+    found: &Found,
+) -> Result<HashMap<usize, Rejected>> {
     // A key that has run out is free, and so is the key of the interrupted run that is made again.
     const Q: &str = "INSERT INTO idempotency
         (tenant_id, principal, route, key, body_hash, run_id, replica_id, created_us, expires_us)
@@ -143,7 +147,8 @@ async fn park_run(tx: &mut Tx, entry: &Entry, run: &NewRun, park: &Park) -> Resu
 }
 
 async fn decide(tx: &mut Tx, entry: &Entry, decision: &ApprovalDecision) -> Result<()> {
-    const Q: &str = "UPDATE approvals SET status = $3, decided_by = $4, decided_us = $5, note = $6, changes = $7,
+    const Q: &str =
+        "UPDATE approvals SET status = $3, decided_by = $4, decided_us = $5, note = $6, changes = $7,
         input = coalesce($8, input), input_digest = coalesce($9, input_digest), seal = coalesce($10, seal)
         WHERE tenant_id = $1 AND run_id = $2 AND status = 'pending'";
     let (input, digest, seal) = match &decision.input {

@@ -100,7 +100,11 @@ async fn find_runs(connection: &mut SqliteConnection, entries: &[&Entry], found:
     Ok(())
 }
 
-async fn find_sessions(connection: &mut SqliteConnection, entries: &[&Entry], found: &mut Found) -> Result<()> {
+async fn find_sessions(
+    connection: &mut SqliteConnection,
+    entries: &[&Entry],
+    found: &mut Found,
+) -> Result<()> {
     for (tenant, session) in stored_sessions(entries) {
         let seq: Option<i64> =
             sqlx::query_scalar("SELECT last_seq FROM sessions WHERE id = ? AND tenant_id = ?")

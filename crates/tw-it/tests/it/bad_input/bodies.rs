@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
-use tokio::io::AsyncWriteExt;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tw_model::Role;
 use tw_test::{TestDb, on_both};
 
@@ -24,12 +24,18 @@ const LIMIT: usize = 4 << 20;
 
 /// Texts that no operation takes, whatever it is about.
 fn texts() -> Vec<(&'static str, Vec<u8>, &'static Wanted)> {
-    let deep = |count: usize, open: &str, close: &str| format!("{}{}", open.repeat(count), close.repeat(count));
-    let utf16 = |text: &str, bytes: fn(u16) -> [u8; 2]| text.encode_utf16().flat_map(bytes).collect::<Vec<u8>>();
+    let deep =
+        |count: usize, open: &str, close: &str| format!("{}{}", open.repeat(count), close.repeat(count));
+    let utf16 =
+        |text: &str, bytes: fn(u16) -> [u8; 2]| text.encode_utf16().flat_map(bytes).collect::<Vec<u8>>();
     let digits = "9".repeat(400);
     let texts: Vec<(&str, Vec<u8>, &Wanted)> = vec![
         ("arrays 10,000 deep", deep(10_000, "[", "]").into(), &NO_JSON),
-        ("objects 10,000 deep", format!("{}1{}", r#"{"a":"#.repeat(10_000), "}".repeat(10_000)).into(), &NO_JSON),
+        (
+            "objects 10,000 deep",
+            format!("{}1{}", r#"{"a":"#.repeat(10_000), "}".repeat(10_000)).into(),
+            &NO_JSON,
+        ),
         ("a million arrays, unclosed", "[".repeat(1_000_000).into(), &NO_JSON),
         ("800,000 objects, unclosed", r#"{"a":"#.repeat(800_000).into(), &NO_JSON),
         ("deep within a field", format!(r#"{{"input":{}}}"#, deep(200, "[", "]")).into(), &NO_JSON),
@@ -71,7 +77,11 @@ fn texts() -> Vec<(&'static str, Vec<u8>, &'static Wanted)> {
         ("an empty array", b"[]".to_vec(), &NO_FIT),
         ("an array of texts", br#"["viewer","viewer"]"#.to_vec(), &NO_FIT),
         ("an array of one object", b"[{}]".to_vec(), &NO_FIT),
-        ("an array of nulls", b"[null,null,null,null,null,null,null,null,null,null,null,null]".to_vec(), &NO_FIT),
+        (
+            "an array of nulls",
+            b"[null,null,null,null,null,null,null,null,null,null,null,null]".to_vec(),
+            &NO_FIT,
+        ),
         ("a text", br#""x""#.to_vec(), &NO_FIT),
         ("a number", b"7".to_vec(), &NO_FIT),
         ("true", b"true".to_vec(), &NO_FIT),
@@ -131,7 +141,8 @@ fn other_than(types: &[String]) -> Vec<(&'static str, Value)> {
     ];
     let wrong = |name: &str, value: &Value| {
         let fits = |wanted: &String| {
-            wanted == name && (wanted != "integer" || value.is_u64()) || (wanted == "number" && name == "integer")
+            wanted == name && (wanted != "integer" || value.is_u64())
+                || (wanted == "number" && name == "integer")
         };
         !types.iter().any(fits)
     };
@@ -155,7 +166,10 @@ fn values() -> Vec<(&'static str, Value)> {
         ("post /api/approvals/{id}/approve", json!({ "note": long(4001) })),
         ("post /api/approvals/{id}/approve", json!({ "input": { "file": "x" } })),
         ("post /api/approvals/{id}/approve", json!({ "input": { "file": "x", "line": "y", "more": 1 } })),
-        ("post /api/approvals/{id}/approve", json!({ "input": { "file": "x", "line": long(100_000), "before_ms": -1 } })),
+        (
+            "post /api/approvals/{id}/approve",
+            json!({ "input": { "file": "x", "line": long(100_000), "before_ms": -1 } }),
+        ),
         ("post /api/approvals/{id}/deny", json!({ "note": long(4001) })),
         ("post /api/runs/{id}/cancel", json!({ "reason": long(4001) })),
         ("post /api/sessions", json!({ "title": long(501) })),
@@ -170,21 +184,39 @@ fn values() -> Vec<(&'static str, Value)> {
         ("post /api/api-keys", json!({ "name": "new", "role": "Admin" })),
         ("post /api/api-keys", json!({ "name": "new", "role": "viewer", "acts_as": "robot" })),
         ("post /api/api-keys", json!({ "name": "new", "role": "viewer", "agent": "bot" })),
-        ("post /api/api-keys", json!({ "name": "new", "role": "agent", "acts_as": "agent", "agent": "../bot" })),
+        (
+            "post /api/api-keys",
+            json!({ "name": "new", "role": "agent", "acts_as": "agent", "agent": "../bot" }),
+        ),
         ("post /api/api-keys", json!({ "name": "new", "role": "viewer", "expires_at": "tomorrow" })),
-        ("post /api/api-keys", json!({ "name": "new", "role": "viewer", "expires_at": "2001-01-01T00:00:00Z" })),
-        ("post /api/api-keys", json!({ "name": "new", "role": "viewer", "expires_at": "2026-02-30T00:00:00Z" })),
+        (
+            "post /api/api-keys",
+            json!({ "name": "new", "role": "viewer", "expires_at": "2001-01-01T00:00:00Z" }),
+        ),
+        (
+            "post /api/api-keys",
+            json!({ "name": "new", "role": "viewer", "expires_at": "2026-02-30T00:00:00Z" }),
+        ),
         ("post /api/users", json!({ "display_name": "New", "role": "member" })),
         ("post /api/users", json!({ "email": "new", "display_name": "New", "role": "member" })),
         ("post /api/users", json!({ "email": "a@b@c", "display_name": "New", "role": "member" })),
         ("post /api/users", json!({ "email": "a b@c", "display_name": "New", "role": "member" })),
-        ("post /api/users", json!({ "email": format!("{}@x", long(300)), "display_name": "New", "role": "member" })),
+        (
+            "post /api/users",
+            json!({ "email": format!("{}@x", long(300)), "display_name": "New", "role": "member" }),
+        ),
         ("post /api/users", json!({ "email": "new@x.example", "display_name": "", "role": "member" })),
         ("post /api/users", json!({ "email": "new@x.example", "display_name": "a\u{7}", "role": "member" })),
         ("post /api/users", json!({ "email": "new@x.example", "display_name": long(201), "role": "member" })),
         ("post /api/users", json!({ "email": "new@x.example", "display_name": "New", "role": "agent" })),
-        ("post /api/users", json!({ "email": "new@x.example", "display_name": "New", "role": "member", "password": "short" })),
-        ("post /api/users", json!({ "email": "new@x.example", "display_name": "New", "role": "member", "password": long(1025) })),
+        (
+            "post /api/users",
+            json!({ "email": "new@x.example", "display_name": "New", "role": "member", "password": "short" }),
+        ),
+        (
+            "post /api/users",
+            json!({ "email": "new@x.example", "display_name": "New", "role": "member", "password": long(1025) }),
+        ),
         ("patch /api/users/{id}", json!({ "role": "root" })),
         ("patch /api/users/{id}", json!({})),
         ("patch /api/tenants/current", json!({ "name": "" })),
@@ -238,7 +270,8 @@ on_both! {
         for operation in scene.with_bodies() {
             let method = operation.method.to_uppercase();
             let body = scene.good_body(operation).to_string();
-            let upload = format!("--x\r\nContent-Disposition: form-data; name=\"a\"\r\n\r\n{body}\r\n--x--\r\n");
+            let upload =
+                format!("--x\r\nContent-Disposition: form-data; name=\"a\"\r\n\r\n{body}\r\n--x--\r\n");
             for (name, mut lines) in types() {
                 lines.push(scene.credentials(operation));
                 for body in [&body, &upload] {
@@ -264,7 +297,9 @@ on_both! {
                     // What is inside an input is named by its place there.
                     if field != "input" && field != "settings" {
                         let fault = scene.named(operation, &text, &format!("/{field}")).await;
-                        fault.into_iter().for_each(|fault| report.fault(&format!("{}, {text}", operation.name()), &fault));
+                        fault
+                            .into_iter()
+                            .for_each(|fault| report.fault(&format!("{}, {text}", operation.name()), &fault));
                     }
                 }
             }
@@ -306,13 +341,23 @@ on_both! {
                 ("no body", String::new()),
                 ("nothing in it", "{}".to_owned()),
                 ("100,000 keys", format!("{{{many}\"last\":null}}")),
-                ("keys of JavaScript", r#"{"__proto__":{"admin":true},"constructor":{"prototype":{"x":1}}}"#.to_owned()),
-                ("somebody else's tenant", format!(r#"{{"tenant_id":"{NOBODY}","user_id":"{NOBODY}","principal":"x"}}"#)),
+                (
+                    "keys of JavaScript",
+                    r#"{"__proto__":{"admin":true},"constructor":{"prototype":{"x":1}}}"#.to_owned(),
+                ),
+                (
+                    "somebody else's tenant",
+                    format!(r#"{{"tenant_id":"{NOBODY}","user_id":"{NOBODY}","principal":"x"}}"#),
+                ),
             ] {
                 let request = raw::with_body(&method, &path, &lines, body.as_bytes());
                 scene.ask(&mut report, &format!("{}, {name}", operation.name()), &request, wanted).await;
             }
         }
+        let lines = [scene.bearer.as_str(), "Content-Type: application/json"];
+        let body = format!(r#"{{"input":{{"value":{{{many}"last":null}}}}}}"#);
+        let request = raw::with_body("POST", "/api/tools/test.echo/run", &lines, body.as_bytes());
+        scene.ask(&mut report, "100,000 keys to be echoed", &request, &Wanted::Done(200)).await;
         scene.is_well(&mut report).await;
         report.conclude();
     }
@@ -375,6 +420,29 @@ on_both! {
         scene.conclude(report, &before).await;
     }
 
+    /// Neither the head nor the body of a request may take for ever.
+    async fn request_that_stops_halfway_is_given_up(db: TestDb) {
+        let scene = Scene::on(db).await;
+        let began = Instant::now();
+        let (mut head, mut body) =
+            (raw::connect(&scene.server.url).await, raw::connect(&scene.server.url).await);
+        head.write_all(b"GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\nX-Slow: ").await.unwrap();
+        let lines = [scene.bearer.as_str(), "Content-Type: application/json", "Content-Length: 30"];
+        body.write_all(format!("{}{{\"tit", raw::head("POST", "/api/sessions", &lines)).as_bytes())
+            .await
+            .unwrap();
+        let mut said = Vec::new();
+        let patience = Duration::from_secs(60);
+        tokio::time::timeout(patience, head.read_to_end(&mut said)).await.unwrap().unwrap();
+        assert!(said.is_empty() || said.starts_with(b"HTTP/1.1 4"), "{said:?}");
+        let given_up = began.elapsed();
+        assert!(Duration::from_secs(5) < given_up, "{given_up:?}");
+        let mut said = [0; 13];
+        tokio::time::timeout(patience, body.read_exact(&mut said)).await.unwrap().unwrap();
+        assert_eq!(&said, b"HTTP/1.1 400 ");
+        assert!(given_up < began.elapsed());
+    }
+
     async fn viewer_is_refused_before_a_byte_of_the_body_is_read(db: TestDb) {
         let (scene, mut report) = (Scene::on(db).await, Report::default());
         let viewer = scene.world.client(&scene.server, "acme", Role::Viewer).await;
@@ -390,7 +458,8 @@ on_both! {
                 scene.ask(&mut report, &name(what), &request, &forbidden).await;
             }
             // Nothing is sent at all, and the answer comes without asking for it.
-            let lines = [bearer.as_str(), "Content-Length: 100000000", "Expect: 100-continue", "Idempotency-Key:"];
+            let lines =
+                [bearer.as_str(), "Content-Length: 100000000", "Expect: 100-continue", "Idempotency-Key:"];
             let head = raw::head(&method, &scene.path(operation), &lines);
             let outcome = raw::exchange(&scene.server.url, head.as_bytes()).await;
             match (forbidden.accept(&outcome), outcome) {
@@ -437,13 +506,19 @@ on_both! {
             let stored = scene.admin.get(&format!("/api/runs/{run}")).await.text;
             let events = scene.admin.get(&format!("/api/sessions/{run}/events")).await.text;
             // The very letters where they are the shortest way to write the value, else the same value.
-            for (place, answer) in [("the answer", &response.body), ("the run", &stored), ("the log", &events)] {
+            for (place, answer) in
+                [("the answer", &response.body), ("the run", &stored), ("the log", &events)]
+            {
                 let exact = answer.contains(&format!(r#""output":{{"value":{text}}}"#));
-                let number = text.parse::<f64>().is_ok_and(|number| text.contains(['.', 'e']) && same(answer, number));
+                let number =
+                    text.parse::<f64>().is_ok_and(|number| text.contains(['.', 'e']) && same(answer, number));
                 assert!(exact || number, "{text} in {place}: {answer}");
             }
             for (place, answer) in [("the run", &stored), ("the log", &events)] {
-                assert!(answer.contains(&format!(r#""input":{{"value":{text}}}"#)), "{text} in {place}: {answer}");
+                assert!(
+                    answer.contains(&format!(r#""input":{{"value":{text}}}"#)),
+                    "{text} in {place}: {answer}"
+                );
             }
         }
     }
@@ -460,12 +535,15 @@ impl Scene {
     /// Whether the problem names the field. Returns what is wrong with it.
     async fn named(&self, operation: &Operation, body: &str, path: &str) -> Option<String> {
         let lines = [self.credentials(operation), "Content-Type: application/json"];
-        let request = raw::with_body(&operation.method.to_uppercase(), &self.path(operation), &lines, body.as_bytes());
+        let request =
+            raw::with_body(&operation.method.to_uppercase(), &self.path(operation), &lines, body.as_bytes());
         let Outcome::Answered(response) = raw::exchange(&self.server.url, &request).await else {
             return Some("no answer".to_owned());
         };
         let problem = response.json();
-        let named = problem["errors"].as_array().is_some_and(|errors| errors.iter().any(|error| error["path"] == path));
+        let named = problem["errors"]
+            .as_array()
+            .is_some_and(|errors| errors.iter().any(|error| error["path"] == path));
         (!named).then(|| format!("{path} is not named: {}", response.body))
     }
 

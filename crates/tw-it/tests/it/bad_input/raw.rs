@@ -122,7 +122,8 @@ async fn read_answer(stream: &mut (impl AsyncRead + Unpin)) -> Option<Response> 
         let headers = lines.filter_map(|line| line.split_once(':'));
         let headers = headers.map(|(name, value)| (name.to_owned(), value.trim().to_owned())).collect();
         let mut response = Response { status, headers, body: String::new(), continued };
-        let length = response.header("content-length").and_then(|text| text.parse::<usize>().ok()).unwrap_or(0);
+        let length =
+            response.header("content-length").and_then(|text| text.parse::<usize>().ok()).unwrap_or(0);
         while seen.len() < length {
             read_more(stream, &mut seen).await?;
         }

@@ -30,7 +30,8 @@ async fn approval(who: &Client, id: &str) -> Value {
 
 /// The id of the only approval that waits, once there is one.
 async fn only_pending(who: &Client) -> String {
-    eventually("somebody asks", PATIENCE, async || who.get("/api/approvals").await.json()["total"] == 1).await;
+    eventually("somebody asks", PATIENCE, async || who.get("/api/approvals").await.json()["total"] == 1)
+        .await;
     who.get("/api/approvals").await.text_at("/items/0/id")
 }
 
@@ -47,17 +48,41 @@ on_both! {
         let parked = park(&world, &agent, "one").await;
         let told = parked.json();
         assert_eq!(keys(&told), BTreeSet::from_iter(ANSWER_KEYS.into_iter().chain(["approval_id"])));
-        assert_eq!((&told["success"], &told["output"], &told["duration_ms"]), (&Value::Null, &Value::Null, &Value::Null));
+        assert_eq!(
+            (&told["success"], &told["output"], &told["duration_ms"]),
+            (&Value::Null, &Value::Null, &Value::Null)
+        );
         let read = agent.get(&place_of(&parked)).await.json();
         assert_eq!((&read["status"], &read["approval_id"]), (&json!("needs_approval"), &told["approval_id"]));
         assert_eq!(agent.trail(&parked.text_at("/run_id")).await, ["tool.needs_approval"]);
 
         let approval = approval(&approver, &parked.text_at("/approval_id")).await;
-        let named = ["id", "run_id", "tool", "version", "input", "level", "reason", "requested_by", "requested_at",
-                     "expires_at", "status", "decided_by", "decided_at", "note", "changes"];
+        let named = [
+            "id",
+            "run_id",
+            "tool",
+            "version",
+            "input",
+            "level",
+            "reason",
+            "requested_by",
+            "requested_at",
+            "expires_at",
+            "status",
+            "decided_by",
+            "decided_at",
+            "note",
+            "changes",
+        ];
         assert_eq!(keys(&approval), BTreeSet::from(named));
-        assert_eq!((&approval["status"], &approval["level"], &approval["tool"]), (&json!("pending"), &json!("write"), &json!("test.write")));
-        assert_eq!(approval["input"], json!({ "file": world.ledger("w"), "line": "one", "before_ms": 0, "after_ms": 0 }));
+        assert_eq!(
+            (&approval["status"], &approval["level"], &approval["tool"]),
+            (&json!("pending"), &json!("write"), &json!("test.write"))
+        );
+        assert_eq!(
+            approval["input"],
+            json!({ "file": world.ledger("w"), "line": "one", "before_ms": 0, "after_ms": 0 })
+        );
         for key in ["decided_by", "decided_at", "note", "changes"] {
             assert!(approval[key].is_null(), "{key}: {approval}");
         }
@@ -71,7 +96,10 @@ on_both! {
         assert!(waited.json()["approval_id"].is_string());
         // A person's own call is its own approval.
         let member = world.client(&server, "acme", Role::Member).await;
-        member.run("test.write", json!({ "file": world.ledger("w"), "line": "by hand" })).await.is("200 success");
+        member
+            .run("test.write", json!({ "file": world.ledger("w"), "line": "by hand" }))
+            .await
+            .is("200 success");
         assert_eq!(lines(&world), ["by hand"]);
     }
 
@@ -81,7 +109,10 @@ on_both! {
         let agent = world.agent(&server, "acme").await;
         let approver = world.client(&server, "acme", Role::Approver).await;
         let wait = |line: &str| {
-            let (agent, body) = (agent.clone(), json!({ "input": { "file": world.ledger("w"), "line": line }, "wait_ms": 60_000 }));
+            let (agent, body) = (
+                agent.clone(),
+                json!({ "input": { "file": world.ledger("w"), "line": line }, "wait_ms": 60_000 }),
+            );
             tokio::spawn(async move { call(&agent, "test.write", &body).await })
         };
         let waiting = wait("allowed");
@@ -98,7 +129,10 @@ on_both! {
         let waiting = wait("denied");
         let id = only_pending(&approver).await;
         let denied = deny(&approver, &id, &json!({ "note": "not today" })).await;
-        assert_eq!((denied.status.as_u16(), denied.text_at("/status"), denied.text_at("/note")), (200, "denied".to_owned(), "not today".to_owned()));
+        assert_eq!(
+            (denied.status.as_u16(), denied.text_at("/status"), denied.text_at("/note")),
+            (200, "denied".to_owned(), "not today".to_owned())
+        );
         let me = approver.get("/api/me").await.text_at("/principal/user_id");
         assert!(denied.text_at("/decided_by").contains(&me), "{}", denied.text);
         let answer = waiting.await.unwrap();
@@ -167,12 +201,17 @@ on_both! {
             assert_eq!(run["status"], "success");
         }
         let parked = agent.run("test.write", slow.clone()).await;
-        approve(&approver, &parked.text_at("/approval_id"), &json!({ "wait_ms": 60_000 })).await.is("200 success");
+        approve(&approver, &parked.text_at("/approval_id"), &json!({ "wait_ms": 60_000 }))
+            .await
+            .is("200 success");
         let parked = agent.run("test.write", slow.clone()).await;
         approve(&approver, &parked.text_at("/approval_id"), &json!({})).await.is("200 success");
         assert_eq!(lines(&world).len(), 4);
         let run = parked.text_at("/run_id");
-        assert_eq!(agent.trail(&run).await, ["tool.needs_approval", "tool.approved", "tool.started", "tool.completed"]);
+        assert_eq!(
+            agent.trail(&run).await,
+            ["tool.needs_approval", "tool.approved", "tool.started", "tool.completed"]
+        );
     }
 
     async fn inbox_shows_what_waits_and_what_became_of_the_rest(db: TestDb) {
@@ -187,7 +226,10 @@ on_both! {
         let id = |index: usize| ids[index].text_at("/approval_id");
         approve(&approver, &id(0), &json!({})).await.is("200 success");
         deny(&approver, &id(1), &json!({})).await;
-        agent.post(&format!("/api/runs/{}/cancel", ids[2].text_at("/run_id")), &json!({})).await.is("200 cancelled");
+        agent
+            .post(&format!("/api/runs/{}/cancel", ids[2].text_at("/run_id")), &json!({}))
+            .await
+            .is("200 cancelled");
         let listed = async |query: &str| -> Vec<String> {
             let page = approver.get(&format!("/api/approvals{query}")).await.json();
             let items = page["items"].as_array().unwrap();
@@ -211,7 +253,11 @@ on_both! {
         stranger.get(&format!("/api/approvals/{}", id(3))).await.is("404 NOT_FOUND");
         approve(&stranger, &id(3), &json!({})).await.is("404 NOT_FOUND");
         // Nor may those see or decide who may not.
-        for who in [world.client(&server, "acme", Role::Member).await, world.client(&server, "acme", Role::Viewer).await, agent.clone()] {
+        for who in [
+            world.client(&server, "acme", Role::Member).await,
+            world.client(&server, "acme", Role::Viewer).await,
+            agent.clone(),
+        ] {
             who.get("/api/approvals").await.is("403 NOT_PERMITTED");
             approve(&who, &id(3), &json!({})).await.is("403 NOT_PERMITTED");
             deny(&who, &id(3), &json!({})).await.is("403 NOT_PERMITTED");
@@ -229,7 +275,13 @@ on_both! {
         let no = park(&world, &agent, "no").await.text_at("/approval_id");
         assert_eq!(deny(&approver, &no, &json!({})).await.status, 200);
         let parked = park(&world, &agent, "cancelled").await;
-        agent.post(&format!("/api/runs/{}/cancel", parked.text_at("/run_id")), &json!({ "reason": "never mind" })).await.is("200 cancelled");
+        agent
+            .post(
+                &format!("/api/runs/{}/cancel", parked.text_at("/run_id")),
+                &json!({ "reason": "never mind" }),
+            )
+            .await
+            .is("200 cancelled");
         let cancelled = parked.text_at("/approval_id");
         for id in [&yes, &no, &cancelled] {
             approve(&approver, id, &json!({})).await.is("409 ALREADY_DECIDED");
@@ -242,10 +294,15 @@ on_both! {
         // Ten at once: one decides, and it happens once.
         let id = park(&world, &agent, "herd").await.text_at("/approval_id");
         let body = json!({});
-        let (yes, no) = ((0..5).map(|_| approve(&approver, &id, &body)), (0..5).map(|_| deny(&approver, &id, &body)));
+        let (yes, no) =
+            ((0..5).map(|_| approve(&approver, &id, &body)), (0..5).map(|_| deny(&approver, &id, &body)));
         let (yes, no) = tokio::join!(futures::future::join_all(yes), futures::future::join_all(no));
         let decided: Vec<String> = yes.iter().chain(&no).map(Answer::verdict).collect();
-        assert_eq!(decided.iter().filter(|verdict| *verdict == "409 ALREADY_DECIDED").count(), 9, "{decided:?}");
+        assert_eq!(
+            decided.iter().filter(|verdict| *verdict == "409 ALREADY_DECIDED").count(),
+            9,
+            "{decided:?}"
+        );
         let status = approval(&approver, &id).await["status"].clone();
         let written = lines(&world).iter().filter(|line| *line == "herd").count();
         assert_eq!(written, usize::from(status == "approved"));
@@ -259,12 +316,19 @@ on_both! {
         let admin = world.client(&server, "acme", Role::Admin).await;
         let (first, edited) = (park(&world, &agent, "one").await, park(&world, &agent, "two").await);
         let waiting = tokio::spawn({
-            let (agent, body) = (agent.clone(), json!({ "input": { "file": world.ledger("w"), "line": "three" }, "wait_ms": 60_000 }));
+            let (agent, body) = (
+                agent.clone(),
+                json!({ "input": { "file": world.ledger("w"), "line": "three" }, "wait_ms": 60_000 }),
+            );
             async move { call(&agent, "test.write", &body).await }
         });
-        eventually("three wait", PATIENCE, async || approver.get("/api/approvals").await.json()["total"] == 3).await;
+        eventually("three wait", PATIENCE, async || {
+            approver.get("/api/approvals").await.json()["total"] == 3
+        })
+        .await;
         let third = approver.get("/api/approvals").await.text_at("/items/2/id");
-        let raised = admin.patch("/api/tools/test.write", &json!({ "permission_level": "destructive" })).await;
+        let raised =
+            admin.patch("/api/tools/test.write", &json!({ "permission_level": "destructive" })).await;
         assert_eq!(raised.status, 200, "{}", raised.text);
 
         approve(&approver, &first.text_at("/approval_id"), &json!({})).await.is("409 SUPERSEDED");
@@ -275,7 +339,10 @@ on_both! {
         for parked in [first, edited] {
             let run = parked.text_at("/run_id");
             let record = agent.get(&format!("/api/runs/{run}")).await.json();
-            assert_eq!((&record["status"], &record["error_code"]), (&json!("cancelled"), &json!("CANCELLED")));
+            assert_eq!(
+                (&record["status"], &record["error_code"]),
+                (&json!("cancelled"), &json!("CANCELLED"))
+            );
             assert_eq!(agent.trail(&run).await, ["tool.needs_approval", "tool.cancelled"]);
             let events = agent.get(&format!("/api/sessions/{run}/events")).await.json();
             assert_eq!(events["items"][1]["payload"]["reason"], "superseded");
@@ -283,7 +350,13 @@ on_both! {
         }
         // What is only for the eye voids nothing.
         let parked = park(&world, &agent, "four").await;
-        assert_eq!(admin.patch("/api/tools/test.write", &json!({ "name": "Another name", "tags": ["x"] })).await.status, 200);
+        assert_eq!(
+            admin
+                .patch("/api/tools/test.write", &json!({ "name": "Another name", "tags": ["x"] }))
+                .await
+                .status,
+            200
+        );
         approve(&approver, &parked.text_at("/approval_id"), &json!({})).await.is("200 success");
         assert_eq!(lines(&world), ["four"]);
     }
@@ -307,13 +380,22 @@ on_both! {
         let read = async || agent.run("test.echo", json!({ "value": 1 })).await.verdict();
         let (asks, runs) = ("202 needs_approval", "200 success");
 
-        assert_eq!((write().await.as_str(), destroy().await.as_str(), read().await.as_str()), (asks, asks, runs));
+        assert_eq!(
+            (write().await.as_str(), destroy().await.as_str(), read().await.as_str()),
+            (asks, asks, runs)
+        );
         for tool in ["test.write", "test.destroy", "test.echo"] {
             set(tool, json!({ "permission_policy": "auto" })).await;
         }
-        assert_eq!((write().await.as_str(), destroy().await.as_str(), read().await.as_str()), (runs, asks, runs));
+        assert_eq!(
+            (write().await.as_str(), destroy().await.as_str(), read().await.as_str()),
+            (runs, asks, runs)
+        );
         tenant(json!({ "approve_all_writes": true })).await;
-        assert_eq!((write().await.as_str(), destroy().await.as_str(), read().await.as_str()), (asks, asks, runs));
+        assert_eq!(
+            (write().await.as_str(), destroy().await.as_str(), read().await.as_str()),
+            (asks, asks, runs)
+        );
         tenant(json!({ "approve_all_writes": false })).await;
         assert_eq!(write().await, runs);
         tenant(json!({ "approve_all_writes": true })).await;
@@ -328,7 +410,10 @@ on_both! {
         let member = world.client(&server, "acme", Role::Member).await;
         member.run("test.destroy", line.clone()).await.is(runs);
         // The level goes up only.
-        admin.patch("/api/tools/test.destroy", &json!({ "permission_level": "read" })).await.is("422 INVALID_PARAMS");
+        admin
+            .patch("/api/tools/test.destroy", &json!({ "permission_level": "read" }))
+            .await
+            .is("422 INVALID_PARAMS");
         assert_eq!(destroy().await, asks);
         // Another tenant has settings of its own.
         let stranger = world.agent(&server, "globex").await;
@@ -382,7 +467,9 @@ on_both! {
         let owner = admin.get("/api/me").await.text_at("/principal/user_id");
         let demoted = admin.patch(&format!("/api/users/{owner}"), &json!({ "role": "viewer" })).await;
         assert_eq!(demoted.status, 200, "{}", demoted.text);
-        approve(&approver, &parked.text_at("/approval_id"), &json!({ "wait_ms": 20_000 })).await.is("200 cancelled");
+        approve(&approver, &parked.text_at("/approval_id"), &json!({ "wait_ms": 20_000 }))
+            .await
+            .is("200 cancelled");
         assert!(lines(&world).is_empty());
         assert_eq!(approver.trail(&parked.text_at("/run_id")).await.last().unwrap(), "tool.cancelled");
     }

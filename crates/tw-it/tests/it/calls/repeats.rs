@@ -26,7 +26,12 @@ on_both! {
         let ledger = world.ledger("once");
         let line = json!({ "file": ledger, "line": "one" });
         for (who, tool, input, verdict) in [
-            (&member, "test.echo", json!({ "value": [1.0, 0.1, "\u{e9}", 18_446_744_073_709_551_615_u64] }), "200 success"),
+            (
+                &member,
+                "test.echo",
+                json!({ "value": [1.0, 0.1, "\u{e9}", 18_446_744_073_709_551_615_u64] }),
+                "200 success",
+            ),
             (&member, "test.write", line.clone(), "200 success"),
             (&member, "test.append", json!({ "message": "a b" }), "200 success"),
             (&member, "test.fail", json!({ "message": "no" }), "200 error"),
@@ -49,7 +54,10 @@ on_both! {
         let first = run_under(&member, "over-a-restart", "test.write", line.clone()).await;
         drop(server);
         let server = world.server();
-        assert_eq!(run_under(&member.at(&server), "over-a-restart", "test.write", line).await.text, first.text);
+        assert_eq!(
+            run_under(&member.at(&server), "over-a-restart", "test.write", line).await.text,
+            first.text
+        );
         assert_eq!(lines_of(&ledger), ["one", "one"]);
     }
 
@@ -95,7 +103,11 @@ on_both! {
             let member = member.clone();
             async move { run_under(&member, "k", "test.slow", json!({ "ms": 100_000 })).await }
         });
-        let running = async || member.get("/api/runs?status=running").await.json()["items"][0]["run_id"].as_str().map(str::to_owned);
+        let running = async || {
+            member.get("/api/runs?status=running").await.json()["items"][0]["run_id"]
+                .as_str()
+                .map(str::to_owned)
+        };
         eventually("the call runs", PATIENCE, async || running().await.is_some()).await;
         let run = running().await.unwrap();
         let again = run_under(&member, "k", "test.slow", json!({ "ms": 100_000 })).await;
@@ -135,21 +147,47 @@ on_both! {
         let server = world.server();
         let admin = world.client(&server, "acme", Role::Admin).await;
         let agent = world.agent(&server, "acme").await;
-        let park = async |line: &str| agent.run("test.write", json!({ "file": world.ledger("w"), "line": line })).await;
+        let park = async |line: &str| {
+            agent.run("test.write", json!({ "file": world.ledger("w"), "line": line })).await
+        };
         let (yes, no, cancelled) = (park("yes").await, park("no").await, park("cancel").await);
         let member = admin.get("/api/users").await.json();
-        let member = member["items"].as_array().unwrap().iter().find(|user| user["role"] == "member").unwrap()["id"].clone();
+        let member =
+            member["items"].as_array().unwrap().iter().find(|user| user["role"] == "member").unwrap()["id"]
+                .clone();
         let key = world.key("acme", Role::Viewer, ActsAs::User).await;
         let keys = admin.get("/api/api-keys").await.json();
-        let key = keys["items"].as_array().unwrap().iter().find(|item| key.contains(item["prefix"].as_str().unwrap())).unwrap()["id"].clone();
+        let key = keys["items"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .find(|item| key.contains(item["prefix"].as_str().unwrap()))
+            .unwrap()["id"]
+            .clone();
         let text = |value: &Value| value.as_str().unwrap().to_owned();
         let (member, key) = (text(&member), text(&key));
-        let audited = async || admin.get("/api/audit?limit=200").await.json()["items"].as_array().unwrap().len();
+        let audited =
+            async || admin.get("/api/audit?limit=200").await.json()["items"].as_array().unwrap().len();
         for (method, path, body, status) in [
             (Method::POST, "/api/sessions".to_owned(), json!({ "title": "once" }), 201),
-            (Method::POST, "/api/users".to_owned(), json!({ "email": "new@acme.example", "display_name": "New", "role": "viewer" }), 201),
-            (Method::POST, format!("/api/approvals/{}/approve", yes.text_at("/approval_id")), json!({ "note": "go" }), 200),
-            (Method::POST, format!("/api/approvals/{}/deny", no.text_at("/approval_id")), json!({ "note": "stop" }), 200),
+            (
+                Method::POST,
+                "/api/users".to_owned(),
+                json!({ "email": "new@acme.example", "display_name": "New", "role": "viewer" }),
+                201,
+            ),
+            (
+                Method::POST,
+                format!("/api/approvals/{}/approve", yes.text_at("/approval_id")),
+                json!({ "note": "go" }),
+                200,
+            ),
+            (
+                Method::POST,
+                format!("/api/approvals/{}/deny", no.text_at("/approval_id")),
+                json!({ "note": "stop" }),
+                200,
+            ),
             (Method::POST, format!("/api/runs/{}/cancel", cancelled.text_at("/run_id")), json!({}), 200),
             (Method::PATCH, "/api/tenants/current".to_owned(), json!({ "name": "Once" }), 200),
             (Method::PATCH, "/api/tools/test.echo".to_owned(), json!({ "name": "Once" }), 200),
@@ -163,7 +201,11 @@ on_both! {
             let again = under(&admin, "once", method.clone(), &path, &body).await;
             assert_eq!((again.status, &again.text), (first.status, &first.text), "{method} {path}");
             for header in ["content-type", "etag", "location"] {
-                assert_eq!(again.headers.get(header), first.headers.get(header), "{header} of {method} {path}");
+                assert_eq!(
+                    again.headers.get(header),
+                    first.headers.get(header),
+                    "{header} of {method} {path}"
+                );
             }
             assert_eq!(audited().await, after, "{method} {path} was done again");
             if method != Method::DELETE {
@@ -187,7 +229,9 @@ on_both! {
         assert!(again.text_at("/url").ends_with("token=***") && !first.text.contains("***"));
 
         // An approval that is still running answers with a place, again too.
-        let slow = agent.run("test.write", json!({ "file": world.ledger("w"), "line": "slow", "before_ms": 2000 })).await;
+        let slow = agent
+            .run("test.write", json!({ "file": world.ledger("w"), "line": "slow", "before_ms": 2000 }))
+            .await;
         let path = format!("/api/approvals/{}/approve", slow.text_at("/approval_id"));
         let first = under(&admin, "slow", Method::POST, &path, &json!({ "wait_ms": 0 })).await;
         assert_eq!(first.status, 202, "{}", first.text);
