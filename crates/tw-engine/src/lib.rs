@@ -38,7 +38,7 @@ pub use catalogue::{CatalogueError, Tool};
 pub use corridor::{Answer, CallRequest, IdempotencyKey, slot::RateLimits};
 pub use error::{Error, Result};
 pub use identity::Freshness;
-pub use once::Once;
+pub use once::{Claimed, Once};
 pub use page::{Page, PageRequest};
 pub use secrets::MasterKey;
 pub use sessions::{EventReader, From};
@@ -188,7 +188,7 @@ impl Engine {
         }
         let entry = NewAudit {
             action: "call.refused".to_owned(),
-            object: format!("tool:{}", request.tool.chars().take(128).collect::<String>()),
+            object: corridor::execute::storable(&format!("tool:{:.128}", request.tool)),
             before: None,
             after: Some(serde_json::json!({ "code": error.code() })),
             note: Some(corridor::execute::storable(&error.to_string())),

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use tw_model::{Caller, Timestamp};
-use tw_store::KeyScope;
+use tw_store::{KeyScope, TenantScope};
 
 use crate::{
     Engine,
@@ -13,14 +13,25 @@ use crate::{
 
 /// How long to wait before a key is closed again that could not be.
 const CLOSE_AGAIN_AFTER: Duration = Duration::from_millis(500);
+/// For how long a claim of which nothing is known may still turn up; see `settle.rs`.
+const DOUBT: Duration = Duration::from_secs(30);
 
 /// Whether a write is to be made, or was made before.
 #[derive(Debug)]
 pub enum Once {
     /// Make it, then say how it went with [`Engine::keep`] or [`Engine::release`].
-    Make,
+    Make(Claimed),
     /// The answer from the first time.
     Again { status: u16, body: String },
+}
+
+/// A key that was taken for one write.
+#[derive(Clone, Debug)]
+pub struct Claimed {
+    scope: TenantScope,
+    principal: String,
+    key: IdempotencyKey,
+    at: Timestamp,
 }
 
 impl Engine {
@@ -28,15 +39,21 @@ impl Engine {
     pub async fn once(&self, caller: &Caller, key: &IdempotencyKey) -> Result<Once> {
         // A key of a server that nobody has heard of would be free for all.
         self.announce().await?;
-        let scope = self.inner.store.tenant(caller.tenant);
-        let principal = caller.principal.label();
-        let place = KeyScope { principal: &principal, route: &key.route, key: &key.key };
-        let expires = Timestamp::now().plus(KEY_KEPT);
+        let at = Timestamp::now();
+        let (scope, principal) = (self.inner.store.tenant(caller.tenant), caller.principal.label());
+        let claimed = Claimed { scope, principal, key: key.clone(), at };
         let doing = "claiming an idempotency key";
-        if scope.claim_key(place, &key.body_hash, expires).await.map_err(Error::store(doing))? {
-            return Ok(Once::Make);
+        match claimed.scope.claim_key(claimed.place(), &key.body_hash, at, at.plus(KEY_KEPT)).await {
+            Ok(true) => return Ok(Once::Make(claimed)),
+            Ok(false) => {}
+            Err(error) => {
+                if error.is_retryable() {
+                    self.in_background(async move { claimed.release_if_it_turns_up().await });
+                }
+                return Err(Error::store(doing)(error));
+            }
         }
-        let used = scope.idempotency(place).await.map_err(Error::store(doing))?;
+        let used = claimed.scope.idempotency(claimed.place()).await.map_err(Error::store(doing))?;
         match used {
             Some(used) if used.body_hash != key.body_hash => Err(Error::IdempotencyMismatch),
             Some(tw_store::Used { answer: Some((status, body)), .. }) => Ok(Once::Again { status, body }),
@@ -45,42 +62,28 @@ impl Engine {
     }
 
     /// Keeps the answer of a write that was made. One-time secrets do not belong in it.
-    pub async fn keep(&self, caller: &Caller, key: &IdempotencyKey, status: u16, body: String) {
-        self.close_key(caller, key, Some((status, body))).await;
+    pub async fn keep(&self, claimed: Claimed, status: u16, body: String) {
+        self.close_key(claimed, Some((status, body))).await;
     }
 
     /// Gives the key back after a write that was refused.
-    pub async fn release(&self, caller: &Caller, key: &IdempotencyKey) {
-        self.close_key(caller, key, None).await;
+    pub async fn release(&self, claimed: Claimed) {
+        self.close_key(claimed, None).await;
     }
 
     /// Says how a write under a key went. While the database is away this goes on in the background: a key
     /// that is left as it is looks like a write that is still being made.
-    async fn close_key(&self, caller: &Caller, key: &IdempotencyKey, answer: Option<(u16, String)>) {
-        let scope = self.inner.store.tenant(caller.tenant);
-        let (principal, key) = (caller.principal.label(), key.clone());
-        let close = move || {
-            let (scope, principal, key, answer) =
-                (scope.clone(), principal.clone(), key.clone(), answer.clone());
-            async move {
-                let place = KeyScope { principal: &principal, route: &key.route, key: &key.key };
-                match answer {
-                    Some((status, body)) => scope.keep_answer(place, status, &body).await,
-                    None => scope.release_key(place).await,
-                }
-            }
-        };
-        let Err(error) = close().await else { return };
+    async fn close_key(&self, claimed: Claimed, answer: Option<(u16, String)>) {
+        let Err(error) = claimed.close(answer.as_ref()).await else { return };
         tracing::warn!(error = &error as &dyn std::error::Error, "an idempotency key could not be closed");
         if error.is_retryable() {
-            let end = self.inner.end.clone();
-            let again = async move {
-                while close().await.is_err_and(|error| error.is_retryable()) {
-                    tokio::time::sleep(CLOSE_AGAIN_AFTER).await;
-                }
-            };
-            tokio::spawn(async move { end.run_until_cancelled(again).await });
+            self.in_background(async move { claimed.insist(answer.as_ref()).await });
         }
+    }
+
+    fn in_background(&self, work: impl Future<Output = ()> + Send + 'static) {
+        let end = self.inner.end.clone();
+        tokio::spawn(async move { end.run_until_cancelled(work).await });
     }
 
     /// The same caller, as long as its credentials still stand. For streams that stay open.
@@ -93,5 +96,39 @@ impl Engine {
             return Ok(permit.clone());
         }
         crate::rights::Permit::check(self.inner.identity.again(caller).await?)
+    }
+}
+
+impl Claimed {
+    fn place(&self) -> KeyScope<'_> {
+        KeyScope { principal: &self.principal, route: &self.key.route, key: &self.key.key }
+    }
+
+    async fn close(&self, answer: Option<&(u16, String)>) -> tw_store::Result<()> {
+        match answer {
+            Some((status, body)) => self.scope.keep_answer(self.place(), self.at, *status, body).await,
+            None => self.scope.release_key(self.place(), self.at).await,
+        }
+    }
+
+    async fn insist(&self, answer: Option<&(u16, String)>) {
+        while self.close(answer).await.is_err_and(|error| error.is_retryable()) {
+            tokio::time::sleep(CLOSE_AGAIN_AFTER).await;
+        }
+    }
+
+    /// Gives back a key that may have been taken although the database did not say so, or may be yet.
+    async fn release_if_it_turns_up(&self) {
+        let mut pause = CLOSE_AGAIN_AFTER;
+        let mut doubted = Duration::ZERO;
+        loop {
+            self.insist(None).await;
+            if DOUBT <= doubted {
+                return;
+            }
+            tokio::time::sleep(pause).await;
+            doubted += pause;
+            pause *= 2;
+        }
     }
 }

@@ -15,6 +15,7 @@ use http_body_util::BodyExt;
 use hyper::body::Body as _;
 use serde::de::DeserializeOwned;
 use serde_path_to_error::{Path, Segment};
+use tokio::runtime::Handle;
 use tw_model::Code;
 
 use crate::{App, problem::Problem};
@@ -126,15 +127,20 @@ impl hyper::body::Body for HeardOut {
 impl Drop for HeardOut {
     fn drop(&mut self) {
         let Some(mut rest) = self.0.take().filter(|body| !body.is_end_stream()) else { return };
-        tokio::spawn(tokio::time::timeout(HEARD_OUT_FOR, async move {
-            let mut heard = 0;
-            while let Some(Ok(frame)) = rest.frame().await {
-                heard += frame.data_ref().map_or(0, Bytes::len);
-                if HEARD_OUT_BYTES < heard {
-                    break;
+        // Without a runtime the program is about to end, and with it the connection.
+        let Ok(runtime) = Handle::try_current() else { return };
+        runtime.spawn(async move {
+            let all = async {
+                let mut heard = 0;
+                while let Some(Ok(frame)) = rest.frame().await {
+                    heard += frame.data_ref().map_or(0, Bytes::len);
+                    if HEARD_OUT_BYTES < heard {
+                        break;
+                    }
                 }
-            }
-        }));
+            };
+            tokio::time::timeout(HEARD_OUT_FOR, all).await
+        });
     }
 }
 

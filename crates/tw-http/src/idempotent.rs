@@ -136,13 +136,13 @@ async fn make_once(
 ) -> Result<Answered> {
     match app.engine.once(caller, key).await? {
         Once::Again { status, body } => Ok(Answered::from_stored(status, &body)),
-        Once::Make => match make.await {
+        Once::Make(claimed) => match make.await {
             Ok(made) => {
-                app.engine.keep(caller, key, made.status.as_u16(), made.to_stored()).await;
+                app.engine.keep(claimed, made.status.as_u16(), made.to_stored()).await;
                 Ok(made)
             }
             Err(problem) => {
-                app.engine.release(caller, key).await;
+                app.engine.release(claimed).await;
                 Err(problem)
             }
         },

@@ -55,11 +55,12 @@ impl TenantScope {
     }
 
     /// Takes a key for a write that is not a run. `false` when it is taken. A server that died before it
-    /// could say how its write went does not keep the key.
+    /// could say how its write went does not keep the key. The moment tells this claim from others.
     pub async fn claim_key(
         &self,
         scope: KeyScope<'_>,
         body_hash: &[u8; 32],
+        at: Timestamp,
         expires: Timestamp,
     ) -> Result<bool> {
         const Q: &str = "INSERT INTO idempotency
@@ -75,7 +76,7 @@ impl TenantScope {
         let mut tx = self.begin().await?;
         let claimed = within!(&mut tx, c => sqlx::query(Q)
             .bind(self.tenant.uuid()).bind(scope.principal).bind(scope.route).bind(scope.key).bind(&body_hash[..])
-            .bind(self.store.replica.uuid()).bind(now_us()).bind(expires.micros())
+            .bind(self.store.replica.uuid()).bind(at.micros()).bind(expires.micros())
             .execute(c).await.map(|done| done.rows_affected()))
         .map_err(Error::doing("claiming an idempotency key"))?;
         tx.commit().await?;
@@ -83,26 +84,34 @@ impl TenantScope {
     }
 
     /// Keeps the answer of a write for replay.
-    pub async fn keep_answer(&self, scope: KeyScope<'_>, status: u16, answer: &str) -> Result<()> {
-        const Q: &str = "UPDATE idempotency SET status_code = $5, answer = $6
-            WHERE tenant_id = $1 AND principal = $2 AND route = $3 AND key = $4 AND replica_id = $7";
+    pub async fn keep_answer(
+        &self,
+        scope: KeyScope<'_>,
+        claimed: Timestamp,
+        status: u16,
+        answer: &str,
+    ) -> Result<()> {
+        const Q: &str = "UPDATE idempotency SET status_code = $7, answer = $8
+            WHERE tenant_id = $1 AND principal = $2 AND route = $3 AND key = $4 AND replica_id = $5
+                AND created_us = $6";
         let mut tx = self.begin().await?;
         within!(&mut tx, c => sqlx::query(Q)
             .bind(self.tenant.uuid()).bind(scope.principal).bind(scope.route).bind(scope.key)
-            .bind(i64::from(status)).bind(answer).bind(self.store.replica.uuid()).execute(c).await.map(drop))
+            .bind(self.store.replica.uuid()).bind(claimed.micros()).bind(i64::from(status)).bind(answer)
+            .execute(c).await.map(drop))
         .map_err(Error::doing("keeping an answer"))?;
         tx.commit().await
     }
 
     /// Gives a key back whose write did not happen.
-    pub async fn release_key(&self, scope: KeyScope<'_>) -> Result<()> {
+    pub async fn release_key(&self, scope: KeyScope<'_>, claimed: Timestamp) -> Result<()> {
         const Q: &str = "DELETE FROM idempotency
-            WHERE tenant_id = $1 AND principal = $2 AND route = $3 AND key = $4 AND answer IS NULL AND run_id IS NULL
-                AND replica_id = $5";
+            WHERE tenant_id = $1 AND principal = $2 AND route = $3 AND key = $4 AND replica_id = $5
+                AND created_us = $6 AND answer IS NULL AND run_id IS NULL";
         let mut tx = self.begin().await?;
         within!(&mut tx, c => sqlx::query(Q)
             .bind(self.tenant.uuid()).bind(scope.principal).bind(scope.route).bind(scope.key)
-            .bind(self.store.replica.uuid()).execute(c).await.map(drop))
+            .bind(self.store.replica.uuid()).bind(claimed.micros()).execute(c).await.map(drop))
         .map_err(Error::doing("releasing an idempotency key"))?;
         tx.commit().await
     }

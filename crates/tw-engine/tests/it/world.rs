@@ -280,7 +280,18 @@ impl Server {
 
     /// Waits until the run has ended.
     pub(crate) async fn ended(&self, run: RunId) -> Run {
-        until("the run ends", async || Some(self.stored(run).await).filter(|run| !run.status.is_open())).await
+        let watch = self.store.wake().watch(run.into());
+        let end = Instant::now() + PATIENCE;
+        loop {
+            let changed = watch.changed();
+            let stored = self.stored(run).await;
+            if !stored.status.is_open() {
+                return stored;
+            }
+            assert!(Instant::now() < end, "the run does not end: {stored:?}");
+            // A run within a session is not told of here.
+            let _ = tokio::time::timeout(Duration::from_millis(50), changed).await;
+        }
     }
 
     pub(crate) async fn events(&self, session: impl Into<SessionId>) -> Vec<Event> {

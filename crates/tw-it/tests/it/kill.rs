@@ -167,3 +167,97 @@ fn full(tool: &str, input: &Value) -> Value {
     }
     input
 }
+
+/// Faults at a chosen system call, by strace. It costs too much time for every day.
+mod long {
+    use std::{
+        io::{BufRead, BufReader},
+        process::{Child, Command, Stdio},
+    };
+
+    use super::*;
+    use crate::load::{Doors, serving};
+
+    /// The command under strace, which does as told at the `nth` of these system calls.
+    fn tampered(command: &Command, calls: &str, fault: &str, nth: u64) -> Command {
+        let mut strace = Command::new("strace");
+        // The tracer is the grandchild, so that our child is the server itself.
+        strace.args(["-D", "-f", "-qq", "-o", "/dev/null", "-e"]).arg(format!("trace={calls}"));
+        strace.arg("-e").arg(format!("inject={calls}:{fault}:when={nth}"));
+        strace.arg(command.get_program()).args(command.get_args());
+        strace.env_clear();
+        strace.envs(command.get_envs().filter_map(|(name, value)| Some((name, value?))));
+        strace
+    }
+
+    /// Starts a server that may not live to say where it listens.
+    fn try_start(mut command: Command) -> (Child, Option<String>) {
+        let mut child =
+            command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+        let said = BufReader::new(child.stdout.take().unwrap());
+        let mut lines = said.lines().map_while(Result::ok);
+        let url = lines.find_map(|line| line.strip_prefix("listening on ").map(str::to_owned));
+        (child, url)
+    }
+
+    /// Lets a crowd meet the fault, then asks for everything that was promised. Returns how much that was.
+    async fn fault_at(rng: &mut Rng, calls: &str, fault: &str, nth: u64) -> usize {
+        let world = World::on(TestDb::new(Kind::Sqlite).await).await;
+        let keys = Keys::of(&world).await;
+        let ledger = world.ledger("effects");
+        let session = session_at(&world.server(), &keys).await;
+        let command = tampered(&serving(world.command()), calls, fault, nth);
+        let (mut child, url) = tokio::task::spawn_blocking(move || try_start(command)).await.unwrap();
+        let mut notes = None;
+        if let Some(url) = url {
+            let doors = Doors::default();
+            doors.lock().unwrap().push(url);
+            let crowd = Crowd::start(&doors, &keys, &ledger, &session, rng);
+            let until =
+                Instant::now() + Duration::from_secs(if fault.starts_with("signal") { 20 } else { 3 });
+            while child.try_wait().unwrap().is_none() && Instant::now() < until {
+                tokio::time::sleep(Duration::from_millis(10)).await;
+            }
+            let _ = child.kill();
+            notes = Some(crowd.stop().await);
+        }
+        let _ = child.kill();
+        child.wait().unwrap();
+        let server = world.server();
+        settled(&server, &keys).await;
+        let Some(mut notes) = notes else { return 0 };
+        notes.ask_again(&server).await;
+        notes.decide_left(&server, &keys).await;
+        let log = Log::read(&world.db.target()).await;
+        log.is_sound();
+        log.tells_the_truth_about(&ledger);
+        log.keeps(&notes);
+        notes.acknowledged
+    }
+
+    #[tokio::test(flavor = "multi_thread")]
+    #[ignore = "soak: a fault at every one of many system calls"]
+    async fn heavy_fault_at_any_system_call_loses_nothing() {
+        let works = Command::new("strace").args(["-D", "-o", "/dev/null", "true"]).status();
+        if !works.is_ok_and(|status| status.success()) {
+            println!("SKIPPED: strace is not there, or may not trace");
+            return;
+        }
+        let mut rng = Rng::new(seed());
+        let flushes = "fsync,fdatasync";
+        for (calls, fault, step) in [
+            (flushes, "signal=SIGKILL", 1),
+            ("pwrite64", "signal=SIGKILL", 17),
+            ("write,writev,sendto", "signal=SIGKILL", 23),
+            (flushes, "error=EIO", 3),
+            ("pwrite64", "error=ENOSPC", 29),
+            ("pwrite64", "error=EINTR", 29),
+        ] {
+            let mut acknowledged = 0;
+            for turn in 1..=20 * u64::from(soak()) {
+                acknowledged += fault_at(&mut rng, calls, fault, turn * step).await;
+            }
+            println!("{calls} {fault}: {acknowledged} acknowledged");
+        }
+    }
+}

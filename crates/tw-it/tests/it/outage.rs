@@ -6,11 +6,19 @@ use std::{
     fs,
     path::Path,
     process::Command,
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
     time::{Duration, Instant},
 };
 
 use serde_json::json;
 use tempfile::TempDir;
+use tokio::{
+    io::{AsyncReadExt, AsyncWriteExt},
+    net::{TcpListener, TcpStream},
+};
 use tw_model::Role;
 use tw_store::Target;
 use tw_test::{
@@ -221,6 +229,117 @@ async fn heavy_database_goes_away_again_and_again() {
     for _ in 0..soak() {
         outages_under_load(&[Outage::Gone, Outage::Silent, Outage::Gone, Outage::Silent, Outage::Gone]).await;
     }
+}
+
+/// Stands between servers and PostgreSQL and cuts connections in the middle of a commit, before or after the
+/// database has heard of it.
+struct Saboteur {
+    url: String,
+    cuts: Arc<AtomicUsize>,
+    task: tokio::task::JoinHandle<()>,
+}
+
+impl Saboteur {
+    /// Of so many commits one does not come through.
+    async fn before(url: &str, one_in: u64, mut rng: Rng) -> Self {
+        let (host, database) = url.strip_prefix("postgres://postgres@").unwrap().split_once('/').unwrap();
+        let (host, database) = (host.to_owned(), database.to_owned());
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap();
+        let cuts = Arc::new(AtomicUsize::new(0));
+        let counter = Arc::clone(&cuts);
+        let task = tokio::spawn(async move {
+            while let Ok((client, _)) = listener.accept().await {
+                let Ok(server) = TcpStream::connect(&host).await else { continue };
+                let (counter, rng) = (Arc::clone(&counter), Rng::new(rng.next()));
+                tokio::spawn(async move {
+                    // An error is an end like any other.
+                    let _ = relay(client, server, one_in, rng, &counter).await;
+                });
+            }
+        });
+        Self { url: format!("postgres://postgres@{address}/{database}"), cuts, task }
+    }
+}
+
+impl Drop for Saboteur {
+    fn drop(&mut self) {
+        self.task.abort();
+    }
+}
+
+async fn relay(
+    mut client: TcpStream,
+    mut server: TcpStream,
+    one_in: u64,
+    mut rng: Rng,
+    cuts: &AtomicUsize,
+) -> std::io::Result<()> {
+    let (mut asked, mut answered) = (vec![0; 1 << 16], vec![0; 1 << 16]);
+    loop {
+        tokio::select! {
+            count = client.read(&mut asked) => {
+                let asked = &asked[..count?];
+                let commits = asked.windows(6).any(|window| window == b"COMMIT");
+                if asked.is_empty() || commits && rng.below(one_in) == 0 {
+                    if commits {
+                        cuts.fetch_add(1, Ordering::Relaxed);
+                        if rng.chance(60) {
+                            server.write_all(asked).await?;
+                            // Time to be carried out, or not quite.
+                            tokio::time::sleep(rng.millis(0, 20)).await;
+                        }
+                    }
+                    return Ok(());
+                }
+                server.write_all(asked).await?;
+            }
+            count = server.read(&mut answered) => {
+                let count = count?;
+                if count == 0 {
+                    return Ok(());
+                }
+                client.write_all(&answered[..count]).await?;
+            }
+        }
+    }
+}
+
+async fn commits_cut_off(acknowledged: usize) {
+    let mut rng = Rng::new(seed());
+    let world = World::on(TestDb::new(Kind::Postgres).await).await;
+    let target = world.db.target();
+    let Target::Postgres { url } = &target else { unreachable!("it was asked for") };
+    let saboteur = Saboteur::before(url, 20, Rng::new(rng.next())).await;
+    let keys = Keys::of(&world).await;
+    let ledger = world.ledger("effects");
+    let serve = || {
+        let mut command = serving(world.command());
+        command.env("TOOLWRIGHT_DATABASE_URL", &saboteur.url);
+        command
+    };
+    let session = session_at(&world.server(), &keys).await;
+    let fleet = Fleet::start(2, serve).await;
+    let crowd = Crowd::start(&fleet.doors, &keys, &ledger, &session, &mut rng);
+    crowd.goes_on(acknowledged, Duration::from_secs(600)).await;
+    let notes = crowd.stop().await;
+    println!("{} commits were cut off; {}", saboteur.cuts.load(Ordering::Relaxed), notes.in_words());
+    assert_eq!(notes.unanswered, 0, "the servers were there all the time");
+    // From here on in peace.
+    let judge = world.server();
+    check_all(notes, &judge, &keys, &target, &ledger).await;
+    (0..2).for_each(|index| fleet.look_at(index));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn heavy_commit_whose_answer_is_lost_is_neither_lost_nor_made_twice() {
+    commits_cut_off(400).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "soak: many commits cut off"]
+async fn heavy_many_commits_are_cut_off() {
+    commits_cut_off(20_000 * soak() as usize).await;
 }
 
 /// A disk of a few MiB, gone when dropped.

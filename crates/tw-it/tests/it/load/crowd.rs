@@ -86,6 +86,8 @@ pub(crate) struct Notes {
     pub(super) calls: Vec<Told>,
     pub(super) keyed: Vec<Keyed>,
     pub(super) decisions: Vec<Decision>,
+    /// Runs that somebody wanted to cancel: where no answer came, nobody knows whether that was done.
+    pub(super) given_up: Vec<String>,
     /// Runs whose cancellation was acknowledged.
     pub(super) cancelled: Vec<String>,
     /// Approvals that nobody decided.
@@ -361,6 +363,7 @@ impl Caller {
 
     async fn cancel(&mut self, by: &str, run: &str) {
         let path = format!("/api/runs/{run}/cancel");
+        self.note(|notes| notes.given_up.push(run.to_owned()));
         for _ in 0..TRIES {
             if let Some(told) = self.ask(by, &path, &json!({}), None).await {
                 if told.acknowledged() {
@@ -507,7 +510,7 @@ impl Notes {
         for parked in std::mem::take(&mut self.left) {
             let answer =
                 approver.post(&format!("/api/approvals/{}/approve", parked.approval), &json!({})).await;
-            if answer.verdict() == "409 ALREADY_DECIDED" && self.cancelled.contains(&parked.run) {
+            if answer.verdict() == "409 ALREADY_DECIDED" && self.given_up.contains(&parked.run) {
                 continue;
             }
             answer.is("200 success");

@@ -200,7 +200,7 @@ impl Log {
             let approved = entries.iter().any(|entry| entry.kind == "tool.approved");
             if decision.told.as_ref().is_some_and(Told::acknowledged) {
                 assert_eq!(approved, decision.yes, "a decision was lost: {decision:?} {row:?}");
-                let cancelled = notes.cancelled.contains(&decision.parked.run);
+                let cancelled = notes.given_up.contains(&decision.parked.run);
                 let ended = match decision.yes {
                     true => match row.status.as_str() {
                         "success" => true,
@@ -219,7 +219,7 @@ impl Log {
         }
         for parked in &notes.left {
             let row = &self.runs[&parked.run.parse::<Uuid>().unwrap()];
-            let waits = row.status == "needs_approval" || notes.cancelled.contains(&parked.run);
+            let waits = row.status == "needs_approval" || notes.given_up.contains(&parked.run);
             assert!(waits, "{parked:?} should still wait: {row:?}");
         }
     }
