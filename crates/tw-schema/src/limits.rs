@@ -81,6 +81,26 @@ impl Within {
     }
 }
 
+/// Roughly what it costs to read or to copy a value: its parts, and its text by the line.
+pub(crate) fn weight(value: &Value) -> usize {
+    const LINE: usize = 64;
+    let mut weight = 0;
+    let mut open = vec![value];
+    while let Some(value) = open.pop() {
+        weight += 1;
+        match value {
+            Value::String(text) => weight += text.len() / LINE,
+            Value::Array(items) => open.extend(items),
+            Value::Object(members) => {
+                weight += members.keys().map(|name| name.len() / LINE).sum::<usize>();
+                open.extend(members.values());
+            }
+            _ => {}
+        }
+    }
+    weight
+}
+
 fn within(what: &'static str, found: usize, max: usize) -> Result<(), SchemaFault> {
     if found <= max { Ok(()) } else { Err(SchemaFault::TooLarge { what, max }) }
 }

@@ -37,6 +37,33 @@ impl Fault {
     }
 }
 
+/// Collects faults while something is read. What is wrong in a million places is told in a hundred.
+#[derive(Debug, Default)]
+pub(crate) struct Faults {
+    told: Vec<Fault>,
+    count: usize,
+}
+
+impl Faults {
+    pub(crate) fn say(&mut self, path: impl Into<String>, message: impl Into<String>) {
+        self.count += 1;
+        if self.told.len() < crate::FAULTS_MAX {
+            self.told.push(Fault::new(path, message));
+        }
+    }
+
+    /// How many there were, also those that will not be told.
+    pub(crate) fn count(&self) -> usize {
+        self.count
+    }
+
+    /// The faults, in the order of their places.
+    pub(crate) fn told(mut self) -> Vec<Fault> {
+        self.told.sort_by(|left, right| path::by_place(&left.path, &right.path));
+        self.told
+    }
+}
+
 /// Says one error of the validator in plain words, as one fault or as several.
 pub(crate) fn say(error: &ValidationError<'_>, faults: &mut Vec<Fault>) {
     let at = error.instance_path().as_str();
@@ -166,7 +193,8 @@ pub(crate) fn quote_text(text: &str) -> String {
     Value::from(cut(text)).to_string()
 }
 
-fn cut(text: &str) -> String {
+/// A text, cut when it is long.
+pub(crate) fn cut(text: &str) -> String {
     match text.char_indices().nth(QUOTED_MAX) {
         None => text.to_owned(),
         Some((end, _)) => format!("{}…", &text[..end]),

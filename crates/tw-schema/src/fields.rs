@@ -1,0 +1,165 @@
+//! Fields: the form of a schema that people author.
+//!
+//! A field has one of twelve storage types and a variant, which is how it is shown. A list of fields
+//! has one schema, and the schema gives the list back; what fields cannot say is refused by name, so
+//! that an editor never drops a constraint it does not show.
+
+mod check;
+mod read;
+mod restore;
+mod write;
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+pub use read::parse_fields;
+pub use restore::{FieldsFault, schema_to_fields};
+pub(crate) use write::compiled as schema_of_sound;
+pub use write::fields_to_schema;
+
+/// How many characters the name of a field may have.
+pub const FIELD_NAME_MAX: usize = 128;
+/// How deep fields may stand inside one another.
+pub const FIELD_DEPTH_MAX: usize = 16;
+/// How many fields one tool may have, nested ones included.
+pub const FIELDS_MAX: usize = 1_000;
+
+/// One value that a person fills in, or that a tool gives back.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Field {
+    /// The property in the value. The field that describes the items of an array has no use for a
+    /// name, and one that is given there is not kept in the schema.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub name: String,
+    #[serde(rename = "type")]
+    pub kind: FieldType,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub label: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub description: Option<String>,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub required: bool,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub default: Option<Value>,
+    /// One of [`variants`]; the first of them when nothing is said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub variant: Option<String>,
+    /// The choices of an `enum`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub options: Vec<FieldOption>,
+    /// The members of an `object`. Without any it holds whatever it is given.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub fields: Vec<Field>,
+    /// What every item of an `array` is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub items: Option<Box<Field>>,
+    /// Of a `relation` the type of entity it leads to; of `media` what it accepts, such as `image/*`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub target: Option<String>,
+}
+
+/// One choice of an `enum` field.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FieldOption {
+    /// A text, a number or a boolean.
+    pub value: Value,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub label: Option<String>,
+}
+
+/// On which side of a tool a component stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Side {
+    Input,
+    Display,
+}
+
+/// The twelve in one place: the word, its variants, and the two components that show it by default.
+macro_rules! field_types {
+    ($($variant:ident = $word:literal [$($look:literal),+]),+ $(,)?) => {
+        /// What a field holds. There are twelve types and never a thirteenth: what looks different
+        /// is a variant, what means different is a tool's own business.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+        #[serde(rename_all = "lowercase")]
+        pub enum FieldType { $($variant),+ }
+
+        impl FieldType {
+            pub const ALL: &[Self] = &[$(Self::$variant),+];
+
+            #[must_use]
+            pub const fn as_str(self) -> &'static str {
+                match self { $(Self::$variant => $word),+ }
+            }
+
+            #[must_use]
+            pub fn parse(text: &str) -> Option<Self> {
+                Self::ALL.iter().copied().find(|kind| kind.as_str() == text)
+            }
+        }
+
+        /// The ways in which a type can be shown, the default first.
+        #[must_use]
+        pub const fn variants(kind: FieldType) -> &'static [&'static str] {
+            match kind { $(FieldType::$variant => &[$($look),+]),+ }
+        }
+
+        /// The name of the component that shows a type when nobody chose another.
+        #[must_use]
+        pub const fn component(kind: FieldType, side: Side) -> &'static str {
+            match (kind, side) {
+                $(
+                    (FieldType::$variant, Side::Input) => concat!("field-input:", $word),
+                    (FieldType::$variant, Side::Display) => concat!("field-display:", $word),
+                )+
+            }
+        }
+    };
+}
+
+field_types! {
+    Text = "text" ["input", "textarea", "markdown", "code", "password"],
+    Number = "number" ["input", "integer", "slider", "currency", "percent", "rating"],
+    Boolean = "boolean" ["switch", "checkbox"],
+    Date = "date" ["date", "datetime", "time"],
+    Enum = "enum" ["select", "radio", "segmented"],
+    Url = "url" ["input", "link", "image"],
+    Email = "email" ["input", "link"],
+    Phone = "phone" ["input", "link"],
+    Media = "media" ["upload", "image", "video", "audio"],
+    Relation = "relation" ["picker", "link"],
+    Object = "object" ["group", "inline", "json"],
+    Array = "array" ["list", "table", "tags", "multi-select"],
+}
+
+impl fmt::Display for FieldType {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+impl Field {
+    /// A field of which nothing is known but its name and its type.
+    #[must_use]
+    pub fn new(name: impl Into<String>, kind: FieldType) -> Self {
+        Self {
+            name: name.into(),
+            kind,
+            label: None,
+            description: None,
+            required: false,
+            default: None,
+            variant: None,
+            options: Vec::new(),
+            fields: Vec::new(),
+            items: None,
+            target: None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

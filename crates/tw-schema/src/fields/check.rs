@@ -1,0 +1,176 @@
+//! What is wrong with a field by itself.
+
+use std::collections::HashSet;
+
+use super::{FIELD_DEPTH_MAX, FIELD_NAME_MAX, FIELDS_MAX, Field, FieldType, variants, write};
+use crate::{
+    NODES_MAX, Schema, canonical,
+    limits::weight,
+    path,
+    words::{Faults, quote_text},
+};
+
+/// How much may be compiled to check defaults. Those of objects inside one another are compiled once
+/// for every level.
+const COMPILED_MAX: usize = 4 * NODES_MAX;
+
+/// Whether a field stands in a list, where it needs a name, or describes the items of an array.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Role {
+    Member,
+    Item,
+}
+
+/// Collects the faults of a list of fields.
+#[derive(Debug, Default)]
+pub(super) struct Check {
+    pub(super) faults: Faults,
+    count: usize,
+    compiled: usize,
+}
+
+impl Check {
+    pub(super) fn say(&mut self, at: impl Into<String>, message: impl Into<String>) {
+        self.faults.say(at, message);
+    }
+
+    /// Whether a field may be looked into. A list that is too long or too deep is told so once and
+    /// left alone.
+    pub(super) fn enter(&mut self, at: &str, level: usize) -> bool {
+        self.count += 1;
+        if FIELDS_MAX < self.count {
+            if self.count == FIELDS_MAX + 1 {
+                self.say("", format!("there may be at most {FIELDS_MAX} fields"));
+            }
+            return false;
+        }
+        if FIELD_DEPTH_MAX < level {
+            self.say(at, format!("fields may be nested at most {FIELD_DEPTH_MAX} deep"));
+            return false;
+        }
+        true
+    }
+
+    pub(super) fn all(&mut self, fields: &[Field], at: &str, level: usize) {
+        self.names(fields.iter().map(|field| field.name.as_str()), at);
+        for (index, field) in fields.iter().enumerate() {
+            self.one(field, &format!("{at}/{index}"), level, Role::Member);
+        }
+    }
+
+    fn one(&mut self, field: &Field, at: &str, level: usize, role: Role) {
+        if !self.enter(at, level) {
+            return;
+        }
+        let before = self.faults.count();
+        self.all(&field.fields, &path::join(at, "fields"), level + 1);
+        if let Some(items) = &field.items {
+            self.one(items, &path::join(at, "items"), level + 1, Role::Item);
+        }
+        let sound_below = self.faults.count() == before;
+        self.own(field, at, role, sound_below);
+    }
+
+    /// Names that stand twice in one list. Each is told at its second place.
+    pub(super) fn names<'a>(&mut self, names: impl Iterator<Item = &'a str>, at: &str) {
+        let mut seen = HashSet::new();
+        for (index, name) in names.enumerate() {
+            if !name.is_empty() && !seen.insert(name) {
+                self.say(format!("{at}/{index}/name"), format!("{} is there twice", quote_text(name)));
+            }
+        }
+    }
+
+    /// What a field says of itself, given whether the fields inside it are sound.
+    pub(super) fn own(&mut self, field: &Field, at: &str, role: Role, sound_below: bool) {
+        let before = self.faults.count();
+        if role == Role::Member {
+            self.name(&field.name, at);
+        }
+        self.parts(field, at);
+        self.options(field, at);
+        if let Some(variant) = &field.variant
+            && !variants(field.kind).contains(&variant.as_str())
+        {
+            let known = variants(field.kind).join(", ");
+            self.say(
+                path::join(at, "variant"),
+                format!("{} is no variant of {}: {known}", quote_text(variant), field.kind),
+            );
+        }
+        if let Some(default) = &field.default
+            && sound_below
+            && self.faults.count() == before
+        {
+            self.default(field, default, at);
+        }
+    }
+
+    fn name(&mut self, name: &str, at: &str) {
+        let at = path::join(at, "name");
+        if name.is_empty() {
+            self.say(at, "a field needs a name");
+        } else if FIELD_NAME_MAX < name.chars().count() {
+            self.say(at, format!("a name has at most {FIELD_NAME_MAX} characters"));
+        }
+    }
+
+    /// Parts that belong to some types only.
+    fn parts(&mut self, field: &Field, at: &str) {
+        let kind = field.kind;
+        let mut foreign = |part: &str, given: bool, belongs: bool| {
+            if given && !belongs {
+                self.say(path::join(at, part), format!("{kind} has no `{part}`"));
+            }
+        };
+        foreign("options", !field.options.is_empty(), kind == FieldType::Enum);
+        foreign("fields", !field.fields.is_empty(), kind == FieldType::Object);
+        foreign("items", field.items.is_some(), kind == FieldType::Array);
+        foreign("target", field.target.is_some(), matches!(kind, FieldType::Media | FieldType::Relation));
+        if kind == FieldType::Array && field.items.is_none() {
+            self.say(path::join(at, "items"), "an array needs `items`");
+        }
+        if field.target.as_ref().is_some_and(String::is_empty) {
+            self.say(path::join(at, "target"), "must not be empty");
+        }
+    }
+
+    fn options(&mut self, field: &Field, at: &str) {
+        let at = path::join(at, "options");
+        if field.kind == FieldType::Enum && field.options.is_empty() {
+            self.say(at, "an enum needs at least one option");
+            return;
+        }
+        let mut seen = HashSet::new();
+        for (index, option) in field.options.iter().enumerate() {
+            let at = format!("{at}/{index}/value");
+            if option.value.is_null() || option.value.is_object() || option.value.is_array() {
+                self.say(at, "must be a text, a number or a boolean");
+            } else if !seen.insert(canonical(&option.value)) {
+                self.say(at, "is there twice");
+            }
+        }
+    }
+
+    /// A default has to pass the very check that a caller's value will meet.
+    fn default(&mut self, field: &Field, default: &serde_json::Value, at: &str) {
+        let at = path::join(at, "default");
+        let mut without = field.clone();
+        without.default = None;
+        let schema = write::schema_of(&without);
+        self.compiled += weight(&schema) + weight(default);
+        if COMPILED_MAX < self.compiled {
+            return self.say(at, "cannot be checked: there are too many defaults inside one another");
+        }
+        match Schema::compile(&schema) {
+            Err(fault) => self.say(at, fault.to_string()),
+            Ok(schema) => {
+                let mut value = default.clone();
+                schema.with_defaults(&mut value);
+                for fault in schema.faults(&value) {
+                    self.say(at.clone() + &fault.path, fault.message);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,153 @@
+//! Reading fields from JSON, with everything that is wrong with them.
+
+use serde_json::{Map, Value};
+
+use super::{
+    Field, FieldOption, FieldType,
+    check::{Check, Role},
+};
+use crate::{Fault, outline::type_name, path, words::quote_text};
+
+/// The parts of a field, in the order in which people read them.
+const PARTS: &[&str] = &[
+    "name",
+    "type",
+    "label",
+    "description",
+    "required",
+    "default",
+    "variant",
+    "options",
+    "fields",
+    "items",
+    "target",
+];
+
+/// Reads a list of fields and checks it.
+///
+/// # Errors
+///
+/// Everything that is wrong, each at its place in the list: also what [`super::fields_to_schema`]
+/// would refuse.
+pub fn parse_fields(value: &Value) -> Result<Vec<Field>, Vec<Fault>> {
+    let mut check = Check::default();
+    let fields = check.read_list(value, "", 1);
+    if check.faults.count() == 0 { Ok(fields) } else { Err(check.faults.told()) }
+}
+
+impl Check {
+    fn read_list(&mut self, value: &Value, at: &str, level: usize) -> Vec<Field> {
+        let Some(items) = value.as_array() else {
+            self.say(at, format!("must be a list of fields, not {}", type_name(value)));
+            return Vec::new();
+        };
+        let name = |item: &'_ Value| item.get("name").and_then(Value::as_str).unwrap_or_default().to_owned();
+        let names: Vec<String> = items.iter().map(name).collect();
+        self.names(names.iter().map(String::as_str), at);
+        let fields = items.iter().enumerate();
+        fields
+            .filter_map(|(index, item)| self.read_field(item, &format!("{at}/{index}"), level, Role::Member))
+            .collect()
+    }
+
+    fn read_field(&mut self, value: &Value, at: &str, level: usize, role: Role) -> Option<Field> {
+        if !self.enter(at, level) {
+            return None;
+        }
+        let Some(members) = value.as_object() else {
+            self.say(at, format!("must be a field, not {}", type_name(value)));
+            return None;
+        };
+        let before = self.faults.count();
+        for name in members.keys().filter(|name| !PARTS.contains(&name.as_str())) {
+            self.say(path::join(at, name), "is not a known property");
+        }
+        let kind = self.read_type(members, at)?;
+        let mut field = Field::new(self.read_text(members, "name", at).unwrap_or_default(), kind);
+        field.label = self.read_text(members, "label", at);
+        field.description = self.read_text(members, "description", at);
+        field.variant = self.read_text(members, "variant", at);
+        field.target = self.read_text(members, "target", at);
+        field.default = given(members, "default").cloned();
+        match given(members, "required") {
+            None => {}
+            Some(Value::Bool(required)) => field.required = *required,
+            Some(_) => self.say(path::join(at, "required"), "must be true or false"),
+        }
+        field.options = self.read_options(members, at);
+        // A fault in a part of this field makes the rest of it not worth judging; one in a field
+        // inside it only forbids to judge its default.
+        let sound = self.faults.count() == before;
+        if let Some(fields) = given(members, "fields") {
+            field.fields = self.read_list(fields, &path::join(at, "fields"), level + 1);
+        }
+        if let Some(items) = given(members, "items") {
+            field.items =
+                self.read_field(items, &path::join(at, "items"), level + 1, Role::Item).map(Box::new);
+        }
+        let sound_below = self.faults.count() == before;
+        if sound && (sound_below || field.items.is_some() || given(members, "items").is_none()) {
+            self.own(&field, at, role, sound_below);
+        }
+        Some(field)
+    }
+
+    fn read_type(&mut self, members: &Map<String, Value>, at: &str) -> Option<FieldType> {
+        let at = path::join(at, "type");
+        let twelve = || FieldType::ALL.iter().map(|kind| kind.as_str()).collect::<Vec<_>>().join(", ");
+        match given(members, "type") {
+            None => self.say(at, format!("a field needs a type: {}", twelve())),
+            Some(Value::String(name)) => match FieldType::parse(name) {
+                Some(kind) => return Some(kind),
+                None => self.say(at, format!("{} is no type of a field: {}", quote_text(name), twelve())),
+            },
+            Some(other) => self.say(at, format!("must be a text, not {}", type_name(other))),
+        }
+        None
+    }
+
+    fn read_text(&mut self, members: &Map<String, Value>, part: &str, at: &str) -> Option<String> {
+        match given(members, part)? {
+            Value::String(text) => Some(text.clone()),
+            other => {
+                self.say(path::join(at, part), format!("must be a text, not {}", type_name(other)));
+                None
+            }
+        }
+    }
+
+    fn read_options(&mut self, members: &Map<String, Value>, at: &str) -> Vec<FieldOption> {
+        let at = path::join(at, "options");
+        let options = match given(members, "options") {
+            None => return Vec::new(),
+            Some(Value::Array(options)) => options,
+            Some(other) => {
+                self.say(at, format!("must be a list, not {}", type_name(other)));
+                return Vec::new();
+            }
+        };
+        let read = options.iter().enumerate();
+        read.filter_map(|(index, option)| self.read_option(option, &format!("{at}/{index}"))).collect()
+    }
+
+    fn read_option(&mut self, option: &Value, at: &str) -> Option<FieldOption> {
+        let Some(members) = option.as_object() else {
+            // Most lists of choices have no labels, and then this is how people write them.
+            return Some(FieldOption { value: option.clone(), label: None });
+        };
+        for name in members.keys().filter(|name| !["value", "label"].contains(&name.as_str())) {
+            self.say(path::join(at, name), "is not a known property");
+        }
+        let label = self.read_text(members, "label", at);
+        let Some(value) = members.get("value") else {
+            self.say(path::join(at, "value"), "an option needs a value");
+            return None;
+        };
+        Some(FieldOption { value: value.clone(), label })
+    }
+}
+
+/// A part that is there. Null stands for nothing, as forms send it.
+fn given<'a>(members: &'a Map<String, Value>, part: &str) -> Option<&'a Value> {
+    members.get(part).filter(|value| !value.is_null())
+}

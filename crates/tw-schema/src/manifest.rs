@@ -1,0 +1,349 @@
+//! Definitions in other people's words.
+//!
+//! Five ways of writing a tool down are in use where our users come from. All of them are accepted on
+//! write and turned into one, so that nothing behind this door knows that there are others. Keys that
+//! are not known here pass as they are: whoever stores a definition says which ones it takes.
+
+mod parameters;
+mod slug;
+
+use serde_json::{Map, Value, json};
+
+use crate::{
+    Fault, canonical,
+    fields::{self, parse_fields},
+    outline::type_name,
+    path,
+    words::Faults,
+};
+pub use slug::slug_from_name;
+
+/// Other names of keys whose values need no change.
+const ALIASES: &[(&str, &str)] = &[
+    ("inputSchema", "input_schema"),
+    ("outputSchema", "output_schema"),
+    ("outputSchemaZod", "output_schema"),
+    ("isAsync", "is_async"),
+    ("isActive", "is_active"),
+    ("permissionLevel", "permission_level"),
+    ("permissionPolicy", "permission_policy"),
+    ("requiredPermission", "required_permission"),
+    ("tenantSlugs", "tenant_slugs"),
+    ("outputSections", "output_sections"),
+    ("formSpec", "form_spec"),
+    ("viewSpec", "view_spec"),
+    ("executionSpec", "execution_spec"),
+    ("executionType", "execution_type"),
+    ("toolType", "tool_type"),
+    ("implementationType", "implementation_type"),
+    ("implementation_config", "implementation"),
+    ("implementationConfig", "implementation"),
+    ("execution_config", "execution"),
+    ("executionConfig", "execution"),
+    ("timeout", "timeout_ms"),
+    ("timeoutMs", "timeout_ms"),
+    ("pendingTtlMs", "pending_ttl_ms"),
+];
+
+/// Members of `execution` that say what is called, and belong to `implementation`.
+const CALLED: &[&str] =
+    &["url", "method", "headers", "query", "body", "response", "retry", "idempotency_header"];
+
+/// Members of `execution` that say how runs share the machine, by their other names.
+const SHARED: &[(&str, &str)] = &[
+    ("isPure", "is_pure"),
+    ("concurrencyGroup", "concurrency_group"),
+    ("maxConcurrency", "max_concurrency"),
+    ("timeoutS", "timeout_s"),
+];
+
+/// What each `execution_type` is called in `implementation_type`.
+const EXECUTION_TYPES: &[(&str, &str)] =
+    &[("gateway", "http"), ("external", "external"), ("space", "space"), ("internal", "internal")];
+
+/// A new definition in the canonical words: snake-case keys, JSON Schema under `input_schema` and
+/// `output_schema`, one `implementation`.
+///
+/// What follows from the rest is filled in: the slug from the name, the category from a dotted slug,
+/// and `visible` where an `execution_type` is given. `fields` stay beside the schema that is made of
+/// them.
+///
+/// # Errors
+///
+/// Everything that cannot be read, and every key that is given in two spellings with different
+/// values, naming both.
+pub fn canonical_manifest(body: &Value) -> Result<Value, Vec<Fault>> {
+    read(body, Purpose::Create)
+}
+
+/// A change to a definition in the canonical words. As [`canonical_manifest`], but nothing is filled
+/// in: a new name does not make a new slug.
+///
+/// # Errors
+///
+/// As [`canonical_manifest`].
+pub fn canonical_patch(body: &Value) -> Result<Value, Vec<Fault>> {
+    read(body, Purpose::Change)
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Purpose {
+    Create,
+    Change,
+}
+
+fn read(body: &Value, purpose: Purpose) -> Result<Value, Vec<Fault>> {
+    let Some(members) = body.as_object() else {
+        return Err(vec![Fault::new("", format!("must be an object, not {}", type_name(body)))]);
+    };
+    let mut reading = Reading::default();
+    for (key, value) in members {
+        reading.take(key, value, members);
+    }
+    reading.settle_execution();
+    reading.settle_type();
+    if purpose == Purpose::Create {
+        reading.fill_in();
+    }
+    if reading.faults.count() == 0 { Ok(Value::Object(reading.out)) } else { Err(reading.faults.told()) }
+}
+
+#[derive(Default)]
+struct Reading {
+    out: Map<String, Value>,
+    /// Under which spelling each key came.
+    sources: Map<String, Value>,
+    faults: Faults,
+}
+
+impl Reading {
+    fn say(&mut self, at: impl Into<String>, message: impl Into<String>) {
+        self.faults.say(at, message);
+    }
+
+    fn take(&mut self, key: &str, value: &Value, body: &Map<String, Value>) {
+        let canonical_key = ALIASES.iter().find(|(alias, _)| *alias == key).map_or(key, |(_, key)| *key);
+        match canonical_key {
+            "timeout_ms" => self.take_timeout(key, value),
+            "fields" => self.take_fields(value),
+            "parameters" | "paramSchema" | "param_schema" => {
+                let required = ["requiredParams", "required_params"];
+                let required = required.iter().find_map(|key| Some((*key, body.get(*key)?)));
+                if let Some(schema) = parameters::schema(key, value, required, &mut self.faults) {
+                    self.put("input_schema", key, schema);
+                }
+            }
+            "requiredParams" | "required_params" => {
+                let described = ["parameters", "paramSchema", "param_schema"];
+                if !described.iter().any(|key| body.contains_key(*key)) {
+                    self.say(path::join("", key), "is only known beside `paramSchema` or `parameters`");
+                }
+            }
+            "schema" => {
+                self.take_parts(key, value, &[("input", "input_schema"), ("output", "output_schema")])
+            }
+            "config_schema" | "configSchema" => {
+                let parts = [("implementation", "implementation"), ("execution", "execution")];
+                self.take_parts(key, value, &parts);
+            }
+            _ => self.put(canonical_key, key, value.clone()),
+        }
+    }
+
+    /// Sets a key, unless it was set to something else under another name.
+    fn put(&mut self, key: &str, source: &str, value: Value) {
+        match self.out.get(key) {
+            None => {
+                self.out.insert(key.to_owned(), value);
+                self.sources.insert(key.to_owned(), json!(source));
+            }
+            Some(other) if canonical(other) == canonical(&value) => {}
+            Some(_) => {
+                let other = self.source(key);
+                let message = format!("`{other}` and `{source}` say different things; give one of them");
+                self.say(pointer(source), message);
+            }
+        }
+    }
+
+    fn source(&self, key: &str) -> String {
+        self.sources.get(key).and_then(Value::as_str).unwrap_or(key).to_owned()
+    }
+
+    /// Takes an object apart whose members are keys of their own.
+    fn take_parts(&mut self, key: &str, value: &Value, parts: &[(&str, &str)]) {
+        let at = path::join("", key);
+        let members = match value {
+            Value::Null => return,
+            Value::Object(members) => members,
+            other => return self.say(at, format!("must be an object, not {}", type_name(other))),
+        };
+        for (name, value) in members.iter().filter(|(_, value)| !value.is_null()) {
+            match parts.iter().find(|(part, _)| part == name) {
+                Some((_, canonical_key)) => self.put(canonical_key, &format!("{key}.{name}"), value.clone()),
+                None => self.say(path::join(&at, name), "is not a known property"),
+            }
+        }
+    }
+
+    fn take_timeout(&mut self, key: &str, value: &Value) {
+        // `30000.0` is the same number to JSON, and to those whose languages know one kind only.
+        let whole = |float: &f64| float.fract() == 0.0 && (1.0..9_007_199_254_740_992.0).contains(float);
+        let integer = value.as_u64().or_else(|| value.as_f64().filter(whole).map(|float| float as u64));
+        match integer {
+            _ if value.is_null() => self.put("timeout_ms", key, Value::Null),
+            Some(1..) => self.put("timeout_ms", key, json!(integer)),
+            _ => self.say(path::join("", key), "must be a positive whole number of milliseconds"),
+        }
+    }
+
+    fn take_fields(&mut self, value: &Value) {
+        if value.is_null() {
+            return self.put("fields", "fields", Value::Null);
+        }
+        let schema = parse_fields(value).and_then(|fields| Ok((fields::schema_of_sound(&fields)?, fields)));
+        match schema {
+            Ok((schema, fields)) => {
+                self.put("fields", "fields", json!(fields));
+                self.put("input_schema", "fields", schema);
+            }
+            Err(faults) => {
+                for fault in faults {
+                    self.say(format!("/fields{}", fault.path), fault.message);
+                }
+            }
+        }
+    }
+
+    /// Sorts the members of `execution` into what is called and how. One dialect uses the word for the
+    /// one, another for the other.
+    fn settle_execution(&mut self) {
+        let Some(Value::Object(given)) = self.out.get("execution").cloned() else { return };
+        let source = self.source("execution");
+        let (mut shared, mut called) = (Map::new(), Map::new());
+        for (name, value) in given {
+            if CALLED.contains(&name.as_str()) {
+                called.insert(name, value);
+                continue;
+            }
+            let known =
+                SHARED.iter().find(|(alias, _)| *alias == name).map_or(name.as_str(), |(_, key)| *key);
+            match shared.get(known) {
+                Some(other) if *other != value => {
+                    let message = format!("`{known}` is given in two spellings with different values");
+                    self.say(format!("{}/{name}", pointer(&source)), message);
+                }
+                _ => _ = shared.insert(known.to_owned(), value),
+            }
+        }
+        if called.is_empty() || !shared.is_empty() {
+            self.out.insert("execution".to_owned(), Value::Object(shared));
+        } else {
+            self.out.shift_remove("execution");
+        }
+        if !called.is_empty() {
+            self.join_implementation(&source, called);
+        }
+    }
+
+    fn join_implementation(&mut self, source: &str, called: Map<String, Value>) {
+        let target = self.source("implementation");
+        let at = pointer(source);
+        match self.out.get_mut("implementation") {
+            None | Some(Value::Null) => {
+                self.put_over("implementation", source, Value::Object(called));
+            }
+            Some(Value::Object(members)) => {
+                let mut differing = Vec::new();
+                for (name, value) in called {
+                    match members.get(&name) {
+                        Some(other) if canonical(other) != canonical(&value) => differing.push(name),
+                        Some(_) => {}
+                        None => _ = members.insert(name, value),
+                    }
+                }
+                for name in differing {
+                    let message = format!(
+                        "`{target}.{name}` and `{source}.{name}` say different things; give one of them"
+                    );
+                    self.say(path::join(&at, &name), message);
+                }
+            }
+            // Not an object: whoever stores it will say so.
+            Some(_) => {}
+        }
+    }
+
+    fn put_over(&mut self, key: &str, source: &str, value: Value) {
+        self.out.insert(key.to_owned(), value);
+        self.sources.insert(key.to_owned(), json!(source));
+    }
+
+    /// Settles which kind of tool it is, by whichever word was used.
+    fn settle_type(&mut self) {
+        let is_unsaid = |value: Option<&Value>| value.is_none_or(Value::is_null);
+        if is_unsaid(self.out.get("execution_type")) {
+            self.out.shift_remove("execution_type");
+        }
+        if let Some(given) = self.out.get("execution_type").cloned() {
+            let source = self.source("execution_type");
+            let known = EXECUTION_TYPES.iter().find(|(name, _)| given == *name);
+            match known {
+                None => {
+                    self.say(pointer(&source), "must be one of gateway, external, space, internal");
+                }
+                Some((name, kind)) => match self.out.get("implementation_type") {
+                    Some(other) if !other.is_null() && other != kind => {
+                        let message = format!(
+                            "`{source}` {name} is `implementation_type` {kind}, but `{}` says {other}",
+                            self.source("implementation_type")
+                        );
+                        self.say(pointer(&source), message);
+                    }
+                    _ => self.put_over("implementation_type", &source, json!(kind)),
+                },
+            }
+        }
+        // A kind inside the configuration counts where nothing better is said.
+        if let Some(Value::Object(members)) = self.out.get_mut("implementation")
+            && members.get("type").is_some_and(Value::is_string)
+            && let Some(kind) = members.shift_remove("type")
+            && is_unsaid(self.out.get("implementation_type"))
+        {
+            self.put_over("implementation_type", "implementation.type", kind);
+        }
+    }
+
+    /// Fills in what a new definition leaves to be understood.
+    fn fill_in(&mut self) {
+        let text =
+            |out: &Map<String, Value>, key: &str| out.get(key).and_then(Value::as_str).map(str::to_owned);
+        if self.out.get("slug").is_none_or(Value::is_null)
+            && let Some(name) = text(&self.out, "name")
+        {
+            match slug_from_name(&name) {
+                Some(slug) => _ = self.out.insert("slug".to_owned(), json!(slug)),
+                None => self.say("/slug", "is needed: the name has no letters or digits to make one of"),
+            }
+        }
+        if self.out.get("category").is_none_or(Value::is_null)
+            && let Some((category, _)) =
+                text(&self.out, "slug").as_deref().and_then(|slug| slug.rsplit_once('.'))
+        {
+            self.out.insert("category".to_owned(), json!(category));
+        }
+        if let Some(kind) = text(&self.out, "execution_type")
+            && self.out.get("visible").is_none_or(Value::is_null)
+        {
+            self.out.insert("visible".to_owned(), json!(kind != "internal"));
+        }
+    }
+}
+
+/// The place of a source such as `schema.input` in the body.
+fn pointer(source: &str) -> String {
+    source.split('.').fold(String::new(), |at, step| path::join(&at, step))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,129 @@
+//! Slugs made of names.
+
+use crate::labels::words;
+
+const LEN_MAX: usize = 128;
+
+/// The slug of a tool that was given a name only: the name itself where it is one, else its words in
+/// kebab case; nothing when no letter or digit is left of it.
+///
+/// Whether the result is reserved or taken is for the caller to say.
+#[must_use]
+pub fn slug_from_name(name: &str) -> Option<String> {
+    if is_slug(name) {
+        return Some(name.to_owned());
+    }
+    let folded: String = name.chars().map(folded).collect();
+    let words: Vec<String> = words(&folded).iter().map(|word| word.to_lowercase()).collect();
+    let mut slug = words.join("-");
+    if slug.is_empty() {
+        return None;
+    }
+    if !slug.starts_with(|c: char| c.is_ascii_alphabetic()) {
+        slug.insert_str(0, "tool-");
+    }
+    slug.truncate(LEN_MAX);
+    Some(slug.trim_end_matches('-').to_owned())
+}
+
+/// Whether a text has the form of a slug.
+fn is_slug(text: &str) -> bool {
+    let allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-');
+    (1..=LEN_MAX).contains(&text.len())
+        && text.chars().all(allowed)
+        && text.split('.').all(|part| part.starts_with(|c: char| c.is_ascii_alphabetic()))
+        && !text.contains("__")
+}
+
+/// A Latin letter without its accent, in ASCII; a blank for what has no such form.
+fn folded(letter: char) -> &'static str {
+    const ASCII: &str = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
+    if let Some(at) = ASCII.find(letter) {
+        return &ASCII[at..=at];
+    }
+    match letter {
+        'à'..='ã' | 'å' | 'ā' | 'ą' => "a",
+        'À'..='Ã' | 'Å' | 'Ā' | 'Ą' => "A",
+        'ä' | 'æ' => "ae",
+        'Ä' | 'Æ' => "Ae",
+        'ç' | 'ć' | 'č' => "c",
+        'Ç' | 'Ć' | 'Č' => "C",
+        'è'..='ë' | 'ē' | 'ę' | 'ě' => "e",
+        'È'..='Ë' | 'Ē' | 'Ę' | 'Ě' => "E",
+        'ì'..='ï' | 'ī' => "i",
+        'Ì'..='Ï' | 'Ī' => "I",
+        'ł' => "l",
+        'Ł' => "L",
+        'ñ' | 'ń' | 'ň' => "n",
+        'Ñ' | 'Ń' | 'Ň' => "N",
+        'ò'..='õ' | 'ō' => "o",
+        'Ò'..='Õ' | 'Ō' => "O",
+        'ö' | 'ø' | 'œ' => "oe",
+        'Ö' | 'Ø' | 'Œ' => "Oe",
+        'ř' => "r",
+        'Ř' => "R",
+        'ś' | 'š' => "s",
+        'Ś' | 'Š' => "S",
+        'ß' => "ss",
+        'ù'..='û' | 'ū' | 'ů' => "u",
+        'Ù'..='Û' | 'Ū' | 'Ů' => "U",
+        'ü' => "ue",
+        'Ü' => "Ue",
+        'ý' | 'ÿ' => "y",
+        'Ý' => "Y",
+        'ź' | 'ż' | 'ž' => "z",
+        'Ź' | 'Ż' | 'Ž' => "Z",
+        // Not a sign between words.
+        '\'' | '’' => "",
+        _ => " ",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn name_that_is_a_slug_stays_as_it_is() {
+        for name in ["confirmAction", "data.searchRecords", "web_search", "roi-calculator", "A"] {
+            assert_eq!(slug_from_name(name).as_deref(), Some(name));
+        }
+    }
+
+    #[test]
+    fn other_names_become_kebab_case() {
+        for (name, slug) in [
+            ("ROI Calculator", "roi-calculator"),
+            ("Before & After Visualizer", "before-after-visualizer"),
+            ("My Tool v2.0", "my-tool-v2-0"),
+            ("parseXMLFile now", "parse-xml-file-now"),
+            ("my__tool", "my-tool"),
+            ("Node.js runner", "node-js-runner"),
+            ("3D Viewer", "tool-3d-viewer"),
+            ("Köln Münster", "koeln-muenster"),
+            ("Crème brûlée", "creme-brulee"),
+            ("Łódź's map", "lodzs-map"),
+            ("  --  x  ", "x"),
+        ] {
+            assert_eq!(slug_from_name(name).as_deref(), Some(slug), "{name}");
+        }
+    }
+
+    #[test]
+    fn name_without_anything_to_spell_gives_no_slug() {
+        assert_eq!(slug_from_name(""), None);
+        assert_eq!(slug_from_name("!!!"), None);
+        assert_eq!(slug_from_name("天気"), None);
+    }
+
+    proptest! {
+        #[test]
+        fn whatever_is_made_has_the_form_of_a_slug(name in ".{0,200}") {
+            if let Some(slug) = slug_from_name(&name) {
+                prop_assert!(is_slug(&slug), "{:?}", slug);
+            }
+        }
+    }
+}

@@ -1,0 +1,183 @@
+//! Forms, version 2.
+
+use std::collections::HashSet;
+
+use serde_json::Value;
+
+use super::{
+    reader::{Part, Reader},
+    target::{Finder, Found, steps},
+};
+use crate::{Fault, words::quote_text};
+
+const VERSION: u64 = 2;
+
+const SPEC: &[&str] = &["version", "title", "description", "submit_label", "fields", "sections"];
+const SECTION: &[&str] = &["id", "title", "description", "collapsed"];
+const FIELD: &[&str] = &[
+    "path",
+    "label",
+    "help",
+    "placeholder",
+    "component",
+    "variant",
+    "unit",
+    "width",
+    "section",
+    "show_when",
+    "upload",
+    "rows",
+    "hidden",
+];
+const CONDITIONS: &[&str] = &["equals", "not_equals", "in", "exists"];
+
+/// Everything that is wrong with the form of a tool.
+///
+/// Every path in it must be described by the input schema: a form can ask only for what is known.
+#[must_use]
+pub fn check_form_spec(spec: &Value, input_schema: &Value) -> Vec<Fault> {
+    let mut check = Form { reader: Reader::default(), schema: Finder::new(input_schema) };
+    check.spec(spec);
+    check.reader.told()
+}
+
+struct Form<'a> {
+    reader: Reader,
+    schema: Finder<'a>,
+}
+
+impl Form<'_> {
+    fn spec(&mut self, spec: &Value) {
+        let Some(part) = self.reader.object(spec, "", SPEC) else { return };
+        self.reader.version(part, VERSION);
+        for name in ["title", "description", "submit_label"] {
+            self.reader.text(part, name);
+        }
+        let sections = part.get("sections").map(|sections| self.sections(sections)).unwrap_or_default();
+        let Some(fields) = part.get("fields") else {
+            self.reader.say("/fields", "is required");
+            return;
+        };
+        let mut paths = HashSet::new();
+        for (field, at) in self.reader.list(fields, "/fields") {
+            self.field(field, &at, &sections, &mut paths);
+        }
+    }
+
+    /// The ids of the sections.
+    fn sections<'a>(&mut self, sections: &'a Value) -> HashSet<&'a str> {
+        let mut ids = HashSet::new();
+        for (section, at) in self.reader.list(sections, "/sections") {
+            // The part borrows the place only to speak of it.
+            let Some(members) = section.as_object() else {
+                self.reader.object(section, &at, SECTION);
+                continue;
+            };
+            let Some(part) = self.reader.object(section, &at, SECTION) else { continue };
+            self.reader.needed_text(part, "title");
+            self.reader.text(part, "description");
+            self.reader.flag(part, "collapsed");
+            if self.reader.needed_text(part, "id").is_none() {
+                continue;
+            }
+            let Some(id) = members.get("id").and_then(Value::as_str) else { continue };
+            if !ids.insert(id) {
+                self.reader.say(part.place("id"), format!("{} is there twice", quote_text(id)));
+            }
+        }
+        ids
+    }
+
+    fn field(&mut self, field: &Value, at: &str, sections: &HashSet<&str>, paths: &mut HashSet<String>) {
+        let Some(part) = self.reader.object(field, at, FIELD) else { return };
+        let path = self.path(part);
+        if let Some(path) = path
+            && !paths.insert(path.to_owned())
+        {
+            self.reader.say(part.place("path"), format!("{} is there twice", quote_text(path)));
+        }
+        for name in ["label", "help", "placeholder", "component", "variant", "unit"] {
+            self.reader.text(part, name);
+        }
+        self.reader.word(part, "width", &["full", "half", "third"]);
+        self.reader.count(part, "rows");
+        self.reader.flag(part, "hidden");
+        if let Some(section) = self.reader.text(part, "section")
+            && !sections.contains(section)
+        {
+            self.reader
+                .say(part.place("section"), format!("{} is not among the sections", quote_text(section)));
+        }
+        if let Some(condition) = part.get("show_when") {
+            self.condition(condition, &part.place("show_when"), path);
+        }
+        if let Some(upload) = part.get("upload") {
+            self.upload(upload, &part.place("upload"));
+        }
+    }
+
+    /// The path of a part, once it is known to lead somewhere.
+    fn path<'a>(&mut self, part: Part<'a>) -> Option<&'a str> {
+        let path = self.reader.needed_text(part, "path")?;
+        let Some(steps) = steps(path).filter(|steps| !steps.is_empty()) else {
+            self.reader.say(part.place("path"), "must be a JSON pointer such as /a/b or /items/*/name");
+            return None;
+        };
+        let problem = match self.schema.find(&steps) {
+            Found::Described => return Some(path),
+            Found::Possible | Found::Nowhere => "is not in the input schema",
+            Found::Unknown => "cannot be found in so complex a schema",
+        };
+        self.reader.say(part.place("path"), format!("{} {problem}", quote_text(path)));
+        None
+    }
+
+    /// When a field is shown.
+    fn condition(&mut self, condition: &Value, at: &str, field: Option<&str>) {
+        let known: Vec<&str> = ["path"].iter().chain(CONDITIONS).copied().collect();
+        let Some(part) = self.reader.object(condition, at, &known) else { return };
+        let path = self.path(part);
+        if path.is_some() && path == field {
+            self.reader.say(part.place("path"), "a field cannot depend on itself");
+        }
+        // Null is a value here like any other.
+        let given: Vec<&str> =
+            CONDITIONS.iter().copied().filter(|name| part.members.contains_key(*name)).collect();
+        if given.len() != 1 {
+            self.reader.say(at, format!("must have one of {}", CONDITIONS.join(", ")));
+        }
+        match part.members.get("in") {
+            None => {}
+            Some(Value::Array(values)) if !values.is_empty() => {}
+            Some(_) => self.reader.say(part.place("in"), "must be a list with at least one value"),
+        }
+        if part.members.get("exists").is_some_and(|value| !value.is_boolean()) {
+            self.reader.say(part.place("exists"), "must be true or false");
+        }
+    }
+
+    fn upload(&mut self, upload: &Value, at: &str) {
+        let Some(part) = self.reader.object(upload, at, &["accept", "max_bytes"]) else { return };
+        self.reader.count(part, "max_bytes");
+        if let Some(accept) = part.get("accept") {
+            for (kind, at) in self.reader.list(accept, &part.place("accept")) {
+                if !kind.as_str().is_some_and(is_file_kind) {
+                    self.reader.say(at, "must be a media type such as image/* or an ending such as .pdf");
+                }
+            }
+        }
+    }
+}
+
+fn is_file_kind(text: &str) -> bool {
+    let plain = |part: &str| {
+        !part.is_empty()
+            && part.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '.' | '+' | '-' | '_'))
+    };
+    match (text.strip_prefix('.'), text.split_once('/')) {
+        (Some(ending), None) => plain(ending),
+        (_, Some((kind, "*"))) => plain(kind) || kind == "*",
+        (_, Some((kind, subtype))) => plain(kind) && plain(subtype),
+        (None, None) => false,
+    }
+}

@@ -1,0 +1,132 @@
+//! Reading the parts of a spec, with everything that is wrong with them.
+
+use serde_json::{Map, Value};
+
+use crate::{Fault, outline::type_name, path, words::Faults};
+
+/// How many entries a list in a spec may have.
+const ENTRIES_MAX: usize = 1_000;
+/// How many bytes a text in a spec may have.
+const TEXT_BYTES_MAX: usize = 10_000;
+
+/// Collects faults while a spec is read.
+#[derive(Debug, Default)]
+pub(super) struct Reader {
+    faults: Faults,
+}
+
+/// One object of a spec, and where it stands.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Part<'a> {
+    pub(super) members: &'a Map<String, Value>,
+    pub(super) at: &'a str,
+}
+
+impl<'a> Part<'a> {
+    /// A member that is there. Null stands for nothing, as forms send it.
+    pub(super) fn get(&self, name: &str) -> Option<&'a Value> {
+        self.members.get(name).filter(|value| !value.is_null())
+    }
+
+    pub(super) fn place(&self, name: &str) -> String {
+        path::join(self.at, name)
+    }
+}
+
+impl Reader {
+    pub(super) fn say(&mut self, at: impl Into<String>, message: impl Into<String>) {
+        self.faults.say(at, message);
+    }
+
+    pub(super) fn told(self) -> Vec<Fault> {
+        self.faults.told()
+    }
+
+    /// An object none of whose members is unknown. Unknown ones are told, and do not hide the rest.
+    pub(super) fn object<'a>(&mut self, value: &'a Value, at: &'a str, known: &[&str]) -> Option<Part<'a>> {
+        let Some(members) = value.as_object() else {
+            self.say(at, format!("must be an object, not {}", type_name(value)));
+            return None;
+        };
+        for name in members.keys().filter(|name| !known.contains(&name.as_str())) {
+            self.say(path::join(at, name), "is not a known property");
+        }
+        Some(Part { members, at })
+    }
+
+    /// A text that may be left out.
+    pub(super) fn text<'a>(&mut self, part: Part<'a>, name: &str) -> Option<&'a str> {
+        match part.get(name)? {
+            Value::String(text) if text.len() <= TEXT_BYTES_MAX => Some(text),
+            Value::String(_) => {
+                self.say(part.place(name), format!("must have at most {TEXT_BYTES_MAX} bytes"));
+                None
+            }
+            other => {
+                self.say(part.place(name), format!("must be a text, not {}", type_name(other)));
+                None
+            }
+        }
+    }
+
+    /// A text that must be there and must not be empty.
+    pub(super) fn needed_text<'a>(&mut self, part: Part<'a>, name: &str) -> Option<&'a str> {
+        if part.get(name).is_none() {
+            self.say(part.place(name), "is required");
+            return None;
+        }
+        let text = self.text(part, name)?;
+        if text.is_empty() {
+            self.say(part.place(name), "must not be empty");
+            return None;
+        }
+        Some(text)
+    }
+
+    /// One of a few words.
+    pub(super) fn word<'a>(&mut self, part: Part<'a>, name: &str, words: &[&str]) -> Option<&'a str> {
+        let value = part.get(name)?;
+        let word = value.as_str().filter(|word| words.contains(word));
+        if word.is_none() {
+            self.say(part.place(name), format!("must be one of {}", words.join(", ")));
+        }
+        word
+    }
+
+    pub(super) fn flag(&mut self, part: Part<'_>, name: &str) {
+        if part.get(name).is_some_and(|value| !value.is_boolean()) {
+            self.say(part.place(name), "must be true or false");
+        }
+    }
+
+    /// A positive whole number.
+    pub(super) fn count(&mut self, part: Part<'_>, name: &str) {
+        if part.get(name).is_some_and(|value| value.as_u64().is_none_or(|count| count == 0)) {
+            self.say(part.place(name), "must be a positive whole number");
+        }
+    }
+
+    /// The version of the spec's own language, which is a number and must be said.
+    pub(super) fn version(&mut self, part: Part<'_>, version: u64) {
+        if part.get("version").and_then(Value::as_u64) != Some(version) {
+            self.say(part.place("version"), format!("must be {version}"));
+        }
+    }
+
+    /// The entries of a list with their places.
+    pub(super) fn list<'a>(&mut self, value: &'a Value, at: &str) -> Vec<(&'a Value, String)> {
+        match value {
+            Value::Array(entries) if entries.len() <= ENTRIES_MAX => {
+                entries.iter().enumerate().map(|(index, entry)| (entry, format!("{at}/{index}"))).collect()
+            }
+            Value::Array(_) => {
+                self.say(at, format!("must have at most {ENTRIES_MAX} entries"));
+                Vec::new()
+            }
+            other => {
+                self.say(at, format!("must be a list, not {}", type_name(other)));
+                Vec::new()
+            }
+        }
+    }
+}

@@ -1,0 +1,149 @@
+//! Finding the place in a schema that a path in a spec leads to.
+
+use std::{cell::Cell, collections::HashSet};
+
+use serde_json::Value;
+
+use crate::{local::Document, outline::Types};
+
+/// How deep subschemas of one place are followed to learn whether it is closed. What is not known to
+/// be closed by then counts as open.
+const CLOSED_DEEP: usize = 16;
+/// How many subschemas are looked at for all paths of one spec.
+const STEPS_MAX: usize = 200_000;
+
+/// Where a path leads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Found {
+    /// To a place that the schema describes.
+    Described,
+    /// To a place that the schema does not describe and does not forbid.
+    Possible,
+    /// Nowhere: no value that fits the schema has such a place.
+    Nowhere,
+    /// The schema has so many branches that nobody looked to the end.
+    Unknown,
+}
+
+/// The steps of a path: a JSON pointer in which `*` stands for every item of an array. Nothing when
+/// it is none.
+pub(super) fn steps(path: &str) -> Option<Vec<String>> {
+    if path.is_empty() {
+        return Some(Vec::new());
+    }
+    let step = |step: &str| {
+        let rest = step.replace("~0", "").replace("~1", "");
+        (!rest.contains('~')).then(|| step.replace("~1", "/").replace("~0", "~"))
+    };
+    path.strip_prefix('/')?.split('/').map(step).collect()
+}
+
+/// Finds places in one schema.
+#[derive(Debug)]
+pub(super) struct Finder<'a> {
+    document: Document<'a>,
+    left: Cell<usize>,
+}
+
+impl<'a> Finder<'a> {
+    pub(super) fn new(schema: &'a Value) -> Self {
+        Self { document: Document::new(schema), left: Cell::new(STEPS_MAX) }
+    }
+
+    /// Follows a path through the schema.
+    pub(super) fn find(&self, steps: &[String]) -> Found {
+        let mut place = vec![self.document.root()];
+        for step in steps {
+            let all = self.everything_at(&place);
+            let described = below(&all, step);
+            if self.left.get() == 0 {
+                return Found::Unknown;
+            }
+            if described.is_empty() {
+                let shut = place.iter().any(|schema| self.is_shut(schema, step, CLOSED_DEEP));
+                return if shut { Found::Nowhere } else { Found::Possible };
+            }
+            place = described;
+        }
+        Found::Described
+    }
+
+    fn spend(&self) -> bool {
+        let left = self.left.get();
+        self.left.set(left.saturating_sub(1));
+        0 < left
+    }
+
+    /// Every subschema that may have a say at a place: behind references, and in every branch of
+    /// every choice, since a spec may name what only one branch describes.
+    fn everything_at(&self, place: &[&'a Value]) -> Vec<&'a Value> {
+        let mut all: Vec<&Value> = Vec::new();
+        let mut seen = HashSet::new();
+        let mut open: Vec<&Value> = place.iter().rev().copied().collect();
+        while let Some(schema) = open.pop() {
+            if !self.spend() {
+                break;
+            }
+            if !seen.insert(std::ptr::from_ref(schema) as usize) {
+                continue;
+            }
+            all.push(schema);
+            let reference = schema.get("$ref").and_then(Value::as_str);
+            open.extend(reference.and_then(|reference| self.document.resolve(reference)));
+            for keyword in ["allOf", "anyOf", "oneOf"] {
+                open.extend(schema.get(keyword).and_then(Value::as_array).into_iter().flatten());
+            }
+            open.extend(["if", "then", "else"].iter().filter_map(|keyword| schema.get(keyword)));
+            let dependent = schema.get("dependentSchemas").and_then(Value::as_object);
+            open.extend(dependent.into_iter().flat_map(|schemas| schemas.values()));
+        }
+        all
+    }
+
+    /// Whether a subschema leaves no room for a step that nothing describes.
+    fn is_shut(&self, schema: &Value, step: &str, deep: usize) -> bool {
+        if *schema == false {
+            return true;
+        }
+        if deep == 0 || !schema.is_object() || !self.spend() {
+            return false;
+        }
+        let shut = |schema: &Value| self.is_shut(schema, step, deep - 1);
+        let is_index = step == "*" || step.parse::<usize>().is_ok();
+        let types = schema.get("type").map_or(Types::ANY, Types::of_keyword);
+        let room = if is_index { Types::ARRAY | Types::OBJECT } else { Types::OBJECT };
+        let says = |keyword: &str| schema.get(keyword) == Some(&Value::Bool(false));
+        let closed = says("additionalProperties") || says("unevaluatedProperties");
+        let members_shut = closed || !types.meets(Types::OBJECT);
+        let items_shut = !is_index || says("items") || !types.meets(Types::ARRAY);
+        if !types.meets(room) || (members_shut && items_shut) {
+            return true;
+        }
+        let branches =
+            |keyword: &str| schema.get(keyword).and_then(Value::as_array).filter(|list| !list.is_empty());
+        let reference = schema.get("$ref").and_then(Value::as_str);
+        reference.and_then(|reference| self.document.resolve(reference)).is_some_and(shut)
+            || branches("allOf").is_some_and(|list| list.iter().any(shut))
+            || ["anyOf", "oneOf"]
+                .iter()
+                .any(|keyword| branches(keyword).is_some_and(|list| list.iter().all(shut)))
+    }
+}
+
+/// What the subschemas of a place say about one step further.
+fn below<'a>(all: &[&'a Value], step: &str) -> Vec<&'a Value> {
+    let describes = |schema: &&'a Value| -> Vec<&'a Value> {
+        let property = schema.get("properties").and_then(|properties| properties.get(step));
+        let numbered = schema.get("prefixItems").and_then(Value::as_array);
+        let items = schema.get("items");
+        let item = match (step, step.parse::<usize>()) {
+            ("*", _) => items.into_iter().chain(numbered.into_iter().flatten()).collect(),
+            (_, Ok(index)) => numbered.and_then(|items| items.get(index)).or(items).into_iter().collect(),
+            _ => Vec::new(),
+        };
+        // A map has no names of its own; its values are every member.
+        let rest = schema.get("additionalProperties").filter(|rest| step == "*" && rest.is_object());
+        property.into_iter().chain(item).chain(rest).collect()
+    };
+    all.iter().flat_map(describes).filter(|schema| **schema != false).collect()
+}
