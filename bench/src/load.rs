@@ -135,8 +135,9 @@ impl Client {
             self.receive().await?;
         }
         let body = &self.buffer[start..];
-        // A run that failed is answered with 200 too, and says so near its beginning.
-        if find(&body[..body.len().min(200)], br#""status":"error""#).is_some() {
+        // A run that failed is answered with 200 too, and says so near its beginning. Pages may hold some.
+        let is_page = body.starts_with(br#"{"items""#);
+        if !is_page && find(&body[..body.len().min(200)], br#""status":"error""#).is_some() {
             bail!("the run failed: {}", String::from_utf8_lossy(body));
         }
         Ok(body)

@@ -120,6 +120,8 @@ pub(crate) use within;
 
 /// How long a request waits for a connection before it is told that the database is away.
 const ACQUIRE: Duration = Duration::from_secs(5);
+/// For how long a connection that has answered is taken to be there still.
+const TRUSTED_FOR: Duration = Duration::from_secs(1);
 /// The longest that PostgreSQL works on one statement of ours, and waits for a lock; shorter than
 /// [`crate::presence`] waits for its answer.
 const STATEMENT_TIMEOUT: &str = "10s";
@@ -158,10 +160,7 @@ impl Db {
                 write.begin_with("BEGIN IMMEDIATE").await.map_err(Error::doing("beginning a transaction"))?,
             )),
             Self::Pg(pg) => {
-                let mut transaction = pg.begin().await.map_err(Error::doing("beginning a transaction"))?;
-                let (c, presence) = transaction.parts();
-                let set = sqlx::query("SELECT set_config('tw.tenants', $1, true)").bind(tenants).execute(c);
-                presence.in_time(set).await.map_err(Error::doing("setting the tenant"))?;
+                let transaction = pg.begin(tenants).await.map_err(Error::doing("beginning a transaction"))?;
                 Ok(Tx::Pg(transaction))
             }
         }
@@ -192,8 +191,12 @@ impl Pg {
         Ok(Present::new(self.presence.find(self.pool.acquire()).await?, &self.presence))
     }
 
-    async fn begin(&self) -> sqlx::Result<Present<Transaction<'static, Postgres>>> {
-        Ok(Present::new(self.presence.find(self.pool.begin()).await?, &self.presence))
+    /// A transaction for these tenants, begun and bound to them in one trip to the database.
+    async fn begin(&self, tenants: &str) -> sqlx::Result<Present<Transaction<'static, Postgres>>> {
+        // Ids in braces, nothing else: see `tenants_setting`.
+        let begin = format!("BEGIN; SELECT set_config('tw.tenants', '{tenants}', true)");
+        let transaction = self.pool.begin_with(sqlx::AssertSqlSafe(begin));
+        Ok(Present::new(self.presence.find(transaction).await?, &self.presence))
     }
 }
 
@@ -226,6 +229,7 @@ async fn open_sqlite(file: &Path, durability: Durability) -> Result<Db> {
         .acquire_timeout(ACQUIRE)
         .idle_timeout(None)
         .max_lifetime(None)
+        .test_before_acquire(false)
         .after_release(|connection, _| Box::pin(has_no_transaction(connection)))
         .connect_with(options.clone())
         .await
@@ -235,6 +239,7 @@ async fn open_sqlite(file: &Path, durability: Durability) -> Result<Db> {
         .acquire_timeout(ACQUIRE)
         .idle_timeout(None)
         .max_lifetime(None)
+        .test_before_acquire(false)
         .connect_with(options.read_only(true))
         .await
         .map_err(Error::doing("opening the database file for reading"))?;
@@ -274,6 +279,16 @@ async fn open_postgres(url: &str, durability: Durability, connections: u32) -> R
         .max_connections(connections)
         .min_connections(1)
         .acquire_timeout(ACQUIRE)
+        .test_before_acquire(false)
+        .before_acquire(|connection, seen| {
+            Box::pin(async move {
+                // One that has just answered need not be asked whether it is there.
+                if TRUSTED_FOR < seen.idle_for {
+                    connection.ping().await?;
+                }
+                Ok(true)
+            })
+        })
         .after_connect(|connection, _| {
             // Row-level security binds this role whatever user the URL names, a superuser included.
             Box::pin(async move {

@@ -111,7 +111,7 @@ impl Engine {
                     let _ = on_disk.send(());
                     None
                 } else {
-                    Some(engine.inner.store.log().append(entry))
+                    Some(engine.inner.store.log().append_patiently(entry))
                 };
                 let lease_epoch = 1;
                 let job = Job {
@@ -249,7 +249,7 @@ impl Job {
     fn note_output(&self, text: &str) {
         let event = payload::event(EventKind::OutputAppended, self.run, &payload::OutputAppended { text });
         let change = self.change(None, None);
-        drop(self.engine.inner.store.log().append(self.entry(change, vec![event])));
+        drop(self.engine.inner.store.log().append_patiently(self.entry(change, vec![event])));
     }
 
     async fn finish(&mut self, outcome: Outcome, duration: Duration) -> Result<Run, Rejected> {

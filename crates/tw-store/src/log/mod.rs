@@ -39,7 +39,7 @@ pub struct Log {
 
 #[derive(Debug)]
 pub(crate) enum Job {
-    Append { entry: Box<Entry>, answer: oneshot::Sender<Result<Appended, Rejected>> },
+    Append { entry: Box<Entry>, answer: oneshot::Sender<Result<Appended, Rejected>>, patient: bool },
     Close,
 }
 
@@ -73,10 +73,20 @@ impl Log {
     /// Hands an entry to the writer at once. Entries of one session are written in the order of these
     /// calls.
     pub fn append(&self, entry: Entry) -> Ticket {
+        self.send(entry, false)
+    }
+
+    /// The same for an entry that nobody waits for yet: the writer keeps it back for a moment, so that it
+    /// can share a transaction with what follows.
+    pub fn append_patiently(&self, entry: Entry) -> Ticket {
+        self.send(entry, true)
+    }
+
+    fn send(&self, entry: Entry, patient: bool) -> Ticket {
         let lane = usize::try_from(entry.session.uuid().as_u128() % self.lanes.len() as u128).unwrap_or(0);
         let (answer, ticket) = oneshot::channel();
         // A closed lane drops the job, and the ticket says so.
-        let _ = self.lanes[lane].send(Job::Append { entry: Box::new(entry), answer });
+        let _ = self.lanes[lane].send(Job::Append { entry: Box::new(entry), answer, patient });
         Ticket(ticket)
     }
 

@@ -1,6 +1,6 @@
 //! Carries a group out on PostgreSQL: whole columns as arrays, rows locked in the order of their ids.
 
-use sqlx::PgConnection;
+use sqlx::{PgConnection, Postgres, postgres::PgArguments, query::Query};
 use tw_model::{ReplicaId, RunId, SessionId, TenantId};
 use uuid::Uuid;
 
@@ -78,174 +78,145 @@ async fn find_sessions(connection: &mut PgConnection, entries: &[&Entry], found:
     Ok(())
 }
 
+/// Writes the whole group in one statement: every trip to the database is paid for by everybody in it.
 pub(super) async fn write(connection: &mut PgConnection, plan: &Plan<'_>) -> Result<()> {
-    if !plan.new_runs.is_empty() {
-        insert_runs(connection, &plan.new_runs).await?;
-    }
-    if !plan.changed_runs.is_empty() {
-        update_runs(connection, &plan.changed_runs).await?;
-    }
-    if !plan.sessions.is_empty() {
-        let ids: Vec<Uuid> = plan.sessions.iter().map(|(_, session, _)| session.uuid()).collect();
-        let seqs: Vec<i64> = plan.sessions.iter().map(|(_, _, seq)| *seq).collect();
-        sqlx::query(
-            "UPDATE sessions s SET last_seq = w.seq FROM unnest($1::uuid[], $2::bigint[]) AS w (id, seq)
-             WHERE s.id = w.id",
+    const Q: &str = "WITH opened AS (
+            INSERT INTO runs (status, replica_id, lease_epoch, last_seq, input_seq, output_seq, summary, error,
+            error_code, effect, started_us, finished_us, duration_us, id, tenant_id, session_id, own_session,
+            parent_run_id, root_run_id, tool_id, tool, version, source, channel, mode, principal, actor, effectful,
+            repeatable)
+            SELECT * FROM unnest($1::text[], $2::uuid[], $3::bigint[], $4::bigint[], $5::bigint[], $6::bigint[],
+            $7::text[], $8::text[], $9::text[], $10::text[], $11::bigint[], $12::bigint[], $13::bigint[],
+            $14::uuid[], $15::uuid[], $16::uuid[], $17::boolean[], $18::uuid[], $19::uuid[], $20::uuid[],
+            $21::text[], $22::text[], $23::text[], $24::text[], $25::text[], $26::text[], $27::text[],
+            $28::boolean[], $29::boolean[])
+        ), changed AS (
+            UPDATE runs r SET status = w.status, replica_id = w.replica_id, lease_epoch = w.lease_epoch,
+            last_seq = w.last_seq, input_seq = w.input_seq, output_seq = w.output_seq, summary = w.summary,
+            error = w.error, error_code = w.error_code, effect = w.effect, started_us = w.started_us,
+            finished_us = w.finished_us, duration_us = w.duration_us
+            FROM unnest($30::text[], $31::uuid[], $32::bigint[], $33::bigint[], $34::bigint[], $35::bigint[],
+            $36::text[], $37::text[], $38::text[], $39::text[], $40::bigint[], $41::bigint[], $42::bigint[],
+            $43::uuid[], $44::uuid[]) AS w (status, replica_id, lease_epoch, last_seq, input_seq, output_seq,
+            summary, error, error_code, effect, started_us, finished_us, duration_us, id, tenant_id)
+            WHERE r.tenant_id = w.tenant_id AND r.id = w.id
+        ), numbered AS (
+            UPDATE sessions s SET last_seq = w.seq
+            FROM unnest($45::uuid[], $46::uuid[], $47::bigint[]) AS w (id, tenant_id, seq)
+            WHERE s.id = w.id AND s.tenant_id = w.tenant_id
         )
-        .bind(ids)
-        .bind(seqs)
-        .execute(&mut *connection)
-        .await
-        .map_err(Error::doing("numbering events"))?;
+        INSERT INTO session_events (tenant_id, session_id, seq, id, type, run_id, tool, actor, payload, at_us)
+        SELECT * FROM unnest($48::uuid[], $49::uuid[], $50::bigint[], $51::uuid[], $52::text[], $53::uuid[],
+        $54::text[], $55::text[], $56::text[], $57::bigint[])";
+    if plan.new_runs.is_empty() && plan.changed_runs.is_empty() && plan.events.is_empty() {
+        return Ok(());
     }
-    insert_events(connection, plan).await
+    let query = bind_new_runs(sqlx::query(Q), &plan.new_runs);
+    let query = States::of(plan.changed_runs.iter().map(|(_, _, state)| state))
+        .bind(query)
+        .bind(column(&plan.changed_runs, |(_, run, _)| run.uuid()))
+        .bind(column(&plan.changed_runs, |(tenant, _, _)| tenant.uuid()))
+        .bind(column(&plan.sessions, |(_, session, _)| session.uuid()))
+        .bind(column(&plan.sessions, |(tenant, _, _)| tenant.uuid()))
+        .bind(column(&plan.sessions, |(_, _, seq)| *seq));
+    let events = &plan.events;
+    query
+        .bind(column(events, |event| event.entry.tenant.uuid()))
+        .bind(column(events, |event| event.entry.session.uuid()))
+        .bind(column(events, |event| event.seq))
+        .bind(column(events, |event| event.entry.events[event.index].id.uuid()))
+        .bind(column(events, |event| event.entry.events[event.index].kind.as_str()))
+        .bind(column(events, |event| event.entry.run.uuid()))
+        .bind(column(events, |event| &*event.entry.tool))
+        .bind(column(events, |event| &*event.entry.actor))
+        .bind(column(events, |event| event.entry.events[event.index].payload.as_str()))
+        .bind(column(events, |event| event.entry.at.micros()))
+        .execute(connection)
+        .await
+        .map(drop)
+        .map_err(Error::doing("writing a group"))
+}
+
+type Bound<'q> = Query<'q, Postgres, PgArguments>;
+
+fn column<'r, T, C>(rows: &'r [T], of: impl Fn(&'r T) -> C) -> Vec<C> {
+    rows.iter().map(of).collect()
+}
+
+fn bind_new_runs<'q>(query: Bound<'q>, runs: &'q [(&Entry, &NewRun, RunState)]) -> Bound<'q> {
+    States::of(runs.iter().map(|(_, _, state)| state))
+        .bind(query)
+        .bind(column(runs, |(entry, _, _)| entry.run.uuid()))
+        .bind(column(runs, |(entry, _, _)| entry.tenant.uuid()))
+        .bind(column(runs, |(entry, _, _)| entry.session.uuid()))
+        .bind(column(runs, |(entry, _, _)| entry.session == entry.run.into()))
+        .bind(column(runs, |(_, run, _)| run.parent.map(RunId::uuid)))
+        .bind(column(runs, |(_, run, _)| run.root.uuid()))
+        .bind(column(runs, |(_, run, _)| run.tool_id.uuid()))
+        .bind(column(runs, |(entry, _, _)| &*entry.tool))
+        .bind(column(runs, |(_, run, _)| &*run.version))
+        .bind(column(runs, |(_, run, _)| run.source.as_str()))
+        .bind(column(runs, |(_, run, _)| run.channel.as_str()))
+        .bind(column(runs, |(_, run, _)| run.mode.as_str()))
+        .bind(column(runs, |(_, run, _)| &*run.principal))
+        .bind(column(runs, |(entry, _, _)| &*entry.actor))
+        .bind(column(runs, |(_, run, _)| run.effectful))
+        .bind(column(runs, |(_, run, _)| run.repeatable))
 }
 
 /// The columns of [`RunState`], each as an array.
 #[derive(Default)]
-struct States {
+struct States<'q> {
     status: Vec<&'static str>,
     replica: Vec<Option<Uuid>>,
     lease_epoch: Vec<i64>,
     last_seq: Vec<i64>,
     input_seq: Vec<i64>,
     output_seq: Vec<Option<i64>>,
-    summary: Vec<Option<String>>,
-    error: Vec<Option<String>>,
-    error_code: Vec<Option<String>>,
-    effect: Vec<Option<String>>,
+    summary: Vec<Option<&'q str>>,
+    error: Vec<Option<&'q str>>,
+    error_code: Vec<Option<&'q str>>,
+    effect: Vec<Option<&'q str>>,
     started_us: Vec<i64>,
     finished_us: Vec<Option<i64>>,
     duration_us: Vec<Option<i64>>,
 }
 
-impl States {
-    fn push(&mut self, state: &RunState) {
-        self.status.push(state.status.as_str());
-        self.replica.push(state.replica.map(ReplicaId::uuid));
-        self.lease_epoch.push(state.lease_epoch);
-        self.last_seq.push(state.last_seq);
-        self.input_seq.push(state.input_seq);
-        self.output_seq.push(state.output_seq);
-        self.summary.push(state.summary.clone());
-        self.error.push(state.error.clone());
-        self.error_code.push(state.error_code.clone());
-        self.effect.push(state.effect.clone());
-        self.started_us.push(state.started_us);
-        self.finished_us.push(state.finished_us);
-        self.duration_us.push(state.duration_us);
+impl<'q> States<'q> {
+    fn of(states: impl Iterator<Item = &'q RunState>) -> Self {
+        let mut columns = Self::default();
+        for state in states {
+            columns.status.push(state.status.as_str());
+            columns.replica.push(state.replica.map(ReplicaId::uuid));
+            columns.lease_epoch.push(state.lease_epoch);
+            columns.last_seq.push(state.last_seq);
+            columns.input_seq.push(state.input_seq);
+            columns.output_seq.push(state.output_seq);
+            columns.summary.push(state.summary.as_deref());
+            columns.error.push(state.error.as_deref());
+            columns.error_code.push(state.error_code.as_deref());
+            columns.effect.push(state.effect.as_deref());
+            columns.started_us.push(state.started_us);
+            columns.finished_us.push(state.finished_us);
+            columns.duration_us.push(state.duration_us);
+        }
+        columns
     }
-}
 
-async fn insert_runs(connection: &mut PgConnection, runs: &[(&Entry, &NewRun, RunState)]) -> Result<()> {
-    const Q: &str = "INSERT INTO runs (status, replica_id, lease_epoch, last_seq, input_seq, output_seq, summary,
-        error, error_code, effect, started_us, finished_us, duration_us, id, tenant_id, session_id, own_session,
-        parent_run_id, root_run_id, tool_id, tool, version, source, channel, mode, principal, actor, effectful,
-        repeatable)
-        SELECT * FROM unnest($1::text[], $2::uuid[], $3::bigint[], $4::bigint[], $5::bigint[], $6::bigint[],
-        $7::text[], $8::text[], $9::text[], $10::text[], $11::bigint[], $12::bigint[], $13::bigint[], $14::uuid[],
-        $15::uuid[], $16::uuid[], $17::boolean[], $18::uuid[], $19::uuid[], $20::uuid[], $21::text[], $22::text[],
-        $23::text[], $24::text[], $25::text[], $26::text[], $27::text[], $28::boolean[], $29::boolean[])";
-    fn column<'a, T>(
-        runs: &[(&'a Entry, &'a NewRun, RunState)],
-        of: impl Fn(&'a Entry, &'a NewRun) -> T,
-    ) -> Vec<T> {
-        runs.iter().map(|(entry, run, _)| of(entry, run)).collect()
+    fn bind(self, query: Bound<'q>) -> Bound<'q> {
+        query
+            .bind(self.status)
+            .bind(self.replica)
+            .bind(self.lease_epoch)
+            .bind(self.last_seq)
+            .bind(self.input_seq)
+            .bind(self.output_seq)
+            .bind(self.summary)
+            .bind(self.error)
+            .bind(self.error_code)
+            .bind(self.effect)
+            .bind(self.started_us)
+            .bind(self.finished_us)
+            .bind(self.duration_us)
     }
-    let mut states = States::default();
-    runs.iter().for_each(|(_, _, state)| states.push(state));
-    sqlx::query(Q)
-        .bind(states.status)
-        .bind(states.replica)
-        .bind(states.lease_epoch)
-        .bind(states.last_seq)
-        .bind(states.input_seq)
-        .bind(states.output_seq)
-        .bind(states.summary)
-        .bind(states.error)
-        .bind(states.error_code)
-        .bind(states.effect)
-        .bind(states.started_us)
-        .bind(states.finished_us)
-        .bind(states.duration_us)
-        .bind(column(runs, |entry, _| entry.run.uuid()))
-        .bind(column(runs, |entry, _| entry.tenant.uuid()))
-        .bind(column(runs, |entry, _| entry.session.uuid()))
-        .bind(column(runs, |entry, _| entry.session == entry.run.into()))
-        .bind(column(runs, |_, run| run.parent.map(RunId::uuid)))
-        .bind(column(runs, |_, run| run.root.uuid()))
-        .bind(column(runs, |_, run| run.tool_id.uuid()))
-        .bind(column(runs, |entry, _| &*entry.tool))
-        .bind(column(runs, |_, run| &*run.version))
-        .bind(column(runs, |_, run| run.source.as_str()))
-        .bind(column(runs, |_, run| run.channel.as_str()))
-        .bind(column(runs, |_, run| run.mode.as_str()))
-        .bind(column(runs, |_, run| &*run.principal))
-        .bind(column(runs, |entry, _| &*entry.actor))
-        .bind(column(runs, |_, run| run.effectful))
-        .bind(column(runs, |_, run| run.repeatable))
-        .execute(connection)
-        .await
-        .map(drop)
-        .map_err(Error::doing("writing runs"))
-}
-
-async fn update_runs(connection: &mut PgConnection, runs: &[(TenantId, RunId, RunState)]) -> Result<()> {
-    const Q: &str = "UPDATE runs r SET status = w.status, replica_id = w.replica_id, lease_epoch = w.lease_epoch,
-        last_seq = w.last_seq, input_seq = w.input_seq, output_seq = w.output_seq, summary = w.summary,
-        error = w.error, error_code = w.error_code, effect = w.effect, started_us = w.started_us,
-        finished_us = w.finished_us, duration_us = w.duration_us
-        FROM unnest($1::text[], $2::uuid[], $3::bigint[], $4::bigint[], $5::bigint[], $6::bigint[],
-        $7::text[], $8::text[], $9::text[], $10::text[], $11::bigint[], $12::bigint[], $13::bigint[], $14::uuid[],
-        $15::uuid[]) AS w (status, replica_id, lease_epoch, last_seq, input_seq, output_seq, summary, error,
-        error_code, effect, started_us, finished_us, duration_us, id, tenant_id)
-        WHERE r.tenant_id = w.tenant_id AND r.id = w.id";
-    let mut states = States::default();
-    runs.iter().for_each(|(_, _, state)| states.push(state));
-    sqlx::query(Q)
-        .bind(states.status)
-        .bind(states.replica)
-        .bind(states.lease_epoch)
-        .bind(states.last_seq)
-        .bind(states.input_seq)
-        .bind(states.output_seq)
-        .bind(states.summary)
-        .bind(states.error)
-        .bind(states.error_code)
-        .bind(states.effect)
-        .bind(states.started_us)
-        .bind(states.finished_us)
-        .bind(states.duration_us)
-        .bind(runs.iter().map(|(_, run, _)| run.uuid()).collect::<Vec<_>>())
-        .bind(runs.iter().map(|(tenant, _, _)| tenant.uuid()).collect::<Vec<_>>())
-        .execute(connection)
-        .await
-        .map(drop)
-        .map_err(Error::doing("writing runs"))
-}
-
-async fn insert_events(connection: &mut PgConnection, plan: &Plan<'_>) -> Result<()> {
-    const Q: &str = "INSERT INTO session_events
-        (tenant_id, session_id, seq, id, type, run_id, tool, actor, payload, at_us)
-        SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::bigint[], $4::uuid[], $5::text[], $6::uuid[], $7::text[],
-        $8::text[], $9::text[], $10::bigint[])";
-    if plan.events.is_empty() {
-        return Ok(());
-    }
-    let events = &plan.events;
-    sqlx::query(Q)
-        .bind(events.iter().map(|event| event.entry.tenant.uuid()).collect::<Vec<_>>())
-        .bind(events.iter().map(|event| event.entry.session.uuid()).collect::<Vec<_>>())
-        .bind(events.iter().map(|event| event.seq).collect::<Vec<_>>())
-        .bind(events.iter().map(|event| event.entry.events[event.index].id.uuid()).collect::<Vec<_>>())
-        .bind(events.iter().map(|event| event.entry.events[event.index].kind.as_str()).collect::<Vec<_>>())
-        .bind(events.iter().map(|event| event.entry.run.uuid()).collect::<Vec<_>>())
-        .bind(events.iter().map(|event| &*event.entry.tool).collect::<Vec<_>>())
-        .bind(events.iter().map(|event| &*event.entry.actor).collect::<Vec<_>>())
-        .bind(events.iter().map(|event| event.entry.events[event.index].payload.as_str()).collect::<Vec<_>>())
-        .bind(events.iter().map(|event| event.entry.at.micros()).collect::<Vec<_>>())
-        .execute(connection)
-        .await
-        .map(drop)
-        .map_err(Error::doing("writing events"))
 }

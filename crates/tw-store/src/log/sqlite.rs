@@ -2,8 +2,13 @@
 
 use std::sync::LazyLock;
 
-use sqlx::{Sqlite, SqliteConnection, query::Query, sqlite::SqliteArguments};
-use tw_model::{ReplicaId, RunId, TenantId};
+use sqlx::{
+    Sqlite, SqliteConnection,
+    query::{Query, QueryAs},
+    sqlite::{SqliteArguments, SqliteRow},
+};
+use tw_model::{ReplicaId, RunId, SessionId, TenantId};
+use uuid::Uuid;
 
 use super::{
     entry::Entry,
@@ -13,10 +18,10 @@ use super::{
 use crate::error::{Error, Result};
 
 /// How many rows one statement carries. Each size is prepared once.
-const SIZES: [usize; 4] = [64, 16, 4, 1];
+const SIZES: [usize; 7] = [64, 32, 16, 8, 4, 2, 1];
 
 /// A statement in each of [`SIZES`].
-struct Sized([String; 4]);
+struct Sized([String; SIZES.len()]);
 
 impl Sized {
     fn new(before: &str, columns: usize, after: &str) -> Self {
@@ -36,9 +41,20 @@ impl Sized {
             sql
         }))
     }
+
+    /// The rows in as few pieces as there are statements for, each with its own.
+    fn pieces<'r, T>(&'static self, mut rows: &'r [T]) -> impl Iterator<Item = (&'static str, &'r [T])> {
+        std::iter::from_fn(move || {
+            let index = SIZES.iter().position(|size| *size <= rows.len())?;
+            let (piece, later) = rows.split_at(SIZES[index]);
+            rows = later;
+            Some((self.0[index].as_str(), piece))
+        })
+    }
 }
 
 type Bound<'q> = Query<'q, Sqlite, SqliteArguments>;
+type BoundAs<'q, R> = QueryAs<'q, Sqlite, R, SqliteArguments>;
 
 /// Runs a sized statement over all rows, in pieces.
 async fn in_pieces<T>(
@@ -48,20 +64,58 @@ async fn in_pieces<T>(
     doing: &'static str,
     bind: impl Fn(Bound<'static>, &T) -> Bound<'static>,
 ) -> Result<()> {
-    let mut rest = rows;
-    for (index, size) in SIZES.into_iter().enumerate() {
-        while size <= rest.len() {
-            let (piece, later) = rest.split_at(size);
-            let mut query = sqlx::query(statement.0[index].as_str());
-            for row in piece {
-                query = bind(query, row);
-            }
-            query.execute(&mut *connection).await.map_err(Error::doing(doing))?;
-            rest = later;
-        }
+    for (sql, piece) in statement.pieces(rows) {
+        let query = piece.iter().fold(sqlx::query(sql), |query, row| bind(query, row));
+        query.execute(&mut *connection).await.map_err(Error::doing(doing))?;
     }
     Ok(())
 }
+
+/// Reads rows by their keys with a sized statement, in pieces.
+async fn find_in_pieces<T, R>(
+    connection: &mut SqliteConnection,
+    statement: &'static Sized,
+    keys: &[T],
+    doing: &'static str,
+    bind: impl Fn(BoundAs<'static, R>, &T) -> BoundAs<'static, R>,
+) -> Result<Vec<R>>
+where
+    R: for<'r> sqlx::FromRow<'r, SqliteRow> + Send + Unpin,
+{
+    let mut found = Vec::new();
+    for (sql, piece) in statement.pieces(keys) {
+        let query = piece.iter().fold(sqlx::query_as(sql), |query, key| bind(query, key));
+        found.extend(query.fetch_all(&mut *connection).await.map_err(Error::doing(doing))?);
+    }
+    Ok(found)
+}
+
+// `CROSS JOIN` makes the database go from the keys to the rows, whatever it believes to know of either.
+static FIND_EPOCHS: LazyLock<Sized> = LazyLock::new(|| {
+    Sized::new(
+        "SELECT e.tenant_id, e.epoch FROM (VALUES ",
+        1,
+        ") AS w CROSS JOIN tenant_epoch e ON e.tenant_id = w.column1",
+    )
+});
+
+static FIND_RUNS: LazyLock<Sized> = LazyLock::new(|| {
+    Sized::new(
+        "SELECT r.id, r.tenant_id, r.session_id, r.status, r.replica_id, r.lease_epoch, r.last_seq, r.input_seq,
+         r.output_seq, r.summary, r.error, r.error_code, r.effect, r.started_us, r.finished_us, r.duration_us
+         FROM (VALUES ",
+        2,
+        ") AS w CROSS JOIN runs r ON r.tenant_id = w.column1 AND r.id = w.column2",
+    )
+});
+
+static FIND_SESSIONS: LazyLock<Sized> = LazyLock::new(|| {
+    Sized::new(
+        "SELECT s.tenant_id, s.id, s.last_seq FROM (VALUES ",
+        2,
+        ") AS w CROSS JOIN sessions s ON s.tenant_id = w.column1 AND s.id = w.column2",
+    )
+});
 
 pub(super) async fn find(
     connection: &mut SqliteConnection,
@@ -69,55 +123,36 @@ pub(super) async fn find(
     tenants: &[TenantId],
 ) -> Result<Found> {
     let mut found = Found::default();
-    for tenant in tenants {
-        let epoch: Option<i64> = sqlx::query_scalar("SELECT epoch FROM tenant_epoch WHERE tenant_id = ?")
-            .bind(tenant.uuid())
-            .fetch_optional(&mut *connection)
-            .await
-            .map_err(Error::doing("reading epochs"))?;
-        found.epochs.insert(*tenant, epoch.unwrap_or(0));
+    let epochs: Vec<(Uuid, i64)> =
+        find_in_pieces(connection, &FIND_EPOCHS, tenants, "reading epochs", |query, tenant| {
+            query.bind(tenant.uuid())
+        })
+        .await?;
+    found.epochs = epochs.into_iter().map(|(tenant, epoch)| (TenantId::from_uuid(tenant), epoch)).collect();
+    let runs: Vec<RunRow> = find_in_pieces(
+        connection,
+        &FIND_RUNS,
+        &existing_runs(entries),
+        "reading runs",
+        |query, (tenant, run)| query.bind(tenant.uuid()).bind(run.uuid()),
+    )
+    .await?;
+    for row in runs {
+        found.runs.insert((TenantId::from_uuid(row.tenant_id), RunId::from_uuid(row.id)), row.state()?);
     }
-    find_runs(connection, entries, &mut found).await?;
-    find_sessions(connection, entries, &mut found).await?;
+    let sessions: Vec<(Uuid, Uuid, i64)> = find_in_pieces(
+        connection,
+        &FIND_SESSIONS,
+        &stored_sessions(entries),
+        "reading sessions",
+        |query, (tenant, session)| query.bind(tenant.uuid()).bind(session.uuid()),
+    )
+    .await?;
+    found.sessions = sessions
+        .into_iter()
+        .map(|(tenant, session, seq)| ((TenantId::from_uuid(tenant), SessionId::from_uuid(session)), seq))
+        .collect();
     Ok(found)
-}
-
-async fn find_runs(connection: &mut SqliteConnection, entries: &[&Entry], found: &mut Found) -> Result<()> {
-    const Q: &str = "SELECT id, tenant_id, session_id, status, replica_id, lease_epoch, last_seq, input_seq,
-        output_seq, summary, error, error_code, effect, started_us, finished_us, duration_us
-        FROM runs WHERE tenant_id = ? AND id = ?";
-    for (tenant, run) in existing_runs(entries) {
-        let row: Option<RunRow> = sqlx::query_as(Q)
-            .bind(tenant.uuid())
-            .bind(run.uuid())
-            .fetch_optional(&mut *connection)
-            .await
-            .map_err(Error::doing("reading runs"))?;
-        if let Some(row) = row {
-            found.runs.insert((tenant, run), row.state()?);
-        }
-    }
-    Ok(())
-}
-
-async fn find_sessions(
-    connection: &mut SqliteConnection,
-    entries: &[&Entry],
-    found: &mut Found,
-) -> Result<()> {
-    for (tenant, session) in stored_sessions(entries) {
-        let seq: Option<i64> =
-            sqlx::query_scalar("SELECT last_seq FROM sessions WHERE id = ? AND tenant_id = ?")
-                .bind(session.uuid())
-                .bind(tenant.uuid())
-                .fetch_optional(&mut *connection)
-                .await
-                .map_err(Error::doing("reading sessions"))?;
-        if let Some(seq) = seq {
-            found.sessions.insert((tenant, session), seq);
-        }
-    }
-    Ok(())
 }
 
 static INSERT_RUNS: LazyLock<Sized> = LazyLock::new(|| {
