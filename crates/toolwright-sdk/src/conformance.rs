@@ -106,8 +106,8 @@ mod tests {
 
     use serde_json::json;
     use tw_model::{
-        Execution, Implementation, Layer, Level, Listing, Origin, OutputSection, SectionKind, ToolId,
-        ToolStatus,
+        Authored, Execution, Implementation, Layer, Level, Listing, Origin, OutputSection, SectionKind,
+        ToolId, ToolStatus,
     };
 
     use super::*;
@@ -151,6 +151,9 @@ mod tests {
                 "type": "object", "properties": { "words": { "type": "integer" } },
             }))),
             implementation: Implementation::Code,
+            authored: Authored::none(),
+            published_at: None,
+            has_draft: false,
         }
     }
 

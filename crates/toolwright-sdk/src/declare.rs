@@ -8,8 +8,8 @@ use schemars::{
 use serde::{Deserialize, de::DeserializeOwned};
 use serde_json::Value;
 use tw_model::{
-    Execution, Implementation, Layer, Level, Listing, Origin, OutputSection, Policy, SectionKind, ToolDef,
-    ToolFailure, ToolId, ToolResult, ToolStatus,
+    Authored, Execution, Implementation, Layer, Level, Listing, Origin, OutputSection, Policy, SectionKind,
+    ToolDef, ToolFailure, ToolId, ToolResult, ToolStatus,
 };
 
 use crate::{Answer, BoxFuture, Place, ToolContext};
@@ -151,6 +151,9 @@ impl Declaration {
             input_schema: Arc::new(input_schema),
             output_schema: Some(Arc::new(output_schema)),
             implementation: Implementation::Code,
+            authored: Authored::none(),
+            published_at: None,
+            has_draft: false,
         }
     }
 

@@ -11,10 +11,17 @@ use tw_store::{
 
 use crate::{
     Engine,
-    corridor::{Answer, authorize, execute::storable, payload, record, record::raw, resolve, validate},
+    catalogue::View,
+    corridor::{
+        Answer, authorize,
+        execute::storable,
+        payload, record,
+        record::{Resumption, raw},
+        validate,
+    },
     error::{Error, Result},
     page::{Page, PageRequest},
-    resume::resumed_caller,
+    resume::{kept, resumed_caller},
     rights::{DecideApprovals, Permit, ReadApprovals},
     seal,
 };
@@ -179,15 +186,16 @@ impl Engine {
     /// A changed tool voids what was asked about the old one.
     async fn check_unchanged(&self, caller: &Caller, approval: &Approval, run: &Run) -> Result<()> {
         let view = self.inner.catalogue.view(caller.tenant, caller.epoch).await?;
-        let same = view
-            .tools
-            .by_id(approval.tool_id)
-            .is_some_and(|tool| tool.definition_hash == approval.definition_hash);
-        if same {
+        if self.is_unchanged(&view, approval, &kept(&approval.context)?).await? {
             return Ok(());
         }
         self.supersede(caller, run).await?;
         Err(Error::Superseded)
+    }
+
+    async fn is_unchanged(&self, view: &View, approval: &Approval, kept: &Resumption) -> Result<bool> {
+        let tool = self.tool_now(view, approval.tool_id, kept.pinned.as_deref(), kept.mode).await?;
+        Ok(tool.is_some_and(|tool| tool.definition_hash == approval.definition_hash))
     }
 
     pub(crate) async fn supersede(&self, caller: &Caller, run: &Run) -> Result<()> {
@@ -213,16 +221,12 @@ impl Engine {
             error => error,
         })?;
         let view = self.inner.catalogue.view(run.tenant, agent.epoch).await?;
-        let same = view
-            .tools
-            .by_id(approval.tool_id)
-            .is_some_and(|tool| tool.definition_hash == approval.definition_hash);
-        if !same {
+        if !self.is_unchanged(&view, approval, &resumption).await? {
             self.supersede(&agent, run).await?;
             return Err(Error::Superseded);
         }
         let id = approval.tool_id.to_string();
-        let resolved = resolve::resolve(&view, &id, None, resumption.mode)?;
+        let resolved = self.resolve(&view, &id, resumption.pinned.as_deref(), resumption.mode).await?;
         let valid = validate::validate(authorize::authorize(resolved, &agent, &view)?, input, &agent)?;
         let (tool, _, value, text) = valid.into_parts();
         let digest = seal::input_digest(&value);

@@ -1,32 +1,47 @@
-//! The tools of the program, and what of them a tenant has.
+//! The tools of the program, those of a tenant's own, and what a tenant has of both.
+//!
+//! A tenant is read once and from then on by what changed. A tool of its own stays text until somebody
+//! asks for it: a tenant with a hundred thousand tools uses few of them.
+
+mod own;
 
 use std::{
     collections::HashMap,
-    sync::{Arc, PoisonError, RwLock},
+    sync::{Arc, OnceLock, PoisonError, RwLock},
 };
 
 use serde_json::json;
 use toolwright_sdk::{CodeTool, RunFn};
-use tw_model::{Layer, Slug, TenantId, TenantSlug, ToolDef, ToolId};
+use tw_model::{Layer, Slug, TenantId, TenantSlug, ToolDef, ToolId, ToolStatus};
 use tw_schema::{Schema, SchemaCache};
-use tw_store::{Override, Store, StoredOverride, Tenant};
+use tw_store::{Override, Store, StoredOverride, StoredTool, Tenant};
 
+pub(crate) use self::own::{Own, Side};
 use crate::error::{Error, Result};
+
+/// What happens when a tool is called.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Body {
+    /// A function of the program.
+    Code(RunFn),
+    /// What came in goes out.
+    Echo,
+}
 
 /// A tool, ready to be called: its definition, compiled schemas, and what runs.
 #[derive(Debug)]
 pub struct Tool {
-    pub def: ToolDef,
+    pub def: Arc<ToolDef>,
     pub(crate) input: Schema,
     pub(crate) output: Option<Schema>,
-    pub(crate) run: RunFn,
+    pub(crate) body: Body,
     /// Everything an approval is bound to: schemas, implementation, level, policy and version.
     pub(crate) definition_hash: String,
     /// The slug and the version as shared text, for the log.
     pub(crate) slug: Arc<str>,
     pub(crate) version: Arc<str>,
     /// The revision of the tenant's override that lies on the tool; 0 for none.
-    pub revision: i64,
+    pub(crate) revision: i64,
 }
 
 impl Tool {
@@ -49,15 +64,16 @@ impl Tool {
             visible,
             timeout_ms,
         } = stored.layer.clone();
-        let mut def = self.def.clone();
+        let mut def = ToolDef::clone(&self.def);
         def.layer = Layer::SystemOverride;
         def.name = name.unwrap_or(def.name);
         def.description = description.unwrap_or(def.description);
         def.category = category.unwrap_or(def.category);
         def.icon = icon.unwrap_or(def.icon);
         def.tags = tags.unwrap_or(def.tags);
-        def.enabled = enabled.or(def.enabled);
-        def.is_active = is_active.unwrap_or(def.is_active);
+        // What is switched off for everybody is not switched on for one.
+        def.enabled = if def.enabled == Some(false) { def.enabled } else { enabled.or(def.enabled) };
+        def.is_active = def.is_active && is_active.unwrap_or(true);
         def.status = status.unwrap_or(def.status);
         def.policy = permission_policy.or(def.policy);
         def.level = permission_level.max(def.level);
@@ -65,14 +81,24 @@ impl Tool {
         def.timeout_ms = timeout_ms.unwrap_or(def.timeout_ms);
         Self {
             definition_hash: definition_hash(&def),
-            def,
+            def: Arc::new(def),
             input: self.input.clone(),
             output: self.output.clone(),
-            run: self.run,
+            body: self.body,
             slug: Arc::clone(&self.slug),
             version: Arc::clone(&self.version),
             revision: stored.revision,
         }
+    }
+}
+
+impl Tool {
+    /// The tool as every tenant has it, by the operator's word.
+    fn for_everybody(&self, stored: &StoredOverride) -> Self {
+        let mut tool = self.with(stored);
+        Arc::make_mut(&mut tool.def).layer = self.def.layer;
+        tool.revision = 0;
+        tool
     }
 }
 
@@ -85,37 +111,124 @@ pub enum CatalogueError {
     Schema { part: &'static str, slug: Slug, place: String, source: tw_schema::SchemaFault },
 }
 
-/// Tools by slug (in lower case) and by id.
-#[derive(Debug, Default)]
+/// A tool in a tenant's catalogue.
+#[derive(Clone, Debug)]
+pub(crate) enum Entry {
+    /// Of the program, as the tenant has it.
+    Code(Arc<Tool>),
+    /// Of the tenant's own.
+    Own(Arc<Own>),
+}
+
+impl Entry {
+    pub(crate) fn id(&self) -> ToolId {
+        match self {
+            Self::Code(tool) => tool.def.id,
+            Self::Own(own) => own.stored.id,
+        }
+    }
+
+    pub(crate) fn slug(&self) -> &Slug {
+        match self {
+            Self::Code(tool) => &tool.def.slug,
+            Self::Own(own) => &own.stored.slug,
+        }
+    }
+
+    pub(crate) fn status(&self) -> ToolStatus {
+        match self {
+            Self::Code(tool) => tool.def.status,
+            Self::Own(own) => own.stored.switches.status,
+        }
+    }
+
+    pub(crate) fn is_active(&self) -> bool {
+        match self {
+            Self::Code(tool) => tool.def.is_active,
+            Self::Own(own) => own.stored.switches.is_active,
+        }
+    }
+
+    /// Whether the tool is in the catalogue of a tenant, or the reason why not.
+    pub(crate) fn in_catalogue(&self, tenant: &TenantSlug) -> Result<(), &'static str> {
+        match self {
+            Self::Code(tool) => tool.def.in_catalogue(tenant.as_str()),
+            Self::Own(own) => own.in_catalogue(tenant.as_str()),
+        }
+    }
+}
+
+/// Tools by slug (in lower case), by id and by their other names.
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Tools {
-    by_slug: HashMap<String, Arc<Tool>>,
-    by_id: HashMap<ToolId, Arc<Tool>>,
+    by_slug: HashMap<String, Entry>,
+    by_id: HashMap<ToolId, Entry>,
+    aliases: HashMap<String, ToolId>,
+    /// In the order of their slugs, once somebody has asked.
+    sorted: OnceLock<Arc<[Entry]>>,
 }
 
 impl Tools {
-    fn add(&mut self, tool: Arc<Tool>) {
-        self.by_slug.insert(tool.def.slug.key(), Arc::clone(&tool));
-        self.by_id.insert(tool.def.id, tool);
+    fn add(&mut self, entry: Entry) {
+        self.by_slug.insert(entry.slug().key(), entry.clone());
+        self.by_id.insert(entry.id(), entry);
     }
 
-    /// By id or slug.
-    pub(crate) fn get(&self, name: &str) -> Option<&Arc<Tool>> {
+    /// By id, slug or alias.
+    pub(crate) fn get(&self, name: &str) -> Option<&Entry> {
         if let Ok(id) = name.parse::<ToolId>() {
             return self.by_id.get(&id);
         }
         // Most names come in the case they were declared in, and mostly that is lower case.
-        self.by_slug.get(name).or_else(|| self.by_slug.get(&name.to_ascii_lowercase()))
+        self.by_slug.get(name).or_else(|| {
+            let key = name.to_ascii_lowercase();
+            self.by_slug.get(&key).or_else(|| self.by_id.get(self.aliases.get(&key)?))
+        })
     }
 
-    pub(crate) fn by_id(&self, id: ToolId) -> Option<&Arc<Tool>> {
-        self.by_id.get(&id)
+    pub(crate) fn sorted(&self) -> &Arc<[Entry]> {
+        self.sorted.get_or_init(|| {
+            let mut entries: Vec<_> = self.by_slug.values().cloned().collect();
+            entries.sort_by(|a, b| a.slug().cmp(b.slug()));
+            entries.into()
+        })
     }
 
-    /// In the order of their slugs.
-    pub(crate) fn sorted(&self) -> Vec<Arc<Tool>> {
-        let mut tools: Vec<_> = self.by_slug.values().cloned().collect();
-        tools.sort_by(|a, b| a.def.slug.cmp(&b.def.slug));
-        tools
+    /// Whether somebody looking for `name` would find something else than `id`.
+    pub(crate) fn takes(&self, name: &str, id: ToolId) -> bool {
+        self.get(name).is_some_and(|entry| entry.id() != id)
+    }
+
+    /// Takes in a tool of the tenant's own as it is now.
+    fn put(&mut self, stored: StoredTool, tenant: &TenantSlug) {
+        let (id, key) = (stored.id, stored.slug.key());
+        if let Some(Entry::Own(before)) = self.by_id.remove(&id) {
+            if matches!(self.by_slug.get(&key), Some(Entry::Own(own)) if own.stored.id == id) {
+                self.by_slug.remove(&key);
+            }
+            self.aliases.retain(|_, of| *of != before.stored.id);
+        }
+        if stored.is_deleted {
+            return;
+        }
+        let own = match Own::read(stored) {
+            Ok(own) => own,
+            // One that cannot be read must not take the others with it.
+            Err(error) => {
+                return tracing::error!(%id, error = &error as &dyn std::error::Error, "a tool is left out");
+            }
+        };
+        // A tool of the program that the tenant can see is never hidden behind one of its own.
+        let hidden = matches!(self.by_slug.get(&key), Some(Entry::Code(code))
+            if code.def.in_catalogue(tenant.as_str()) != Err("not_for_this_tenant"));
+        for alias in own.aliases() {
+            self.aliases.insert(alias.to_ascii_lowercase(), id);
+        }
+        let entry = Entry::Own(Arc::new(own));
+        if !hidden {
+            self.by_slug.insert(key, entry.clone());
+        }
+        self.by_id.insert(id, entry);
     }
 }
 
@@ -125,6 +238,14 @@ pub(crate) struct View {
     pub(crate) epoch: i64,
     pub(crate) tenant: Tenant,
     pub(crate) tools: Arc<Tools>,
+    layers: Layers,
+}
+
+/// What is said about the tools of the program: to everybody, and by the tenant.
+#[derive(Debug, Default, PartialEq)]
+struct Layers {
+    everybody: Vec<StoredOverride>,
+    tenant: Vec<StoredOverride>,
 }
 
 impl View {
@@ -142,6 +263,7 @@ impl View {
 pub(crate) struct Catalogue {
     store: Store,
     code: Arc<Tools>,
+    schemas: SchemaCache,
     views: RwLock<HashMap<TenantId, Arc<View>>>,
 }
 
@@ -149,32 +271,49 @@ impl Catalogue {
     pub(crate) fn new(
         store: Store,
         registered: &[&CodeTool],
-        schemas: &SchemaCache,
+        schemas: SchemaCache,
     ) -> Result<Self, CatalogueError> {
         let mut code = Tools::default();
         for tool in registered {
-            code.add(Arc::new(prepare(tool, schemas)?));
+            code.add(Entry::Code(Arc::new(prepare(tool, &schemas)?)));
         }
-        Ok(Self { store, code: Arc::new(code), views: RwLock::default() })
+        Ok(Self { store, code: Arc::new(code), schemas, views: RwLock::default() })
     }
 
     /// The tenant as of `epoch` or later.
     pub(crate) async fn view(&self, tenant: TenantId, epoch: i64) -> Result<Arc<View>> {
-        let known = self.views.read().unwrap_or_else(PoisonError::into_inner).get(&tenant).cloned();
+        let known = self.known(tenant);
         if let Some(view) = known.filter(|view| epoch <= view.epoch) {
             return Ok(view);
         }
         self.reload(tenant).await
     }
 
-    /// Reads the tenant again. The epoch is read first, so what is read after it is at least as new.
+    fn known(&self, tenant: TenantId) -> Option<Arc<View>> {
+        self.views.read().unwrap_or_else(PoisonError::into_inner).get(&tenant).cloned()
+    }
+
+    /// Reads what has changed. The epoch is read first, so what is read after it is at least as new.
     pub(crate) async fn reload(&self, tenant: TenantId) -> Result<Arc<View>> {
+        let known = self.known(tenant);
         let scope = self.store.tenant(tenant);
         let epoch = scope.epoch().await.map_err(Error::store("reading the tenant's epoch"))?;
         let row = scope.tenant().await.map_err(Error::store("reading the tenant"))?;
         let row = row.ok_or(Error::NotFound { what: "tenant" })?;
-        let overrides = scope.overrides().await.map_err(Error::store("reading overrides"))?;
-        let view = Arc::new(View { epoch, tenant: row, tools: self.overlay(&overrides) });
+        let everybody = self.store.tenant(TenantId::GLOBAL).overrides().await;
+        let layers = Layers {
+            everybody: everybody.map_err(Error::store("reading overrides"))?,
+            tenant: scope.overrides().await.map_err(Error::store("reading overrides"))?,
+        };
+        let since = known.as_ref().map_or(-1, |view| view.epoch);
+        let changed = scope.tools_changed_since(since).await.map_err(Error::store("reading tools"))?;
+        let same_layer = known.as_ref().is_some_and(|view| view.layers == layers);
+        let tools = match &known {
+            Some(view) if same_layer && changed.is_empty() => Arc::clone(&view.tools),
+            Some(view) => self.changed(view, &layers, changed, &row.slug),
+            None => self.overlay(Tools::clone(&self.code), &layers, changed, &row.slug),
+        };
+        let view = Arc::new(View { epoch, tenant: row, tools, layers });
         let mut views = self.views.write().unwrap_or_else(PoisonError::into_inner);
         let newest = views.entry(tenant).or_insert_with(|| Arc::clone(&view));
         if newest.epoch < view.epoch {
@@ -182,27 +321,73 @@ impl Catalogue {
         }
         Ok(Arc::clone(newest))
     }
-}
 
-impl Catalogue {
-    /// The tools with a tenant's overrides on top. Tenants without any share one table.
-    fn overlay(&self, overrides: &[StoredOverride]) -> Arc<Tools> {
-        if overrides.is_empty() {
+    /// The tools of an older view with what has changed since.
+    fn changed(
+        &self,
+        before: &View,
+        layers: &Layers,
+        changed: Vec<StoredTool>,
+        tenant: &TenantSlug,
+    ) -> Arc<Tools> {
+        let mut tools = Tools::clone(&before.tools);
+        for gone in before.layers.everybody.iter().chain(&before.layers.tenant) {
+            if let Some(Entry::Code(code)) = self.code.get(&gone.slug) {
+                tools.add(Entry::Code(Arc::clone(code)));
+            }
+        }
+        self.overlay(tools, layers, changed, tenant)
+    }
+
+    /// The tools with a tenant's overrides on top, and its own beside them.
+    fn overlay(
+        &self,
+        mut tools: Tools,
+        layers: &Layers,
+        own: Vec<StoredTool>,
+        tenant: &TenantSlug,
+    ) -> Arc<Tools> {
+        if *layers == Layers::default() && own.is_empty() && tools.by_id.len() == self.code.by_id.len() {
             return Arc::clone(&self.code);
         }
-        let mut tools = Tools { by_slug: self.code.by_slug.clone(), by_id: self.code.by_id.clone() };
-        for stored in overrides {
-            // An override outlives the tool it was made for, should a later version drop that.
-            if let Some(tool) = self.code.get(&stored.slug) {
-                tools.add(Arc::new(tool.with(stored)));
+        tools.sorted = OnceLock::new();
+        // An override outlives the tool it was made for, should a later version drop that.
+        for stored in &layers.everybody {
+            if let Some(Entry::Code(tool)) = self.code.get(&stored.slug) {
+                tools.add(Entry::Code(Arc::new(tool.for_everybody(stored))));
             }
+        }
+        for stored in &layers.tenant {
+            if let Some(Entry::Code(tool)) = tools.get(&stored.slug) {
+                let tool = Arc::new(tool.with(stored));
+                tools.add(Entry::Code(tool));
+            }
+        }
+        for stored in own {
+            tools.put(stored, tenant);
         }
         Arc::new(tools)
     }
 
-    /// The tool as its author wrote it.
+    /// The tool of the program as its author wrote it.
     pub(crate) fn as_written(&self, id: ToolId) -> Option<&Arc<Tool>> {
-        self.code.by_id(id)
+        match self.code.by_id.get(&id) {
+            Some(Entry::Code(tool)) => Some(tool),
+            _ => None,
+        }
+    }
+
+    /// A tool ready to be called: what is live, or what was saved last.
+    pub(crate) fn ready(&self, entry: &Entry, side: Side) -> Result<Option<Arc<Tool>>> {
+        match entry {
+            Entry::Code(tool) => Ok(Some(Arc::clone(tool))),
+            Entry::Own(own) => own.ready(side, &self.schemas),
+        }
+    }
+
+    /// A tool of the tenant's own as it was under another number.
+    pub(crate) fn ready_at(&self, own: &Own, snapshot: &tw_store::Snapshot) -> Result<Arc<Tool>> {
+        own.prepare(&snapshot.content, &snapshot.version, &self.schemas)
     }
 }
 
@@ -222,11 +407,11 @@ fn prepare(tool: &CodeTool, schemas: &SchemaCache) -> Result<Tool, CatalogueErro
         definition_hash: definition_hash(&def),
         input,
         output,
-        run: tool.run,
+        body: Body::Code(tool.run),
         slug: Arc::from(def.slug.as_str()),
         version: Arc::from(def.version.to_string()),
         revision: 0,
-        def,
+        def: Arc::new(def),
     })
 }
 

@@ -87,7 +87,7 @@ impl Engine {
     pub fn start(setup: Setup) -> Result<Self, CatalogueError> {
         let Setup { store, master_key, limits } = setup;
         let registered = toolwright_sdk::registered()?;
-        let catalogue = Arc::new(catalogue::Catalogue::new(store.clone(), &registered, &SchemaCache::new())?);
+        let catalogue = Arc::new(catalogue::Catalogue::new(store.clone(), &registered, SchemaCache::new())?);
         let epochs = Arc::new(epochs::Epochs::new(store.clone()));
         let engine = Self {
             inner: Arc::new(Inner {

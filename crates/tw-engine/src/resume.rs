@@ -21,7 +21,7 @@ use crate::{
         execute::{Job, started_event},
         gate, payload,
         record::{self, Resumption},
-        resolve, validate,
+        validate,
     },
     error::{Error, Result},
     flights::Boarding,
@@ -50,16 +50,21 @@ enum Claimed {
     TenantChanged,
 }
 
+/// What was kept of a parked call.
+pub(crate) fn kept(context: &str) -> Result<Resumption> {
+    serde_json::from_str(context).map_err(|_| Error::Store {
+        doing: "reading a parked call",
+        source: tw_store::Error::Corrupt { what: "the context of a pending call".to_owned() },
+    })
+}
+
 /// The caller of a parked call with the rights it has today, and what else was kept of the call.
 pub(crate) async fn resumed_caller(
     engine: &Engine,
     tenant: TenantId,
     context: &str,
 ) -> Result<(Caller, Resumption)> {
-    let kept: Resumption = serde_json::from_str(context).map_err(|_| Error::Store {
-        doing: "reading a parked call",
-        source: tw_store::Error::Corrupt { what: "the context of a pending call".to_owned() },
-    })?;
+    let kept = kept(context)?;
     let epoch = engine.inner.identity.epochs.ask(tenant).await?;
     let view = engine.inner.catalogue.view(tenant, epoch).await?;
     let caller = Caller {
@@ -232,7 +237,7 @@ impl Engine {
         kept: &Resumption,
     ) -> Result<Result<(gate::Cleared, i64), (&'static str, String)>> {
         let view = self.inner.catalogue.view(run.tenant, caller.epoch).await?;
-        let tool = view.tools.by_id(approval.tool_id).cloned();
+        let tool = self.tool_now(&view, approval.tool_id, kept.pinned.as_deref(), kept.mode).await?;
         let digest =
             seal::input_digest(&serde_json::from_str::<Value>(approval.input.get()).unwrap_or(Value::Null));
         let proof = tool.as_ref().and_then(|tool| {
@@ -253,7 +258,9 @@ impl Engine {
             return Ok(Err(("superseded", "what was approved is not what would run now".to_owned())));
         };
         let id = approval.tool_id.to_string();
-        let walked = resolve::resolve(&view, &id, None, kept.mode)
+        let walked = self
+            .resolve(&view, &id, kept.pinned.as_deref(), kept.mode)
+            .await
             .and_then(|resolved| authorize::authorize(resolved, caller, &view))
             .and_then(|authorized| validate::validate(authorized, &approval.input, caller));
         Ok(match walked {

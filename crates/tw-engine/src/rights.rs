@@ -42,7 +42,12 @@ rights! {
     Person: Never, ;
     ReadTools: May, "tools.tenant.read";
     RunTools: May, "tools.tenant.run";
+    CreateTools: Never, "tools.tenant.create";
     UpdateTools: Never, "tools.tenant.update";
+    PublishTools: Never, "tools.tenant.publish";
+    DeleteTools: Never, "tools.tenant.delete";
+    /// How a tool came to be what it is. An agent sees what is live.
+    ReadHistory: Never, "tools.tenant.read";
     /// One's own runs, or everybody's: what is seen depends on which.
     ReadRuns: May, "runs.own.read" | "runs.tenant.read";
     CancelRuns: May, "runs.own.cancel" | "runs.tenant.cancel";

@@ -9,6 +9,7 @@
 
 mod call;
 mod code;
+mod definition;
 mod event;
 mod id;
 mod outcome;
@@ -20,6 +21,7 @@ mod tool;
 
 pub use call::{Actor, ActsAs, Caller, Channel, Link, Mode, Principal, RunStatus, Source};
 pub use code::Code;
+pub use definition::{Authored, Definition, REDACTED, Switches, left_redacted, redacted, unredacted};
 pub use event::{Effect, EventKind};
 pub use id::{
     ApprovalId, AuditId, EventId, IdError, KeyId, LoginId, ReplicaId, RunId, SessionId, TenantId, ToolId,

@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, fmt, sync::Arc, time::Duration};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::{Permission, Slug, ToolId};
+use crate::{Authored, Permission, Slug, Timestamp, ToolId};
 
 macro_rules! words {
     ($(#[$doc:meta])* $name:ident { $($(#[$variant_doc:meta])* $variant:ident = $word:literal),+ $(,)? }) => {
@@ -120,6 +120,8 @@ impl Default for Execution {
 pub enum Implementation {
     /// A Rust function that registered itself under the tool's slug.
     Code,
+    /// Gives back what it was given.
+    Echo,
 }
 
 impl Implementation {
@@ -128,6 +130,25 @@ impl Implementation {
     pub const fn type_name(&self) -> &'static str {
         match self {
             Self::Code => "function",
+            Self::Echo => "internal",
+        }
+    }
+
+    /// The wire's `execution_type`, where one of its four words fits.
+    #[must_use]
+    pub const fn execution_type(&self) -> Option<&'static str> {
+        match self {
+            Self::Code => None,
+            Self::Echo => Some("internal"),
+        }
+    }
+
+    /// The wire's `tool_type`. It is derived, and nobody can set it.
+    #[must_use]
+    pub const fn tool_type(&self) -> &'static str {
+        match self {
+            Self::Code => "built_in",
+            Self::Echo => "custom",
         }
     }
 }
@@ -168,6 +189,11 @@ pub struct ToolDef {
     pub input_schema: Arc<Value>,
     pub output_schema: Option<Arc<Value>>,
     pub implementation: Implementation,
+    pub authored: Arc<Authored>,
+    /// When it was first published; `None` for tools that are part of the program, which always are.
+    pub published_at: Option<Timestamp>,
+    /// Whether something was saved that is not live yet.
+    pub has_draft: bool,
 }
 
 impl ToolDef {

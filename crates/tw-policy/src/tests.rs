@@ -1,7 +1,7 @@
 use std::sync::Arc;
 
 use proptest::prelude::*;
-use tw_model::{Execution, Implementation, Layer, Listing, Origin, ToolId, ToolStatus};
+use tw_model::{Authored, Execution, Implementation, Layer, Listing, Origin, ToolId, ToolStatus};
 
 use super::*;
 
@@ -34,6 +34,9 @@ fn tool(level: Option<Level>, policy: Option<Policy>) -> ToolDef {
         input_schema: Arc::new(serde_json::json!({ "type": "object" })),
         output_schema: None,
         implementation: Implementation::Code,
+        authored: Authored::none(),
+        published_at: None,
+        has_draft: false,
         slug,
     }
 }

@@ -328,8 +328,9 @@ pub async fn migrate(target: &Target) -> Result<()> {
     };
     match target {
         Target::Sqlite { file } => {
-            let migrator =
-                Migrator::with_migrations(migrations!["sqlite": 1 "0001_spine", 2 "0002_tools"].into());
+            let migrator = Migrator::with_migrations(
+                migrations!["sqlite": 1 "0001_spine", 2 "0002_tools", 4 "0004_registry"].into(),
+            );
             let options = SqliteConnectOptions::new()
                 .filename(file)
                 .create_if_missing(true)
@@ -342,8 +343,9 @@ pub async fn migrate(target: &Target) -> Result<()> {
             connection.close().await.map_err(Error::doing("closing the database file"))
         }
         Target::Postgres { url } => {
-            let migrator =
-                Migrator::with_migrations(migrations!["postgres": 1 "0001_spine", 2 "0002_tools"].into());
+            let migrator = Migrator::with_migrations(
+                migrations!["postgres": 1 "0001_spine", 2 "0002_tools", 4 "0004_registry"].into(),
+            );
             let mut connection = PgConnection::connect_with(&pg_options(url)?)
                 .await
                 .map_err(Error::doing("connecting to PostgreSQL"))?;

@@ -31,7 +31,7 @@ pub struct Override {
 }
 
 /// An override as stored.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct StoredOverride {
     pub slug: String,
     pub layer: Override,
@@ -63,10 +63,11 @@ row! {
 
 const SELECT: &str = "SELECT slug, name, description, category, icon, tags, enabled, is_active, status,
     permission_policy, permission_level, visible, timeout_ms, revision, updated_us
-    FROM tools WHERE tenant_id = $1 AND kind = 'system_override'";
+    FROM tools WHERE tenant_id = $1 AND kind = 'system_override' AND deleted_us IS NULL";
 const SELECT_ONE: &str = "SELECT slug, name, description, category, icon, tags, enabled, is_active, status,
     permission_policy, permission_level, visible, timeout_ms, revision, updated_us
-    FROM tools WHERE tenant_id = $1 AND kind = 'system_override' AND slug_key = $2";
+    FROM tools WHERE tenant_id = $1 AND kind = 'system_override' AND slug_key = $2
+    AND deleted_us IS NULL";
 
 impl TenantScope {
     /// Every override of the tenant.
@@ -88,7 +89,7 @@ impl TenantScope {
     ) -> Result<Changed<StoredOverride>> {
         let mut tx = self.begin().await?;
         // The epoch's row is the lock behind which changes to a tenant queue.
-        self.bump_epoch(&mut tx).await?;
+        let epoch = self.bump_epoch(&mut tx).await?;
         let before = self.override_in(&mut tx, slug).await?;
         let revision = before.as_ref().map_or(0, |before| before.revision);
         let empty = || StoredOverride {
@@ -110,7 +111,7 @@ impl TenantScope {
             updated: Timestamp::from_micros(now_us()),
             ..old.clone()
         };
-        self.write_override(&mut tx, slug, &after, by).await?;
+        self.write_override(&mut tx, slug, &after, epoch, by).await?;
         let audited = |layer: &Override| -> Value { json!(layer) };
         let entry = NewAudit {
             action: "tool.overridden".to_owned(),
@@ -124,6 +125,29 @@ impl TenantScope {
         Ok(Changed::Done(after))
     }
 
+    /// Takes the tenant's override off a tool. `false` where there is none.
+    pub async fn remove_override(&self, slug: &Slug, by: &By) -> Result<bool> {
+        const Q: &str = "UPDATE tools SET deleted_us = $3, updated_us = $3, changed_epoch = $4
+            WHERE tenant_id = $1 AND slug_key = $2 AND kind = 'system_override' AND deleted_us IS NULL";
+        let mut tx = self.begin().await?;
+        let epoch = self.bump_epoch(&mut tx).await?;
+        let Some(before) = self.override_in(&mut tx, slug).await? else { return Ok(false) };
+        within!(&mut tx, c => sqlx::query(Q)
+            .bind(self.tenant.uuid()).bind(slug.key()).bind(now_us()).bind(epoch)
+            .execute(c).await.map(drop))
+        .map_err(Error::doing("removing an override"))?;
+        let entry = NewAudit {
+            action: "tool.override_removed".to_owned(),
+            object: format!("tool:{slug}"),
+            before: Some(json!(before.layer)),
+            after: None,
+            note: None,
+        };
+        self.audit_in(&mut tx, by, entry).await?;
+        self.commit_bumped(tx).await?;
+        Ok(true)
+    }
+
     async fn override_in(&self, tx: &mut Tx, slug: &Slug) -> Result<Option<StoredOverride>> {
         let row: Option<OverrideRow> = within!(tx, c => sqlx::query_as(SELECT_ONE)
             .bind(self.tenant.uuid()).bind(slug.key()).fetch_optional(c).await)
@@ -131,18 +155,26 @@ impl TenantScope {
         row.map(OverrideRow::stored).transpose()
     }
 
-    async fn write_override(&self, tx: &mut Tx, slug: &Slug, after: &StoredOverride, by: &By) -> Result<()> {
+    async fn write_override(
+        &self,
+        tx: &mut Tx,
+        slug: &Slug,
+        after: &StoredOverride,
+        epoch: i64,
+        by: &By,
+    ) -> Result<()> {
         const Q: &str = "INSERT INTO tools (id, tenant_id, slug, slug_key, kind, name, description, category, icon,
             tags, enabled, is_active, status, permission_policy, permission_level, visible, timeout_ms, revision,
-            created_us, updated_us, created_by)
+            created_us, updated_us, created_by, changed_epoch)
             VALUES ($1, $2, $3, $4, 'system_override', $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17,
-            $18, $18, $19)
-            ON CONFLICT (tenant_id, slug_key, kind) DO UPDATE SET name = excluded.name,
+            $18, $18, $19, $20)
+            ON CONFLICT (tenant_id, slug_key, kind) WHERE deleted_us IS NULL DO UPDATE SET name = excluded.name,
             description = excluded.description, category = excluded.category, icon = excluded.icon,
             tags = excluded.tags, enabled = excluded.enabled, is_active = excluded.is_active,
             status = excluded.status, permission_policy = excluded.permission_policy,
             permission_level = excluded.permission_level, visible = excluded.visible,
-            timeout_ms = excluded.timeout_ms, revision = excluded.revision, updated_us = excluded.updated_us";
+            timeout_ms = excluded.timeout_ms, revision = excluded.revision, updated_us = excluded.updated_us,
+            changed_epoch = excluded.changed_epoch";
         let layer = &after.layer;
         let tags = layer.tags.as_ref().map(|tags| json!(tags).to_string());
         let timeout = layer.timeout_ms.map(|timeout| i64::try_from(timeout).unwrap_or(i64::MAX));
@@ -152,6 +184,7 @@ impl TenantScope {
             .bind(layer.enabled).bind(layer.is_active).bind(layer.status.map(ToolStatus::as_str))
             .bind(layer.permission_policy.map(Policy::as_str)).bind(layer.permission_level.map(Level::as_str))
             .bind(layer.visible).bind(timeout).bind(after.revision).bind(after.updated.micros()).bind(&by.actor)
+            .bind(epoch)
             .execute(c).await.map(drop))
         .map_err(Error::doing("writing an override"))
     }

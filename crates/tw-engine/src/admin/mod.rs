@@ -1,7 +1,9 @@
 //! Administration of one's own tenant, and what an operator does on the database itself.
 
+mod authoring;
 mod keys;
 mod operator;
+mod overrides;
 mod passwords;
 mod people;
 mod tenant;
@@ -10,12 +12,13 @@ mod tools;
 use tw_model::Caller;
 use tw_store::By;
 
+pub use authoring::{Asked, Compared, History, UsedBy};
 pub use keys::{CreatedKey, KeyRequest};
 pub use operator::{FirstRun, Operator};
 pub(crate) use passwords::Throttle;
 pub use people::{SignedIn, UserRequest};
-pub use tools::{Listed, ToolChange, ToolFilter};
-pub use tw_store::ApiKey;
+pub use tools::{Listed, ToolFilter};
+pub use tw_store::{ApiKey, Note, ToolVersion};
 
 /// Who did it, for the audit log.
 pub(crate) fn by(caller: &Caller, request_id: Option<&str>) -> By {

@@ -28,7 +28,7 @@ use super::{
 };
 use crate::{
     Engine,
-    catalogue::Tool,
+    catalogue::{Body, Tool},
     flights::{Boarding, Stop},
     settle::RunIdentity,
 };
@@ -149,6 +149,15 @@ impl Engine {
     }
 }
 
+/// What the kind `internal` answers.
+fn echo(name: &str, input: Value) -> ToolResult {
+    ToolResult {
+        data: serde_json::json!({ "success": true, "args": input }),
+        summary: format!("{name}: gave back its input"),
+        markdown: None,
+    }
+}
+
 /// The event that says that a run has begun, with its input.
 pub(crate) fn started_event(
     caller: &Caller,
@@ -193,8 +202,15 @@ impl Job {
             output: Some(output),
             blocking_in_flight: Arc::clone(&self.engine.inner.flights.blocking),
         });
-        let (run, input) = (self.tool.run, std::mem::take(&mut self.input));
-        let tool = AssertUnwindSafe(async move { run(cx, input).await }).catch_unwind();
+        let (body, input) = (self.tool.body, std::mem::take(&mut self.input));
+        let name = Arc::clone(&self.tool.def);
+        let tool = async move {
+            match body {
+                Body::Code(run) => run(cx, input).await,
+                Body::Echo => Ok(echo(&name.name, input)),
+            }
+        };
+        let tool = AssertUnwindSafe(tool).catch_unwind();
         tokio::pin!(tool);
         let outcome = loop {
             tokio::select! {

@@ -136,7 +136,7 @@ impl Engine {
         if view.epoch != caller.epoch {
             return Ok(Walk::Changed);
         }
-        let resolved = resolve::resolve(&view, &request.tool, request.version.as_deref(), request.mode)?;
+        let resolved = self.resolve(&view, &request.tool, request.version.as_deref(), request.mode).await?;
         let authorized = authorize::authorize(resolved, caller, &view)?;
         let valid = validate::validate(authorized, &request.input, caller)?;
         let session = self.session_for(caller, request.session).await?;
@@ -151,7 +151,9 @@ impl Engine {
                 self.begin(start, cleared, slot, wait).await
             }
             gate::Gate::Ask(asked) => {
-                let park = record::Parking { run: RunId::new(), session, caller, mode: request.mode, claim };
+                let pinned = request.version.as_deref();
+                let run = RunId::new();
+                let park = record::Parking { run, session, caller, mode: request.mode, pinned, claim };
                 self.park(park, &asked, request.wait.map(|wait| wait.min(WAIT_MAX))).await
             }
         };

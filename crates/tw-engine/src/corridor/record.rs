@@ -27,6 +27,7 @@ pub(crate) struct Parking<'a> {
     pub(crate) session: Option<SessionId>,
     pub(crate) caller: &'a Caller,
     pub(crate) mode: Mode,
+    pub(crate) pinned: Option<&'a str>,
     pub(crate) claim: Option<Claim>,
 }
 
@@ -39,6 +40,9 @@ pub(crate) struct Resumption {
     pub(crate) source: Source,
     pub(crate) channel: Channel,
     pub(crate) mode: Mode,
+    /// The number of the tool's version, where the caller named one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) pinned: Option<String>,
     pub(crate) session: SessionId,
     pub(crate) chain: Vec<Link>,
 }
@@ -100,7 +104,7 @@ impl Engine {
         asked: &Asked,
         wait: Option<Duration>,
     ) -> Result<Answer, Rejected> {
-        let Parking { run, session, caller, mode, claim } = parking;
+        let Parking { run, session, caller, mode, pinned, claim } = parking;
         let session = session.unwrap_or(run.into());
         let expires = Timestamp::now().plus(APPROVAL_LIFE);
         let input_digest = seal::input_digest(&asked.value);
@@ -113,6 +117,7 @@ impl Engine {
             source: caller.source,
             channel: caller.channel,
             mode,
+            pinned: pinned.map(str::to_owned),
             session,
             chain: caller.chain.to_vec(),
         };

@@ -2,6 +2,7 @@
 
 mod approvals;
 mod audit;
+mod authoring;
 mod error_pages;
 mod keys;
 mod login;
@@ -68,8 +69,16 @@ pub(crate) fn routes() -> OpenApiRouter<App> {
         .routes(routes!(login::sign_out))
         .routes(routes!(login::switch_tenant))
         .routes(routes!(login::change_password))
-        .routes(routes!(tools::list))
-        .routes(routes!(tools::read, tools::change))
+        .routes(routes!(tools::list, authoring::create))
+        .routes(routes!(tools::read, authoring::change, authoring::save, authoring::remove))
+        .routes(routes!(authoring::publish))
+        .routes(routes!(authoring::version))
+        .routes(routes!(authoring::clone))
+        .routes(routes!(authoring::versions))
+        .routes(routes!(authoring::compare))
+        .routes(routes!(authoring::revision))
+        .routes(routes!(authoring::restore))
+        .routes(routes!(authoring::used_by))
         .routes(routes!(tools::run))
         .routes(routes!(runs::list))
         .routes(routes!(runs::read))

@@ -4,16 +4,13 @@ use std::time::Duration;
 
 use axum::{
     extract::State,
-    http::{HeaderMap, StatusCode, header},
+    http::{StatusCode, header},
     response::{IntoResponse, Response},
 };
-use serde::{Deserialize, Deserializer, Serialize};
-use serde_json::{Value, value::RawValue};
-use tw_engine::{
-    CallRequest, Listed, ToolChange, ToolFilter,
-    rights::{Permit, ReadTools, UpdateTools},
-};
-use tw_model::{Code, Layer, Level, Mode, Origin, OutputSection, Policy, SessionId, ToolStatus};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json, value::RawValue};
+use tw_engine::{CallRequest, Listed, ToolFilter, rights::ReadTools};
+use tw_model::{Layer, Mode, Origin, OutputSection, SessionId, Timestamp, ToolStatus};
 use uuid::Uuid;
 
 use super::{List, runs::RunAnswer};
@@ -21,8 +18,7 @@ use crate::{
     App,
     auth::{Allowed, MayRun},
     body::JsonBytes,
-    front::RequestId,
-    idempotent::{Answered, Key, once},
+    idempotent::{Answered, Key},
     problem::{Problem, ProblemDocument, Result},
     query::{Params, ToolName},
 };
@@ -61,6 +57,11 @@ pub(crate) struct ToolItem {
     collaborative: bool,
     #[schema(value_type = Vec<Object>)]
     output_sections: Vec<OutputSection>,
+    /// When it was first published.
+    #[schema(value_type = Option<String>, format = DateTime)]
+    published_at: Option<Timestamp>,
+    /// Whether something was saved that is not live yet.
+    has_draft: bool,
 }
 
 /// A tool, whole.
@@ -70,7 +71,18 @@ pub(crate) struct ToolView {
     item: ToolItem,
     input_schema: Value,
     output_schema: Option<Value>,
+    /// The input as a list of fields; `null` where a schema says more than fields can.
+    fields: Option<Value>,
+    form_spec: Option<Value>,
+    view_spec: Option<Value>,
+    /// Settings of what runs. Secrets read `***`, and sending that back keeps them.
+    #[schema(value_type = Object)]
+    implementation: Value,
     execution: ExecutionView,
+    execution_spec: Option<Value>,
+    aliases: Vec<String>,
+    /// How often it was saved.
+    revision: i64,
     etag: String,
 }
 
@@ -83,8 +95,9 @@ pub(crate) struct ExecutionView {
 }
 
 impl From<&Listed> for ToolItem {
-    fn from((tool, available): &Listed) -> Self {
-        let def = &tool.def;
+    fn from(listed: &Listed) -> Self {
+        let (def, available) = (&listed.def, &listed.available);
+        let is_own = def.layer == Layer::TenantCustom;
         Self {
             id: def.id.uuid(),
             slug: def.slug.to_string(),
@@ -95,10 +108,10 @@ impl From<&Listed> for ToolItem {
             tags: def.tags.clone(),
             kind: def.layer.as_str(),
             origin: def.origin.as_str(),
-            scope: "global",
-            tool_type: "system",
+            scope: if is_own { "tenant" } else { "global" },
+            tool_type: def.implementation.tool_type(),
             implementation_type: def.implementation.type_name(),
-            execution_type: None,
+            execution_type: def.implementation.execution_type(),
             status: def.status.as_str(),
             version: def.version.to_string(),
             enabled: !matches!(available, Err("switched_off" | "not_switched_on")),
@@ -114,8 +127,41 @@ impl From<&Listed> for ToolItem {
             tenant_slugs: def.tenant_slugs.clone(),
             collaborative: def.collaborative,
             output_sections: def.output_sections.clone(),
+            published_at: def.published_at,
+            has_draft: def.has_draft,
         }
     }
+}
+
+/// A tool with everything about it, and its mark.
+pub(crate) fn whole(status: StatusCode, listed: &Listed) -> Answered {
+    let def = &listed.def;
+    let authored = &def.authored;
+    let derived = || tw_schema::schema_to_fields(&def.input_schema).ok().map(|fields| json!(fields));
+    let view = ToolView {
+        item: ToolItem::from(listed),
+        input_schema: (*def.input_schema).clone(),
+        output_schema: def.output_schema.as_deref().cloned(),
+        fields: authored.fields.clone().or_else(derived),
+        form_spec: authored.form_spec.clone(),
+        view_spec: authored.view_spec.clone(),
+        implementation: tw_model::redacted(&authored.implementation),
+        execution: ExecutionView {
+            is_pure: def.execution.is_pure,
+            concurrency_group: def.execution.concurrency_group.clone(),
+            max_concurrency: def.execution.max_concurrency,
+            timeout_s: def.execution.timeout_s,
+        },
+        execution_spec: authored.execution_spec.clone(),
+        aliases: authored.aliases.clone(),
+        revision: listed.revision,
+        etag: etag(listed),
+    };
+    Answered::json(status, &view).with(header::ETAG, &view.etag)
+}
+
+fn etag(listed: &Listed) -> String {
+    format!("\"{}\"", listed.mark)
 }
 
 /// The tools of the tenant's catalogue that the caller may see, by slug.
@@ -157,155 +203,7 @@ pub(crate) async fn read(
     Allowed(permit): Allowed<ReadTools>,
     ToolName(name): ToolName,
 ) -> Result<Answered> {
-    Ok(whole(&app.engine.tool(&permit, &name).await?))
-}
-
-/// What a tenant can lay over a tool that is defined in code. `null` takes a field back.
-#[derive(Debug, Default, Deserialize, utoipa::ToSchema)]
-#[serde(default)]
-pub(crate) struct ChangeTool {
-    #[serde(deserialize_with = "given")]
-    #[schema(value_type = Option<String>)]
-    name: Option<Option<String>>,
-    #[serde(deserialize_with = "given")]
-    #[schema(value_type = Option<String>)]
-    description: Option<Option<String>>,
-    #[serde(deserialize_with = "given")]
-    #[schema(value_type = Option<String>)]
-    category: Option<Option<String>>,
-    #[serde(deserialize_with = "given")]
-    #[schema(value_type = Option<String>)]
-    icon: Option<Option<String>>,
-    #[serde(deserialize_with = "given")]
-    #[schema(value_type = Option<Vec<String>>)]
-    tags: Option<Option<Vec<String>>>,
-    /// Whether the tool is in the tenant's catalogue.
-    #[serde(deserialize_with = "given")]
-    #[schema(value_type = Option<bool>)]
-    enabled: Option<Option<bool>>,
-    /// Whether it may run at all.
-    #[serde(deserialize_with = "given")]
-    #[schema(value_type = Option<bool>)]
-    is_active: Option<Option<bool>>,
-    /// `deprecated` or `disabled`.
-    #[serde(deserialize_with = "given")]
-    #[schema(value_type = Option<String>)]
-    status: Option<Option<ToolStatus>>,
-    /// `auto` or `always_ask`.
-    #[serde(deserialize_with = "given")]
-    #[schema(value_type = Option<String>)]
-    permission_policy: Option<Option<Policy>>,
-    /// Can only be raised.
-    #[serde(deserialize_with = "given")]
-    #[schema(value_type = Option<String>)]
-    permission_level: Option<Option<Level>>,
-    #[serde(deserialize_with = "given")]
-    #[schema(value_type = Option<bool>)]
-    visible: Option<Option<bool>>,
-    #[serde(deserialize_with = "given")]
-    #[schema(value_type = Option<u64>)]
-    timeout_ms: Option<Option<u64>>,
-    /// What runs and what it takes belongs to the tool's author.
-    #[serde(deserialize_with = "given")]
-    #[schema(ignore)]
-    input_schema: Option<Option<Value>>,
-    #[serde(deserialize_with = "given")]
-    #[schema(ignore)]
-    output_schema: Option<Option<Value>>,
-    #[serde(deserialize_with = "given")]
-    #[schema(ignore)]
-    implementation: Option<Option<Value>>,
-}
-
-/// A field that is there, be it `null`.
-fn given<'de, D: Deserializer<'de>, T: Deserialize<'de>>(
-    deserializer: D,
-) -> std::result::Result<Option<Option<T>>, D::Error> {
-    Option::deserialize(deserializer).map(Some)
-}
-
-/// Lays a change over a tool for the caller's tenant. It holds at once.
-#[utoipa::path(patch, path = "/api/tools/{tool}", tag = "tools",
-    params(("tool" = String, Path, description = "Slug or id"),
-           ("If-Match" = Option<String>, Header, description = "The ETag of what was read"),
-           ("Idempotency-Key" = Option<String>, Header)),
-    request_body = ChangeTool,
-    responses((status = 200, body = ToolView), (status = 404, body = ProblemDocument),
-              (status = 412, body = ProblemDocument), (status = 422, body = ProblemDocument)))]
-pub(crate) async fn change(
-    State(app): State<App>,
-    Allowed(permit): Allowed<UpdateTools>,
-    ToolName(name): ToolName,
-    RequestId(id): RequestId,
-    headers: HeaderMap,
-    key: Key,
-    JsonBytes(body, bytes): JsonBytes<ChangeTool>,
-) -> Result<Response> {
-    let fixed = [
-        ("/input_schema", body.input_schema.is_some()),
-        ("/output_schema", body.output_schema.is_some()),
-        ("/implementation", body.implementation.is_some()),
-    ];
-    if let Some((path, _)) = fixed.into_iter().find(|(_, given)| *given) {
-        return Err(Problem::invalid(path, "of a tool defined in code cannot be overridden"));
-    }
-    let wanted = headers.get(header::IF_MATCH).map(|value| value.to_str().unwrap_or_default().to_owned());
-    let change = ToolChange {
-        name: body.name,
-        description: body.description,
-        category: body.category,
-        icon: body.icon,
-        tags: body.tags,
-        enabled: body.enabled,
-        is_active: body.is_active,
-        status: body.status,
-        permission_policy: body.permission_policy,
-        permission_level: body.permission_level,
-        visible: body.visible,
-        timeout_ms: body.timeout_ms,
-    };
-    let route = format!("tools/{}", name.to_ascii_lowercase());
-    once(app.clone(), permit.caller().clone(), key.of(&route, &bytes), async move {
-        let expected = match wanted.as_deref() {
-            None | Some("*") => None,
-            Some(etag) => Some(revision_behind(&app, &permit, &name, etag).await?),
-        };
-        Ok(whole(&app.engine.change_tool(&permit, &name, change, expected, Some(&id)).await?))
-    })
-    .await
-}
-
-/// The revision that an ETag stands for, if the tool still has it.
-async fn revision_behind(app: &App, permit: &Permit<UpdateTools>, name: &str, etag: &str) -> Result<i64> {
-    let reader = Permit::<ReadTools>::check(permit.caller().clone())?;
-    let listed = app.engine.tool(&reader, name).await?;
-    if etag == etag_of(&listed) {
-        Ok(listed.0.revision)
-    } else {
-        Err(Problem::new(Code::PreconditionFailed, "the tool has changed since it was read"))
-    }
-}
-
-/// Names a tool as it stands: its version, and the revision of what lies over it.
-fn etag_of((tool, _): &Listed) -> String {
-    format!("\"{}-{}\"", tool.def.version, tool.revision)
-}
-
-fn whole(listed: &Listed) -> Answered {
-    let def = &listed.0.def;
-    let view = ToolView {
-        item: ToolItem::from(listed),
-        input_schema: (*def.input_schema).clone(),
-        output_schema: def.output_schema.as_deref().cloned(),
-        execution: ExecutionView {
-            is_pure: def.execution.is_pure,
-            concurrency_group: def.execution.concurrency_group.clone(),
-            max_concurrency: def.execution.max_concurrency,
-            timeout_s: def.execution.timeout_s,
-        },
-        etag: etag_of(listed),
-    };
-    Answered::json(StatusCode::OK, &view).with(header::ETAG, &view.etag)
+    Ok(whole(StatusCode::OK, &app.engine.tool(&permit, &name).await?))
 }
 
 #[derive(Debug, Deserialize, utoipa::ToSchema)]

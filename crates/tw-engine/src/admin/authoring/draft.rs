@@ -1,0 +1,374 @@
+//! What somebody sends about a tool, read with every fault at once.
+
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value};
+use tw_model::{
+    Definition, Execution, Layer, Level, OutputSection, Permission, Policy, REDACTED, Slug, Switches,
+    ToolStatus, left_redacted, unredacted,
+};
+use tw_schema::{Fault, Schema, SchemaFault, check_form_spec, check_sections, check_view_spec};
+
+/// Derived or written elsewhere. Whoever saves what they read sends them back.
+const READ_ONLY: &[&str] = &[
+    "id",
+    "origin",
+    "tool_type",
+    "execution_type",
+    "available",
+    "unavailable_reason",
+    "published_at",
+    "has_draft",
+    "etag",
+    "revision",
+    "created_at",
+    "updated_at",
+    "created_by",
+    "builtin_template_id",
+    "is_builtin_template",
+];
+
+/// Every kind of tool there will be.
+const KINDS: &[&str] = &[
+    "internal",
+    "http",
+    "external",
+    "space",
+    "function",
+    "artifact",
+    "mcp",
+    "rag_retrieval",
+    "agent_call",
+    "custom",
+    "prompt",
+    "task",
+    "composition",
+    "code",
+];
+/// Those that this version runs.
+const KINDS_HERE: &[&str] = &["internal"];
+
+const NAME_MAX: usize = 200;
+const DESCRIPTION_MAX: usize = 20_000;
+const WORD_MAX: usize = 100;
+const LIST_MAX: usize = 50;
+const TIMEOUT_MS_MAX: u64 = 24 * 60 * 60 * 1000;
+
+/// A body, taken apart key by key. What is left at the end is not known.
+pub(super) struct Sent {
+    members: Map<String, Value>,
+    pub(super) faults: Vec<Fault>,
+}
+
+impl Sent {
+    pub(super) fn new(members: Map<String, Value>) -> Self {
+        Self { members, faults: Vec::new() }
+    }
+
+    pub(super) fn say(&mut self, path: impl Into<String>, message: impl Into<String>) {
+        self.faults.push(Fault { path: path.into(), message: message.into() });
+    }
+
+    /// A key that is there, be it `null`.
+    pub(super) fn take<T: DeserializeOwned>(&mut self, key: &str) -> Option<Option<T>> {
+        let value = self.members.remove(key)?;
+        match serde_json::from_value(value) {
+            Ok(value) => Some(value),
+            Err(error) => {
+                self.say(format!("/{key}"), error.to_string());
+                None
+            }
+        }
+    }
+
+    /// One word of several.
+    pub(super) fn take_word<T: Copy>(
+        &mut self,
+        key: &str,
+        words: &[T],
+        name: fn(T) -> &'static str,
+    ) -> Option<Option<T>> {
+        let text = self.take::<String>(key)?;
+        let Some(text) = text else { return Some(None) };
+        let found = words.iter().copied().find(|word| name(*word) == text);
+        if found.is_none() {
+            let known: Vec<_> = words.iter().map(|word| name(*word)).collect();
+            self.say(format!("/{key}"), format!("is one of {}", known.join(", ")));
+        }
+        found.map(Some)
+    }
+
+    fn text(&mut self, key: &str, into: &mut String, default: Option<&str>, max: usize) {
+        match self.take::<String>(key) {
+            None => {}
+            Some(None) => match default {
+                Some(default) => default.clone_into(into),
+                None => self.say(format!("/{key}"), "cannot be null"),
+            },
+            Some(Some(text)) => {
+                if text.trim().is_empty() || max < text.len() || text.contains('\0') {
+                    self.say(format!("/{key}"), format!("has 1 to {max} bytes"));
+                }
+                *into = text;
+            }
+        }
+    }
+
+    fn flag(&mut self, key: &str, into: &mut bool, default: bool) {
+        if let Some(flag) = self.take::<bool>(key) {
+            *into = flag.unwrap_or(default);
+        }
+    }
+
+    fn words(&mut self, key: &str, into: &mut Vec<String>) {
+        if let Some(words) = self.take::<Vec<String>>(key) {
+            let words = words.unwrap_or_default();
+            if LIST_MAX < words.len()
+                || words.iter().any(|word| word.is_empty() || WORD_MAX < word.len() || word.contains('\0'))
+            {
+                self.say(format!("/{key}"), format!("has at most {LIST_MAX} words of 1 to {WORD_MAX} bytes"));
+            }
+            *into = words;
+        }
+    }
+
+    /// The keys that nobody can set, as far as they say what is so already.
+    pub(super) fn drop_read_only(&mut self, layer: Layer) {
+        for key in READ_ONLY {
+            self.members.remove(*key);
+        }
+        if self.members.remove("is_system").is_some_and(|value| value == Value::Bool(true)) {
+            self.say("/is_system", "is for tools that are part of the program");
+        }
+        let scope = self.members.remove("scope").filter(|scope| !scope.is_null());
+        let of_layer = if layer == Layer::TenantCustom { "tenant" } else { "global" };
+        if scope.is_some_and(|scope| scope != of_layer) {
+            self.say("/scope", format!("is `{of_layer}`"));
+        }
+        if let Some(Some(kind)) = self.take_word("kind", Layer::ALL, Layer::as_str)
+            && (kind == Layer::TenantCustom) != (layer == Layer::TenantCustom)
+        {
+            self.say("/kind", format!("is `{}` and cannot be changed", layer.as_str()));
+        }
+    }
+
+    pub(super) fn refuse_unknown(&mut self) {
+        for key in std::mem::take(&mut self.members).keys() {
+            self.say(format!("/{key}"), "is not a known property");
+        }
+    }
+
+    /// Lays what was sent over a definition.
+    pub(super) fn onto(&mut self, definition: &mut Definition) {
+        let before = definition.clone();
+        let fresh = Definition::default();
+        self.text("name", &mut definition.name, None, NAME_MAX);
+        self.text("description", &mut definition.description, None, DESCRIPTION_MAX);
+        self.text("category", &mut definition.category, Some(&fresh.category), WORD_MAX);
+        self.text("icon", &mut definition.icon, Some(&fresh.icon), WORD_MAX);
+        if let Some(level) = self.take_word("permission_level", Level::ALL, Level::as_str) {
+            definition.permission_level = level;
+        }
+        if let Some(permission) = self.take::<Permission>("required_permission") {
+            definition.required_permission = permission;
+        }
+        let fields = self.members.remove("fields");
+        if let Some(schema) = self.members.remove("input_schema") {
+            definition.input_schema = schema;
+            // Fields stay beside the schema that was made of them, and of no other.
+            if definition.input_schema != before.input_schema {
+                definition.authored.fields = None;
+            }
+        }
+        if let Some(fields) = fields {
+            definition.authored.fields = Some(fields).filter(|fields| !fields.is_null());
+        }
+        if let Some(schema) = self.take::<Value>("output_schema") {
+            definition.output_schema = schema;
+        }
+        if let Some(sections) = self.take::<Vec<OutputSection>>("output_sections") {
+            definition.output_sections = sections.unwrap_or_default();
+        }
+        self.flag("collaborative", &mut definition.collaborative, false);
+        if let Some(visible) = self.take::<bool>("visible") {
+            definition.visible = visible;
+        }
+        self.flag("is_async", &mut definition.is_async, false);
+        if let Some(timeout) = self.take::<u64>("timeout_ms") {
+            definition.timeout_ms = timeout.unwrap_or(fresh.timeout_ms);
+        }
+        if let Some(execution) = self.take::<Execution>("execution") {
+            definition.execution = execution.unwrap_or_default();
+        }
+        if let Some(kind) = self.take::<String>("implementation_type") {
+            definition.implementation_type = kind.unwrap_or_default();
+        }
+        let authored = &mut definition.authored;
+        if let Some(implementation) = self.take::<Value>("implementation") {
+            let new = implementation.unwrap_or_else(|| Value::Object(Map::new()));
+            authored.implementation = unredacted(new, &before.authored.implementation);
+        }
+        for (key, place) in [
+            ("execution_spec", &mut authored.execution_spec),
+            ("form_spec", &mut authored.form_spec),
+            ("view_spec", &mut authored.view_spec),
+        ] {
+            if let Some(spec) = self.members.remove(key) {
+                *place = Some(spec).filter(|spec| !spec.is_null());
+            }
+        }
+        let mut aliases = std::mem::take(&mut authored.aliases);
+        self.words("aliases", &mut aliases);
+        definition.authored.aliases = aliases;
+    }
+
+    /// Lays what was sent over the switches. What a body cannot do, routes do.
+    pub(super) fn switch(&mut self, switches: &mut Switches) {
+        if let Some(enabled) = self.take::<bool>("enabled") {
+            switches.enabled = enabled;
+        }
+        self.flag("is_active", &mut switches.is_active, true);
+        if let Some(policy) = self.take_word("permission_policy", Policy::ALL, Policy::as_str) {
+            switches.permission_policy = policy;
+        }
+        self.words("tenant_slugs", &mut switches.tenant_slugs);
+        self.words("tags", &mut switches.tags);
+        let Some(Some(wanted)) = self.take_word("status", ToolStatus::ALL, ToolStatus::as_str) else {
+            return;
+        };
+        let allowed = match (switches.status, wanted) {
+            (now, wanted) if now == wanted => true,
+            (_, ToolStatus::Published) => {
+                self.say(
+                    "/status",
+                    "becomes `published` by `POST /api/tools/{tool}/publish`, not by a change",
+                );
+                return;
+            }
+            (_, ToolStatus::Disabled)
+            | (ToolStatus::Published, ToolStatus::Deprecated)
+            | (ToolStatus::Disabled, ToolStatus::Draft) => true,
+            _ => false,
+        };
+        if allowed {
+            switches.status = wanted;
+        } else {
+            let message = format!("cannot become `{wanted}` from `{}`", switches.status);
+            self.say("/status", message);
+        }
+    }
+}
+
+/// Everything that is wrong with a definition.
+pub(super) fn check(slug: &Slug, definition: &Definition) -> Vec<Fault> {
+    let mut faults = Vec::new();
+    let mut say = |path: &str, message: String| faults.push(Fault { path: path.to_owned(), message });
+    if definition.name.is_empty() {
+        say("/name", "is needed".to_owned());
+    }
+    if definition.description.is_empty() {
+        say("/description", "is needed: it tells people and models when to use the tool".to_owned());
+    }
+    if !(1..=TIMEOUT_MS_MAX).contains(&definition.timeout_ms) {
+        say("/timeout_ms", format!("is a number from 1 to {TIMEOUT_MS_MAX}"));
+    }
+    let execution = &definition.execution;
+    if execution.max_concurrency == Some(0) {
+        say("/execution/max_concurrency", "is at least 1".to_owned());
+    }
+    if execution.timeout_s == Some(0) {
+        say("/execution/timeout_s", "is at least 1".to_owned());
+    }
+    if execution.concurrency_group.is_empty() || WORD_MAX < execution.concurrency_group.len() {
+        say("/execution/concurrency_group", format!("has 1 to {WORD_MAX} bytes"));
+    }
+    for alias in &definition.authored.aliases {
+        match alias.parse::<Slug>() {
+            Err(error) => say("/aliases", format!("`{alias}`: {error}")),
+            Ok(alias) if alias.key() == slug.key() => say("/aliases", "repeats the slug".to_owned()),
+            Ok(_) => {}
+        }
+    }
+    check_schemas(definition, &mut faults);
+    check_kind(definition, &mut faults);
+    faults
+}
+
+fn check_schemas(definition: &Definition, faults: &mut Vec<Fault>) {
+    let mut say = |path: &str, message: String| faults.push(Fault { path: path.to_owned(), message });
+    let input = &definition.input_schema;
+    if input.is_null() {
+        say("/input_schema", "is needed, or `fields` that it can be made of".to_owned());
+    } else if input.get("type").is_none_or(|kind| kind != "object") {
+        say("/input_schema", "describes an object: `type` is `object`".to_owned());
+    } else if let Err(fault) = Schema::compile(input) {
+        let (path, message) = told(&fault);
+        say(&format!("/input_schema{path}"), message);
+    }
+    let output = definition.output_schema.as_ref();
+    if let Some(Err(fault)) = output.map(Schema::compile) {
+        let (path, message) = told(&fault);
+        say(&format!("/output_schema{path}"), message);
+    }
+    if !faults.is_empty() {
+        return;
+    }
+    let authored = &definition.authored;
+    let mut held = |place: &str, found: Vec<Fault>| {
+        let below = |fault: Fault| Fault { path: format!("{place}{}", fault.path), ..fault };
+        faults.extend(found.into_iter().map(below));
+    };
+    if let Some(spec) = &authored.form_spec {
+        held("/form_spec", check_form_spec(spec, input));
+    }
+    if let Some(spec) = &authored.view_spec {
+        held("/view_spec", check_view_spec(spec, output));
+    }
+    if !definition.output_sections.is_empty() {
+        let sections = serde_json::to_value(&definition.output_sections).unwrap_or_default();
+        held("/output_sections", check_sections(&sections, output));
+    }
+}
+
+fn told(fault: &SchemaFault) -> (String, String) {
+    match fault {
+        SchemaFault::Invalid { path, message } => (path.clone(), message.clone()),
+        other => (String::new(), other.to_string()),
+    }
+}
+
+/// What is wrong with what would run, all at once.
+fn check_kind(definition: &Definition, faults: &mut Vec<Fault>) {
+    let mut say = |path: &str, message: String| faults.push(Fault { path: path.to_owned(), message });
+    let kind = definition.implementation_type.as_str();
+    let authored = &definition.authored;
+    match kind {
+        "" => say(
+            "/implementation_type",
+            format!("is needed; this version makes {} tools", KINDS_HERE.join(", ")),
+        ),
+        kind if KINDS_HERE.contains(&kind) => {}
+        kind if KINDS.contains(&kind) => say(
+            "/implementation_type",
+            format!("`{kind}` tools cannot be made yet; this version makes {} tools", KINDS_HERE.join(", ")),
+        ),
+        kind => say("/implementation_type", format!("`{kind}` is not one of {}", KINDS.join(", "))),
+    }
+    if !authored.implementation.is_object() && !authored.implementation.is_null() {
+        say("/implementation", "is an object".to_owned());
+    }
+    if let Some(at) = left_redacted(&authored.implementation) {
+        say(
+            &format!("/implementation{at}"),
+            format!("is `{REDACTED}`, and nothing is stored there that could be kept"),
+        );
+    }
+    if kind == "internal" {
+        if authored.implementation.get("builtin_key").is_some_and(|key| !key.is_null()) {
+            let message = "built-ins cannot be chosen yet; without it the tool gives back its input";
+            say("/implementation/builtin_key", message.to_owned());
+        }
+        if authored.execution_spec.is_some() {
+            say("/execution_spec", "is not for `internal` tools".to_owned());
+        }
+    }
+}

@@ -1,0 +1,184 @@
+//! How a tool came to be what it is, what a change would mean, and to whom.
+
+use serde::Serialize;
+use serde_json::Value;
+use tw_model::{Definition, Timestamp};
+use tw_schema::{Bump, Comparison, compare};
+use tw_store::{Note, Snapshot, ToolVersion};
+
+use super::{parse, shown_definition};
+use crate::{
+    Engine,
+    admin::tools::find,
+    catalogue::{Entry, Side, View},
+    error::{Error, Result},
+    page::{Page, PageRequest},
+    rights::{Permit, ReadHistory},
+};
+
+/// A revision of a tool, as it may be shown.
+#[derive(Debug)]
+pub struct History {
+    pub version: String,
+    pub revision: i64,
+    pub content_hash: String,
+    pub author: String,
+    pub created: Timestamp,
+    pub definition: Value,
+}
+
+/// What lies between two versions.
+#[derive(Debug)]
+pub struct Compared {
+    pub from: String,
+    pub to: String,
+    pub comparison: Comparison,
+}
+
+/// Something that stops working when a tool is gone.
+#[derive(Clone, Debug, Serialize)]
+pub struct UsedBy {
+    pub kind: &'static str,
+    pub slug: String,
+    pub name: String,
+}
+
+impl Engine {
+    /// Every save, publication and new number of a tool, newest first.
+    pub async fn tool_history(
+        &self,
+        permit: &Permit<ReadHistory>,
+        name: &str,
+        only: Option<Note>,
+        page: &PageRequest,
+    ) -> Result<Page<ToolVersion>> {
+        let caller = permit.caller();
+        let view = self.inner.catalogue.view(caller.tenant, caller.epoch).await?;
+        let id = find(&view, caller, name)?.0.id();
+        let place = format!("versions/{}/{id}/{}", caller.tenant, only.map_or("", Note::as_str));
+        let before = self.open_cursor(&place, page)?;
+        let scope = self.inner.store.tenant(caller.tenant);
+        let rows = scope.tool_history(id, only, before, page.limit + page.offset + 1).await;
+        let mut rows = rows.map_err(Error::store("reading a history"))?;
+        rows.drain(..rows.len().min(usize::try_from(page.offset).unwrap_or(0)));
+        Ok(self.page(rows, page, &place, None, |row| row.id))
+    }
+
+    /// A tool as it was at one revision.
+    pub async fn tool_revision(
+        &self,
+        permit: &Permit<ReadHistory>,
+        name: &str,
+        revision: i64,
+    ) -> Result<History> {
+        let caller = permit.caller();
+        let view = self.inner.catalogue.view(caller.tenant, caller.epoch).await?;
+        let id = find(&view, caller, name)?.0.id();
+        let scope = self.inner.store.tenant(caller.tenant);
+        let snapshot = scope.tool_snapshot(id, revision).await.map_err(Error::store("reading a revision"))?;
+        let snapshot = snapshot.ok_or(Error::NotFound { what: "revision of this tool" })?;
+        Ok(History {
+            definition: shown_definition(&snapshot.content),
+            version: snapshot.version,
+            revision: snapshot.revision,
+            content_hash: snapshot.content_hash,
+            author: snapshot.author,
+            created: snapshot.created,
+        })
+    }
+
+    /// What changed between two versions, whom that breaks, and the number it asks for. `draft` is what
+    /// was saved last, `live` what runs.
+    pub async fn compare_versions(
+        &self,
+        permit: &Permit<ReadHistory>,
+        name: &str,
+        from: Option<&str>,
+        to: Option<&str>,
+    ) -> Result<Compared> {
+        let caller = permit.caller();
+        let view = self.inner.catalogue.view(caller.tenant, caller.epoch).await?;
+        let (entry, _) = find(&view, caller, name)?;
+        let before = self.definition_at(&view, entry, from.unwrap_or("live"), "/from").await?;
+        let after = self.definition_at(&view, entry, to.unwrap_or("draft"), "/to").await?;
+        let (from, to) = (before.0, after.0);
+        let compared = tokio::task::spawn_blocking(move || compare_definitions(&before.1, &after.1));
+        let comparison = compared
+            .await
+            .map_err(|_| Error::Conflict { why: "the versions could not be compared".to_owned() })?;
+        Ok(Compared { from, to, comparison })
+    }
+
+    async fn definition_at(
+        &self,
+        view: &View,
+        entry: &Entry,
+        which: &str,
+        place: &str,
+    ) -> Result<(String, Definition)> {
+        let own = match entry {
+            Entry::Own(own) => own,
+            Entry::Code(tool) => {
+                let why = format!("`{}` is part of the program and has one version", tool.def.slug);
+                return Err(Error::Conflict { why });
+            }
+        };
+        let stored = &own.stored;
+        match which {
+            "draft" => Ok((stored.version.clone(), parse(&stored.definition)?)),
+            "live" => match (&stored.live, &stored.live_version) {
+                (Some(live), Some(version)) => Ok((version.clone(), parse(live)?)),
+                _ => Err(Error::invalid(place, "is needed: the tool has never been published")),
+            },
+            version => {
+                let scope = self.inner.store.tenant(view.tenant.id);
+                let snapshot: Option<Snapshot> = scope
+                    .tool_at_version(stored.id, version, false)
+                    .await
+                    .map_err(Error::store("reading a version"))?;
+                let snapshot = snapshot.ok_or(Error::NotFound { what: "version of this tool" })?;
+                Ok((snapshot.version, parse(&snapshot.content)?))
+            }
+        }
+    }
+
+    /// What uses a tool.
+    pub async fn tool_users(&self, permit: &Permit<ReadHistory>, name: &str) -> Result<Vec<UsedBy>> {
+        let caller = permit.caller();
+        let view = self.inner.catalogue.view(caller.tenant, caller.epoch).await?;
+        users_of(&view, find(&view, caller, name)?.0)
+    }
+}
+
+fn compare_definitions(before: &Definition, after: &Definition) -> Comparison {
+    fn side(definition: &Definition) -> tw_schema::Definition<'_> {
+        tw_schema::Definition { input: &definition.input_schema, output: definition.output_schema.as_ref() }
+    }
+    let mut comparison = compare(&side(before), &side(after));
+    // The schemas are not all there is: whatever else differs is at least a correction.
+    if comparison.required_bump == Bump::None && before != after {
+        comparison.required_bump = Bump::Patch;
+    }
+    comparison
+}
+
+/// The tenant's tools that call this one.
+pub(super) fn users_of(view: &View, entry: &Entry) -> Result<Vec<UsedBy>> {
+    let mut users = Vec::new();
+    for other in view.tools.sorted().iter() {
+        let Entry::Own(own) = other else { continue };
+        if !own.face(Side::Draft).calls_others() {
+            continue;
+        }
+        let def = own.def(Side::Draft)?;
+        let steps = def.authored.execution_spec.as_ref().and_then(|spec| spec.get("steps")?.as_array());
+        let calls = |step: &Value| {
+            let named = step.get("tool").and_then(Value::as_str).and_then(|name| view.tools.get(name));
+            named.is_some_and(|named| named.id() == entry.id())
+        };
+        if other.id() != entry.id() && steps.is_some_and(|steps| steps.iter().any(calls)) {
+            users.push(UsedBy { kind: "tool", slug: def.slug.to_string(), name: def.name });
+        }
+    }
+    Ok(users)
+}

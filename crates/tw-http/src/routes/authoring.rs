@@ -1,0 +1,376 @@
+//! Tools: make, change, publish, remove, and how they came to be.
+
+use axum::{
+    extract::{Path, State},
+    http::{HeaderMap, StatusCode, header},
+    response::Response,
+};
+use serde::Serialize;
+use serde_json::Value;
+use tw_engine::{
+    Asked, History, Note, ToolVersion, UsedBy,
+    rights::{CreateTools, DeleteTools, PublishTools, ReadHistory, UpdateTools},
+};
+use tw_model::{Code, Timestamp};
+
+use super::{
+    List,
+    tools::{ToolView, whole},
+};
+use crate::{
+    App,
+    auth::Allowed,
+    body::JsonBytes,
+    front::RequestId,
+    idempotent::{Key, once},
+    problem::{Problem, ProblemDocument, Result},
+    query::{Params, ToolName},
+};
+
+/// The mark of what was read, out of `If-Match`.
+fn mark(headers: &HeaderMap) -> Result<Option<String>> {
+    let Some(value) = headers.get(header::IF_MATCH) else { return Ok(None) };
+    match value.to_str().map(str::trim) {
+        Ok("*") => Ok(None),
+        Ok(etag) => {
+            let mark = etag.strip_prefix("W/").unwrap_or(etag);
+            let mark = mark.strip_prefix('"').and_then(|mark| mark.strip_suffix('"'));
+            // What is no ETag of ours names no state of a tool.
+            Ok(Some(mark.unwrap_or(etag).to_owned()))
+        }
+        Err(_) => Err(Problem::new(Code::BadRequest, "`If-Match` is not readable")),
+    }
+}
+
+/// Makes a tool. It is a draft, unless `"publish": true` is sent by somebody who may publish.
+#[utoipa::path(post, path = "/api/tools", tag = "tools", operation_id = "create_tool",
+    params(("Idempotency-Key" = Option<String>, Header)),
+    request_body(content = Object, description = "A definition; see the manual"),
+    responses((status = 201, body = ToolView), (status = 409, body = ProblemDocument),
+              (status = 422, body = ProblemDocument)))]
+pub(crate) async fn create(
+    State(app): State<App>,
+    Allowed(permit): Allowed<CreateTools>,
+    RequestId(id): RequestId,
+    key: Key,
+    JsonBytes(body, bytes): JsonBytes<Value>,
+) -> Result<Response> {
+    once(app.clone(), permit.caller().clone(), key.of("tools", &bytes), async move {
+        let asked = Asked { mark: None, request_id: Some(&id) };
+        let made = app.engine.create_tool(&permit, &body, asked).await?;
+        let location = format!("/api/tools/{}", made.def.slug);
+        Ok(whole(StatusCode::CREATED, &made).with(header::LOCATION, &location))
+    })
+    .await
+}
+
+/// Changes a tool. What a tool of the tenant's own says is a draft until it is published; switches, and
+/// what is laid over a tool that is part of the program, hold at once. `null` takes a property back.
+#[utoipa::path(patch, path = "/api/tools/{tool}", tag = "tools", operation_id = "change_tool",
+    params(("tool" = String, Path, description = "Slug or id"),
+           ("If-Match" = Option<String>, Header, description = "The ETag of what was read"),
+           ("Idempotency-Key" = Option<String>, Header)),
+    request_body(content = Object, description = "The properties to change"),
+    responses((status = 200, body = ToolView), (status = 404, body = ProblemDocument),
+              (status = 412, body = ProblemDocument), (status = 422, body = ProblemDocument)))]
+pub(crate) async fn change(
+    State(app): State<App>,
+    Allowed(permit): Allowed<UpdateTools>,
+    ToolName(name): ToolName,
+    RequestId(id): RequestId,
+    headers: HeaderMap,
+    key: Key,
+    JsonBytes(body, bytes): JsonBytes<Value>,
+) -> Result<Response> {
+    let mark = mark(&headers)?;
+    let route = format!("tools/{}", name.to_ascii_lowercase());
+    once(app.clone(), permit.caller().clone(), key.of(&route, &bytes), async move {
+        let asked = Asked { mark: mark.as_deref(), request_id: Some(&id) };
+        Ok(whole(StatusCode::OK, &app.engine.change_tool(&permit, &name, &body, asked).await?))
+    })
+    .await
+}
+
+/// As PATCH: what is left out stays as it is, so what was read can be sent back.
+#[utoipa::path(put, path = "/api/tools/{tool}", tag = "tools", operation_id = "save_tool",
+    params(("tool" = String, Path, description = "Slug or id"),
+           ("If-Match" = Option<String>, Header, description = "The ETag of what was read"),
+           ("Idempotency-Key" = Option<String>, Header)),
+    request_body(content = Object, description = "The properties to change"),
+    responses((status = 200, body = ToolView), (status = 404, body = ProblemDocument),
+              (status = 412, body = ProblemDocument), (status = 422, body = ProblemDocument)))]
+pub(crate) async fn save(
+    state: State<App>,
+    allowed: Allowed<UpdateTools>,
+    name: ToolName,
+    id: RequestId,
+    headers: HeaderMap,
+    key: Key,
+    body: JsonBytes<Value>,
+) -> Result<Response> {
+    change(state, allowed, name, id, headers, key, body).await
+}
+
+/// Removes a tool of the tenant's own, whose history stays and whose slug is free again; of a tool that is
+/// part of the program, what the tenant has laid over it.
+#[utoipa::path(delete, path = "/api/tools/{tool}", tag = "tools", operation_id = "remove_tool",
+    params(("tool" = String, Path, description = "Slug or id"),
+           ("If-Match" = Option<String>, Header, description = "The ETag of what was read")),
+    responses((status = 204), (status = 404, body = ProblemDocument), (status = 409, body = ProblemDocument),
+              (status = 412, body = ProblemDocument)))]
+pub(crate) async fn remove(
+    State(app): State<App>,
+    Allowed(permit): Allowed<DeleteTools>,
+    ToolName(name): ToolName,
+    RequestId(id): RequestId,
+    headers: HeaderMap,
+) -> Result<StatusCode> {
+    let mark = mark(&headers)?;
+    let asked = Asked { mark: mark.as_deref(), request_id: Some(&id) };
+    app.engine.remove_tool(&permit, &name, asked).await?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+/// Makes what was saved last what runs.
+#[utoipa::path(post, path = "/api/tools/{tool}/publish", tag = "tools", operation_id = "publish_tool",
+    params(("tool" = String, Path, description = "Slug or id"),
+           ("If-Match" = Option<String>, Header, description = "The ETag of what was read"),
+           ("Idempotency-Key" = Option<String>, Header)),
+    responses((status = 200, body = ToolView), (status = 404, body = ProblemDocument),
+              (status = 409, body = ProblemDocument), (status = 412, body = ProblemDocument)))]
+pub(crate) async fn publish(
+    State(app): State<App>,
+    Allowed(permit): Allowed<PublishTools>,
+    ToolName(name): ToolName,
+    RequestId(id): RequestId,
+    headers: HeaderMap,
+    key: Key,
+    JsonBytes(_body, bytes): JsonBytes<Value>,
+) -> Result<Response> {
+    let mark = mark(&headers)?;
+    let route = format!("tools/{}/publish", name.to_ascii_lowercase());
+    once(app.clone(), permit.caller().clone(), key.of(&route, &bytes), async move {
+        let asked = Asked { mark: mark.as_deref(), request_id: Some(&id) };
+        Ok(whole(StatusCode::OK, &app.engine.publish_tool(&permit, &name, asked).await?))
+    })
+    .await
+}
+
+/// Gives what was saved last a new number, greater than the one it has. It runs once it is published.
+#[utoipa::path(post, path = "/api/tools/{tool}/version", tag = "tools", operation_id = "version_tool",
+    params(("tool" = String, Path, description = "Slug or id"),
+           ("new_version" = String, Query, description = "A semantic version"),
+           ("If-Match" = Option<String>, Header, description = "The ETag of what was read"),
+           ("Idempotency-Key" = Option<String>, Header)),
+    responses((status = 200, body = ToolView), (status = 404, body = ProblemDocument),
+              (status = 409, body = ProblemDocument), (status = 412, body = ProblemDocument),
+              (status = 422, body = ProblemDocument)))]
+#[expect(clippy::too_many_arguments, reason = "each is a part of the request")]
+pub(crate) async fn version(
+    State(app): State<App>,
+    Allowed(permit): Allowed<PublishTools>,
+    ToolName(name): ToolName,
+    params: Params,
+    RequestId(id): RequestId,
+    headers: HeaderMap,
+    key: Key,
+    JsonBytes(_body, bytes): JsonBytes<Value>,
+) -> Result<Response> {
+    let mark = mark(&headers)?;
+    let number = params
+        .text("new_version")
+        .ok_or_else(|| Problem::invalid("/new_version", "is needed, such as 1.2.3"))?;
+    let route = format!("tools/{}/version/{number}", name.to_ascii_lowercase());
+    once(app.clone(), permit.caller().clone(), key.of(&route, &bytes), async move {
+        let asked = Asked { mark: mark.as_deref(), request_id: Some(&id) };
+        Ok(whole(StatusCode::OK, &app.engine.new_version(&permit, &name, &number, asked).await?))
+    })
+    .await
+}
+
+/// Makes a draft like another tool, under another slug.
+#[utoipa::path(post, path = "/api/tools/{tool}/clone", tag = "tools", operation_id = "clone_tool",
+    params(("tool" = String, Path, description = "Slug or id"), ("Idempotency-Key" = Option<String>, Header)),
+    request_body(content = Object, description = "`slug`, and `name` where it should be another"),
+    responses((status = 201, body = ToolView), (status = 404, body = ProblemDocument),
+              (status = 409, body = ProblemDocument), (status = 422, body = ProblemDocument)))]
+pub(crate) async fn clone(
+    State(app): State<App>,
+    Allowed(permit): Allowed<CreateTools>,
+    ToolName(name): ToolName,
+    RequestId(id): RequestId,
+    key: Key,
+    JsonBytes(body, bytes): JsonBytes<Value>,
+) -> Result<Response> {
+    let route = format!("tools/{}/clone", name.to_ascii_lowercase());
+    once(app.clone(), permit.caller().clone(), key.of(&route, &bytes), async move {
+        let asked = Asked { mark: None, request_id: Some(&id) };
+        let made = app.engine.clone_tool(&permit, &name, &body, asked).await?;
+        let location = format!("/api/tools/{}", made.def.slug);
+        Ok(whole(StatusCode::CREATED, &made).with(header::LOCATION, &location))
+    })
+    .await
+}
+
+/// An entry of a tool's history.
+#[derive(Debug, Serialize, utoipa::ToSchema)]
+pub(crate) struct VersionItem {
+    /// `save`, `publish` or `version`.
+    kind: &'static str,
+    version: String,
+    revision: i64,
+    content_hash: String,
+    #[schema(value_type = Object)]
+    author: Value,
+    #[schema(value_type = String, format = DateTime)]
+    created_at: Timestamp,
+}
+
+impl From<ToolVersion> for VersionItem {
+    fn from(entry: ToolVersion) -> Self {
+        Self {
+            kind: entry.note.as_str(),
+            version: entry.version,
+            revision: entry.revision,
+            content_hash: entry.content_hash,
+            author: author(&entry.author),
+            created_at: entry.created,
+        }
+    }
+}
+
+fn author(actor: &str) -> Value {
+    serde_json::from_str(actor).unwrap_or_else(|_| Value::String(actor.to_owned()))
+}
+
+/// Every save, publication and new number of a tool, newest first.
+#[utoipa::path(get, path = "/api/tools/{tool}/versions", tag = "tools", operation_id = "list_tool_versions",
+    params(("tool" = String, Path, description = "Slug or id"),
+           ("kind" = Option<String>, Query, description = "`save`, `publish` or `version`"),
+           ("limit" = Option<i64>, Query), ("cursor" = Option<String>, Query), ("offset" = Option<i64>, Query)),
+    responses((status = 200, body = List<VersionItem>), (status = 404, body = ProblemDocument)))]
+pub(crate) async fn versions(
+    State(app): State<App>,
+    Allowed(permit): Allowed<ReadHistory>,
+    ToolName(name): ToolName,
+    params: Params,
+) -> Result<axum::Json<List<VersionItem>>> {
+    let only = params.word("kind", Note::parse, "save, publish, version")?;
+    let page = app.engine.tool_history(&permit, &name, only, &params.page()?).await?;
+    Ok(axum::Json(page.map(VersionItem::from).into()))
+}
+
+/// A tool as it was at one revision.
+#[derive(Debug, Serialize, utoipa::ToSchema)]
+pub(crate) struct RevisionView {
+    version: String,
+    revision: i64,
+    content_hash: String,
+    #[schema(value_type = Object)]
+    author: Value,
+    #[schema(value_type = String, format = DateTime)]
+    created_at: Timestamp,
+    /// What the tool said.
+    #[schema(value_type = Object)]
+    snapshot: Value,
+}
+
+/// A tool as it was at one revision.
+#[utoipa::path(get, path = "/api/tools/{tool}/versions/{revision}", tag = "tools",
+    operation_id = "read_tool_revision",
+    params(("tool" = String, Path, description = "Slug or id"), ("revision" = i64, Path)),
+    responses((status = 200, body = RevisionView), (status = 404, body = ProblemDocument)))]
+pub(crate) async fn revision(
+    State(app): State<App>,
+    Allowed(permit): Allowed<ReadHistory>,
+    Path((name, revision)): Path<(String, String)>,
+) -> Result<axum::Json<RevisionView>> {
+    let History { version, revision, content_hash, author: by, created, definition } =
+        app.engine.tool_revision(&permit, &name, number(&revision)?).await?;
+    Ok(axum::Json(RevisionView {
+        version,
+        revision,
+        content_hash,
+        author: author(&by),
+        created_at: created,
+        snapshot: definition,
+    }))
+}
+
+fn number(revision: &str) -> Result<i64> {
+    revision.parse().map_err(|_| Problem::new(Code::NotFound, "there is no such revision of this tool"))
+}
+
+/// Makes an old revision the newest save. What runs stays what it is until it is published.
+#[utoipa::path(post, path = "/api/tools/{tool}/versions/{revision}/restore", tag = "tools",
+    operation_id = "restore_tool_revision",
+    params(("tool" = String, Path, description = "Slug or id"), ("revision" = i64, Path),
+           ("If-Match" = Option<String>, Header, description = "The ETag of what was read"),
+           ("Idempotency-Key" = Option<String>, Header)),
+    responses((status = 200, body = ToolView), (status = 404, body = ProblemDocument),
+              (status = 412, body = ProblemDocument)))]
+pub(crate) async fn restore(
+    State(app): State<App>,
+    Allowed(permit): Allowed<UpdateTools>,
+    Path((name, revision)): Path<(String, String)>,
+    RequestId(id): RequestId,
+    headers: HeaderMap,
+    key: Key,
+    JsonBytes(_body, bytes): JsonBytes<Value>,
+) -> Result<Response> {
+    let (mark, revision) = (mark(&headers)?, number(&revision)?);
+    let route = format!("tools/{}/restore/{revision}", name.to_ascii_lowercase());
+    once(app.clone(), permit.caller().clone(), key.of(&route, &bytes), async move {
+        let asked = Asked { mark: mark.as_deref(), request_id: Some(&id) };
+        Ok(whole(StatusCode::OK, &app.engine.restore_tool(&permit, &name, revision, asked).await?))
+    })
+    .await
+}
+
+/// What lies between two versions.
+#[derive(Debug, Serialize, utoipa::ToSchema)]
+pub(crate) struct ComparisonView {
+    from: String,
+    to: String,
+    /// Whether somebody who uses the old one can be broken by the new one.
+    #[serde(flatten)]
+    #[schema(value_type = Object)]
+    comparison: tw_schema::Comparison,
+}
+
+/// What changed between two versions, whom that breaks, and which part of the number has to go up.
+#[utoipa::path(get, path = "/api/tools/{tool}/versions/compare", tag = "tools",
+    operation_id = "compare_tool_versions",
+    params(("tool" = String, Path, description = "Slug or id"),
+           ("from" = Option<String>, Query, description = "A version, `live` (default) or `draft`"),
+           ("to" = Option<String>, Query, description = "A version, `live` or `draft` (default)")),
+    responses((status = 200, body = ComparisonView), (status = 404, body = ProblemDocument)))]
+pub(crate) async fn compare(
+    State(app): State<App>,
+    Allowed(permit): Allowed<ReadHistory>,
+    ToolName(name): ToolName,
+    params: Params,
+) -> Result<axum::Json<ComparisonView>> {
+    let (from, to) = (params.text("from"), params.text("to"));
+    let compared = app.engine.compare_versions(&permit, &name, from.as_deref(), to.as_deref()).await?;
+    Ok(axum::Json(ComparisonView { from: compared.from, to: compared.to, comparison: compared.comparison }))
+}
+
+/// What uses a tool.
+#[derive(Debug, Serialize, utoipa::ToSchema)]
+pub(crate) struct Users {
+    #[schema(value_type = Vec<Object>)]
+    items: Vec<UsedBy>,
+}
+
+/// What uses a tool, and would not work without it.
+#[utoipa::path(get, path = "/api/tools/{tool}/used-by", tag = "tools", operation_id = "list_tool_users",
+    params(("tool" = String, Path, description = "Slug or id")),
+    responses((status = 200, body = Users), (status = 404, body = ProblemDocument)))]
+pub(crate) async fn used_by(
+    State(app): State<App>,
+    Allowed(permit): Allowed<ReadHistory>,
+    ToolName(name): ToolName,
+) -> Result<axum::Json<Users>> {
+    Ok(axum::Json(Users { items: app.engine.tool_users(&permit, &name).await? }))
+}

@@ -1,0 +1,236 @@
+//! What an author writes about a tool.
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::{Execution, Level, OutputSection, Permission, Policy, ToolStatus};
+
+/// The part of a tool that a version keeps: what it is called, takes, gives and does.
+///
+/// As JSON this is the snapshot of a version, and its digest is the version's content hash.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Definition {
+    pub name: String,
+    pub description: String,
+    pub category: String,
+    pub icon: String,
+    pub permission_level: Option<Level>,
+    pub required_permission: Option<Permission>,
+    pub input_schema: Value,
+    pub output_schema: Option<Value>,
+    pub output_sections: Vec<OutputSection>,
+    pub collaborative: bool,
+    pub visible: Option<bool>,
+    pub is_async: bool,
+    pub timeout_ms: u64,
+    pub execution: Execution,
+    pub implementation_type: String,
+    #[serde(flatten)]
+    pub authored: Authored,
+}
+
+/// What only a tool that is written down outside the program has.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Authored {
+    /// Settings of whatever runs. May hold secrets: show it through `redacted` only.
+    pub implementation: Value,
+    pub execution_spec: Option<Value>,
+    /// The input as the author laid it out, where it was authored as fields.
+    pub fields: Option<Value>,
+    pub form_spec: Option<Value>,
+    pub view_spec: Option<Value>,
+    /// Other names under which the tool is found.
+    pub aliases: Vec<String>,
+}
+
+impl Default for Definition {
+    fn default() -> Self {
+        Self {
+            name: String::new(),
+            description: String::new(),
+            category: "general".to_owned(),
+            icon: "wrench".to_owned(),
+            permission_level: None,
+            required_permission: None,
+            input_schema: Value::Null,
+            output_schema: None,
+            output_sections: Vec::new(),
+            collaborative: false,
+            visible: None,
+            is_async: false,
+            timeout_ms: crate::ToolDef::TIMEOUT_MS_DEFAULT,
+            execution: Execution::default(),
+            implementation_type: String::new(),
+            authored: Authored::default(),
+        }
+    }
+}
+
+/// The part of a tool that takes effect at once, whatever version is live.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Switches {
+    /// Whether the tool is in the tenant's catalogue; `None` where nobody has said.
+    pub enabled: Option<bool>,
+    pub is_active: bool,
+    pub status: ToolStatus,
+    pub permission_policy: Option<Policy>,
+    pub tenant_slugs: Vec<String>,
+    pub tags: Vec<String>,
+}
+
+impl Default for Switches {
+    fn default() -> Self {
+        Self {
+            enabled: None,
+            is_active: true,
+            status: ToolStatus::Draft,
+            permission_policy: None,
+            tenant_slugs: Vec::new(),
+            tags: Vec::new(),
+        }
+    }
+}
+
+/// What is in the place of a secret where a definition is shown.
+pub const REDACTED: &str = "***";
+
+/// Names that say that what they name is secret.
+const SECRET_WORDS: [&str; 6] = ["apikey", "token", "secret", "password", "authorization", "credential"];
+
+fn names_a_secret(key: &str) -> bool {
+    let plain: String = key.chars().filter(char::is_ascii_alphanumeric).collect();
+    let plain = plain.to_ascii_lowercase();
+    SECRET_WORDS.iter().any(|word| plain.contains(word))
+}
+
+/// A reference names a secret and holds none.
+fn is_reference(text: &str) -> bool {
+    text.starts_with("secret:") || text.starts_with("{{") && text.ends_with("}}")
+}
+
+/// `implementation` as it may be shown: every literal under `headers`, and whatever is named like a
+/// secret, is hidden.
+#[must_use]
+pub fn redacted(implementation: &Value) -> Value {
+    let mut shown = implementation.clone();
+    hide(&mut shown, false);
+    shown
+}
+
+fn hide(value: &mut Value, secret: bool) {
+    match value {
+        Value::Object(members) => {
+            for (key, member) in members {
+                let below = secret || names_a_secret(key) || key.eq_ignore_ascii_case("headers");
+                hide(member, below);
+            }
+        }
+        Value::Array(items) => items.iter_mut().for_each(|item| hide(item, secret)),
+        Value::String(text) if secret && !is_reference(text) => REDACTED.clone_into(text),
+        Value::Number(_) if secret => *value = Value::String(REDACTED.to_owned()),
+        _ => {}
+    }
+}
+
+/// `new` with what was hidden put back from `old`: whoever saves what they read keeps the secrets they
+/// did not see.
+#[must_use]
+pub fn unredacted(new: Value, old: &Value) -> Value {
+    match new {
+        Value::Object(members) => members
+            .into_iter()
+            .map(|(key, member)| {
+                let kept = unredacted(member, old.get(&key).unwrap_or(&Value::Null));
+                (key, kept)
+            })
+            .collect(),
+        Value::Array(items) => items
+            .into_iter()
+            .enumerate()
+            .map(|(index, item)| unredacted(item, old.get(index).unwrap_or(&Value::Null)))
+            .collect(),
+        Value::String(text) if text == REDACTED && !old.is_null() => old.clone(),
+        other => other,
+    }
+}
+
+/// Where `***` stands in `implementation` although nothing is stored there to be kept.
+#[must_use]
+pub fn left_redacted(implementation: &Value) -> Option<String> {
+    match implementation {
+        Value::Object(members) => {
+            members.iter().find_map(|(key, member)| Some(format!("/{key}{}", left_redacted(member)?)))
+        }
+        Value::Array(items) => items
+            .iter()
+            .enumerate()
+            .find_map(|(index, item)| Some(format!("/{index}{}", left_redacted(item)?))),
+        Value::String(text) => (text == REDACTED).then(String::new),
+        _ => None,
+    }
+}
+
+impl Default for Authored {
+    fn default() -> Self {
+        Self {
+            implementation: Value::Object(serde_json::Map::new()),
+            execution_spec: None,
+            fields: None,
+            form_spec: None,
+            view_spec: None,
+            aliases: Vec::new(),
+        }
+    }
+}
+
+impl Authored {
+    /// For a tool of the program, which has none of it.
+    #[must_use]
+    pub fn none() -> Arc<Self> {
+        Arc::default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn literals_in_headers_and_what_is_named_like_a_secret_are_hidden() {
+        let implementation = json!({
+            "url": "https://api.example.com", "headers": { "X-Anything": "s3cret", "X-Ref": "secret:weather" },
+            "auth": { "api_key": "k", "clientSecret": "c", "Authorization": "Bearer t", "user": "bob" },
+            "tokens": ["a", 7], "timeout": 5,
+        });
+        assert_eq!(
+            redacted(&implementation),
+            json!({
+                "url": "https://api.example.com", "headers": { "X-Anything": "***", "X-Ref": "secret:weather" },
+                "auth": { "api_key": "***", "clientSecret": "***", "Authorization": "***", "user": "bob" },
+                "tokens": ["***", "***"], "timeout": 5,
+            })
+        );
+    }
+
+    #[test]
+    fn what_comes_back_hidden_keeps_what_is_stored() {
+        let stored = json!({ "headers": { "A": "one", "B": "two" }, "tokens": ["x"] });
+        let mut sent = redacted(&stored);
+        sent["headers"]["B"] = json!("three");
+        let kept = unredacted(sent, &stored);
+        assert_eq!(kept, json!({ "headers": { "A": "one", "B": "three" }, "tokens": ["x"] }));
+        assert_eq!(left_redacted(&kept), None);
+    }
+
+    #[test]
+    fn hidden_secret_that_was_never_stored_is_found() {
+        let kept = unredacted(json!({ "headers": { "New": "***" } }), &json!({ "headers": {} }));
+        assert_eq!(left_redacted(&kept).as_deref(), Some("/headers/New"));
+    }
+}

@@ -1,0 +1,421 @@
+//! Tools that tenants write themselves, and the history of each.
+
+use std::sync::Arc;
+
+use serde_json::json;
+use tw_model::{Policy, Slug, Switches, TenantId, Timestamp, ToolId, ToolStatus};
+use uuid::Uuid;
+
+use crate::{
+    audit::{By, NewAudit},
+    db::{Tx, on, within},
+    error::{Error, Result},
+    row::row,
+    scope::{Store, TenantScope, now_us},
+    tenants::Changed,
+};
+
+/// A tool of a tenant's own. What it says is text here: the canonical JSON of a definition.
+#[derive(Clone, Debug, PartialEq)]
+pub struct StoredTool {
+    pub id: ToolId,
+    pub slug: Slug,
+    pub switches: Switches,
+    /// What was saved last, with the number it has or will have.
+    pub definition: Arc<str>,
+    pub version: String,
+    /// What runs, with its number.
+    pub live: Option<Arc<str>>,
+    pub live_version: Option<String>,
+    /// When it was first published.
+    pub published: Option<Timestamp>,
+    /// Goes up with every save.
+    pub revision: i64,
+    /// Moves with every change, so it names the row as it stands.
+    pub updated: Timestamp,
+    pub created: Timestamp,
+    pub created_by: String,
+    pub is_deleted: bool,
+}
+
+/// What a change to a tool leaves in its history.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Note {
+    Save,
+    Publish,
+    Version,
+}
+
+/// Everything a change to a tool leaves behind.
+#[derive(Debug)]
+pub struct Left<'a> {
+    pub notes: &'a [Note],
+    /// The name of the content of the definition.
+    pub content_hash: &'a str,
+    pub audit: NewAudit,
+}
+
+impl Note {
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Save => "save",
+            Self::Publish => "publish",
+            Self::Version => "version",
+        }
+    }
+
+    #[must_use]
+    pub fn parse(text: &str) -> Option<Self> {
+        [Self::Save, Self::Publish, Self::Version].into_iter().find(|note| note.as_str() == text)
+    }
+}
+
+/// An entry of a tool's history.
+#[derive(Clone, Debug)]
+pub struct ToolVersion {
+    pub id: Uuid,
+    pub note: Note,
+    pub version: String,
+    pub revision: i64,
+    pub content_hash: String,
+    pub author: String,
+    pub created: Timestamp,
+}
+
+/// A definition as it once was.
+#[derive(Clone, Debug)]
+pub struct Snapshot {
+    pub version: String,
+    pub revision: i64,
+    pub content_hash: String,
+    pub author: String,
+    pub created: Timestamp,
+    pub content: Arc<str>,
+}
+
+row! {
+    #[derive(Debug)]
+    struct ToolRow {
+        id: Uuid,
+        slug: String,
+        enabled: Option<bool>,
+        is_active: Option<bool>,
+        status: Option<String>,
+        permission_policy: Option<String>,
+        tenant_slugs: Option<String>,
+        tags: Option<String>,
+        definition: Option<String>,
+        version: Option<String>,
+        live: Option<String>,
+        live_version: Option<String>,
+        published_us: Option<i64>,
+        revision: i64,
+        updated_us: i64,
+        created_us: i64,
+        created_by: String,
+        deleted_us: Option<i64>,
+    }
+}
+
+row! {
+    #[derive(Debug)]
+    struct VersionRow {
+        id: Uuid,
+        reason: String,
+        version: String,
+        revision: i64,
+        content_hash: String,
+        author: String,
+        created_us: i64,
+    }
+}
+
+row! {
+    #[derive(Debug)]
+    struct SnapshotRow {
+        version: String,
+        revision: i64,
+        content_hash: String,
+        author: String,
+        created_us: i64,
+        content: String,
+    }
+}
+
+macro_rules! select {
+    ($rest:literal) => {
+        concat!(
+            "SELECT id, slug, enabled, is_active, status, permission_policy, tenant_slugs, tags, definition, version,
+             live, live_version, published_us, revision, updated_us, created_us, created_by, deleted_us
+             FROM tools WHERE tenant_id = $1 AND kind = 'tenant_custom' AND ",
+            $rest
+        )
+    };
+}
+
+impl TenantScope {
+    /// The tenant's own tools that changed after `epoch`, removed ones included.
+    pub async fn tools_changed_since(&self, epoch: i64) -> Result<Vec<StoredTool>> {
+        const Q: &str = select!("changed_epoch > $2");
+        let mut conn = self.read().await?;
+        let rows: Vec<ToolRow> =
+            on!(conn, c => sqlx::query_as(Q).bind(self.tenant.uuid()).bind(epoch).fetch_all(c).await)
+                .map_err(Error::doing("reading tools"))?;
+        rows.into_iter().map(ToolRow::stored).collect()
+    }
+
+    /// One of the tenant's own tools, as it is now.
+    pub async fn custom_tool(&self, id: ToolId) -> Result<Option<StoredTool>> {
+        const Q: &str = select!("id = $2 AND deleted_us IS NULL");
+        let mut conn = self.read().await?;
+        let row: Option<ToolRow> =
+            on!(conn, c => sqlx::query_as(Q).bind(self.tenant.uuid()).bind(id.uuid()).fetch_optional(c).await)
+                .map_err(Error::doing("reading a tool"))?;
+        row.map(ToolRow::stored).transpose()
+    }
+
+    /// Writes a new tool with what it leaves in the history.
+    pub async fn insert_tool(&self, tool: &StoredTool, left: Left<'_>, by: &By) -> Result<()> {
+        const Q: &str = "INSERT INTO tools (id, tenant_id, slug, slug_key, kind, enabled, is_active, status,
+            permission_policy, tenant_slugs, tags, definition, version, live, live_version, published_us, revision,
+            updated_us, created_us, created_by, changed_epoch)
+            VALUES ($1, $2, $3, $4, 'tenant_custom', $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17,
+            $18, $19, $20)
+            ON CONFLICT (tenant_id, slug_key, kind) WHERE deleted_us IS NULL DO NOTHING";
+        let mut tx = self.begin().await?;
+        let epoch = self.bump_epoch(&mut tx).await?;
+        let switches = &tool.switches;
+        let inserted = within!(&mut tx, c => sqlx::query(Q)
+            .bind(tool.id.uuid()).bind(self.tenant.uuid()).bind(tool.slug.as_str()).bind(tool.slug.key())
+            .bind(switches.enabled).bind(switches.is_active).bind(switches.status.as_str())
+            .bind(switches.permission_policy.map(Policy::as_str))
+            .bind(json!(switches.tenant_slugs).to_string()).bind(json!(switches.tags).to_string())
+            .bind(&*tool.definition).bind(&tool.version).bind(tool.live.as_deref()).bind(&tool.live_version)
+            .bind(tool.published.map(Timestamp::micros)).bind(tool.revision).bind(tool.updated.micros())
+            .bind(tool.created.micros()).bind(&tool.created_by).bind(epoch)
+            .execute(c).await.map(|done| done.rows_affected()))
+        .map_err(Error::doing("writing a tool"))?;
+        if inserted == 0 {
+            return Err(Error::Taken { what: "slug" });
+        }
+        self.note(&mut tx, tool, &left, by).await?;
+        self.audit_in(&mut tx, by, left.audit).await?;
+        self.commit_bumped(tx).await
+    }
+
+    /// Writes a tool over the one that was last changed at `seen`, with what that leaves in the history.
+    pub async fn update_tool(
+        &self,
+        tool: &StoredTool,
+        seen: Timestamp,
+        left: Left<'_>,
+        by: &By,
+    ) -> Result<Changed<()>> {
+        const Q: &str = "UPDATE tools SET enabled = $3, is_active = $4, status = $5, permission_policy = $6,
+            tenant_slugs = $7, tags = $8, definition = $9, version = $10, live = $11, live_version = $12,
+            published_us = $13, revision = $14, updated_us = $15, deleted_us = $16, changed_epoch = $17
+            WHERE tenant_id = $1 AND id = $2 AND updated_us = $18 AND deleted_us IS NULL";
+        let mut tx = self.begin().await?;
+        let epoch = self.bump_epoch(&mut tx).await?;
+        let switches = &tool.switches;
+        let deleted = tool.is_deleted.then_some(tool.updated.micros());
+        let updated = within!(&mut tx, c => sqlx::query(Q)
+            .bind(self.tenant.uuid()).bind(tool.id.uuid())
+            .bind(switches.enabled).bind(switches.is_active).bind(switches.status.as_str())
+            .bind(switches.permission_policy.map(Policy::as_str))
+            .bind(json!(switches.tenant_slugs).to_string()).bind(json!(switches.tags).to_string())
+            .bind(&*tool.definition).bind(&tool.version).bind(tool.live.as_deref()).bind(&tool.live_version)
+            .bind(tool.published.map(Timestamp::micros)).bind(tool.revision).bind(tool.updated.micros())
+            .bind(deleted).bind(epoch).bind(seen.micros())
+            .execute(c).await.map(|done| done.rows_affected()))
+        .map_err(Error::doing("writing a tool"))?;
+        if updated == 0 {
+            return Ok(Changed::Stale(()));
+        }
+        self.note(&mut tx, tool, &left, by).await?;
+        self.audit_in(&mut tx, by, left.audit).await?;
+        self.commit_bumped(tx).await?;
+        Ok(Changed::Done(()))
+    }
+
+    async fn note(&self, tx: &mut Tx, tool: &StoredTool, left: &Left<'_>, by: &By) -> Result<()> {
+        let Left { notes, content_hash: hash, .. } = *left;
+        const CONTENT: &str =
+            "INSERT INTO schema_contents (tenant_id, content_hash, content) VALUES ($1, $2, $3)
+            ON CONFLICT (tenant_id, content_hash) DO NOTHING";
+        const SAVE: &str = "INSERT INTO schema_versions
+            (id, tenant_id, subject_kind, subject_id, revision, version, content_hash, author, created_us)
+            VALUES ($1, $2, 'tool', $3, $4, $5, $6, $7, $8)";
+        const OTHER: &str = "INSERT INTO tool_versions
+            (id, tenant_id, tool_id, revision, version, content_hash, author, created_us, reason)
+            VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)";
+        if notes.is_empty() {
+            return Ok(());
+        }
+        within!(tx, c => sqlx::query(CONTENT).bind(self.tenant.uuid()).bind(hash).bind(&*tool.definition)
+            .execute(c).await.map(drop))
+        .map_err(Error::doing("writing a definition"))?;
+        for note in notes {
+            let at = tool.updated.micros();
+            let saves = *note == Note::Save;
+            within!(tx, c => {
+                let query = sqlx::query(if saves { SAVE } else { OTHER })
+                    .bind(Uuid::now_v7()).bind(self.tenant.uuid()).bind(tool.id.uuid()).bind(tool.revision)
+                    .bind(&tool.version).bind(hash).bind(&by.actor).bind(at);
+                let query = if saves { query } else { query.bind(note.as_str()) };
+                query.execute(c).await.map(drop)
+            })
+            .map_err(Error::doing("writing a history"))?;
+        }
+        Ok(())
+    }
+
+    /// The history of a tool, newest first.
+    pub async fn tool_history(
+        &self,
+        tool: ToolId,
+        only: Option<Note>,
+        before: Option<Uuid>,
+        limit: i64,
+    ) -> Result<Vec<ToolVersion>> {
+        const Q: &str = "SELECT id, reason, version, revision, content_hash, author, created_us FROM (
+                SELECT id, 'save' AS reason, version, revision, content_hash, author, created_us
+                FROM schema_versions WHERE tenant_id = $1 AND subject_id = $2 AND subject_kind = 'tool'
+                UNION ALL
+                SELECT id, reason, version, revision, content_hash, author, created_us
+                FROM tool_versions WHERE tenant_id = $1 AND tool_id = $2
+            ) AS history
+            WHERE ($3 = '' OR reason = $3) AND id < $4 ORDER BY id DESC LIMIT $5";
+        let mut conn = self.read().await?;
+        let rows: Vec<VersionRow> = on!(conn, c => sqlx::query_as(Q)
+            .bind(self.tenant.uuid()).bind(tool.uuid()).bind(only.map_or("", Note::as_str))
+            .bind(before.unwrap_or(Uuid::max())).bind(limit)
+            .fetch_all(c).await)
+        .map_err(Error::doing("reading a history"))?;
+        rows.into_iter().map(VersionRow::read).collect()
+    }
+
+    /// What a tool said at one revision.
+    pub async fn tool_snapshot(&self, tool: ToolId, revision: i64) -> Result<Option<Snapshot>> {
+        const Q: &str = "SELECT v.version, v.revision, v.content_hash, v.author, v.created_us, c.content
+            FROM schema_versions v
+            JOIN schema_contents c ON c.tenant_id = v.tenant_id AND c.content_hash = v.content_hash
+            WHERE v.tenant_id = $1 AND v.subject_id = $2 AND v.revision = $3";
+        let mut conn = self.read().await?;
+        let row: Option<SnapshotRow> = on!(conn, c => sqlx::query_as(Q)
+            .bind(self.tenant.uuid()).bind(tool.uuid()).bind(revision).fetch_optional(c).await)
+        .map_err(Error::doing("reading a snapshot"))?;
+        Ok(row.map(SnapshotRow::read))
+    }
+
+    /// What a tool says under a number: its newest publication, or else what the number was given to.
+    pub async fn tool_at_version(
+        &self,
+        tool: ToolId,
+        version: &str,
+        published_only: bool,
+    ) -> Result<Option<Snapshot>> {
+        const Q: &str = "SELECT v.version, v.revision, v.content_hash, v.author, v.created_us, c.content
+            FROM tool_versions v
+            JOIN schema_contents c ON c.tenant_id = v.tenant_id AND c.content_hash = v.content_hash
+            WHERE v.tenant_id = $1 AND v.tool_id = $2 AND v.version = $3 AND (v.reason = 'publish' OR $4)
+            ORDER BY CASE v.reason WHEN 'publish' THEN 0 ELSE 1 END, v.id DESC LIMIT 1";
+        let mut conn = self.read().await?;
+        let row: Option<SnapshotRow> = on!(conn, c => sqlx::query_as(Q)
+            .bind(self.tenant.uuid()).bind(tool.uuid()).bind(version).bind(!published_only)
+            .fetch_optional(c).await)
+        .map_err(Error::doing("reading a version"))?;
+        Ok(row.map(SnapshotRow::read))
+    }
+}
+
+impl Store {
+    /// Says something about a tool to every tenant. They all notice.
+    pub async fn set_for_everybody(&self, slug: &Slug, layer: crate::tools::Override, by: &By) -> Result<()> {
+        let everybody = self.tenant(TenantId::GLOBAL);
+        everybody.set_override(slug, layer, None, by).await?;
+        let mut tx = everybody.begin().await?;
+        match &mut tx {
+            Tx::Sqlite(tx) => {
+                sqlx::query("UPDATE tenant_epoch SET epoch = epoch + 1").execute(&mut **tx).await.map(drop)
+            }
+            Tx::Pg(tx) => sqlx::query("SELECT tw_bump_every_epoch()").execute(tx.parts().0).await.map(drop),
+        }
+        .map_err(Error::doing("telling every tenant"))?;
+        tx.commit().await
+    }
+}
+
+impl ToolRow {
+    fn stored(self) -> Result<StoredTool> {
+        let corrupt = |what: &str| Error::Corrupt { what: format!("{what} of the tool {}", self.slug) };
+        let list = |text: &Option<String>, what: &str| -> Result<Vec<String>> {
+            let text = text.as_deref().unwrap_or("[]");
+            serde_json::from_str(text).map_err(|_| corrupt(what))
+        };
+        let status = self.status.as_deref().and_then(ToolStatus::parse);
+        let policy = self.permission_policy.as_deref().and_then(Policy::parse);
+        if policy.is_none() && self.permission_policy.is_some() {
+            return Err(corrupt("the policy"));
+        }
+        let switches = Switches {
+            enabled: self.enabled,
+            is_active: self.is_active.unwrap_or(true),
+            status: status.ok_or_else(|| corrupt("the status"))?,
+            permission_policy: policy,
+            tenant_slugs: list(&self.tenant_slugs, "the tenants")?,
+            tags: list(&self.tags, "the tags")?,
+        };
+        Ok(StoredTool {
+            id: ToolId::from_uuid(self.id),
+            slug: self.slug.parse().map_err(|_| corrupt("the slug"))?,
+            switches,
+            definition: self.definition.as_deref().ok_or_else(|| corrupt("the definition"))?.into(),
+            version: self.version.clone().ok_or_else(|| corrupt("the version"))?,
+            live: self.live.as_deref().map(Arc::from),
+            live_version: self.live_version.clone(),
+            published: self.published_us.map(Timestamp::from_micros),
+            revision: self.revision,
+            updated: Timestamp::from_micros(self.updated_us),
+            created: Timestamp::from_micros(self.created_us),
+            is_deleted: self.deleted_us.is_some(),
+            created_by: self.created_by,
+        })
+    }
+}
+
+impl VersionRow {
+    fn read(self) -> Result<ToolVersion> {
+        let note = Note::parse(&self.reason)
+            .ok_or_else(|| Error::Corrupt { what: format!("an entry of a history is {}", self.reason) })?;
+        Ok(ToolVersion {
+            id: self.id,
+            note,
+            version: self.version,
+            revision: self.revision,
+            content_hash: self.content_hash,
+            author: self.author,
+            created: Timestamp::from_micros(self.created_us),
+        })
+    }
+}
+
+impl SnapshotRow {
+    fn read(self) -> Snapshot {
+        Snapshot {
+            version: self.version,
+            revision: self.revision,
+            content_hash: self.content_hash,
+            author: self.author,
+            created: Timestamp::from_micros(self.created_us),
+            content: self.content.into(),
+        }
+    }
+}
+
+/// The moment of a change to a tool: now, but later than the one before.
+#[must_use]
+pub fn moment_after(seen: Timestamp) -> Timestamp {
+    Timestamp::from_micros(now_us().max(seen.micros() + 1))
+}
