@@ -1,6 +1,6 @@
 //! Sessions and their events.
 
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
 use tw_model::{Caller, SessionId};
 use tw_store::{Event, Session, SessionWatch};
@@ -55,6 +55,24 @@ impl Engine {
             .ok_or(Error::SessionNotFound)
     }
 
+    /// Whether a call of the caller's may be recorded in this session. One that is somebody else's is not
+    /// there, in the same words as one that never was.
+    pub async fn check_session(&self, permit: &Permit<RunTools>, id: SessionId) -> Result<()> {
+        let caller = permit.caller();
+        let known = self.inner.session_owners.get(&(caller.tenant, id)).await;
+        let owner: Arc<str> = match known {
+            Some(owner) => owner,
+            None => {
+                let session = self.inner.store.tenant(caller.tenant).session(id).await;
+                let session = session.map_err(Error::store("reading a session"))?;
+                let owner: Arc<str> = session.ok_or(Error::SessionNotFound)?.principal.into();
+                self.inner.session_owners.insert((caller.tenant, id), Arc::clone(&owner)).await;
+                owner
+            }
+        };
+        if may_write(&owner, caller) { Ok(()) } else { Err(Error::SessionNotFound) }
+    }
+
     /// Events of a session after a sequence number.
     pub async fn events(
         &self,
@@ -84,6 +102,16 @@ impl Engine {
         };
         Ok(EventReader { scope, session: session.id, watch, after })
     }
+}
+
+/// Whether a caller's runs may go into a session: their own, or anybody's for those who may end anybody's
+/// runs. To read everybody's runs is not enough, since what is written in a session looks like part of its
+/// owner's work.
+///
+/// Who owns an agent's key has no way into the agent's sessions by that alone: an agent is its slug, several
+/// people may have keys for it, and a session does not say by whose key it was opened.
+fn may_write(owner: &str, caller: &Caller) -> bool {
+    *owner == *caller.principal.label() || caller.permissions.has("runs.tenant.cancel")
 }
 
 impl EventReader {

@@ -348,13 +348,17 @@ pub(crate) async fn run(
     if body.wait_ms.is_some_and(|wait| 120_000 < wait) {
         return Err(Problem::invalid("/wait_ms", "is at most 120000"));
     }
+    let session = body.session_id.map(SessionId::from_uuid);
+    if let Some(session) = session {
+        app.engine.check_session(&permit, session).await?;
+    }
     let input =
         body.input.unwrap_or_else(|| RawValue::from_string("{}".to_owned()).expect("an empty object"));
     let request = CallRequest {
         idempotency: key.of(&format!("run/{}", tool.to_ascii_lowercase()), &bytes),
         tool,
         input,
-        session: body.session_id.map(SessionId::from_uuid),
+        session,
         wait: body.wait_ms.map(Duration::from_millis),
         version: body.version,
         mode: body.mode.unwrap_or_default(),
