@@ -4,6 +4,7 @@ mod keys;
 mod operator;
 mod passwords;
 mod people;
+mod sign_in;
 mod tenant;
 mod tools;
 
@@ -13,7 +14,8 @@ use tw_store::By;
 pub use keys::{CreatedKey, KeyRequest};
 pub use operator::{FirstRun, Operator};
 pub(crate) use passwords::Throttle;
-pub use people::{SignedIn, UserRequest};
+pub use people::UserRequest;
+pub use sign_in::SignedIn;
 pub use tools::{Listed, ToolChange, ToolFilter};
 pub use tw_store::ApiKey;
 

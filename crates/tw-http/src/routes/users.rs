@@ -26,6 +26,7 @@ pub(crate) struct UserView {
     email: String,
     display_name: String,
     role: &'static str,
+    /// Whether a password opens this tenant to them.
     has_password: bool,
     #[schema(value_type = String, format = DateTime)]
     created_at: Timestamp,
@@ -63,15 +64,16 @@ pub(crate) struct CreateUser {
     display_name: String,
     #[schema(value_type = String)]
     role: Role,
-    /// Without one, send the person a sign-in link.
+    /// Without one, send the person a sign-in link. Ignored for a person of another tenant.
     #[serde(default)]
     password: Option<String>,
 }
 
-/// Adds a member. A person who exists already joins with the password they have.
+/// Adds a member. A person of another tenant starts without a password, by a sign-in link.
 #[utoipa::path(post, path = "/api/users", tag = "administration", request_body = CreateUser,
     params(("Idempotency-Key" = Option<String>, Header)),
-    responses((status = 201, body = UserView), (status = 422, body = ProblemDocument)))]
+    responses((status = 201, body = UserView), (status = 422, body = ProblemDocument),
+              (status = 409, description = "They are a member already", body = ProblemDocument)))]
 pub(crate) async fn create(
     State(app): State<App>,
     Allowed(permit): Allowed<WriteMembers>,
@@ -86,7 +88,7 @@ pub(crate) async fn create(
         password: body.password,
     };
     once(app.clone(), permit.caller().clone(), key.of("users", &bytes), async move {
-        let (user, _) = app.engine.add_user(&permit, request, Some(&id)).await?;
+        let user = app.engine.add_user(&permit, request, Some(&id)).await?;
         Ok(Answered::json(StatusCode::CREATED, &UserView::from(user)))
     })
     .await
@@ -155,11 +157,10 @@ pub(crate) struct Invitation {
     url: String,
 }
 
-/// Makes a sign-in link, to be given to the member.
+/// Makes a sign-in link, to be given to the member. It opens this tenant and no other.
 #[utoipa::path(post, path = "/api/users/{id}/link", tag = "administration",
     params(("id" = Uuid, Path), ("Idempotency-Key" = Option<String>, Header)),
-    responses((status = 201, body = Invitation), (status = 404, body = ProblemDocument),
-              (status = 409, description = "The person belongs to other tenants too", body = ProblemDocument)))]
+    responses((status = 201, body = Invitation), (status = 404, body = ProblemDocument)))]
 pub(crate) async fn invite(
     State(app): State<App>,
     Allowed(permit): Allowed<WriteMembers>,
