@@ -72,7 +72,7 @@ impl PrincipalView {
 }
 
 /// Tenant, principal, roles and permissions of the caller.
-#[utoipa::path(get, path = "/api/me", tag = "people", responses((status = 200, body = Me)))]
+#[utoipa::path(get, path = "/api/me", operation_id = "get_me", tag = "people", responses((status = 200, body = Me)))]
 pub(crate) async fn me(State(app): State<App>, Allowed(permit): Allowed<SignedIn>) -> Result<axum::Json<Me>> {
     let tenants = app.engine.my_tenants(&permit).await?;
     let caller = permit.caller();
@@ -114,7 +114,7 @@ pub(crate) struct LoginView {
 }
 
 /// Signs in by email and password.
-#[utoipa::path(post, path = "/api/auth/login", tag = "people", security(()), request_body = SignIn,
+#[utoipa::path(post, path = "/api/auth/login", operation_id = "sign_in", tag = "people", security(()), request_body = SignIn,
     responses((status = 200, body = LoginView), (status = 401, body = ProblemDocument),
               (status = 429, description = "Too many failed tries", body = ProblemDocument)))]
 pub(crate) async fn sign_in(
@@ -136,7 +136,7 @@ pub(crate) struct LinkToken {
 /// Signs in by the token of a one-time link, which is used up by this.
 ///
 /// The login is for the tenant that made the link, and cannot be switched to another.
-#[utoipa::path(post, path = "/api/auth/link", tag = "people", security(()), request_body = LinkToken,
+#[utoipa::path(post, path = "/api/auth/link", operation_id = "sign_in_by_link", tag = "people", security(()), request_body = LinkToken,
     responses((status = 200, body = LoginView), (status = 401, body = ProblemDocument)))]
 pub(crate) async fn sign_in_by_link(
     State(app): State<App>,
@@ -149,7 +149,7 @@ pub(crate) async fn sign_in_by_link(
 }
 
 /// Ends the login.
-#[utoipa::path(post, path = "/api/auth/logout", tag = "people", responses((status = 204)))]
+#[utoipa::path(post, path = "/api/auth/logout", operation_id = "sign_out", tag = "people", responses((status = 204)))]
 pub(crate) async fn sign_out(
     State(app): State<App>,
     Allowed(permit): Allowed<SignedIn>,
@@ -168,7 +168,7 @@ pub(crate) struct SwitchTenant {
 /// Signs in to another tenant of the same person.
 ///
 /// To one that the password of this login opens too; any other is not found, and takes a sign-in of its own.
-#[utoipa::path(post, path = "/api/auth/switch", tag = "people", request_body = SwitchTenant,
+#[utoipa::path(post, path = "/api/auth/switch", operation_id = "switch_tenant", tag = "people", request_body = SwitchTenant,
     responses((status = 200, body = LoginView), (status = 404, body = ProblemDocument)))]
 pub(crate) async fn switch_tenant(
     State(app): State<App>,
@@ -191,7 +191,7 @@ pub(crate) struct ChangePassword {
 /// Changes one's own password, and ends one's other logins.
 ///
 /// The password of the tenant one is signed in to, and of the others that the present one opens.
-#[utoipa::path(post, path = "/api/auth/password", tag = "people", request_body = ChangePassword,
+#[utoipa::path(post, path = "/api/auth/password", operation_id = "change_password", tag = "people", request_body = ChangePassword,
     responses((status = 200, body = LoginView), (status = 422, body = ProblemDocument)))]
 pub(crate) async fn change_password(
     State(app): State<App>,

@@ -46,7 +46,7 @@ impl From<User> for UserView {
 }
 
 /// The members of the tenant.
-#[utoipa::path(get, path = "/api/users", tag = "administration",
+#[utoipa::path(get, path = "/api/users", operation_id = "list_users", tag = "administration",
     params(("limit" = Option<i64>, Query), ("cursor" = Option<String>, Query), ("offset" = Option<i64>, Query)),
     responses((status = 200, body = List<UserView>)))]
 pub(crate) async fn list(
@@ -70,7 +70,7 @@ pub(crate) struct CreateUser {
 }
 
 /// Adds a member. A person of another tenant starts without a password, by a sign-in link.
-#[utoipa::path(post, path = "/api/users", tag = "administration", request_body = CreateUser,
+#[utoipa::path(post, path = "/api/users", operation_id = "create_user", tag = "administration", request_body = CreateUser,
     params(("Idempotency-Key" = Option<String>, Header)),
     responses((status = 201, body = UserView), (status = 422, body = ProblemDocument),
               (status = 409, description = "They are a member already", body = ProblemDocument)))]
@@ -95,7 +95,7 @@ pub(crate) async fn create(
 }
 
 /// One member.
-#[utoipa::path(get, path = "/api/users/{id}", tag = "administration", params(("id" = Uuid, Path)),
+#[utoipa::path(get, path = "/api/users/{id}", operation_id = "get_user", tag = "administration", params(("id" = Uuid, Path)),
     responses((status = 200, body = UserView), (status = 404, body = ProblemDocument)))]
 pub(crate) async fn read(
     State(app): State<App>,
@@ -112,7 +112,7 @@ pub(crate) struct ChangeUser {
 }
 
 /// Gives a member another role.
-#[utoipa::path(patch, path = "/api/users/{id}", tag = "administration",
+#[utoipa::path(patch, path = "/api/users/{id}", operation_id = "update_user", tag = "administration",
     params(("id" = Uuid, Path), ("Idempotency-Key" = Option<String>, Header)),
     request_body = ChangeUser,
     responses((status = 200, body = UserView), (status = 404, body = ProblemDocument),
@@ -133,7 +133,7 @@ pub(crate) async fn change(
 }
 
 /// Takes a member out of the tenant, with their logins and keys.
-#[utoipa::path(delete, path = "/api/users/{id}", tag = "administration",
+#[utoipa::path(delete, path = "/api/users/{id}", operation_id = "delete_user", tag = "administration",
     params(("id" = Uuid, Path), ("Idempotency-Key" = Option<String>, Header)),
     responses((status = 204), (status = 404, body = ProblemDocument), (status = 409, body = ProblemDocument)))]
 pub(crate) async fn remove(
@@ -158,7 +158,7 @@ pub(crate) struct Invitation {
 }
 
 /// Makes a sign-in link, to be given to the member. It opens this tenant and no other.
-#[utoipa::path(post, path = "/api/users/{id}/link", tag = "administration",
+#[utoipa::path(post, path = "/api/users/{id}/link", operation_id = "create_sign_in_link", tag = "administration",
     params(("id" = Uuid, Path), ("Idempotency-Key" = Option<String>, Header)),
     responses((status = 201, body = Invitation), (status = 404, body = ProblemDocument)))]
 pub(crate) async fn invite(
@@ -186,7 +186,7 @@ pub(crate) struct RoleView {
 }
 
 /// The roles.
-#[utoipa::path(get, path = "/api/roles", tag = "administration", responses((status = 200, body = List<RoleView>)))]
+#[utoipa::path(get, path = "/api/roles", operation_id = "list_roles", tag = "administration", responses((status = 200, body = List<RoleView>)))]
 pub(crate) async fn roles(_permit: Allowed<ReadMembers>) -> axum::Json<List<RoleView>> {
     let items: Vec<_> = Role::ALL
         .into_iter()
