@@ -58,6 +58,9 @@ fn definition(number: u32) -> ToolDef {
         })),
         output_schema: None,
         implementation: Implementation::Code,
+        authored: tw_model::Authored::none(),
+        published_at: None,
+        has_draft: false,
     }
 }
 

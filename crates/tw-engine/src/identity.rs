@@ -7,7 +7,9 @@ use std::{
 };
 
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
-use tw_model::{ActsAs, Caller, Channel, KeyId, LoginId, Principal, Source, TenantId, Timestamp};
+use tw_model::{
+    ActsAs, Caller, Channel, KeyId, LoginId, PermissionSet, Principal, Role, Source, TenantId, Timestamp,
+};
 use tw_store::{ApiKey, Store};
 
 use crate::{
@@ -128,7 +130,7 @@ impl Identity {
     pub(crate) async fn by_principal(&self, caller: &Caller) -> Result<Caller> {
         let view = self.current_view(caller.tenant).await?;
         let owner = self.owner_role(caller.tenant, caller.principal.owner()).await?;
-        let permissions = caller.role.permissions().intersect(&owner.permissions());
+        let permissions = rights_of(&caller.principal, caller.role, owner);
         Ok(Caller { permissions, epoch: view.epoch, ..caller.clone() })
     }
 
@@ -164,15 +166,14 @@ impl Identity {
         let key = self.store.tenant(tenant).key(id).await.map_err(Error::store("reading a key"))?;
         let key = key.filter(|key| key.revoked.is_none()).ok_or(NO_KEY)?;
         let owner = self.owner_role(tenant, key.owner).await?;
+        let principal = principal_of(&key);
         let caller = Caller {
             tenant,
             tenant_slug: view.slug().clone(),
-            principal: principal_of(&key),
+            permissions: rights_of(&principal, key.role, owner),
+            principal,
             display_name: Arc::from(key.name.as_str()),
             role: key.role,
-            // A key can do what its role and its owner both can: an owner who loses a right takes it
-            // from every key they made.
-            permissions: key.role.permissions().intersect(&owner.permissions()),
             source: match key.acts_as {
                 ActsAs::User => Source::Api,
                 ActsAs::Agent => Source::Agent,
@@ -218,7 +219,7 @@ impl Identity {
         Ok(view)
     }
 
-    async fn owner_role(&self, tenant: TenantId, owner: tw_model::UserId) -> Result<tw_model::Role> {
+    async fn owner_role(&self, tenant: TenantId, owner: tw_model::UserId) -> Result<Role> {
         let role =
             self.store.tenant(tenant).role_of(owner).await.map_err(Error::store("reading a membership"))?;
         role.ok_or(Error::Unauthenticated {
@@ -248,6 +249,18 @@ impl Identity {
                     tracing::debug!(%error, "the last use of a key was not written down");
                 }
             });
+        }
+    }
+}
+
+/// What a key can do: what its role and its owner both can. An owner who loses a right takes it from every
+/// key they made. An agent has its own runs and nobody else's, whatever the role of its key.
+fn rights_of(principal: &Principal, role: Role, owner: Role) -> PermissionSet {
+    let rights = role.permissions().intersect(&owner.permissions());
+    match principal {
+        Principal::User { .. } => rights,
+        Principal::Agent { .. } => {
+            rights.iter().filter(|name| !name.as_str().starts_with("runs.tenant.")).cloned().collect()
         }
     }
 }

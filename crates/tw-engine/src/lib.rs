@@ -40,6 +40,7 @@ pub use error::{Error, Result};
 pub use identity::Freshness;
 pub use once::{Claimed, Once};
 pub use page::{Page, PageRequest};
+use rights::{Permit, RunTools};
 pub use secrets::MasterKey;
 pub use sessions::{EventReader, From};
 pub use tw_store::{
@@ -121,6 +122,16 @@ impl Engine {
         self.inner.identity.by_login(token, freshness).await
     }
 
+    /// The permit to run tools, for a caller who is about to ask for this one. An agent that is refused it
+    /// leaves a trace.
+    pub async fn may_run(&self, caller: Caller, tool: &str) -> Result<Permit<RunTools>> {
+        let permit = Permit::check(caller.clone());
+        if let Err(error) = &permit {
+            self.note_refused(&caller, tool, error).await;
+        }
+        permit
+    }
+
     /// Whether this server can do its work now.
     pub async fn ready(&self) -> Result<()> {
         if self.inner.flights.is_closed() {
@@ -179,6 +190,10 @@ impl Engine {
 
     /// An agent that is refused leaves no run, but a trace: somebody has to be able to see what it tried.
     async fn note_refusal(&self, caller: &Caller, request: &CallRequest, error: &Error) {
+        self.note_refused(caller, &request.tool, error).await;
+    }
+
+    async fn note_refused(&self, caller: &Caller, tool: &str, error: &Error) {
         let refused = matches!(
             error.code(),
             Code::NotPermitted | Code::ToolNotFound | Code::ToolDisabled | Code::ToolNotPublished
@@ -188,7 +203,7 @@ impl Engine {
         }
         let entry = NewAudit {
             action: "call.refused".to_owned(),
-            object: corridor::execute::storable(&format!("tool:{:.128}", request.tool)),
+            object: corridor::execute::storable(&format!("tool:{tool:.128}")),
             before: None,
             after: Some(serde_json::json!({ "code": error.code() })),
             note: Some(corridor::execute::storable(&error.to_string())),

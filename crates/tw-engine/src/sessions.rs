@@ -86,6 +86,16 @@ impl Engine {
     }
 }
 
+/// Whether a caller's runs may go into a session: their own, or anybody's for those who may end anybody's
+/// runs. To read everybody's runs is not enough, since what is written in a session looks like part of its
+/// owner's work.
+///
+/// Who owns an agent's key has no way into the agent's sessions by that alone: an agent is its slug, several
+/// people may have keys for it, and a session does not say by whose key it was opened.
+pub(crate) fn may_write(owner: &str, caller: &Caller) -> bool {
+    *owner == *caller.principal.label() || caller.permissions.has("runs.tenant.cancel")
+}
+
 impl EventReader {
     /// The next events; waits until there are some.
     pub async fn next(&mut self) -> Result<Vec<Event>> {

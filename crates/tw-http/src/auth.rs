@@ -10,7 +10,7 @@ use tw_engine::{
 };
 use tw_model::{Caller, Code};
 
-use crate::{App, problem::Problem};
+use crate::{App, problem::Problem, query::ToolName};
 
 /// The name of the cookie that holds a browser's login.
 pub(crate) const COOKIE: &str = "toolwright_login";
@@ -39,7 +39,10 @@ impl FromRequestParts<App> for MayRun {
 
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Problem> {
         let caller = caller(parts, app, Freshness::Heard).await?;
-        Ok(Self(Permit::check(caller)?))
+        // For the audit of a refusal. A name that cannot be read is the handler's to complain of, after this.
+        let tool =
+            ToolName::from_request_parts(parts, app).await.map_or_else(|_| String::new(), |name| name.0);
+        Ok(Self(app.engine.may_run(caller, &tool).await?))
     }
 }
 

@@ -1,5 +1,7 @@
 //! The published description of the API is what the handlers say it is.
 
+use std::collections::HashMap;
+
 use expect_test::expect_file;
 
 #[test]
@@ -22,6 +24,24 @@ fn every_operation_is_described() {
                 "{place} says nothing"
             );
             assert!(!operation["responses"].as_object().unwrap().is_empty(), "{place} answers nothing");
+        }
+    }
+}
+
+#[test]
+fn every_operation_has_a_name_of_its_own() {
+    let api = serde_json::to_value(tw_http::openapi()).unwrap();
+    let mut named: HashMap<String, String> = HashMap::new();
+    for (path, item) in api["paths"].as_object().unwrap() {
+        for (method, operation) in item.as_object().unwrap() {
+            let place = format!("{method} {path}");
+            let name = operation["operationId"].as_str().unwrap_or_else(|| panic!("{place} has no name"));
+            // What a generator makes a function of: a verb and what it is about.
+            assert!(name.contains('_'), "{place}: `{name}` does not say of what");
+            assert!(name.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_'), "{place}: `{name}`");
+            if let Some(other) = named.insert(name.to_owned(), place.clone()) {
+                panic!("{place} and {other} are both `{name}`");
+            }
         }
     }
 }

@@ -162,6 +162,19 @@ async fn database(report: &mut Report, config: &Config, target: &Target) -> Opti
         report.warn("database", format!("{} is not there yet; the first start makes it", file.display()));
         return None;
     }
+    match tw_store::pending_migrations(target).await {
+        Ok(pending) if pending.is_empty() => report.ok("migrations", "none is pending"),
+        Ok(pending) => {
+            let names = pending.join(", ");
+            report.warn(
+                "migrations",
+                format!("pending: {names}; `toolwright migrate` or the next start runs them"),
+            );
+        }
+        Err(error) => {
+            report.warn("migrations", format!("cannot be looked at: {:#}", anyhow::Error::new(error)));
+        }
+    }
     let connections = config.database.connections.min(2);
     let store = match Store::open(&Options { connections, ..Options::new(target.clone()) }).await {
         Ok(store) => store,

@@ -16,7 +16,7 @@ use crate::{
 /// Who makes a change.
 #[derive(Clone, Debug)]
 pub struct By {
-    /// A [`tw_model::Actor`] as JSON, or `{"kind":"operator"}`.
+    /// A [`tw_model::Actor`] as JSON, or `{"kind":"operator"}`, or `{"kind":"stranger"}`.
     pub actor: String,
     pub request_id: Option<String>,
 }
@@ -26,6 +26,12 @@ impl By {
     #[must_use]
     pub fn operator() -> Self {
         Self { actor: r#"{"kind":"operator"}"#.to_owned(), request_id: None }
+    }
+
+    /// Somebody at the door who has not shown who they are.
+    #[must_use]
+    pub fn stranger(request_id: Option<&str>) -> Self {
+        Self { actor: r#"{"kind":"stranger"}"#.to_owned(), request_id: request_id.map(str::to_owned) }
     }
 }
 

@@ -308,7 +308,7 @@ async fn open_postgres(url: &str, durability: Durability, connections: u32) -> R
 
 macro_rules! migrations {
     ($folder:literal: $($version:literal $name:literal),+ $(,)?) => {
-        [$(Migration::new(
+        vec![$(Migration::new(
             $version,
             std::borrow::Cow::Borrowed($name),
             MigrationType::Simple,
@@ -316,6 +316,17 @@ macro_rules! migrations {
             false,
         )),+]
     };
+}
+
+fn migrations(target: &Target) -> Vec<Migration> {
+    match target {
+        Target::Sqlite { .. } => {
+            migrations!["sqlite": 1 "0001_spine", 2 "0002_tools", 3 "0003_people_per_tenant", 4 "0004_registry"]
+        }
+        Target::Postgres { .. } => {
+            migrations!["postgres": 1 "0001_spine", 2 "0002_tools", 3 "0003_people_per_tenant", 4 "0004_registry"]
+        }
+    }
 }
 
 /// Brings the schema up to date. Running it twice, or from two machines at once, does no harm.
@@ -326,11 +337,9 @@ pub async fn migrate(target: &Target) -> Result<()> {
         )),
         error => Error::Startup(format!("the database cannot be migrated: {error}")),
     };
+    let migrator = Migrator::with_migrations(migrations(target));
     match target {
         Target::Sqlite { file } => {
-            let migrator = Migrator::with_migrations(
-                migrations!["sqlite": 1 "0001_spine", 2 "0002_tools", 4 "0004_registry"].into(),
-            );
             let options = SqliteConnectOptions::new()
                 .filename(file)
                 .create_if_missing(true)
@@ -343,9 +352,6 @@ pub async fn migrate(target: &Target) -> Result<()> {
             connection.close().await.map_err(Error::doing("closing the database file"))
         }
         Target::Postgres { url } => {
-            let migrator = Migrator::with_migrations(
-                migrations!["postgres": 1 "0001_spine", 2 "0002_tools", 4 "0004_registry"].into(),
-            );
             let mut connection = PgConnection::connect_with(&pg_options(url)?)
                 .await
                 .map_err(Error::doing("connecting to PostgreSQL"))?;
@@ -353,4 +359,41 @@ pub async fn migrate(target: &Target) -> Result<()> {
             connection.close().await.map_err(Error::doing("closing the connection"))
         }
     }
+}
+
+/// The names of the migrations that the database lacks, in order. Looks, and changes nothing.
+pub async fn pending_migrations(target: &Target) -> Result<Vec<String>> {
+    const DONE: &str = "SELECT version FROM _sqlx_migrations WHERE success";
+    let doing = "looking for migrations";
+    let done: Vec<i64> = match target {
+        Target::Sqlite { file } => {
+            const THERE: &str = "SELECT count(*) FROM sqlite_master WHERE name = '_sqlx_migrations'";
+            let options = SqliteConnectOptions::new().filename(file).read_only(true);
+            let mut connection =
+                SqliteConnection::connect_with(&options).await.map_err(Error::doing(doing))?;
+            let there: i64 =
+                sqlx::query_scalar(THERE).fetch_one(&mut connection).await.map_err(Error::doing(doing))?;
+            match there {
+                0 => Vec::new(),
+                _ => {
+                    sqlx::query_scalar(DONE).fetch_all(&mut connection).await.map_err(Error::doing(doing))?
+                }
+            }
+        }
+        Target::Postgres { url } => {
+            const THERE: &str = "SELECT to_regclass('_sqlx_migrations') IS NOT NULL";
+            let mut connection =
+                PgConnection::connect_with(&pg_options(url)?).await.map_err(Error::doing(doing))?;
+            let there: bool =
+                sqlx::query_scalar(THERE).fetch_one(&mut connection).await.map_err(Error::doing(doing))?;
+            match there {
+                false => Vec::new(),
+                true => {
+                    sqlx::query_scalar(DONE).fetch_all(&mut connection).await.map_err(Error::doing(doing))?
+                }
+            }
+        }
+    };
+    let lacking = migrations(target).into_iter().filter(|migration| !done.contains(&migration.version));
+    Ok(lacking.map(|migration| migration.description.into_owned()).collect())
 }

@@ -32,11 +32,11 @@ mod users;
 mod wake;
 
 pub use audit::{AuditFilter, AuditRecord, By, NewAudit};
-pub use db::{Durability, Target, migrate};
+pub use db::{Durability, Target, migrate, pending_migrations};
 pub use error::{Error, Result, timed_out};
 pub use idempotency::{KeyScope, Used};
 pub use keys::{ApiKey, NewKey};
-pub use logins::Login;
+pub use logins::{Login, NewLogin, Opens};
 pub use pending::Approval;
 pub use registry::{Left, Note, Snapshot, StoredTool, ToolVersion, moment_after};
 pub use runs::{COUNT_MAX, Run, RunFilter};

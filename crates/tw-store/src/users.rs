@@ -1,4 +1,5 @@
-//! People, and what they are in a tenant. A person exists once, by email; a tenant sees its members.
+//! People, and what they are in a tenant. A person exists once, by email; everything else about them, the
+//! name and the password too, is what one tenant knows and no other sees.
 
 use serde_json::json;
 use tw_model::{Role, Timestamp, UserId};
@@ -18,12 +19,14 @@ use crate::{
 pub struct User {
     pub id: UserId,
     pub email: String,
+    /// As this tenant calls them.
     pub display_name: String,
+    /// Whether a password opens this tenant to them.
     pub has_password: bool,
     pub role: Role,
     /// Since when they are a member.
     pub created: Timestamp,
-    /// When the person or the membership last changed.
+    /// When the membership last changed.
     pub updated: Timestamp,
 }
 
@@ -34,14 +37,16 @@ pub struct NewUser {
     pub email: String,
     pub display_name: String,
     pub role: Role,
+    /// Kept for a person who belongs to no other tenant, else dropped; see [`Added::Joined`].
     pub password_hash: Option<String>,
 }
 
 /// What [`TenantScope::add_user`] found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Added {
+    /// Nobody else has a member with this email.
     Created,
-    /// The person existed in another tenant: they keep their password and name.
+    /// The person belongs to another tenant too. Here they start without a password: with a link.
     Joined,
     /// Nothing was done; the role is what it was.
     AlreadyMember,
@@ -78,8 +83,8 @@ row! {
 macro_rules! members {
     ($rest:literal) => {
         concat!(
-            "SELECT u.id, u.email, u.display_name, u.password_hash IS NOT NULL AS has_password, m.role,
-             m.created_us, CASE WHEN u.updated_us > m.updated_us THEN u.updated_us ELSE m.updated_us END AS updated_us
+            "SELECT u.id, u.email, m.display_name, m.password_hash IS NOT NULL AS has_password, m.role,
+             m.created_us, m.updated_us
              FROM memberships m JOIN users u ON u.id = m.user_id WHERE m.tenant_id = $1 ",
             $rest
         )
@@ -91,18 +96,22 @@ const SELECT_ONE: &str = members!("AND m.user_id = $2");
 impl TenantScope {
     /// Makes somebody a member, and a person first where nobody has that email.
     pub async fn add_user(&self, new: NewUser, by: &By) -> Result<(User, Added)> {
-        const MEMBER: &str =
-            "INSERT INTO memberships (tenant_id, user_id, role, created_us, updated_us, created_by)
-            VALUES ($1, $2, $3, $4, $4, $5)";
+        const MEMBER: &str = "INSERT INTO memberships
+            (tenant_id, user_id, role, created_us, updated_us, created_by, display_name, password_hash)
+            VALUES ($1, $2, $3, $4, $4, $5, $6, $7)";
         let mut tx = self.begin().await?;
         self.bump_epoch(&mut tx).await?;
-        let (id, added) = person_in(&mut tx, &new).await?;
+        let id = person_in(&mut tx, &new.email).await?;
         if let Some(user) = self.user_in(&mut tx, id).await? {
             return Ok((user, Added::AlreadyMember));
         }
+        let (added, password) = match belongs_somewhere(&mut tx, id).await? {
+            true => (Added::Joined, None),
+            false => (Added::Created, new.password_hash),
+        };
         within!(&mut tx, c => sqlx::query(MEMBER)
             .bind(self.tenant.uuid()).bind(id.uuid()).bind(new.role.as_str()).bind(now_us()).bind(&by.actor)
-            .execute(c).await.map(drop))
+            .bind(&new.display_name).bind(password.as_deref()).execute(c).await.map(drop))
         .map_err(Error::doing("adding a member"))?;
         let user = self.user_in(&mut tx, id).await?.ok_or_else(|| Error::Corrupt {
             what: format!("user {id} was just added to tenant {} and is not there", self.tenant),
@@ -195,18 +204,24 @@ impl TenantScope {
         Ok(true)
     }
 
-    /// Sets the password of a member, which is theirs in every tenant, ends their logins here and voids
-    /// their links. `false` where there is no such member.
+    /// Sets the password that opens this tenant to a member, ends their logins here and voids their links.
+    /// `false` where there is no such member, or `before` is not their password any more.
     ///
     /// Who may do so is not asked here.
-    pub async fn set_password(&self, id: UserId, hash: &str, by: &By) -> Result<bool> {
-        const Q: &str = "UPDATE users SET password_hash = $2, updated_us = $3 WHERE id = $1";
+    pub async fn set_password(&self, id: UserId, before: Option<&str>, hash: &str, by: &By) -> Result<bool> {
+        const Q: &str = "UPDATE memberships SET password_hash = $3, updated_us = $4
+            WHERE tenant_id = $1 AND user_id = $2";
         let mut tx = self.begin().await?;
+        // The epoch's row is the lock: of two who change it at once the second finds it changed.
         self.bump_epoch(&mut tx).await?;
         let Some(user) = self.user_in(&mut tx, id).await? else { return Ok(false) };
+        if self.password_in(&mut tx, id).await?.flatten().as_deref() != before {
+            return Ok(false);
+        }
         let updated = now_us().max(user.updated.micros() + 1);
-        within!(&mut tx, c => sqlx::query(Q).bind(id.uuid()).bind(hash).bind(updated).execute(c).await.map(drop))
-            .map_err(Error::doing("setting a password"))?;
+        within!(&mut tx, c => sqlx::query(Q)
+            .bind(self.tenant.uuid()).bind(id.uuid()).bind(hash).bind(updated).execute(c).await.map(drop))
+        .map_err(Error::doing("setting a password"))?;
         self.sign_out_everywhere(&mut tx, id).await?;
         let (was, is) = (json!({ "has_password": user.has_password }), json!({ "has_password": true }));
         let entry = NewAudit::change("user.password_set", user.object(), Some(was), Some(is));
@@ -217,8 +232,7 @@ impl TenantScope {
 
     /// What a member's password is checked against. `None` also where there is no such member.
     pub async fn password_hash(&self, id: UserId) -> Result<Option<String>> {
-        const Q: &str = "SELECT u.password_hash FROM memberships m JOIN users u ON u.id = m.user_id
-            WHERE m.tenant_id = $1 AND m.user_id = $2";
+        const Q: &str = "SELECT password_hash FROM memberships WHERE tenant_id = $1 AND user_id = $2";
         let mut conn = self.read().await?;
         let hash: Option<Option<String>> = on!(conn, c => sqlx::query_scalar(Q)
             .bind(self.tenant.uuid()).bind(id.uuid()).fetch_optional(c).await)
@@ -228,14 +242,21 @@ impl TenantScope {
 
     /// Whether somebody is a member, and stays one until the transaction ends.
     pub(crate) async fn is_member_in(&self, tx: &mut Tx, id: UserId) -> Result<bool> {
+        Ok(self.password_in(tx, id).await?.is_some())
+    }
+
+    /// A member's password, which stays as it is until the transaction ends; `None` where there is no such
+    /// member.
+    pub(crate) async fn password_in(&self, tx: &mut Tx, id: UserId) -> Result<Option<Option<String>>> {
         let sql = match tx {
-            Tx::Sqlite(_) => "SELECT 1 FROM memberships WHERE tenant_id = $1 AND user_id = $2",
-            Tx::Pg(_) => "SELECT 1 FROM memberships WHERE tenant_id = $1 AND user_id = $2 FOR SHARE",
+            Tx::Sqlite(_) => "SELECT password_hash FROM memberships WHERE tenant_id = $1 AND user_id = $2",
+            Tx::Pg(_) => {
+                "SELECT password_hash FROM memberships WHERE tenant_id = $1 AND user_id = $2 FOR SHARE"
+            }
         };
-        let found = within!(tx, c => sqlx::query(sql)
-            .bind(self.tenant.uuid()).bind(id.uuid()).fetch_optional(c).await.map(|row| row.is_some()))
-        .map_err(Error::doing("reading a membership"))?;
-        Ok(found)
+        within!(tx, c => sqlx::query_scalar(sql)
+            .bind(self.tenant.uuid()).bind(id.uuid()).fetch_optional(c).await)
+        .map_err(Error::doing("reading a membership"))
     }
 
     async fn user_in(&self, tx: &mut Tx, id: UserId) -> Result<Option<User>> {
@@ -261,25 +282,34 @@ impl TenantScope {
 }
 
 /// Finds the person with this email, or makes them.
-async fn person_in(tx: &mut Tx, new: &NewUser) -> Result<(UserId, Added)> {
+async fn person_in(tx: &mut Tx, email: &str) -> Result<UserId> {
     // Names no column to conflict with: that would ask for the right to see the new row, and who is
-    // not yet a member of anything is seen by nobody.
-    const Q: &str = "INSERT INTO users (id, email, display_name, password_hash, created_us, updated_us)
-        VALUES ($1, $2, $3, $4, $5, $5) ON CONFLICT DO NOTHING";
-    if let Some(id) = find_person(tx, &new.email).await? {
-        return Ok((id, Added::Joined));
+    // not yet a member of anything is seen by nobody. Their name is each tenant's own.
+    const Q: &str = "INSERT INTO users (id, email, display_name, created_us, updated_us)
+        VALUES ($1, $2, '', $3, $3) ON CONFLICT DO NOTHING";
+    if let Some(id) = find_person(tx, email).await? {
+        return Ok(id);
     }
     let id = UserId::new();
     let inserted = within!(tx, c => sqlx::query(Q)
-        .bind(id.uuid()).bind(&new.email).bind(&new.display_name).bind(new.password_hash.as_deref()).bind(now_us())
-        .execute(c).await.map(|done| done.rows_affected()))
+        .bind(id.uuid()).bind(email).bind(now_us()).execute(c).await.map(|done| done.rows_affected()))
     .map_err(Error::doing("creating a person"))?;
     if inserted == 1 {
-        return Ok((id, Added::Created));
+        return Ok(id);
     }
     // Another tenant has made the same person since we looked.
-    let id = find_person(tx, &new.email).await?;
-    id.map(|id| (id, Added::Joined)).ok_or(Error::Taken { what: "email" })
+    find_person(tx, email).await?.ok_or(Error::Taken { what: "email" })
+}
+
+/// Whether any tenant has this person as a member. Looks past the fence.
+async fn belongs_somewhere(tx: &mut Tx, id: UserId) -> Result<bool> {
+    let sql = match tx {
+        Tx::Sqlite(_) => "SELECT count(*) FROM memberships WHERE user_id = $1",
+        Tx::Pg(_) => "SELECT count(*) FROM tw_memberships_of($1)",
+    };
+    let count: i64 = within!(tx, c => sqlx::query_scalar(sql).bind(id.uuid()).fetch_one(c).await)
+        .map_err(Error::doing("looking for memberships"))?;
+    Ok(count != 0)
 }
 
 /// Looks past the fence, because a person may be known to other tenants only.

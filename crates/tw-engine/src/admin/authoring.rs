@@ -586,7 +586,7 @@ async fn checked(slug: &Slug, definition: Definition) -> Result<Arc<str>> {
         let text = serde_json::to_string(&definition).expect("a definition is plain JSON");
         (faults, Arc::<str>::from(text))
     });
-    let (faults, definition, text) = checked
+    let (faults, text) = checked
         .await
         .map_err(|_| Error::Conflict { why: "the definition could not be checked".to_owned() })?;
     faultless(faults)?;

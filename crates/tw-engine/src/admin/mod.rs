@@ -6,6 +6,7 @@ mod operator;
 mod overrides;
 mod passwords;
 mod people;
+mod sign_in;
 mod tenant;
 mod tools;
 
@@ -16,7 +17,8 @@ pub use authoring::{Asked, Compared, History, UsedBy};
 pub use keys::{CreatedKey, KeyRequest};
 pub use operator::{FirstRun, Operator};
 pub(crate) use passwords::Throttle;
-pub use people::{SignedIn, UserRequest};
+pub use people::UserRequest;
+pub use sign_in::SignedIn;
 pub use tools::{Listed, ToolFilter};
 pub use tw_store::{ApiKey, Note, ToolVersion};
 

@@ -55,12 +55,12 @@ impl Operator {
         self.scope(tenant).await?.users(None, 1000).await.map_err(Error::store("reading users"))
     }
 
-    /// The token of a new sign-in link.
+    /// The token of a new sign-in link, which opens this tenant.
     pub async fn sign_in_link(&self, tenant: &TenantSlug, email: &str) -> Result<String> {
         let scope = self.scope(tenant).await?;
         let email = normal_email(email).ok_or_else(|| Error::invalid("/email", "is not an email address"))?;
         let user = scope.user_by_email(&email).await.map_err(Error::store("looking for a person"))?;
-        people::link(&scope, user.ok_or(Error::NotFound { what: "user" })?.id).await
+        people::link(&scope, user.ok_or(Error::NotFound { what: "user" })?.id, &self.by).await
     }
 
     /// A key owned by the given member, or by the tenant's first admin.
@@ -102,8 +102,8 @@ impl Operator {
         Err(missing())
     }
 
-    /// Makes the tenant `demo`, its admin and a key, if the database has no tenant yet.
-    pub async fn bootstrap(&self) -> Result<Option<FirstRun>> {
+    /// Makes the tenant `demo` and its admin, if the database has no tenant yet. Returns the admin's email.
+    pub async fn prepare(&self) -> Result<Option<(TenantSlug, String)>> {
         if !self.tenants().await?.is_empty() {
             return Ok(None);
         }
@@ -121,6 +121,12 @@ impl Operator {
             password: None,
         };
         let (user, _) = self.add_user(&slug, admin).await?;
+        Ok(Some((slug, user.email)))
+    }
+
+    /// As [`Operator::prepare`], with a key and a sign-in link for somebody who sees them.
+    pub async fn bootstrap(&self) -> Result<Option<FirstRun>> {
+        let Some((slug, email)) = self.prepare().await? else { return Ok(None) };
         let request = KeyRequest {
             name: "first key".to_owned(),
             role: Role::Admin,
@@ -128,8 +134,8 @@ impl Operator {
             agent: None,
             expires: None::<Timestamp>,
         };
-        let key = self.create_key(&slug, request, Some(&user.email)).await?;
-        let link = self.sign_in_link(&slug, &user.email).await?;
+        let key = self.create_key(&slug, request, Some(&email)).await?;
+        let link = self.sign_in_link(&slug, &email).await?;
         Ok(Some(FirstRun { link, key: key.text }))
     }
 }

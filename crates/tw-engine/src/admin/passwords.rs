@@ -18,7 +18,7 @@ const LENGTH_MIN: usize = 10;
 const LENGTH_MAX: usize = 1024;
 
 /// How often a name may be tried within the window before the door stays shut.
-const TRIES_MAX: u32 = 10;
+pub(super) const TRIES_MAX: u32 = 10;
 const WINDOW: Duration = Duration::from_secs(15 * 60);
 /// Names that are remembered at the most, so that guessing names cannot fill the memory.
 const NAMES_MAX: usize = 100_000;
@@ -38,10 +38,10 @@ impl Default for Throttle {
 }
 
 impl Throttle {
-    /// Counts a try, or refuses a name that has failed too often. The answer is the same whether the name
+    /// Counts a try and says the how-manieth it is, or refuses a name that has failed too often. The answer is the same whether the name
     /// exists. A try counts before its password is looked at, so that a hundred at once are not more than
     /// a hundred in a row; [`Throttle::succeeded`] takes it back.
-    pub(crate) fn attempt(&self, name: &str) -> Result<()> {
+    pub(crate) fn attempt(&self, name: &str) -> Result<u32> {
         let mut failures = self.failures.lock().unwrap_or_else(PoisonError::into_inner);
         if NAMES_MAX < failures.len() {
             failures.retain(|_, (_, since)| since.elapsed() < WINDOW);
@@ -57,7 +57,7 @@ impl Throttle {
             });
         }
         entry.0 += 1;
-        Ok(())
+        Ok(entry.0)
     }
 
     pub(crate) fn succeeded(&self, name: &str) {

@@ -181,11 +181,7 @@ impl Engine {
                 owner
             }
         };
-        if *owner == *caller.principal.label() || caller.permissions.has("runs.tenant.read") {
-            Ok(Some(id))
-        } else {
-            Err(Error::SessionNotFound)
-        }
+        if crate::sessions::may_write(&owner, caller) { Ok(Some(id)) } else { Err(Error::SessionNotFound) }
     }
 
     async fn seen_before(&self, caller: &Caller, key: &IdempotencyKey) -> Result<Seen> {

@@ -75,7 +75,7 @@ impl From<Approval> for ApprovalView {
 const STATUSES: [&str; 5] = ["pending", "approved", "denied", "expired", "cancelled"];
 
 /// Approvals, oldest first; those that wait unless `status` says otherwise (`all` for all).
-#[utoipa::path(get, path = "/api/approvals", tag = "approvals",
+#[utoipa::path(get, path = "/api/approvals", operation_id = "list_approvals", tag = "approvals",
     params(("status" = Option<String>, Query), ("limit" = Option<i64>, Query), ("cursor" = Option<String>, Query),
            ("offset" = Option<i64>, Query)),
     responses((status = 200, body = List<ApprovalView>)))]
@@ -98,7 +98,7 @@ pub(crate) async fn list(
 }
 
 /// One approval.
-#[utoipa::path(get, path = "/api/approvals/{id}", tag = "approvals", params(("id" = Uuid, Path)),
+#[utoipa::path(get, path = "/api/approvals/{id}", operation_id = "get_approval", tag = "approvals", params(("id" = Uuid, Path)),
     responses((status = 200, body = ApprovalView), (status = 404, body = ProblemDocument)))]
 pub(crate) async fn read(
     State(app): State<App>,
@@ -122,7 +122,7 @@ pub(crate) struct ApproveRequest {
 }
 
 /// Says yes: the call runs, once, and the answer is its run.
-#[utoipa::path(post, path = "/api/approvals/{id}/approve", tag = "approvals",
+#[utoipa::path(post, path = "/api/approvals/{id}/approve", operation_id = "approve_call", tag = "approvals",
     params(("id" = Uuid, Path), ("Idempotency-Key" = Option<String>, Header)),
     request_body = ApproveRequest,
     responses((status = 200, description = "The run has ended", body = RunAnswer),
@@ -157,7 +157,7 @@ pub(crate) struct DenyRequest {
 }
 
 /// Says no: the run ends as cancelled.
-#[utoipa::path(post, path = "/api/approvals/{id}/deny", tag = "approvals",
+#[utoipa::path(post, path = "/api/approvals/{id}/deny", operation_id = "deny_call", tag = "approvals",
     params(("id" = Uuid, Path), ("Idempotency-Key" = Option<String>, Header)),
     request_body = DenyRequest,
     responses((status = 200, body = ApprovalView), (status = 404, body = ProblemDocument),

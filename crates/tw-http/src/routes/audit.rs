@@ -45,7 +45,7 @@ impl From<AuditRecord> for AuditView {
 }
 
 /// What was done in the tenant, newest first.
-#[utoipa::path(get, path = "/api/audit", tag = "administration",
+#[utoipa::path(get, path = "/api/audit", operation_id = "list_audit", tag = "administration",
     params(("action" = Option<String>, Query), ("object" = Option<String>, Query), ("since" = Option<String>, Query),
            ("until" = Option<String>, Query), ("limit" = Option<i64>, Query), ("cursor" = Option<String>, Query),
            ("offset" = Option<i64>, Query)),

@@ -68,7 +68,7 @@ impl From<ApiKey> for KeyView {
 }
 
 /// The tenant's keys.
-#[utoipa::path(get, path = "/api/api-keys", tag = "administration",
+#[utoipa::path(get, path = "/api/api-keys", operation_id = "list_api_keys", tag = "administration",
     params(("limit" = Option<i64>, Query), ("cursor" = Option<String>, Query), ("offset" = Option<i64>, Query)),
     responses((status = 200, body = List<KeyView>)))]
 pub(crate) async fn list(
@@ -101,7 +101,7 @@ fn as_user() -> ActsAs {
 }
 
 /// Makes a key. Its text is in the answer and nowhere else.
-#[utoipa::path(post, path = "/api/api-keys", tag = "administration", request_body = CreateKey,
+#[utoipa::path(post, path = "/api/api-keys", operation_id = "create_api_key", tag = "administration", request_body = CreateKey,
     params(("Idempotency-Key" = Option<String>, Header)),
     responses((status = 201, body = NewKeyView), (status = 422, body = ProblemDocument)))]
 pub(crate) async fn create(
@@ -127,7 +127,7 @@ pub(crate) async fn create(
 }
 
 /// Revokes a key, at once.
-#[utoipa::path(delete, path = "/api/api-keys/{id}", tag = "administration",
+#[utoipa::path(delete, path = "/api/api-keys/{id}", operation_id = "revoke_api_key", tag = "administration",
     params(("id" = Uuid, Path), ("Idempotency-Key" = Option<String>, Header)),
     responses((status = 200, body = KeyView), (status = 404, body = ProblemDocument)))]
 pub(crate) async fn revoke(

@@ -31,7 +31,7 @@ pub(crate) struct Me {
     #[schema(value_type = Vec<String>)]
     permissions: Vec<Permission>,
     source: &'static str,
-    /// The tenants a signed-in person can switch to.
+    /// The caller's tenant, and those a signed-in person can switch to.
     tenants: Vec<TenantName>,
 }
 
@@ -72,7 +72,7 @@ impl PrincipalView {
 }
 
 /// Tenant, principal, roles and permissions of the caller.
-#[utoipa::path(get, path = "/api/me", tag = "people", responses((status = 200, body = Me)))]
+#[utoipa::path(get, path = "/api/me", operation_id = "get_me", tag = "people", responses((status = 200, body = Me)))]
 pub(crate) async fn me(State(app): State<App>, Allowed(permit): Allowed<SignedIn>) -> Result<axum::Json<Me>> {
     let tenants = app.engine.my_tenants(&permit).await?;
     let caller = permit.caller();
@@ -99,7 +99,7 @@ pub(crate) async fn me(State(app): State<App>, Allowed(permit): Allowed<SignedIn
 pub(crate) struct SignIn {
     email: String,
     password: String,
-    /// The slug of the tenant to sign in to; the first one without it.
+    /// The slug of the tenant to sign in to; without it, the first that the password opens.
     #[serde(default)]
     tenant: Option<String>,
 }
@@ -114,16 +114,17 @@ pub(crate) struct LoginView {
 }
 
 /// Signs in by email and password.
-#[utoipa::path(post, path = "/api/auth/login", tag = "people", security(()), request_body = SignIn,
+#[utoipa::path(post, path = "/api/auth/login", operation_id = "sign_in", tag = "people", security(()), request_body = SignIn,
     responses((status = 200, body = LoginView), (status = 401, body = ProblemDocument),
               (status = 429, description = "Too many failed tries", body = ProblemDocument)))]
 pub(crate) async fn sign_in(
     State(app): State<App>,
     Unforged: Unforged,
+    RequestId(id): RequestId,
     Json(body): Json<SignIn>,
 ) -> Result<Response> {
     let tenant = body.tenant.as_deref().map(tenant_slug).transpose()?;
-    let login = app.engine.sign_in(&body.email, body.password, tenant.as_ref()).await?;
+    let login = app.engine.sign_in(&body.email, body.password, tenant.as_ref(), Some(&id)).await?;
     Ok(signed_in(&app, login))
 }
 
@@ -133,21 +134,28 @@ pub(crate) struct LinkToken {
 }
 
 /// Signs in by the token of a one-time link, which is used up by this.
-#[utoipa::path(post, path = "/api/auth/link", tag = "people", security(()), request_body = LinkToken,
+///
+/// The login is for the tenant that made the link, and cannot be switched to another.
+#[utoipa::path(post, path = "/api/auth/link", operation_id = "sign_in_by_link", tag = "people", security(()), request_body = LinkToken,
     responses((status = 200, body = LoginView), (status = 401, body = ProblemDocument)))]
 pub(crate) async fn sign_in_by_link(
     State(app): State<App>,
     Unforged: Unforged,
+    RequestId(id): RequestId,
     Json(body): Json<LinkToken>,
 ) -> Result<Response> {
-    let login = app.engine.sign_in_by_link(&body.token).await?;
+    let login = app.engine.sign_in_by_link(&body.token, Some(&id)).await?;
     Ok(signed_in(&app, login))
 }
 
 /// Ends the login.
-#[utoipa::path(post, path = "/api/auth/logout", tag = "people", responses((status = 204)))]
-pub(crate) async fn sign_out(State(app): State<App>, Allowed(permit): Allowed<SignedIn>) -> Result<Response> {
-    app.engine.sign_out(&permit).await?;
+#[utoipa::path(post, path = "/api/auth/logout", operation_id = "sign_out", tag = "people", responses((status = 204)))]
+pub(crate) async fn sign_out(
+    State(app): State<App>,
+    Allowed(permit): Allowed<SignedIn>,
+    RequestId(id): RequestId,
+) -> Result<Response> {
+    app.engine.sign_out(&permit, Some(&id)).await?;
     let gone = cookie(&app, "", 0);
     Ok((StatusCode::NO_CONTENT, [(header::SET_COOKIE, gone)]).into_response())
 }
@@ -158,14 +166,17 @@ pub(crate) struct SwitchTenant {
 }
 
 /// Signs in to another tenant of the same person.
-#[utoipa::path(post, path = "/api/auth/switch", tag = "people", request_body = SwitchTenant,
-    responses((status = 200, body = LoginView)))]
+///
+/// To one that the password of this login opens too; any other is not found, and takes a sign-in of its own.
+#[utoipa::path(post, path = "/api/auth/switch", operation_id = "switch_tenant", tag = "people", request_body = SwitchTenant,
+    responses((status = 200, body = LoginView), (status = 404, body = ProblemDocument)))]
 pub(crate) async fn switch_tenant(
     State(app): State<App>,
     AtBrowser(permit): AtBrowser,
+    RequestId(id): RequestId,
     Json(body): Json<SwitchTenant>,
 ) -> Result<Response> {
-    let login = app.engine.switch_tenant(&permit, &tenant_slug(&body.tenant)?).await?;
+    let login = app.engine.switch_tenant(&permit, &tenant_slug(&body.tenant)?, Some(&id)).await?;
     Ok(signed_in(&app, login))
 }
 
@@ -178,7 +189,9 @@ pub(crate) struct ChangePassword {
 }
 
 /// Changes one's own password, and ends one's other logins.
-#[utoipa::path(post, path = "/api/auth/password", tag = "people", request_body = ChangePassword,
+///
+/// The password of the tenant one is signed in to, and of the others that the present one opens.
+#[utoipa::path(post, path = "/api/auth/password", operation_id = "change_password", tag = "people", request_body = ChangePassword,
     responses((status = 200, body = LoginView), (status = 422, body = ProblemDocument)))]
 pub(crate) async fn change_password(
     State(app): State<App>,

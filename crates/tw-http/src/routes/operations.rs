@@ -15,14 +15,14 @@ use crate::{
 };
 
 /// The process is alive.
-#[utoipa::path(get, path = "/healthz", tag = "operations", security(()),
+#[utoipa::path(get, path = "/healthz", operation_id = "get_health", tag = "operations", security(()),
     responses((status = 200, description = "Alive", body = String, content_type = "text/plain")))]
 pub(crate) async fn healthz() -> &'static str {
     "ok\n"
 }
 
 /// The server can do its work: its database answers, and it is not about to stop.
-#[utoipa::path(get, path = "/readyz", tag = "operations", security(()),
+#[utoipa::path(get, path = "/readyz", operation_id = "get_readiness", tag = "operations", security(()),
     responses((status = 200, description = "Ready", body = String, content_type = "text/plain"),
               (status = 503, description = "Not ready, with the reason", body = crate::problem::ProblemDocument)))]
 pub(crate) async fn readyz(State(app): State<App>) -> Result<&'static str> {
@@ -31,7 +31,7 @@ pub(crate) async fn readyz(State(app): State<App>) -> Result<&'static str> {
 }
 
 /// Figures for Prometheus. Needs a key with `settings.tenant.read` unless configured public.
-#[utoipa::path(get, path = "/metrics", tag = "operations",
+#[utoipa::path(get, path = "/metrics", operation_id = "get_metrics", tag = "operations",
     responses((status = 200, description = "Prometheus text format", body = String, content_type = "text/plain")))]
 pub(crate) async fn metrics(State(app): State<App>, allowed: Option<Allowed<SignedIn>>) -> Result<Response> {
     if !app.settings.metrics_public {
@@ -50,14 +50,14 @@ pub(crate) async fn metrics(State(app): State<App>, allowed: Option<Allowed<Sign
 }
 
 /// The OpenAPI 3.1 description of this API.
-#[utoipa::path(get, path = "/api/openapi.json", tag = "operations", security(()),
+#[utoipa::path(get, path = "/api/openapi.json", operation_id = "get_openapi", tag = "operations", security(()),
     responses((status = 200, description = "OpenAPI 3.1", body = Object)))]
 pub(crate) async fn openapi_json() -> Response {
     super::json(StatusCode::OK, &super::openapi())
 }
 
 /// The same, for people. Loads nothing from anywhere else.
-#[utoipa::path(get, path = "/api/docs", tag = "operations", security(()),
+#[utoipa::path(get, path = "/api/docs", operation_id = "get_docs", tag = "operations", security(()),
     responses((status = 200, description = "A page", body = String, content_type = "text/html")))]
 pub(crate) async fn docs() -> Response {
     page("text/html; charset=utf-8", include_str!("../docs_page/index.html"))

@@ -119,7 +119,7 @@ pub(crate) fn answered(answer: Answer) -> Answered {
 }
 
 /// Runs, newest first: one's own, or the tenant's for those who may see them.
-#[utoipa::path(get, path = "/api/runs", tag = "runs",
+#[utoipa::path(get, path = "/api/runs", operation_id = "list_runs", tag = "runs",
     params(("tool" = Option<String>, Query), ("status" = Option<String>, Query), ("source" = Option<String>, Query),
            ("session_id" = Option<Uuid>, Query), ("parent_run_id" = Option<Uuid>, Query),
            ("since" = Option<String>, Query, description = "Made at or after"),
@@ -148,7 +148,7 @@ pub(crate) async fn list(
 }
 
 /// One run.
-#[utoipa::path(get, path = "/api/runs/{id}", tag = "runs", params(("id" = Uuid, Path)),
+#[utoipa::path(get, path = "/api/runs/{id}", operation_id = "get_run", tag = "runs", params(("id" = Uuid, Path)),
     responses((status = 200, body = RunRecord), (status = 404, body = ProblemDocument)))]
 pub(crate) async fn read(
     State(app): State<App>,
@@ -167,7 +167,7 @@ pub(crate) struct CancelRequest {
 }
 
 /// Ends a run that has not ended yet, wherever it runs.
-#[utoipa::path(post, path = "/api/runs/{id}/cancel", tag = "runs",
+#[utoipa::path(post, path = "/api/runs/{id}/cancel", operation_id = "cancel_run", tag = "runs",
     params(("id" = Uuid, Path), ("Idempotency-Key" = Option<String>, Header)),
     request_body = CancelRequest,
     responses((status = 200, body = RunAnswer), (status = 404, body = ProblemDocument),

@@ -113,7 +113,7 @@ pub(crate) struct NewSession {
 }
 
 /// Opens a session.
-#[utoipa::path(post, path = "/api/sessions", tag = "sessions", request_body = NewSession,
+#[utoipa::path(post, path = "/api/sessions", operation_id = "create_session", tag = "sessions", request_body = NewSession,
     params(("Idempotency-Key" = Option<String>, Header)),
     responses((status = 201, body = SessionView)))]
 pub(crate) async fn create(
@@ -133,7 +133,7 @@ pub(crate) async fn create(
 }
 
 /// One session. A run outside any session is a session of its own, under its own id.
-#[utoipa::path(get, path = "/api/sessions/{id}", tag = "sessions", params(("id" = Uuid, Path)),
+#[utoipa::path(get, path = "/api/sessions/{id}", operation_id = "get_session", tag = "sessions", params(("id" = Uuid, Path)),
     responses((status = 200, body = SessionView), (status = 404, body = ProblemDocument)))]
 pub(crate) async fn read(
     State(app): State<App>,
@@ -144,7 +144,7 @@ pub(crate) async fn read(
 }
 
 /// The session's events in order.
-#[utoipa::path(get, path = "/api/sessions/{id}/events", tag = "sessions",
+#[utoipa::path(get, path = "/api/sessions/{id}/events", operation_id = "list_session_events", tag = "sessions",
     params(("id" = Uuid, Path), ("after" = Option<i64>, Query, description = "A sequence number"),
            ("limit" = Option<i64>, Query), ("cursor" = Option<String>, Query)),
     responses((status = 200, body = EventList), (status = 404, body = ProblemDocument)))]
@@ -170,7 +170,7 @@ pub(crate) async fn events(
 /// The session's events as they come, as server-sent events whose `id` is the sequence number.
 ///
 /// Starts at the beginning, after `Last-Event-ID` or `after`, or live only with `after=latest`.
-#[utoipa::path(get, path = "/api/sessions/{id}/events/stream", tag = "sessions",
+#[utoipa::path(get, path = "/api/sessions/{id}/events/stream", operation_id = "stream_session_events", tag = "sessions",
     params(("id" = Uuid, Path), ("after" = Option<String>, Query, description = "A sequence number, or `latest`"),
            ("Last-Event-ID" = Option<i64>, Header)),
     responses((status = 200, description = "Events", body = String, content_type = "text/event-stream"),

@@ -61,7 +61,7 @@ pub(crate) struct TenantItem {
 }
 
 /// The tenants the caller belongs to: one for a key, all of a person's for a login.
-#[utoipa::path(get, path = "/api/tenants", tag = "administration",
+#[utoipa::path(get, path = "/api/tenants", operation_id = "list_tenants", tag = "administration",
     responses((status = 200, body = List<TenantItem>)))]
 pub(crate) async fn list(
     State(app): State<App>,
@@ -77,7 +77,7 @@ pub(crate) async fn list(
 }
 
 /// The caller's own tenant, with its settings.
-#[utoipa::path(get, path = "/api/tenants/current", tag = "administration",
+#[utoipa::path(get, path = "/api/tenants/current", operation_id = "get_current_tenant", tag = "administration",
     responses((status = 200, body = TenantView)))]
 pub(crate) async fn read(State(app): State<App>, Allowed(permit): Allowed<ReadSettings>) -> Result<Answered> {
     Ok(with_etag(app.engine.tenant(&permit).await?))
@@ -94,7 +94,7 @@ pub(crate) struct ChangeTenant {
 }
 
 /// Changes the name or settings of the caller's own tenant.
-#[utoipa::path(patch, path = "/api/tenants/current", tag = "administration", request_body = ChangeTenant,
+#[utoipa::path(patch, path = "/api/tenants/current", operation_id = "update_current_tenant", tag = "administration", request_body = ChangeTenant,
     params(("If-Match" = Option<String>, Header, description = "The ETag of what was read"),
            ("Idempotency-Key" = Option<String>, Header)),
     responses((status = 200, body = TenantView), (status = 412, body = ProblemDocument),

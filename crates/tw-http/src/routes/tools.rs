@@ -165,7 +165,7 @@ fn etag(listed: &Listed) -> String {
 }
 
 /// The tools of the tenant's catalogue that the caller may see, by slug.
-#[utoipa::path(get, path = "/api/tools", tag = "tools",
+#[utoipa::path(get, path = "/api/tools", operation_id = "list_tools", tag = "tools",
     params(("status" = Option<String>, Query), ("implementation_type" = Option<String>, Query),
            ("tool_type" = Option<String>, Query), ("kind" = Option<String>, Query), ("origin" = Option<String>, Query),
            ("category" = Option<String>, Query), ("available" = Option<bool>, Query),
@@ -195,7 +195,7 @@ pub(crate) async fn list(
 }
 
 /// One tool, with its schemas.
-#[utoipa::path(get, path = "/api/tools/{tool}", tag = "tools",
+#[utoipa::path(get, path = "/api/tools/{tool}", operation_id = "get_tool", tag = "tools",
     params(("tool" = String, Path, description = "Slug or id")),
     responses((status = 200, body = ToolView), (status = 404, body = ProblemDocument)))]
 pub(crate) async fn read(
@@ -228,7 +228,7 @@ pub(crate) struct RunRequest {
 }
 
 /// Runs a tool. A tool that ran and failed is answered with 200 and `"status": "error"`.
-#[utoipa::path(post, path = "/api/tools/{tool}/run", tag = "tools",
+#[utoipa::path(post, path = "/api/tools/{tool}/run", operation_id = "run_tool", tag = "tools",
     params(("tool" = String, Path, description = "Slug or id"),
            ("Idempotency-Key" = Option<String>, Header, description = "The same request again gets the same answer")),
     request_body = RunRequest,

@@ -26,6 +26,7 @@ pub(crate) struct UserView {
     email: String,
     display_name: String,
     role: &'static str,
+    /// Whether a password opens this tenant to them.
     has_password: bool,
     #[schema(value_type = String, format = DateTime)]
     created_at: Timestamp,
@@ -45,7 +46,7 @@ impl From<User> for UserView {
 }
 
 /// The members of the tenant.
-#[utoipa::path(get, path = "/api/users", tag = "administration",
+#[utoipa::path(get, path = "/api/users", operation_id = "list_users", tag = "administration",
     params(("limit" = Option<i64>, Query), ("cursor" = Option<String>, Query), ("offset" = Option<i64>, Query)),
     responses((status = 200, body = List<UserView>)))]
 pub(crate) async fn list(
@@ -63,15 +64,16 @@ pub(crate) struct CreateUser {
     display_name: String,
     #[schema(value_type = String)]
     role: Role,
-    /// Without one, send the person a sign-in link.
+    /// Without one, send the person a sign-in link. Ignored for a person of another tenant.
     #[serde(default)]
     password: Option<String>,
 }
 
-/// Adds a member. A person who exists already joins with the password they have.
-#[utoipa::path(post, path = "/api/users", tag = "administration", request_body = CreateUser,
+/// Adds a member. A person of another tenant starts without a password, by a sign-in link.
+#[utoipa::path(post, path = "/api/users", operation_id = "create_user", tag = "administration", request_body = CreateUser,
     params(("Idempotency-Key" = Option<String>, Header)),
-    responses((status = 201, body = UserView), (status = 422, body = ProblemDocument)))]
+    responses((status = 201, body = UserView), (status = 422, body = ProblemDocument),
+              (status = 409, description = "They are a member already", body = ProblemDocument)))]
 pub(crate) async fn create(
     State(app): State<App>,
     Allowed(permit): Allowed<WriteMembers>,
@@ -86,14 +88,14 @@ pub(crate) async fn create(
         password: body.password,
     };
     once(app.clone(), permit.caller().clone(), key.of("users", &bytes), async move {
-        let (user, _) = app.engine.add_user(&permit, request, Some(&id)).await?;
+        let user = app.engine.add_user(&permit, request, Some(&id)).await?;
         Ok(Answered::json(StatusCode::CREATED, &UserView::from(user)))
     })
     .await
 }
 
 /// One member.
-#[utoipa::path(get, path = "/api/users/{id}", tag = "administration", params(("id" = Uuid, Path)),
+#[utoipa::path(get, path = "/api/users/{id}", operation_id = "get_user", tag = "administration", params(("id" = Uuid, Path)),
     responses((status = 200, body = UserView), (status = 404, body = ProblemDocument)))]
 pub(crate) async fn read(
     State(app): State<App>,
@@ -110,7 +112,7 @@ pub(crate) struct ChangeUser {
 }
 
 /// Gives a member another role.
-#[utoipa::path(patch, path = "/api/users/{id}", tag = "administration",
+#[utoipa::path(patch, path = "/api/users/{id}", operation_id = "update_user", tag = "administration",
     params(("id" = Uuid, Path), ("Idempotency-Key" = Option<String>, Header)),
     request_body = ChangeUser,
     responses((status = 200, body = UserView), (status = 404, body = ProblemDocument),
@@ -131,7 +133,7 @@ pub(crate) async fn change(
 }
 
 /// Takes a member out of the tenant, with their logins and keys.
-#[utoipa::path(delete, path = "/api/users/{id}", tag = "administration",
+#[utoipa::path(delete, path = "/api/users/{id}", operation_id = "delete_user", tag = "administration",
     params(("id" = Uuid, Path), ("Idempotency-Key" = Option<String>, Header)),
     responses((status = 204), (status = 404, body = ProblemDocument), (status = 409, body = ProblemDocument)))]
 pub(crate) async fn remove(
@@ -155,11 +157,10 @@ pub(crate) struct Invitation {
     url: String,
 }
 
-/// Makes a sign-in link, to be given to the member.
-#[utoipa::path(post, path = "/api/users/{id}/link", tag = "administration",
+/// Makes a sign-in link, to be given to the member. It opens this tenant and no other.
+#[utoipa::path(post, path = "/api/users/{id}/link", operation_id = "create_sign_in_link", tag = "administration",
     params(("id" = Uuid, Path), ("Idempotency-Key" = Option<String>, Header)),
-    responses((status = 201, body = Invitation), (status = 404, body = ProblemDocument),
-              (status = 409, description = "The person belongs to other tenants too", body = ProblemDocument)))]
+    responses((status = 201, body = Invitation), (status = 404, body = ProblemDocument)))]
 pub(crate) async fn invite(
     State(app): State<App>,
     Allowed(permit): Allowed<WriteMembers>,
@@ -185,7 +186,7 @@ pub(crate) struct RoleView {
 }
 
 /// The roles.
-#[utoipa::path(get, path = "/api/roles", tag = "administration", responses((status = 200, body = List<RoleView>)))]
+#[utoipa::path(get, path = "/api/roles", operation_id = "list_roles", tag = "administration", responses((status = 200, body = List<RoleView>)))]
 pub(crate) async fn roles(_permit: Allowed<ReadMembers>) -> axum::Json<List<RoleView>> {
     let items: Vec<_> = Role::ALL
         .into_iter()

@@ -2,6 +2,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that meets an error has failed")]
 #![expect(unreachable_pub, reason = "a test binary has no outside; `pub` says what other files use")]
 
+mod agents;
 mod bad_input;
 mod calls;
 mod conduct;

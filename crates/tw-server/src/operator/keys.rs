@@ -101,7 +101,7 @@ pub(crate) async fn run(common: &Common, command: Command) -> Result<()> {
 }
 
 /// The prefix, also of a whole key: that is what somebody has at hand who wants it gone.
-pub(super) fn prefix(key: &str) -> &str {
+fn prefix(key: &str) -> &str {
     match key.strip_prefix("tw_") {
         Some(rest) => rest.split('_').next().unwrap_or(rest),
         None => key,

@@ -75,12 +75,7 @@ impl Office {
         if !tenants.is_empty() || !first_use {
             return Ok(tenants);
         }
-        let made =
-            self.operator.bootstrap().await.context("cannot prepare the database for its first use")?;
-        if let Some(made) = made {
-            // A key that nobody has seen should not be in force.
-            self.operator.revoke_key(keys::prefix(&made.key)).await?;
-        }
+        self.operator.prepare().await.context("cannot prepare the database for its first use")?;
         Ok(self.operator.tenants().await?)
     }
 }

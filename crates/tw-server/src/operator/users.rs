@@ -119,7 +119,10 @@ async fn create(office: &Office, common: &Common, tenant: &TenantSlug, request: 
     };
     output::say(&format!("{}: {what} to {tenant} as {}", user.email, user.role))?;
     if with_password && added != Added::Created {
-        output::note("the password was not changed: a person who exists keeps the one they have");
+        output::note(match added {
+            Added::Joined => "the password was not set: a person of another tenant starts here with a link",
+            _ => "the password was not changed: it is the member's own",
+        });
     }
     if !user.has_password {
         output::note(&format!("next: toolwright users link {} --tenant {tenant}", user.email));

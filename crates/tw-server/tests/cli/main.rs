@@ -25,7 +25,7 @@ fn keys_create_on_a_fresh_folder_prints_one_key_and_nothing_else() {
 
     let keys = world.json("keys list --json");
     let states: Vec<_> = keys["items"].as_array().unwrap().iter().map(|key| &key["state"]).collect();
-    assert_eq!(states, ["revoked", "active"], "the key of the first use that nobody saw is out of force");
+    assert_eq!(states, ["active"], "no key was made that nobody has seen");
     assert!(!keys.to_string().contains(key.trim()), "a list has no secrets");
 }
 
@@ -101,12 +101,31 @@ fn first_start_greets_and_commands_work_beside_the_server() {
         |check: &str| doctor["items"].as_array().unwrap().iter().find(|line| line["check"] == check).unwrap();
     assert_eq!(line("master key")["detail"], "fits the database");
     assert!(line("server")["detail"].as_str().unwrap().contains(&server.url));
+    assert_eq!(line("migrations")["detail"], "none is pending");
 
     drop(server);
     let server = world.serve("");
     assert!(!server.greeting.iter().any(|line| line.contains("tw_") || line.contains("token=")));
     assert!(server.greeting.iter().any(|line| line.contains("toolwright users link")));
     assert_eq!(server.ask("me", key.trim()).status.code(), Some(0));
+}
+
+#[test]
+fn doctor_names_the_migrations_that_are_pending() {
+    let world = World::new();
+    fs::create_dir_all(world.folder()).unwrap();
+    fs::write(world.folder().join("toolwright.sqlite"), "").unwrap();
+    let said = stdout(&world.run("doctor"));
+    let line = said.lines().find(|line| line.contains("migrations: ")).unwrap_or_else(|| panic!("{said}"));
+    assert!(
+        line.starts_with("warn") && line.contains("pending: 0001_spine, 0002_tools, 0003_people_per_tenant"),
+        "{line}"
+    );
+
+    world.ok("migrate");
+
+    let said = stdout(&world.run("doctor"));
+    assert!(said.contains("migrations: none is pending"), "{said}");
 }
 
 #[test]

@@ -2,7 +2,7 @@ use tw_model::{Role, UserId};
 use tw_store::By;
 use tw_test::{TestDb, on_both};
 
-use crate::world::{FAR, fresh_hash, key, member, two_tenants};
+use crate::world::{fresh_hash, key, link_to, member, sign_in, two_tenants, use_link};
 
 on_both! {
     async fn ids_are_found_before_the_tenant_is_known(db: TestDb) {
@@ -11,8 +11,8 @@ on_both! {
             let user = member(tenant, email, Role::Admin).await;
             let (token, link) = (fresh_hash(), fresh_hash());
             let key = key(tenant, prefix, user.id).await;
-            let login = tenant.create_login(user.id, &token, FAR).await.unwrap();
-            tenant.create_link(user.id, &link, FAR).await.unwrap();
+            let login = sign_in(tenant, user.id, &token).await.unwrap().unwrap();
+            link_to(tenant, user.id, &link).await;
 
             assert_eq!(store.find_key(prefix).await.unwrap(), Some((tenant.id(), key.id)));
             assert_eq!(store.find_login(&token).await.unwrap(), Some((tenant.id(), login.id)));
@@ -38,12 +38,12 @@ on_both! {
         let ada = member(&acme, "ada@example.com", Role::Admin).await;
         let (token, link) = (fresh_hash(), fresh_hash());
         let key = key(&acme, "tw_a", ada.id).await;
-        let login = acme.create_login(ada.id, &token, FAR).await.unwrap();
-        acme.create_link(ada.id, &link, FAR).await.unwrap();
+        let login = sign_in(&acme, ada.id, &token).await.unwrap().unwrap();
+        link_to(&acme, ada.id, &link).await;
 
         acme.revoke_key(key.id, &By::operator()).await.unwrap();
-        acme.end_login(login.id).await.unwrap();
-        acme.use_link(&link, ada.created).await.unwrap();
+        acme.end_login(login.id, "sign_out", &By::operator()).await.unwrap();
+        use_link(&acme, ada.id, &link, ada.created).await;
 
         assert_eq!(store.find_key("tw_a").await.unwrap(), Some((acme.id(), key.id)));
         assert_eq!(store.find_login(&token).await.unwrap(), Some((acme.id(), login.id)));

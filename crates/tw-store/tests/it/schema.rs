@@ -1,8 +1,10 @@
 //! The two schemas say the same, and what must not change cannot.
 
+use tw_model::Role;
+use tw_store::Login;
 use tw_test::{Kind, TestDb, on_both};
 
-use crate::world::Raw;
+use crate::world::{Raw, login_of, member, two_tenants};
 
 const SQLITE: &str = "SELECT t.name || '.' || c.name || CASE WHEN c.\"notnull\" THEN ' not null' ELSE '' END
     FROM sqlite_schema t JOIN pragma_table_info(t.name) c
@@ -63,5 +65,49 @@ on_both! {
         tw_store::migrate(&db.target()).await.unwrap();
 
         assert_eq!(raw.column("SELECT description FROM _sqlx_migrations").await.unwrap(), before);
+    }
+
+    async fn people_of_an_older_database_keep_what_their_first_tenant_gave_them(db: TestDb) {
+        let (store, acme, globex) = two_tenants(&db).await;
+        let ada = member(&acme, "ada@example.com", Role::Member).await;
+        member(&globex, "ada@example.com", Role::Member).await;
+        // Bob's first tenant has let him go: nobody here can say where his password is from.
+        let bob = member(&globex, "bob@example.com", Role::Member).await;
+        let logins = [login_of(&acme, ada.id).await, login_of(&globex, ada.id).await, login_of(&globex, bob.id).await];
+        store.close().await;
+        let mut raw = Raw::open(&db).await;
+        for sql in [
+            "ALTER TABLE memberships DROP COLUMN display_name",
+            "ALTER TABLE memberships DROP COLUMN password_hash",
+            "ALTER TABLE logins DROP COLUMN opens",
+            "UPDATE users SET display_name = 'Ada', password_hash = 'first'",
+            "UPDATE users SET created_us = 1 WHERE email = 'bob@example.com'",
+            "DELETE FROM _sqlx_migrations WHERE version = 3",
+        ] {
+            raw.execute(sql).await.unwrap();
+        }
+        let target = db.target();
+        assert_eq!(tw_store::pending_migrations(&target).await.unwrap(), ["0003_people_per_tenant"]);
+
+        tw_store::migrate(&target).await.unwrap();
+
+        assert!(tw_store::pending_migrations(&target).await.unwrap().is_empty());
+        let store = db.store().await;
+        let (acme, globex) = (store.tenant(acme.id()), store.tenant(globex.id()));
+        for (tenant, user, name, password) in [
+            (&acme, ada.id, "Ada", Some("first")),
+            (&globex, ada.id, "ada@example.com", None),
+            (&globex, bob.id, "bob@example.com", None),
+        ] {
+            assert_eq!(tenant.user(user).await.unwrap().unwrap().display_name, name);
+            assert_eq!(tenant.password_hash(user).await.unwrap().as_deref(), password, "{name}");
+        }
+        let ended = async |login: &Login| {
+            let login = store.tenant(login.tenant).login(login.id).await.unwrap().unwrap();
+            assert!(login.opens.is_empty());
+            login.ended.is_some()
+        };
+        assert_eq!([ended(&logins[0]).await, ended(&logins[1]).await, ended(&logins[2]).await], [false, true, true]);
+        assert_eq!(raw.column("SELECT email FROM users WHERE password_hash IS NOT NULL").await.unwrap(), [""; 0]);
     }
 }

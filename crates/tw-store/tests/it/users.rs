@@ -6,7 +6,9 @@ use tw_model::{Role, UserId};
 use tw_store::{Added, By, Changed, Error, NewUser, TenantScope};
 use tw_test::{TestDb, on_both};
 
-use crate::world::{FAR, audit_len, audit_of, by, fresh_hash, key, member, person, two_tenants};
+use crate::world::{
+    audit_len, audit_of, by, fresh_hash, key, link_to, login_of, member, person, two_tenants, use_link,
+};
 
 fn is_last_admin<T: std::fmt::Debug>(result: &Result<T, Error>) -> bool {
     matches!(result, Err(Error::Refused { why: "a tenant keeps at least one admin" }))
@@ -43,13 +45,13 @@ on_both! {
         assert_eq!(line.after, Some(json!({ "email": "ada@example.com", "role": "builder" })));
     }
 
-    async fn known_person_joins_with_the_password_and_name_they_have(db: TestDb) {
+    async fn known_person_joins_under_a_name_of_the_tenants_own_and_without_a_password(db: TestDb) {
         let (store, acme, globex) = two_tenants(&db).await;
         let first = NewUser { password_hash: Some("first".to_owned()), ..person("ada@example.com", Role::Admin) };
         let (there, _) = acme.add_user(first, &By::operator()).await.unwrap();
         let second = NewUser {
             email: "ada@example.com".to_owned(),
-            display_name: "Mallory".to_owned(),
+            display_name: "Countess".to_owned(),
             role: Role::Viewer,
             password_hash: Some("second".to_owned()),
         };
@@ -57,10 +59,53 @@ on_both! {
         let (here, added) = globex.add_user(second, &By::operator()).await.unwrap();
 
         assert_eq!((added, here.id, here.role), (Added::Joined, there.id, Role::Viewer));
-        assert_eq!((here.display_name.as_str(), here.has_password), ("Somebody", true));
-        assert_eq!(globex.password_hash(here.id).await.unwrap().as_deref(), Some("first"));
-        assert_eq!(acme.role_of(there.id).await.unwrap(), Some(Role::Admin));
+        assert_eq!((here.display_name.as_str(), here.has_password), ("Countess", false));
+        assert_eq!(globex.password_hash(here.id).await.unwrap(), None);
+        assert_eq!(acme.user(there.id).await.unwrap(), Some(there.clone()));
+        assert_eq!(acme.password_hash(there.id).await.unwrap().as_deref(), Some("first"));
         assert_eq!(store.memberships_of(here.id).await.unwrap(), [acme.id(), globex.id()]);
+    }
+
+    async fn password_is_of_one_tenant(db: TestDb) {
+        let (_, acme, globex) = two_tenants(&db).await;
+        let ada = member(&acme, "ada@example.com", Role::Member).await;
+        member(&globex, "ada@example.com", Role::Member).await;
+        let there = login_of(&globex, ada.id).await;
+        let epoch = globex.epoch().await.unwrap();
+
+        assert!(acme.set_password(ada.id, None, "hers", &By::operator()).await.unwrap());
+
+        assert_eq!(globex.password_hash(ada.id).await.unwrap(), None);
+        assert!(!globex.user(ada.id).await.unwrap().unwrap().has_password);
+        assert_eq!(globex.login(there.id).await.unwrap(), Some(there));
+        assert_eq!(globex.epoch().await.unwrap(), epoch);
+    }
+
+    async fn password_that_has_changed_meanwhile_is_not_changed(db: TestDb) {
+        let (_, acme, _) = two_tenants(&db).await;
+        let ada = member(&acme, "ada@example.com", Role::Member).await;
+        assert!(!acme.set_password(ada.id, Some("imagined"), "new", &By::operator()).await.unwrap());
+        assert!(acme.set_password(ada.id, None, "first", &By::operator()).await.unwrap());
+        assert!(!acme.set_password(ada.id, None, "new", &By::operator()).await.unwrap());
+
+        assert_eq!(acme.password_hash(ada.id).await.unwrap().as_deref(), Some("first"));
+        assert_eq!(audit_of(&acme, "user.password_set").await.len(), 1);
+    }
+
+    async fn person_whom_nobody_has_any_more_starts_anew(db: TestDb) {
+        let (_, acme, globex) = two_tenants(&db).await;
+        member(&acme, "root@example.com", Role::Admin).await;
+        let with = |password: &str| NewUser {
+            password_hash: Some(password.to_owned()),
+            ..person("ada@example.com", Role::Member)
+        };
+        let (ada, _) = acme.add_user(with("first"), &By::operator()).await.unwrap();
+        acme.remove_member(ada.id, &By::operator()).await.unwrap();
+
+        let (back, added) = globex.add_user(with("second"), &By::operator()).await.unwrap();
+
+        assert_eq!((back.id, added), (ada.id, Added::Created));
+        assert_eq!(globex.password_hash(ada.id).await.unwrap().as_deref(), Some("second"));
     }
 
     async fn member_who_is_added_again_keeps_their_role(db: TestDb) {
@@ -99,7 +144,7 @@ on_both! {
         let (_, acme, globex) = two_tenants(&db).await;
         member(&acme, "root@example.com", Role::Admin).await;
         let ada = member(&acme, "ada@example.com", Role::Admin).await;
-        assert!(acme.set_password(ada.id, "hers", &By::operator()).await.unwrap());
+        assert!(acme.set_password(ada.id, None, "hers", &By::operator()).await.unwrap());
         let before = acme.user(ada.id).await.unwrap();
         let lines = audit_len(&globex).await;
 
@@ -109,7 +154,7 @@ on_both! {
         assert_eq!(globex.role_of(ada.id).await.unwrap(), None);
         assert_eq!(globex.password_hash(ada.id).await.unwrap(), None);
         assert_eq!(globex.set_role(ada.id, Role::Viewer, &By::operator()).await.unwrap(), Changed::Missing);
-        assert!(!globex.set_password(ada.id, "stolen", &By::operator()).await.unwrap());
+        assert!(!globex.set_password(ada.id, None, "stolen", &By::operator()).await.unwrap());
         assert!(!globex.remove_member(ada.id, &By::operator()).await.unwrap());
 
         assert_eq!(acme.user(ada.id).await.unwrap(), before);
@@ -182,13 +227,13 @@ on_both! {
         let ada = member(&acme, "ada@example.com", Role::Admin).await;
         member(&globex, "ada@example.com", Role::Viewer).await;
         let (link, there_link) = (fresh_hash(), fresh_hash());
-        let login = acme.create_login(ada.id, &fresh_hash(), FAR).await.unwrap();
-        acme.create_link(ada.id, &link, FAR).await.unwrap();
+        let login = login_of(&acme, ada.id).await;
+        link_to(&acme, ada.id, &link).await;
         let (adas, bobs) = (key(&acme, "tw_ada", ada.id).await, key(&acme, "tw_bob", bob.id).await);
-        let bobs_login = acme.create_login(bob.id, &fresh_hash(), FAR).await.unwrap();
-        let there_login = globex.create_login(ada.id, &fresh_hash(), FAR).await.unwrap();
+        let bobs_login = login_of(&acme, bob.id).await;
+        let there_login = login_of(&globex, ada.id).await;
         let there_key = key(&globex, "tw_there", ada.id).await;
-        globex.create_link(ada.id, &there_link, FAR).await.unwrap();
+        link_to(&globex, ada.id, &there_link).await;
         let epochs = (acme.epoch().await.unwrap(), globex.epoch().await.unwrap());
 
         assert!(acme.remove_member(ada.id, &by("r9")).await.unwrap());
@@ -197,13 +242,13 @@ on_both! {
         assert_eq!(acme.role_of(ada.id).await.unwrap(), None);
         assert!(acme.login(login.id).await.unwrap().unwrap().ended.is_some());
         assert!(acme.key(adas.id).await.unwrap().unwrap().revoked.is_some());
-        assert_eq!(acme.use_link(&link, ada.created).await.unwrap(), None);
+        assert_eq!(use_link(&acme, ada.id, &link, ada.created).await, None);
         assert_eq!(store.memberships_of(ada.id).await.unwrap(), [globex.id()]);
         assert_eq!(acme.login(bobs_login.id).await.unwrap(), Some(bobs_login));
         assert_eq!(acme.key(bobs.id).await.unwrap(), Some(bobs));
         assert_eq!(globex.login(there_login.id).await.unwrap(), Some(there_login));
         assert_eq!(globex.key(there_key.id).await.unwrap(), Some(there_key));
-        assert_eq!(globex.use_link(&there_link, ada.created).await.unwrap(), Some(ada.id));
+        assert_eq!(use_link(&globex, ada.id, &there_link, ada.created).await, Some(ada.id));
         assert_eq!((acme.epoch().await.unwrap(), globex.epoch().await.unwrap()), (epochs.0 + 1, epochs.1));
         let [removed] = &audit_of(&acme, "member.removed").await[..] else { panic!() };
         assert_eq!(removed.before, Some(json!({ "email": "ada@example.com", "role": "admin" })));
@@ -220,25 +265,25 @@ on_both! {
         let (_, acme, _) = two_tenants(&db).await;
         let ada = member(&acme, "ada@example.com", Role::Member).await;
         let bob = member(&acme, "bob@example.com", Role::Member).await;
-        let login = acme.create_login(ada.id, &fresh_hash(), FAR).await.unwrap();
-        let bobs = acme.create_login(bob.id, &fresh_hash(), FAR).await.unwrap();
+        let login = login_of(&acme, ada.id).await;
+        let bobs = login_of(&acme, bob.id).await;
         let link = fresh_hash();
-        acme.create_link(ada.id, &link, FAR).await.unwrap();
+        link_to(&acme, ada.id, &link).await;
         let epoch = acme.epoch().await.unwrap();
 
-        assert!(acme.set_password(ada.id, "secret-hash", &by("r2")).await.unwrap());
+        assert!(acme.set_password(ada.id, None, "secret-hash", &by("r2")).await.unwrap());
 
         assert_eq!(acme.password_hash(ada.id).await.unwrap().as_deref(), Some("secret-hash"));
         let after = acme.user(ada.id).await.unwrap().unwrap();
         assert!(after.has_password && ada.updated < after.updated);
         assert!(acme.login(login.id).await.unwrap().unwrap().ended.is_some());
         assert_eq!(acme.login(bobs.id).await.unwrap(), Some(bobs));
-        assert_eq!(acme.use_link(&link, ada.created).await.unwrap(), None);
+        assert_eq!(use_link(&acme, ada.id, &link, ada.created).await, None);
         assert_eq!(acme.epoch().await.unwrap(), epoch + 1);
         let [line] = &audit_of(&acme, "user.password_set").await[..] else { panic!() };
         assert_eq!(line.before, Some(json!({ "has_password": false })));
         assert_eq!(line.after, Some(json!({ "has_password": true })));
-        assert!(!acme.set_password(UserId::new(), "x", &By::operator()).await.unwrap());
+        assert!(!acme.set_password(UserId::new(), None, "x", &By::operator()).await.unwrap());
     }
 
     async fn members_come_in_pages_without_gap_or_repetition(db: TestDb) {

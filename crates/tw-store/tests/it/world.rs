@@ -4,7 +4,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use sqlx::{AssertSqlSafe, Connection, PgConnection, SqliteConnection, sqlite::SqliteConnectOptions};
 use tw_model::{ActsAs, Role, Timestamp, UserId};
-use tw_store::{ApiKey, AuditFilter, AuditRecord, By, NewKey, NewUser, Store, Target, TenantScope, User};
+use tw_store::{
+    ApiKey, AuditFilter, AuditRecord, By, Error, Login, NewKey, NewLogin, NewUser, Opens, Store, Target,
+    TenantScope, User,
+};
 use tw_test::TestDb;
 
 /// A moment that no test lives to see.
@@ -33,6 +36,39 @@ pub(crate) fn person(email: &str, role: Role) -> NewUser {
 
 pub(crate) async fn member(tenant: &TenantScope, email: &str, role: Role) -> User {
     tenant.add_user(person(email, role), &By::operator()).await.unwrap().0
+}
+
+/// Signs a member in until [`FAR`].
+pub(crate) async fn sign_in(
+    tenant: &TenantScope,
+    user: UserId,
+    token: &[u8; 32],
+) -> Result<Option<Login>, Error> {
+    let opens = Opens::new();
+    let new = NewLogin { user, token_hash: token, expires: FAR, opens: &opens, how: "password" };
+    tenant.create_login(new, None, &By::operator()).await
+}
+
+/// A login of a member.
+pub(crate) async fn login_of(tenant: &TenantScope, user: UserId) -> Login {
+    sign_in(tenant, user, &fresh_hash()).await.unwrap().unwrap()
+}
+
+/// A link that signs a member in.
+pub(crate) async fn link_to(tenant: &TenantScope, user: UserId, token: &[u8; 32]) {
+    tenant.create_link(user, token, FAR, &By::operator()).await.unwrap();
+}
+
+/// Whom the link lets in, if anybody.
+pub(crate) async fn use_link(
+    tenant: &TenantScope,
+    user: UserId,
+    link: &[u8; 32],
+    now: Timestamp,
+) -> Option<UserId> {
+    let (opens, token) = (Opens::new(), fresh_hash());
+    let new = NewLogin { user, token_hash: &token, expires: FAR, opens: &opens, how: "link" };
+    tenant.use_link(link, now, new, &By::operator()).await.unwrap().map(|login| login.user)
 }
 
 /// Another 32 bytes at every call.

@@ -1,0 +1,24 @@
+-- What a tenant says about a person is that tenant's alone: the name it gave, and the password that opens it.
+-- See docs/adr/0015-trust-ends-at-the-tenant.md.
+
+ALTER TABLE memberships ADD COLUMN display_name text NOT NULL DEFAULT '';
+ALTER TABLE memberships ADD COLUMN password_hash text;
+
+-- The tenants that the password of a sign-in opens, each with a mark of the password as it was then.
+ALTER TABLE logins ADD COLUMN opens text NOT NULL DEFAULT '{}';
+
+-- Name and password go to the membership that the person came about with, written in the same transaction as the
+-- person. Who joined later joins anew: by a link of that tenant.
+UPDATE memberships m SET display_name = u.display_name, password_hash = u.password_hash
+FROM users u
+WHERE u.id = m.user_id AND m.created_us <= u.created_us + 10000000
+    AND m.created_us = (SELECT min(o.created_us) FROM memberships o WHERE o.user_id = m.user_id);
+UPDATE logins l SET ended_us = (extract(epoch FROM clock_timestamp()) * 1000000)::bigint
+WHERE l.ended_us IS NULL AND NOT EXISTS (
+    SELECT 1 FROM memberships m
+    WHERE m.tenant_id = l.tenant_id AND m.user_id = l.user_id AND m.display_name <> '');
+UPDATE memberships m SET display_name = u.email FROM users u WHERE u.id = m.user_id AND m.display_name = '';
+
+-- No longer read. The columns stay for servers of the version before, which may still be running.
+UPDATE users SET password_hash = NULL;
+UPDATE tenant_epoch SET epoch = epoch + 1;
