@@ -1,6 +1,6 @@
 """What a client from Python does with our server: list, call, error, approval, pending.
 
-Run as `check.py sdk|sdk-legacy|fastmcp`, with TW_URL, TW_AGENT_KEY and TW_ADMIN_KEY in the environment.
+Run as `check.py sdk|sdk-legacy|fastmcp|stdio`, with TW_URL, TW_AGENT_KEY and TW_ADMIN_KEY in the environment.
 """
 
 import asyncio
@@ -88,11 +88,15 @@ async def sdk(mode):
             raise AssertionError("a tool that does not exist was called")
 
 
-async def fastmcp():
+async def fastmcp(over_stdio=False):
     from fastmcp import Client
-    from fastmcp.client.transports import StreamableHttpTransport
+    from fastmcp.client.transports import StdioTransport, StreamableHttpTransport
 
-    transport = StreamableHttpTransport(f"{URL}/mcp", headers={"Authorization": f"Bearer {AGENT}"})
+    if over_stdio:
+        settings = {"TOOLWRIGHT_URL": URL, "TOOLWRIGHT_KEY": AGENT}
+        transport = StdioTransport(command=os.environ["TW_PROGRAM"], args=["mcp"], env=settings)
+    else:
+        transport = StreamableHttpTransport(f"{URL}/mcp", headers={"Authorization": f"Bearer {AGENT}"})
     async with Client(transport) as client:
 
         async def list_names():
@@ -106,5 +110,10 @@ async def fastmcp():
         await scenario(list_names, call)
 
 
-WAYS = {"sdk": lambda: sdk("auto"), "sdk-legacy": lambda: sdk("legacy"), "fastmcp": fastmcp}
+WAYS = {
+    "sdk": lambda: sdk("auto"),
+    "sdk-legacy": lambda: sdk("legacy"),
+    "fastmcp": fastmcp,
+    "stdio": lambda: fastmcp(over_stdio=True),
+}
 asyncio.run(WAYS[sys.argv[1]]())

@@ -42,6 +42,7 @@ async fn goes_through(language: &str, way: &str, writes: usize) {
         .env("TW_AGENT_KEY", world.key("acme", Role::Agent, ActsAs::Agent).await)
         .env("TW_ADMIN_KEY", world.key("acme", Role::Admin, ActsAs::User).await)
         .env("TW_LEDGER", &ledger)
+        .env("TW_PROGRAM", env!("CARGO_BIN_EXE_toolwright-under-test"))
         .stdin(Stdio::null())
         .kill_on_drop(true)
         .output()
@@ -65,6 +66,11 @@ async fn official_python_client_that_opens_with_a_handshake() {
 #[tokio::test(flavor = "multi_thread")]
 async fn fastmcp_client() {
     goes_through("python", "fastmcp", 2).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn client_that_starts_its_server_as_a_program() {
+    goes_through("python", "stdio", 2).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
