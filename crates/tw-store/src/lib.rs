@@ -32,7 +32,7 @@ mod wake;
 
 pub use audit::{AuditFilter, AuditRecord, By, NewAudit};
 pub use db::{Durability, Target, migrate};
-pub use error::{Error, Result, timed_out};
+pub use error::{Cause, Error, Result, timed_out};
 pub use idempotency::{KeyScope, Used};
 pub use keys::{ApiKey, NewKey};
 pub use logins::Login;

@@ -229,7 +229,7 @@ impl TenantScope {
     /// Whether somebody is a member, and stays one until the transaction ends.
     pub(crate) async fn is_member_in(&self, tx: &mut Tx, id: UserId) -> Result<bool> {
         let sql = match tx {
-            Tx::Sqlite(_) => "SELECT 1 FROM memberships WHERE tenant_id = $1 AND user_id = $2",
+            Tx::Sqlite(..) => "SELECT 1 FROM memberships WHERE tenant_id = $1 AND user_id = $2",
             Tx::Pg(_) => "SELECT 1 FROM memberships WHERE tenant_id = $1 AND user_id = $2 FOR SHARE",
         };
         let found = within!(tx, c => sqlx::query(sql)
@@ -285,7 +285,7 @@ async fn person_in(tx: &mut Tx, new: &NewUser) -> Result<(UserId, Added)> {
 /// Looks past the fence, because a person may be known to other tenants only.
 async fn find_person(tx: &mut Tx, email: &str) -> Result<Option<UserId>> {
     let sql = match tx {
-        Tx::Sqlite(_) => "SELECT id FROM users WHERE email = $1",
+        Tx::Sqlite(..) => "SELECT id FROM users WHERE email = $1",
         Tx::Pg(_) => "SELECT id FROM tw_find_user($1)",
     };
     let id: Option<Uuid> = within!(tx, c => sqlx::query_scalar(sql).bind(email).fetch_optional(c).await)
