@@ -17,6 +17,7 @@ use sqlx::{
         SqliteSynchronous,
     },
 };
+use tokio::sync::{Mutex, OwnedMutexGuard};
 
 use crate::{
     error::{Error, Result},
@@ -55,12 +56,23 @@ impl Target {
 /// The open database. Outside this crate nobody sees a pool.
 #[derive(Clone, Debug)]
 pub(crate) enum Db {
-    /// One connection writes, so SQLite's single writer is a queue rather than an error.
+    /// One connection of the pool writes at a time, or the one of the log: SQLite's single writer is a queue
+    /// rather than an error.
     Sqlite {
         read: SqlitePool,
         write: SqlitePool,
+        file: Arc<File>,
     },
     Pg(Pg),
+}
+
+/// The file of SQLite, for those who open it themselves.
+#[derive(Debug)]
+pub(crate) struct File {
+    path: PathBuf,
+    durability: Durability,
+    /// Held by whoever writes. Those who wait get it in the order in which they came.
+    pub(crate) turn: Arc<Mutex<()>>,
 }
 
 /// PostgreSQL, and whether it is there.
@@ -80,7 +92,7 @@ pub(crate) enum Conn {
 /// A transaction with its tenants set.
 #[derive(Debug)]
 pub(crate) enum Tx {
-    Sqlite(Transaction<'static, Sqlite>),
+    Sqlite(Transaction<'static, Sqlite>, OwnedMutexGuard<()>),
     Pg(Present<Transaction<'static, Postgres>>),
 }
 
@@ -105,7 +117,7 @@ pub(crate) use on;
 macro_rules! within {
     ($tx:expr, $c:ident => $body:expr) => {
         match &mut *$tx {
-            $crate::db::Tx::Sqlite(transaction) => {
+            $crate::db::Tx::Sqlite(transaction, _) => {
                 let $c = &mut **transaction;
                 $body
             }
@@ -120,6 +132,8 @@ pub(crate) use within;
 
 /// How long a request waits for a connection before it is told that the database is away.
 const ACQUIRE: Duration = Duration::from_secs(5);
+/// How long SQLite waits for somebody outside this process who writes.
+const BUSY: Duration = Duration::from_secs(5);
 /// For how long a connection that has answered is taken to be there still.
 const TRUSTED_FOR: Duration = Duration::from_secs(1);
 /// The longest that PostgreSQL works on one statement of ours, and waits for a lock; shorter than
@@ -141,24 +155,19 @@ impl Db {
             Self::Sqlite { read, .. } => {
                 Ok(Conn::Sqlite(read.acquire().await.map_err(Error::doing("connecting"))?))
             }
-            Self::Pg(pg) => {
-                let mut connection = pg.acquire().await.map_err(Error::doing("connecting"))?;
-                let (c, presence) = connection.parts();
-                // Every query about a tenant's things gets its connection here or from `begin`, so what
-                // an earlier request has set never holds for a later one.
-                let set = sqlx::query("SELECT set_config('tw.tenants', $1, false)").bind(tenants).execute(c);
-                presence.in_time(set).await.map_err(Error::doing("setting the tenant"))?;
-                Ok(Conn::Pg(connection))
-            }
+            Self::Pg(pg) => Ok(Conn::Pg(pg.read(tenants).await?)),
         }
     }
 
     pub(crate) async fn begin(&self, tenants: &str) -> Result<Tx> {
         match self {
-            // A transaction that starts by reading and then writes would fail at once with BUSY.
-            Self::Sqlite { write, .. } => Ok(Tx::Sqlite(
-                write.begin_with("BEGIN IMMEDIATE").await.map_err(Error::doing("beginning a transaction"))?,
-            )),
+            Self::Sqlite { write, file, .. } => {
+                let turn = tokio::time::timeout(ACQUIRE, Arc::clone(&file.turn).lock_owned());
+                let turn = turn.await.map_err(|_| crate::timed_out())?;
+                // A transaction that starts by reading and then writes would fail at once with BUSY.
+                let transaction = write.begin_with("BEGIN IMMEDIATE").await;
+                Ok(Tx::Sqlite(transaction.map_err(Error::doing("beginning a transaction"))?, turn))
+            }
             Self::Pg(pg) => {
                 let transaction = pg.begin(tenants).await.map_err(Error::doing("beginning a transaction"))?;
                 Ok(Tx::Pg(transaction))
@@ -168,19 +177,29 @@ impl Db {
 
     pub(crate) async fn close(&self) {
         match self {
-            Self::Sqlite { read, write } => {
+            Self::Sqlite { read, write, .. } => {
                 read.close().await;
                 write.close().await;
             }
             Self::Pg(pg) => pg.pool.close().await,
         }
     }
+}
 
-    /// Notes that the database keeps somebody waiting for longer than anybody should wait.
-    pub(crate) fn is_silent(&self) {
-        if let Self::Pg(pg) = self {
-            pg.presence.is_silent();
-        }
+impl File {
+    /// A connection for writing, outside the pools.
+    pub(crate) fn connect(&self) -> rusqlite::Result<rusqlite::Connection> {
+        let flags = rusqlite::OpenFlags::SQLITE_OPEN_READ_WRITE | rusqlite::OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let connection = rusqlite::Connection::open_with_flags(&self.path, flags)?;
+        connection.busy_timeout(BUSY)?;
+        let synchronous = match self.durability {
+            Durability::Full => "FULL",
+            Durability::Buffered => "NORMAL",
+        };
+        connection.pragma_update(None, "journal_mode", "wal")?;
+        connection.pragma_update(None, "synchronous", synchronous)?;
+        connection.pragma_update(None, "foreign_keys", true)?;
+        Ok(connection)
     }
 }
 
@@ -191,8 +210,18 @@ impl Pg {
         Ok(Present::new(self.presence.find(self.pool.acquire()).await?, &self.presence))
     }
 
+    pub(crate) async fn read(&self, tenants: &str) -> Result<Present<PoolConnection<Postgres>>> {
+        let mut connection = self.acquire().await.map_err(Error::doing("connecting"))?;
+        let (c, presence) = connection.parts();
+        // Every query about a tenant's things gets its connection here or from `begin`, so what an earlier
+        // request has set never holds for a later one.
+        let set = sqlx::query("SELECT set_config('tw.tenants', $1, false)").bind(tenants).execute(c);
+        presence.in_time(set).await.map_err(Error::doing("setting the tenant"))?;
+        Ok(connection)
+    }
+
     /// A transaction for these tenants, begun and bound to them in one trip to the database.
-    async fn begin(&self, tenants: &str) -> sqlx::Result<Present<Transaction<'static, Postgres>>> {
+    pub(crate) async fn begin(&self, tenants: &str) -> sqlx::Result<Present<Transaction<'static, Postgres>>> {
         // Ids in braces, nothing else: see `tenants_setting`.
         let begin = format!("BEGIN; SELECT set_config('tw.tenants', '{tenants}', true)");
         let transaction = self.pool.begin_with(sqlx::AssertSqlSafe(begin));
@@ -203,10 +232,11 @@ impl Pg {
 impl Tx {
     pub(crate) async fn commit(self) -> Result<()> {
         match self {
-            Self::Sqlite(transaction) => transaction.commit().await,
-            Self::Pg(Present { inner, presence }) => presence.in_time(inner.commit()).await,
+            Self::Sqlite(transaction, _turn) => {
+                transaction.commit().await.map_err(Error::doing("committing"))
+            }
+            Self::Pg(transaction) => transaction.commit().await,
         }
-        .map_err(Error::doing("committing"))
     }
 }
 
@@ -221,7 +251,7 @@ async fn open_sqlite(file: &Path, durability: Durability) -> Result<Db> {
         .journal_mode(SqliteJournalMode::Wal)
         .synchronous(synchronous)
         .foreign_keys(true)
-        .busy_timeout(Duration::from_secs(5))
+        .busy_timeout(BUSY)
         .statement_cache_capacity(256)
         .disable_statement_logging();
     let write = SqlitePoolOptions::new()
@@ -243,7 +273,8 @@ async fn open_sqlite(file: &Path, durability: Durability) -> Result<Db> {
         .connect_with(options.read_only(true))
         .await
         .map_err(Error::doing("opening the database file for reading"))?;
-    Ok(Db::Sqlite { read, write })
+    let file = File { path: file.to_owned(), durability, turn: Arc::default() };
+    Ok(Db::Sqlite { read, write, file: Arc::new(file) })
 }
 
 /// Whether the connection can begin another transaction. SQLite itself ends one that finds the disk full or

@@ -33,7 +33,7 @@ mod wake;
 
 pub use audit::{AuditFilter, AuditRecord, By, NewAudit};
 pub use db::{Durability, Target, migrate, pending_migrations};
-pub use error::{Error, Result, timed_out};
+pub use error::{Cause, Error, Result, timed_out};
 pub use idempotency::{KeyScope, Used};
 pub use keys::{ApiKey, NewKey};
 pub use logins::{Login, NewLogin, Opens};

@@ -16,6 +16,8 @@ use std::{
 use sqlx::{Connection, PgConnection, Postgres, Transaction, pool::PoolConnection};
 use tokio::{sync::Semaphore, time::timeout};
 
+use crate::error::{Error, Result};
+
 /// How long PostgreSQL may take to answer a statement. It has a shorter limit of its own, so that it
 /// usually says itself what took so long.
 const ANSWER: Duration = Duration::from_secs(11);
@@ -99,6 +101,11 @@ impl Present<PoolConnection<Postgres>> {
 }
 
 impl Present<Transaction<'static, Postgres>> {
+    pub(crate) async fn commit(self) -> Result<()> {
+        let Self { inner, presence } = self;
+        presence.in_time(inner.commit()).await.map_err(Error::doing("committing"))
+    }
+
     pub(crate) fn parts(&mut self) -> (&mut PgConnection, &Presence) {
         (&mut self.inner, &self.presence)
     }

@@ -337,7 +337,7 @@ impl Store {
         everybody.set_override(slug, layer, None, by).await?;
         let mut tx = everybody.begin().await?;
         match &mut tx {
-            Tx::Sqlite(tx) => {
+            Tx::Sqlite(tx, _) => {
                 sqlx::query("UPDATE tenant_epoch SET epoch = epoch + 1").execute(&mut **tx).await.map(drop)
             }
             Tx::Pg(tx) => sqlx::query("SELECT tw_bump_every_epoch()").execute(tx.parts().0).await.map(drop),

@@ -42,7 +42,7 @@ impl Store {
         let db = Db::open(&options.target, options.durability, options.connections).await?;
         let replica = ReplicaId::new();
         let wake = Arc::new(Wake::start(&db, replica));
-        let log = Log::start(&db, Arc::clone(&wake));
+        let log = Log::start(&db, &wake)?;
         Ok(Self { db, replica, log, wake })
     }
 
@@ -69,8 +69,11 @@ impl Store {
         &self.wake
     }
 
-    /// Whether the database answers, for `/readyz`.
+    /// Whether the database answers and the log takes entries, for `/readyz`.
     pub async fn ping(&self) -> Result<()> {
+        if self.log.has_ended() {
+            return Err(Error::crashed());
+        }
         let mut conn = self.db.read("{}").await?;
         crate::db::on!(conn, c => sqlx::query("SELECT 1").execute(c).await.map(drop))
             .map_err(Error::doing("pinging"))

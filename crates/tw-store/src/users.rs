@@ -249,7 +249,7 @@ impl TenantScope {
     /// member.
     pub(crate) async fn password_in(&self, tx: &mut Tx, id: UserId) -> Result<Option<Option<String>>> {
         let sql = match tx {
-            Tx::Sqlite(_) => "SELECT password_hash FROM memberships WHERE tenant_id = $1 AND user_id = $2",
+            Tx::Sqlite(..) => "SELECT password_hash FROM memberships WHERE tenant_id = $1 AND user_id = $2",
             Tx::Pg(_) => {
                 "SELECT password_hash FROM memberships WHERE tenant_id = $1 AND user_id = $2 FOR SHARE"
             }
@@ -304,7 +304,7 @@ async fn person_in(tx: &mut Tx, email: &str) -> Result<UserId> {
 /// Whether any tenant has this person as a member. Looks past the fence.
 async fn belongs_somewhere(tx: &mut Tx, id: UserId) -> Result<bool> {
     let sql = match tx {
-        Tx::Sqlite(_) => "SELECT count(*) FROM memberships WHERE user_id = $1",
+        Tx::Sqlite(..) => "SELECT count(*) FROM memberships WHERE user_id = $1",
         Tx::Pg(_) => "SELECT count(*) FROM tw_memberships_of($1)",
     };
     let count: i64 = within!(tx, c => sqlx::query_scalar(sql).bind(id.uuid()).fetch_one(c).await)
@@ -315,7 +315,7 @@ async fn belongs_somewhere(tx: &mut Tx, id: UserId) -> Result<bool> {
 /// Looks past the fence, because a person may be known to other tenants only.
 async fn find_person(tx: &mut Tx, email: &str) -> Result<Option<UserId>> {
     let sql = match tx {
-        Tx::Sqlite(_) => "SELECT id FROM users WHERE email = $1",
+        Tx::Sqlite(..) => "SELECT id FROM users WHERE email = $1",
         Tx::Pg(_) => "SELECT id FROM tw_find_user($1)",
     };
     let id: Option<Uuid> = within!(tx, c => sqlx::query_scalar(sql).bind(email).fetch_optional(c).await)

@@ -107,6 +107,13 @@ pub struct Change {
     pub decision: Option<ApprovalDecision>,
 }
 
+impl Change {
+    /// Whether it leaves the run's row as it is, but for the number of its last event.
+    pub(crate) fn only_numbers(&self) -> bool {
+        self.to.is_none() && self.finished.is_none() && self.claimed_by.is_none()
+    }
+}
+
 /// The state the run has to be in, or the entry is rejected.
 #[derive(Clone, Copy, Debug)]
 pub enum Expect {

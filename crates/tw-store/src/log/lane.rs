@@ -1,20 +1,17 @@
 //! One lane: takes what has gathered, writes it in one transaction, answers, and starts again.
 
-use std::{sync::Arc, time::Duration};
+use std::{ops::Range, sync::Arc, time::Duration};
 
 use tokio::sync::{mpsc, oneshot};
-use tw_model::{EventId, SessionId};
 
 use super::{
     Job,
     entry::{Appended, Entry, Expect, Rejected, Step},
-    plan::{Plan, plan},
-    postgres, rows, sqlite,
+    postgres, sqlite,
 };
 use crate::{
-    db::{Db, Tx},
-    error::Error,
-    scope::tenants_setting,
+    db::Pg,
+    error::{Cause, Error},
     wake::Wake,
 };
 
@@ -22,8 +19,8 @@ use crate::{
 const ENTRIES_MAX: usize = 512;
 /// How much payload does.
 const BYTES_MAX: usize = 16 << 20;
-/// How long one transaction may take before its connection is given up: a database that accepts and
-/// never answers must not hold callers for ever.
+/// How long one transaction may take before it is given up: a database that accepts and never answers must
+/// not hold callers for ever.
 const PATIENCE: Duration = Duration::from_secs(10);
 const CONFLICT_TRIES: usize = 5;
 /// How long an entry that nobody waits for is kept back.
@@ -33,7 +30,40 @@ const TURNS: usize = 4;
 
 type Answer = oneshot::Sender<Result<Appended, Rejected>>;
 
-pub(crate) async fn run(db: Db, wake: Arc<Wake>, mut jobs: mpsc::UnboundedReceiver<Job>) {
+/// Brings groups to the database.
+#[derive(Debug)]
+pub(super) enum Carrier {
+    Sqlite(sqlite::Writer),
+    Postgres(Pg),
+}
+
+/// One answer per entry, once the group is on disk.
+pub(super) type Outcome = Result<Vec<Result<Appended, Rejected>>, Error>;
+
+/// Entries that share a transaction. Cheap to clone.
+#[derive(Clone, Debug)]
+pub(super) struct Group {
+    entries: Arc<Vec<Entry>>,
+    part: Range<usize>,
+}
+
+impl Group {
+    fn new(entries: Vec<Entry>) -> Self {
+        Self { part: 0..entries.len(), entries: Arc::new(entries) }
+    }
+
+    pub(super) fn entries(&self) -> Vec<&Entry> {
+        self.entries[self.part.clone()].iter().collect()
+    }
+
+    /// The same entries, each in a group of its own.
+    fn singles(&self) -> impl Iterator<Item = Self> + '_ {
+        let single = |index| Self { entries: Arc::clone(&self.entries), part: index..index + 1 };
+        self.part.clone().map(single)
+    }
+}
+
+pub(super) async fn run(carrier: Carrier, wake: Arc<Wake>, mut jobs: mpsc::UnboundedReceiver<Job>) {
     let mut closing = false;
     while !closing {
         let Some(first) = jobs.recv().await else { return };
@@ -41,7 +71,7 @@ pub(crate) async fn run(db: Db, wake: Arc<Wake>, mut jobs: mpsc::UnboundedReceiv
         batch.add(first);
         batch.gather(&mut jobs).await;
         closing = batch.closing;
-        write(&db, &wake, batch.entries).await;
+        write(&carrier, &wake, batch).await;
     }
     // What arrived after the close was asked for is answered rather than dropped without a word.
     while let Ok(job) = jobs.try_recv() {
@@ -49,12 +79,18 @@ pub(crate) async fn run(db: Db, wake: Arc<Wake>, mut jobs: mpsc::UnboundedReceiv
             let _ = answer.send(Err(Rejected::Closed));
         }
     }
+    if let Carrier::Sqlite(writer) = carrier {
+        // A thread that hangs in the disk ends with the process.
+        let _ = tokio::time::timeout(PATIENCE, writer.close()).await;
+    }
 }
 
 /// What is written next.
 #[derive(Default)]
 struct Batch {
-    entries: Vec<(Box<Entry>, Answer)>,
+    entries: Vec<Entry>,
+    /// One per entry.
+    answers: Vec<Answer>,
     bytes: usize,
     /// Somebody waits for one of them.
     hurried: bool,
@@ -67,7 +103,8 @@ impl Batch {
             Job::Append { entry, answer, patient } => {
                 self.bytes += entry.events.iter().map(|event| event.payload.len()).sum::<usize>();
                 self.hurried |= !patient;
-                self.entries.push((entry, answer));
+                self.entries.push(entry);
+                self.answers.push(answer);
             }
             Job::Close => self.closing = true,
         }
@@ -108,25 +145,25 @@ impl Batch {
     }
 }
 
-async fn write(db: &Db, wake: &Wake, batch: Vec<(Box<Entry>, Answer)>) {
-    if batch.is_empty() {
+async fn write(carrier: &Carrier, wake: &Wake, batch: Batch) {
+    if batch.entries.is_empty() {
         return;
     }
-    match attempt(db, &batch.iter().map(|(entry, _)| &**entry).collect::<Vec<_>>()).await {
-        Ok(written) => answer_all(wake, batch, written),
+    let group = Group::new(batch.entries);
+    match attempt(carrier, &group).await {
+        Ok(written) => answer_all(wake, &group, batch.answers, written),
         // One entry that the database cannot take must not fail its neighbours.
-        Err(Error::Database { .. } | Error::Corrupt { .. }) if 1 < batch.len() => {
-            for (entry, answer) in batch {
-                let result = attempt(db, &[&*entry]).await;
-                match result {
-                    Ok(written) => answer_all(wake, vec![(entry, answer)], written),
+        Err(Error::Database { .. } | Error::Corrupt { .. }) if 1 < batch.answers.len() => {
+            for (single, answer) in group.singles().zip(batch.answers) {
+                match attempt(carrier, &single).await {
+                    Ok(written) => answer_all(wake, &single, vec![answer], written),
                     Err(error) => drop(answer.send(Err(fail(error)))),
                 }
             }
         }
         Err(error) => {
             let rejected = fail(error);
-            for (_, answer) in batch {
+            for answer in batch.answers {
                 let _ = answer.send(Err(rejected.clone()));
             }
         }
@@ -138,8 +175,8 @@ fn fail(error: Error) -> Rejected {
     Rejected::Failed(Arc::new(error))
 }
 
-fn answer_all(wake: &Wake, batch: Vec<(Box<Entry>, Answer)>, answers: Vec<Result<Appended, Rejected>>) {
-    for ((entry, answer), result) in batch.into_iter().zip(answers) {
+fn answer_all(wake: &Wake, group: &Group, answers: Vec<Answer>, written: Vec<Result<Appended, Rejected>>) {
+    for ((entry, answer), result) in group.entries().into_iter().zip(answers).zip(written) {
         if result.is_ok() {
             // Nobody can have watched a run of its own session before it existed.
             let fresh = matches!(entry.step, Step::Open(_)) && entry.session == entry.run.into();
@@ -161,88 +198,33 @@ fn answer_all(wake: &Wake, batch: Vec<(Box<Entry>, Answer)>, answers: Vec<Result
     }
 }
 
-/// Writes the entries in one transaction, again where another transaction got in the way.
-async fn attempt(db: &Db, entries: &[&Entry]) -> Result<Vec<Result<Appended, Rejected>>, Error> {
+/// Writes the group in one transaction, again where another transaction got in the way.
+async fn attempt(carrier: &Carrier, group: &Group) -> Outcome {
     let mut tries = 0;
     loop {
         tries += 1;
-        let mut writing = std::pin::pin!(once(db, entries));
-        let result = match tokio::time::timeout(PATIENCE, &mut writing).await {
-            Ok(result) => result,
-            Err(_) => {
-                db.is_silent();
-                Err(crate::timed_out())
-            }
+        let carried = match carrier {
+            Carrier::Sqlite(writer) => tokio::time::timeout(PATIENCE, writer.carry_out(group.clone())).await,
+            Carrier::Postgres(pg) => tokio::time::timeout(PATIENCE, postgres::carry_out(pg, group)).await,
         };
-        match result {
+        let outcome = carried.unwrap_or_else(|_| {
+            if let Carrier::Postgres(pg) = carrier {
+                pg.presence.is_silent();
+            }
+            Err(crate::timed_out())
+        });
+        match outcome {
             Err(error) if is_conflict(&error) && tries < CONFLICT_TRIES => {
                 tracing::debug!(tries, "another transaction got in the way; writing the group again");
             }
-            result => return result,
+            outcome => return outcome,
         }
     }
 }
 
 fn is_conflict(error: &Error) -> bool {
-    let Error::Unavailable { source: sqlx::Error::Database(source) } = error else { return false };
-    matches!(source.code().as_deref(), Some("40001" | "40P01"))
-}
-
-async fn once(db: &Db, entries: &[&Entry]) -> Result<Vec<Result<Appended, Rejected>>, Error> {
-    let mut tenants: Vec<_> = entries.iter().map(|entry| entry.tenant).collect();
-    tenants.sort_unstable();
-    tenants.dedup();
-    let setting = tenants_setting(tenants.iter().copied());
-    let mut tx = db.begin(&setting).await?;
-    let found = match &mut tx {
-        Tx::Sqlite(tx) => sqlite::find(tx, entries, &tenants).await?,
-        Tx::Pg(tx) => postgres::find(tx.parts().0, entries, &tenants).await?,
+    let Error::Unavailable { source: Cause::Sqlx(sqlx::Error::Database(source)) } = error else {
+        return false;
     };
-    let refused = rows::claim_keys(&mut tx, entries, &found).await?;
-    let plan = plan(entries, found, &refused);
-    match &mut tx {
-        Tx::Sqlite(tx) => sqlite::write(tx, &plan).await?,
-        Tx::Pg(tx) => postgres::write(tx.parts().0, &plan).await?,
-    }
-    rows::write_waits(&mut tx, &plan).await?;
-    let witness = witness(&plan);
-    let answers = plan.answers;
-    match (tx.commit().await, witness) {
-        (Ok(()), _) => Ok(answers),
-        // The connection broke in the commit, so nobody knows. The log itself does.
-        (Err(Error::Unavailable { source }), Some(witness)) => {
-            if committed(db, &setting, witness).await? {
-                Ok(answers)
-            } else {
-                Err(Error::Unavailable { source })
-            }
-        }
-        (Err(error), _) => Err(error),
-    }
-}
-
-/// An event that is in the log exactly if the transaction was committed.
-fn witness(plan: &Plan<'_>) -> Option<(SessionId, i64, EventId)> {
-    plan.events.first().map(|event| (event.entry.session, event.seq, event.entry.events[event.index].id))
-}
-
-async fn committed(db: &Db, setting: &str, witness: (SessionId, i64, EventId)) -> Result<bool, Error> {
-    const Q: &str = "SELECT count(*) FROM session_events WHERE session_id = $1 AND seq = $2 AND id = $3";
-    let (session, seq, id) = witness;
-    let mut last = None;
-    for _ in 0..20 {
-        match db.read(setting).await {
-            Ok(mut conn) => {
-                let count: Result<i64, _> = crate::db::on!(conn, c => sqlx::query_scalar(Q)
-                    .bind(session.uuid()).bind(seq).bind(id.uuid()).fetch_one(c).await);
-                match count {
-                    Ok(count) => return Ok(count != 0),
-                    Err(error) => last = Some(Error::sorted("asking whether a commit happened", error)),
-                }
-            }
-            Err(error) => last = Some(error),
-        }
-        tokio::time::sleep(Duration::from_millis(250)).await;
-    }
-    Err(last.expect("the loop ran and did not return"))
+    matches!(source.code().as_deref(), Some("40001" | "40P01"))
 }

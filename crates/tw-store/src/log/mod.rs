@@ -25,7 +25,8 @@ pub use entry::{
     Rejected, Step,
 };
 
-use crate::{db::Db, wake::Wake};
+use self::lane::Carrier;
+use crate::{db::Db, error::Result, wake::Wake};
 
 /// How many lanes write at the same time. SQLite has one writer anyway.
 const LANES_POSTGRES: usize = 4;
@@ -39,7 +40,7 @@ pub struct Log {
 
 #[derive(Debug)]
 pub(crate) enum Job {
-    Append { entry: Box<Entry>, answer: oneshot::Sender<Result<Appended, Rejected>>, patient: bool },
+    Append { entry: Entry, answer: oneshot::Sender<Result<Appended, Rejected>>, patient: bool },
     Close,
 }
 
@@ -56,18 +57,22 @@ impl Ticket {
 }
 
 impl Log {
-    pub(crate) fn start(db: &Db, wake: Arc<Wake>) -> Self {
-        let lanes = match db {
-            Db::Sqlite { .. } => 1,
-            Db::Pg(_) => LANES_POSTGRES,
+    pub(crate) fn start(db: &Db, wake: &Arc<Wake>) -> Result<Self> {
+        let carriers = match db {
+            Db::Sqlite { file, .. } => vec![Carrier::Sqlite(sqlite::Writer::start(Arc::clone(file))?)],
+            Db::Pg(pg) => (0..LANES_POSTGRES).map(|_| Carrier::Postgres(pg.clone())).collect(),
         };
-        let (senders, tasks) = (0..lanes)
-            .map(|_| {
-                let (sender, jobs) = mpsc::unbounded_channel();
-                (sender, tokio::spawn(lane::run(db.clone(), Arc::clone(&wake), jobs)))
-            })
-            .unzip::<_, _, Vec<_>, Vec<_>>();
-        Self { lanes: senders.into(), tasks: Arc::new(Mutex::new(tasks)) }
+        let start = |carrier| {
+            let (sender, jobs) = mpsc::unbounded_channel();
+            (sender, tokio::spawn(lane::run(carrier, Arc::clone(wake), jobs)))
+        };
+        let (senders, tasks): (Vec<_>, Vec<_>) = carriers.into_iter().map(start).unzip();
+        Ok(Self { lanes: senders.into(), tasks: Arc::new(Mutex::new(tasks)) })
+    }
+
+    /// Whether there is a lane that takes no more entries: it was closed, or it broke off.
+    pub(crate) fn has_ended(&self) -> bool {
+        self.lanes.iter().any(mpsc::UnboundedSender::is_closed)
     }
 
     /// Hands an entry to the writer at once. Entries of one session are written in the order of these
@@ -86,7 +91,7 @@ impl Log {
         let lane = usize::try_from(entry.session.uuid().as_u128() % self.lanes.len() as u128).unwrap_or(0);
         let (answer, ticket) = oneshot::channel();
         // A closed lane drops the job, and the ticket says so.
-        let _ = self.lanes[lane].send(Job::Append { entry: Box::new(entry), answer, patient });
+        let _ = self.lanes[lane].send(Job::Append { entry, answer, patient });
         Ticket(ticket)
     }
 

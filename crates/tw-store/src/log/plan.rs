@@ -1,6 +1,6 @@
 //! The rules of the log, as a pure function: entries and the rows they meet in, rows to write out.
 
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use tw_model::{ReplicaId, RunId, RunStatus, SessionId, TenantId};
 
@@ -37,13 +37,22 @@ pub(crate) struct Found {
 #[derive(Debug, Default)]
 pub(crate) struct Plan<'a> {
     pub(crate) new_runs: Vec<(&'a Entry, &'a NewRun, RunState)>,
-    pub(crate) changed_runs: Vec<(TenantId, RunId, RunState)>,
+    pub(crate) changed_runs: Vec<ChangedRun>,
     pub(crate) sessions: Vec<(TenantId, SessionId, i64)>,
     pub(crate) events: Vec<PlannedEvent<'a>>,
     /// Entries that also change the rows of a run that waits or waited.
     pub(crate) waits: Vec<(&'a Entry, &'a Change)>,
     /// One per entry, in order.
     pub(crate) answers: Vec<Result<Appended, Rejected>>,
+}
+
+#[derive(Debug)]
+pub(crate) struct ChangedRun {
+    pub(crate) tenant: TenantId,
+    pub(crate) run: RunId,
+    pub(crate) state: RunState,
+    /// Nothing but the number of its last event is new.
+    pub(crate) only_numbered: bool,
 }
 
 #[derive(Debug)]
@@ -98,7 +107,7 @@ pub(crate) fn plan<'a>(
 ) -> Plan<'a> {
     let mut plan = Plan::default();
     let mut opened: HashMap<(TenantId, RunId), usize> = HashMap::new();
-    let mut touched = BTreeSet::new();
+    let mut touched = BTreeMap::new();
     for (index, entry) in entries.iter().copied().enumerate() {
         let answer = match refused.get(&index) {
             Some(rejected) => Err(rejected.clone()),
@@ -111,8 +120,10 @@ pub(crate) fn plan<'a>(
         };
         plan.answers.push(answer);
     }
-    plan.changed_runs
-        .extend(touched.into_iter().map(|(tenant, run)| (tenant, run, found.runs[&(tenant, run)].clone())));
+    plan.changed_runs.extend(touched.into_iter().map(|(key, only_numbered)| {
+        let state = found.runs.remove(&key).expect("found before it was changed");
+        ChangedRun { tenant: key.0, run: key.1, state, only_numbered }
+    }));
     let mut sessions: Vec<_> =
         found.sessions.into_iter().map(|((tenant, session), seq)| (tenant, session, seq)).collect();
     sessions.sort_unstable();
@@ -156,7 +167,7 @@ fn change_run<'a>(
     found: &mut Found,
     plan: &mut Plan<'a>,
     opened: &HashMap<(TenantId, RunId), usize>,
-    touched: &mut BTreeSet<(TenantId, RunId)>,
+    touched: &mut BTreeMap<(TenantId, RunId), bool>,
 ) -> Result<Appended, Rejected> {
     let key = (entry.tenant, entry.run);
     let index = opened.get(&key).copied();
@@ -185,7 +196,7 @@ fn change_run<'a>(
         Some(index) => plan.new_runs[index].2 = state,
         None => {
             found.runs.insert(key, state);
-            touched.insert(key);
+            *touched.entry(key).or_insert(true) &= change.only_numbers();
         }
     }
     Ok(answer)
@@ -328,6 +339,33 @@ mod tests {
         assert!(plan.answers[1].is_ok());
         assert!(matches!(plan.answers[2], Err(Rejected::Status { status: RunStatus::Success })));
         assert_eq!(plan.events.len(), 2);
+    }
+
+    #[test]
+    fn event_that_changes_nothing_else_only_moves_the_number() {
+        let (quiet, ended) = (RunId::new(), RunId::new());
+        let append = |run: RunId| {
+            let change = Change {
+                expect: Expect::Lease(1),
+                to: None,
+                finished: None,
+                claimed_by: None,
+                epoch: None,
+                decision: None,
+            };
+            entry(run, run.into(), EventKind::OutputAppended, Step::Change(Box::new(change)))
+        };
+        let opened = [start(quiet, quiet.into(), 0), start(ended, ended.into(), 0)];
+        let before = plan(&opened.iter().collect::<Vec<_>>(), Found::default(), &HashMap::new());
+        let runs = before.new_runs.iter().map(|(entry, _, state)| ((entry.tenant, entry.run), state.clone()));
+        let found = Found { runs: runs.collect(), ..Found::default() };
+        let entries = [append(quiet), append(ended), end(ended, ended.into(), 1), append(quiet)];
+
+        let plan = plan(&entries.iter().collect::<Vec<_>>(), found, &HashMap::new());
+
+        let changed = |run| plan.changed_runs.iter().find(|changed| changed.run == run).unwrap();
+        assert_eq!((changed(quiet).only_numbered, changed(quiet).state.last_seq), (true, 3));
+        assert_eq!((changed(ended).only_numbered, changed(ended).state.last_seq), (false, 3));
     }
 
     #[test]

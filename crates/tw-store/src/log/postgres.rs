@@ -1,21 +1,107 @@
 //! Carries a group out on PostgreSQL: whole columns as arrays, rows locked in the order of their ids.
 
+use std::{collections::HashMap, time::Duration};
+
 use sqlx::{PgConnection, Postgres, postgres::PgArguments, query::Query};
-use tw_model::{ReplicaId, RunId, SessionId, TenantId};
+use tw_model::{EventId, ReplicaId, RunId, SessionId, TenantId};
 use uuid::Uuid;
 
 use super::{
-    entry::{Entry, NewRun},
-    plan::{Found, Plan, RunState, existing_runs, stored_sessions},
-    rows::RunRow,
+    entry::{Entry, NewRun, Rejected},
+    lane::{Group, Outcome},
+    plan::{Found, Plan, RunState, existing_runs, plan, stored_sessions},
+    rows::{self, RunRow, Statement, Value},
 };
-use crate::error::{Error, Result};
+use crate::{
+    db::Pg,
+    error::{Error, Result},
+    scope::tenants_setting,
+};
 
-pub(super) async fn find(
+pub(super) async fn carry_out(pg: &Pg, group: &Group) -> Outcome {
+    let entries = &group.entries();
+    let mut tenants: Vec<_> = entries.iter().map(|entry| entry.tenant).collect();
+    tenants.sort_unstable();
+    tenants.dedup();
+    let setting = tenants_setting(tenants.iter().copied());
+    let mut tx = pg.begin(&setting).await.map_err(Error::doing("beginning a transaction"))?;
+    let connection = tx.parts().0;
+    let found = find(connection, entries, &tenants).await?;
+    let refused = claim_keys(connection, entries, &found).await?;
+    let plan = plan(entries, found, &refused);
+    write(connection, &plan).await?;
+    for statement in rows::waits(&plan) {
+        say(connection, statement).await?;
+    }
+    match (tx.commit().await, witness(&plan)) {
+        (Ok(()), _) => Ok(plan.answers),
+        // The connection broke in the commit, so nobody knows. The log itself does.
+        (Err(Error::Unavailable { source }), Some(witness)) => {
+            if committed(pg, &setting, witness).await? {
+                Ok(plan.answers)
+            } else {
+                Err(Error::Unavailable { source })
+            }
+        }
+        (Err(error), _) => Err(error),
+    }
+}
+
+/// An event that is in the log exactly if the transaction was committed.
+fn witness(plan: &Plan<'_>) -> Option<(SessionId, i64, EventId)> {
+    plan.events.first().map(|event| (event.entry.session, event.seq, event.entry.events[event.index].id))
+}
+
+async fn committed(pg: &Pg, setting: &str, witness: (SessionId, i64, EventId)) -> Result<bool> {
+    const Q: &str = "SELECT count(*) FROM session_events WHERE session_id = $1 AND seq = $2 AND id = $3";
+    let (session, seq, id) = witness;
+    let mut last = None;
+    for _ in 0..20 {
+        match pg.read(setting).await {
+            Ok(mut connection) => {
+                let (c, presence) = connection.parts();
+                let count = sqlx::query_scalar::<_, i64>(Q).bind(session.uuid()).bind(seq).bind(id.uuid());
+                match presence.in_time(count.fetch_one(c)).await {
+                    Ok(count) => return Ok(count != 0),
+                    Err(error) => {
+                        last = Some(Error::sorted("asking whether a commit happened", error.into()))
+                    }
+                }
+            }
+            Err(error) => last = Some(error),
+        }
+        tokio::time::sleep(Duration::from_millis(250)).await;
+    }
+    Err(last.expect("the loop ran and did not return"))
+}
+
+async fn claim_keys(
     connection: &mut PgConnection,
     entries: &[&Entry],
-    tenants: &[TenantId],
-) -> Result<Found> {
+    found: &Found,
+) -> Result<HashMap<usize, Rejected>> {
+    let mut refused = HashMap::new();
+    for (index, claim) in rows::claims(entries, found) {
+        if say(connection, claim).await? == 0 {
+            refused.insert(index, Rejected::Claimed);
+        }
+    }
+    Ok(refused)
+}
+
+/// Says one statement, and returns how many rows it changed.
+async fn say(connection: &mut PgConnection, statement: Statement<'_>) -> Result<u64> {
+    let query = statement.values.into_iter().fold(sqlx::query(statement.sql), |query, value| match value {
+        Value::Id(id) => query.bind(id),
+        Value::Text(text) => query.bind(text),
+        Value::Bytes(bytes) => query.bind(bytes),
+        Value::Number(number) => query.bind(number),
+    });
+    let done = query.execute(connection).await.map_err(Error::doing(statement.doing))?;
+    Ok(done.rows_affected())
+}
+
+async fn find(connection: &mut PgConnection, entries: &[&Entry], tenants: &[TenantId]) -> Result<Found> {
     let mut found = Found::default();
     let ids: Vec<Uuid> = tenants.iter().map(|tenant| tenant.uuid()).collect();
     // The share lock makes a revocation wait for this group, or this group see the revocation.
@@ -79,7 +165,7 @@ async fn find_sessions(connection: &mut PgConnection, entries: &[&Entry], found:
 }
 
 /// Writes the whole group in one statement: every trip to the database is paid for by everybody in it.
-pub(super) async fn write(connection: &mut PgConnection, plan: &Plan<'_>) -> Result<()> {
+async fn write(connection: &mut PgConnection, plan: &Plan<'_>) -> Result<()> {
     const Q: &str = "WITH opened AS (
             INSERT INTO runs (status, replica_id, lease_epoch, last_seq, input_seq, output_seq, summary, error,
             error_code, effect, started_us, finished_us, duration_us, id, tenant_id, session_id, own_session,
@@ -112,10 +198,10 @@ pub(super) async fn write(connection: &mut PgConnection, plan: &Plan<'_>) -> Res
         return Ok(());
     }
     let query = bind_new_runs(sqlx::query(Q), &plan.new_runs);
-    let query = States::of(plan.changed_runs.iter().map(|(_, _, state)| state))
+    let query = States::of(plan.changed_runs.iter().map(|changed| &changed.state))
         .bind(query)
-        .bind(column(&plan.changed_runs, |(_, run, _)| run.uuid()))
-        .bind(column(&plan.changed_runs, |(tenant, _, _)| tenant.uuid()))
+        .bind(column(&plan.changed_runs, |changed| changed.run.uuid()))
+        .bind(column(&plan.changed_runs, |changed| changed.tenant.uuid()))
         .bind(column(&plan.sessions, |(_, session, _)| session.uuid()))
         .bind(column(&plan.sessions, |(tenant, _, _)| tenant.uuid()))
         .bind(column(&plan.sessions, |(_, _, seq)| *seq));

@@ -1,39 +1,79 @@
 //! The rows around a run that are written one by one: idempotency keys, and what waits.
-
-use std::collections::HashMap;
+//!
+//! Here is what to say to the database, the same for both; who says it is in `sqlite.rs` and `postgres.rs`.
 
 use tw_model::{ReplicaId, RunId, RunStatus, SessionId};
 use uuid::Uuid;
 
 use super::{
-    entry::{ApprovalDecision, Change, Entry, Expect, NewRun, Park, Rejected, Step},
+    entry::{ApprovalDecision, Change, Claim, Entry, Expect, NewRun, Park, Step},
     plan::{Found, Plan, RunState, check_start},
 };
 use crate::{
-    db::{Tx, within},
     error::{Error, Result},
     row::row,
 };
+
+/// One statement with its values. Its parameters are numbered in the order in which they are first named,
+/// because SQLite numbers them so, whatever they are called.
+#[derive(Debug)]
+pub(super) struct Statement<'a> {
+    pub(super) sql: &'static str,
+    pub(super) values: Vec<Value<'a>>,
+    pub(super) doing: &'static str,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Value<'a> {
+    Id(Option<Uuid>),
+    Text(Option<&'a str>),
+    Bytes(Option<&'a [u8]>),
+    Number(i64),
+}
+
+impl From<Uuid> for Value<'_> {
+    fn from(id: Uuid) -> Self {
+        Self::Id(Some(id))
+    }
+}
+
+impl<'a> From<&'a str> for Value<'a> {
+    fn from(text: &'a str) -> Self {
+        Self::Text(Some(text))
+    }
+}
+
+impl<'a> From<&'a [u8]> for Value<'a> {
+    fn from(bytes: &'a [u8]) -> Self {
+        Self::Bytes(Some(bytes))
+    }
+}
+
+impl From<i64> for Value<'_> {
+    fn from(number: i64) -> Self {
+        Self::Number(number)
+    }
+}
 
 row! {
     #[derive(Debug)]
     pub(super) struct RunRow {
         pub(super) id: Uuid,
         pub(super) tenant_id: Uuid,
-        session_id: Uuid,
-        status: String,
-        replica_id: Option<Uuid>,
-        lease_epoch: i64,
-        last_seq: i64,
-        input_seq: i64,
-        output_seq: Option<i64>,
-        summary: Option<String>,
-        error: Option<String>,
-        error_code: Option<String>,
-        effect: Option<String>,
-        started_us: i64,
-        finished_us: Option<i64>,
-        duration_us: Option<i64>,
+        pub(super) session_id: Uuid,
+        pub(super) status: String,
+        pub(super) replica_id: Option<Uuid>,
+        pub(super) lease_epoch: i64,
+        pub(super) last_seq: i64,
+        pub(super) input_seq: i64,
+        pub(super) output_seq: Option<i64>,
+        pub(super) summary: Option<String>,
+        pub(super) error: Option<String>,
+        pub(super) error_code: Option<String>,
+        pub(super) effect: Option<String>,
+        pub(super) started_us: i64,
+        pub(super) finished_us: Option<i64>,
+        pub(super) duration_us: Option<i64>,
     }
 }
 
@@ -60,26 +100,23 @@ impl RunRow {
     }
 }
 
-/// Takes the idempotency keys of the entries that may go ahead; says which entries lost.
-pub(super) async fn claim_keys(
-    tx: &mut Tx,
-    entries: &[&Entry],
-    found: &Found,
-) -> Result<HashMap<usize, Rejected>> {
-    // A key that has run out is free, and so is the key of the interrupted run that is made again.
-    const Q: &str = "INSERT INTO idempotency
-        (tenant_id, principal, route, key, body_hash, run_id, replica_id, created_us, expires_us)
-        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
-        ON CONFLICT (tenant_id, principal, route, key) DO UPDATE
-        SET body_hash = excluded.body_hash, run_id = excluded.run_id, replica_id = excluded.replica_id,
-            created_us = excluded.created_us, expires_us = excluded.expires_us
-        WHERE idempotency.expires_us <= excluded.created_us OR idempotency.run_id = $10";
-    let mut refused = HashMap::new();
+// A key that has run out is free, and so is the key of the interrupted run that is made again.
+const CLAIM: &str = "INSERT INTO idempotency
+    (tenant_id, principal, route, key, body_hash, run_id, replica_id, created_us, expires_us)
+    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
+    ON CONFLICT (tenant_id, principal, route, key) DO UPDATE
+    SET body_hash = excluded.body_hash, run_id = excluded.run_id, replica_id = excluded.replica_id,
+        created_us = excluded.created_us, expires_us = excluded.expires_us
+    WHERE idempotency.expires_us <= excluded.created_us OR idempotency.run_id = $10";
+
+/// What takes the idempotency keys of the entries that may go ahead, with the index of the entry. One that
+/// changes no row has found its key taken.
+pub(super) fn claims<'a>(entries: &[&'a Entry], found: &Found) -> Vec<(usize, Statement<'a>)> {
     let mut claims: Vec<_> = entries
         .iter()
         .enumerate()
         .filter_map(|(index, entry)| match &entry.step {
-            Step::Open(run) => Some((index, entry, run, run.claim.as_ref()?)),
+            Step::Open(run) => Some((index, *entry, &**run, run.claim.as_ref()?)),
             Step::Change(_) => None,
         })
         .filter(|(_, entry, _, _)| check_start(entry, found).is_ok())
@@ -87,84 +124,119 @@ pub(super) async fn claim_keys(
     // Everybody takes keys in this order, so two groups that want the same ones never wait for each
     // other; of entries that want the same key the first still comes first.
     claims.sort_by_key(|(_, entry, run, claim)| (entry.tenant, &run.principal, &claim.route, &claim.key));
-    for (index, entry, run, claim) in claims {
-        let claimed = within!(tx, c => sqlx::query(Q)
-            .bind(entry.tenant.uuid()).bind(&*run.principal).bind(&claim.route).bind(&claim.key)
-            .bind(&claim.body_hash[..]).bind(entry.run.uuid()).bind(run.replica.uuid())
-            .bind(entry.at.micros()).bind(claim.expires.micros()).bind(claim.instead_of.map(RunId::uuid))
-            .execute(c).await.map(|done| done.rows_affected()))
-        .map_err(Error::doing("claiming an idempotency key"))?;
-        if claimed == 0 {
-            refused.insert(index, Rejected::Claimed);
-        }
-    }
-    Ok(refused)
+    let statement = |(index, entry, run, claim): (usize, &'a Entry, &'a NewRun, &'a Claim)| {
+        let values = vec![
+            entry.tenant.uuid().into(),
+            (&*run.principal).into(),
+            claim.route.as_str().into(),
+            claim.key.as_str().into(),
+            claim.body_hash.as_slice().into(),
+            entry.run.uuid().into(),
+            run.replica.uuid().into(),
+            entry.at.micros().into(),
+            claim.expires.micros().into(),
+            Value::Id(claim.instead_of.map(RunId::uuid)),
+        ];
+        (index, Statement { sql: CLAIM, values, doing: "claiming an idempotency key" })
+    };
+    claims.into_iter().map(statement).collect()
 }
 
 const NOBODY_DECIDED: ApprovalDecision =
     ApprovalDecision { status: "cancelled", by: None, note: None, changes: None, input: None };
 
-/// Writes what the plan says about runs that wait.
-pub(super) async fn write_waits(tx: &mut Tx, plan: &Plan<'_>) -> Result<()> {
+/// What the plan says about runs that wait.
+pub(super) fn waits<'a>(plan: &Plan<'a>) -> Vec<Statement<'a>> {
+    let mut statements = Vec::new();
     for (entry, run, _) in &plan.new_runs {
         if let Some(park) = &run.park {
-            park_run(tx, entry, run, park).await?;
+            statements.extend(park_run(entry, run, park));
         }
     }
     for (entry, change) in &plan.waits {
         match &change.decision {
-            Some(decision) => decide(tx, entry, decision).await?,
+            Some(decision) => statements.push(decide(entry, decision)),
             // Where nobody decided, an end leaves nothing to decide either.
             None if !matches!(change.expect, Expect::Lease(_)) && change.claimed_by.is_none() => {
-                decide(tx, entry, &NOBODY_DECIDED).await?;
+                statements.push(decide(entry, &NOBODY_DECIDED));
             }
             None => {}
         }
-        move_pending(tx, entry, change).await?;
+        statements.push(move_pending(entry, change));
     }
-    Ok(())
+    statements
 }
 
-async fn park_run(tx: &mut Tx, entry: &Entry, run: &NewRun, park: &Park) -> Result<()> {
-    const PENDING: &str = "INSERT INTO pending_calls
-        (id, tenant_id, run_id, waits_for, state, context, expires_us, created_us, updated_us)
-        VALUES ($1, $2, $3, 'approval', 'waiting', $4, $5, $6, $6)";
-    const APPROVAL: &str = "INSERT INTO approvals (id, tenant_id, run_id, tool_id, tool, version, input,
-        input_digest, definition_hash, seal, level, reason, requested_by, owner_id, requested_us, expires_us, status)
-        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, 'pending')";
+const PARK: &str = "INSERT INTO pending_calls
+    (id, tenant_id, run_id, waits_for, state, context, expires_us, created_us, updated_us)
+    VALUES ($1, $2, $3, 'approval', 'waiting', $4, $5, $6, $6)";
+const ASK: &str = "INSERT INTO approvals (id, tenant_id, run_id, tool_id, tool, version, input,
+    input_digest, definition_hash, seal, level, reason, requested_by, owner_id, requested_us, expires_us, status)
+    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, 'pending')";
+
+fn park_run<'a>(entry: &'a Entry, run: &'a NewRun, park: &'a Park) -> [Statement<'a>; 2] {
     let approval = &park.approval;
-    within!(tx, c => sqlx::query(PENDING)
-        .bind(approval.id.uuid()).bind(entry.tenant.uuid()).bind(entry.run.uuid()).bind(&park.context)
-        .bind(approval.expires.micros()).bind(entry.at.micros()).execute(c).await.map(drop))
-    .map_err(Error::doing("parking a call"))?;
-    within!(tx, c => sqlx::query(APPROVAL)
-        .bind(approval.id.uuid()).bind(entry.tenant.uuid()).bind(entry.run.uuid()).bind(run.tool_id.uuid())
-        .bind(&*entry.tool).bind(&*run.version).bind(&approval.input).bind(&approval.input_digest)
-        .bind(&approval.definition_hash).bind(&approval.seal).bind(approval.level.map(tw_model::Level::as_str))
-        .bind(&approval.reason).bind(&*run.principal).bind(approval.owner.uuid()).bind(entry.at.micros())
-        .bind(approval.expires.micros()).execute(c).await.map(drop))
-    .map_err(Error::doing("asking for an approval"))
+    let pending = vec![
+        approval.id.uuid().into(),
+        entry.tenant.uuid().into(),
+        entry.run.uuid().into(),
+        park.context.as_str().into(),
+        approval.expires.micros().into(),
+        entry.at.micros().into(),
+    ];
+    let asked = vec![
+        approval.id.uuid().into(),
+        entry.tenant.uuid().into(),
+        entry.run.uuid().into(),
+        run.tool_id.uuid().into(),
+        (&*entry.tool).into(),
+        (&*run.version).into(),
+        approval.input.as_str().into(),
+        approval.input_digest.as_str().into(),
+        approval.definition_hash.as_str().into(),
+        approval.seal.as_slice().into(),
+        Value::Text(approval.level.map(tw_model::Level::as_str)),
+        approval.reason.as_str().into(),
+        (&*run.principal).into(),
+        approval.owner.uuid().into(),
+        entry.at.micros().into(),
+        approval.expires.micros().into(),
+    ];
+    [
+        Statement { sql: PARK, values: pending, doing: "parking a call" },
+        Statement { sql: ASK, values: asked, doing: "asking for an approval" },
+    ]
 }
 
-async fn decide(tx: &mut Tx, entry: &Entry, decision: &ApprovalDecision) -> Result<()> {
-    const Q: &str =
-        "UPDATE approvals SET status = $3, decided_by = $4, decided_us = $5, note = $6, changes = $7,
-        input = coalesce($8, input), input_digest = coalesce($9, input_digest), seal = coalesce($10, seal)
-        WHERE tenant_id = $1 AND run_id = $2 AND status = 'pending'";
+const DECIDE: &str =
+    "UPDATE approvals SET status = $1, decided_by = $2, decided_us = $3, note = $4, changes = $5,
+    input = coalesce($6, input), input_digest = coalesce($7, input_digest), seal = coalesce($8, seal)
+    WHERE tenant_id = $9 AND run_id = $10 AND status = 'pending'";
+
+fn decide<'a>(entry: &'a Entry, decision: &'a ApprovalDecision) -> Statement<'a> {
     let (input, digest, seal) = match &decision.input {
         Some((input, digest, seal)) => (Some(input.as_str()), Some(digest.as_str()), Some(&seal[..])),
         None => (None, None, None),
     };
-    within!(tx, c => sqlx::query(Q)
-        .bind(entry.tenant.uuid()).bind(entry.run.uuid()).bind(decision.status).bind(&decision.by)
-        .bind(entry.at.micros()).bind(&decision.note).bind(&decision.changes)
-        .bind(input).bind(digest).bind(seal).execute(c).await.map(drop))
-    .map_err(Error::doing("deciding an approval"))
+    let values = vec![
+        decision.status.into(),
+        Value::Text(decision.by.as_deref()),
+        entry.at.micros().into(),
+        Value::Text(decision.note.as_deref()),
+        Value::Text(decision.changes.as_deref()),
+        Value::Text(input),
+        Value::Text(digest),
+        Value::Bytes(seal),
+        entry.tenant.uuid().into(),
+        entry.run.uuid().into(),
+    ];
+    Statement { sql: DECIDE, values, doing: "deciding an approval" }
 }
 
-async fn move_pending(tx: &mut Tx, entry: &Entry, change: &Change) -> Result<()> {
-    const Q: &str = "UPDATE pending_calls SET state = $3, lease_owner = $4, updated_us = $5
-        WHERE tenant_id = $1 AND run_id = $2 AND state IN ('waiting', 'ready', 'claimed')";
+const MOVE: &str = "UPDATE pending_calls SET state = $1, lease_owner = $2, updated_us = $3
+    WHERE tenant_id = $4 AND run_id = $5 AND state IN ('waiting', 'ready', 'claimed')";
+
+fn move_pending<'a>(entry: &'a Entry, change: &'a Change) -> Statement<'a> {
     let state = match (&change.decision, change.claimed_by) {
         (Some(decision), _) => match decision.status {
             "approved" => "ready",
@@ -174,8 +246,30 @@ async fn move_pending(tx: &mut Tx, entry: &Entry, change: &Change) -> Result<()>
         (None, Some(_)) => "claimed",
         (None, None) => "resolved",
     };
-    within!(tx, c => sqlx::query(Q)
-        .bind(entry.tenant.uuid()).bind(entry.run.uuid()).bind(state)
-        .bind(change.claimed_by.map(ReplicaId::uuid)).bind(entry.at.micros()).execute(c).await.map(drop))
-    .map_err(Error::doing("moving a pending call"))
+    let values = vec![
+        state.into(),
+        Value::Id(change.claimed_by.map(ReplicaId::uuid)),
+        entry.at.micros().into(),
+        entry.tenant.uuid().into(),
+        entry.run.uuid().into(),
+    ];
+    Statement { sql: MOVE, values, doing: "moving a pending call" }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parameters_are_numbered_in_the_order_in_which_they_are_first_named() {
+        for sql in [CLAIM, PARK, ASK, DECIDE, MOVE] {
+            let mut seen = 0;
+            for after in sql.split('$').skip(1) {
+                let digits = after.split(|c: char| !c.is_ascii_digit()).next().unwrap();
+                let number: usize = digits.parse().unwrap();
+                assert!(number <= seen + 1, "${number} comes too early in {sql}");
+                seen = seen.max(number);
+            }
+        }
+    }
 }

@@ -1,258 +1,318 @@
-//! Carries a group out on SQLite. The writer is alone, so reading is locking.
+//! Carries groups out on SQLite, on a thread with a connection of its own. The writer is alone, so reading
+//! is locking.
 
-use std::sync::LazyLock;
-
-use sqlx::{
-    Sqlite, SqliteConnection,
-    query::{Query, QueryAs},
-    sqlite::{SqliteArguments, SqliteRow},
+use std::{
+    collections::HashMap,
+    panic::{AssertUnwindSafe, catch_unwind},
+    sync::{Arc, mpsc},
+    thread,
 };
+
+use rusqlite::{
+    Connection, Row, Statement as Prepared, ToSql, Transaction, TransactionBehavior, params,
+    params_from_iter,
+    types::{ToSqlOutput, Value as Stored, ValueRef},
+};
+use tokio::sync::oneshot;
 use tw_model::{ReplicaId, RunId, SessionId, TenantId};
-use uuid::Uuid;
 
 use super::{
-    entry::Entry,
-    plan::{Found, Plan, PlannedEvent, RunState, existing_runs, stored_sessions},
-    rows::RunRow,
+    entry::{Entry, Rejected},
+    lane::{Group, Outcome},
+    plan::{Found, Plan, RunState, existing_runs, plan, stored_sessions},
+    rows::{self, RunRow, Statement, Value},
 };
-use crate::error::{Error, Result};
+use crate::{
+    db::File,
+    error::{Error, Result},
+};
 
-/// How many rows one statement carries. Each size is prepared once.
-const SIZES: [usize; 7] = [64, 32, 16, 8, 4, 2, 1];
+/// The thread that writes. It ends when this is dropped.
+#[derive(Debug)]
+pub(super) struct Writer {
+    orders: mpsc::Sender<Order>,
+    ended: oneshot::Receiver<()>,
+}
 
-/// A statement in each of [`SIZES`].
-struct Sized([String; SIZES.len()]);
+struct Order {
+    group: Group,
+    answer: oneshot::Sender<Outcome>,
+}
 
-impl Sized {
-    fn new(before: &str, columns: usize, after: &str) -> Self {
-        Self(SIZES.map(|rows| {
-            let mut sql = String::from(before);
-            for row in 0..rows {
-                sql.push_str(if row == 0 { "(" } else { ",(" });
-                for column in 0..columns {
-                    if column != 0 {
-                        sql.push(',');
-                    }
-                    sql.push('?');
-                }
-                sql.push(')');
-            }
-            sql.push_str(after);
-            sql
-        }))
+impl Writer {
+    pub(super) fn start(file: Arc<File>) -> Result<Self> {
+        let (orders, taken) = mpsc::channel();
+        let (end, ended) = oneshot::channel();
+        let thread = thread::Builder::new().name("log".to_owned());
+        let run = move || {
+            run(&file, &taken);
+            // Nobody may wait for it.
+            let _ = end.send(());
+        };
+        thread.spawn(run).map_err(|error| Error::Startup(format!("no thread for the log: {error}")))?;
+        Ok(Self { orders, ended })
     }
 
-    /// The rows in as few pieces as there are statements for, each with its own.
-    fn pieces<'r, T>(&'static self, mut rows: &'r [T]) -> impl Iterator<Item = (&'static str, &'r [T])> {
-        std::iter::from_fn(move || {
-            let index = SIZES.iter().position(|size| *size <= rows.len())?;
-            let (piece, later) = rows.split_at(SIZES[index]);
-            rows = later;
-            Some((self.0[index].as_str(), piece))
-        })
+    pub(super) async fn carry_out(&self, group: Group) -> Outcome {
+        let (answer, answered) = oneshot::channel();
+        // Without a thread there is nobody to keep the other end.
+        let _ = self.orders.send(Order { group, answer });
+        answered.await.unwrap_or_else(|_| Err(Error::crashed()))
+    }
+
+    /// Waits until the connection is closed.
+    pub(super) async fn close(self) {
+        drop(self.orders);
+        let _ = self.ended.await;
     }
 }
 
-type Bound<'q> = Query<'q, Sqlite, SqliteArguments>;
-type BoundAs<'q, R> = QueryAs<'q, Sqlite, R, SqliteArguments>;
-
-/// Runs a sized statement over all rows, in pieces.
-async fn in_pieces<T>(
-    connection: &mut SqliteConnection,
-    statement: &'static Sized,
-    rows: &[T],
-    doing: &'static str,
-    bind: impl Fn(Bound<'static>, &T) -> Bound<'static>,
-) -> Result<()> {
-    for (sql, piece) in statement.pieces(rows) {
-        let query = piece.iter().fold(sqlx::query(sql), &bind);
-        query.execute(&mut *connection).await.map_err(Error::doing(doing))?;
+fn run(file: &File, orders: &mpsc::Receiver<Order>) {
+    let mut connection = None;
+    for Order { group, answer } in orders {
+        let turn = file.turn.blocking_lock();
+        if answer.is_closed() {
+            // Whoever asked has been told that it takes too long.
+            continue;
+        }
+        let written = catch_unwind(AssertUnwindSafe(|| carry_out(file, &mut connection, &group)));
+        let usable = written.is_ok() && connection.as_ref().is_none_or(Connection::is_autocommit);
+        if !usable {
+            connection = None;
+        }
+        drop(turn);
+        // After a panic, which has spoken for itself, the answer is dropped, and that is one too.
+        if let Ok(outcome) = written {
+            let _ = answer.send(outcome);
+        }
     }
-    Ok(())
 }
 
-/// Reads rows by their keys with a sized statement, in pieces.
-async fn find_in_pieces<T, R>(
-    connection: &mut SqliteConnection,
-    statement: &'static Sized,
-    keys: &[T],
-    doing: &'static str,
-    bind: impl Fn(BoundAs<'static, R>, &T) -> BoundAs<'static, R>,
-) -> Result<Vec<R>>
-where
-    R: for<'r> sqlx::FromRow<'r, SqliteRow> + Send + Unpin,
-{
-    let mut found = Vec::new();
-    for (sql, piece) in statement.pieces(keys) {
-        let query = piece.iter().fold(sqlx::query_as(sql), &bind);
-        found.extend(query.fetch_all(&mut *connection).await.map_err(Error::doing(doing))?);
-    }
-    Ok(found)
+fn carry_out(file: &File, connection: &mut Option<Connection>, group: &Group) -> Outcome {
+    let connection = match connection {
+        Some(connection) => connection,
+        None => connection.insert(file.connect().map_err(Error::doing("opening the database file"))?),
+    };
+    let entries = &group.entries();
+    let tx = connection
+        .transaction_with_behavior(TransactionBehavior::Immediate)
+        .map_err(Error::doing("beginning a transaction"))?;
+    let found = find(&tx, entries)?;
+    let refused = claim_keys(&tx, entries, &found)?;
+    let plan = plan(entries, found, &refused);
+    write(&tx, &plan)?;
+    tx.commit().map_err(Error::doing("committing"))?;
+    Ok(plan.answers)
 }
 
-// `CROSS JOIN` makes the database go from the keys to the rows, whatever it believes to know of either.
-static FIND_EPOCHS: LazyLock<Sized> = LazyLock::new(|| {
-    Sized::new(
-        "SELECT e.tenant_id, e.epoch FROM (VALUES ",
-        1,
-        ") AS w CROSS JOIN tenant_epoch e ON e.tenant_id = w.column1",
-    )
-});
+const FIND_EPOCH: &str = "SELECT tenant_id, epoch FROM tenant_epoch WHERE tenant_id = ?1";
+const FIND_RUN: &str =
+    "SELECT id, tenant_id, session_id, status, replica_id, lease_epoch, last_seq, input_seq,
+    output_seq, summary, error, error_code, effect, started_us, finished_us, duration_us
+    FROM runs WHERE tenant_id = ?1 AND id = ?2";
+const FIND_SESSION: &str = "SELECT tenant_id, id, last_seq FROM sessions WHERE tenant_id = ?1 AND id = ?2";
 
-static FIND_RUNS: LazyLock<Sized> = LazyLock::new(|| {
-    Sized::new(
-        "SELECT r.id, r.tenant_id, r.session_id, r.status, r.replica_id, r.lease_epoch, r.last_seq, r.input_seq,
-         r.output_seq, r.summary, r.error, r.error_code, r.effect, r.started_us, r.finished_us, r.duration_us
-         FROM (VALUES ",
-        2,
-        ") AS w CROSS JOIN runs r ON r.tenant_id = w.column1 AND r.id = w.column2",
-    )
-});
-
-static FIND_SESSIONS: LazyLock<Sized> = LazyLock::new(|| {
-    Sized::new(
-        "SELECT s.tenant_id, s.id, s.last_seq FROM (VALUES ",
-        2,
-        ") AS w CROSS JOIN sessions s ON s.tenant_id = w.column1 AND s.id = w.column2",
-    )
-});
-
-pub(super) async fn find(
-    connection: &mut SqliteConnection,
-    entries: &[&Entry],
-    tenants: &[TenantId],
-) -> Result<Found> {
+fn find(tx: &Transaction<'_>, entries: &[&Entry]) -> Result<Found> {
     let mut found = Found::default();
-    let epochs: Vec<(Uuid, i64)> =
-        find_in_pieces(connection, &FIND_EPOCHS, tenants, "reading epochs", |query, tenant| {
-            query.bind(tenant.uuid())
-        })
-        .await?;
-    found.epochs = epochs.into_iter().map(|(tenant, epoch)| (TenantId::from_uuid(tenant), epoch)).collect();
-    let runs: Vec<RunRow> = find_in_pieces(
-        connection,
-        &FIND_RUNS,
-        &existing_runs(entries),
-        "reading runs",
-        |query, (tenant, run)| query.bind(tenant.uuid()).bind(run.uuid()),
-    )
-    .await?;
-    for row in runs {
+    let mut tenants: Vec<_> = entries.iter().map(|entry| entry.tenant).collect();
+    tenants.sort_unstable();
+    tenants.dedup();
+    let epochs = each(tx, FIND_EPOCH, &tenants, |statement, tenant| {
+        statement.query_row([tenant.uuid()], |row| Ok((TenantId::from_uuid(row.get(0)?), row.get(1)?)))
+    });
+    found.epochs = epochs.map_err(Error::doing("reading epochs"))?.into_iter().collect();
+    let runs = each(tx, FIND_RUN, &existing_runs(entries), |statement, (tenant, run)| {
+        statement.query_row([tenant.uuid(), run.uuid()], run_row)
+    });
+    for row in runs.map_err(Error::doing("reading runs"))? {
         found.runs.insert((TenantId::from_uuid(row.tenant_id), RunId::from_uuid(row.id)), row.state()?);
     }
-    let sessions: Vec<(Uuid, Uuid, i64)> = find_in_pieces(
-        connection,
-        &FIND_SESSIONS,
-        &stored_sessions(entries),
-        "reading sessions",
-        |query, (tenant, session)| query.bind(tenant.uuid()).bind(session.uuid()),
-    )
-    .await?;
-    found.sessions = sessions
-        .into_iter()
-        .map(|(tenant, session, seq)| ((TenantId::from_uuid(tenant), SessionId::from_uuid(session)), seq))
-        .collect();
+    let sessions = each(tx, FIND_SESSION, &stored_sessions(entries), |statement, (tenant, session)| {
+        statement.query_row([tenant.uuid(), session.uuid()], |row| {
+            let key = (TenantId::from_uuid(row.get(0)?), SessionId::from_uuid(row.get(1)?));
+            Ok((key, row.get(2)?))
+        })
+    });
+    found.sessions = sessions.map_err(Error::doing("reading sessions"))?.into_iter().collect();
     Ok(found)
 }
 
-static INSERT_RUNS: LazyLock<Sized> = LazyLock::new(|| {
-    Sized::new(
-        "INSERT INTO runs (id, tenant_id, session_id, own_session, parent_run_id, root_run_id, tool_id, tool,
-         version, status, source, channel, mode, principal, actor, effectful, repeatable, replica_id, lease_epoch,
-         last_seq, input_seq, output_seq, summary, error, error_code, effect, started_us, finished_us, duration_us)
-         VALUES ",
-        29,
-        "",
-    )
-});
-
-static INSERT_EVENTS: LazyLock<Sized> = LazyLock::new(|| {
-    Sized::new(
-        "INSERT INTO session_events (tenant_id, session_id, seq, id, type, run_id, tool, actor, payload, at_us)
-         VALUES ",
-        10,
-        "",
-    )
-});
-
-static UPDATE_RUNS: LazyLock<Sized> = LazyLock::new(|| {
-    Sized::new(
-        "UPDATE runs SET status = v.column3, replica_id = v.column4, lease_epoch = v.column5, last_seq = v.column6,
-         input_seq = v.column7, output_seq = v.column8, summary = v.column9, error = v.column10,
-         error_code = v.column11, effect = v.column12, started_us = v.column13, finished_us = v.column14,
-         duration_us = v.column15 FROM (VALUES ",
-        15,
-        ") AS v WHERE runs.tenant_id = v.column1 AND runs.id = v.column2",
-    )
-});
-
-pub(super) async fn write(connection: &mut SqliteConnection, plan: &Plan<'_>) -> Result<()> {
-    in_pieces(connection, &INSERT_RUNS, &plan.new_runs, "writing runs", |query, (entry, run, state)| {
-        let query = query
-            .bind(entry.run.uuid())
-            .bind(entry.tenant.uuid())
-            .bind(entry.session.uuid())
-            .bind(entry.session == entry.run.into())
-            .bind(run.parent.map(RunId::uuid))
-            .bind(run.root.uuid())
-            .bind(run.tool_id.uuid())
-            .bind(entry.tool.clone())
-            .bind(run.version.clone())
-            .bind(state.status.as_str())
-            .bind(run.source.as_str())
-            .bind(run.channel.as_str())
-            .bind(run.mode.as_str())
-            .bind(run.principal.clone())
-            .bind(entry.actor.clone())
-            .bind(run.effectful)
-            .bind(run.repeatable);
-        bind_state(query, state)
-    })
-    .await?;
-    in_pieces(connection, &UPDATE_RUNS, &plan.changed_runs, "writing runs", |query, (tenant, run, state)| {
-        bind_state(query.bind(tenant.uuid()).bind(run.uuid()).bind(state.status.as_str()), state)
-    })
-    .await?;
-    for (tenant, session, seq) in &plan.sessions {
-        sqlx::query("UPDATE sessions SET last_seq = ? WHERE id = ? AND tenant_id = ?")
-            .bind(seq)
-            .bind(session.uuid())
-            .bind(tenant.uuid())
-            .execute(&mut *connection)
-            .await
-            .map_err(Error::doing("numbering events"))?;
+/// Asks for the row of each key, and leaves out those that have none.
+fn each<K, R>(
+    tx: &Transaction<'_>,
+    sql: &str,
+    keys: &[K],
+    ask: impl Fn(&mut Prepared<'_>, &K) -> rusqlite::Result<R>,
+) -> rusqlite::Result<Vec<R>> {
+    if keys.is_empty() {
+        return Ok(Vec::new());
     }
-    in_pieces(connection, &INSERT_EVENTS, &plan.events, "writing events", bind_event).await?;
+    let mut statement = tx.prepare_cached(sql)?;
+    let mut rows = Vec::with_capacity(keys.len());
+    for key in keys {
+        match ask(&mut statement, key) {
+            Ok(row) => rows.push(row),
+            Err(rusqlite::Error::QueryReturnedNoRows) => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(rows)
+}
+
+fn run_row(row: &Row<'_>) -> rusqlite::Result<RunRow> {
+    Ok(RunRow {
+        id: row.get(0)?,
+        tenant_id: row.get(1)?,
+        session_id: row.get(2)?,
+        status: row.get(3)?,
+        replica_id: row.get(4)?,
+        lease_epoch: row.get(5)?,
+        last_seq: row.get(6)?,
+        input_seq: row.get(7)?,
+        output_seq: row.get(8)?,
+        summary: row.get(9)?,
+        error: row.get(10)?,
+        error_code: row.get(11)?,
+        effect: row.get(12)?,
+        started_us: row.get(13)?,
+        finished_us: row.get(14)?,
+        duration_us: row.get(15)?,
+    })
+}
+
+fn claim_keys(tx: &Transaction<'_>, entries: &[&Entry], found: &Found) -> Result<HashMap<usize, Rejected>> {
+    let mut refused = HashMap::new();
+    for (index, claim) in rows::claims(entries, found) {
+        if say(tx, &claim)? == 0 {
+            refused.insert(index, Rejected::Claimed);
+        }
+    }
+    Ok(refused)
+}
+
+/// Says one statement, and returns how many rows it changed.
+fn say(tx: &Transaction<'_>, statement: &Statement<'_>) -> Result<usize> {
+    let said = || tx.prepare_cached(statement.sql)?.execute(params_from_iter(&statement.values));
+    said().map_err(Error::doing(statement.doing))
+}
+
+impl ToSql for Value<'_> {
+    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
+        Ok(match self {
+            Self::Id(Some(id)) => ToSqlOutput::Borrowed(ValueRef::Blob(id.as_bytes())),
+            Self::Text(Some(text)) => ToSqlOutput::Borrowed(ValueRef::Text(text.as_bytes())),
+            Self::Bytes(Some(bytes)) => ToSqlOutput::Borrowed(ValueRef::Blob(bytes)),
+            Self::Number(number) => ToSqlOutput::Owned(Stored::Integer(*number)),
+            Self::Id(None) | Self::Text(None) | Self::Bytes(None) => ToSqlOutput::Owned(Stored::Null),
+        })
+    }
+}
+
+const INSERT_RUN: &str = "INSERT INTO runs (status, replica_id, lease_epoch, last_seq, input_seq, output_seq,
+    summary, error, error_code, effect, started_us, finished_us, duration_us, tenant_id, id, session_id,
+    own_session, parent_run_id, root_run_id, tool_id, tool, version, source, channel, mode, principal, actor,
+    effectful, repeatable) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18,
+    ?19, ?20, ?21, ?22, ?23, ?24, ?25, ?26, ?27, ?28, ?29)";
+const UPDATE_RUN: &str = "UPDATE runs SET status = ?1, replica_id = ?2, lease_epoch = ?3, last_seq = ?4,
+    input_seq = ?5, output_seq = ?6, summary = ?7, error = ?8, error_code = ?9, effect = ?10, started_us = ?11,
+    finished_us = ?12, duration_us = ?13 WHERE tenant_id = ?14 AND id = ?15";
+/// Names no column that an index knows, so that no index is looked at.
+const NUMBER_RUN: &str = "UPDATE runs SET last_seq = ?1 WHERE tenant_id = ?2 AND id = ?3";
+const NUMBER_SESSION: &str = "UPDATE sessions SET last_seq = ?1 WHERE tenant_id = ?2 AND id = ?3";
+const INSERT_EVENT: &str = "INSERT INTO session_events
+    (tenant_id, session_id, seq, id, type, run_id, tool, actor, payload, at_us)
+    VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)";
+
+fn write(tx: &Transaction<'_>, plan: &Plan<'_>) -> Result<()> {
+    write_runs(tx, plan).map_err(Error::doing("writing runs"))?;
+    number_sessions(tx, plan).map_err(Error::doing("numbering events"))?;
+    write_events(tx, plan).map_err(Error::doing("writing events"))?;
+    for statement in rows::waits(plan) {
+        say(tx, &statement)?;
+    }
     Ok(())
 }
 
-fn bind_state(query: Bound<'static>, state: &RunState) -> Bound<'static> {
-    query
-        .bind(state.replica.map(ReplicaId::uuid))
-        .bind(state.lease_epoch)
-        .bind(state.last_seq)
-        .bind(state.input_seq)
-        .bind(state.output_seq)
-        .bind(state.summary.clone())
-        .bind(state.error.clone())
-        .bind(state.error_code.clone())
-        .bind(state.effect.clone())
-        .bind(state.started_us)
-        .bind(state.finished_us)
-        .bind(state.duration_us)
+fn write_runs(tx: &Transaction<'_>, plan: &Plan<'_>) -> rusqlite::Result<()> {
+    let mut insert = tx.prepare_cached(INSERT_RUN)?;
+    for (entry, run, state) in &plan.new_runs {
+        bind_state(&mut insert, state)?;
+        bind_key(&mut insert, entry.tenant, entry.run)?;
+        insert.raw_bind_parameter(16, entry.session.uuid())?;
+        insert.raw_bind_parameter(17, entry.session == entry.run.into())?;
+        insert.raw_bind_parameter(18, run.parent.map(RunId::uuid))?;
+        insert.raw_bind_parameter(19, run.root.uuid())?;
+        insert.raw_bind_parameter(20, run.tool_id.uuid())?;
+        insert.raw_bind_parameter(21, &*entry.tool)?;
+        insert.raw_bind_parameter(22, &*run.version)?;
+        insert.raw_bind_parameter(23, run.source.as_str())?;
+        insert.raw_bind_parameter(24, run.channel.as_str())?;
+        insert.raw_bind_parameter(25, run.mode.as_str())?;
+        insert.raw_bind_parameter(26, &*run.principal)?;
+        insert.raw_bind_parameter(27, &*entry.actor)?;
+        insert.raw_bind_parameter(28, run.effectful)?;
+        insert.raw_bind_parameter(29, run.repeatable)?;
+        insert.raw_execute()?;
+    }
+    let mut update = tx.prepare_cached(UPDATE_RUN)?;
+    let mut number = tx.prepare_cached(NUMBER_RUN)?;
+    for changed in &plan.changed_runs {
+        if changed.only_numbered {
+            number.execute(params![changed.state.last_seq, changed.tenant.uuid(), changed.run.uuid()])?;
+        } else {
+            bind_state(&mut update, &changed.state)?;
+            bind_key(&mut update, changed.tenant, changed.run)?;
+            update.raw_execute()?;
+        }
+    }
+    Ok(())
 }
 
-fn bind_event(query: Bound<'static>, planned: &PlannedEvent<'_>) -> Bound<'static> {
-    let (entry, event) = (planned.entry, &planned.entry.events[planned.index]);
-    query
-        .bind(entry.tenant.uuid())
-        .bind(entry.session.uuid())
-        .bind(planned.seq)
-        .bind(event.id.uuid())
-        .bind(event.kind.as_str())
-        .bind(entry.run.uuid())
-        .bind(entry.tool.clone())
-        .bind(entry.actor.clone())
-        .bind(event.payload.clone())
-        .bind(entry.at.micros())
+fn bind_state(statement: &mut Prepared<'_>, state: &RunState) -> rusqlite::Result<()> {
+    statement.raw_bind_parameter(1, state.status.as_str())?;
+    statement.raw_bind_parameter(2, state.replica.map(ReplicaId::uuid))?;
+    statement.raw_bind_parameter(3, state.lease_epoch)?;
+    statement.raw_bind_parameter(4, state.last_seq)?;
+    statement.raw_bind_parameter(5, state.input_seq)?;
+    statement.raw_bind_parameter(6, state.output_seq)?;
+    statement.raw_bind_parameter(7, state.summary.as_deref())?;
+    statement.raw_bind_parameter(8, state.error.as_deref())?;
+    statement.raw_bind_parameter(9, state.error_code.as_deref())?;
+    statement.raw_bind_parameter(10, state.effect.as_deref())?;
+    statement.raw_bind_parameter(11, state.started_us)?;
+    statement.raw_bind_parameter(12, state.finished_us)?;
+    statement.raw_bind_parameter(13, state.duration_us)
+}
+
+/// After what [`bind_state`] binds.
+fn bind_key(statement: &mut Prepared<'_>, tenant: TenantId, run: RunId) -> rusqlite::Result<()> {
+    statement.raw_bind_parameter(14, tenant.uuid())?;
+    statement.raw_bind_parameter(15, run.uuid())
+}
+
+fn number_sessions(tx: &Transaction<'_>, plan: &Plan<'_>) -> rusqlite::Result<()> {
+    for (tenant, session, seq) in &plan.sessions {
+        tx.prepare_cached(NUMBER_SESSION)?.execute(params![seq, tenant.uuid(), session.uuid()])?;
+    }
+    Ok(())
+}
+
+fn write_events(tx: &Transaction<'_>, plan: &Plan<'_>) -> rusqlite::Result<()> {
+    let mut insert = tx.prepare_cached(INSERT_EVENT)?;
+    for planned in &plan.events {
+        let (entry, event) = (planned.entry, &planned.entry.events[planned.index]);
+        insert.execute(params![
+            entry.tenant.uuid(),
+            entry.session.uuid(),
+            planned.seq,
+            event.id.uuid(),
+            event.kind.as_str(),
+            entry.run.uuid(),
+            &*entry.tool,
+            &*entry.actor,
+            event.payload,
+            entry.at.micros(),
+        ])?;
+    }
+    Ok(())
 }

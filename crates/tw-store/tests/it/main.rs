@@ -4,6 +4,7 @@
 mod audit;
 mod fence;
 mod keys;
+mod log;
 mod logins;
 mod lookup;
 mod meta;
