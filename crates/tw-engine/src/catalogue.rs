@@ -26,6 +26,8 @@ pub(crate) enum Body {
     Code(RunFn),
     /// What came in goes out.
     Echo,
+    /// The engine's own: makes and changes tools.
+    ManageTools,
 }
 
 /// A tool, ready to be called: its definition, compiled schemas, and what runs.
@@ -75,7 +77,8 @@ impl Tool {
         def.enabled = if def.enabled == Some(false) { def.enabled } else { enabled.or(def.enabled) };
         def.is_active = def.is_active && is_active.unwrap_or(true);
         def.status = status.unwrap_or(def.status);
-        def.policy = permission_policy.or(def.policy);
+        // Who makes tools could otherwise make one that lets it make more without a word.
+        def.policy = if self.always_asks() { def.policy } else { permission_policy.or(def.policy) };
         def.level = permission_level.max(def.level);
         def.visible = visible.or(def.visible);
         def.timeout_ms = timeout_ms.unwrap_or(def.timeout_ms);
@@ -93,6 +96,11 @@ impl Tool {
 }
 
 impl Tool {
+    /// Whether no override takes the question away.
+    fn always_asks(&self) -> bool {
+        matches!(self.body, Body::ManageTools)
+    }
+
     /// The tool as every tenant has it, by the operator's word.
     fn for_everybody(&self, stored: &StoredOverride) -> Self {
         let mut tool = self.with(stored);
@@ -107,6 +115,8 @@ impl Tool {
 pub enum CatalogueError {
     #[error(transparent)]
     Duplicate(#[from] toolwright_sdk::DuplicateSlug),
+    #[error("a tool claims the slug `{slug}`, which the engine has for one of its own: {place}")]
+    Reserved { slug: Slug, place: String },
     #[error("the {part} schema of `{slug}` ({place}) cannot be used: {source}")]
     Schema { part: &'static str, slug: Slug, place: String, source: tw_schema::SchemaFault },
 }
@@ -256,6 +266,13 @@ impl View {
     pub(crate) fn slug(&self) -> &TenantSlug {
         &self.tenant.slug
     }
+
+    /// Whether the operator has switched a tool of the program off for every tenant.
+    pub(crate) fn is_off_for_everybody(&self, slug: &Slug) -> bool {
+        let of_tool = |stored: &&StoredOverride| stored.slug.eq_ignore_ascii_case(slug.as_str());
+        let said = self.layers.everybody.iter().find(of_tool);
+        said.is_some_and(|stored| stored.layer.enabled == Some(false))
+    }
 }
 
 /// The views of all tenants that were asked for, each replaced when its epoch moves on.
@@ -274,8 +291,14 @@ impl Catalogue {
         schemas: SchemaCache,
     ) -> Result<Self, CatalogueError> {
         let mut code = Tools::default();
+        let own = crate::admin::manage_tools();
+        code.add(Entry::Code(Arc::new(prepare(own, Body::ManageTools, "the engine", &schemas)?)));
         for tool in registered {
-            code.add(Entry::Code(Arc::new(prepare(tool, &schemas)?)));
+            let (def, place) = ((tool.define)(), tool.place.to_string());
+            if code.get(def.slug.as_str()).is_some() {
+                return Err(CatalogueError::Reserved { slug: def.slug, place });
+            }
+            code.add(Entry::Code(Arc::new(prepare(def, Body::Code(tool.run), &place, &schemas)?)));
         }
         Ok(Self { store, code: Arc::new(code), schemas, views: RwLock::default() })
     }
@@ -391,13 +414,12 @@ impl Catalogue {
     }
 }
 
-fn prepare(tool: &CodeTool, schemas: &SchemaCache) -> Result<Tool, CatalogueError> {
-    let def = (tool.define)();
+fn prepare(def: ToolDef, body: Body, place: &str, schemas: &SchemaCache) -> Result<Tool, CatalogueError> {
     let compile = |part, document| {
         schemas.get_or_compile(document).map_err(|source| CatalogueError::Schema {
             part,
             slug: def.slug.clone(),
-            place: tool.place.to_string(),
+            place: place.to_owned(),
             source,
         })
     };
@@ -407,7 +429,7 @@ fn prepare(tool: &CodeTool, schemas: &SchemaCache) -> Result<Tool, CatalogueErro
         definition_hash: definition_hash(&def),
         input,
         output,
-        body: Body::Code(tool.run),
+        body,
         slug: Arc::from(def.slug.as_str()),
         version: Arc::from(def.version.to_string()),
         revision: 0,

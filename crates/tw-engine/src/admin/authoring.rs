@@ -10,18 +10,15 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 use tw_model::{
-    Caller, Definition, Layer, Level, Policy, Slug, Switches, Timestamp, ToolDef, ToolId, ToolStatus,
+    Actor, Caller, Definition, Layer, Level, Policy, Slug, Switches, Timestamp, ToolDef, ToolId, ToolStatus,
     redacted,
 };
 use tw_schema::{Digest, Fault, canonical, canonical_manifest, canonical_patch};
-use tw_store::{Changed, Left, NewAudit, Note, Override, StoredTool, moment_after};
+use tw_store::{By, Changed, Left, NewAudit, Note, Override, StoredTool, moment_after};
 
 use self::draft::Sent;
 pub use self::history::{Compared, History, UsedBy};
-use super::{
-    by,
-    tools::{Listed, find},
-};
+use super::tools::{Listed, find};
 use crate::{
     Engine,
     catalogue::{Entry, View},
@@ -39,6 +36,17 @@ pub struct Asked<'a> {
     /// The mark the tool had when it was read; `None` for however it is.
     pub mark: Option<&'a str>,
     pub request_id: Option<&'a str>,
+    /// Who it is that changes something, where that is not whoever's right it is done by.
+    pub actor: Option<&'a Actor>,
+}
+
+/// Who did it, for the audit log and the history.
+fn by(caller: &Caller, asked: Asked<'_>) -> By {
+    let by = super::by(caller, asked.request_id);
+    match asked.actor {
+        None => by,
+        Some(actor) => By { actor: serde_json::to_string(actor).expect("an actor is plain JSON"), ..by },
+    }
 }
 
 /// Names a tool as it stands.
@@ -102,7 +110,7 @@ impl Engine {
         names_are_free(&view, id, &slug, &definition)?;
         let text = checked(&slug, definition).await?;
         let now = Timestamp::now();
-        let by = by(caller, asked.request_id);
+        let by = by(caller, asked);
         let mut stored = StoredTool {
             id,
             slug: slug.clone(),
@@ -175,26 +183,7 @@ impl Engine {
     ) -> Result<Listed> {
         for _ in 0..TRIES {
             let (stored, view) = self.stored(caller, id, asked).await?;
-            let mut after = stored.clone();
-            let mut definition: Definition = parse(&stored.definition)?;
-            let mut sent = Sent::new(members(body)?);
-            sent.drop_read_only(Layer::TenantCustom);
-            let _ = sent.take::<bool>("publish");
-            if let Some(slug) = read_slug(&mut sent)
-                && slug.key() != stored.slug.key()
-            {
-                sent.say("/slug", "cannot be changed; clone the tool under another one");
-            }
-            if let Some(Some(version)) = sent.take::<String>("version")
-                && version != stored.version
-            {
-                sent.say("/version", "is changed by `POST /api/tools/{tool}/version?new_version=X.Y.Z`");
-            }
-            sent.onto(&mut definition);
-            sent.switch(&mut after.switches);
-            sent.refuse_unknown();
-            faultless(sent.faults)?;
-            names_are_free(&view, id, &stored.slug, &definition)?;
+            let (mut after, definition) = with_change(&stored, &view, body)?;
             let text = checked(&stored.slug, definition).await?;
             after.definition = text;
             after.revision += 1;
@@ -309,7 +298,7 @@ impl Engine {
                 let listed = Listed::new(entry, super::tools::side_of(caller), available)?;
                 is_as_read(&listed.mark, asked)?;
                 let scope = self.inner.store.tenant(caller.tenant);
-                let by = by(caller, asked.request_id);
+                let by = by(caller, asked);
                 let removed = scope.remove_override(&tool.def.slug, &by).await;
                 if !removed.map_err(Error::store("removing an override"))? {
                     let why =
@@ -383,7 +372,7 @@ impl Engine {
         let hash = content_hash(&after.definition);
         let left = Left { notes, content_hash: &hash, audit };
         let scope = self.inner.store.tenant(caller.tenant);
-        let by = by(caller, asked.request_id);
+        let by = by(caller, asked);
         let changed = scope.update_tool(&after, before.updated, left, &by).await;
         match changed.map_err(Error::store("changing a tool"))? {
             Changed::Done(()) => Ok(true),
@@ -421,7 +410,7 @@ impl Engine {
             is_as_read(&format!("{}-{revision}", shown.version), asked)?;
             let mut layer = stored.map(|stored| stored.layer).unwrap_or_default();
             read_layer(&body, &mut layer, shown, &written)?;
-            let by = by(caller, asked.request_id);
+            let by = by(caller, asked);
             let changed = scope.set_override(&shown.slug, layer, Some(revision), &by).await;
             match changed.map_err(Error::store("changing a tool"))? {
                 Changed::Done(_) => return self.after_change(caller, &shown.id.to_string()).await,
@@ -432,6 +421,56 @@ impl Engine {
             }
         }
         Err(busy())
+    }
+}
+
+/// A tool with a change to it, and what it would say, which is yet to be checked as a whole.
+fn with_change(stored: &StoredTool, view: &View, body: &Value) -> Result<(StoredTool, Definition)> {
+    let mut after = stored.clone();
+    let mut definition: Definition = parse(&stored.definition)?;
+    let mut sent = Sent::new(members(body)?);
+    sent.drop_read_only(Layer::TenantCustom);
+    let _ = sent.take::<bool>("publish");
+    if let Some(slug) = read_slug(&mut sent)
+        && slug.key() != stored.slug.key()
+    {
+        sent.say("/slug", "cannot be changed; clone the tool under another one");
+    }
+    if let Some(Some(version)) = sent.take::<String>("version")
+        && version != stored.version
+    {
+        sent.say("/version", "is changed by `POST /api/tools/{tool}/version?new_version=X.Y.Z`");
+    }
+    sent.onto(&mut definition);
+    sent.switch(&mut after.switches);
+    sent.refuse_unknown();
+    faultless(sent.faults)?;
+    names_are_free(view, stored.id, &stored.slug, &definition)?;
+    Ok((after, definition))
+}
+
+impl Engine {
+    /// Whether a tool could be made of this, as far as that can be known before it is tried.
+    pub(super) async fn check_new(&self, view: &View, body: &Value) -> Result<()> {
+        let New { slug, definition, .. } = read_new(body)?;
+        names_are_free(view, ToolId::new(), &slug, &definition)?;
+        checked(&slug, definition).await.map(drop)
+    }
+
+    /// Whether a tool could be changed like this, as far as that can be known before it is tried.
+    pub(super) async fn check_change(&self, view: &View, entry: &Entry, body: &Value) -> Result<()> {
+        let body = canonical_patch(body).map_err(faulty)?;
+        match entry {
+            Entry::Own(own) => {
+                let (_, definition) = with_change(&own.stored, view, &body)?;
+                checked(&own.stored.slug, definition).await.map(drop)
+            }
+            Entry::Code(tool) => {
+                let written = self.inner.catalogue.as_written(tool.def.id);
+                let written = written.ok_or(Error::NotFound { what: "tool" })?;
+                read_layer(&body, &mut Override::default(), &tool.def, &written.def)
+            }
+        }
     }
 }
 

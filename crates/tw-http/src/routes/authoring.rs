@@ -56,7 +56,7 @@ pub(crate) async fn create(
     JsonBytes(body, bytes): JsonBytes<Value>,
 ) -> Result<Response> {
     once(app.clone(), permit.caller().clone(), key.of("tools", &bytes), async move {
-        let asked = Asked { mark: None, request_id: Some(&id) };
+        let asked = Asked { mark: None, request_id: Some(&id), actor: None };
         let made = app.engine.create_tool(&permit, &body, asked).await?;
         let location = format!("/api/tools/{}", made.def.slug);
         Ok(whole(StatusCode::CREATED, &made).with(header::LOCATION, &location))
@@ -85,7 +85,7 @@ pub(crate) async fn change(
     let mark = mark(&headers)?;
     let route = format!("tools/{}", name.to_ascii_lowercase());
     once(app.clone(), permit.caller().clone(), key.of(&route, &bytes), async move {
-        let asked = Asked { mark: mark.as_deref(), request_id: Some(&id) };
+        let asked = Asked { mark: mark.as_deref(), request_id: Some(&id), actor: None };
         Ok(whole(StatusCode::OK, &app.engine.change_tool(&permit, &name, &body, asked).await?))
     })
     .await
@@ -126,7 +126,7 @@ pub(crate) async fn remove(
     headers: HeaderMap,
 ) -> Result<StatusCode> {
     let mark = mark(&headers)?;
-    let asked = Asked { mark: mark.as_deref(), request_id: Some(&id) };
+    let asked = Asked { mark: mark.as_deref(), request_id: Some(&id), actor: None };
     app.engine.remove_tool(&permit, &name, asked).await?;
     Ok(StatusCode::NO_CONTENT)
 }
@@ -150,7 +150,7 @@ pub(crate) async fn publish(
     let mark = mark(&headers)?;
     let route = format!("tools/{}/publish", name.to_ascii_lowercase());
     once(app.clone(), permit.caller().clone(), key.of(&route, &bytes), async move {
-        let asked = Asked { mark: mark.as_deref(), request_id: Some(&id) };
+        let asked = Asked { mark: mark.as_deref(), request_id: Some(&id), actor: None };
         Ok(whole(StatusCode::OK, &app.engine.publish_tool(&permit, &name, asked).await?))
     })
     .await
@@ -182,7 +182,7 @@ pub(crate) async fn version(
         .ok_or_else(|| Problem::invalid("/new_version", "is needed, such as 1.2.3"))?;
     let route = format!("tools/{}/version/{number}", name.to_ascii_lowercase());
     once(app.clone(), permit.caller().clone(), key.of(&route, &bytes), async move {
-        let asked = Asked { mark: mark.as_deref(), request_id: Some(&id) };
+        let asked = Asked { mark: mark.as_deref(), request_id: Some(&id), actor: None };
         Ok(whole(StatusCode::OK, &app.engine.new_version(&permit, &name, &number, asked).await?))
     })
     .await
@@ -204,7 +204,7 @@ pub(crate) async fn clone(
 ) -> Result<Response> {
     let route = format!("tools/{}/clone", name.to_ascii_lowercase());
     once(app.clone(), permit.caller().clone(), key.of(&route, &bytes), async move {
-        let asked = Asked { mark: None, request_id: Some(&id) };
+        let asked = Asked { mark: None, request_id: Some(&id), actor: None };
         let made = app.engine.clone_tool(&permit, &name, &body, asked).await?;
         let location = format!("/api/tools/{}", made.def.slug);
         Ok(whole(StatusCode::CREATED, &made).with(header::LOCATION, &location))
@@ -321,7 +321,7 @@ pub(crate) async fn restore(
     let (mark, revision) = (mark(&headers)?, number(&revision)?);
     let route = format!("tools/{}/restore/{revision}", name.to_ascii_lowercase());
     once(app.clone(), permit.caller().clone(), key.of(&route, &bytes), async move {
-        let asked = Asked { mark: mark.as_deref(), request_id: Some(&id) };
+        let asked = Asked { mark: mark.as_deref(), request_id: Some(&id), actor: None };
         Ok(whole(StatusCode::OK, &app.engine.restore_tool(&permit, &name, revision, asked).await?))
     })
     .await
