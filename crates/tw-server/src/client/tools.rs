@@ -15,9 +15,11 @@ use anyhow::{Context, Result};
 use clap::Subcommand;
 use serde::Serialize;
 use serde_json::{Value, value::RawValue};
+use tw_model::Slug;
 
 use super::{Server, field, items};
 use crate::{
+    config::Place,
     fail::Hint,
     output::{self, block},
 };
@@ -102,6 +104,32 @@ pub(crate) enum Command {
         /// Its slug or id
         tool: String,
     },
+    /// Tell why somebody sees a tool or may call it, or why not
+    Explain {
+        /// Its slug or id
+        tool: String,
+        /// A member of the tenant, by id [default: whoever the key stands for]
+        #[arg(long, value_name = "ID", conflicts_with = "for_key")]
+        user: Option<String>,
+        /// Whoever an API key stands for, by the key's id
+        #[arg(long, value_name = "ID")]
+        for_key: Option<String>,
+    },
+    /// Switch a tool of the program for every tenant, on the database itself
+    #[command(after_help = "Examples:\n  \
+        toolwright tools switch roi-calculator off --data-dir ./data\n  \
+        toolwright tools switch roi-calculator default --database-url postgres://…\n\n\
+        Running servers notice within a second. `off` holds whatever a tenant says; `on` is what a tenant has\n\
+        that says nothing; `default` leaves it to the tool's author and each tenant.")]
+    Switch {
+        #[command(flatten)]
+        place: Place,
+        /// The tool's slug
+        slug: Slug,
+        /// on, off or default
+        #[arg(value_parser = ["on", "off", "default"])]
+        to: String,
+    },
     /// Write the tenant's own tools to files, one for each, fit for version control
     #[command(after_help = "Example:\n  toolwright tools export --out tools/\n\n\
         A file is named after its tool and says what was saved last, without ids and times. Secrets are\n\
@@ -161,9 +189,18 @@ struct Body {
 }
 
 pub(crate) async fn run(server: &Server, command: Command) -> Result<ExitCode> {
-    let client = server.client()?;
     let json = server.json;
+    if let Command::Switch { place, slug, to } = &command {
+        crate::operator::tools::switch(place, slug, to, json).await?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let client = server.client()?;
     match command {
+        // Needs no server, and is done by now.
+        Command::Switch { .. } => {}
+        Command::Explain { tool, user, for_key } => {
+            authoring::explain(&client, &tool, user, for_key, json).await?;
+        }
         Command::Create { file } => authoring::create(&client, &file, json).await?,
         Command::Patch { tool, file } => authoring::patch(&client, &tool, &file, json).await?,
         Command::Publish { tool } => authoring::publish(&client, &tool, json).await?,

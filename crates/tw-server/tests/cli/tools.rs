@@ -15,7 +15,7 @@ struct Scene {
     server: Running,
     key: String,
     files: tempfile::TempDir,
-    _world: World,
+    world: World,
 }
 
 impl Scene {
@@ -23,7 +23,7 @@ impl Scene {
         let world = World::new();
         let server = world.serve("");
         let key = server.said("api key: ").to_owned();
-        Self { server, key, files: tempfile::tempdir().unwrap(), _world: world }
+        Self { server, key, files: tempfile::tempdir().unwrap(), world }
     }
 
     fn run(&self, line: &str) -> Output {
@@ -262,4 +262,62 @@ fn rows_of_an_older_registry_get_its_defaults_and_are_live_where_they_were() {
         scene.imported(&dir, 0),
         pairs(&[("active.json", "unchanged"), ("inactive.json", "unchanged")])
     );
+}
+
+#[test]
+fn explanation_names_every_step_and_the_one_that_failed() {
+    let scene = Scene::new();
+    let said = scene.ok("tools explain roi-calculator");
+    assert!(said.contains("decision  allow") && said.contains("yes  status: it is published"), "{said}");
+    let viewer = scene.world.json("keys create --role viewer --name looker --json");
+    let line = format!("tools explain roi-calculator --for-key {}", viewer["id"].as_str().unwrap());
+    let explained = scene.json(&line);
+    assert_eq!(
+        (&explained["visible"], &explained["callable"], &explained["decision"], &explained["rule"]),
+        (&json!(true), &json!(false), &json!("deny"), &json!("may_run"))
+    );
+    assert!(scene.refused("tools explain nothing-of-ours").contains("TOOL_NOT_FOUND"));
+    let nobody = "tools explain roi-calculator --user 01932c07-5f1a-7cc0-9d3c-2f7a1f0e8a11";
+    assert!(scene.refused(nobody).contains("NOT_FOUND"));
+}
+
+#[test]
+fn operator_switches_a_tool_off_for_every_tenant_of_a_running_server() {
+    let scene = Scene::new();
+    scene.world.ok("tenants create acme");
+    scene.world.ok("users create ada@acme.example --tenant acme --role admin");
+    let acme = scene.world.ok("keys create --tenant acme --role admin");
+    let keys = [scene.key.as_str(), acme.trim()];
+    let until = |available: bool| {
+        for key in keys {
+            let end = std::time::Instant::now() + std::time::Duration::from_secs(20);
+            loop {
+                let shown = stdout(&scene.server.ask("tools show roi-calculator --json", key));
+                let tool: Value = serde_json::from_str(&shown).unwrap();
+                if tool["available"] == available {
+                    break;
+                }
+                assert!(std::time::Instant::now() < end, "{tool}");
+            }
+        }
+    };
+    until(true);
+    scene.world.ok("tools switch roi-calculator off");
+    until(false);
+    for key in keys {
+        let refused = stderr(&scene.server.ask("tools run roi-calculator", key));
+        assert!(refused.contains("TOOL_NOT_FOUND"), "{refused}");
+    }
+    // One tenant cannot undo it.
+    let change = scene.file("on.json", &json!({ "enabled": true }));
+    scene.ok(&format!("tools patch roi-calculator {}", change.display()));
+    until(false);
+    let explained = scene.json("tools explain roi-calculator");
+    assert_eq!(explained["rule"], "switched_on_for_everybody");
+
+    let switched = scene.world.json("tools switch roi-calculator default --json");
+    assert_eq!(switched, json!({ "tool": "roi-calculator", "enabled": null }));
+    until(true);
+    let refused = scene.world.refused("tools switch nothing-of-ours off");
+    assert!(refused.contains("nothing-of-ours") && refused.contains("part of the program"), "{refused}");
 }

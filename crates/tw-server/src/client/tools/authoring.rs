@@ -114,3 +114,27 @@ pub(super) async fn compare(
     }
     Ok(())
 }
+
+pub(super) async fn explain(
+    client: &Client,
+    tool: &str,
+    user: Option<String>,
+    key: Option<String>,
+    as_json: bool,
+) -> Result<()> {
+    let explained = client.get(&["tools", tool, "explain"], &[("user", user), ("key", key)]).await?;
+    if as_json {
+        return output::json(&explained);
+    }
+    let mut pairs = vec![("subject", words(&explained["subject"]))];
+    for name in ["visible", "callable", "decision", "reason", "rule"] {
+        pairs.push((name, field(&explained, name)));
+    }
+    output::pairs(&pairs)?;
+    for check in explained["checks"].as_array().into_iter().flatten() {
+        let mark = if check["passed"] == true { "yes" } else { "no " };
+        let line = format!("{mark}  {}: {}", field(check, "check"), field(check, "reason"));
+        output::say(&output::clean(&line))?;
+    }
+    Ok(())
+}
