@@ -12,6 +12,7 @@ mod kill;
 mod load;
 mod outage;
 mod people;
+mod registry;
 mod replicas;
 mod rights;
 mod shutdown;
