@@ -14,7 +14,7 @@ use serde_json::json;
 use toolwright_sdk::{CodeTool, RunFn};
 use tw_model::{Layer, Slug, TenantId, TenantSlug, ToolDef, ToolId, ToolStatus};
 use tw_schema::{Schema, SchemaCache};
-use tw_store::{Override, Store, StoredOverride, StoredTool, Tenant};
+use tw_store::{Override, ReadTool, Store, StoredOverride, Tenant};
 
 pub(crate) use self::own::{Own, Side};
 use crate::error::{Error, Result};
@@ -179,9 +179,22 @@ pub(crate) struct Tools {
 }
 
 impl Tools {
-    fn add(&mut self, entry: Entry) {
-        self.by_slug.insert(entry.slug().key(), entry.clone());
-        self.by_id.insert(entry.id(), entry);
+    fn add(&mut self, tool: Arc<Tool>) {
+        self.by_slug.insert(tool.def.slug.key(), Entry::Code(Arc::clone(&tool)));
+        self.by_id.insert(tool.def.id, Entry::Code(tool));
+    }
+
+    /// As [`Tools::add`], for a tenant that may have a tool of its own under the same name.
+    fn add_for(&mut self, tool: Arc<Tool>, tenant: &TenantSlug) {
+        let key = tool.def.slug.key();
+        let own = match self.by_slug.get(&key) {
+            Some(Entry::Own(own)) if is_of_others(&tool.def, tenant) => Some(Entry::Own(Arc::clone(own))),
+            _ => None,
+        };
+        self.add(tool);
+        if let Some(own) = own {
+            self.by_slug.insert(key, own);
+        }
     }
 
     /// By id, slug or alias.
@@ -209,30 +222,46 @@ impl Tools {
         self.get(name).is_some_and(|entry| entry.id() != id)
     }
 
-    /// Takes in a tool of the tenant's own as it is now.
-    fn put(&mut self, stored: StoredTool, tenant: &TenantSlug) {
-        let (id, key) = (stored.id, stored.slug.key());
+    /// Forgets a tool of the tenant's own.
+    fn forget(&mut self, id: ToolId) {
         if let Some(Entry::Own(before)) = self.by_id.remove(&id) {
+            let key = before.stored.slug.key();
             if matches!(self.by_slug.get(&key), Some(Entry::Own(own)) if own.stored.id == id) {
                 self.by_slug.remove(&key);
             }
-            self.aliases.retain(|_, of| *of != before.stored.id);
+            self.aliases.retain(|_, of| *of != id);
         }
+    }
+
+    /// Takes in a tool of the tenant's own as it is now.
+    fn put(&mut self, read: ReadTool, tenant: &TenantSlug) {
+        let stored = match read {
+            ReadTool::Tool(stored) => stored,
+            // One that cannot be read must not take the others with it, nor go on as it was.
+            ReadTool::Unreadable { id, why } => {
+                self.forget(id);
+                return left_out(id, &why);
+            }
+        };
+        let (id, key) = (stored.id, stored.slug.key());
+        self.forget(id);
         if stored.is_deleted {
             return;
         }
         let own = match Own::read(stored) {
             Ok(own) => own,
-            // One that cannot be read must not take the others with it.
-            Err(error) => {
-                return tracing::error!(%id, error = &error as &dyn std::error::Error, "a tool is left out");
-            }
+            Err(error) => return left_out(id, &error),
         };
         // A tool of the program that the tenant can see is never hidden behind one of its own.
-        let hidden = matches!(self.by_slug.get(&key), Some(Entry::Code(code))
-            if code.def.in_catalogue(tenant.as_str()) != Err("not_for_this_tenant"));
+        let hidden =
+            matches!(self.by_slug.get(&key), Some(Entry::Code(code)) if !is_of_others(&code.def, tenant));
         for alias in own.aliases() {
-            self.aliases.insert(alias.to_ascii_lowercase(), id);
+            let alias = alias.to_ascii_lowercase();
+            if matches!(self.by_slug.get(&alias), Some(Entry::Code(code)) if is_of_others(&code.def, tenant))
+            {
+                self.by_slug.remove(&alias);
+            }
+            self.aliases.insert(alias, id);
         }
         let entry = Entry::Own(Arc::new(own));
         if !hidden {
@@ -240,6 +269,15 @@ impl Tools {
         }
         self.by_id.insert(id, entry);
     }
+}
+
+fn left_out(id: ToolId, error: &(dyn std::error::Error + 'static)) {
+    tracing::error!(%id, error, "a tool is left out");
+}
+
+/// Whether a tool of the program is there for other tenants only.
+fn is_of_others(def: &ToolDef, tenant: &TenantSlug) -> bool {
+    def.in_catalogue(tenant.as_str()) == Err("not_for_this_tenant")
 }
 
 /// A tenant as of one epoch: its settings, and its tools.
@@ -292,13 +330,13 @@ impl Catalogue {
     ) -> Result<Self, CatalogueError> {
         let mut code = Tools::default();
         let own = crate::admin::manage_tools();
-        code.add(Entry::Code(Arc::new(prepare(own, Body::ManageTools, "the engine", &schemas)?)));
+        code.add(Arc::new(prepare(own, Body::ManageTools, "the engine", &schemas)?));
         for tool in registered {
             let (def, place) = ((tool.define)(), tool.place.to_string());
             if code.get(def.slug.as_str()).is_some() {
                 return Err(CatalogueError::Reserved { slug: def.slug, place });
             }
-            code.add(Entry::Code(Arc::new(prepare(def, Body::Code(tool.run), &place, &schemas)?)));
+            code.add(Arc::new(prepare(def, Body::Code(tool.run), &place, &schemas)?));
         }
         Ok(Self { store, code: Arc::new(code), schemas, views: RwLock::default() })
     }
@@ -350,13 +388,13 @@ impl Catalogue {
         &self,
         before: &View,
         layers: &Layers,
-        changed: Vec<StoredTool>,
+        changed: Vec<ReadTool>,
         tenant: &TenantSlug,
     ) -> Arc<Tools> {
         let mut tools = Tools::clone(&before.tools);
         for gone in before.layers.everybody.iter().chain(&before.layers.tenant) {
             if let Some(Entry::Code(code)) = self.code.get(&gone.slug) {
-                tools.add(Entry::Code(Arc::clone(code)));
+                tools.add_for(Arc::clone(code), tenant);
             }
         }
         self.overlay(tools, layers, changed, tenant)
@@ -367,7 +405,7 @@ impl Catalogue {
         &self,
         mut tools: Tools,
         layers: &Layers,
-        own: Vec<StoredTool>,
+        own: Vec<ReadTool>,
         tenant: &TenantSlug,
     ) -> Arc<Tools> {
         if *layers == Layers::default() && own.is_empty() && tools.by_id.len() == self.code.by_id.len() {
@@ -377,17 +415,17 @@ impl Catalogue {
         // An override outlives the tool it was made for, should a later version drop that.
         for stored in &layers.everybody {
             if let Some(Entry::Code(tool)) = self.code.get(&stored.slug) {
-                tools.add(Entry::Code(Arc::new(tool.for_everybody(stored))));
+                tools.add_for(Arc::new(tool.for_everybody(stored)), tenant);
             }
         }
         for stored in &layers.tenant {
             if let Some(Entry::Code(tool)) = tools.get(&stored.slug) {
                 let tool = Arc::new(tool.with(stored));
-                tools.add(Entry::Code(tool));
+                tools.add_for(tool, tenant);
             }
         }
-        for stored in own {
-            tools.put(stored, tenant);
+        for read in own {
+            tools.put(read, tenant);
         }
         Arc::new(tools)
     }
