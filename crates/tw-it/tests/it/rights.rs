@@ -81,7 +81,12 @@ pub fn operations() -> Vec<Operation> {
                 method,
                 path: path.clone(),
                 tag: operation["tags"][0].as_str().unwrap().to_owned(),
-                summary: summary.trim_end_matches('.').to_owned(),
+                summary: summary
+                    .split_whitespace()
+                    .collect::<Vec<_>>()
+                    .join(" ")
+                    .trim_end_matches('.')
+                    .to_owned(),
                 open: operation["security"] == json!([{}]),
             });
         }
