@@ -23,7 +23,7 @@ pub(crate) const LAYERS: &[(&str, &[&str])] = &[
     ("tw-engine", &["toolwright-sdk", "tw-model", "tw-policy", "tw-schema", "tw-store"]),
     ("tw-http", &["tw-engine", "tw-model", "tw-schema"]),
     ("tw-mcp", &["tw-engine", "tw-model", "tw-schema"]),
-    ("tw-server", &["tw-engine", "tw-http", "tw-mcp", "tw-model", "tw-store", "tw-tools"]),
+    ("tw-server", &["tw-engine", "tw-http", "tw-mcp", "tw-model", "tw-schema", "tw-store", "tw-tools"]),
     ("tw-test", &["tw-model", "tw-store"]),
     ("tw-it", &["toolwright-sdk", "tw-server"]),
     ("tw-bench", &["toolwright-sdk", "tw-engine", "tw-http", "tw-model", "tw-store", "tw-test", "tw-tools"]),

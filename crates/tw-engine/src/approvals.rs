@@ -17,7 +17,6 @@ use crate::{
         execute::storable,
         payload, record,
         record::{Resumption, raw},
-        validate,
     },
     error::{Error, Result},
     page::{Page, PageRequest},
@@ -227,7 +226,8 @@ impl Engine {
         }
         let id = approval.tool_id.to_string();
         let resolved = self.resolve(&view, &id, resumption.pinned.as_deref(), resumption.mode).await?;
-        let valid = validate::validate(authorize::authorize(resolved, &agent, &view)?, input, &agent)?;
+        let authorized = authorize::authorize(resolved, &agent, &view)?;
+        let valid = self.validate(authorized, input, &agent, &view).await?;
         let (tool, _, value, text) = valid.into_parts();
         let digest = seal::input_digest(&value);
         if digest == approval.input_digest {

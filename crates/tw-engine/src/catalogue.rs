@@ -14,7 +14,7 @@ use serde_json::json;
 use toolwright_sdk::{CodeTool, RunFn};
 use tw_model::{Layer, Slug, TenantId, TenantSlug, ToolDef, ToolId, ToolStatus};
 use tw_schema::{Schema, SchemaCache};
-use tw_store::{Override, Store, StoredOverride, StoredTool, Tenant};
+use tw_store::{Override, ReadTool, Store, StoredOverride, Tenant};
 
 pub(crate) use self::own::{Own, Side};
 use crate::error::{Error, Result};
@@ -26,6 +26,8 @@ pub(crate) enum Body {
     Code(RunFn),
     /// What came in goes out.
     Echo,
+    /// The engine's own: makes and changes tools.
+    ManageTools,
 }
 
 /// A tool, ready to be called: its definition, compiled schemas, and what runs.
@@ -75,7 +77,8 @@ impl Tool {
         def.enabled = if def.enabled == Some(false) { def.enabled } else { enabled.or(def.enabled) };
         def.is_active = def.is_active && is_active.unwrap_or(true);
         def.status = status.unwrap_or(def.status);
-        def.policy = permission_policy.or(def.policy);
+        // Who makes tools could otherwise make one that lets it make more without a word.
+        def.policy = if self.always_asks() { def.policy } else { permission_policy.or(def.policy) };
         def.level = permission_level.max(def.level);
         def.visible = visible.or(def.visible);
         def.timeout_ms = timeout_ms.unwrap_or(def.timeout_ms);
@@ -93,6 +96,11 @@ impl Tool {
 }
 
 impl Tool {
+    /// Whether no override takes the question away.
+    fn always_asks(&self) -> bool {
+        matches!(self.body, Body::ManageTools)
+    }
+
     /// The tool as every tenant has it, by the operator's word.
     fn for_everybody(&self, stored: &StoredOverride) -> Self {
         let mut tool = self.with(stored);
@@ -107,6 +115,8 @@ impl Tool {
 pub enum CatalogueError {
     #[error(transparent)]
     Duplicate(#[from] toolwright_sdk::DuplicateSlug),
+    #[error("a tool claims the slug `{slug}`, which the engine has for one of its own: {place}")]
+    Reserved { slug: Slug, place: String },
     #[error("the {part} schema of `{slug}` ({place}) cannot be used: {source}")]
     Schema { part: &'static str, slug: Slug, place: String, source: tw_schema::SchemaFault },
 }
@@ -169,9 +179,22 @@ pub(crate) struct Tools {
 }
 
 impl Tools {
-    fn add(&mut self, entry: Entry) {
-        self.by_slug.insert(entry.slug().key(), entry.clone());
-        self.by_id.insert(entry.id(), entry);
+    fn add(&mut self, tool: Arc<Tool>) {
+        self.by_slug.insert(tool.def.slug.key(), Entry::Code(Arc::clone(&tool)));
+        self.by_id.insert(tool.def.id, Entry::Code(tool));
+    }
+
+    /// As [`Tools::add`], for a tenant that may have a tool of its own under the same name.
+    fn add_for(&mut self, tool: Arc<Tool>, tenant: &TenantSlug) {
+        let key = tool.def.slug.key();
+        let own = match self.by_slug.get(&key) {
+            Some(Entry::Own(own)) if is_of_others(&tool.def, tenant) => Some(Entry::Own(Arc::clone(own))),
+            _ => None,
+        };
+        self.add(tool);
+        if let Some(own) = own {
+            self.by_slug.insert(key, own);
+        }
     }
 
     /// By id, slug or alias.
@@ -199,30 +222,46 @@ impl Tools {
         self.get(name).is_some_and(|entry| entry.id() != id)
     }
 
-    /// Takes in a tool of the tenant's own as it is now.
-    fn put(&mut self, stored: StoredTool, tenant: &TenantSlug) {
-        let (id, key) = (stored.id, stored.slug.key());
+    /// Forgets a tool of the tenant's own.
+    fn forget(&mut self, id: ToolId) {
         if let Some(Entry::Own(before)) = self.by_id.remove(&id) {
+            let key = before.stored.slug.key();
             if matches!(self.by_slug.get(&key), Some(Entry::Own(own)) if own.stored.id == id) {
                 self.by_slug.remove(&key);
             }
-            self.aliases.retain(|_, of| *of != before.stored.id);
+            self.aliases.retain(|_, of| *of != id);
         }
+    }
+
+    /// Takes in a tool of the tenant's own as it is now.
+    fn put(&mut self, read: ReadTool, tenant: &TenantSlug) {
+        let stored = match read {
+            ReadTool::Tool(stored) => stored,
+            // One that cannot be read must not take the others with it, nor go on as it was.
+            ReadTool::Unreadable { id, why } => {
+                self.forget(id);
+                return left_out(id, &why);
+            }
+        };
+        let (id, key) = (stored.id, stored.slug.key());
+        self.forget(id);
         if stored.is_deleted {
             return;
         }
         let own = match Own::read(stored) {
             Ok(own) => own,
-            // One that cannot be read must not take the others with it.
-            Err(error) => {
-                return tracing::error!(%id, error = &error as &dyn std::error::Error, "a tool is left out");
-            }
+            Err(error) => return left_out(id, &error),
         };
         // A tool of the program that the tenant can see is never hidden behind one of its own.
-        let hidden = matches!(self.by_slug.get(&key), Some(Entry::Code(code))
-            if code.def.in_catalogue(tenant.as_str()) != Err("not_for_this_tenant"));
+        let hidden =
+            matches!(self.by_slug.get(&key), Some(Entry::Code(code)) if !is_of_others(&code.def, tenant));
         for alias in own.aliases() {
-            self.aliases.insert(alias.to_ascii_lowercase(), id);
+            let alias = alias.to_ascii_lowercase();
+            if matches!(self.by_slug.get(&alias), Some(Entry::Code(code)) if is_of_others(&code.def, tenant))
+            {
+                self.by_slug.remove(&alias);
+            }
+            self.aliases.insert(alias, id);
         }
         let entry = Entry::Own(Arc::new(own));
         if !hidden {
@@ -230,6 +269,15 @@ impl Tools {
         }
         self.by_id.insert(id, entry);
     }
+}
+
+fn left_out(id: ToolId, error: &(dyn std::error::Error + 'static)) {
+    tracing::error!(%id, error, "a tool is left out");
+}
+
+/// Whether a tool of the program is there for other tenants only.
+fn is_of_others(def: &ToolDef, tenant: &TenantSlug) -> bool {
+    def.in_catalogue(tenant.as_str()) == Err("not_for_this_tenant")
 }
 
 /// A tenant as of one epoch: its settings, and its tools.
@@ -256,6 +304,13 @@ impl View {
     pub(crate) fn slug(&self) -> &TenantSlug {
         &self.tenant.slug
     }
+
+    /// Whether the operator has switched a tool of the program off for every tenant.
+    pub(crate) fn is_off_for_everybody(&self, slug: &Slug) -> bool {
+        let of_tool = |stored: &&StoredOverride| stored.slug.eq_ignore_ascii_case(slug.as_str());
+        let said = self.layers.everybody.iter().find(of_tool);
+        said.is_some_and(|stored| stored.layer.enabled == Some(false))
+    }
 }
 
 /// The views of all tenants that were asked for, each replaced when its epoch moves on.
@@ -274,8 +329,14 @@ impl Catalogue {
         schemas: SchemaCache,
     ) -> Result<Self, CatalogueError> {
         let mut code = Tools::default();
+        let own = crate::admin::manage_tools();
+        code.add(Arc::new(prepare(own, Body::ManageTools, "the engine", &schemas)?));
         for tool in registered {
-            code.add(Entry::Code(Arc::new(prepare(tool, &schemas)?)));
+            let (def, place) = ((tool.define)(), tool.place.to_string());
+            if code.get(def.slug.as_str()).is_some() {
+                return Err(CatalogueError::Reserved { slug: def.slug, place });
+            }
+            code.add(Arc::new(prepare(def, Body::Code(tool.run), &place, &schemas)?));
         }
         Ok(Self { store, code: Arc::new(code), schemas, views: RwLock::default() })
     }
@@ -327,13 +388,13 @@ impl Catalogue {
         &self,
         before: &View,
         layers: &Layers,
-        changed: Vec<StoredTool>,
+        changed: Vec<ReadTool>,
         tenant: &TenantSlug,
     ) -> Arc<Tools> {
         let mut tools = Tools::clone(&before.tools);
         for gone in before.layers.everybody.iter().chain(&before.layers.tenant) {
             if let Some(Entry::Code(code)) = self.code.get(&gone.slug) {
-                tools.add(Entry::Code(Arc::clone(code)));
+                tools.add_for(Arc::clone(code), tenant);
             }
         }
         self.overlay(tools, layers, changed, tenant)
@@ -344,7 +405,7 @@ impl Catalogue {
         &self,
         mut tools: Tools,
         layers: &Layers,
-        own: Vec<StoredTool>,
+        own: Vec<ReadTool>,
         tenant: &TenantSlug,
     ) -> Arc<Tools> {
         if *layers == Layers::default() && own.is_empty() && tools.by_id.len() == self.code.by_id.len() {
@@ -354,17 +415,17 @@ impl Catalogue {
         // An override outlives the tool it was made for, should a later version drop that.
         for stored in &layers.everybody {
             if let Some(Entry::Code(tool)) = self.code.get(&stored.slug) {
-                tools.add(Entry::Code(Arc::new(tool.for_everybody(stored))));
+                tools.add_for(Arc::new(tool.for_everybody(stored)), tenant);
             }
         }
         for stored in &layers.tenant {
             if let Some(Entry::Code(tool)) = tools.get(&stored.slug) {
                 let tool = Arc::new(tool.with(stored));
-                tools.add(Entry::Code(tool));
+                tools.add_for(tool, tenant);
             }
         }
-        for stored in own {
-            tools.put(stored, tenant);
+        for read in own {
+            tools.put(read, tenant);
         }
         Arc::new(tools)
     }
@@ -391,13 +452,12 @@ impl Catalogue {
     }
 }
 
-fn prepare(tool: &CodeTool, schemas: &SchemaCache) -> Result<Tool, CatalogueError> {
-    let def = (tool.define)();
+fn prepare(def: ToolDef, body: Body, place: &str, schemas: &SchemaCache) -> Result<Tool, CatalogueError> {
     let compile = |part, document| {
         schemas.get_or_compile(document).map_err(|source| CatalogueError::Schema {
             part,
             slug: def.slug.clone(),
-            place: tool.place.to_string(),
+            place: place.to_owned(),
             source,
         })
     };
@@ -407,7 +467,7 @@ fn prepare(tool: &CodeTool, schemas: &SchemaCache) -> Result<Tool, CatalogueErro
         definition_hash: definition_hash(&def),
         input,
         output,
-        body: Body::Code(tool.run),
+        body,
         slug: Arc::from(def.slug.as_str()),
         version: Arc::from(def.version.to_string()),
         revision: 0,

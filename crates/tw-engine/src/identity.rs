@@ -9,8 +9,9 @@ use std::{
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 use tw_model::{
     ActsAs, Caller, Channel, KeyId, LoginId, PermissionSet, Principal, Role, Source, TenantId, Timestamp,
+    UserId,
 };
-use tw_store::{ApiKey, Store};
+use tw_store::{ApiKey, Store, User};
 
 use crate::{
     catalogue::{Catalogue, View},
@@ -134,6 +135,24 @@ impl Identity {
         Ok(Caller { permissions, epoch: view.epoch, ..caller.clone() })
     }
 
+    /// The person behind a call: of an agent its owner, with all that the owner may do today.
+    pub(crate) async fn person_behind(&self, caller: &Caller) -> Result<Caller> {
+        let Principal::Agent { owner, .. } = caller.principal else {
+            return self.by_principal(caller).await;
+        };
+        let view = self.current_view(caller.tenant).await?;
+        let role = self.owner_role(caller.tenant, owner).await?;
+        Ok(Caller {
+            principal: Principal::User { id: owner },
+            role,
+            permissions: role.permissions(),
+            key: None,
+            login: None,
+            epoch: view.epoch,
+            ..caller.clone()
+        })
+    }
+
     async fn is_current(&self, caller: &Caller, freshness: Freshness) -> Result<bool> {
         let epoch = match freshness {
             Freshness::Heard => self.epochs.last_heard(caller.tenant),
@@ -166,25 +185,34 @@ impl Identity {
         let key = self.store.tenant(tenant).key(id).await.map_err(Error::store("reading a key"))?;
         let key = key.filter(|key| key.revoked.is_none()).ok_or(NO_KEY)?;
         let owner = self.owner_role(tenant, key.owner).await?;
-        let principal = principal_of(&key);
-        let caller = Caller {
-            tenant,
-            tenant_slug: view.slug().clone(),
-            permissions: rights_of(&principal, key.role, owner),
-            principal,
-            display_name: Arc::from(key.name.as_str()),
-            role: key.role,
-            source: match key.acts_as {
-                ActsAs::User => Source::Api,
-                ActsAs::Agent => Source::Agent,
-            },
-            channel: Channel::Rest,
-            key: Some(id),
-            login: None,
-            epoch: view.epoch,
-            chain: Arc::from([]),
+        Ok(KnownKey { hash: key.hash, expires: key.expires, caller: stands_for(&key, owner, &view) })
+    }
+
+    /// Whom a key stands for, also one that does not work, and why it does not.
+    pub(crate) async fn behind_key(
+        &self,
+        tenant: TenantId,
+        id: KeyId,
+    ) -> Result<(Caller, Result<(), &'static str>)> {
+        let view = self.current_view(tenant).await?;
+        let key = self.store.tenant(tenant).key(id).await.map_err(Error::store("reading a key"))?;
+        let key = key.ok_or(Error::NotFound { what: "API key" })?;
+        let is_over = key.expires.is_some_and(|expires| expires <= Timestamp::now());
+        let (owner, works) = match self.owner_role(tenant, key.owner).await {
+            Ok(owner) if key.revoked.is_some() => (owner, Err("the key is revoked")),
+            Ok(owner) if is_over => (owner, Err("the key has expired")),
+            Ok(owner) => (owner, Ok(())),
+            Err(Error::Unauthenticated { why }) => (key.role, Err(why)),
+            Err(error) => return Err(error),
         };
-        Ok(KnownKey { hash: key.hash, expires: key.expires, caller })
+        Ok((stands_for(&key, owner, &view), works))
+    }
+
+    /// A member as they would be signed in.
+    pub(crate) async fn user_caller(&self, tenant: TenantId, id: UserId) -> Result<Caller> {
+        let view = self.current_view(tenant).await?;
+        let user = self.store.tenant(tenant).user(id).await.map_err(Error::store("reading a user"))?;
+        Ok(signed_in(&user.ok_or(Error::NotFound { what: "user" })?, None, &view))
     }
 
     async fn login_caller(&self, tenant: TenantId, id: LoginId) -> Result<KnownLogin> {
@@ -193,20 +221,7 @@ impl Identity {
         let login = scope.login(id).await.map_err(Error::store("reading a login"))?;
         let login = login.filter(|login| login.ended.is_none()).ok_or(NO_LOGIN)?;
         let user = scope.user(login.user).await.map_err(Error::store("reading a user"))?.ok_or(NO_LOGIN)?;
-        let caller = Caller {
-            tenant,
-            tenant_slug: view.slug().clone(),
-            principal: Principal::User { id: user.id },
-            display_name: Arc::from(user.display_name.as_str()),
-            role: user.role,
-            permissions: user.role.permissions(),
-            source: Source::Web,
-            channel: Channel::Rest,
-            key: None,
-            login: Some(id),
-            epoch: view.epoch,
-            chain: Arc::from([]),
-        };
+        let caller = signed_in(&user, Some(id), &view);
         Ok(KnownLogin { expires: login.expires, caller })
     }
 
@@ -219,7 +234,7 @@ impl Identity {
         Ok(view)
     }
 
-    async fn owner_role(&self, tenant: TenantId, owner: tw_model::UserId) -> Result<Role> {
+    async fn owner_role(&self, tenant: TenantId, owner: UserId) -> Result<Role> {
         let role =
             self.store.tenant(tenant).role_of(owner).await.map_err(Error::store("reading a membership"))?;
         role.ok_or(Error::Unauthenticated {
@@ -250,6 +265,45 @@ impl Identity {
                 }
             });
         }
+    }
+}
+
+/// Whom a key stands for, and what they may do while its owner has this role.
+fn stands_for(key: &ApiKey, owner: Role, view: &View) -> Caller {
+    let principal = principal_of(key);
+    Caller {
+        tenant: view.tenant.id,
+        tenant_slug: view.slug().clone(),
+        permissions: rights_of(&principal, key.role, owner),
+        principal,
+        display_name: Arc::from(key.name.as_str()),
+        role: key.role,
+        source: match key.acts_as {
+            ActsAs::User => Source::Api,
+            ActsAs::Agent => Source::Agent,
+        },
+        channel: Channel::Rest,
+        key: Some(key.id),
+        login: None,
+        epoch: view.epoch,
+        chain: Arc::from([]),
+    }
+}
+
+fn signed_in(user: &User, login: Option<LoginId>, view: &View) -> Caller {
+    Caller {
+        tenant: view.tenant.id,
+        tenant_slug: view.slug().clone(),
+        principal: Principal::User { id: user.id },
+        display_name: Arc::from(user.display_name.as_str()),
+        role: user.role,
+        permissions: user.role.permissions(),
+        source: Source::Web,
+        channel: Channel::Rest,
+        key: None,
+        login,
+        epoch: view.epoch,
+        chain: Arc::from([]),
     }
 }
 

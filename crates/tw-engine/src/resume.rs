@@ -21,7 +21,6 @@ use crate::{
         execute::{Job, started_event},
         gate, payload,
         record::{self, Resumption},
-        validate,
     },
     error::{Error, Result},
     flights::Boarding,
@@ -258,11 +257,14 @@ impl Engine {
             return Ok(Err(("superseded", "what was approved is not what would run now".to_owned())));
         };
         let id = approval.tool_id.to_string();
-        let walked = self
+        let authorized = self
             .resolve(&view, &id, kept.pinned.as_deref(), kept.mode)
             .await
-            .and_then(|resolved| authorize::authorize(resolved, caller, &view))
-            .and_then(|authorized| validate::validate(authorized, &approval.input, caller));
+            .and_then(|resolved| authorize::authorize(resolved, caller, &view));
+        let walked = match authorized {
+            Ok(authorized) => self.validate(authorized, &approval.input, caller, &view).await,
+            Err(error) => Err(error),
+        };
         Ok(match walked {
             Ok(valid) => Ok((gate::redeem(valid, proof), view.epoch)),
             Err(error) => Err(("not_permitted", error.to_string())),

@@ -105,10 +105,16 @@ impl FromRequestParts<App> for ToolName {
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Problem> {
         let bad = || Problem::new(Code::BadRequest, "the path is not UTF-8");
         let Path(text) = Path::<String>::from_request_parts(parts, app).await.map_err(|_| bad())?;
+        Self::checked(&text).map(Self)
+    }
+}
+
+impl ToolName {
+    pub(crate) fn checked(text: &str) -> Result<String, Problem> {
         if text.contains('\0') {
             return Err(Problem::new(Code::BadRequest, "the path holds a NUL character"));
         }
         // No name is longer, and what is not found is repeated in the answer and in the audit log.
-        Ok(Self(text.chars().take(Slug::LEN_MAX + 1).collect()))
+        Ok(text.chars().take(Slug::LEN_MAX + 1).collect())
     }
 }

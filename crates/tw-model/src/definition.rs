@@ -107,9 +107,15 @@ fn names_a_secret(key: &str) -> bool {
     SECRET_WORDS.iter().any(|word| plain.contains(word))
 }
 
-/// A reference names a secret and holds none.
+/// A reference names a secret and holds none: `secret:<label>`, or one expression without a literal in it.
 fn is_reference(text: &str) -> bool {
-    text.starts_with("secret:") || text.starts_with("{{") && text.ends_with("}}")
+    let is_label = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-');
+    let label = text.strip_prefix("secret:");
+    let expression = text.strip_prefix("{{").and_then(|rest| rest.strip_suffix("}}"));
+    label.is_some_and(|label| label.chars().all(is_label))
+        || expression.is_some_and(|inner| {
+            inner.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, ' ' | '.' | '_' | '|' | '[' | ']'))
+        })
 }
 
 /// `implementation` as it may be shown: every literal under `headers`, and whatever is named like a
@@ -148,7 +154,8 @@ pub fn unredacted(new: Value, old: &Value) -> Value {
                 (key, kept)
             })
             .collect(),
-        Value::Array(items) => items
+        // Where items came or went, nobody knows which of them a hidden one was.
+        Value::Array(items) if old.as_array().is_some_and(|old| old.len() == items.len()) => items
             .into_iter()
             .enumerate()
             .map(|(index, item)| unredacted(item, old.get(index).unwrap_or(&Value::Null)))
@@ -163,7 +170,10 @@ pub fn unredacted(new: Value, old: &Value) -> Value {
 pub fn left_redacted(implementation: &Value) -> Option<String> {
     match implementation {
         Value::Object(members) => {
-            members.iter().find_map(|(key, member)| Some(format!("/{key}{}", left_redacted(member)?)))
+            let escaped = |key: &str| key.replace('~', "~0").replace('/', "~1");
+            members
+                .iter()
+                .find_map(|(key, member)| Some(format!("/{}{}", escaped(key), left_redacted(member)?)))
         }
         Value::Array(items) => items
             .iter()
@@ -216,6 +226,26 @@ mod tests {
                 "tokens": ["***", "***"], "timeout": 5,
             })
         );
+    }
+
+    #[test]
+    fn reference_is_shown_and_a_literal_dressed_as_one_is_not() {
+        let shown = |text: &str| redacted(&json!({ "headers": { "A": text } }))["headers"]["A"] == *text;
+        for reference in ["secret:weather", "secret:a.b-c_1", "{{ input.token }}", "{{ input.a[0] | lower }}"]
+        {
+            assert!(shown(reference), "{reference}");
+        }
+        for literal in
+            ["secret: hunter2", "{{ 'hunter2' }}", "{{ a }}hunter2{{ b }}", "{{ \"x\" }}", "Bearer {{ a }}"]
+        {
+            assert!(!shown(literal), "{literal}");
+        }
+    }
+
+    #[test]
+    fn hidden_item_of_a_list_that_has_changed_is_not_guessed() {
+        let kept = unredacted(json!({ "tokens": ["***"] }), &json!({ "tokens": ["one", "two"] }));
+        assert_eq!(left_redacted(&kept).as_deref(), Some("/tokens/0"));
     }
 
     #[test]

@@ -93,7 +93,7 @@ pub struct OutputSection {
 
 /// How runs of a tool share the machine. Never shown to a model.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default)]
+#[serde(default, deny_unknown_fields)]
 pub struct Execution {
     /// Equal input gives equal output, and nothing else happens.
     pub is_pure: bool,

@@ -85,7 +85,7 @@ enum Command {
         #[command(subcommand)]
         command: operator::keys::Command,
     },
-    /// List, show and run tools of a server
+    /// List, show, run and write tools of a server
     Tools {
         #[command(flatten)]
         server: Server,

@@ -38,7 +38,7 @@ pub use idempotency::{KeyScope, Used};
 pub use keys::{ApiKey, NewKey};
 pub use logins::{Login, NewLogin, Opens};
 pub use pending::Approval;
-pub use registry::{Left, Note, Snapshot, StoredTool, ToolVersion, moment_after};
+pub use registry::{Claim, Left, Note, ReadTool, Snapshot, StoredTool, ToolVersion, moment_after};
 pub use runs::{COUNT_MAX, Run, RunFilter};
 pub use scope::{Options, Store, TenantScope};
 pub use sessions::{Event, Session};

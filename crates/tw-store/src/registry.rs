@@ -38,6 +38,13 @@ pub struct StoredTool {
     pub is_deleted: bool,
 }
 
+/// A row of a tenant's own tools: the tool, or the little that can be said of one that cannot be read.
+#[derive(Debug)]
+pub enum ReadTool {
+    Tool(StoredTool),
+    Unreadable { id: ToolId, why: Error },
+}
+
 /// What a change to a tool leaves in its history.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Note {
@@ -46,9 +53,26 @@ pub enum Note {
     Version,
 }
 
+/// The names a tool claims, which were free as of an epoch. Two may claim one at the same moment, and only
+/// the database knows who came first.
+#[derive(Clone, Copy)]
+pub struct Claim<'a> {
+    pub free_at: i64,
+    /// Whether another tool of the tenant's own has one of the names.
+    pub is_taken_by: &'a (dyn Fn(&StoredTool) -> bool + Sync),
+}
+
+impl std::fmt::Debug for Claim<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Claim").field("free_at", &self.free_at).finish_non_exhaustive()
+    }
+}
+
 /// Everything a change to a tool leaves behind.
 #[derive(Debug)]
 pub struct Left<'a> {
+    /// Where the change claims names.
+    pub claim: Option<Claim<'a>>,
     pub notes: &'a [Note],
     /// The name of the content of the definition.
     pub content_hash: &'a str,
@@ -155,14 +179,19 @@ macro_rules! select {
 }
 
 impl TenantScope {
-    /// The tenant's own tools that changed after `epoch`, removed ones included.
-    pub async fn tools_changed_since(&self, epoch: i64) -> Result<Vec<StoredTool>> {
+    /// The tenant's own tools that changed after `epoch`, removed ones included. A row that cannot be read
+    /// takes nothing but itself away.
+    pub async fn tools_changed_since(&self, epoch: i64) -> Result<Vec<ReadTool>> {
         const Q: &str = select!("changed_epoch > $2");
         let mut conn = self.read().await?;
         let rows: Vec<ToolRow> =
             on!(conn, c => sqlx::query_as(Q).bind(self.tenant.uuid()).bind(epoch).fetch_all(c).await)
                 .map_err(Error::doing("reading tools"))?;
-        rows.into_iter().map(ToolRow::stored).collect()
+        let read = rows.into_iter().map(|row| {
+            let id = ToolId::from_uuid(row.id);
+            row.stored().map_or_else(|why| ReadTool::Unreadable { id, why }, ReadTool::Tool)
+        });
+        Ok(read.collect())
     }
 
     /// One of the tenant's own tools, as it is now.
@@ -175,6 +204,16 @@ impl TenantScope {
         row.map(ToolRow::stored).transpose()
     }
 
+    /// Whether the names of `claim` are still free, told behind the lock that the epoch is.
+    async fn are_free(&self, tx: &mut Tx, claim: Option<Claim<'_>>, epoch: i64) -> Result<bool> {
+        const Q: &str = select!("changed_epoch > $2 AND changed_epoch < $3 AND deleted_us IS NULL");
+        let Some(claim) = claim.filter(|claim| claim.free_at + 1 < epoch) else { return Ok(true) };
+        let rows: Vec<ToolRow> = within!(tx, c => sqlx::query_as(Q)
+            .bind(self.tenant.uuid()).bind(claim.free_at).bind(epoch).fetch_all(c).await)
+        .map_err(Error::doing("reading tools"))?;
+        Ok(!rows.into_iter().filter_map(|row| row.stored().ok()).any(|tool| (claim.is_taken_by)(&tool)))
+    }
+
     /// Writes a new tool with what it leaves in the history.
     pub async fn insert_tool(&self, tool: &StoredTool, left: Left<'_>, by: &By) -> Result<()> {
         const Q: &str = "INSERT INTO tools (id, tenant_id, slug, slug_key, kind, enabled, is_active, status,
@@ -185,6 +224,9 @@ impl TenantScope {
             ON CONFLICT (tenant_id, slug_key, kind) WHERE deleted_us IS NULL DO NOTHING";
         let mut tx = self.begin().await?;
         let epoch = self.bump_epoch(&mut tx).await?;
+        if !self.are_free(&mut tx, left.claim, epoch).await? {
+            return Err(Error::Taken { what: "name" });
+        }
         let switches = &tool.switches;
         let inserted = within!(&mut tx, c => sqlx::query(Q)
             .bind(tool.id.uuid()).bind(self.tenant.uuid()).bind(tool.slug.as_str()).bind(tool.slug.key())
@@ -218,6 +260,9 @@ impl TenantScope {
             WHERE tenant_id = $1 AND id = $2 AND updated_us = $18 AND deleted_us IS NULL";
         let mut tx = self.begin().await?;
         let epoch = self.bump_epoch(&mut tx).await?;
+        if !self.are_free(&mut tx, left.claim, epoch).await? {
+            return Err(Error::Taken { what: "name" });
+        }
         let switches = &tool.switches;
         let deleted = tool.is_deleted.then_some(tool.updated.micros());
         let updated = within!(&mut tx, c => sqlx::query(Q)
@@ -256,12 +301,13 @@ impl TenantScope {
         within!(tx, c => sqlx::query(CONTENT).bind(self.tenant.uuid()).bind(hash).bind(&*tool.definition)
             .execute(c).await.map(drop))
         .map_err(Error::doing("writing a definition"))?;
-        for note in notes {
+        for (index, note) in notes.iter().enumerate() {
             let at = tool.updated.micros();
             let saves = *note == Note::Save;
             within!(tx, c => {
                 let query = sqlx::query(if saves { SAVE } else { OTHER })
-                    .bind(Uuid::now_v7()).bind(self.tenant.uuid()).bind(tool.id.uuid()).bind(tool.revision)
+                    .bind(place_in_history(tool.updated, index)).bind(self.tenant.uuid())
+                    .bind(tool.id.uuid()).bind(tool.revision)
                     .bind(&tool.version).bind(hash).bind(&by.actor).bind(at);
                 let query = if saves { query } else { query.bind(note.as_str()) };
                 query.execute(c).await.map(drop)
@@ -414,8 +460,35 @@ impl SnapshotRow {
     }
 }
 
+/// An id that sorts an entry where it belongs. The moments of a tool's changes only go up, whatever the
+/// clocks of several servers say; the clock of the one that writes alone would not do.
+fn place_in_history(moment: Timestamp, index: usize) -> Uuid {
+    let micros = u64::try_from(moment.micros()).unwrap_or(0);
+    let (millis, rest) = (micros / 1000, micros % 1000);
+    let fine = u16::try_from(rest << 2).unwrap_or(0) | u16::try_from(index & 3).unwrap_or(0);
+    let mut low = [0; 10];
+    low[..2].copy_from_slice(&fine.to_be_bytes());
+    low[2..].copy_from_slice(&Uuid::now_v7().as_bytes()[8..]);
+    uuid::Builder::from_unix_timestamp_millis(millis, &low).into_uuid()
+}
+
 /// The moment of a change to a tool: now, but later than the one before.
 #[must_use]
 pub fn moment_after(seen: Timestamp) -> Timestamp {
     Timestamp::from_micros(now_us().max(seen.micros() + 1))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn history_is_in_the_order_of_its_moments_and_of_what_one_moment_left() {
+        let at = |micros, index| place_in_history(Timestamp::from_micros(micros), index);
+        let moments =
+            [1_800_000_000_000_000, 1_800_000_000_000_001, 1_800_000_000_000_999, 1_800_000_000_001_000];
+        let ids: Vec<_> = moments.iter().flat_map(|moment| [at(*moment, 0), at(*moment, 1)]).collect();
+        assert!(ids.is_sorted_by(|a, b| a < b), "{ids:?}");
+        assert_eq!(ids[0].get_version_num(), 7);
+    }
 }

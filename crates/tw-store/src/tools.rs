@@ -70,13 +70,14 @@ const SELECT_ONE: &str = "SELECT slug, name, description, category, icon, tags, 
     AND deleted_us IS NULL";
 
 impl TenantScope {
-    /// Every override of the tenant.
+    /// Every override of the tenant. One that cannot be read hides its tool, since nobody can say what it
+    /// was meant to forbid, and no other.
     pub async fn overrides(&self) -> Result<Vec<StoredOverride>> {
         let mut conn = self.read().await?;
         let rows: Vec<OverrideRow> =
             on!(conn, c => sqlx::query_as(SELECT).bind(self.tenant.uuid()).fetch_all(c).await)
                 .map_err(Error::doing("reading overrides"))?;
-        rows.into_iter().map(OverrideRow::stored).collect()
+        Ok(rows.into_iter().map(OverrideRow::stored_or_hiding).collect())
     }
 
     /// Lays `layer` over a tool, unless the row is no longer at the revision that was read.
@@ -92,6 +93,10 @@ impl TenantScope {
         let epoch = self.bump_epoch(&mut tx).await?;
         let before = self.override_in(&mut tx, slug).await?;
         let revision = before.as_ref().map_or(0, |before| before.revision);
+        let last = match before {
+            Some(_) => revision,
+            None => self.last_revision_in(&mut tx, slug).await?,
+        };
         let empty = || StoredOverride {
             slug: slug.to_string(),
             layer: Override::default(),
@@ -107,7 +112,7 @@ impl TenantScope {
         }
         let after = StoredOverride {
             layer,
-            revision: revision + 1,
+            revision: last + 1,
             updated: Timestamp::from_micros(now_us()),
             ..old.clone()
         };
@@ -125,13 +130,23 @@ impl TenantScope {
         Ok(Changed::Done(after))
     }
 
-    /// Takes the tenant's override off a tool. `false` where there is none.
-    pub async fn remove_override(&self, slug: &Slug, by: &By) -> Result<bool> {
+    /// Takes the tenant's override off a tool, unless it is no longer at the revision that was read.
+    pub async fn remove_override(
+        &self,
+        slug: &Slug,
+        expect_revision: Option<i64>,
+        by: &By,
+    ) -> Result<Changed<()>> {
         const Q: &str = "UPDATE tools SET deleted_us = $3, updated_us = $3, changed_epoch = $4
             WHERE tenant_id = $1 AND slug_key = $2 AND kind = 'system_override' AND deleted_us IS NULL";
         let mut tx = self.begin().await?;
         let epoch = self.bump_epoch(&mut tx).await?;
-        let Some(before) = self.override_in(&mut tx, slug).await? else { return Ok(false) };
+        let before = self.override_in(&mut tx, slug).await?;
+        let revision = before.as_ref().map_or(0, |before| before.revision);
+        if expect_revision.is_some_and(|expected| expected != revision) {
+            return Ok(Changed::Stale(()));
+        }
+        let Some(before) = before else { return Ok(Changed::Missing) };
         within!(&mut tx, c => sqlx::query(Q)
             .bind(self.tenant.uuid()).bind(slug.key()).bind(now_us()).bind(epoch)
             .execute(c).await.map(drop))
@@ -145,14 +160,24 @@ impl TenantScope {
         };
         self.audit_in(&mut tx, by, entry).await?;
         self.commit_bumped(tx).await?;
-        Ok(true)
+        Ok(Changed::Done(()))
+    }
+
+    /// The revision of the last override that was ever laid over a tool. Numbers are not used twice, so
+    /// that one names one state.
+    async fn last_revision_in(&self, tx: &mut Tx, slug: &Slug) -> Result<i64> {
+        const Q: &str = "SELECT COALESCE(MAX(revision), 0) FROM tools
+            WHERE tenant_id = $1 AND kind = 'system_override' AND slug_key = $2";
+        within!(tx, c => sqlx::query_scalar(Q)
+            .bind(self.tenant.uuid()).bind(slug.key()).fetch_one(c).await)
+        .map_err(Error::doing("reading an override"))
     }
 
     async fn override_in(&self, tx: &mut Tx, slug: &Slug) -> Result<Option<StoredOverride>> {
         let row: Option<OverrideRow> = within!(tx, c => sqlx::query_as(SELECT_ONE)
             .bind(self.tenant.uuid()).bind(slug.key()).fetch_optional(c).await)
         .map_err(Error::doing("reading an override"))?;
-        row.map(OverrideRow::stored).transpose()
+        Ok(row.map(OverrideRow::stored_or_hiding))
     }
 
     async fn write_override(
@@ -191,6 +216,16 @@ impl TenantScope {
 }
 
 impl OverrideRow {
+    fn stored_or_hiding(self) -> StoredOverride {
+        let (slug, revision, updated) =
+            (self.slug.clone(), self.revision, Timestamp::from_micros(self.updated_us));
+        self.stored().unwrap_or_else(|error| {
+            tracing::error!(%slug, error = &error as &dyn std::error::Error, "a tool is hidden");
+            let layer = Override { enabled: Some(false), ..Override::default() };
+            StoredOverride { slug, layer, revision, updated }
+        })
+    }
+
     fn stored(self) -> Result<StoredOverride> {
         let corrupt =
             |what: &str| Error::Corrupt { what: format!("{what} of the override of {}", self.slug) };

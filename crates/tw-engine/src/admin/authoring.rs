@@ -10,18 +10,15 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 use tw_model::{
-    Caller, Definition, Layer, Level, Policy, Slug, Switches, Timestamp, ToolDef, ToolId, ToolStatus,
-    redacted,
+    Actor, Caller, Definition, Layer, Level, Listing, Policy, Slug, Switches, Timestamp, ToolDef, ToolId,
+    ToolStatus, redacted,
 };
 use tw_schema::{Digest, Fault, canonical, canonical_manifest, canonical_patch};
-use tw_store::{Changed, Left, NewAudit, Note, Override, StoredTool, moment_after};
+use tw_store::{By, Changed, Claim, Left, NewAudit, Note, Override, StoredTool, moment_after};
 
 use self::draft::Sent;
 pub use self::history::{Compared, History, UsedBy};
-use super::{
-    by,
-    tools::{Listed, find},
-};
+use super::tools::{Listed, find, shown_fields};
 use crate::{
     Engine,
     catalogue::{Entry, View},
@@ -32,6 +29,8 @@ use crate::{
 /// How often a change is tried again that somebody else came before.
 const TRIES: usize = 16;
 const VERSION_FIRST: &str = "1.0.0";
+/// A number stands in headers, paths and file names.
+const VERSION_LEN_MAX: usize = 64;
 
 /// How a tool has to be found for a change to be made, and who asks.
 #[derive(Clone, Copy, Debug, Default)]
@@ -39,6 +38,17 @@ pub struct Asked<'a> {
     /// The mark the tool had when it was read; `None` for however it is.
     pub mark: Option<&'a str>,
     pub request_id: Option<&'a str>,
+    /// Who it is that changes something, where that is not whoever's right it is done by.
+    pub actor: Option<&'a Actor>,
+}
+
+/// Who did it, for the audit log and the history.
+fn by(caller: &Caller, asked: Asked<'_>) -> By {
+    let by = super::by(caller, asked.request_id);
+    match asked.actor {
+        None => by,
+        Some(actor) => By { actor: serde_json::to_string(actor).expect("an actor is plain JSON"), ..by },
+    }
 }
 
 /// Names a tool as it stands.
@@ -55,10 +65,11 @@ impl Engine {
         asked: Asked<'_>,
     ) -> Result<Listed> {
         let caller = permit.caller();
-        let new = read_new(body)?;
-        if new.publish {
+        if body.get("publish") == Some(&Value::Bool(true)) {
             needs::<PublishTools>(caller)?;
         }
+        let body = body.clone();
+        let new = off_the_runtime(move || read_new(&body)).await??;
         self.insert(caller, new, asked).await
     }
 
@@ -84,12 +95,11 @@ impl Engine {
         definition.authored.aliases.clear();
         let mut sent = Sent::new(members(body)?);
         let slug = read_slug(&mut sent);
-        if let Some(Some(name)) = sent.take::<String>("name") {
-            definition.name = name;
-        }
+        sent.rename(&mut definition);
         sent.refuse_unknown();
         faultless(sent.faults)?;
         let slug = slug.ok_or_else(|| Error::invalid("/slug", "is needed"))?;
+        checked(&slug, definition.clone()).await?;
         let switches = Switches { status: ToolStatus::Draft, ..own.stored.switches.clone() };
         let new = New { slug, definition, switches, version: VERSION_FIRST.to_owned(), publish: false };
         self.insert(caller, new, asked).await
@@ -99,10 +109,11 @@ impl Engine {
         let New { slug, definition, switches, version, publish } = new;
         let id = ToolId::new();
         let view = self.inner.catalogue.view(caller.tenant, caller.epoch).await?;
-        names_are_free(&view, id, &slug, &definition)?;
-        let text = checked(&slug, definition).await?;
+        is_free(&view, id, &slug)?;
+        names_are_free(&view, id, &definition)?;
+        let text = as_text(&definition);
         let now = Timestamp::now();
-        let by = by(caller, asked.request_id);
+        let by = by(caller, asked);
         let mut stored = StoredTool {
             id,
             slug: slug.clone(),
@@ -131,10 +142,12 @@ impl Engine {
             note: None,
         };
         let hash = content_hash(&stored.definition);
-        let left = Left { notes: &notes, content_hash: &hash, audit };
+        let is_taken_by = |other: &StoredTool| shares_a_name(&stored, other);
+        let claim = Some(Claim { free_at: view.epoch, is_taken_by: &is_taken_by });
+        let left = Left { claim, notes: &notes, content_hash: &hash, audit };
         let scope = self.inner.store.tenant(caller.tenant);
         scope.insert_tool(&stored, left, &by).await.map_err(|error| match error {
-            tw_store::Error::Taken { .. } => taken(&slug),
+            tw_store::Error::Taken { what: "slug" } => taken(&slug),
             error => Error::store("making a tool")(error),
         })?;
         self.after_change(caller, &id.to_string()).await
@@ -155,12 +168,11 @@ impl Engine {
         match entry {
             Entry::Code(tool) => self.lay_over(caller, &tool.def, body, asked).await,
             Entry::Own(own) => {
-                let body = canonical_patch(body).map_err(faulty)?;
                 let publish = body.get("publish") == Some(&Value::Bool(true));
                 if publish {
                     needs::<PublishTools>(caller)?;
                 }
-                self.save(caller, own.stored.id, asked, &body, publish).await
+                self.save(caller, own.stored.id, asked, body, publish).await
             }
         }
     }
@@ -175,26 +187,7 @@ impl Engine {
     ) -> Result<Listed> {
         for _ in 0..TRIES {
             let (stored, view) = self.stored(caller, id, asked).await?;
-            let mut after = stored.clone();
-            let mut definition: Definition = parse(&stored.definition)?;
-            let mut sent = Sent::new(members(body)?);
-            sent.drop_read_only(Layer::TenantCustom);
-            let _ = sent.take::<bool>("publish");
-            if let Some(slug) = read_slug(&mut sent)
-                && slug.key() != stored.slug.key()
-            {
-                sent.say("/slug", "cannot be changed; clone the tool under another one");
-            }
-            if let Some(Some(version)) = sent.take::<String>("version")
-                && version != stored.version
-            {
-                sent.say("/version", "is changed by `POST /api/tools/{tool}/version?new_version=X.Y.Z`");
-            }
-            sent.onto(&mut definition);
-            sent.switch(&mut after.switches);
-            sent.refuse_unknown();
-            faultless(sent.faults)?;
-            names_are_free(&view, id, &stored.slug, &definition)?;
+            let (mut after, definition) = with_change(&stored, &view, body)?;
             let text = checked(&stored.slug, definition).await?;
             after.definition = text;
             after.revision += 1;
@@ -204,7 +197,8 @@ impl Engine {
                 notes.push(Note::Publish);
             }
             let action = if publish { "tool.changed_and_published" } else { "tool.changed" };
-            if self.write(caller, stored, after, &notes, action, asked).await? {
+            let step = Step { notes: &notes, action, names_free_at: Some(view.epoch) };
+            if self.write(caller, stored, after, step, asked).await? {
                 return self.after_change(caller, &id.to_string()).await;
             }
         }
@@ -226,7 +220,8 @@ impl Engine {
             checked(&stored.slug, definition).await?;
             let mut after = stored.clone();
             go_live(&mut after);
-            if self.write(caller, stored, after, &[Note::Publish], "tool.published", asked).await? {
+            let step = Step { notes: &[Note::Publish], action: "tool.published", names_free_at: None };
+            if self.write(caller, stored, after, step, asked).await? {
                 return self.after_change(caller, &id.to_string()).await;
             }
         }
@@ -242,10 +237,7 @@ impl Engine {
         asked: Asked<'_>,
     ) -> Result<Listed> {
         let caller = permit.caller();
-        let wanted = semver::Version::parse(number).map_err(|error| {
-            let message = format!("`{number}` is not a semantic version such as 1.2.3: {error}");
-            Error::invalid("/new_version", message)
-        })?;
+        let wanted = read_version(number).map_err(|message| Error::invalid("/new_version", message))?;
         let id = self.own_id(caller, name, "has the number its author gave it").await?;
         for _ in 0..TRIES {
             let (stored, _) = self.stored(caller, id, asked).await?;
@@ -258,7 +250,8 @@ impl Engine {
             }
             let mut after = stored.clone();
             after.version = wanted.to_string();
-            if self.write(caller, stored, after, &[Note::Version], "tool.versioned", asked).await? {
+            let step = Step { notes: &[Note::Version], action: "tool.versioned", names_free_at: None };
+            if self.write(caller, stored, after, step, asked).await? {
                 return self.after_change(caller, &id.to_string()).await;
             }
         }
@@ -282,12 +275,14 @@ impl Engine {
                 scope.tool_snapshot(id, revision).await.map_err(Error::store("reading a revision"))?;
             let snapshot = snapshot.ok_or(Error::NotFound { what: "revision of this tool" })?;
             let definition: Definition = parse(&snapshot.content)?;
-            names_are_free(&view, id, &stored.slug, &definition)?;
+            names_are_free(&view, id, &definition)?;
             let text = checked(&stored.slug, definition).await?;
             let mut after = stored.clone();
             after.definition = text;
             after.revision += 1;
-            if self.write(caller, stored, after, &[Note::Save], "tool.restored", asked).await? {
+            let names_free_at = Some(view.epoch);
+            let step = Step { notes: &[Note::Save], action: "tool.restored", names_free_at };
+            if self.write(caller, stored, after, step, asked).await? {
                 return self.after_change(caller, &id.to_string()).await;
             }
         }
@@ -309,17 +304,22 @@ impl Engine {
                 let listed = Listed::new(entry, super::tools::side_of(caller), available)?;
                 is_as_read(&listed.mark, asked)?;
                 let scope = self.inner.store.tenant(caller.tenant);
-                let by = by(caller, asked.request_id);
-                let removed = scope.remove_override(&tool.def.slug, &by).await;
-                if !removed.map_err(Error::store("removing an override"))? {
-                    let why =
-                        "the tool is part of the program and cannot be removed; `enabled: false` hides it";
-                    return Err(Error::Conflict { why: why.to_owned() });
+                let by = by(caller, asked);
+                let seen = asked.mark.map(|_| listed.revision);
+                let removed = scope.remove_override(&tool.def.slug, seen, &by).await;
+                match removed.map_err(Error::store("removing an override"))? {
+                    Changed::Done(()) => {}
+                    Changed::Stale(()) => return Err(Error::Stale { what: "tool" }),
+                    Changed::Missing => {
+                        let why = "the tool is part of the program and cannot be removed; \
+                            `enabled: false` hides it";
+                        return Err(Error::Conflict { why: why.to_owned() });
+                    }
                 }
             }
             Entry::Own(own) => {
                 let id = own.stored.id;
-                let users = history::users_of(&view, entry)?;
+                let users = history::users_of(&view, entry);
                 if !users.is_empty() {
                     let names: Vec<_> = users.iter().map(|user| user.slug.as_str()).collect();
                     let why = format!("the tool is used by {}", names.join(", "));
@@ -336,7 +336,8 @@ impl Engine {
         for _ in 0..TRIES {
             let (stored, _) = self.stored(caller, id, asked).await?;
             let after = StoredTool { is_deleted: true, ..stored.clone() };
-            if self.write(caller, stored, after, &[], "tool.removed", asked).await? {
+            let step = Step { notes: &[], action: "tool.removed", names_free_at: None };
+            if self.write(caller, stored, after, step, asked).await? {
                 return Ok(());
             }
         }
@@ -368,10 +369,10 @@ impl Engine {
         caller: &Caller,
         before: StoredTool,
         mut after: StoredTool,
-        notes: &[Note],
-        action: &str,
+        step: Step<'_>,
         asked: Asked<'_>,
     ) -> Result<bool> {
+        let Step { notes, action, names_free_at } = step;
         after.updated = moment_after(before.updated);
         let audit = NewAudit {
             action: action.to_owned(),
@@ -381,9 +382,11 @@ impl Engine {
             note: None,
         };
         let hash = content_hash(&after.definition);
-        let left = Left { notes, content_hash: &hash, audit };
+        let is_taken_by = |other: &StoredTool| shares_a_name(&after, other);
+        let claim = names_free_at.map(|free_at| Claim { free_at, is_taken_by: &is_taken_by });
+        let left = Left { claim, notes, content_hash: &hash, audit };
         let scope = self.inner.store.tenant(caller.tenant);
-        let by = by(caller, asked.request_id);
+        let by = by(caller, asked);
         let changed = scope.update_tool(&after, before.updated, left, &by).await;
         match changed.map_err(Error::store("changing a tool"))? {
             Changed::Done(()) => Ok(true),
@@ -409,7 +412,7 @@ impl Engine {
         body: &Value,
         asked: Asked<'_>,
     ) -> Result<Listed> {
-        let body = canonical_patch(body).map_err(faulty)?;
+        let body = layer_body(body, shown)?;
         let written = self.inner.catalogue.as_written(shown.id);
         let written = Arc::clone(&written.ok_or(Error::NotFound { what: "tool" })?.def);
         let scope = self.inner.store.tenant(caller.tenant);
@@ -421,7 +424,7 @@ impl Engine {
             is_as_read(&format!("{}-{revision}", shown.version), asked)?;
             let mut layer = stored.map(|stored| stored.layer).unwrap_or_default();
             read_layer(&body, &mut layer, shown, &written)?;
-            let by = by(caller, asked.request_id);
+            let by = by(caller, asked);
             let changed = scope.set_override(&shown.slug, layer, Some(revision), &by).await;
             match changed.map_err(Error::store("changing a tool"))? {
                 Changed::Done(_) => return self.after_change(caller, &shown.id.to_string()).await,
@@ -432,6 +435,68 @@ impl Engine {
             }
         }
         Err(busy())
+    }
+}
+
+/// One change to a tool, by name, and what it leaves in the history.
+struct Step<'a> {
+    notes: &'a [Note],
+    action: &'a str,
+    /// The epoch as of which the names it claims were free.
+    names_free_at: Option<i64>,
+}
+
+/// A tool with a change to it, and what it would say, which is yet to be checked as a whole.
+fn with_change(stored: &StoredTool, view: &View, body: &Value) -> Result<(StoredTool, Definition)> {
+    let mut after = stored.clone();
+    let mut definition: Definition = parse(&stored.definition)?;
+    let shown = shown_fields(definition.authored.fields.as_ref(), &definition.input_schema);
+    let body = draft::without_echoes(body, &definition.input_schema, shown.as_ref());
+    let body = canonical_patch(&body).map_err(faulty)?;
+    let mut sent = Sent::new(members(&body)?);
+    sent.drop_read_only(Layer::TenantCustom);
+    let _ = sent.take::<bool>("publish");
+    if let Some(slug) = read_slug(&mut sent)
+        && slug.key() != stored.slug.key()
+    {
+        sent.say("/slug", "cannot be changed; clone the tool under another one");
+    }
+    if let Some(Some(version)) = sent.take::<String>("version")
+        && version != stored.version
+    {
+        sent.say("/version", "is changed by `POST /api/tools/{tool}/version?new_version=X.Y.Z`");
+    }
+    sent.onto(&mut definition);
+    sent.switch(&mut after.switches);
+    sent.refuse_unknown();
+    faultless(sent.faults)?;
+    names_are_free(view, stored.id, &definition)?;
+    Ok((after, definition))
+}
+
+impl Engine {
+    /// Whether a tool could be made of this, as far as that can be known before it is tried.
+    pub(super) async fn check_new(&self, view: &View, body: &Value) -> Result<()> {
+        let body = body.clone();
+        let New { slug, definition, .. } = off_the_runtime(move || read_new(&body)).await??;
+        is_free(view, ToolId::new(), &slug)?;
+        names_are_free(view, ToolId::new(), &definition)
+    }
+
+    /// Whether a tool could be changed like this, as far as that can be known before it is tried.
+    pub(super) async fn check_change(&self, view: &View, entry: &Entry, body: &Value) -> Result<()> {
+        match entry {
+            Entry::Own(own) => {
+                let (_, definition) = with_change(&own.stored, view, body)?;
+                checked(&own.stored.slug, definition).await.map(drop)
+            }
+            Entry::Code(tool) => {
+                let written = self.inner.catalogue.as_written(tool.def.id);
+                let written = written.ok_or(Error::NotFound { what: "tool" })?;
+                let body = layer_body(body, &tool.def)?;
+                read_layer(&body, &mut Override::default(), &tool.def, &written.def)
+            }
+        }
     }
 }
 
@@ -454,8 +519,8 @@ fn read_new(body: &Value) -> Result<New> {
     let version = match sent.take::<String>("version").flatten() {
         None => VERSION_FIRST.to_owned(),
         Some(version) => {
-            if semver::Version::parse(&version).is_err() {
-                sent.say("/version", format!("`{version}` is not a semantic version such as 1.2.3"));
+            if let Err(message) = read_version(&version) {
+                sent.say("/version", message);
             }
             version
         }
@@ -476,6 +541,15 @@ fn read_new(body: &Value) -> Result<New> {
     faultless(std::mem::take(&mut sent.faults))?;
     let slug = slug.ok_or_else(|| Error::invalid("/slug", "is needed"))?;
     Ok(New { slug, definition, switches, version, publish })
+}
+
+/// A number for a version, or what is wrong with it.
+fn read_version(text: &str) -> Result<semver::Version, String> {
+    if VERSION_LEN_MAX < text.len() {
+        return Err(format!("has at most {VERSION_LEN_MAX} characters"));
+    }
+    semver::Version::parse(text)
+        .map_err(|error| format!("`{text}` is not a semantic version such as 1.2.3: {error}"))
 }
 
 fn read_slug(sent: &mut Sent) -> Option<Slug> {
@@ -513,8 +587,8 @@ fn read_layer(body: &Value, layer: &mut Override, shown: &ToolDef, written: &Too
         ("execution_spec", Value::Null),
         ("form_spec", json!(shown.authored.form_spec)),
         ("view_spec", json!(shown.authored.view_spec)),
-        // Made of the schema, so the schema has the word.
-        ("fields", members.get("fields").cloned().unwrap_or_default()),
+        // By now these are others than those that are shown, or taken back, and then there are none to.
+        ("fields", Value::Null),
         ("publish", json!(false)),
     ];
     let mut faults = Vec::new();
@@ -535,6 +609,8 @@ fn read_layer(body: &Value, layer: &mut Override, shown: &ToolDef, written: &Too
         ("visible", json!(shown.visible)),
         ("timeout_ms", json!(shown.timeout_ms)),
         ("is_active", json!(shown.is_active)),
+        ("enabled", json!(shown.enabled.unwrap_or(shown.listing == Listing::OptOut))),
+        ("permission_policy", json!(shown.policy)),
     ];
     for (key, value) in same {
         if members.get(key).is_some_and(|sent| *sent == value) {
@@ -580,27 +656,60 @@ fn read_layer(body: &Value, layer: &mut Override, shown: &ToolDef, written: &Too
 /// author's.
 async fn checked(slug: &Slug, definition: Definition) -> Result<Arc<str>> {
     let slug = slug.clone();
-    // A hostile schema takes a while to be refused, and nobody else should wait for that.
-    let checked = tokio::task::spawn_blocking(move || {
-        let faults = draft::check(&slug, &definition);
-        let text = serde_json::to_string(&definition).expect("a definition is plain JSON");
-        (faults, Arc::<str>::from(text))
-    });
-    let (faults, text) = checked
-        .await
-        .map_err(|_| Error::Conflict { why: "the definition could not be checked".to_owned() })?;
+    let check = move || (draft::check(&slug, &definition), as_text(&definition));
+    let (faults, text) = off_the_runtime(check).await?;
     faultless(faults)?;
     Ok(text)
 }
 
-fn names_are_free(view: &View, id: ToolId, slug: &Slug, definition: &Definition) -> Result<()> {
-    if view.tools.takes(slug.as_str(), id) && !is_invisible(view, slug.as_str()) {
-        return Err(taken(slug));
-    }
-    match definition.authored.aliases.iter().find(|alias| view.tools.takes(alias, id)) {
+fn as_text(definition: &Definition) -> Arc<str> {
+    serde_json::to_string(definition).expect("a definition is plain JSON").into()
+}
+
+/// A hostile schema takes a while to be refused, and nobody else should wait for that.
+async fn off_the_runtime<T: Send + 'static>(check: impl FnOnce() -> T + Send + 'static) -> Result<T> {
+    tokio::task::spawn_blocking(check).await.map_err(|_| failed("checking a definition"))
+}
+
+/// For work of our own that came to no end.
+fn failed(doing: &'static str) -> Error {
+    Error::Store { doing, source: tw_store::Error::Corrupt { what: format!("{doing} broke off") } }
+}
+
+/// What somebody sends about a tool of the program, in the canonical words.
+fn layer_body(body: &Value, shown: &ToolDef) -> Result<Value> {
+    let fields = shown_fields(shown.authored.fields.as_ref(), &shown.input_schema);
+    let body = draft::without_echoes(body, &shown.input_schema, fields.as_ref());
+    canonical_patch(&body).map_err(faulty)
+}
+
+fn is_free(view: &View, id: ToolId, slug: &Slug) -> Result<()> {
+    let is_taken = view.tools.takes(slug.as_str(), id) && !is_invisible(view, slug.as_str());
+    if is_taken { Err(taken(slug)) } else { Ok(()) }
+}
+
+fn names_are_free(view: &View, id: ToolId, definition: &Definition) -> Result<()> {
+    let is_taken = |alias: &&String| view.tools.takes(alias, id) && !is_invisible(view, alias);
+    match definition.authored.aliases.iter().find(is_taken) {
         Some(alias) => Err(Error::Conflict { why: format!("the name `{alias}` belongs to another tool") }),
         None => Ok(()),
     }
+}
+
+/// Whether two tools of a tenant's own could be found by the same name.
+fn shares_a_name(tool: &StoredTool, other: &StoredTool) -> bool {
+    #[derive(serde::Deserialize)]
+    struct Named {
+        #[serde(default)]
+        aliases: Vec<String>,
+    }
+    let names = |tool: &StoredTool| {
+        let texts = [Some(&tool.definition), tool.live.as_ref()];
+        let named = texts.into_iter().flatten().filter_map(|text| serde_json::from_str::<Named>(text).ok());
+        let aliases = named.flat_map(|named| named.aliases).map(|alias| alias.to_ascii_lowercase());
+        aliases.chain([tool.slug.key()]).collect::<Vec<_>>()
+    };
+    tool.id != other.id && names(other).iter().any(|name| names(tool).contains(name))
 }
 
 /// A tool of other tenants' takes no name away here.
@@ -639,7 +748,8 @@ fn needs<R: Right>(caller: &Caller) -> Result<()> {
     Permit::<R>::check(caller.clone()).map(drop)
 }
 
-fn faulty(faults: Vec<Fault>) -> Error {
+fn faulty(mut faults: Vec<Fault>) -> Error {
+    faults.truncate(tw_schema::FAULTS_MAX);
     let first = faults.first().map_or_else(String::new, |fault| {
         format!("`{}` {}", fault.path.trim_start_matches('/'), fault.message)
     });

@@ -1,7 +1,9 @@
 //! Administration of one's own tenant, and what an operator does on the database itself.
 
 mod authoring;
+mod explain;
 mod keys;
+mod manage;
 mod operator;
 mod overrides;
 mod passwords;
@@ -14,7 +16,9 @@ use tw_model::Caller;
 use tw_store::By;
 
 pub use authoring::{Asked, Compared, History, UsedBy};
+pub use explain::{Check, Explained, ExplainedFor, Subject};
 pub use keys::{CreatedKey, KeyRequest};
+pub use manage::definition as manage_tools;
 pub use operator::{FirstRun, Operator};
 pub(crate) use passwords::Throttle;
 pub use people::UserRequest;

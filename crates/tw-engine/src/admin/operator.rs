@@ -1,7 +1,7 @@
 //! What an operator does on the database itself, with or without a server running on it.
 
-use tw_model::{ActsAs, Role, TenantSlug, Timestamp};
-use tw_store::{Added, By, Store, Tenant, User, normal_email};
+use tw_model::{ActsAs, Role, Slug, TenantId, TenantSlug, Timestamp};
+use tw_store::{Added, By, Override, Store, Tenant, User, normal_email};
 
 use super::{
     keys::{self, CreatedKey, KeyRequest},
@@ -102,6 +102,24 @@ impl Operator {
         Err(missing())
     }
 
+    /// Switches a tool of the program on or off for every tenant, or leaves it to what its author and each
+    /// tenant say. What is off for everybody cannot be switched on by one.
+    ///
+    /// # Errors
+    ///
+    /// When the tool is not part of this program: a tenant's own are the tenant's business.
+    pub async fn switch_for_everybody(&self, slug: &Slug, enabled: Option<bool>) -> Result<()> {
+        if !is_of_the_program(slug) {
+            return Err(Error::ToolNotFound { tool: slug.to_string() });
+        }
+        let everybody = self.store.tenant(TenantId::GLOBAL);
+        let stored = everybody.overrides().await.map_err(Error::store("reading overrides"))?;
+        let said = stored.into_iter().find(|stored| stored.slug.eq_ignore_ascii_case(slug.as_str()));
+        let layer = Override { enabled, ..said.map(|stored| stored.layer).unwrap_or_default() };
+        let set = self.store.set_for_everybody(slug, layer, &self.by).await;
+        set.map_err(Error::store("switching a tool for everybody"))
+    }
+
     /// Makes the tenant `demo` and its admin, if the database has no tenant yet. Returns the admin's email.
     pub async fn prepare(&self) -> Result<Option<(TenantSlug, String)>> {
         if !self.tenants().await?.is_empty() {
@@ -138,6 +156,12 @@ impl Operator {
         let link = self.sign_in_link(&slug, &email).await?;
         Ok(Some(FirstRun { link, key: key.text }))
     }
+}
+
+fn is_of_the_program(slug: &Slug) -> bool {
+    let registered = toolwright_sdk::registered().unwrap_or_default();
+    let registered = registered.iter().map(|tool| (tool.define)().slug);
+    registered.chain([super::manage_tools().slug]).any(|known| known.key() == slug.key())
 }
 
 /// What the first start of a server prints.

@@ -1,6 +1,6 @@
 //! What a tenant may lay over a tool of the program.
 
-use tw_model::{Level, ToolDef, ToolStatus};
+use tw_model::{Level, Policy, ToolDef, ToolStatus};
 use tw_store::Override;
 
 use crate::error::{Error, Result};
@@ -30,6 +30,9 @@ pub(super) fn check(layer: &Override, tool: &ToolDef) -> Result<()> {
     if layer.permission_level.is_some_and(|level| Some(level) < tool.level) {
         let message = format!("can only be raised above `{}`", tool.level.map_or("none", Level::as_str));
         return Err(Error::invalid("/permission_level", message));
+    }
+    if layer.permission_policy == Some(Policy::Auto) && tool.id == super::manage_tools().id {
+        return Err(Error::invalid("/permission_policy", "of this tool is always `always_ask`"));
     }
     if layer.timeout_ms.is_some_and(|timeout| !(1..=TIMEOUT_MS_MAX).contains(&timeout)) {
         return Err(Error::invalid("/timeout_ms", format!("is a number from 1 to {TIMEOUT_MS_MAX}")));

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use serde_json::{Value, json};
 use tw_model::{Caller, ToolDef, ToolStatus};
 
 use crate::{
@@ -57,6 +58,20 @@ impl Listed {
     }
 }
 
+impl Listed {
+    /// The input as fields: as it was authored, or as the schema can be told. `None` where a schema says
+    /// more than fields can.
+    #[must_use]
+    pub fn fields(&self) -> Option<Value> {
+        shown_fields(self.def.authored.fields.as_ref(), &self.def.input_schema)
+    }
+}
+
+pub(super) fn shown_fields(authored: Option<&Value>, schema: &Value) -> Option<Value> {
+    let derived = || tw_schema::schema_to_fields(schema).ok().map(|fields| json!(fields));
+    authored.cloned().or_else(derived)
+}
+
 impl Engine {
     /// The tools the caller may see, by slug. Returns the page, whether there is more, and how many
     /// there are in all.
@@ -85,10 +100,17 @@ impl Engine {
             found.drain(..from);
         }
         found.drain(..found.len().min(usize::try_from(page.offset).unwrap_or(0)));
-        found.truncate(usize::try_from(page.limit + 1).unwrap_or(0));
-        let listed: Result<Vec<_>> =
-            found.into_iter().map(|(entry, available)| Listed::new(entry, side, available)).collect();
-        Ok(self.page(listed?, page, &place, total, |listed| listed.def.id.uuid()))
+        let readable = found.into_iter().filter_map(|(entry, available)| {
+            // One that cannot be read must not take the list with it.
+            Listed::new(entry, side, available)
+                .inspect_err(|error| {
+                    let (slug, error) = (entry.slug(), error as &dyn std::error::Error);
+                    tracing::error!(%slug, error, "a tool is left out of the list");
+                })
+                .ok()
+        });
+        let listed = readable.take(usize::try_from(page.limit + 1).unwrap_or(0)).collect();
+        Ok(self.page(listed, page, &place, total, |listed| listed.def.id.uuid()))
     }
 
     /// One tool, by id, slug or alias.
@@ -128,8 +150,8 @@ fn writes_tools(caller: &Caller) -> bool {
 /// Whether the caller sees the tool at all, and whether it could be called.
 pub(crate) fn seen(entry: &Entry, caller: &Caller, view: &View) -> Option<Result<(), &'static str>> {
     match entry.in_catalogue(view.slug()) {
-        // A tool of other tenants does not exist here, for nobody.
-        Err("not_for_this_tenant") => None,
+        // A tool of other tenants does not exist here, for nobody. One's own can be taken back from them.
+        Err("not_for_this_tenant") if matches!(entry, Entry::Code(_)) => None,
         // Who may switch it on has to be able to see it. An agent never may, whatever its role.
         Err(reason) if writes_tools(caller) => Some(Err(reason)),
         Err(_) => None,
@@ -139,7 +161,9 @@ pub(crate) fn seen(entry: &Entry, caller: &Caller, view: &View) -> Option<Result
                 Entry::Own(own) => own.face(Side::Live).required_permission.as_deref(),
             };
             if required.is_some_and(|permission| !caller.permissions.has(permission)) {
-                return None;
+                // Whoever made a tool must be able to unmake it.
+                let author = matches!(entry, Entry::Own(_)) && writes_tools(caller);
+                return author.then_some(Err("not_permitted"));
             }
             Some(runs(entry))
         }

@@ -204,10 +204,12 @@ impl Job {
         });
         let (body, input) = (self.tool.body, std::mem::take(&mut self.input));
         let name = Arc::clone(&self.tool.def);
+        let (engine, caller, run_id) = (self.engine.clone(), self.caller.clone(), self.run);
         let tool = async move {
             match body {
                 Body::Code(run) => run(cx, input).await,
                 Body::Echo => Ok(echo(&name.name, input)),
+                Body::ManageTools => engine.manage_tools(&caller, run_id, input).await,
             }
         };
         let tool = AssertUnwindSafe(tool).catch_unwind();

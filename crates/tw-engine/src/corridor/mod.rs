@@ -138,7 +138,7 @@ impl Engine {
         }
         let resolved = self.resolve(&view, &request.tool, request.version.as_deref(), request.mode).await?;
         let authorized = authorize::authorize(resolved, caller, &view)?;
-        let valid = validate::validate(authorized, &request.input, caller)?;
+        let valid = self.validate(authorized, &request.input, caller, &view).await?;
         let session = self.session_for(caller, request.session).await?;
         let recorded = match gate::gate(valid) {
             gate::Gate::Clear(cleared) => {

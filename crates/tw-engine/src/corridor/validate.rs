@@ -8,7 +8,8 @@ use tw_policy::Rule;
 
 use super::authorize::Authorized;
 use crate::{
-    catalogue::Tool,
+    Engine,
+    catalogue::{Body, Tool, View},
     error::{Error, Result},
 };
 
@@ -28,7 +29,27 @@ impl Valid {
     }
 }
 
-pub(crate) fn validate(authorized: Authorized, input: &RawValue, caller: &Caller) -> Result<Valid> {
+impl Engine {
+    /// Everything that can be known to be wrong with a call before it runs. Nobody is asked to approve
+    /// what could not be done.
+    pub(crate) async fn validate(
+        &self,
+        authorized: Authorized,
+        input: &RawValue,
+        caller: &Caller,
+        view: &View,
+    ) -> Result<Valid> {
+        let valid = fitting(authorized, input, caller)?;
+        match valid.tool.body {
+            Body::ManageTools => self.check_managing(caller, view, &valid.value).await?,
+            Body::Code(_) | Body::Echo => {}
+        }
+        Ok(valid)
+    }
+}
+
+/// Holds the input against the tool's schema.
+fn fitting(authorized: Authorized, input: &RawValue, caller: &Caller) -> Result<Valid> {
     let schema = &authorized.tool().input;
     let mut value: Value = serde_json::from_str(input.get())
         .map_err(|_| Error::invalid("/input", "is not JSON that can be read"))?;

@@ -1,8 +1,8 @@
 //! Tools: make, change, publish, remove, and how they came to be.
 
 use axum::{
-    extract::{Path, State},
-    http::{HeaderMap, StatusCode, header},
+    extract::{FromRequestParts, Path, State},
+    http::{HeaderMap, StatusCode, header, request::Parts},
     response::Response,
 };
 use serde::Serialize;
@@ -22,14 +22,18 @@ use crate::{
     auth::Allowed,
     body::JsonBytes,
     front::RequestId,
-    idempotent::{Key, once},
+    idempotent::{Answered, Key, once},
     problem::{Problem, ProblemDocument, Result},
     query::{Params, ToolName},
 };
 
 /// The mark of what was read, out of `If-Match`.
 fn mark(headers: &HeaderMap) -> Result<Option<String>> {
-    let Some(value) = headers.get(header::IF_MATCH) else { return Ok(None) };
+    let mut values = headers.get_all(header::IF_MATCH).iter();
+    let Some(value) = values.next() else { return Ok(None) };
+    if values.next().is_some() {
+        return Err(Problem::new(Code::BadRequest, "there is more than one `If-Match` header"));
+    }
     match value.to_str().map(str::trim) {
         Ok("*") => Ok(None),
         Ok(etag) => {
@@ -56,7 +60,7 @@ pub(crate) async fn create(
     JsonBytes(body, bytes): JsonBytes<Value>,
 ) -> Result<Response> {
     once(app.clone(), permit.caller().clone(), key.of("tools", &bytes), async move {
-        let asked = Asked { mark: None, request_id: Some(&id) };
+        let asked = Asked { mark: None, request_id: Some(&id), actor: None };
         let made = app.engine.create_tool(&permit, &body, asked).await?;
         let location = format!("/api/tools/{}", made.def.slug);
         Ok(whole(StatusCode::CREATED, &made).with(header::LOCATION, &location))
@@ -85,7 +89,7 @@ pub(crate) async fn change(
     let mark = mark(&headers)?;
     let route = format!("tools/{}", name.to_ascii_lowercase());
     once(app.clone(), permit.caller().clone(), key.of(&route, &bytes), async move {
-        let asked = Asked { mark: mark.as_deref(), request_id: Some(&id) };
+        let asked = Asked { mark: mark.as_deref(), request_id: Some(&id), actor: None };
         Ok(whole(StatusCode::OK, &app.engine.change_tool(&permit, &name, &body, asked).await?))
     })
     .await
@@ -115,7 +119,8 @@ pub(crate) async fn save(
 /// part of the program, what the tenant has laid over it.
 #[utoipa::path(delete, path = "/api/tools/{tool}", tag = "tools", operation_id = "remove_tool",
     params(("tool" = String, Path, description = "Slug or id"),
-           ("If-Match" = Option<String>, Header, description = "The ETag of what was read")),
+           ("If-Match" = Option<String>, Header, description = "The ETag of what was read"),
+           ("Idempotency-Key" = Option<String>, Header)),
     responses((status = 204), (status = 404, body = ProblemDocument), (status = 409, body = ProblemDocument),
               (status = 412, body = ProblemDocument)))]
 pub(crate) async fn remove(
@@ -124,11 +129,16 @@ pub(crate) async fn remove(
     ToolName(name): ToolName,
     RequestId(id): RequestId,
     headers: HeaderMap,
-) -> Result<StatusCode> {
+    key: Key,
+) -> Result<Response> {
     let mark = mark(&headers)?;
-    let asked = Asked { mark: mark.as_deref(), request_id: Some(&id) };
-    app.engine.remove_tool(&permit, &name, asked).await?;
-    Ok(StatusCode::NO_CONTENT)
+    let route = format!("tools/{}/remove", name.to_ascii_lowercase());
+    once(app.clone(), permit.caller().clone(), key.of(&route, &[]), async move {
+        let asked = Asked { mark: mark.as_deref(), request_id: Some(&id), actor: None };
+        app.engine.remove_tool(&permit, &name, asked).await?;
+        Ok(Answered::empty(StatusCode::NO_CONTENT))
+    })
+    .await
 }
 
 /// Makes what was saved last what runs.
@@ -150,7 +160,7 @@ pub(crate) async fn publish(
     let mark = mark(&headers)?;
     let route = format!("tools/{}/publish", name.to_ascii_lowercase());
     once(app.clone(), permit.caller().clone(), key.of(&route, &bytes), async move {
-        let asked = Asked { mark: mark.as_deref(), request_id: Some(&id) };
+        let asked = Asked { mark: mark.as_deref(), request_id: Some(&id), actor: None };
         Ok(whole(StatusCode::OK, &app.engine.publish_tool(&permit, &name, asked).await?))
     })
     .await
@@ -182,7 +192,7 @@ pub(crate) async fn version(
         .ok_or_else(|| Problem::invalid("/new_version", "is needed, such as 1.2.3"))?;
     let route = format!("tools/{}/version/{number}", name.to_ascii_lowercase());
     once(app.clone(), permit.caller().clone(), key.of(&route, &bytes), async move {
-        let asked = Asked { mark: mark.as_deref(), request_id: Some(&id) };
+        let asked = Asked { mark: mark.as_deref(), request_id: Some(&id), actor: None };
         Ok(whole(StatusCode::OK, &app.engine.new_version(&permit, &name, &number, asked).await?))
     })
     .await
@@ -204,7 +214,7 @@ pub(crate) async fn clone(
 ) -> Result<Response> {
     let route = format!("tools/{}/clone", name.to_ascii_lowercase());
     once(app.clone(), permit.caller().clone(), key.of(&route, &bytes), async move {
-        let asked = Asked { mark: None, request_id: Some(&id) };
+        let asked = Asked { mark: None, request_id: Some(&id), actor: None };
         let made = app.engine.clone_tool(&permit, &name, &body, asked).await?;
         let location = format!("/api/tools/{}", made.def.slug);
         Ok(whole(StatusCode::CREATED, &made).with(header::LOCATION, &location))
@@ -283,10 +293,10 @@ pub(crate) struct RevisionView {
 pub(crate) async fn revision(
     State(app): State<App>,
     Allowed(permit): Allowed<ReadHistory>,
-    Path((name, revision)): Path<(String, String)>,
+    ToolRevision { name, revision }: ToolRevision,
 ) -> Result<axum::Json<RevisionView>> {
     let History { version, revision, content_hash, author: by, created, definition } =
-        app.engine.tool_revision(&permit, &name, number(&revision)?).await?;
+        app.engine.tool_revision(&permit, &name, revision).await?;
     Ok(axum::Json(RevisionView {
         version,
         revision,
@@ -297,8 +307,23 @@ pub(crate) async fn revision(
     }))
 }
 
-fn number(revision: &str) -> Result<i64> {
-    revision.parse().map_err(|_| Problem::new(Code::NotFound, "there is no such revision of this tool"))
+/// A tool and one of its revisions, out of the path.
+pub(crate) struct ToolRevision {
+    name: String,
+    revision: i64,
+}
+
+impl FromRequestParts<App> for ToolRevision {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self> {
+        let bad = || Problem::new(Code::BadRequest, "the path is not UTF-8");
+        let path = Path::<(String, String)>::from_request_parts(parts, app).await;
+        let Path((name, revision)) = path.map_err(|_| bad())?;
+        let name = ToolName::checked(&name)?;
+        // What is no number names no revision; whether there is such a tool is the first question.
+        Ok(Self { name, revision: revision.parse().unwrap_or(0) })
+    }
 }
 
 /// Makes an old revision the newest save. What runs stays what it is until it is published.
@@ -312,16 +337,16 @@ fn number(revision: &str) -> Result<i64> {
 pub(crate) async fn restore(
     State(app): State<App>,
     Allowed(permit): Allowed<UpdateTools>,
-    Path((name, revision)): Path<(String, String)>,
+    ToolRevision { name, revision }: ToolRevision,
     RequestId(id): RequestId,
     headers: HeaderMap,
     key: Key,
     JsonBytes(_body, bytes): JsonBytes<Value>,
 ) -> Result<Response> {
-    let (mark, revision) = (mark(&headers)?, number(&revision)?);
+    let mark = mark(&headers)?;
     let route = format!("tools/{}/restore/{revision}", name.to_ascii_lowercase());
     once(app.clone(), permit.caller().clone(), key.of(&route, &bytes), async move {
-        let asked = Asked { mark: mark.as_deref(), request_id: Some(&id) };
+        let asked = Asked { mark: mark.as_deref(), request_id: Some(&id), actor: None };
         Ok(whole(StatusCode::OK, &app.engine.restore_tool(&permit, &name, revision, asked).await?))
     })
     .await

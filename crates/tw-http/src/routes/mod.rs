@@ -4,6 +4,7 @@ mod approvals;
 mod audit;
 mod authoring;
 mod error_pages;
+mod explain;
 mod keys;
 mod login;
 mod operations;
@@ -79,6 +80,7 @@ pub(crate) fn routes() -> OpenApiRouter<App> {
         .routes(routes!(authoring::revision))
         .routes(routes!(authoring::restore))
         .routes(routes!(authoring::used_by))
+        .routes(routes!(explain::explain))
         .routes(routes!(tools::run))
         .routes(routes!(runs::list))
         .routes(routes!(runs::read))

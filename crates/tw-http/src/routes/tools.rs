@@ -8,9 +8,9 @@ use axum::{
     response::{IntoResponse, Response},
 };
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json, value::RawValue};
+use serde_json::{Value, value::RawValue};
 use tw_engine::{CallRequest, Listed, ToolFilter, rights::ReadTools};
-use tw_model::{Layer, Mode, Origin, OutputSection, SessionId, Timestamp, ToolStatus};
+use tw_model::{Layer, Listing, Mode, Origin, OutputSection, SessionId, Timestamp, ToolStatus};
 use uuid::Uuid;
 
 use super::{List, runs::RunAnswer};
@@ -114,7 +114,7 @@ impl From<&Listed> for ToolItem {
             execution_type: def.implementation.execution_type(),
             status: def.status.as_str(),
             version: def.version.to_string(),
-            enabled: !matches!(available, Err("switched_off" | "not_switched_on")),
+            enabled: def.enabled.unwrap_or(def.listing == Listing::OptOut),
             is_active: def.is_active,
             available: available.is_ok(),
             unavailable_reason: available.as_ref().err().copied(),
@@ -137,12 +137,11 @@ impl From<&Listed> for ToolItem {
 pub(crate) fn whole(status: StatusCode, listed: &Listed) -> Answered {
     let def = &listed.def;
     let authored = &def.authored;
-    let derived = || tw_schema::schema_to_fields(&def.input_schema).ok().map(|fields| json!(fields));
     let view = ToolView {
         item: ToolItem::from(listed),
         input_schema: (*def.input_schema).clone(),
         output_schema: def.output_schema.as_deref().cloned(),
-        fields: authored.fields.clone().or_else(derived),
+        fields: listed.fields(),
         form_spec: authored.form_spec.clone(),
         view_spec: authored.view_spec.clone(),
         implementation: tw_model::redacted(&authored.implementation),

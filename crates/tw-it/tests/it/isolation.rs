@@ -25,7 +25,7 @@ on_both! {
             let mut things = vec![owned.object.clone().unwrap()];
             if operation.tag == "tools" {
                 let admin = scene.world.client(&scene.server, "acme", Role::Admin).await;
-                things.push(admin.get("/api/tools/test.private").await.text_at("/id"));
+                things.push(admin.get(&format!("/api/tools/{}", things[0])).await.text_at("/id"));
             }
             for thing in things {
                 let nothing = like(&thing);
@@ -527,7 +527,9 @@ on_both! {
         let mut asked = 0;
         for operation in operations() {
             let shut = matches!(operation.tag.as_str(), "administration" | "approvals")
-                || operation.name() == "PATCH /api/tools/{tool}"
+                || operation.tag == "tools"
+                    && !["GET /api/tools", "GET /api/tools/{tool}", "POST /api/tools/{tool}/run"]
+                        .contains(&operation.name().as_str())
                 || operation.path == "/metrics"
                 || operation.path == "/api/auth/switch"
                 || operation.path == "/api/auth/password";
@@ -651,6 +653,13 @@ async fn plant(world: &World, server: &Server) -> Planted {
         json!({ "name": canary("tool"), "description": canary("description"), "tags": [canary("tag")] });
     admin.patch("/api/tools/test.append", &words).await;
 
+    let own = json!({
+        "slug": "planted", "name": canary("own-name"), "description": canary("own-description"), "publish": true,
+        "implementation_type": "internal", "input_schema": { "type": "object", "title": canary("own-schema") },
+        "aliases": ["planted-too"],
+    });
+    let own = admin.post("/api/tools", &own).await.is("201 published").text_at("/id");
+
     let session = agent.post("/api/sessions", &json!({ "title": canary("title") })).await.text_at("/id");
     let input = json!({ "value": { canary("field"): canary("value") } });
     let body = json!({ "input": input, "session_id": session });
@@ -678,6 +687,7 @@ async fn plant(world: &World, server: &Server) -> Planted {
         approval.clone(),
         user.clone(),
         key_id,
+        own,
         slow,
         parked.text_at("/run_id"),
     ];
@@ -695,6 +705,9 @@ fn reads(planted: &Planted) -> Vec<String> {
         }
         let path = match operation.path.as_str() {
             "/api/tools/{tool}" => "/api/tools/test.append".to_owned(),
+            path if path.starts_with("/api/tools/{tool}/") => {
+                path.replace("{tool}", "planted").replace("{revision}", "1")
+            }
             "/api/runs/{id}" => format!("/api/runs/{run}"),
             "/api/approvals/{id}" => format!("/api/approvals/{approval}"),
             "/api/users/{id}" => format!("/api/users/{user}"),

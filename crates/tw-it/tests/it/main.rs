@@ -14,6 +14,7 @@ mod mcp;
 mod mcp_clients;
 mod outage;
 mod people;
+mod registry;
 mod replicas;
 mod rights;
 mod shutdown;

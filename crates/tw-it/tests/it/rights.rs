@@ -81,7 +81,12 @@ pub fn operations() -> Vec<Operation> {
                 method,
                 path: path.clone(),
                 tag: operation["tags"][0].as_str().unwrap().to_owned(),
-                summary: summary.trim_end_matches('.').to_owned(),
+                summary: summary
+                    .split_whitespace()
+                    .collect::<Vec<_>>()
+                    .join(" ")
+                    .trim_end_matches('.')
+                    .to_owned(),
                 open: operation["security"] == json!([{}]),
             });
         }
@@ -232,6 +237,18 @@ impl Scene {
         parked.is("202 needs_approval").text_at("/approval_id")
     }
 
+    /// A tool that the tenant has written itself.
+    async fn own_tool(&self) -> String {
+        let admin = self.world.client(&self.server, "acme", Role::Admin).await;
+        let slug = self.fresh("tool");
+        let body = json!({
+            "slug": slug, "name": "Own", "description": "One of the tenant's own.", "publish": true,
+            "implementation_type": "internal", "permission_level": "read", "input_schema": { "type": "object" },
+        });
+        admin.post("/api/tools", &body).await.is("201 published");
+        slug
+    }
+
     /// A request for the operation, about a thing of `acme` that `owner` has made, or the tenant has.
     /// `None` where `owner` cannot make such a thing.
     pub async fn ask(&self, operation: &Operation, owner: &Client) -> Option<Ask> {
@@ -257,6 +274,28 @@ impl Scene {
             }
             "GET /api/tools/{tool}" => (Some("test.private".to_owned()), None),
             "PATCH /api/tools/{tool}" => (Some("test.private".to_owned()), Some(json!({ "icon": "eye" }))),
+            "POST /api/tools" => {
+                let body = json!({
+                    "slug": self.fresh("made"), "name": "Made", "description": "Made by whoever may.",
+                    "implementation_type": "internal", "input_schema": { "type": "object" },
+                });
+                (None, Some(body))
+            }
+            "PUT /api/tools/{tool}" => (Some(self.own_tool().await), Some(json!({ "icon": "eye" }))),
+            "DELETE /api/tools/{tool}"
+            | "GET /api/tools/{tool}/versions"
+            | "GET /api/tools/{tool}/versions/compare"
+            | "GET /api/tools/{tool}/versions/{revision}"
+            | "GET /api/tools/{tool}/used-by"
+            | "GET /api/tools/{tool}/explain" => (Some(self.own_tool().await), None),
+            "POST /api/tools/{tool}/publish"
+            | "POST /api/tools/{tool}/version"
+            | "POST /api/tools/{tool}/versions/{revision}/restore" => {
+                (Some(self.own_tool().await), Some(json!({})))
+            }
+            "POST /api/tools/{tool}/clone" => {
+                (Some(self.own_tool().await), Some(json!({ "slug": self.fresh("clone") })))
+            }
             "POST /api/tools/{tool}/run" => {
                 (Some("test.private".to_owned()), Some(json!({ "input": { "message": "hello" } })))
             }
@@ -301,7 +340,12 @@ impl Scene {
         };
         let (before, rest) = operation.path.split_once('{').unwrap_or((&operation.path, ""));
         let after = rest.split_once('}').map_or("", |(_, after)| after);
-        let template = if object.is_some() { format!("{before}{{}}{after}") } else { operation.path.clone() };
+        let mut template =
+            if object.is_some() { format!("{before}{{}}{after}") } else { operation.path.clone() };
+        template = template.replace("{revision}", "1");
+        if operation.path.ends_with("/version") {
+            template.push_str("?new_version=2.0.0");
+        }
         Some(Ask { method: operation.method.clone(), template, object, body, shows })
     }
 

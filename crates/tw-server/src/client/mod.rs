@@ -133,12 +133,35 @@ impl Client {
     }
 
     async fn post(&self, path: &[&str], body: String, idempotency_key: Option<&str>) -> Result<Value> {
-        let mut request = self.request(Method::POST, self.url(path, &[])?).timeout(ANSWER);
-        request = request.header(header::CONTENT_TYPE, "application/json").body(body);
+        let mut request = self.with_body(Method::POST, self.url(path, &[])?, body);
         if let Some(key) = idempotency_key {
             request = request.header("Idempotency-Key", key);
         }
         self.answer(request).await
+    }
+
+    /// As [`Client::post`], with a query and nothing to say in the body.
+    async fn post_query(&self, path: &[&str], query: &[(&str, Option<String>)]) -> Result<Value> {
+        self.answer(self.with_body(Method::POST, self.url(path, query)?, "{}".to_owned())).await
+    }
+
+    /// Changes something. With the mark of what was read, only as long as it is still that.
+    async fn patch(&self, path: &[&str], body: String, read: Option<&str>) -> Result<Value> {
+        let mut request = self.with_body(Method::PATCH, self.url(path, &[])?, body);
+        if let Some(mark) = read {
+            request = request.header(header::IF_MATCH, mark);
+        }
+        self.answer(request).await
+    }
+
+    async fn delete(&self, path: &[&str]) -> Result<()> {
+        let request = self.request(Method::DELETE, self.url(path, &[])?).timeout(ANSWER);
+        self.send(request).await.map(drop)
+    }
+
+    fn with_body(&self, method: Method, url: Url, body: String) -> RequestBuilder {
+        let request = self.request(method, url).timeout(ANSWER);
+        request.header(header::CONTENT_TYPE, "application/json").body(body)
     }
 
     async fn answer(&self, request: RequestBuilder) -> Result<Value> {

@@ -1,5 +1,9 @@
 //! `toolwright tools`.
 
+mod authoring;
+mod legacy;
+mod transfer;
+
 use std::{
     fs,
     io::{self, Read},
@@ -11,9 +15,11 @@ use anyhow::{Context, Result};
 use clap::Subcommand;
 use serde::Serialize;
 use serde_json::{Value, value::RawValue};
+use tw_model::Slug;
 
 use super::{Server, field, items};
 use crate::{
+    config::Place,
     fail::Hint,
     output::{self, block},
 };
@@ -40,6 +46,110 @@ pub(crate) enum Command {
         The exit code is 0 when the run succeeded, 1 when it failed or was refused, 3 when it waits for\n\
         somebody.")]
     Run(RunArgs),
+    /// Make a tool of the tenant's own, as a draft
+    #[command(after_help = "Examples:\n  \
+        toolwright tools create greet.json\n  \
+        echo '{ \"name\": \"greet\", … }' | toolwright tools create -")]
+    Create {
+        /// The definition as JSON, or `-` for standard input
+        file: PathBuf,
+    },
+    /// Change a tool; what it says is a draft until it is published, switches hold at once
+    #[command(after_help = "Example:\n  \
+        echo '{ \"description\": \"Greets people\" }' | toolwright tools patch greet -\n\n\
+        What is left out stays as it is, and null takes a property back.")]
+    Patch {
+        /// Its slug or id
+        tool: String,
+        /// The properties to change as JSON, or `-` for standard input
+        file: PathBuf,
+    },
+    /// Make what was saved last what runs
+    Publish {
+        /// Its slug or id
+        tool: String,
+    },
+    /// Give what was saved last a new number, greater than the one it has
+    Version {
+        /// Its slug or id
+        tool: String,
+        /// A semantic version
+        #[arg(value_name = "X.Y.Z")]
+        number: String,
+    },
+    /// List every save, publication and new number of a tool, newest first
+    Versions {
+        /// Its slug or id
+        tool: String,
+        /// Only these
+        #[arg(long, value_parser = ["save", "publish", "version"])]
+        kind: Option<String>,
+        /// How many [default: all]
+        #[arg(long, value_name = "N")]
+        limit: Option<usize>,
+    },
+    /// Show what changed between two versions, whom that breaks and which number it asks for
+    Compare {
+        /// Its slug or id
+        tool: String,
+        /// A version, `live` or `draft`
+        #[arg(long, default_value = "live")]
+        from: String,
+        /// A version, `live` or `draft`
+        #[arg(long, default_value = "draft")]
+        to: String,
+    },
+    /// Remove a tool of the tenant's own, or what the tenant has laid over one of the program's
+    Delete {
+        /// Its slug or id
+        tool: String,
+    },
+    /// Tell why somebody sees a tool or may call it, or why not
+    Explain {
+        /// Its slug or id
+        tool: String,
+        /// A member of the tenant, by id [default: whoever the key stands for]
+        #[arg(long, value_name = "ID", conflicts_with = "for_key")]
+        user: Option<String>,
+        /// Whoever an API key stands for, by the key's id
+        #[arg(long, value_name = "ID")]
+        for_key: Option<String>,
+    },
+    /// Switch a tool of the program for every tenant, on the database itself
+    #[command(after_help = "Examples:\n  \
+        toolwright tools switch roi-calculator off --data-dir ./data\n  \
+        toolwright tools switch roi-calculator default --database-url postgres://…\n\n\
+        Running servers notice within a second. `off` holds whatever a tenant says; `on` is what a tenant has\n\
+        that says nothing; `default` leaves it to the tool's author and each tenant.")]
+    Switch {
+        #[command(flatten)]
+        place: Place,
+        /// The tool's slug
+        slug: Slug,
+        /// on, off or default
+        #[arg(value_parser = ["on", "off", "default"])]
+        to: String,
+    },
+    /// Write the tenant's own tools to files, one for each, fit for version control
+    #[command(after_help = "Example:\n  toolwright tools export --out tools/\n\n\
+        A file is named after its tool and says what was saved last, without ids and times. Secrets are\n\
+        written as `***`, which keeps the stored one when the file is imported where it came from.")]
+    Export {
+        /// The folder; it is made where it is missing
+        #[arg(long, value_name = "DIR")]
+        out: PathBuf,
+    },
+    /// Make drafts of the files of a folder; a second time changes nothing
+    #[command(after_help = "Example:\n  toolwright tools import tools/\n\n\
+        Every *.json is one definition. A tool that is missing is created, one that differs is changed, the\n\
+        others are left alone. What a file leaves out stays as it is. Nothing is published, except active\n\
+        rows of a registry that knew no status (they have `config_schema`, `schema` or `is_system`): those\n\
+        were live where they come from, and are published if the key may.\n\n\
+        A file that fails does not stop the others; the exit code is then 1.")]
+    Import {
+        /// The folder
+        dir: PathBuf,
+    },
 }
 
 #[derive(Debug, clap::Args)]
@@ -79,8 +189,29 @@ struct Body {
 }
 
 pub(crate) async fn run(server: &Server, command: Command) -> Result<ExitCode> {
+    let json = server.json;
+    if let Command::Switch { place, slug, to } = &command {
+        crate::operator::tools::switch(place, slug, to, json).await?;
+        return Ok(ExitCode::SUCCESS);
+    }
     let client = server.client()?;
     match command {
+        // Needs no server, and is done by now.
+        Command::Switch { .. } => {}
+        Command::Explain { tool, user, for_key } => {
+            authoring::explain(&client, &tool, user, for_key, json).await?;
+        }
+        Command::Create { file } => authoring::create(&client, &file, json).await?,
+        Command::Patch { tool, file } => authoring::patch(&client, &tool, &file, json).await?,
+        Command::Publish { tool } => authoring::publish(&client, &tool, json).await?,
+        Command::Version { tool, number } => authoring::version(&client, &tool, &number, json).await?,
+        Command::Versions { tool, kind, limit } => {
+            authoring::versions(&client, &tool, kind, limit, json).await?;
+        }
+        Command::Compare { tool, from, to } => authoring::compare(&client, &tool, from, to, json).await?,
+        Command::Delete { tool } => authoring::delete(&client, &tool, json).await?,
+        Command::Export { out } => transfer::export(&client, &out, json).await?,
+        Command::Import { dir } => return transfer::import(&client, &dir, json).await,
         Command::List { q, category } => {
             let tools = client.list(&["tools"], &[("q", q), ("category", category)], None).await?;
             match server.json {
@@ -113,21 +244,24 @@ pub(crate) async fn run(server: &Server, command: Command) -> Result<ExitCode> {
 
 impl RunArgs {
     fn input(&self) -> Result<Box<RawValue>> {
-        let stdin = Path::new("-");
         let text = match (&self.input, &self.input_file) {
             (Some(text), _) if text != "-" => text.clone(),
-            (None, Some(file)) if file != stdin => {
-                fs::read_to_string(file).with_context(|| format!("cannot read {}", file.display()))?
-            }
+            (None, Some(file)) => text_of(file)?,
             (None, None) => "{}".to_owned(),
-            _ => {
-                let mut text = String::new();
-                io::stdin().lock().read_to_string(&mut text).context("cannot read standard input")?;
-                text
-            }
+            (Some(_), _) => text_of(Path::new("-"))?,
         };
         json_text(text).context("the input is not JSON").hint(r#"the input is such as '{ "name": "value" }'"#)
     }
+}
+
+/// What is in a file, or comes in by standard input for `-`.
+fn text_of(file: &Path) -> Result<String> {
+    if file != Path::new("-") {
+        return fs::read_to_string(file).with_context(|| format!("cannot read {}", file.display()));
+    }
+    let mut text = String::new();
+    io::stdin().lock().read_to_string(&mut text).context("cannot read standard input")?;
+    Ok(text)
 }
 
 /// A text that is JSON, as it is.

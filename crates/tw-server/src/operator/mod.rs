@@ -2,6 +2,7 @@
 
 pub(crate) mod keys;
 pub(crate) mod tenants;
+pub(crate) mod tools;
 pub(crate) mod users;
 
 use anyhow::{Context, Result};

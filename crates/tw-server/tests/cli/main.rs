@@ -3,6 +3,7 @@
 
 #[cfg(unix)]
 mod signals;
+mod tools;
 mod world;
 
 use std::{

@@ -9,6 +9,8 @@ use crate::world::Raw;
 
 const INSUFFICIENT_PRIVILEGE: &str = "42501";
 const APPEND_ONLY: [&str; 2] = ["session_events", "audit_log"];
+/// What the server adds to and reads, and nothing else.
+const ADDED_TO: [&str; 3] = ["schema_contents", "schema_versions", "tool_versions"];
 
 /// Every table that belongs to tenants, with the column that says to which.
 const FENCED: &str = "SELECT table_name::text FROM information_schema.columns
@@ -121,7 +123,7 @@ async fn server_that_names_a_tenant_reaches_that_one_alone() {
         assert_eq!(tenants_seen(&mut server, &table).await, [ours.to_string()], "{table}");
         let insert = format!("INSERT INTO {table} ({own}) VALUES ('{theirs}')");
         assert_refused(server.execute(insert).await, &table);
-        if APPEND_ONLY.contains(&table.as_str()) {
+        if APPEND_ONLY.contains(&table.as_str()) || ADDED_TO.contains(&table.as_str()) {
             continue;
         }
         let touch = format!("UPDATE {table} SET {own} = {own} WHERE {own} = '{theirs}'");
@@ -186,6 +188,43 @@ async fn server_can_neither_change_nor_delete_what_is_append_only() {
         "disabling the trigger",
     );
     assert_refused(server.execute("ALTER TABLE runs DISABLE ROW LEVEL SECURITY").await, "opening the fence");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn server_adds_to_the_history_of_tools_and_changes_none_of_it() {
+    let db = TestDb::new(Kind::Postgres).await;
+    let mut owner = Raw::open(&db).await;
+    let (ours, theirs) = (Uuid::now_v7(), Uuid::now_v7());
+    fill(&mut owner, &[ours, theirs]).await;
+    let mut server = as_server(&db).await;
+    work_for(&mut server, ours).await;
+
+    for table in ADDED_TO {
+        assert_eq!(tenants_seen(&mut server, table).await, [ours.to_string()], "{table}");
+        for sql in [
+            format!("UPDATE {table} SET content_hash = 'x'"),
+            format!("DELETE FROM {table}"),
+            format!("TRUNCATE {table}"),
+        ] {
+            assert_refused(server.execute(sql.clone()).await, &sql);
+        }
+        let fences = format!(
+            "SELECT cmd || ' ' || qual FROM pg_policies WHERE tablename = '{table}' AND policyname <> 'tenant_fence'"
+        );
+        assert_eq!(owner.column(fences).await.unwrap(), [""; 0], "{table} has no gate beside the fence");
+    }
+    // What everybody is told can be read by all and written by nobody who works for a tenant.
+    let told = format!(
+        "INSERT INTO tools (id, tenant_id, slug, slug_key, kind, revision, created_us, updated_us, created_by)
+         VALUES (gen_random_uuid(), '{}', 'x', 'x', 'system_override', 1, 1, 1, 'x')",
+        Uuid::nil()
+    );
+    owner.execute(told.clone()).await.unwrap();
+    assert_eq!(tenants_seen(&mut server, "tools").await.len(), 2);
+    assert_refused(server.execute(told.replace("'x', 'x', 's", "'y', 'y', 's")).await, "telling everybody");
+    let nil = Uuid::nil();
+    let touched = server.execute(format!("UPDATE tools SET slug = 'z' WHERE tenant_id = '{nil}'")).await;
+    assert_eq!(touched.unwrap(), 0);
 }
 
 /// Who looks past the fence by a function of the owner's must not be able to choose what it looks at.

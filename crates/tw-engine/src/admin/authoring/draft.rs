@@ -6,7 +6,7 @@ use tw_model::{
     Definition, Execution, Layer, Level, OutputSection, Permission, Policy, REDACTED, Slug, Switches,
     ToolStatus, left_redacted, unredacted,
 };
-use tw_schema::{Fault, Schema, SchemaFault, check_form_spec, check_sections, check_view_spec};
+use tw_schema::{Fault, Schema, SchemaFault, canonical, check_form_spec, check_sections, check_view_spec};
 
 /// Derived or written elsewhere. Whoever saves what they read sends them back.
 const READ_ONLY: &[&str] = &[
@@ -52,6 +52,28 @@ const DESCRIPTION_MAX: usize = 20_000;
 const WORD_MAX: usize = 100;
 const LIST_MAX: usize = 50;
 const TIMEOUT_MS_MAX: u64 = 24 * 60 * 60 * 1000;
+
+/// A body without what it only repeats of the input. Whoever saves what they read, changed in one of the
+/// two ways to say it, means that one.
+pub(super) fn without_echoes(body: &Value, schema: &Value, fields: Option<&Value>) -> Value {
+    let mut body = body.clone();
+    let Some(members) = body.as_object_mut() else { return body };
+    let same_fields = match (members.get("fields"), fields) {
+        (Some(sent), Some(shown)) => canonical(sent) == canonical(shown),
+        (Some(sent), None) => sent.is_null(),
+        (None, _) => return body,
+    };
+    if same_fields {
+        members.shift_remove("fields");
+        return body;
+    }
+    for key in ["input_schema", "inputSchema"] {
+        if members.get(key).is_some_and(|sent| canonical(sent) == canonical(schema)) {
+            members.shift_remove(key);
+        }
+    }
+    body
+}
 
 /// A body, taken apart key by key. What is left at the end is not known.
 pub(super) struct Sent {
@@ -157,11 +179,15 @@ impl Sent {
         }
     }
 
+    pub(super) fn rename(&mut self, definition: &mut Definition) {
+        self.text("name", &mut definition.name, None, NAME_MAX);
+    }
+
     /// Lays what was sent over a definition.
     pub(super) fn onto(&mut self, definition: &mut Definition) {
         let before = definition.clone();
         let fresh = Definition::default();
-        self.text("name", &mut definition.name, None, NAME_MAX);
+        self.rename(definition);
         self.text("description", &mut definition.description, None, DESCRIPTION_MAX);
         self.text("category", &mut definition.category, Some(&fresh.category), WORD_MAX);
         self.text("icon", &mut definition.icon, Some(&fresh.icon), WORD_MAX);

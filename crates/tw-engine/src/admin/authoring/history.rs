@@ -6,7 +6,7 @@ use tw_model::{Definition, Timestamp};
 use tw_schema::{Bump, Comparison, compare};
 use tw_store::{Note, Snapshot, ToolVersion};
 
-use super::{parse, shown_definition};
+use super::{failed, parse, shown_definition};
 use crate::{
     Engine,
     admin::tools::find,
@@ -103,9 +103,7 @@ impl Engine {
         let after = self.definition_at(&view, entry, to.unwrap_or("draft"), "/to").await?;
         let (from, to) = (before.0, after.0);
         let compared = tokio::task::spawn_blocking(move || compare_definitions(&before.1, &after.1));
-        let comparison = compared
-            .await
-            .map_err(|_| Error::Conflict { why: "the versions could not be compared".to_owned() })?;
+        let comparison = compared.await.map_err(|_| failed("comparing versions"))?;
         Ok(Compared { from, to, comparison })
     }
 
@@ -146,7 +144,7 @@ impl Engine {
     pub async fn tool_users(&self, permit: &Permit<ReadHistory>, name: &str) -> Result<Vec<UsedBy>> {
         let caller = permit.caller();
         let view = self.inner.catalogue.view(caller.tenant, caller.epoch).await?;
-        users_of(&view, find(&view, caller, name)?.0)
+        Ok(users_of(&view, find(&view, caller, name)?.0))
     }
 }
 
@@ -163,14 +161,15 @@ fn compare_definitions(before: &Definition, after: &Definition) -> Comparison {
 }
 
 /// The tenant's tools that call this one.
-pub(super) fn users_of(view: &View, entry: &Entry) -> Result<Vec<UsedBy>> {
+pub(super) fn users_of(view: &View, entry: &Entry) -> Vec<UsedBy> {
     let mut users = Vec::new();
     for other in view.tools.sorted().iter() {
         let Entry::Own(own) = other else { continue };
         if !own.face(Side::Draft).calls_others() {
             continue;
         }
-        let def = own.def(Side::Draft)?;
+        // One that cannot be read cannot be run either, so it uses nothing.
+        let Ok(def) = own.def(Side::Draft) else { continue };
         let steps = def.authored.execution_spec.as_ref().and_then(|spec| spec.get("steps")?.as_array());
         let calls = |step: &Value| {
             let named = step.get("tool").and_then(Value::as_str).and_then(|name| view.tools.get(name));
@@ -180,5 +179,5 @@ pub(super) fn users_of(view: &View, entry: &Entry) -> Result<Vec<UsedBy>> {
             users.push(UsedBy { kind: "tool", slug: def.slug.to_string(), name: def.name });
         }
     }
-    Ok(users)
+    users
 }

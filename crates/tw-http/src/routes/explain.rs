@@ -1,0 +1,62 @@
+//! Tools: why somebody sees or may call one, or why not.
+
+use axum::extract::State;
+use serde::Serialize;
+use serde_json::{Value, json};
+use tw_engine::{Check, Explained, Subject, rights::UpdateTools};
+
+use crate::{
+    App,
+    auth::Allowed,
+    problem::{Problem, ProblemDocument, Result},
+    query::{Params, ToolName},
+};
+
+/// Why somebody sees or may call a tool, or why not.
+#[derive(Debug, Serialize, utoipa::ToSchema)]
+pub(crate) struct ExplainView {
+    tool: String,
+    /// Whom it is about.
+    #[schema(value_type = Object)]
+    subject: Value,
+    /// Whether the subject finds the tool in its catalogue.
+    visible: bool,
+    /// Whether a call would run, be it after somebody has approved.
+    callable: bool,
+    /// `allow`, `ask` or `deny`.
+    #[schema(value_type = String)]
+    decision: Value,
+    reason: String,
+    /// The rule that decided, or the check that failed before any rule was asked.
+    rule: &'static str,
+    /// The steps of a call, in their order.
+    #[schema(value_type = Vec<Object>)]
+    checks: Vec<Check>,
+}
+
+/// Why the caller, a person or whoever a key stands for sees a tool or may call it, or why not.
+#[utoipa::path(get, path = "/api/tools/{tool}/explain", tag = "tools", operation_id = "explain_tool",
+    params(("tool" = String, Path, description = "Slug or id"),
+           ("user" = Option<uuid::Uuid>, Query, description = "A member of the tenant"),
+           ("key" = Option<uuid::Uuid>, Query, description = "An API key of the tenant")),
+    responses((status = 200, body = ExplainView), (status = 404, body = ProblemDocument),
+              (status = 422, body = ProblemDocument)))]
+pub(crate) async fn explain(
+    State(app): State<App>,
+    Allowed(permit): Allowed<UpdateTools>,
+    ToolName(name): ToolName,
+    params: Params,
+) -> Result<axum::Json<ExplainView>> {
+    let subject = match (params.parsed("user", "is an id")?, params.parsed("key", "is an id")?) {
+        (None, None) => Subject::Asker,
+        (Some(user), None) => Subject::User(user),
+        (None, Some(key)) => Subject::Key(key),
+        (Some(_), Some(_)) => {
+            return Err(Problem::invalid("/key", "and `user` are two questions; ask one of them"));
+        }
+    };
+    let Explained { tool, subject, visible, callable, decision, reason, rule, checks } =
+        app.engine.explain_tool(&permit, &name, subject).await?;
+    let (subject, decision) = (json!(subject), json!(decision));
+    Ok(axum::Json(ExplainView { tool, subject, visible, callable, decision, reason, rule, checks }))
+}

@@ -1,0 +1,151 @@
+//! Saving: what was read can be sent back, and a part of it can be sent alone.
+
+use serde_json::{Value, json};
+use tw_model::Role;
+use tw_test::{TestDb, on_both};
+
+use super::{at, echo, history, live, make, needing, publish, put, read, with};
+use crate::world::World;
+
+/// What a save may move although it changes nothing.
+fn lasting(tool: &Value) -> Value {
+    let mut tool = tool.clone();
+    for key in ["etag", "revision"] {
+        tool.as_object_mut().unwrap().remove(key);
+    }
+    tool
+}
+
+on_both! {
+    async fn own_tool_saved_as_it_was_read_stays_as_it_is(db: TestDb) {
+        let world = World::on(db).await;
+        let server = world.server();
+        let author = world.client(&server, "acme", Role::Builder).await;
+        let fields = json!([
+            { "name": "b", "type": "text", "label": "Bee", "required": true },
+            { "name": "a", "type": "number", "default": 3 },
+        ]);
+        let mut by_fields = with(&echo("by-fields"), &json!({ "fields": fields }));
+        by_fields.as_object_mut().unwrap().remove("input_schema");
+        let bodies = [
+            echo("plain"),
+            by_fields,
+            with(&echo("titled"), &json!({ "input_schema": {
+                "$schema": "https://json-schema.org/draft/2020-12/schema", "title": "Titled", "type": "object",
+                "properties": { "z": { "type": "string" }, "a": { "$ref": "#/$defs/A" } }, "additionalProperties": true,
+                "$defs": { "A": { "type": "integer", "minimum": 1 } },
+            } })),
+            with(&echo("rich"), &json!({
+                "category": "x", "icon": "y", "tags": ["t"], "aliases": ["rich-alias"], "is_async": false, "visible": true,
+                "output_schema": { "type": "object", "properties": { "args": { "type": "object" } } },
+                "output_sections": [{ "key": "args", "label": "Args", "type": "summary" }], "collaborative": true,
+                "required_permission": "tools.tenant.read", "tenant_slugs": ["acme"], "permission_policy": "auto",
+                "execution": { "is_pure": true, "concurrency_group": "g", "max_concurrency": 2, "timeout_s": 9 },
+                "timeout_ms": 1234, "implementation": { "headers": { "A": "secret text" }, "note": 1 },
+            })),
+        ];
+        for body in bodies {
+            let slug = body["slug"].as_str().unwrap().to_owned();
+            make(&author, &body).await;
+            publish(&author, &slug).await.is("200 published");
+            let before = read(&author, &slug).await;
+            let hash = history(&author, &slug).await[0]["content_hash"].clone();
+            for turn in 0..2 {
+                let saved = put(&author, &slug, &read(&author, &slug).await).await;
+                saved.is("200 published");
+                assert_eq!(lasting(&saved.json()), lasting(&before), "{slug}, {turn}");
+            }
+            author.patch(&at(&slug), &read(&author, &slug).await).await.is("200 published");
+            assert_eq!(lasting(&read(&author, &slug).await), lasting(&before), "{slug}");
+            let all = history(&author, &slug).await;
+            assert_eq!(all[0]["content_hash"], hash, "{slug}");
+            assert_eq!(all.iter().filter(|entry| entry["kind"] == "save").count(), 4, "a save is a save");
+            // Sent as it was read but for one thing, that one thing changes.
+            let renamed = put(&author, &slug, &with(&before, &json!({ "name": "Anew" }))).await;
+            assert_eq!(lasting(&renamed.json()), lasting(&with(&before, &json!({ "name": "Anew", "has_draft": true }))), "{slug}");
+        }
+    }
+
+    async fn tool_of_the_program_saved_as_it_was_read_stays_as_it_is(db: TestDb) {
+        let world = World::on(db).await;
+        let server = world.server();
+        let author = world.client(&server, "acme", Role::Admin).await;
+        let listed = author.get("/api/tools?limit=200").await.json();
+        let items = listed["items"].as_array().unwrap();
+        assert!(10 < items.len());
+        for item in items {
+            let slug = item["slug"].as_str().unwrap();
+            let before = read(&author, slug).await;
+            put(&author, slug, &before).await.is("200 published");
+            assert_eq!(read(&author, slug).await, before, "{slug}");
+            assert_eq!(before["kind"], "code", "{slug}");
+        }
+        // And with something laid over it.
+        let change = json!({ "name": "Ours", "enabled": false, "permission_level": "destructive", "timeout_ms": 77 });
+        author.patch(&at("test.echo"), &change).await.is("200 published");
+        let before = read(&author, "test.echo").await;
+        assert_eq!(before["kind"], "system_override");
+        put(&author, "test.echo", &before).await.is("200 published");
+        assert_eq!(read(&author, "test.echo").await, before);
+    }
+
+    async fn what_is_left_out_stays_and_null_takes_back(db: TestDb) {
+        let world = World::on(db).await;
+        let server = world.server();
+        let author = world.client(&server, "acme", Role::Builder).await;
+        let rich = json!({
+            "category": "x", "icon": "y", "tags": ["t"], "output_schema": { "type": "object" }, "visible": true,
+            "timeout_ms": 1234, "execution": { "is_pure": true }, "implementation": { "note": 1 }, "aliases": ["other"],
+        });
+        let made = make(&author, &with(&echo("partly"), &rich)).await;
+        for method in ["patch", "put"] {
+            let body = json!({ "name": method });
+            let changed = match method {
+                "put" => put(&author, "partly", &body).await,
+                _ => author.patch(&at("partly"), &body).await,
+            };
+            assert_eq!(lasting(&changed.json()), lasting(&with(&made, &body)), "{method}");
+        }
+        let nothing = json!({
+            "category": null, "icon": null, "tags": null, "output_schema": null, "visible": null, "timeout_ms": null,
+            "execution": null, "implementation": null, "aliases": null, "permission_level": null,
+        });
+        let bare = author.patch(&at("partly"), &nothing).await.json();
+        for (key, value) in [
+            ("category", json!("general")), ("icon", json!("wrench")), ("tags", json!([])), ("output_schema", Value::Null),
+            ("visible", Value::Null), ("timeout_ms", json!(30_000)), ("implementation", json!({})), ("aliases", json!([])),
+            ("permission_level", Value::Null),
+        ] {
+            assert_eq!(bare[key], value, "{key}");
+        }
+        assert_eq!(bare["execution"]["is_pure"], false);
+        for key in ["name", "description", "input_schema"] {
+            author.patch(&at("partly"), &json!({ key: null })).await.is("422 INVALID_PARAMS");
+        }
+        author.patch(&at("partly"), &json!({ "slug": "PARTLY" })).await.is("200 draft");
+        author.patch(&at("partly"), &json!({ "slug": "elsewhere" })).await.is("422 INVALID_PARAMS");
+    }
+
+    async fn either_way_to_say_the_input_can_be_the_one_that_changed(db: TestDb) {
+        let world = World::on(db).await;
+        let server = world.server();
+        let author = world.client(&server, "acme", Role::Builder).await;
+        live(&author, "two-ways").await;
+        let before = read(&author, "two-ways").await;
+        assert_eq!(before["fields"][0]["name"], "a");
+        // Read, the schema edited, sent back whole.
+        let changed = put(&author, "two-ways", &with(&before, &json!({ "input_schema": needing("b") }))).await;
+        let changed = changed.is("200 published").json();
+        assert_eq!((&changed["input_schema"], &changed["fields"][0]["name"]), (&needing("b"), &json!("b")));
+        // Read, the fields edited, sent back whole.
+        let fields = json!([{ "name": "c", "type": "text", "required": true }]);
+        let changed = put(&author, "two-ways", &with(&changed, &json!({ "fields": fields }))).await;
+        let changed = changed.is("200 published").json();
+        assert_eq!(changed["input_schema"]["required"], json!(["c"]));
+        assert_eq!(changed["fields"][0]["name"], "c");
+        // Both edited, and not to the same: nobody guesses.
+        let both = json!({ "fields": [{ "name": "d", "type": "text" }], "input_schema": needing("e") });
+        put(&author, "two-ways", &with(&changed, &both)).await.is("422 INVALID_PARAMS");
+        assert_eq!(read(&author, "two-ways").await["input_schema"]["required"], json!(["c"]));
+    }
+}
