@@ -87,7 +87,7 @@ async fn serve(args: Args) -> Result<()> {
         metrics_public: true,
         render_metrics: Arc::new(move || metrics.render()),
     };
-    let router = tw_http::router(engine.clone(), settings);
+    let router = tw_http::router(engine.clone(), settings, axum::Router::new());
     let listener = TcpListener::bind("127.0.0.1:0").await.context("listen")?;
     let ready = Ready { port: listener.local_addr()?.port(), key: first.map(|first| first.key) };
     let stop = CancellationToken::new();

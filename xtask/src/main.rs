@@ -5,6 +5,7 @@
 //! rules, `layers.rs` the table of who may lean on whom.
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a command line program")]
 
+mod clients;
 mod layers;
 #[cfg_attr(not(test), expect(dead_code, reason = "stopping and restarting is for the outage tests"))]
 #[expect(unreachable_pub, reason = "the file belongs to the library tw-test, which publishes it")]

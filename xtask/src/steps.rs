@@ -9,7 +9,7 @@ use std::{
 
 use anyhow::{Context, Result, ensure};
 
-use crate::{postgres::Cluster, tidy, tools};
+use crate::{clients, postgres::Cluster, tidy, tools};
 
 /// Where the tests look for PostgreSQL.
 const CLUSTER: &str = "TW_TEST_PG";
@@ -18,12 +18,17 @@ pub(crate) fn test(root: &Path, args: &[String]) -> Result<()> {
     let started = Instant::now();
     step("tools", tools::install_missing)?;
     check(root)?;
+    let clients = clients::install(root)?;
     let cluster = start_cluster()?;
     // The doc tests go first, so that the last thing on the screen is the summary of all the others.
     let doc = ["test", "--doc", "--workspace", "--locked"];
     step("doc tests", || succeed(cargo(root).args(doc).env(CLUSTER, cluster.url("postgres"))))?;
     let nextest = ["nextest", "run", "--workspace", "--locked"];
-    step("tests", || succeed(cargo(root).args(nextest).args(args).env(CLUSTER, cluster.url("postgres"))))?;
+    step("tests", || {
+        let mut command = cargo(root);
+        command.args(nextest).args(args).env(CLUSTER, cluster.url("postgres"));
+        succeed(command.env(clients::CLIENTS, &clients))
+    })?;
     drop(cluster);
     println!("[test] everything holds ({})", seconds(started.elapsed()));
     Ok(())
@@ -41,7 +46,8 @@ pub(crate) fn with_pg(root: &Path, program: &str, args: &[String]) -> Result<()>
     let cluster = start_cluster()?;
     let mut command = Command::new(program);
     without_our_package(command.args(args).current_dir(root));
-    succeed(command.env(CLUSTER, cluster.url("postgres")))
+    command.env(CLUSTER, cluster.url("postgres")).env(clients::CLIENTS, clients::install(root)?);
+    succeed(&mut command)
 }
 
 pub(crate) fn bench(root: &Path, args: &[String]) -> Result<()> {

@@ -35,7 +35,7 @@ pub(crate) fn install_postgres() -> Result<()> {
         "the tests need a PostgreSQL server, and this machine has no apt-get to install it with: install \
          your system's server package and see that `postgres` or `pg_config` is in PATH"
     );
-    let mut command = as_root()?;
+    let mut command = as_root("postgresql")?;
     println!("installing PostgreSQL");
     succeed(command.args(["sh", "-c", INSTALL_POSTGRES]))
         .context("install the Debian package `postgresql`")?;
@@ -55,17 +55,17 @@ fn install_nextest() -> Result<()> {
 }
 
 /// The start of a command that runs as root: nothing in front of it when we are root, else `sudo`.
-fn as_root() -> Result<Command> {
+pub(crate) fn as_root(package: &str) -> Result<Command> {
     let id = Command::new("id").arg("-u").output().context("run `id`")?;
     let program = if id.stdout.trim_ascii() == b"0" { "env" } else { "sudo" };
     ensure!(
         works(program, &["--version"]),
-        "the tests need a PostgreSQL server: as root, run `apt-get install --no-install-recommends postgresql`"
+        "the tests need a package: as root, run `apt-get install --no-install-recommends {package}`"
     );
     Ok(Command::new(program))
 }
 
-fn works(program: &str, args: &[&str]) -> bool {
+pub(crate) fn works(program: &str, args: &[&str]) -> bool {
     let status = Command::new(program).args(args).stdout(Stdio::null()).stderr(Stdio::null()).status();
     matches!(status, Ok(status) if status.success())
 }

@@ -192,7 +192,9 @@ fn schema_of<T: JsonSchema>(direction: Direction) -> Value {
         Direction::Input => settings.for_deserialize(),
         Direction::Output => settings.for_serialize(),
     };
-    let settings = settings.with_transform(RecursiveTransform(unwrap_description));
+    let settings = settings
+        .with_transform(RecursiveTransform(unwrap_description))
+        .with_transform(RecursiveTransform(drop_rust_formats));
     let mut schema = SchemaGenerator::from(settings).into_root_schema_for::<T>();
     // By default the title is the name of the Rust type, which says nothing to a person.
     let title = schema.get("title").and_then(Value::as_str);
@@ -200,6 +202,19 @@ fn schema_of<T: JsonSchema>(direction: Direction) -> Value {
         schema.remove("title");
     }
     schema.to_value()
+}
+
+/// Names of Rust's numbers are no formats of JSON Schema, and some clients complain about each of them.
+/// The bounds that go with them stay.
+fn drop_rust_formats(schema: &mut Schema) {
+    let is_number = schema.get("format").and_then(Value::as_str).is_some_and(|format| {
+        let rest = format.trim_start_matches("uint").trim_start_matches("int");
+        matches!(format, "float" | "double")
+            || (rest.len() < format.len() && rest.bytes().all(|b| b.is_ascii_digit()))
+    });
+    if is_number {
+        schema.remove("format");
+    }
 }
 
 /// A doc comment is wrapped for the source; in a form or a prompt its lines are one paragraph.

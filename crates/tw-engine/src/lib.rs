@@ -24,6 +24,7 @@ mod seal;
 mod secrets;
 mod sessions;
 mod settle;
+mod toolset;
 
 use std::{sync::Arc, time::Duration};
 
@@ -43,6 +44,7 @@ pub use page::{Page, PageRequest};
 use rights::{Permit, RunTools};
 pub use secrets::MasterKey;
 pub use sessions::{EventReader, From};
+pub use toolset::{Callable, ToolsetKey};
 pub use tw_store::{
     Approval, AuditFilter, AuditRecord, Event, Run, RunFilter, Session, Tenant, TenantChange, User,
 };

@@ -56,13 +56,16 @@ pub(crate) struct App {
     pub(crate) hosts: Arc<Hosts>,
 }
 
-/// The whole door, ready to be served.
-pub fn router(engine: Engine, settings: Settings) -> axum::Router {
+/// The whole door, ready to be served, with what other doors serve behind the same front.
+pub fn router(engine: Engine, settings: Settings, others: axum::Router) -> axum::Router {
     let hosts = Arc::new(Hosts::new(&settings));
     let app = App { engine, settings: Arc::new(settings), hosts };
     let (router, _) = routes::routes().split_for_parts();
     front::wrap(
-        router.fallback(problem::no_such_path).method_not_allowed_fallback(problem::no_such_method),
+        router
+            .merge(others.with_state(()))
+            .fallback(problem::no_such_path)
+            .method_not_allowed_fallback(problem::no_such_method),
         &app,
     )
     .with_state(app)

@@ -92,6 +92,10 @@ enum Command {
         #[command(subcommand)]
         command: client::tools::Command,
     },
+    /// Be an MCP server on standard input and output, for clients that start their servers as programs
+    #[command(after_help = "Example, in a client's settings:\n  \
+        { \"command\": \"toolwright\", \"args\": [\"mcp\"], \"env\": { \"TOOLWRIGHT_KEY\": \"…\" } }")]
+    Mcp(Server),
     /// List, show and follow runs of a server
     Runs {
         #[command(flatten)]
@@ -147,6 +151,7 @@ async fn dispatch(command: Command) -> Result<ExitCode> {
         Command::Keys { common, command } => operator::keys::run(&common, command).await?,
         Command::Runs { server, command } => client::runs::run(&server, command).await?,
         Command::Approvals { server, command } => client::approvals::run(&server, command).await?,
+        Command::Mcp(server) => client::mcp::run(&server).await?,
         Command::Me(server) => client::me(&server).await?,
     }
     Ok(ExitCode::SUCCESS)

@@ -78,9 +78,9 @@ pub(crate) async fn run(args: Args) -> Result<ExitCode> {
     master_key::check(&key, &operator).await?;
     let engine = start_engine(&target, Setup { store, master_key: key.key, limits: config.limits }).await?;
     let first = bootstrap(&target, &operator).await?;
-    let running = Running::open(&config, engine, listener, metrics);
-
     let base = config.public_url.clone().unwrap_or_else(|| format!("http://{}", reachable(address)));
+    let running = Running::open(&config, engine, listener, &base, metrics);
+
     if let Some(lock) = &mut lock {
         lock.announce(&base).context("cannot write the lock file")?;
     }
@@ -176,7 +176,13 @@ fn warn_of(config: &Config, address: SocketAddr, key: &master_key::Source) {
 }
 
 impl Running {
-    fn open(config: &Config, engine: Engine, listener: TcpListener, metrics: PrometheusHandle) -> Self {
+    fn open(
+        config: &Config,
+        engine: Engine,
+        listener: TcpListener,
+        base: &str,
+        metrics: PrometheusHandle,
+    ) -> Self {
         let settings = tw_http::Settings {
             public_url: config.public_url.clone(),
             allowed_hosts: config.allowed_hosts.clone(),
@@ -185,7 +191,8 @@ impl Running {
             metrics_public: config.metrics.public,
             render_metrics: Arc::new(move || metrics.render()),
         };
-        let router = tw_http::router(engine.clone(), settings);
+        let mcp = tw_mcp::Settings { base: base.to_owned(), body_limit: config.body_limit_bytes };
+        let router = tw_http::router(engine.clone(), settings, tw_mcp::router(engine.clone(), mcp));
         let stop = CancellationToken::new();
         let http = tokio::spawn(tw_http::serve(listener, router, stop.clone()));
         Self { engine, http, stop }

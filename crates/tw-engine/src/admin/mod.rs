@@ -19,6 +19,7 @@ pub use operator::{FirstRun, Operator};
 pub(crate) use passwords::Throttle;
 pub use people::UserRequest;
 pub use sign_in::SignedIn;
+pub(crate) use tools::seen;
 pub use tools::{Listed, ToolFilter};
 pub use tw_store::{ApiKey, Note, ToolVersion};
 

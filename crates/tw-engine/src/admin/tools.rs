@@ -158,7 +158,7 @@ fn writes_tools(caller: &Caller) -> bool {
 }
 
 /// Whether the caller sees the tool at all, and whether it could be called.
-pub(super) fn seen(entry: &Entry, caller: &Caller, view: &View) -> Option<Result<(), &'static str>> {
+pub(crate) fn seen(entry: &Entry, caller: &Caller, view: &View) -> Option<Result<(), &'static str>> {
     match entry.in_catalogue(view.slug()) {
         // A tool of other tenants does not exist here, for nobody. One's own can be taken back from them.
         Err("not_for_this_tenant") if matches!(entry, Entry::Code(_)) => None,

@@ -5,7 +5,7 @@ use std::time::Duration;
 use expect_test::expect;
 use serde_json::{Value, json};
 use tw_engine::{
-    Error, ToolChange, Yes,
+    Error, Yes,
     rights::{DecideApprovals, Permit, ReadApprovals, WriteMembers, WriteSettings},
 };
 use tw_model::{ApprovalId, RunStatus};
@@ -374,10 +374,9 @@ on_both! {
         let world = World::pair(db).await;
         let (run, id) = world.one().park("test.write", json!({ "key": "stricter" })).await;
         let (renamed, kept) = world.one().park("test.gate", json!({ "key": "renamed" })).await;
-        let level = Some(Some(tw_model::Level::Destructive));
-        world.one().change_tool("test.write", ToolChange { permission_level: level, ..ToolChange::default() }).await;
-        let name = Some(Some("Another name".to_owned()));
-        world.one().change_tool("test.gate", ToolChange { name, ..ToolChange::default() }).await;
+        let level = tw_model::Level::Destructive;
+        world.one().change_tool("test.write", json!({ "permission_level": level })).await;
+        world.one().change_tool("test.gate", json!({ "name": "Another name" })).await;
         gate("renamed").open();
 
         let answer = world.other().approve("approver", id).await;

@@ -10,7 +10,7 @@ use futures::StreamExt;
 use serde_json::json;
 use tokio::sync::Barrier;
 use tw_engine::{
-    Answer, Error, Result, ToolChange, Yes,
+    Answer, Error, Result, Yes,
     rights::{CancelRuns, DecideApprovals, Permit, WriteKeys},
 };
 use tw_model::{ApprovalId, Policy, RunId, RunStatus};
@@ -268,7 +268,7 @@ on_both! {
             let (run, id) = one.park("test.write", json!({ "key": key })).await;
             // Agents are asked either way, but it is another definition each time.
             let policy = trial.is_multiple_of(2).then_some(Policy::AlwaysAsk);
-            let change = ToolChange { permission_policy: Some(policy), ..ToolChange::default() };
+            let change = json!({ "permission_policy": policy });
             let edit = async move {
                 other.change_tool("test.write", change).await;
                 other.trail(run).await.contains("tool.started")

@@ -2,8 +2,7 @@
 
 use expect_test::expect;
 use serde_json::{Value, json};
-use tw_engine::{AuditFilter, CallRequest, Error, PageRequest, ToolChange, rights::ReadAudit};
-use tw_model::ToolStatus;
+use tw_engine::{AuditFilter, CallRequest, Error, PageRequest, rights::ReadAudit};
 use tw_test::{TestDb, on_both};
 
 use crate::{
@@ -70,15 +69,10 @@ on_both! {
     async fn tool_that_is_switched_off_is_refused_on_every_server_at_once(db: TestDb) {
         let world = World::pair(db).await;
         let input = json!({ "key": "switched" });
-        let switch = async |change: ToolChange| {
+        let switch = async |change: Value| {
             // Both servers have just used it.
             for server in [world.one(), world.other()] {
-                let calm = ToolChange {
-                    is_active: Some(None),
-                    status: Some(None),
-                    enabled: Some(None),
-                    ..ToolChange::default()
-                };
+                let calm = json!({ "is_active": null, "status": null, "enabled": null });
                 server.change_tool("test.write", calm).await;
                 server.call("member", "test.write", input.clone()).await.unwrap();
             }
@@ -89,13 +83,13 @@ on_both! {
             told(&answer)
         };
 
-        let inactive = switch(ToolChange { is_active: Some(Some(false)), ..ToolChange::default() }).await;
+        let inactive = switch(json!({ "is_active": false })).await;
         assert_eq!(inactive, "TOOL_DISABLED: the tool `test.write` is switched off");
-        let disabled = switch(ToolChange { status: Some(Some(ToolStatus::Disabled)), ..ToolChange::default() }).await;
+        let disabled = switch(json!({ "status": "disabled" })).await;
         assert_eq!(disabled, "TOOL_DISABLED: the tool `test.write` is switched off");
-        let old = switch(ToolChange { status: Some(Some(ToolStatus::Deprecated)), ..ToolChange::default() }).await;
+        let old = switch(json!({ "status": "deprecated" })).await;
         assert_eq!(old, "TOOL_NOT_PUBLISHED: the tool `test.write` is deprecated and runs only once it is published");
-        let hidden = switch(ToolChange { enabled: Some(Some(false)), ..ToolChange::default() }).await;
+        let hidden = switch(json!({ "enabled": false })).await;
         assert_eq!(hidden, "TOOL_NOT_FOUND: there is no tool `test.write` in the catalogue");
 
         assert_eq!(audit(world.one()).await.len(), 4);

@@ -10,8 +10,8 @@ use std::{
 use serde_json::{Value, value::RawValue};
 use sqlx::{AssertSqlSafe, Connection, PgConnection, SqliteConnection, sqlite::SqliteConnectOptions};
 use tw_engine::{
-    Answer, CallRequest, Engine, Error, Freshness, IdempotencyKey, KeyRequest, MasterKey, Operator,
-    RateLimits, Result, Setup, ToolChange, UserRequest, Yes,
+    Answer, Asked, CallRequest, Engine, Error, Freshness, IdempotencyKey, KeyRequest, MasterKey, Operator,
+    RateLimits, Result, Setup, UserRequest, Yes,
     rights::{CancelRuns, DecideApprovals, Permit, Right, RunTools, UpdateTools, WriteKeys},
 };
 use tw_model::{
@@ -260,9 +260,9 @@ impl Server {
     }
 
     /// Lays something over a tool, as the admin.
-    pub(crate) async fn change_tool(&self, tool: &str, change: ToolChange) {
+    pub(crate) async fn change_tool(&self, tool: &str, change: Value) {
         let permit = self.permit::<UpdateTools>("admin").await.unwrap();
-        let _ = self.engine.change_tool(&permit, tool, change, None, None).await.unwrap();
+        let _ = self.engine.change_tool(&permit, tool, &change, Asked::default()).await.unwrap();
     }
 
     pub(crate) fn key_id(&self, who: &str) -> KeyId {

@@ -10,6 +10,8 @@ mod first_steps;
 mod isolation;
 mod kill;
 mod load;
+mod mcp;
+mod mcp_clients;
 mod outage;
 mod people;
 mod registry;

@@ -1,6 +1,7 @@
 //! Commands that ask a running server, as any other program would.
 
 pub(crate) mod approvals;
+pub(crate) mod mcp;
 mod problem;
 pub(crate) mod runs;
 mod sse;

@@ -99,12 +99,14 @@ impl Running {
     }
 
     #[cfg(unix)]
-    pub(crate) fn follow(&self, session: &str, key: &str) -> BufReader<std::net::TcpStream> {
+    /// Sends a request whose body never comes, though the server is asked to say when it waits for it.
+    pub(crate) fn begin_request(&self, key: &str) -> BufReader<std::net::TcpStream> {
         let address = self.url.strip_prefix("http://").unwrap();
         let mut stream = std::net::TcpStream::connect(address).unwrap();
         write!(
             stream,
-            "GET /api/sessions/{session}/events/stream HTTP/1.1\r\nHost: {address}\r\nAuthorization: Bearer {key}\r\n\r\n"
+            "POST /api/tools/datetime_utils/run HTTP/1.1\r\nHost: {address}\r\nAuthorization: Bearer {key}\r\n\
+             Content-Type: application/json\r\nContent-Length: 20\r\nExpect: 100-continue\r\n\r\n"
         )
         .unwrap();
         BufReader::new(stream)

@@ -65,7 +65,7 @@ async fn in_pieces<T>(
     bind: impl Fn(Bound<'static>, &T) -> Bound<'static>,
 ) -> Result<()> {
     for (sql, piece) in statement.pieces(rows) {
-        let query = piece.iter().fold(sqlx::query(sql), |query, row| bind(query, row));
+        let query = piece.iter().fold(sqlx::query(sql), &bind);
         query.execute(&mut *connection).await.map_err(Error::doing(doing))?;
     }
     Ok(())
@@ -84,7 +84,7 @@ where
 {
     let mut found = Vec::new();
     for (sql, piece) in statement.pieces(keys) {
-        let query = piece.iter().fold(sqlx::query_as(sql), |query, key| bind(query, key));
+        let query = piece.iter().fold(sqlx::query_as(sql), &bind);
         found.extend(query.fetch_all(&mut *connection).await.map_err(Error::doing(doing))?);
     }
     Ok(found)

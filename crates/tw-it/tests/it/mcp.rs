@@ -1,0 +1,233 @@
+//! The MCP door, byte by byte: what real clients do not try.
+
+use reqwest::StatusCode;
+use serde_json::{Value, json};
+use tw_model::{ActsAs, Role};
+use tw_test::{TestDb, on_both};
+
+use crate::world::{Server, World, lines_of};
+
+const PRESENT: &str = "2026-07-28";
+
+/// Somebody who speaks JSON-RPC by hand.
+struct Speaker {
+    http: reqwest::Client,
+    url: String,
+    key: Option<String>,
+}
+
+struct Heard {
+    status: StatusCode,
+    body: Value,
+}
+
+impl Speaker {
+    fn new(server: &Server, key: Option<String>) -> Self {
+        Self { http: reqwest::Client::new(), url: format!("{}/mcp", server.url), key }
+    }
+
+    async fn agent(world: &World, server: &Server, tenant: &str) -> Self {
+        Self::new(server, Some(world.key(tenant, Role::Agent, ActsAs::Agent).await))
+    }
+
+    async fn send(&self, body: impl Into<reqwest::Body>, headers: &[(&str, &str)]) -> Heard {
+        let mut request = self.http.post(&self.url).header("content-type", "application/json").body(body);
+        for (name, value) in headers {
+            request = request.header(*name, *value);
+        }
+        if let Some(key) = &self.key {
+            request = request.bearer_auth(key);
+        }
+        let answer = request.send().await.unwrap();
+        let status = answer.status();
+        let text = answer.text().await.unwrap();
+        Heard { status, body: serde_json::from_str(&text).unwrap_or(Value::String(text)) }
+    }
+
+    /// A request as before the present revision.
+    async fn earlier(&self, method: &str, params: Value) -> Value {
+        let body = json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params }).to_string();
+        let heard = self.send(body, &[("mcp-protocol-version", "2025-11-25")]).await;
+        assert_eq!(heard.status, StatusCode::OK, "{}", heard.body);
+        assert_eq!(heard.body["id"], 1);
+        heard.body
+    }
+
+    async fn present(&self, method: &str, mut params: Value, headers: &[(&str, &str)]) -> Heard {
+        params["_meta"] = json!({
+            "io.modelcontextprotocol/protocolVersion": PRESENT,
+            "io.modelcontextprotocol/clientInfo": { "name": "t", "version": "1" },
+            "io.modelcontextprotocol/clientCapabilities": {},
+        });
+        let body = json!({ "jsonrpc": "2.0", "id": "x", "method": method, "params": params }).to_string();
+        self.send(body, headers).await
+    }
+
+    async fn call(&self, name: &str, arguments: Value) -> Value {
+        self.earlier("tools/call", json!({ "name": name, "arguments": arguments })).await["result"].clone()
+    }
+}
+
+on_both! {
+    async fn handshake_settles_on_a_revision_both_know(db: TestDb) {
+        let world = World::on(db).await;
+        let server = world.server();
+        let agent = Speaker::agent(&world, &server, "acme").await;
+        for (wanted, agreed) in [
+            ("2025-11-25", "2025-11-25"),
+            ("2025-06-18", "2025-06-18"),
+            ("2025-03-26", "2025-03-26"),
+            ("2024-11-05", "2025-11-25"),
+            ("2031-01-01", "2025-11-25"),
+        ] {
+            let params = json!({ "protocolVersion": wanted, "capabilities": {}, "clientInfo": { "name": "t", "version": "1" } });
+            let body = json!({ "jsonrpc": "2.0", "id": 0, "method": "initialize", "params": params }).to_string();
+            let heard = agent.send(body, &[]).await;
+            assert_eq!(heard.body["result"]["protocolVersion"], agreed, "{}", heard.body);
+            assert_eq!(heard.body["result"]["serverInfo"]["name"], "toolwright");
+        }
+        let heard = agent.send(json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }).to_string(), &[]).await;
+        assert_eq!(heard.status, StatusCode::ACCEPTED);
+        assert_eq!(agent.earlier("ping", json!({})).await["result"], json!({}));
+    }
+
+    async fn present_revision_is_discovered_and_says_what_a_result_is(db: TestDb) {
+        let world = World::on(db).await;
+        let server = world.server();
+        let agent = Speaker::agent(&world, &server, "acme").await;
+        let of = |method: &'static str| [("mcp-protocol-version", PRESENT), ("mcp-method", method)];
+
+        let discovered = agent.present("server/discover", json!({}), &of("server/discover")).await.body;
+        assert_eq!(discovered["result"]["supportedVersions"][0], PRESENT, "{discovered}");
+        assert_eq!(discovered["result"]["resultType"], "complete");
+
+        let listed = agent.present("tools/list", json!({}), &of("tools/list")).await.body["result"].clone();
+        assert_eq!(listed["cacheScope"], "private");
+        assert!(listed["ttlMs"].is_u64() && listed["resultType"] == "complete", "{listed}");
+        let echo = listed["tools"].as_array().unwrap().iter().find(|tool| tool["name"] == "test.echo").unwrap();
+        assert_eq!(echo["annotations"]["readOnlyHint"], true);
+        assert!(echo["inputSchema"]["type"] == "object" && echo["outputSchema"]["type"] == "object", "{echo}");
+
+        let mut headers = of("tools/call").to_vec();
+        headers.push(("mcp-name", "test.echo"));
+        let params = json!({ "name": "test.echo", "arguments": { "value": 7 } });
+        let called = agent.present("tools/call", params, &headers).await.body["result"].clone();
+        assert_eq!(called["structuredContent"], json!({ "value": 7 }));
+        assert!(called["isError"] == false && called["resultType"] == "complete", "{called}");
+    }
+
+    async fn headers_that_say_something_else_than_the_body_are_refused(db: TestDb) {
+        let world = World::on(db).await;
+        let server = world.server();
+        let agent = Speaker::agent(&world, &server, "acme").await;
+        let call = || json!({ "name": "test.echo", "arguments": { "value": 7 } });
+        let version = ("mcp-protocol-version", PRESENT);
+        for (headers, code) in [
+            (vec![("mcp-method", "tools/call"), ("mcp-name", "test.echo")], -32020),
+            (vec![version], -32020),
+            (vec![version, ("mcp-method", "tools/list"), ("mcp-name", "test.echo")], -32020),
+            (vec![version, ("mcp-method", "tools/call"), ("mcp-name", "test.write")], -32020),
+            (vec![("mcp-protocol-version", "2025-11-25"), ("mcp-method", "tools/call"), ("mcp-name", "test.echo")], -32020),
+        ] {
+            let heard = agent.present("tools/call", call(), &headers).await;
+            assert_eq!((heard.status, &heard.body["error"]["code"]), (StatusCode::BAD_REQUEST, &json!(code)), "{headers:?} {}", heard.body);
+        }
+        let body = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {} }).to_string();
+        let heard = agent.send(body.clone(), &[version, ("mcp-method", "tools/list")]).await;
+        assert_eq!(heard.body["error"]["code"], -32602, "without _meta: {}", heard.body);
+        let heard = agent.send(body, &[("mcp-protocol-version", "1999-01-01")]).await;
+        assert_eq!(heard.body["error"]["code"], -32022, "{}", heard.body);
+    }
+
+    async fn faults_of_the_protocol_are_errors_and_faults_of_a_tool_results(db: TestDb) {
+        let world = World::on(db).await;
+        let server = world.server();
+        let agent = Speaker::agent(&world, &server, "acme").await;
+        for (body, code) in [
+            ("{", -32700),
+            (r#"{"jsonrpc":"2.0","id":1,"method":"ping","method":"tools/list"}"#, -32700),
+            (r#"{"jsonrpc":"2.0","id":1,"Method":"ping"}"#, -32600),
+            (r#"{"jsonrpc":"1.0","id":1,"method":"ping"}"#, -32600),
+            (r#"{"jsonrpc":"2.0","id":{},"method":"ping"}"#, -32600),
+            (r#"[{"jsonrpc":"2.0","id":1,"method":"ping"}]"#, -32600),
+            (r#"{"jsonrpc":"2.0","id":1,"method":"ping","params":[]}"#, -32600),
+        ] {
+            let heard = agent.send(body, &[]).await;
+            assert_eq!((heard.status, &heard.body["error"]["code"]), (StatusCode::BAD_REQUEST, &json!(code)), "{body}: {}", heard.body);
+        }
+        for (params, code) in [
+            (json!({}), -32602),
+            (json!({ "name": "no.such.tool" }), -32602),
+            (json!({ "Name": "test.echo" }), -32602),
+            (json!({ "name": "test.echo", "Arguments": {} }), -32602),
+        ] {
+            assert_eq!(agent.earlier("tools/call", params.clone()).await["error"]["code"], code, "{params}");
+        }
+        assert_eq!(agent.earlier("resources/list", json!({})).await["error"]["code"], -32601);
+
+        let refused = agent.call("test.echo", json!({ "other": 1, "value": 2 })).await;
+        assert!(refused["isError"] == true && refused["content"][0]["text"].as_str().unwrap().contains("/other"), "{refused}");
+        let refused = agent.call("test.echo", json!([1])).await;
+        assert_eq!(refused["isError"], true, "{refused}");
+    }
+
+    async fn stranger_is_told_to_bring_a_key_before_the_body_is_read(db: TestDb) {
+        let world = World::on(db).await;
+        let server = world.server();
+        for key in [None, Some("tw_nonsense".to_owned())] {
+            let heard = Speaker::new(&server, key).send("{", &[]).await;
+            assert_eq!(heard.status, StatusCode::UNAUTHORIZED);
+        }
+        let agent = Speaker::agent(&world, &server, "acme").await;
+        let large = format!(r#"{{"jsonrpc":"2.0","id":1,"method":"ping","params":{{"x":"{}"}}}}"#, "a".repeat(5 << 20));
+        assert_eq!(agent.send(large, &[]).await.status, StatusCode::PAYLOAD_TOO_LARGE);
+        let heard = agent.send("{}", &[("host", "evil.example")]).await;
+        assert_eq!(heard.status, StatusCode::FORBIDDEN, "{}", heard.body);
+        let heard = agent.send("{}", &[("origin", "https://evil.example")]).await;
+        assert_eq!(heard.status, StatusCode::FORBIDDEN, "{}", heard.body);
+        let answer = agent.http.get(&agent.url).bearer_auth(agent.key.as_ref().unwrap()).send().await.unwrap();
+        assert_eq!(answer.status(), StatusCode::METHOD_NOT_ALLOWED);
+        let viewer = Speaker::new(&server, Some(world.key("acme", Role::Viewer, ActsAs::User).await));
+        let body = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/list" }).to_string();
+        assert_eq!(viewer.send(body, &[]).await.status, StatusCode::FORBIDDEN);
+    }
+
+    async fn runs_of_one_tenant_are_not_collected_by_another(db: TestDb) {
+        let world = World::on(db).await;
+        let server = world.server();
+        let (agent, foreign) = (Speaker::agent(&world, &server, "acme").await, Speaker::agent(&world, &server, "globex").await);
+        let ledger = world.ledger("writes");
+
+        let waits = agent.call("test.write", json!({ "file": ledger, "line": "one" })).await;
+
+        let content = &waits["structuredContent"];
+        assert!(content["status"] == "needs_approval" && waits["isError"] == false, "{waits}");
+        assert!(lines_of(&ledger).is_empty());
+        let run = json!({ "run_id": content["run_id"] });
+        let refused = foreign.call("get_run", run.clone()).await;
+        assert!(refused["isError"] == true && refused["content"][0]["text"] == "there is no such run", "{refused}");
+        let denied = world.client(&server, "acme", Role::Approver).await;
+        let approval = content["approval_id"].as_str().unwrap();
+        denied.post(&format!("/api/approvals/{approval}/deny"), &json!({ "note": "not today" })).await.is("200 denied");
+        let collected = agent.call("get_run", run).await;
+        assert_eq!(collected["structuredContent"]["status"], "cancelled", "{collected}");
+    }
+
+    async fn tool_that_is_switched_off_leaves_the_list_at_once(db: TestDb) {
+        let world = World::on(db).await;
+        let server = world.server();
+        let agent = Speaker::agent(&world, &server, "acme").await;
+        let admin = world.client(&server, "acme", Role::Admin).await;
+        let names = async || -> Vec<String> {
+            let listed = agent.earlier("tools/list", json!({})).await;
+            let tools = listed["result"]["tools"].as_array().unwrap().iter();
+            tools.map(|tool| tool["name"].as_str().unwrap().to_owned()).collect()
+        };
+        assert!(names().await.contains(&"test.echo".to_owned()));
+
+        admin.patch("/api/tools/test.echo", &json!({ "enabled": false })).await.is("200 published");
+
+        assert!(!names().await.contains(&"test.echo".to_owned()));
+        assert_eq!(agent.earlier("tools/call", json!({ "name": "test.echo" })).await["error"]["code"], -32602);
+    }
+}

@@ -1,0 +1,121 @@
+//! Which revision of the protocol a request speaks, and what that asks of it.
+
+use http::{HeaderMap, StatusCode};
+use serde_json::{Value, json};
+
+use crate::rpc::{Fault, HEADER_MISMATCH, INVALID_PARAMS, Message, UNSUPPORTED_VERSION};
+
+/// The present revision: no handshake, every request says who it is.
+pub(crate) const PRESENT: &str = "2026-07-28";
+/// Earlier ones, newest first. They open with `initialize`.
+pub(crate) const EARLIER: [&str; 3] = ["2025-11-25", "2025-06-18", "2025-03-26"];
+
+const VERSION: &str = "io.modelcontextprotocol/protocolVersion";
+const NEEDED: [&str; 3] =
+    [VERSION, "io.modelcontextprotocol/clientInfo", "io.modelcontextprotocol/clientCapabilities"];
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Era {
+    Present,
+    Earlier,
+}
+
+impl Era {
+    /// The era of a request whose headers and body agree.
+    pub(crate) fn of(message: &Message<'_>, headers: &HeaderMap) -> Result<Self, Fault> {
+        let header = one(headers, "mcp-protocol-version")?;
+        let meta = message.params.get("_meta").unwrap_or(&Value::Null);
+        let named = meta.get(VERSION).and_then(Value::as_str);
+        let is_present = message.method != "initialize"
+            && (named.is_some()
+                || message.method == "server/discover"
+                || header.is_some_and(|h| PRESENT <= h));
+        if !is_present {
+            return match header {
+                Some(version) if version != PRESENT && !known_before(version) => Err(unsupported(version)),
+                _ => Ok(Self::Earlier),
+            };
+        }
+        check_meta(message, meta)?;
+        let named = named.unwrap_or_default();
+        match header {
+            None => {
+                return Err(Fault::bad_request(
+                    HEADER_MISMATCH,
+                    "the header `MCP-Protocol-Version` is missing",
+                ));
+            }
+            Some(header) if header != named => {
+                let message = format!("`MCP-Protocol-Version` says {header}, `_meta` says {named}");
+                return Err(Fault::bad_request(HEADER_MISMATCH, message));
+            }
+            Some(_) => {}
+        }
+        if named != PRESENT {
+            return Err(unsupported(named));
+        }
+        check_routing(message, headers)?;
+        Ok(Self::Present)
+    }
+}
+
+fn known_before(version: &str) -> bool {
+    // One revision before ours said nothing about the header yet.
+    EARLIER.contains(&version) || version == "2024-11-05"
+}
+
+fn unsupported(version: &str) -> Fault {
+    let mut supported = vec![PRESENT];
+    supported.extend(EARLIER);
+    Fault {
+        data: Some(json!({ "supported": supported, "requested": version })),
+        ..Fault::bad_request(UNSUPPORTED_VERSION, format!("protocol version {version} is not supported"))
+    }
+}
+
+fn check_meta(message: &Message<'_>, meta: &Value) -> Result<(), Fault> {
+    let well_formed = |key: &&str| match meta.get(*key) {
+        Some(Value::String(_)) => *key == VERSION,
+        Some(Value::Object(_)) => *key != VERSION,
+        _ => false,
+    };
+    let missing: Vec<&str> = NEEDED.iter().filter(|key| !well_formed(key)).copied().collect();
+    if missing.is_empty() || message.id.is_none() {
+        return Ok(());
+    }
+    let text = format!("`_meta` lacks, or has in another form: {}", missing.join(", "));
+    Err(Fault::bad_request(INVALID_PARAMS, text))
+}
+
+/// What stands between us and the client routes by headers, so they have to say what the body says.
+fn check_routing(message: &Message<'_>, headers: &HeaderMap) -> Result<(), Fault> {
+    let mismatch = |name: &str, header: Option<&str>, body: &str| {
+        let text = match header {
+            Some(header) => format!("the header `{name}` says {header}, the body {body}"),
+            None => format!("the header `{name}` is missing"),
+        };
+        Fault::bad_request(HEADER_MISMATCH, text)
+    };
+    let method = one(headers, "mcp-method")?;
+    if method != Some(message.method.as_str()) {
+        return Err(mismatch("Mcp-Method", method, &message.method));
+    }
+    if message.method == "tools/call" {
+        let name = message.params.get("name").and_then(Value::as_str).unwrap_or_default();
+        let header = one(headers, "mcp-name")?;
+        if header != Some(name) {
+            return Err(mismatch("Mcp-Name", header, name));
+        }
+    }
+    Ok(())
+}
+
+fn one<'h>(headers: &'h HeaderMap, name: &str) -> Result<Option<&'h str>, Fault> {
+    let mut values = headers.get_all(name).iter();
+    let Some(value) = values.next() else { return Ok(None) };
+    let text = value.to_str().ok().filter(|_| values.next().is_none());
+    text.map(Some).ok_or_else(|| Fault {
+        status: StatusCode::BAD_REQUEST,
+        ..Fault::new(HEADER_MISMATCH, format!("the header `{name}` is given once and as plain text"))
+    })
+}

@@ -1,0 +1,49 @@
+//! The MCP door: JSON-RPC in, one call of the engine, JSON-RPC out.
+//!
+//! Streamable HTTP without sessions: every request carries its key and is answered on its own
+//! connection, by any replica. Two eras are spoken. Revision 2026-07-28 says who it is in every request;
+//! earlier ones open with `initialize`, of which nothing is kept. The few methods a server of tools needs
+//! are answered here rather than by a library, because this is the path that has to be fast; real clients
+//! hold it to the protocol in the tests.
+//!
+//! Start with `post.rs`, the way of one request; `era.rs` has what the revisions differ in, `call.rs` what
+//! becomes of a call, `listing.rs` what is on offer.
+
+mod call;
+mod era;
+mod listing;
+mod post;
+mod rpc;
+
+use std::sync::Arc;
+
+use axum::{Router, routing::post};
+use bytes::Bytes;
+use tw_engine::{Engine, ToolsetKey};
+
+/// What the door needs to know beside the engine.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// Where people reach this server, for links in answers.
+    pub base: String,
+    /// Bytes of a request's body.
+    pub body_limit: usize,
+}
+
+/// How many lists of tools are kept ready.
+const LISTS_MAX: u64 = 1_000;
+
+#[derive(Clone)]
+pub(crate) struct Door {
+    pub(crate) engine: Engine,
+    pub(crate) settings: Arc<Settings>,
+    /// The `tools` of a list as bytes, by whom it is for and in which era.
+    pub(crate) lists: moka::future::Cache<(ToolsetKey, bool), Bytes>,
+}
+
+/// The door, to be put into the front that all doors share.
+pub fn router(engine: Engine, settings: Settings) -> Router {
+    let lists = moka::future::Cache::new(LISTS_MAX);
+    let door = Door { engine, settings: Arc::new(settings), lists };
+    Router::new().route("/mcp", post(post::post).fallback(post::only_post)).with_state(door)
+}

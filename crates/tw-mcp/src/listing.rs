@@ -1,0 +1,137 @@
+//! What is on offer.
+
+use bytes::Bytes;
+use serde_json::{Map, Value, json};
+use tw_engine::{
+    Callable, Result,
+    rights::{Permit, RunTools},
+};
+use tw_model::{Level, ToolDef};
+
+use crate::{Door, era::Era};
+
+/// The tool by which a client collects what it could not wait for.
+pub(crate) const GET_RUN: &str = "get_run";
+
+impl Door {
+    /// The `tools` of this caller, written once per toolset and not per request.
+    pub(crate) async fn tools(&self, permit: &Permit<RunTools>, era: Era) -> Result<Bytes> {
+        let key = (self.engine.toolset_key(permit.caller()), era == Era::Present);
+        if let Some(ready) = self.lists.get(&key).await {
+            return Ok(ready);
+        }
+        let tools = self.engine.toolset(permit).await?;
+        let mut listed: Vec<Value> = tools
+            .iter()
+            .filter(|tool| tool.def.slug.as_str() != GET_RUN)
+            .map(|tool| entry(tool, era))
+            .collect();
+        listed.push(get_run());
+        let bytes = Bytes::from(serde_json::to_vec(&listed).expect("a list of tools is plain JSON"));
+        self.lists.insert(key, bytes.clone()).await;
+        Ok(bytes)
+    }
+}
+
+fn entry(tool: &Callable, era: Era) -> Value {
+    let def = &tool.def;
+    let mut entry = json!({
+        "name": def.slug.as_str(),
+        "title": def.name,
+        "description": def.description,
+        "inputSchema": *def.input_schema,
+        "annotations": annotations(def),
+    });
+    if let (Some(schema), Some(members)) = (output_schema(tool, era), entry.as_object_mut()) {
+        members.insert("outputSchema".to_owned(), schema);
+    }
+    entry
+}
+
+/// Hints from the permission level. Clients ask their user or not by these, so a tool without a level
+/// counts as one that may do harm.
+fn annotations(def: &ToolDef) -> Value {
+    let read_only = matches!(def.level, Some(Level::Read | Level::Draft));
+    json!({
+        "title": def.name,
+        "readOnlyHint": read_only,
+        "destructiveHint": matches!(def.level, Some(Level::Destructive)) || def.level.is_none(),
+        "idempotentHint": def.is_repeatable(),
+        "openWorldHint": false,
+    })
+}
+
+/// The schema of the structured content. Real clients refuse a result without structured content where a
+/// schema is declared, so the schema of a tool that may answer pending allows that answer too.
+fn output_schema(tool: &Callable, era: Era) -> Option<Value> {
+    let own = tool.def.output_schema.as_deref()?;
+    // Before the present revision structured content was an object, always.
+    if era == Era::Earlier && !is_object(own) {
+        return None;
+    }
+    if !tool.can_be_pending() {
+        return Some(own.clone());
+    }
+    // A reference to the whole would mean another whole from within.
+    if !is_object(own) || own.to_string().contains("\"#\"") {
+        return None;
+    }
+    let mut own = own.as_object()?.clone();
+    let mut schema = Map::new();
+    schema.insert("type".to_owned(), json!("object"));
+    for key in ["$schema", "$defs", "definitions"] {
+        schema.extend(own.remove(key).map(|value| (key.to_owned(), value)));
+    }
+    schema.insert("anyOf".to_owned(), json!([own, pending_schema()]));
+    Some(Value::Object(schema))
+}
+
+fn is_object(schema: &Value) -> bool {
+    schema.get("type").is_some_and(|kind| kind == "object")
+}
+
+fn pending_schema() -> Value {
+    json!({
+        "type": "object",
+        "description": "The call waits; collect its result with get_run",
+        "properties": {
+            "status": { "enum": ["pending", "needs_approval"] },
+            "run_id": { "type": "string" },
+            "approval_id": { "type": "string" },
+            "url": { "type": "string" },
+        },
+        "required": ["status", "run_id", "url"],
+    })
+}
+
+fn get_run() -> Value {
+    json!({
+        "name": GET_RUN,
+        "title": "Get a run",
+        "description": "How a call that was answered as pending went: give the `run_id` from that answer. While it \
+                        still waits, `status` says for what.",
+        "inputSchema": {
+            "type": "object",
+            "properties": { "run_id": { "type": "string", "description": "The id of the run" } },
+            "required": ["run_id"],
+            "additionalProperties": false,
+        },
+        "outputSchema": {
+            "type": "object",
+            "properties": {
+                "run_id": { "type": "string" },
+                "tool": { "type": "string" },
+                "status": { "type": "string" },
+                "output": {},
+                "summary": { "type": ["string", "null"] },
+                "error": { "type": ["string", "null"] },
+                "error_code": { "type": ["string", "null"] },
+            },
+            "required": ["run_id", "tool", "status"],
+        },
+        "annotations": {
+            "title": "Get a run", "readOnlyHint": true, "destructiveHint": false, "idempotentHint": true,
+            "openWorldHint": false,
+        },
+    })
+}

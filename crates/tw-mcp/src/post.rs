@@ -1,0 +1,288 @@
+//! The way of one request.
+
+use std::{convert::Infallible, time::Duration};
+
+use axum::{
+    body::Body,
+    extract::State,
+    http::{HeaderMap, StatusCode, header},
+    response::{IntoResponse, Response},
+};
+use bytes::Bytes;
+use futures::{StreamExt, stream};
+use http_body_util::{BodyExt, LengthLimitError, Limited};
+use serde_json::{Value, json, value::RawValue};
+use tw_engine::{
+    Error, Freshness,
+    rights::{Permit, RunTools},
+};
+use tw_model::{Caller, Channel};
+
+use crate::{
+    Door,
+    era::{EARLIER, Era, PRESENT},
+    rpc::{
+        Fault, INTERNAL_ERROR, INVALID_REQUEST, METHOD_NOT_FOUND, Message, PARSE_ERROR, UNAUTHENTICATED,
+        respond, result,
+    },
+};
+
+/// After this long a call is answered as a stream, whose heartbeat tells the client that it goes on.
+const PLAIN_FOR: Duration = Duration::from_secs(3);
+const HEARTBEAT: Duration = Duration::from_secs(5);
+/// How long a client may use a list without asking again. Changes are rare, and a call of a tool that is
+/// gone is told so.
+const LIST_TTL_MS: u64 = 5_000;
+
+pub(crate) async fn only_post() -> Response {
+    let body = "this server keeps no session and no stream: send each request by POST";
+    (StatusCode::METHOD_NOT_ALLOWED, [(header::ALLOW, "POST")], body).into_response()
+}
+
+pub(crate) async fn post(State(door): State<Door>, headers: HeaderMap, body: Body) -> Response {
+    match door.take(&headers, body).await {
+        Ok(response) => response,
+        Err(fault) => fault.answer(None),
+    }
+}
+
+impl Door {
+    async fn take(&self, headers: &HeaderMap, body: Body) -> Result<Response, Fault> {
+        // Who asks is settled before a byte of the body is read.
+        let caller = match self.caller(headers).await {
+            Ok(caller) => caller,
+            Err(refusal) => return Ok(refusal),
+        };
+        let is_json = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok());
+        if is_json.is_none_or(|kind| !kind.trim_start().to_ascii_lowercase().starts_with("application/json"))
+        {
+            let text = "a request is `application/json`";
+            return Err(Fault {
+                status: StatusCode::UNSUPPORTED_MEDIA_TYPE,
+                ..Fault::new(INVALID_REQUEST, text)
+            });
+        }
+        let bytes = self.read(body).await?;
+        tw_schema::scan(&bytes).map_err(|fault| Fault::bad_request(PARSE_ERROR, fault.to_string()))?;
+        let message = read_message(&bytes)?;
+        let Some(id) = message.id else {
+            // A notification asks for nothing. None of them means anything to a server without sessions.
+            return Ok(StatusCode::ACCEPTED.into_response());
+        };
+        let era = match Era::of(&message, headers) {
+            Ok(era) => era,
+            Err(fault) => return Ok(fault.answer(Some(id))),
+        };
+        Ok(self.answer(caller, &message, id, era, accepts_stream(headers)).await)
+    }
+
+    async fn answer(
+        &self,
+        caller: Caller,
+        message: &Message<'_>,
+        id: &RawValue,
+        era: Era,
+        may_stream: bool,
+    ) -> Response {
+        let written = match (message.method.as_str(), era) {
+            ("initialize", _) => Ok(initialized(&message.params).to_string()),
+            ("server/discover", Era::Present) => Ok(discovered().to_string()),
+            ("ping", Era::Earlier) => Ok("{}".to_owned()),
+            ("tools/list", _) => self.list(caller, era).await,
+            ("tools/call", _) => match Permit::<RunTools>::check(caller) {
+                Ok(permit) => {
+                    return self.call_or_stream(permit, message.params.clone(), id, era, may_stream).await;
+                }
+                Err(error) => Err(forbidden(&error)),
+            },
+            (method, _) => {
+                let status = if era == Era::Present { StatusCode::NOT_FOUND } else { StatusCode::OK };
+                let text = format!("there is no method {method} here");
+                Err(Fault { status, ..Fault::new(METHOD_NOT_FOUND, text) })
+            }
+        };
+        match written {
+            Ok(written) => respond(StatusCode::OK, result(id, &written)),
+            Err(fault) => fault.answer(Some(id)),
+        }
+    }
+
+    async fn list(&self, caller: Caller, era: Era) -> Result<String, Fault> {
+        let permit = Permit::<RunTools>::check(caller).map_err(|error| forbidden(&error))?;
+        let tools = self.tools(&permit, era).await.map_err(|error| {
+            tracing::warn!(error = &error as &dyn std::error::Error, "a list over MCP failed");
+            Fault {
+                status: StatusCode::SERVICE_UNAVAILABLE,
+                ..Fault::new(INTERNAL_ERROR, format!("{}: {error}", error.code().as_str()))
+            }
+        })?;
+        let tools = std::str::from_utf8(&tools).expect("JSON that was written here is text");
+        Ok(match era {
+            Era::Present => format!(
+                r#"{{"tools":{tools},"resultType":"complete","ttlMs":{LIST_TTL_MS},"cacheScope":"private"}}"#
+            ),
+            Era::Earlier => format!(r#"{{"tools":{tools}}}"#),
+        })
+    }
+
+    /// Answers plainly when the call is soon over, and as a stream with a heartbeat when it is not: some
+    /// clients hang up on a connection that stays silent.
+    async fn call_or_stream(
+        &self,
+        permit: Permit<RunTools>,
+        params: Value,
+        id: &RawValue,
+        era: Era,
+        may_stream: bool,
+    ) -> Response {
+        let (door, owned_id) = (self.clone(), id.to_owned());
+        let mut call = Box::pin(async move {
+            match door.call(&permit, &params, era).await {
+                Ok(written) => Ok(result(&owned_id, &written)),
+                Err(fault) => Err(fault.answer(Some(&owned_id))),
+            }
+        });
+        if !may_stream {
+            return call.await.map_or_else(|fault| fault, |body| respond(StatusCode::OK, body));
+        }
+        match tokio::time::timeout(PLAIN_FOR, &mut call).await {
+            Ok(Ok(body)) => respond(StatusCode::OK, body),
+            Ok(Err(fault)) => fault,
+            Err(_) => {
+                let events = stream::unfold(Some(call), |call| async {
+                    let mut call = call?;
+                    match tokio::time::timeout(HEARTBEAT, &mut call).await {
+                        Ok(ended) => {
+                            let body = match ended {
+                                Ok(body) => body,
+                                Err(fault) => body_of(fault).await,
+                            };
+                            Some((event(&body), None))
+                        }
+                        Err(_) => Some((Bytes::from_static(b": still running\n\n"), Some(call))),
+                    }
+                });
+                let headers =
+                    [(header::CONTENT_TYPE, "text/event-stream"), (header::CACHE_CONTROL, "no-store")];
+                (headers, Body::from_stream(events.map(Ok::<_, Infallible>))).into_response()
+            }
+        }
+    }
+
+    async fn caller(&self, headers: &HeaderMap) -> Result<Caller, Response> {
+        let mut values = headers.get_all(header::AUTHORIZATION).iter();
+        let key = values.next().filter(|_| values.next().is_none()).and_then(|value| value.to_str().ok());
+        let key = key.and_then(|text| {
+            let (scheme, key) = text.split_once(' ')?;
+            scheme.eq_ignore_ascii_case("bearer").then(|| key.trim())
+        });
+        let Some(key) = key else {
+            return Err(unauthenticated("send `Authorization: Bearer <API key>`"));
+        };
+        match self.engine.caller_by_key(key, Freshness::Heard).await {
+            Ok(caller) => Ok(Caller { channel: Channel::Mcp, ..caller }),
+            Err(Error::Unauthenticated { why }) => Err(unauthenticated(why)),
+            Err(error) => {
+                tracing::warn!(error = &error as &dyn std::error::Error, "a key could not be looked up");
+                let fault = Fault::new(INTERNAL_ERROR, format!("{}: {error}", error.code().as_str()));
+                Err(Fault { status: StatusCode::SERVICE_UNAVAILABLE, ..fault }.answer(None))
+            }
+        }
+    }
+
+    async fn read(&self, body: Body) -> Result<Bytes, Fault> {
+        let limit = self.settings.body_limit;
+        match Limited::new(body, limit).collect().await {
+            Ok(read) => Ok(read.to_bytes()),
+            Err(error) if error.is::<LengthLimitError>() => Err(Fault {
+                status: StatusCode::PAYLOAD_TOO_LARGE,
+                ..Fault::new(INVALID_REQUEST, format!("a request has at most {limit} bytes"))
+            }),
+            Err(_) => Err(Fault::bad_request(INVALID_REQUEST, "the body ended early")),
+        }
+    }
+}
+
+fn read_message(bytes: &[u8]) -> Result<Message<'_>, Fault> {
+    if bytes.trim_ascii_start().starts_with(b"[") {
+        return Err(Fault::bad_request(INVALID_REQUEST, "one request at a time: batches are not taken"));
+    }
+    let message: Message<'_> = serde_json::from_slice(bytes)
+        .map_err(|error| Fault::bad_request(INVALID_REQUEST, error.to_string()))?;
+    if message.jsonrpc != "2.0" {
+        return Err(Fault::bad_request(INVALID_REQUEST, "`jsonrpc` is \"2.0\""));
+    }
+    let is_id =
+        |id: &&RawValue| id.get().starts_with(['"', '-', '0', '1', '2', '3', '4', '5', '6', '7', '8', '9']);
+    if message.id.as_ref().is_some_and(|id| !is_id(id)) {
+        return Err(Fault::bad_request(INVALID_REQUEST, "`id` is a text or a number"));
+    }
+    if !matches!(message.params, Value::Null | Value::Object(_)) {
+        return Err(Fault::bad_request(INVALID_REQUEST, "`params` is an object"));
+    }
+    Ok(message)
+}
+
+fn accepts_stream(headers: &HeaderMap) -> bool {
+    let accepted = headers.get_all(header::ACCEPT).iter().filter_map(|value| value.to_str().ok());
+    accepted.flat_map(|line| line.split(',')).any(|kind| kind.trim().starts_with("text/event-stream"))
+}
+
+fn event(body: &[u8]) -> Bytes {
+    let mut event = Vec::with_capacity(body.len() + 24);
+    event.extend_from_slice(b"event: message\ndata: ");
+    event.extend_from_slice(body);
+    event.extend_from_slice(b"\n\n");
+    event.into()
+}
+
+/// A fault inside a stream has no status any more.
+async fn body_of(response: Response) -> Bytes {
+    response.into_body().collect().await.map(http_body_util::Collected::to_bytes).unwrap_or_default()
+}
+
+fn forbidden(error: &Error) -> Fault {
+    let text = format!("{}: {error}", error.code().as_str());
+    Fault { status: StatusCode::FORBIDDEN, ..Fault::new(INVALID_REQUEST, text) }
+}
+
+fn unauthenticated(why: &str) -> Response {
+    let fault = Fault { status: StatusCode::UNAUTHORIZED, ..Fault::new(UNAUTHENTICATED, why) };
+    let mut response = fault.answer(None);
+    let challenge = header::HeaderValue::from_static("Bearer realm=\"toolwright\"");
+    response.headers_mut().insert(header::WWW_AUTHENTICATE, challenge);
+    response
+}
+
+fn server_info() -> Value {
+    json!({ "name": "toolwright", "title": "Toolwright", "version": env!("CARGO_PKG_VERSION") })
+}
+
+const INSTRUCTIONS: &str = "Every call is checked and recorded. A call that a person has to approve answers with the \
+                            status needs_approval, a run_id and a link for that person; collect its result with get_run.";
+
+/// The handshake of earlier revisions. Nothing of it is kept.
+fn initialized(params: &Value) -> Value {
+    let wanted = params.get("protocolVersion").and_then(Value::as_str).unwrap_or_default();
+    let version = EARLIER.iter().find(|version| **version == wanted).unwrap_or(&EARLIER[0]);
+    json!({
+        "protocolVersion": version,
+        "capabilities": { "tools": { "listChanged": false } },
+        "serverInfo": server_info(),
+        "instructions": INSTRUCTIONS,
+    })
+}
+
+fn discovered() -> Value {
+    let mut versions = vec![PRESENT];
+    versions.extend(EARLIER);
+    json!({
+        "resultType": "complete",
+        "supportedVersions": versions,
+        "capabilities": { "tools": {} },
+        "instructions": INSTRUCTIONS,
+        "ttlMs": 3_600_000,
+        "cacheScope": "private",
+        "_meta": { "io.modelcontextprotocol/serverInfo": server_info() },
+    })
+}

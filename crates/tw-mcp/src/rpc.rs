@@ -1,0 +1,90 @@
+//! JSON-RPC 2.0, as far as MCP over HTTP uses it.
+
+use axum::response::{IntoResponse, Response};
+use bytes::Bytes;
+use http::{StatusCode, header};
+use serde::Deserialize;
+use serde_json::{Value, json, value::RawValue};
+
+pub(crate) const PARSE_ERROR: i32 = -32700;
+pub(crate) const INVALID_REQUEST: i32 = -32600;
+pub(crate) const METHOD_NOT_FOUND: i32 = -32601;
+pub(crate) const INVALID_PARAMS: i32 = -32602;
+pub(crate) const INTERNAL_ERROR: i32 = -32603;
+pub(crate) const HEADER_MISMATCH: i32 = -32020;
+pub(crate) const UNSUPPORTED_VERSION: i32 = -32022;
+/// Of the range that is left to servers.
+pub(crate) const UNAUTHENTICATED: i32 = -32001;
+
+/// A request or a notification.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Message<'a> {
+    pub(crate) jsonrpc: String,
+    /// Given back as it came; absent in a notification.
+    #[serde(borrow, default)]
+    pub(crate) id: Option<&'a RawValue>,
+    pub(crate) method: String,
+    #[serde(default)]
+    pub(crate) params: Value,
+}
+
+/// A fault of the protocol, not of a tool.
+#[derive(Debug)]
+pub(crate) struct Fault {
+    pub(crate) code: i32,
+    pub(crate) message: String,
+    pub(crate) data: Option<Value>,
+    /// In the present era some faults have a status of their own.
+    pub(crate) status: StatusCode,
+}
+
+impl Fault {
+    pub(crate) fn new(code: i32, message: impl Into<String>) -> Self {
+        Self { code, message: message.into(), data: None, status: StatusCode::OK }
+    }
+
+    /// One that a proxy should see too.
+    pub(crate) fn bad_request(code: i32, message: impl Into<String>) -> Self {
+        Self { status: StatusCode::BAD_REQUEST, ..Self::new(code, message) }
+    }
+
+    pub(crate) fn answer(self, id: Option<&RawValue>) -> Response {
+        let Self { code, message, data, status } = self;
+        let mut error = json!({ "code": code, "message": message });
+        if let (Some(data), Some(error)) = (data, error.as_object_mut()) {
+            error.insert("data".to_owned(), data);
+        }
+        let body =
+            format!(r#"{{"jsonrpc":"2.0","id":{},"error":{error}}}"#, id.map_or("null", RawValue::get));
+        respond(status, body.into())
+    }
+}
+
+/// A result that is written already.
+pub(crate) fn result(id: &RawValue, result: &str) -> Bytes {
+    let id = id.get();
+    let mut body = String::with_capacity(result.len() + id.len() + 40);
+    body.push_str(r#"{"jsonrpc":"2.0","id":"#);
+    body.push_str(id);
+    body.push_str(r#","result":"#);
+    body.push_str(result);
+    body.push('}');
+    body.into()
+}
+
+pub(crate) fn respond(status: StatusCode, body: Bytes) -> Response {
+    (status, [(header::CONTENT_TYPE, "application/json")], body).into_response()
+}
+
+/// Refuses members whose name is a known one in another case: who reads strictly and who does not would
+/// see two different requests.
+pub(crate) fn check_case(members: &Value, known: &[&str]) -> Result<(), Fault> {
+    let keys = members.as_object().into_iter().flat_map(|members| members.keys());
+    for key in keys {
+        if let Some(meant) = known.iter().find(|known| known.eq_ignore_ascii_case(key) && *known != key) {
+            return Err(Fault::new(INVALID_PARAMS, format!("`{key}` is written `{meant}`")));
+        }
+    }
+    Ok(())
+}
