@@ -476,13 +476,18 @@ fn prepare(def: ToolDef, body: Body, place: &str, schemas: &SchemaCache) -> Resu
 }
 
 fn definition_hash(def: &ToolDef) -> String {
-    tw_schema::digest(&json!({
+    let mut bound = json!({
         "input_schema": *def.input_schema,
         "output_schema": def.output_schema.as_deref(),
         "implementation": def.implementation,
         "level": def.level,
         "policy": def.policy,
         "version": def.version.to_string(),
-    }))
-    .to_string()
+    });
+    // What is written down outside the program decides what runs as well.
+    if def.layer == Layer::TenantCustom {
+        bound["settings"] = def.authored.implementation.clone();
+        bound["execution_spec"] = json!(def.authored.execution_spec);
+    }
+    tw_schema::digest(&bound).to_string()
 }

@@ -204,6 +204,16 @@ impl TenantScope {
         row.map(ToolRow::stored).transpose()
     }
 
+    /// What one of the tenant's own tools is or was called, also once it is removed.
+    pub async fn tool_slug(&self, id: ToolId) -> Result<Option<Slug>> {
+        const Q: &str = "SELECT slug FROM tools WHERE tenant_id = $1 AND id = $2 AND kind = 'tenant_custom'";
+        let mut conn = self.read().await?;
+        let slug: Option<String> = on!(conn, c => sqlx::query_scalar(Q)
+            .bind(self.tenant.uuid()).bind(id.uuid()).fetch_optional(c).await)
+        .map_err(Error::doing("reading a tool"))?;
+        Ok(slug.and_then(|slug| slug.parse().ok()))
+    }
+
     /// Whether the names of `claim` are still free, told behind the lock that the epoch is.
     async fn are_free(&self, tx: &mut Tx, claim: Option<Claim<'_>>, epoch: i64) -> Result<bool> {
         const Q: &str = select!("changed_epoch > $2 AND changed_epoch < $3 AND deleted_us IS NULL");

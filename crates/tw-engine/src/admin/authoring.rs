@@ -510,8 +510,14 @@ struct New {
 }
 
 fn read_new(body: &Value) -> Result<New> {
+    let has_category = body.get("category").is_some();
     let body = canonical_manifest(body).map_err(faulty)?;
-    let mut sent = Sent::new(members(&body)?);
+    let mut members = members(&body)?;
+    // One that was only made of the slug is no fault of the author's.
+    if !has_category && members.get("category").and_then(Value::as_str).is_none_or(draft::is_no_word) {
+        members.shift_remove("category");
+    }
+    let mut sent = Sent::new(members);
     let (mut definition, mut switches) = (Definition::default(), Switches::default());
     sent.drop_read_only(Layer::TenantCustom);
     let publish = sent.take::<bool>("publish").flatten().unwrap_or(false);

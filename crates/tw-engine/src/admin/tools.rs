@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use serde_json::{Value, json};
-use tw_model::{Caller, ToolDef, ToolStatus};
+use tw_model::{Caller, Slug, ToolDef, ToolId, ToolStatus};
 
 use crate::{
     Engine,
@@ -95,8 +95,8 @@ impl Engine {
         let total = i64::try_from(found.len()).ok();
         let place = format!("tools/{}/{}", caller.tenant, caller.principal.label());
         if let Some(after) = self.open_cursor(&place, page)? {
-            let from =
-                found.iter().position(|(entry, _)| entry.id().uuid() == after).map_or(0, |index| index + 1);
+            let slug = self.slug_at(&view, ToolId::from_uuid(after)).await?;
+            let from = found.partition_point(|(entry, _)| *entry.slug() <= slug);
             found.drain(..from);
         }
         found.drain(..found.len().min(usize::try_from(page.offset).unwrap_or(0)));
@@ -111,6 +111,16 @@ impl Engine {
         });
         let listed = readable.take(usize::try_from(page.limit + 1).unwrap_or(0)).collect();
         Ok(self.page(listed, page, &place, total, |listed| listed.def.id.uuid()))
+    }
+
+    /// Where a list goes on: after the slug of a tool that may be gone by now.
+    async fn slug_at(&self, view: &View, id: ToolId) -> Result<Slug> {
+        if let Some(entry) = view.tools.get(&id.to_string()) {
+            return Ok(entry.slug().clone());
+        }
+        let scope = self.inner.store.tenant(view.tenant.id);
+        let slug = scope.tool_slug(id).await.map_err(Error::store("reading a tool"))?;
+        slug.ok_or_else(|| Error::invalid("/cursor", "is out of date: start the list again"))
     }
 
     /// One tool, by id, slug or alias.

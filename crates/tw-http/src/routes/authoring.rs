@@ -68,8 +68,10 @@ pub(crate) async fn create(
     .await
 }
 
-/// Changes a tool. What a tool of the tenant's own says is a draft until it is published; switches, and
-/// what is laid over a tool that is part of the program, hold at once. `null` takes a property back.
+/// Changes a tool, property by property; `null` takes one back.
+///
+/// What a tool of the tenant's own says is a draft until it is published. Switches, and what is laid over
+/// a tool that is part of the program, hold at once.
 #[utoipa::path(patch, path = "/api/tools/{tool}", tag = "tools", operation_id = "change_tool",
     params(("tool" = String, Path, description = "Slug or id"),
            ("If-Match" = Option<String>, Header, description = "The ETag of what was read"),
@@ -115,8 +117,9 @@ pub(crate) async fn save(
     change(state, allowed, name, id, headers, key, body).await
 }
 
-/// Removes a tool of the tenant's own, whose history stays and whose slug is free again; of a tool that is
-/// part of the program, what the tenant has laid over it.
+/// Removes a tool of the tenant's own, or what the tenant has laid over one of the program.
+///
+/// The history of a removed tool stays, and its slug is free again.
 #[utoipa::path(delete, path = "/api/tools/{tool}", tag = "tools", operation_id = "remove_tool",
     params(("tool" = String, Path, description = "Slug or id"),
            ("If-Match" = Option<String>, Header, description = "The ETag of what was read"),

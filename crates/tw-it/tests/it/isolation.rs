@@ -489,7 +489,8 @@ on_both! {
         let ledger = world.ledger("destroyed");
         agent.run("test.destroy", json!({ "file": ledger, "line": "x" })).await.is("202 needs_approval");
         for fixed in ["input_schema", "output_schema", "implementation"] {
-            admin.patch("/api/tools/test.echo", &json!({ fixed: {} })).await.is("422 INVALID_PARAMS");
+            let change = json!({ fixed: { "title": "Another" } });
+            admin.patch("/api/tools/test.echo", &change).await.is("422 INVALID_PARAMS");
         }
     }
 

@@ -77,6 +77,7 @@ pub fn operations() -> Vec<Operation> {
             let Ok(method) = method.to_uppercase().parse::<Method>() else { continue };
             let summary =
                 operation["summary"].as_str().unwrap_or_else(|| panic!("{method} {path} has no summary"));
+            assert!(!summary.contains('\n'), "the summary of {method} {path} is more than a line");
             operations.push(Operation {
                 method,
                 path: path.clone(),

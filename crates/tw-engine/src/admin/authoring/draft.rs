@@ -53,6 +53,11 @@ const WORD_MAX: usize = 100;
 const LIST_MAX: usize = 50;
 const TIMEOUT_MS_MAX: u64 = 24 * 60 * 60 * 1000;
 
+/// Whether a text is too short or too long for a category or a tag.
+pub(super) fn is_no_word(text: &str) -> bool {
+    text.is_empty() || WORD_MAX < text.len()
+}
+
 /// A body without what it only repeats of the input. Whoever saves what they read, changed in one of the
 /// two ways to say it, means that one.
 pub(super) fn without_echoes(body: &Value, schema: &Value, fields: Option<&Value>) -> Value {
@@ -102,6 +107,14 @@ impl Sent {
         }
     }
 
+    /// What consists of named parts is not given by an array of them in their order.
+    fn refuse_unnamed(&mut self, key: &str, is_unnamed: fn(&Value) -> bool) {
+        if self.members.get(key).is_some_and(is_unnamed) {
+            self.members.shift_remove(key);
+            self.say(format!("/{key}"), "is given by the names of its parts");
+        }
+    }
+
     /// One word of several.
     pub(super) fn take_word<T: Copy>(
         &mut self,
@@ -144,9 +157,7 @@ impl Sent {
     fn words(&mut self, key: &str, into: &mut Vec<String>) {
         if let Some(words) = self.take::<Vec<String>>(key) {
             let words = words.unwrap_or_default();
-            if LIST_MAX < words.len()
-                || words.iter().any(|word| word.is_empty() || WORD_MAX < word.len() || word.contains('\0'))
-            {
+            if LIST_MAX < words.len() || words.iter().any(|word| is_no_word(word) || word.contains('\0')) {
                 self.say(format!("/{key}"), format!("has at most {LIST_MAX} words of 1 to {WORD_MAX} bytes"));
             }
             *into = words;
@@ -211,6 +222,9 @@ impl Sent {
         if let Some(schema) = self.take::<Value>("output_schema") {
             definition.output_schema = schema;
         }
+        self.refuse_unnamed("output_sections", |sections| {
+            sections.as_array().is_some_and(|sections| sections.iter().any(Value::is_array))
+        });
         if let Some(sections) = self.take::<Vec<OutputSection>>("output_sections") {
             definition.output_sections = sections.unwrap_or_default();
         }
@@ -222,6 +236,7 @@ impl Sent {
         if let Some(timeout) = self.take::<u64>("timeout_ms") {
             definition.timeout_ms = timeout.unwrap_or(fresh.timeout_ms);
         }
+        self.refuse_unnamed("execution", Value::is_array);
         if let Some(execution) = self.take::<Execution>("execution") {
             definition.execution = execution.unwrap_or_default();
         }

@@ -17,13 +17,17 @@ on_both! {
         let body = with(&echo("weighty"), &json!({ "permission_level": "write", "publish": true }));
         author.post("/api/tools", &body).await.is("201 published");
         let park = async |body: Value| call(&agent, "weighty", &body).await;
-        let approve = async |id: &str| approver.post(&format!("/api/approvals/{id}/approve"), &json!({})).await;
+        let approve =
+            async |id: &str| approver.post(&format!("/api/approvals/{id}/approve"), &json!({})).await;
         let plain = json!({ "input": { "a": 1 } });
 
         // A draft changes nothing for those who wait, nor does a number.
         let parked = park(plain.clone()).await;
         let id = parked.is("202 needs_approval").text_at("/approval_id");
-        author.patch(&at("weighty"), &json!({ "implementation": { "note": 1 }, "tags": ["t"] })).await.is("200 published");
+        author
+            .patch(&at("weighty"), &json!({ "implementation": { "note": 1 }, "tags": ["t"] }))
+            .await
+            .is("200 published");
         number(&author, "weighty", "1.1.0").await.is("200 published");
         assert_eq!(approve(&id).await.is("200 success").text_at("/version"), "1.0.0");
 
@@ -40,6 +44,13 @@ on_both! {
         // A pinned version is what it was.
         let approved = approve(&pinned_id).await;
         assert_eq!(approved.is("200 success").text_at("/version"), "1.0.0");
+
+        // The same number again, with something else behind it.
+        let parked = park(with(&plain, &json!({ "version": "1.1.0" }))).await;
+        let id = parked.is("202 needs_approval").text_at("/approval_id");
+        let change = json!({ "implementation": { "note": 2 }, "publish": true });
+        author.patch(&at("weighty"), &change).await.is("200 published");
+        approve(&id).await.is("409 SUPERSEDED");
 
         // The gate itself, and a tool that is gone.
         let parked = park(plain.clone()).await;

@@ -29,10 +29,18 @@ on_both! {
             })
             .collect();
         let expected = [
-            ("publish", "1.1.0", 4), ("save", "1.1.0", 4), ("version", "1.1.0", 3), ("publish", "1.0.0", 3),
-            ("save", "1.0.0", 3), ("save", "1.0.0", 2), ("save", "1.0.0", 1),
+            ("publish", "1.1.0", 4),
+            ("save", "1.1.0", 4),
+            ("version", "1.1.0", 3),
+            ("publish", "1.0.0", 3),
+            ("save", "1.0.0", 3),
+            ("save", "1.0.0", 2),
+            ("save", "1.0.0", 1),
         ];
-        assert_eq!(told, expected.map(|(kind, version, revision)| (kind.to_owned(), version.to_owned(), revision)));
+        assert_eq!(
+            told,
+            expected.map(|(kind, version, revision)| (kind.to_owned(), version.to_owned(), revision))
+        );
         let hash = |index: usize| all[index]["content_hash"].as_str().unwrap();
         assert_eq!(hash(6), hash(4), "equal content, equal name");
         assert_eq!((hash(2), hash(3)), (hash(4), hash(4)));
@@ -59,7 +67,10 @@ on_both! {
             let page = author.get(&path).await.json();
             pages.extend(page["items"].as_array().unwrap().clone());
             let Some(cursor) = page["next_cursor"].as_str() else { break };
-            author.get(&format!("/api/tools/told-again/versions?cursor={cursor}")).await.is("422 INVALID_PARAMS");
+            author
+                .get(&format!("/api/tools/told-again/versions?cursor={cursor}"))
+                .await
+                .is("422 INVALID_PARAMS");
             path = format!("/api/tools/told/versions?limit=2&cursor={cursor}");
         }
         assert_eq!(pages, all);
@@ -73,7 +84,8 @@ on_both! {
         let author = world.client(&server, "acme", Role::Builder).await;
         let member = world.client(&server, "acme", Role::Member).await;
         live(&author, "kept").await;
-        let change = json!({ "name": "Second", "input_schema": needing("b"), "tags": ["t"], "publish": true });
+        let change =
+            json!({ "name": "Second", "input_schema": needing("b"), "tags": ["t"], "publish": true });
         author.patch(&at("kept"), &change).await.is("200 published");
 
         let first = author.get("/api/tools/kept/versions/1").await.json();
@@ -93,7 +105,10 @@ on_both! {
 
         let restored = author.post("/api/tools/kept/versions/1/restore", &json!({})).await;
         let told = restored.is("200 published").json();
-        assert_eq!((&told["name"], &told["has_draft"], &told["revision"]), (&json!("Echo"), &json!(true), &json!(3)));
+        assert_eq!(
+            (&told["name"], &told["has_draft"], &told["revision"]),
+            (&json!("Echo"), &json!(true), &json!(3))
+        );
         assert_eq!(told["tags"], json!(["t"]), "switches are as they are");
         let all = history(&author, "kept").await;
         assert_eq!((&all[0]["kind"], &all[0]["content_hash"]), (&json!("save"), &first["content_hash"]));
@@ -108,7 +123,8 @@ on_both! {
         let server = world.server();
         let author = world.client(&server, "acme", Role::Builder).await;
         live(&author, "moved").await;
-        let compare = async |query: &str| author.get(&format!("/api/tools/moved/versions/compare{query}")).await;
+        let compare =
+            async |query: &str| author.get(&format!("/api/tools/moved/versions/compare{query}")).await;
         let same = compare("").await.json();
         assert_eq!((&same["breaking"], &same["required_bump"]), (&json!(false), &json!("none")));
         assert_eq!(same["changes"], json!([]));

@@ -28,16 +28,31 @@ on_both! {
         let server = world.server();
         let ours = world.client(&server, "acme", Role::Admin).await;
         let theirs = world.client(&server, "globex", Role::Admin).await;
-        assert_eq!(count(&world.db, "SELECT COUNT(*) FROM tools").await, 0, "tools of the program are not rows");
+        assert_eq!(
+            count(&world.db, "SELECT COUNT(*) FROM tools").await,
+            0,
+            "tools of the program are not rows"
+        );
         let code = read(&ours, "test.echo").await;
-        for (key, value) in [("kind", "code"), ("origin", "code"), ("scope", "global"), ("tool_type", "built_in"), ("status", "published")] {
+        for (key, value) in [
+            ("kind", "code"),
+            ("origin", "code"),
+            ("scope", "global"),
+            ("tool_type", "built_in"),
+            ("status", "published"),
+        ] {
             assert_eq!(code[key], value, "{key}");
         }
-        let change = json!({ "name": "Ours", "description": "As we see it.", "tags": ["x"], "is_active": false });
+        let change =
+            json!({ "name": "Ours", "description": "As we see it.", "tags": ["x"], "is_active": false });
         ours.patch("/api/tools/TEST.Echo", &change).await.is("200 published");
         live(&ours, "mine").await;
 
-        for path in ["/api/tools?limit=200", "/api/tools?limit=200&kind=system_override", "/api/tools?kind=tenant_custom"] {
+        for path in [
+            "/api/tools?limit=200",
+            "/api/tools?limit=200&kind=system_override",
+            "/api/tools?kind=tenant_custom",
+        ] {
             let listed = ours.get(path).await.json();
             for item in listed["items"].as_array().unwrap() {
                 let whole = read(&ours, item["slug"].as_str().unwrap()).await;
@@ -46,25 +61,40 @@ on_both! {
                 }
                 assert!(item.get("input_schema").is_none() && item.get("implementation").is_none());
             }
-            let slugs: Vec<_> = listed["items"].as_array().unwrap().iter().map(|item| &item["slug"]).collect();
+            let slugs: Vec<_> =
+                listed["items"].as_array().unwrap().iter().map(|item| &item["slug"]).collect();
             let mut once = slugs.clone();
             once.dedup();
             assert_eq!(slugs.len(), once.len());
         }
         let laid = read(&ours, "test.echo").await;
-        assert_eq!((&laid["kind"], &laid["id"], &laid["name"]), (&json!("system_override"), &code["id"], &json!("Ours")));
+        assert_eq!(
+            (&laid["kind"], &laid["id"], &laid["name"]),
+            (&json!("system_override"), &code["id"], &json!("Ours"))
+        );
         assert_eq!(laid["input_schema"], code["input_schema"]);
         ours.run("test.echo", json!({ "value": 1 })).await.is("409 TOOL_DISABLED");
         assert_eq!(read(&theirs, "test.echo").await, code);
         theirs.run("test.echo", json!({ "value": 1 })).await.is("200 success");
         theirs.get(&at("mine")).await.is("404 TOOL_NOT_FOUND");
 
-        let total = async |query: &str| ours.get(&format!("/api/tools?{query}")).await.json()["total"].as_i64().unwrap();
+        let total = async |query: &str| {
+            ours.get(&format!("/api/tools?{query}")).await.json()["total"].as_i64().unwrap()
+        };
         for (query, wanted) in [
-            ("kind=tenant_custom", 1), ("kind=system_override", 1), ("origin=database", 1), ("tool_type=custom", 1),
-            ("implementation_type=internal", 1), ("category=general&kind=tenant_custom", 1), ("q=mine", 1),
-            ("q=gives+back+mine", 1), ("q=mine+nothing", 0), ("origin=mcp", 0), ("status=draft", 0),
-            ("kind=tenant_custom&available=true", 1), ("kind=tenant_custom&available=false", 0),
+            ("kind=tenant_custom", 1),
+            ("kind=system_override", 1),
+            ("origin=database", 1),
+            ("tool_type=custom", 1),
+            ("implementation_type=internal", 1),
+            ("category=general&kind=tenant_custom", 1),
+            ("q=mine", 1),
+            ("q=gives+back+mine", 1),
+            ("q=mine+nothing", 0),
+            ("origin=mcp", 0),
+            ("status=draft", 0),
+            ("kind=tenant_custom&available=true", 1),
+            ("kind=tenant_custom&available=false", 0),
         ] {
             assert_eq!(total(query).await, wanted, "{query}");
         }
@@ -89,8 +119,12 @@ on_both! {
         let other = world.client(&server, "globex", Role::Member).await;
         let opt_out = "test.append";
         for (tool, row, visible) in [
-            ("test.optin", Value::Null, false), ("test.optin", json!(true), true), ("test.optin", json!(false), false),
-            (opt_out, Value::Null, true), (opt_out, json!(true), true), (opt_out, json!(false), false),
+            ("test.optin", Value::Null, false),
+            ("test.optin", json!(true), true),
+            ("test.optin", json!(false), false),
+            (opt_out, Value::Null, true),
+            (opt_out, json!(true), true),
+            (opt_out, json!(false), false),
         ] {
             let answer = admin.patch(&at(tool), &json!({ "enabled": row })).await;
             assert_eq!(answer.status, 200, "{}", answer.text);
@@ -98,7 +132,11 @@ on_both! {
             assert_eq!(run, if visible { "200 success" } else { "404 TOOL_NOT_FOUND" }, "{tool} {row}");
             assert_eq!(member.get(&at(tool)).await.status == 200, visible, "{tool} {row}");
             let shown = read(&admin, tool).await;
-            assert_eq!((&shown["available"], &shown["enabled"]), (&json!(visible), &json!(visible)), "{tool} {row}");
+            assert_eq!(
+                (&shown["available"], &shown["enabled"]),
+                (&json!(visible), &json!(visible)),
+                "{tool} {row}"
+            );
             assert_eq!(shown["unavailable_reason"].is_null(), visible, "{tool} {row}");
         }
         other.run(opt_out, json!({ "message": "x" })).await.is("200 success");
@@ -160,6 +198,24 @@ on_both! {
         live(&ours, "other-name").await;
     }
 
+    async fn list_goes_on_where_it_was_although_a_tool_is_gone(db: TestDb) {
+        let world = World::on(db).await;
+        let server = world.server();
+        let author = world.client(&server, "acme", Role::Builder).await;
+        for slug in ["a-1", "a-2", "a-3", "a-4"] {
+            make(&author, &echo(slug)).await;
+        }
+        let page =
+            async |rest: &str| author.get(&format!("/api/tools?kind=tenant_custom&limit=1{rest}")).await;
+        let mut path = String::new();
+        for slug in ["a-1", "a-2", "a-3", "a-4"] {
+            let answer = page(&path).await;
+            assert_eq!(answer.text_at("/items/0/slug"), slug);
+            path = format!("&cursor={}", answer.json()["next_cursor"].as_str().unwrap_or_default());
+            author.delete(&at(slug)).await.is("204");
+        }
+    }
+
     async fn alias_finds_the_tool_and_belongs_to_one(db: TestDb) {
         let world = World::on(db).await;
         let server = world.server();
@@ -175,14 +231,27 @@ on_both! {
         stranger.get(&at("third")).await.is("404 TOOL_NOT_FOUND");
         author.post("/api/tools", &echo("THIRD")).await.is("409 CONFLICT");
         for taken in ["third", "main-name"] {
-            author.post("/api/tools", &with(&echo("second"), &json!({ "aliases": [taken] }))).await.is("409 CONFLICT");
+            author
+                .post("/api/tools", &with(&echo("second"), &json!({ "aliases": [taken] })))
+                .await
+                .is("409 CONFLICT");
         }
         make(&author, &echo("second")).await;
         author.patch(&at("second"), &json!({ "aliases": ["third"] })).await.is("409 CONFLICT");
-        for bad in [json!(["main-name"]), json!(["no good"]), json!(["new"]), json!("third"), json!([made["id"]]), json!(["аlias"])] {
+        for bad in [
+            json!(["main-name"]),
+            json!(["no good"]),
+            json!(["new"]),
+            json!("third"),
+            json!([made["id"]]),
+            json!(["аlias"]),
+        ] {
             author.patch(&at("main-name"), &json!({ "aliases": bad })).await.is("422 INVALID_PARAMS");
         }
-        author.patch(&at("main-name"), &json!({ "aliases": ["other.name"], "publish": true })).await.is("200 published");
+        author
+            .patch(&at("main-name"), &json!({ "aliases": ["other.name"], "publish": true }))
+            .await
+            .is("200 published");
         author.get(&at("third")).await.is("404 TOOL_NOT_FOUND");
         author.patch(&at("second"), &json!({ "aliases": ["third"] })).await.is("200 draft");
         author.delete(&at("other.name")).await.is("204");
@@ -196,14 +265,28 @@ on_both! {
         let admin = world.client(&server, "acme", Role::Admin).await;
         let before = read(&admin, "test.write").await;
         for (key, value) in [
-            ("input_schema", json!({ "type": "object" })), ("output_schema", json!({ "type": "object" })),
-            ("implementation", json!({ "url": "x" })), ("implementation_type", json!("internal")),
-            ("fields", json!([{ "name": "x", "type": "text" }])), ("aliases", json!(["w"])), ("slug", json!("other")),
-            ("version", json!("2.0.0")), ("tenant_slugs", json!(["acme"])), ("required_permission", json!("a.b.c")),
-            ("permission_level", json!("read")), ("execution", json!({ "is_pure": true })), ("is_async", json!(true)),
-            ("publish", json!(true)), ("status", json!("draft")), ("form_spec", json!({ "fields": [] })),
-            ("execution_spec", json!({ "kind": "prompt" })), ("unheard_of", json!(1)), ("timeout_ms", json!(0)),
-            ("name", json!("")), ("scope", json!("tenant")), ("kind", json!("tenant_custom")),
+            ("input_schema", json!({ "type": "object" })),
+            ("output_schema", json!({ "type": "object" })),
+            ("implementation", json!({ "url": "x" })),
+            ("implementation_type", json!("internal")),
+            ("fields", json!([{ "name": "x", "type": "text" }])),
+            ("aliases", json!(["w"])),
+            ("slug", json!("other")),
+            ("version", json!("2.0.0")),
+            ("tenant_slugs", json!(["acme"])),
+            ("required_permission", json!("a.b.c")),
+            ("permission_level", json!("read")),
+            ("execution", json!({ "is_pure": true })),
+            ("is_async", json!(true)),
+            ("publish", json!(true)),
+            ("status", json!("draft")),
+            ("form_spec", json!({ "fields": [] })),
+            ("execution_spec", json!({ "kind": "prompt" })),
+            ("unheard_of", json!(1)),
+            ("timeout_ms", json!(0)),
+            ("name", json!("")),
+            ("scope", json!("tenant")),
+            ("kind", json!("tenant_custom")),
         ] {
             let refused = admin.patch(&at("test.write"), &json!({ "name": "Half", key: value })).await;
             assert_eq!(refused.verdict(), "422 INVALID_PARAMS", "{key}: {}", refused.text);
@@ -213,7 +296,10 @@ on_both! {
         for action in ["publish", "version?new_version=2.0.0", "versions/1/restore"] {
             admin.post(&format!("/api/tools/test.write/{action}"), &json!({})).await.is("409 CONFLICT");
         }
-        admin.patch(&at("test.write"), &json!({ "permission_level": "destructive" })).await.is("200 published");
+        admin
+            .patch(&at("test.write"), &json!({ "permission_level": "destructive" }))
+            .await
+            .is("200 published");
         assert_eq!(read(&admin, "test.write").await["permission_level"], "destructive");
     }
 }

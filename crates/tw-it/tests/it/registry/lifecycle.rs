@@ -69,12 +69,23 @@ on_both! {
         let keys: BTreeSet<_> = told.as_object().unwrap().keys().map(String::as_str).collect();
         assert_eq!(keys, BTreeSet::from(KEYS));
         for (key, value) in [
-            ("kind", json!("tenant_custom")), ("origin", json!("database")), ("scope", json!("tenant")),
-            ("tool_type", json!("custom")), ("implementation_type", json!("internal")),
-            ("execution_type", json!("internal")), ("version", json!("1.0.0")), ("published_at", Value::Null),
-            ("available", json!(false)), ("unavailable_reason", json!("draft")), ("enabled", json!(true)),
-            ("is_active", json!(true)), ("permission_policy", Value::Null), ("has_draft", json!(true)),
-            ("timeout_ms", json!(30_000)), ("category", json!("general")), ("revision", json!(1)),
+            ("kind", json!("tenant_custom")),
+            ("origin", json!("database")),
+            ("scope", json!("tenant")),
+            ("tool_type", json!("custom")),
+            ("implementation_type", json!("internal")),
+            ("execution_type", json!("internal")),
+            ("version", json!("1.0.0")),
+            ("published_at", Value::Null),
+            ("available", json!(false)),
+            ("unavailable_reason", json!("draft")),
+            ("enabled", json!(true)),
+            ("is_active", json!(true)),
+            ("permission_policy", Value::Null),
+            ("has_draft", json!(true)),
+            ("timeout_ms", json!(30_000)),
+            ("category", json!("general")),
+            ("revision", json!(1)),
         ] {
             assert_eq!(told[key], value, "{key}");
         }
@@ -128,13 +139,18 @@ on_both! {
         let server = world.server();
         let author = world.client(&server, "acme", Role::Admin).await;
         let published = json!({ "status": "published" });
-        for body in [with(&echo("by-hand"), &published), with(&with(&echo("by-hand"), &published), &json!({ "publish": true }))] {
+        for body in [
+            with(&echo("by-hand"), &published),
+            with(&with(&echo("by-hand"), &published), &json!({ "publish": true })),
+        ] {
             let refused = author.post("/api/tools", &body).await;
             assert!(refused.is("422 INVALID_PARAMS").text.contains("/publish"), "{}", refused.text);
         }
         author.get(&at("by-hand")).await.is("404 TOOL_NOT_FOUND");
         make(&author, &echo("by-hand")).await;
-        for refused in [author.patch(&at("by-hand"), &published).await, put(&author, "by-hand", &published).await] {
+        for refused in
+            [author.patch(&at("by-hand"), &published).await, put(&author, "by-hand", &published).await]
+        {
             assert!(refused.is("422 INVALID_PARAMS").text.contains("/publish"), "{}", refused.text);
         }
         author.run("by-hand", json!({ "a": 1 })).await.is("409 TOOL_NOT_PUBLISHED");
@@ -170,7 +186,10 @@ on_both! {
         call(&author, "layered", &with(&second, &json!({ "mode": "debug" }))).await.is("200 success");
 
         publish(&author, "layered").await.is("200 published");
-        assert_eq!(member.run("layered", json!({ "b": 1 })).await.is("200 success").text_at("/version"), "2.0.0");
+        assert_eq!(
+            member.run("layered", json!({ "b": 1 })).await.is("200 success").text_at("/version"),
+            "2.0.0"
+        );
         call(&member, "layered", &second).await.is("200 success");
         let pinned = json!({ "input": { "a": 1 }, "version": "1.0.0" });
         assert_eq!(call(&member, "layered", &pinned).await.is("200 success").text_at("/version"), "1.0.0");
@@ -197,7 +216,10 @@ on_both! {
         assert_eq!((read(&author, "numbered").await, kinds(&author, "numbered").await), before);
 
         for greater in ["1.2.1-rc.1", "1.2.1", "2.0.0+build.1"] {
-            assert_eq!(number(&author, "numbered", greater).await.is("200 draft").text_at("/version"), greater);
+            assert_eq!(
+                number(&author, "numbered", greater).await.is("200 draft").text_at("/version"),
+                greater
+            );
         }
         assert_eq!(kinds(&author, "numbered").await, ["version", "version", "version", "save"]);
         for no_number in ["1.2", "x", &long] {
@@ -234,7 +256,11 @@ on_both! {
         assert_ne!(second["id"], first["id"]);
         assert_eq!((&second["slug"], &second["version"]), (&json!("PASSING"), &json!("1.0.0")));
         admin.run("passing", json!({ "a": 1 })).await.is("200 success");
-        assert_eq!(kinds(&admin, "passing").await, ["publish", "save"], "a new tool has a history of its own");
+        assert_eq!(
+            kinds(&admin, "passing").await,
+            ["publish", "save"],
+            "a new tool has a history of its own"
+        );
         assert_eq!(count(&world.db, "SELECT COUNT(*) FROM schema_versions").await, 2);
         assert_eq!(count(&world.db, "SELECT COUNT(*) FROM tool_versions").await, 2);
     }
@@ -243,7 +269,8 @@ on_both! {
         let world = World::on(db).await;
         let server = world.server();
         let author = world.client(&server, "acme", Role::Builder).await;
-        let body = with(&echo("original"), &json!({ "aliases": ["the-first"], "tags": ["x"], "version": "3.0.0" }));
+        let body =
+            with(&echo("original"), &json!({ "aliases": ["the-first"], "tags": ["x"], "version": "3.0.0" }));
         make(&author, &body).await;
         publish(&author, "original").await.is("200 published");
         let clone = async |body: Value| author.post("/api/tools/original/clone", &body).await;
@@ -261,7 +288,10 @@ on_both! {
         clone(json!({ "slug": "COPY" })).await.is("409 CONFLICT");
         clone(json!({ "slug": "test.echo" })).await.is("409 CONFLICT");
         for bad in [
-            json!({}), json!({ "slug": "no good" }), json!({ "slug": "x", "nmae": "y" }), json!({ "slug": "x", "name": "" }),
+            json!({}),
+            json!({ "slug": "no good" }),
+            json!({ "slug": "x", "nmae": "y" }),
+            json!({ "slug": "x", "name": "" }),
             json!({ "slug": "x", "name": "n".repeat(5000) }),
         ] {
             clone(bad).await.is("422 INVALID_PARAMS");
@@ -334,7 +364,8 @@ on_both! {
         ];
         for (index, (method, path, body)) in steps.iter().enumerate() {
             let send = async |body: &Value| {
-                let request = author.request(method.clone(), path).header("idempotency-key", format!("key-{index}"));
+                let request =
+                    author.request(method.clone(), path).header("idempotency-key", format!("key-{index}"));
                 author.send(if body.is_null() { request } else { request.json(body) }).await
             };
             let first = send(body).await;

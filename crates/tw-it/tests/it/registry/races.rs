@@ -59,11 +59,11 @@ on_both! {
             let name = format!("Name {trial}");
             let change = json!({ "name": name, "description": format!("Of {name}."), "category": name });
             let (one, two) = (author.clone(), author.clone());
-            let (changed, published) = together(
-                async move { one.patch(&at("contended"), &change).await },
-                async move { publish(&two, "contended").await },
-            )
-            .await;
+            let (changed, published) =
+                together(async move { one.patch(&at("contended"), &change).await }, async move {
+                    publish(&two, "contended").await
+                })
+                .await;
             changed.is("200 published");
             published.is("200 published");
 
@@ -71,13 +71,17 @@ on_both! {
             let shown = live["name"].as_str().unwrap().to_owned();
             assert!(shown == name || shown == before, "{shown}");
             if shown == name {
-                assert_eq!((&live["description"], &live["category"]), (&json!(format!("Of {name}.")), &json!(name)));
+                assert_eq!(
+                    (&live["description"], &live["category"]),
+                    (&json!(format!("Of {name}.")), &json!(name))
+                );
             }
             let saved = read(&author, "contended").await;
             assert_eq!((&saved["name"], &saved["has_draft"]), (&json!(name), &json!(shown != name)));
             let all = history(&author, "contended").await;
             let last = all.iter().find(|entry| entry["kind"] == "publish").unwrap();
-            let revision = author.get(&format!("/api/tools/contended/versions/{}", last["revision"])).await.json();
+            let revision =
+                author.get(&format!("/api/tools/contended/versions/{}", last["revision"])).await.json();
             assert_eq!(revision["content_hash"], last["content_hash"]);
             assert_eq!(revision["snapshot"]["name"], shown.as_str(), "the history says what runs");
             before = name;
@@ -86,8 +90,17 @@ on_both! {
             }
         }
         let saves = author.get("/api/tools/contended/versions?kind=save&limit=200").await.json();
-        let revisions: Vec<_> = saves["items"].as_array().unwrap().iter().map(|entry| entry["revision"].as_u64().unwrap()).collect();
-        assert_eq!(revisions, (1..=u64::try_from(TRIALS).unwrap() + 1).rev().collect::<Vec<_>>(), "no gap, none twice");
+        let revisions: Vec<_> = saves["items"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|entry| entry["revision"].as_u64().unwrap())
+            .collect();
+        assert_eq!(
+            revisions,
+            (1..=u64::try_from(TRIALS).unwrap() + 1).rev().collect::<Vec<_>>(),
+            "no gap, none twice"
+        );
     }
 
     async fn name_is_given_once(db: TestDb) {
@@ -103,11 +116,16 @@ on_both! {
         let total = author.get("/api/tools?kind=tenant_custom").await.json()["total"].as_u64().unwrap();
         assert_eq!(total, u64::try_from(TRIALS).unwrap());
         for trial in 0..TRIALS {
-            let alias = |slug: &str| with(&echo(&format!("{slug}-{trial}")), &json!({ "aliases": [format!("alias-{trial}")] }));
+            let alias = |slug: &str| {
+                with(&echo(&format!("{slug}-{trial}")), &json!({ "aliases": [format!("alias-{trial}")] }))
+            };
             let answers = together(creating(&author, alias("one")), creating(&author, alias("two"))).await;
             assert_eq!(made(&answers), 1, "an alias belongs to one tool");
             let answers = together(
-                creating(&author, with(&echo(&format!("third-{trial}")), &json!({ "aliases": [format!("slug-{trial}")] }))),
+                creating(
+                    &author,
+                    with(&echo(&format!("third-{trial}")), &json!({ "aliases": [format!("slug-{trial}")] })),
+                ),
                 creating(&author, echo(&format!("slug-{trial}"))),
             )
             .await;
@@ -143,7 +161,12 @@ on_both! {
             assert_eq!(read(&author, "counted").await["version"], high.as_str());
         }
         let all = author.get("/api/tools/counted/versions?kind=version&limit=200").await.json();
-        let told: Vec<_> = all["items"].as_array().unwrap().iter().map(|entry| entry["version"].as_str().unwrap().to_owned()).collect();
+        let told: Vec<_> = all["items"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|entry| entry["version"].as_str().unwrap().to_owned())
+            .collect();
         numbers.remove(0);
         numbers.reverse();
         assert_eq!(told, numbers);
@@ -157,13 +180,17 @@ on_both! {
             live(&author, "leaving").await;
             let (one, two) = (author.clone(), author.clone());
             let change = json!({ "name": "Anew", "publish": trial % 2 == 0 });
-            let (changed, removed) = together(
-                async move { one.patch(&at("leaving"), &change).await },
-                async move { two.delete(&at("leaving")).await },
-            )
-            .await;
+            let (changed, removed) =
+                together(async move { one.patch(&at("leaving"), &change).await }, async move {
+                    two.delete(&at("leaving")).await
+                })
+                .await;
             removed.is("204");
-            assert!(["200 published", "404 TOOL_NOT_FOUND"].contains(&changed.verdict().as_str()), "{}", changed.text);
+            assert!(
+                ["200 published", "404 TOOL_NOT_FOUND"].contains(&changed.verdict().as_str()),
+                "{}",
+                changed.text
+            );
             author.get(&at("leaving")).await.is("404 TOOL_NOT_FOUND");
             author.run("leaving", json!({ "a": 1 })).await.is("404 TOOL_NOT_FOUND");
             publish(&author, "leaving").await.is("404 TOOL_NOT_FOUND");

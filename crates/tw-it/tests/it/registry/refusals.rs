@@ -19,23 +19,55 @@ on_both! {
         let before = (read(&author, "standing").await, history(&author, "standing").await);
         let entries = count(&world.db, "SELECT COUNT(*) FROM audit_log").await;
         let bad = [
-            ("name", json!("")), ("name", json!(7)), ("name", json!("n".repeat(201))), ("description", json!("")),
-            ("description", json!("d".repeat(20_001))), ("icon", json!("")), ("category", json!({})),
-            ("nmae", json!("typo")), ("tenant_id", json!("x")), ("__proto__", json!({})), ("is_system", json!(true)),
-            ("scope", json!("global")), ("scope", json!("bundle")), ("kind", json!("code")), ("kind", json!("system_override")),
-            ("implementation_type", json!("http")), ("implementation_type", json!("shell")), ("implementation_type", json!(1)),
-            ("implementation", json!([])), ("implementation", json!("x")), ("timeout_ms", json!(0)), ("timeout_ms", json!(-1)),
-            ("timeout_ms", json!(90_000_000)), ("timeout_ms", json!("5")), ("is_async", json!("no")), ("visible", json!(1)),
-            ("execution", json!({ "max_concurrency": 0 })), ("execution", json!({ "timeout_s": 0 })),
-            ("execution", json!({ "concurrency_group": "" })), ("execution", json!({ "max_concurency": 1 })),
-            ("execution", json!([])), ("execution_spec", json!({ "kind": "unheard" })), ("output_sections", json!({})),
-            ("aliases", json!([1])), ("tags", json!("x")), ("tags", json!((0..51).map(|n| n.to_string()).collect::<Vec<_>>())),
-            ("tenant_slugs", json!([""])), ("enabled", json!("yes")), ("status", json!("live")), ("permission_level", json!("root")),
+            ("name", json!("")),
+            ("name", json!(7)),
+            ("name", json!("n".repeat(201))),
+            ("description", json!("")),
+            ("description", json!("d".repeat(20_001))),
+            ("icon", json!("")),
+            ("category", json!({})),
+            ("nmae", json!("typo")),
+            ("tenant_id", json!("x")),
+            ("__proto__", json!({})),
+            ("is_system", json!(true)),
+            ("scope", json!("global")),
+            ("scope", json!("bundle")),
+            ("kind", json!("code")),
+            ("kind", json!("system_override")),
+            ("implementation_type", json!("http")),
+            ("implementation_type", json!("shell")),
+            ("implementation_type", json!(1)),
+            ("implementation", json!([])),
+            ("implementation", json!("x")),
+            ("timeout_ms", json!(0)),
+            ("timeout_ms", json!(-1)),
+            ("timeout_ms", json!(90_000_000)),
+            ("timeout_ms", json!("5")),
+            ("is_async", json!("no")),
+            ("visible", json!(1)),
+            ("execution", json!({ "max_concurrency": 0 })),
+            ("execution", json!({ "timeout_s": 0 })),
+            ("execution", json!({ "concurrency_group": "" })),
+            ("execution", json!({ "max_concurency": 1 })),
+            ("execution", json!([])),
+            ("execution_spec", json!({ "kind": "unheard" })),
+            ("output_sections", json!({})),
+            ("aliases", json!([1])),
+            ("tags", json!("x")),
+            ("tags", json!((0..51).map(|n| n.to_string()).collect::<Vec<_>>())),
+            ("tenant_slugs", json!([""])),
+            ("enabled", json!("yes")),
+            ("status", json!("live")),
+            ("permission_level", json!("root")),
         ];
         for &(key, ref value) in &bad {
             let refused = author.post("/api/tools", &with(&echo("never"), &json!({ key: value }))).await;
             assert_eq!(refused.verdict(), "422 INVALID_PARAMS", "{key}: {}", refused.text);
-            assert!(faults(&refused).iter().any(|path| path.starts_with(&format!("/{key}"))), "{key}: {}", refused.text);
+            assert!(
+                faults(&refused).iter().any(|path| path.starts_with(&format!("/{key}"))),
+                "{key}: {}",
+                refused.text
+            );
             let refused = author.patch(&at("standing"), &json!({ "description": "Half.", key: value })).await;
             assert_eq!(refused.verdict(), "422 INVALID_PARAMS", "{key}: {}", refused.text);
         }
@@ -43,10 +75,15 @@ on_both! {
             let mut body = echo("never");
             body.as_object_mut().unwrap().remove(key);
             let refused = author.post("/api/tools", &body).await;
-            assert!(faults(refused.is("422 INVALID_PARAMS")).contains(&format!("/{key}")), "{}", refused.text);
+            assert!(
+                faults(refused.is("422 INVALID_PARAMS")).contains(&format!("/{key}")),
+                "{}",
+                refused.text
+            );
         }
         // Everything at once, and no more of it than anybody reads.
-        let all = author.post("/api/tools", &json!({ "slug": "no good", "name": 1, "timeout_ms": 0, "x": 1 })).await;
+        let all =
+            author.post("/api/tools", &json!({ "slug": "no good", "name": 1, "is_async": 0, "x": 1 })).await;
         assert!(4 <= faults(all.is("422 INVALID_PARAMS")).len(), "{}", all.text);
         let strange: serde_json::Map<_, _> = (0..20_000).map(|n| (format!("k{n}"), json!(1))).collect();
         let many = author.post("/api/tools", &with(&echo("never"), &Value::Object(strange))).await;
@@ -68,10 +105,36 @@ on_both! {
             author.post("/api/tools", &echo(slug)).await.is("409 CONFLICT");
         }
         for slug in [
-            "lookаlike", "look\u{200b}alike", "\u{202e}ekilakool", "ｌｏｏｋａｌｉｋｅ", "lookalike.", ".lookalike", "look..alike", "..",
-            "look%2ealike", "look alike", "look/alike", "look\\alike", "look__alike", "1look", "look.1alike", "", " ", "-x", "_x",
-            "builtins", "new", "New", "session", "import", "image-models", "f47ac10b-58cc-4372-a567-0e02b2c3d479",
-            "F47AC10B58CC4372A5670E02B2C3D479", "lookalike\n", "É", &"x".repeat(129),
+            "lookаlike",
+            "look\u{200b}alike",
+            "\u{202e}ekilakool",
+            "ｌｏｏｋａｌｉｋｅ",
+            "lookalike.",
+            ".lookalike",
+            "look..alike",
+            "..",
+            "look%2ealike",
+            "look alike",
+            "look/alike",
+            "look\\alike",
+            "look__alike",
+            "1look",
+            "look.1alike",
+            "",
+            " ",
+            "-x",
+            "_x",
+            "builtins",
+            "new",
+            "New",
+            "session",
+            "import",
+            "image-models",
+            "f47ac10b-58cc-4372-a567-0e02b2c3d479",
+            "F47AC10B58CC4372A5670E02B2C3D479",
+            "lookalike\n",
+            "É",
+            &"x".repeat(129),
         ] {
             let refused = author.post("/api/tools", &echo(slug)).await;
             assert_eq!(refused.verdict(), "422 INVALID_PARAMS", "{slug:?}: {}", refused.text);
@@ -97,8 +160,11 @@ on_both! {
         let huge = with(&echo("huge"), &json!({ "description": "d".repeat(50 << 20) })).to_string();
         let begun = Instant::now();
         for (method, path) in [
-            (Method::POST, "/api/tools"), (Method::PATCH, "/api/tools/sized"), (Method::PUT, "/api/tools/sized"),
-            (Method::POST, "/api/tools/sized/publish"), (Method::POST, "/api/tools/sized/clone"),
+            (Method::POST, "/api/tools"),
+            (Method::PATCH, "/api/tools/sized"),
+            (Method::PUT, "/api/tools/sized"),
+            (Method::POST, "/api/tools/sized/publish"),
+            (Method::POST, "/api/tools/sized/clone"),
         ] {
             send(method.clone(), path, huge.clone()).await.is("413 PAYLOAD_TOO_LARGE");
             send(method.clone(), path, r#"{"name":"a","name":"b"}"#.to_owned()).await.is("400 INVALID_JSON");
@@ -108,7 +174,12 @@ on_both! {
         assert!(begun.elapsed() < Duration::from_secs(30), "{:?}", begun.elapsed());
         assert_eq!(history(&author, "sized").await.len(), 2);
         author.get(&at("huge")).await.is("404 TOOL_NOT_FOUND");
-        for path in ["/api/tools/%ff", "/api/tools/%ff/versions/1", "/api/tools/%00/versions/1", "/api/tools/sized/versions/%ff"] {
+        for path in [
+            "/api/tools/%ff",
+            "/api/tools/%ff/versions/1",
+            "/api/tools/%00/versions/1",
+            "/api/tools/sized/versions/%ff",
+        ] {
             let refused = author.get(path).await;
             assert!(matches!(refused.status.as_u16(), 400 | 404), "{path}: {}", refused.text);
             assert_eq!(refused.headers["content-type"], "application/problem+json", "{path}");

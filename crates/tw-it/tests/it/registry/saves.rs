@@ -30,19 +30,25 @@ on_both! {
         let bodies = [
             echo("plain"),
             by_fields,
-            with(&echo("titled"), &json!({ "input_schema": {
+            with(
+                &echo("titled"),
+                &json!({ "input_schema": {
                 "$schema": "https://json-schema.org/draft/2020-12/schema", "title": "Titled", "type": "object",
                 "properties": { "z": { "type": "string" }, "a": { "$ref": "#/$defs/A" } }, "additionalProperties": true,
                 "$defs": { "A": { "type": "integer", "minimum": 1 } },
-            } })),
-            with(&echo("rich"), &json!({
-                "category": "x", "icon": "y", "tags": ["t"], "aliases": ["rich-alias"], "is_async": false, "visible": true,
-                "output_schema": { "type": "object", "properties": { "args": { "type": "object" } } },
-                "output_sections": [{ "key": "args", "label": "Args", "type": "summary" }], "collaborative": true,
-                "required_permission": "tools.tenant.read", "tenant_slugs": ["acme"], "permission_policy": "auto",
-                "execution": { "is_pure": true, "concurrency_group": "g", "max_concurrency": 2, "timeout_s": 9 },
-                "timeout_ms": 1234, "implementation": { "headers": { "A": "secret text" }, "note": 1 },
-            })),
+            } }),
+            ),
+            with(
+                &echo("rich"),
+                &json!({
+                    "category": "x", "icon": "y", "tags": ["t"], "aliases": ["rich-alias"], "is_async": false, "visible": true,
+                    "output_schema": { "type": "object", "properties": { "args": { "type": "object" } } },
+                    "output_sections": [{ "key": "args", "label": "Args", "type": "summary" }], "collaborative": true,
+                    "required_permission": "tools.tenant.read", "tenant_slugs": ["acme"], "permission_policy": "auto",
+                    "execution": { "is_pure": true, "concurrency_group": "g", "max_concurrency": 2, "timeout_s": 9 },
+                    "timeout_ms": 1234, "implementation": { "headers": { "A": "secret text" }, "note": 1 },
+                }),
+            ),
         ];
         for body in bodies {
             let slug = body["slug"].as_str().unwrap().to_owned();
@@ -62,7 +68,11 @@ on_both! {
             assert_eq!(all.iter().filter(|entry| entry["kind"] == "save").count(), 4, "a save is a save");
             // Sent as it was read but for one thing, that one thing changes.
             let renamed = put(&author, &slug, &with(&before, &json!({ "name": "Anew" }))).await;
-            assert_eq!(lasting(&renamed.json()), lasting(&with(&before, &json!({ "name": "Anew", "has_draft": true }))), "{slug}");
+            assert_eq!(
+                lasting(&renamed.json()),
+                lasting(&with(&before, &json!({ "name": "Anew", "has_draft": true }))),
+                "{slug}"
+            );
         }
     }
 
@@ -81,7 +91,8 @@ on_both! {
             assert_eq!(before["kind"], "code", "{slug}");
         }
         // And with something laid over it.
-        let change = json!({ "name": "Ours", "enabled": false, "permission_level": "destructive", "timeout_ms": 77 });
+        let change =
+            json!({ "name": "Ours", "enabled": false, "permission_level": "destructive", "timeout_ms": 77 });
         author.patch(&at("test.echo"), &change).await.is("200 published");
         let before = read(&author, "test.echo").await;
         assert_eq!(before["kind"], "system_override");
@@ -112,8 +123,14 @@ on_both! {
         });
         let bare = author.patch(&at("partly"), &nothing).await.json();
         for (key, value) in [
-            ("category", json!("general")), ("icon", json!("wrench")), ("tags", json!([])), ("output_schema", Value::Null),
-            ("visible", Value::Null), ("timeout_ms", json!(30_000)), ("implementation", json!({})), ("aliases", json!([])),
+            ("category", json!("general")),
+            ("icon", json!("wrench")),
+            ("tags", json!([])),
+            ("output_schema", Value::Null),
+            ("visible", Value::Null),
+            ("timeout_ms", json!(30_000)),
+            ("implementation", json!({})),
+            ("aliases", json!([])),
             ("permission_level", Value::Null),
         ] {
             assert_eq!(bare[key], value, "{key}");
@@ -134,7 +151,8 @@ on_both! {
         let before = read(&author, "two-ways").await;
         assert_eq!(before["fields"][0]["name"], "a");
         // Read, the schema edited, sent back whole.
-        let changed = put(&author, "two-ways", &with(&before, &json!({ "input_schema": needing("b") }))).await;
+        let changed =
+            put(&author, "two-ways", &with(&before, &json!({ "input_schema": needing("b") }))).await;
         let changed = changed.is("200 published").json();
         assert_eq!((&changed["input_schema"], &changed["fields"][0]["name"]), (&needing("b"), &json!("b")));
         // Read, the fields edited, sent back whole.

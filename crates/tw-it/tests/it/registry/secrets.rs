@@ -28,13 +28,16 @@ on_both! {
             seen += &made.is("201 published").text;
         }
         let shown = read(&admin, "secretive").await;
-        assert_eq!(shown["implementation"], json!({
-            "url": "https://api.example.com/x",
-            "headers": { "X-Plain": "***", "Accept": "***", "X-Ref": "secret:weather", "X-Odd": "***" },
-            "auth": { "api_key": "***", "apiKey": "***", "user": "bob", "clientSecret": "***" },
-            "Authorization": "***", "nested": [{ "access_token": "***" }, { "password": { "value": "***" } }],
-            "HEADERS": { "a": ["***"] }, "db_password": "***",
-        }));
+        assert_eq!(
+            shown["implementation"],
+            json!({
+                "url": "https://api.example.com/x",
+                "headers": { "X-Plain": "***", "Accept": "***", "X-Ref": "secret:weather", "X-Odd": "***" },
+                "auth": { "api_key": "***", "apiKey": "***", "user": "bob", "clientSecret": "***" },
+                "Authorization": "***", "nested": [{ "access_token": "***" }, { "password": { "value": "***" } }],
+                "HEADERS": { "a": ["***"] }, "db_password": "***",
+            })
+        );
         seen += &put(&admin, "secretive", &shown).await.is("200 published").text;
         seen += &admin.patch(&at("secretive"), &json!({ "input_schema": needing("b") })).await.text;
         // Refusals say what is wrong, not what was there.
@@ -43,19 +46,33 @@ on_both! {
         let odd = json!({ "implementation": broken, "name": 7, "execution_spec": { "kind": "x" }, "input_schema": { "type": "canary" } });
         let refused = admin.patch(&at("secretive"), &odd).await;
         seen += &refused.is("422 INVALID_PARAMS").text.replace("\"canary\"", "");
-        seen += &put(&admin, "secretive", &json!({ "implementation": "canary-11" })).await.is("422 INVALID_PARAMS").text;
+        seen += &put(&admin, "secretive", &json!({ "implementation": "canary-11" }))
+            .await
+            .is("422 INVALID_PARAMS")
+            .text;
         seen += &number(&admin, "secretive", "2.0.0").await.text;
         seen += &publish(&admin, "secretive").await.text;
-        seen += &admin.post("/api/tools/secretive/versions/1/restore", &json!({})).await.is("200 published").text;
-        seen += &admin.post("/api/tools/secretive/clone", &json!({ "slug": "secretive-too" })).await.is("201 draft").text;
+        seen +=
+            &admin.post("/api/tools/secretive/versions/1/restore", &json!({})).await.is("200 published").text;
+        seen += &admin
+            .post("/api/tools/secretive/clone", &json!({ "slug": "secretive-too" }))
+            .await
+            .is("201 draft")
+            .text;
         let run = call(&admin, "secretive", &json!({ "input": { "b": 1 } })).await;
         seen += &run.is("200 success").text;
         for path in [
-            "/api/tools?limit=200".to_owned(), "/api/tools/secretive".to_owned(), "/api/tools/secretive-too".to_owned(),
-            "/api/tools/secretive/versions".to_owned(), "/api/tools/secretive/versions/1".to_owned(),
-            "/api/tools/secretive/versions/2".to_owned(), "/api/tools/secretive/versions/compare?from=1.0.0".to_owned(),
-            "/api/tools/secretive/used-by".to_owned(), "/api/audit?limit=200".to_owned(),
-            format!("/api/sessions/{}/events", run.text_at("/session_id")), format!("/api/runs/{}", run.text_at("/run_id")),
+            "/api/tools?limit=200".to_owned(),
+            "/api/tools/secretive".to_owned(),
+            "/api/tools/secretive-too".to_owned(),
+            "/api/tools/secretive/versions".to_owned(),
+            "/api/tools/secretive/versions/1".to_owned(),
+            "/api/tools/secretive/versions/2".to_owned(),
+            "/api/tools/secretive/versions/compare?from=1.0.0".to_owned(),
+            "/api/tools/secretive/used-by".to_owned(),
+            "/api/audit?limit=200".to_owned(),
+            format!("/api/sessions/{}/events", run.text_at("/session_id")),
+            format!("/api/runs/{}", run.text_at("/run_id")),
         ] {
             let answer = admin.get(&path).await;
             assert_eq!(answer.status, 200, "{path}: {}", answer.text);

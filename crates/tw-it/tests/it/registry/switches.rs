@@ -21,9 +21,9 @@ on_both! {
         let server = world.server();
         let author = world.client(&server, "acme", Role::Admin).await;
         let member = world.client(&server, "acme", Role::Member).await;
-        live(&author, "switched").await;
+        live(&author, "toggled").await;
         let fine = ("200 success".to_owned(), "200 success".to_owned(), json!([true, null]));
-        assert_eq!(told(&member, &author, "switched").await, fine);
+        assert_eq!(told(&member, &author, "toggled").await, fine);
 
         for (off, on, refused, reason) in [
             (json!({ "enabled": false }), json!({ "enabled": true }), "404 TOOL_NOT_FOUND", "switched_off"),
@@ -31,33 +31,40 @@ on_both! {
             (json!({ "is_active": false }), json!({ "is_active": null }), "409 TOOL_DISABLED", "inactive"),
             (json!({ "isActive": false }), json!({ "isActive": true }), "409 TOOL_DISABLED", "inactive"),
             (
-                json!({ "tenant_slugs": ["globex"] }), json!({ "tenant_slugs": ["globex", "acme"] }),
-                "404 TOOL_NOT_FOUND", "not_for_this_tenant",
+                json!({ "tenant_slugs": ["globex"] }),
+                json!({ "tenant_slugs": ["globex", "acme"] }),
+                "404 TOOL_NOT_FOUND",
+                "not_for_this_tenant",
             ),
-            (json!({ "tenant_slugs": ["ACME", "acm"] }), json!({ "tenant_slugs": [] }), "404 TOOL_NOT_FOUND", "not_for_this_tenant"),
+            (
+                json!({ "tenant_slugs": ["ACME", "acm"] }),
+                json!({ "tenant_slugs": [] }),
+                "404 TOOL_NOT_FOUND",
+                "not_for_this_tenant",
+            ),
         ] {
-            author.patch(&at("switched"), &off).await.is("200 published");
-            let (run, debug, shown) = told(&member, &author, "switched").await;
+            author.patch(&at("toggled"), &off).await.is("200 published");
+            let (run, debug, shown) = told(&member, &author, "toggled").await;
             assert_eq!((run.as_str(), debug.as_str()), (refused, refused), "{off}");
             assert_eq!(shown, json!([false, reason]), "{off}");
             let hidden = refused.starts_with("404");
-            assert_eq!(member.get(&at("switched")).await.status == 404, hidden, "{off}");
-            assert_eq!(member.get("/api/tools?q=switched").await.json()["total"], i32::from(!hidden), "{off}");
-            assert_eq!(author.get("/api/tools?q=switched").await.json()["total"], 1, "{off}");
+            assert_eq!(member.get(&at("toggled")).await.status == 404, hidden, "{off}");
+            assert_eq!(member.get("/api/tools?q=toggled").await.json()["total"], i32::from(!hidden), "{off}");
+            assert_eq!(author.get("/api/tools?q=toggled").await.json()["total"], 1, "{off}");
             // Whoever saves what they read relaxes nothing.
-            put(&author, "switched", &read(&author, "switched").await).await.is("200 published");
-            assert_eq!(told(&member, &author, "switched").await, (run, debug, shown), "{off}");
+            put(&author, "toggled", &read(&author, "toggled").await).await.is("200 published");
+            assert_eq!(told(&member, &author, "toggled").await, (run, debug, shown), "{off}");
 
-            author.patch(&at("switched"), &on).await.is("200 published");
-            assert_eq!(told(&member, &author, "switched").await, fine, "{on}");
+            author.patch(&at("toggled"), &on).await.is("200 published");
+            assert_eq!(told(&member, &author, "toggled").await, fine, "{on}");
         }
         let both = json!({ "enabled": false, "tenant_slugs": ["globex"] });
-        author.patch(&at("switched"), &both).await.is("200 published");
-        assert_eq!(read(&author, "switched").await["enabled"], false);
-        put(&author, "switched", &read(&author, "switched").await).await.is("200 published");
-        author.patch(&at("switched"), &json!({ "tenant_slugs": [] })).await.is("200 published");
-        member.run("switched", json!({ "a": 1 })).await.is("404 TOOL_NOT_FOUND");
-        assert_eq!(read(&author, "switched").await["has_draft"], false, "switches are no part of a version");
+        author.patch(&at("toggled"), &both).await.is("200 published");
+        assert_eq!(read(&author, "toggled").await["enabled"], false);
+        put(&author, "toggled", &read(&author, "toggled").await).await.is("200 published");
+        author.patch(&at("toggled"), &json!({ "tenant_slugs": [] })).await.is("200 published");
+        member.run("toggled", json!({ "a": 1 })).await.is("404 TOOL_NOT_FOUND");
+        assert_eq!(read(&author, "toggled").await["has_draft"], false, "switches are no part of a version");
     }
 
     async fn status_ends_and_comes_back_by_its_own_ways(db: TestDb) {
@@ -119,7 +126,11 @@ on_both! {
         assert_eq!(shown["permission_policy"], Value::Null, "derived, and said so");
         put(&author, "asked", &shown).await.is("200 published");
         agent.run("asked", json!({ "a": 1 })).await.is("202 needs_approval");
-        for (key, value) in [("permission_policy", json!("never")), ("permission_level", json!("harmless")), ("tags", json!([""]))] {
+        for (key, value) in [
+            ("permission_policy", json!("never")),
+            ("permission_level", json!("harmless")),
+            ("tags", json!([""])),
+        ] {
             author.patch(&at("asked"), &json!({ key: value })).await.is("422 INVALID_PARAMS");
         }
     }
@@ -130,10 +141,15 @@ on_both! {
         let author = world.client(&server, "acme", Role::Builder).await;
         let admin = world.client(&server, "acme", Role::Admin).await;
         let member = world.client(&server, "acme", Role::Member).await;
-        for (slug, permission) in [("for-admins", "settings.tenant.write"), ("for-nobody", "moon.base.land")] {
-            let body = with(&super::echo(slug), &json!({ "required_permission": permission, "publish": true }));
+        for (slug, permission) in [("for-admins", "settings.tenant.write"), ("for-nobody", "moon.base.land")]
+        {
+            let body =
+                with(&super::echo(slug), &json!({ "required_permission": permission, "publish": true }));
             let made = author.post("/api/tools", &body).await.is("201 published").json();
-            assert_eq!((&made["available"], &made["unavailable_reason"]), (&json!(false), &json!("not_permitted")));
+            assert_eq!(
+                (&made["available"], &made["unavailable_reason"]),
+                (&json!(false), &json!("not_permitted"))
+            );
             author.run(slug, json!({ "a": 1 })).await.is("403 NOT_PERMITTED");
             member.run(slug, json!({ "a": 1 })).await.is("403 NOT_PERMITTED");
             member.get(&at(slug)).await.is("404 TOOL_NOT_FOUND");

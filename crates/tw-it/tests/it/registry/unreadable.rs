@@ -16,12 +16,18 @@ on_both! {
             for slug in ["sound", "torn", "unknown-kind", "bad-tags", "bad-version", "bad-live"] {
                 live(&author, slug).await;
             }
-            author.patch(&at("test.fail"), &json!({ "tags": ["x"], "is_active": false })).await.is("200 published");
+            author
+                .patch(&at("test.fail"), &json!({ "tags": ["x"], "is_active": false }))
+                .await
+                .is("200 published");
         }
         let of = |slug: &str, change: &str| format!("UPDATE tools SET {change} WHERE slug = '{slug}'");
         for sql in [
             of("torn", "definition = '{\"name\":', live = '{'"),
-            of("unknown-kind", "definition = replace(definition, '\"internal\"', '\"teleport\"'), live = replace(live, '\"internal\"', '\"teleport\"')"),
+            of(
+                "unknown-kind",
+                "definition = replace(definition, '\"internal\"', '\"teleport\"'), live = replace(live, '\"internal\"', '\"teleport\"')",
+            ),
             of("bad-tags", "tags = 'x'"),
             of("bad-version", "version = 'x', live_version = 'x'"),
             of("bad-live", "live = '7'"),
