@@ -2,6 +2,7 @@
 
 use std::{
     path::{Path, PathBuf},
+    pin::Pin,
     str::FromStr,
     sync::Arc,
     time::Duration,
@@ -141,6 +142,14 @@ const TRUSTED_FOR: Duration = Duration::from_secs(1);
 const STATEMENT_TIMEOUT: &str = "10s";
 const LOCK_TIMEOUT: &str = "8s";
 
+/// Keeps a pool's future, which takes kilobytes, out of the futures of everybody who may ask for a connection:
+/// those of calls are moved about, and mostly ask for none.
+fn boxed<'a, T>(
+    connecting: impl Future<Output = sqlx::Result<T>> + Send + 'a,
+) -> Pin<Box<dyn Future<Output = sqlx::Result<T>> + Send + 'a>> {
+    Box::pin(connecting)
+}
+
 impl Db {
     pub(crate) async fn open(target: &Target, durability: Durability, connections: u32) -> Result<Self> {
         match target {
@@ -153,7 +162,8 @@ impl Db {
     pub(crate) async fn read(&self, tenants: &str) -> Result<Conn> {
         match self {
             Self::Sqlite { read, .. } => {
-                Ok(Conn::Sqlite(read.acquire().await.map_err(Error::doing("connecting"))?))
+                let connection = boxed(read.acquire()).await;
+                Ok(Conn::Sqlite(connection.map_err(Error::doing("connecting"))?))
             }
             Self::Pg(pg) => Ok(Conn::Pg(pg.read(tenants).await?)),
         }
@@ -165,7 +175,7 @@ impl Db {
                 let turn = tokio::time::timeout(ACQUIRE, Arc::clone(&file.turn).lock_owned());
                 let turn = turn.await.map_err(|_| crate::timed_out())?;
                 // A transaction that starts by reading and then writes would fail at once with BUSY.
-                let transaction = write.begin_with("BEGIN IMMEDIATE").await;
+                let transaction = boxed(write.begin_with("BEGIN IMMEDIATE")).await;
                 Ok(Tx::Sqlite(transaction.map_err(Error::doing("beginning a transaction"))?, turn))
             }
             Self::Pg(pg) => {
@@ -207,7 +217,7 @@ impl Pg {
     /// A connection on which no tenant is set, or still the one of whoever had it before. For what is no
     /// tenant's; everything else comes from [`Db::read`].
     pub(crate) async fn acquire(&self) -> sqlx::Result<Present<PoolConnection<Postgres>>> {
-        Ok(Present::new(self.presence.find(self.pool.acquire()).await?, &self.presence))
+        Ok(Present::new(self.presence.find(boxed(self.pool.acquire())).await?, &self.presence))
     }
 
     pub(crate) async fn read(&self, tenants: &str) -> Result<Present<PoolConnection<Postgres>>> {
@@ -225,7 +235,7 @@ impl Pg {
         // Ids in braces, nothing else: see `tenants_setting`.
         let begin = format!("BEGIN; SELECT set_config('tw.tenants', '{tenants}', true)");
         let transaction = self.pool.begin_with(sqlx::AssertSqlSafe(begin));
-        Ok(Present::new(self.presence.find(transaction).await?, &self.presence))
+        Ok(Present::new(self.presence.find(boxed(transaction)).await?, &self.presence))
     }
 }
 

@@ -296,7 +296,7 @@ impl Job {
                 let message = "the server stopped while the tool was running";
                 self.fail(&mut run, RunStatus::Error, Code::Interrupted, message, Some(self.effect()))
             }
-            Outcome::EndedElsewhere => return self.as_stored().await,
+            Outcome::EndedElsewhere => return Box::pin(self.as_stored()).await,
         };
         let finished = Finished {
             summary: run.summary.clone(),
@@ -333,7 +333,7 @@ impl Job {
                 count(&run);
                 Ok(run)
             }
-            Err(Rejected::Status { .. }) => self.as_stored().await,
+            Err(Rejected::Status { .. }) => Box::pin(self.as_stored()).await,
             Err(rejected) => {
                 if matches!(rejected, Rejected::Failed(_)) {
                     self.engine.inner.settler.later(again);

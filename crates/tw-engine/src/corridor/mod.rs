@@ -81,11 +81,14 @@ enum Walk {
 
 impl Engine {
     /// Calls a tool. Answers once the run has ended and is on disk, or when the wait is over.
+    ///
+    /// What only some calls do is boxed on the way: the future of a call is copied more than once, as large
+    /// as the largest thing that it might do.
     pub async fn call(&self, permit: &Permit<RunTools>, request: CallRequest) -> Result<Answer> {
         let caller = permit.caller();
         let result = self.walk_until_answered(caller, &request).await;
         if let Err(error) = &result {
-            self.note_refusal(caller, &request, error).await;
+            Box::pin(self.note_refusal(caller, &request, error)).await;
         }
         result
     }
@@ -105,14 +108,14 @@ impl Engine {
                 Err(error) => matches!(error.code().status(), 403 | 404 | 409 | 422),
             };
             if unwritten && self.inner.identity.epochs.ask(caller.tenant).await? != caller.epoch {
-                let again = self.inner.identity.again(&caller).await?;
+                let again = Box::pin(self.inner.identity.again(&caller)).await?;
                 caller = Permit::<RunTools>::check(again)?.caller().clone();
                 continue;
             }
             match walked? {
                 Walk::Answered(answer) | Walk::Replayed(answer) => return Ok(*answer),
                 Walk::KeyTaken => {}
-                Walk::Changed => caller = self.inner.identity.again(&caller).await?,
+                Walk::Changed => caller = Box::pin(self.inner.identity.again(&caller)).await?,
             }
         }
         Err(Error::Conflict {
@@ -122,7 +125,7 @@ impl Engine {
 
     async fn walk_once(&self, caller: &Caller, request: &CallRequest) -> Result<Walk> {
         let claim = match &request.idempotency {
-            Some(key) => match self.seen_before(caller, key).await? {
+            Some(key) => match Box::pin(self.seen_before(caller, key)).await? {
                 Seen::Answer(answer) => return Ok(Walk::Replayed(answer)),
                 Seen::Free { instead_of } => Some(claim(key, instead_of)),
             },
@@ -154,7 +157,7 @@ impl Engine {
                 let pinned = request.version.as_deref();
                 let run = RunId::new();
                 let park = record::Parking { run, session, caller, mode: request.mode, pinned, claim };
-                self.park(park, &asked, request.wait.map(|wait| wait.min(WAIT_MAX))).await
+                Box::pin(self.park(park, &asked, request.wait.map(|wait| wait.min(WAIT_MAX)))).await
             }
         };
         match recorded {
