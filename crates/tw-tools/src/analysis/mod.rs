@@ -2,3 +2,4 @@
 
 mod priority_matrix;
 mod roi_calculator;
+mod time_savings_calculator;
