@@ -1,5 +1,6 @@
 //! Tools that compare and decide.
 
+mod ai_readiness_assessment;
 mod priority_matrix;
 mod roi_calculator;
 mod time_savings_calculator;
