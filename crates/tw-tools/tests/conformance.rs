@@ -35,6 +35,7 @@ fn shipped_tools_are_registered_without_a_list() {
     let slugs: Vec<String> = tools().iter().map(|(_, tool)| tool.slug.to_string()).collect();
     for slug in [
         "ai-readiness-assessment",
+        "complexity-estimator",
         "datetime_utils",
         "priority-matrix",
         "roi-calculator",

@@ -1,6 +1,7 @@
 //! Tools that compare and decide.
 
 mod ai_readiness_assessment;
+mod complexity_estimator;
 mod priority_matrix;
 mod roi_calculator;
 mod time_savings_calculator;
