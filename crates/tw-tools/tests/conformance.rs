@@ -38,6 +38,7 @@ fn shipped_tools_are_registered_without_a_list() {
         "complexity-estimator",
         "datetime_utils",
         "priority-matrix",
+        "process-automation-scoper",
         "roi-calculator",
         "time-savings-calculator",
     ] {

@@ -3,5 +3,6 @@
 mod ai_readiness_assessment;
 mod complexity_estimator;
 mod priority_matrix;
+mod process_automation_scoper;
 mod roi_calculator;
 mod time_savings_calculator;
