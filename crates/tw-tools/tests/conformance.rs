@@ -37,6 +37,7 @@ fn shipped_tools_are_registered_without_a_list() {
         "ai-readiness-assessment",
         "complexity-estimator",
         "datetime_utils",
+        "fte-impact-calculator",
         "priority-matrix",
         "process-automation-scoper",
         "roi-calculator",

@@ -2,6 +2,7 @@
 
 mod ai_readiness_assessment;
 mod complexity_estimator;
+mod fte_impact_calculator;
 mod priority_matrix;
 mod process_automation_scoper;
 mod roi_calculator;
