@@ -40,6 +40,7 @@ fn shipped_tools_are_registered_without_a_list() {
         "fte-impact-calculator",
         "priority-matrix",
         "process-automation-scoper",
+        "quick-score",
         "roi-calculator",
         "time-savings-calculator",
     ] {
