@@ -28,6 +28,24 @@ pub(crate) fn exact(name: &str, value: f64, range: &RangeInclusive<i64>) -> Resu
     })
 }
 
+/// Reads a number of the input that something is divided by, or that makes no sense as nothing.
+pub(crate) fn positive(name: &str, value: f64, max: i64) -> Result<Decimal, ToolFailure> {
+    let decimal = value.to_string().parse::<Decimal>().ok();
+    let inside = |decimal: &Decimal| Decimal::ZERO < *decimal && *decimal <= Decimal::from(max);
+    decimal.filter(inside).ok_or_else(|| {
+        ToolFailure::invalid(format!("'{name}' is {value}; it has to be above 0 and at most {max}"))
+    })
+}
+
+/// A part in percent of a whole; `None` when there is no whole.
+pub(crate) fn percent(part: Decimal, whole: Decimal) -> Result<Option<f64>, ToolFailure> {
+    if whole.is_zero() {
+        return Ok(None);
+    }
+    let percent = part.checked_mul(Decimal::ONE_HUNDRED).and_then(|part| part.checked_div(whole));
+    shown(percent.ok_or_else(too_large)?).map(Some)
+}
+
 /// Rounds to two decimals, halves away from zero. Only results are rounded, never what they are
 /// calculated from.
 pub(crate) fn rounded(value: Decimal) -> Decimal {
@@ -90,6 +108,23 @@ mod tests {
             assert!(failure.message.starts_with("'impact' is "), "{failure}");
             assert!(failure.message.ends_with("; it has to be from 0 to 10"), "{failure}");
         }
+    }
+
+    #[test]
+    fn divisor_has_to_be_above_zero() {
+        assert_eq!(positive("weeks", 0.01, 52), Ok(decimal("0.01")));
+        assert_eq!(positive("weeks", 52.0, 52), Ok(decimal("52")));
+        for value in [0.0, -1.0, 52.01, 1e-300, f64::NAN, f64::INFINITY] {
+            let failure = positive("weeks", value, 52).unwrap_err();
+            assert!(failure.message.ends_with("; it has to be above 0 and at most 52"), "{failure}");
+        }
+    }
+
+    #[test]
+    fn percent_of_nothing_is_none_and_one_too_large_is_refused() {
+        assert_eq!(percent(decimal("1"), decimal("3")), Ok(Some(33.33)));
+        assert_eq!(percent(decimal("1"), Decimal::ZERO), Ok(None));
+        assert_eq!(percent(decimal("1000000"), decimal("0.0000000000000000000000000001")), Err(too_large()));
     }
 
     #[test]

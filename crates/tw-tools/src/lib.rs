@@ -9,6 +9,7 @@
 
 mod analysis;
 mod figures;
+mod names;
 mod time;
 
 /// Refers to this crate, so that the linker keeps it and its tools.

@@ -33,7 +33,17 @@ fn check(schema: &Value, value: &Value, what: &str) {
 #[test]
 fn shipped_tools_are_registered_without_a_list() {
     let slugs: Vec<String> = tools().iter().map(|(_, tool)| tool.slug.to_string()).collect();
-    for slug in ["datetime_utils", "priority-matrix", "roi-calculator"] {
+    for slug in [
+        "ai-readiness-assessment",
+        "complexity-estimator",
+        "datetime_utils",
+        "fte-impact-calculator",
+        "priority-matrix",
+        "process-automation-scoper",
+        "quick-score",
+        "roi-calculator",
+        "time-savings-calculator",
+    ] {
         assert!(slugs.iter().any(|found| found == slug), "{slug} is not among {slugs:?}");
     }
 }
