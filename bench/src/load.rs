@@ -24,9 +24,17 @@ pub(crate) type Request = Arc<[u8]>;
 
 /// The bytes of a request with a JSON body.
 pub(crate) fn post(path: &str, key: Option<&str>, body: &[u8]) -> Request {
+    with_body("POST", path, key, body)
+}
+
+pub(crate) fn patch(path: &str, key: &str, body: &[u8]) -> Request {
+    with_body("PATCH", path, Some(key), body)
+}
+
+fn with_body(method: &str, path: &str, key: Option<&str>, body: &[u8]) -> Request {
     let length = body.len();
     let mut bytes = format!(
-        "POST {path} HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n{}Content-Length: {length}\r\n\r\n",
+        "{method} {path} HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n{}Content-Length: {length}\r\n\r\n",
         credentials(key)
     )
     .into_bytes();

@@ -1,12 +1,10 @@
-//! P9: what a large catalogue costs a call.
+//! P9: what a large catalogue costs a call, a list and a change.
 //!
-//! Tools are defined in code so far, so the many tools of many tenants are 1,600 tools of the program with
-//! an override on each of them in every tenant: 64 tenants have 102,592 tools between them, each a
-//! definition of its own.
+//! The tools are the tenants' own. Sides that are compared have the same tenants, so that what differs is
+//! the number of tools.
 
 use anyhow::{Context, Result};
-use sqlx::{Connection, Executor};
-use tw_bench::{CROWD, bodies, crowd_slug};
+use sqlx::Executor;
 use tw_store::Target;
 
 use super::Best;
@@ -18,98 +16,118 @@ use crate::{
     table::{Goal, Table},
 };
 
-const TENANTS: usize = 64;
+const FEW: u32 = 10;
+/// So many tenants, with so many tools each.
+const LARGE: (usize, u32) = (64, 1_600);
+const MANY: (usize, u32) = (1_000, 100);
 const CONNECTIONS: usize = 16;
 const CALLS: usize = 10_000;
+/// Of lists and changes, on one connection.
+const LOOKS: usize = 400;
 
-/// A server, and one call per tenant.
+/// A server, and one request of each sort per tenant.
 struct Side {
     server: Server,
-    requests: Vec<Request>,
+    calls: Vec<Request>,
+    lists: Vec<Request>,
+    changes: Vec<Request>,
     best: Best,
+    listed: Best,
+    changed: Best,
     memory: f64,
 }
 
 impl Side {
-    fn start(bench: &Bench, name: &str, program: &str, tenants: usize, overridden: bool) -> Result<Self> {
+    fn start(bench: &Bench, name: &str, tenants: usize, tools: u32) -> Result<Self> {
         let target = bench.database(Kind::Sqlite, name)?.context("SQLite is always there")?;
         let tenants = bench.runtime.block_on(async {
             let tenants = data::tenants(&target, tenants).await?;
-            if overridden {
-                override_all(&target).await?;
-            }
+            write_tools(&target, tools).await?;
             anyhow::Ok(tenants)
         })?;
-        let server = Server::start(program, &serving(&target))?;
-        let call =
-            |tenant: &data::Tenant| load::post("/api/tools/add/run", Some(&tenant.key), &bodies::add());
-        let requests: Vec<_> = tenants.iter().map(call).collect();
+        let server = Server::start("subject", &serving(&target))?;
+        let of_each = |request: &dyn Fn(&str) -> Request| -> Vec<Request> {
+            tenants.iter().map(|tenant| request(&tenant.key)).collect()
+        };
+        let calls = of_each(&|key| {
+            load::post("/api/tools/crowd.tool7/run", Some(key), br#"{"input":{"text":"as it came"}}"#)
+        });
+        let lists = of_each(&|key| load::get("/api/tools?limit=50&q=tool", key));
+        let changes = of_each(&|key| load::patch("/api/tools/crowd.tool7", key, br#"{"tags":["crowd"]}"#));
         // Every tenant once, so that what is kept of a tenant in memory is there.
-        load::run(server.port, &requests, 1, requests.len())?;
+        load::run(server.port, &calls, 1, calls.len())?;
         let memory = server.memory()?;
-        Ok(Self { server, requests, best: Best::NONE, memory })
+        let best = Best::NONE;
+        Ok(Self { server, calls, lists, changes, best, listed: best, changed: best, memory })
+    }
+
+    fn round(&mut self, calls: usize, counts: bool) -> Result<()> {
+        for (requests, connections, times, best) in [
+            (&self.calls, CONNECTIONS, calls, &mut self.best),
+            (&self.lists, 1, LOOKS, &mut self.listed),
+            (&self.changes, 1, LOOKS, &mut self.changed),
+        ] {
+            let before = self.server.cpu()?;
+            let took = load::run(self.server.port, requests, connections, times)?;
+            if counts {
+                best.take(&took, self.server.cpu()? - before);
+            }
+        }
+        Ok(())
     }
 }
 
 pub(crate) fn flat(bench: &Bench, table: &mut Table) -> Result<()> {
-    let mut few = Side::start(bench, "few", "subject", 1, false)?;
-    let mut one = Side::start(bench, "one", "crowd", 1, true)?;
-    let mut many = Side::start(bench, "many", "crowd", TENANTS, true)?;
-    let plain = Side::start(bench, "plain", "crowd", TENANTS, false)?.memory;
-    let calls = bench.calls(CALLS);
-    for round in 0..=ROUNDS {
-        for side in [&mut few, &mut one, &mut many] {
-            let before = side.server.cpu()?;
-            let took = load::run(side.server.port, &side.requests, CONNECTIONS, calls)?;
-            if round != 0 {
-                side.best.take(&took, side.server.cpu()? - before);
-            }
+    for (tenants, tools) in [LARGE, MANY] {
+        let mut few = Side::start(bench, &format!("few_{tenants}"), tenants, FEW)?;
+        let mut many = Side::start(bench, &format!("many_{tenants}"), tenants, tools)?;
+        for round in 0..=ROUNDS {
+            few.round(bench.calls(CALLS), round != 0)?;
+            many.round(bench.calls(CALLS), round != 0)?;
         }
+        report(table, tenants, tools, &few, &many);
     }
-    let goal = Goal::AtMost { aim: 1.05, accept: 1.2 };
-    let total = TENANTS * (CROWD as usize + 1);
-    for (what, side) in [("1 tenant with 1,601 tools", &one), ("64 tenants with 102,464 tools", &many)] {
-        let words = [format!("{what}: CPU per call against 1 tenant with 6"), format!("{what}: p50")];
-        let [cpu, p50] = words;
-        table.ratio(
-            "P9",
-            &cpu,
-            side.best.words(),
-            few.best.words(),
-            side.best.cpu_us / few.best.cpu_us,
-            goal,
-        );
-        table.ratio("P9", &p50, String::new(), String::new(), side.best.p50_us / few.best.p50_us, goal);
-    }
-    table.figure(
-        "P9",
-        "memory per extra tool (an override that renames and describes it)",
-        format!("{:.0} MiB with them, {:.0} MiB without", many.memory / 1024.0, plain / 1024.0),
-        (many.memory - plain) / total as f64,
-        " KiB",
-        Goal::AtMost { aim: 2.0, accept: 8.0 },
-    );
     Ok(())
 }
 
-/// Lays an override over `add` and every tool of the crowd, in every tenant.
-async fn override_all(target: &Target) -> Result<()> {
+fn report(table: &mut Table, tenants: usize, tools: u32, few: &Side, many: &Side) {
+    let goal = Goal::AtMost { aim: 1.05, accept: 1.2 };
+    let sides = format!("{tenants} tenants with {tools} tools each against {FEW}");
+    let mut row = |what: &str, ours: &Best, theirs: &Best, figure: fn(&Best) -> f64| {
+        let ratio = figure(ours) / figure(theirs);
+        table.ratio("P9", &format!("{what}, {sides}"), ours.words(), theirs.words(), ratio, goal);
+    };
+    row("a call: CPU", &many.best, &few.best, |best| best.cpu_us);
+    row("a call: p50", &many.best, &few.best, |best| best.p50_us);
+    row("a list of 50: p50", &many.listed, &few.listed, |best| best.p50_us);
+    row("a change: p50", &many.changed, &few.changed, |best| best.p50_us);
+    let extra = tenants as f64 * f64::from(tools - FEW);
+    table.figure(
+        "P9",
+        &format!("memory per extra tool, {sides}"),
+        format!("{:.0} MiB with them, {:.0} MiB without", many.memory / 1024.0, few.memory / 1024.0),
+        (many.memory - few.memory) / extra,
+        " KiB",
+        Goal::AtMost { aim: 2.0, accept: 8.0 },
+    );
+}
+
+/// Writes so many published tools into every tenant, each with a schema of its own.
+async fn write_tools(target: &Target, count: u32) -> Result<()> {
     let Target::Sqlite { file } = target else { anyhow::bail!("only for SQLite") };
     let mut connection = floors::sqlite_for_loading(file).await?;
-    connection.execute("CREATE TEMP TABLE slugs (slug TEXT)").await?;
-    let mut transaction = connection.begin().await?;
-    for slug in (0..CROWD).map(crowd_slug).chain(["add".to_owned()]) {
-        sqlx::query("INSERT INTO slugs VALUES (?)").bind(slug).execute(&mut *transaction).await?;
-    }
-    transaction.commit().await?;
-    connection
-        .execute(
-            "INSERT INTO tools (id, tenant_id, slug, slug_key, kind, name, description, revision, created_us,
-             updated_us, created_by)
-             SELECT randomblob(16), t.id, s.slug, s.slug, 'system_override', 'What we call ' || s.slug,
-             'The words that tenant ' || t.slug || ' has for this tool, which are longer than the author''s.',
-             1, 0, 0, 'operator' FROM tenants t, slugs s",
-        )
-        .await?;
-    Ok(connection.close().await?)
+    let definition = "json_object('name', 'Tool number ' || n.i, 'description',
+        'Takes a text and gives it back, as number ' || n.i || ' of many tools that do the same.',
+        'category', 'crowd', 'icon', 'users', 'permission_level', 'read', 'implementation_type', 'internal',
+        'input_schema', json_object('type', 'object', 'required', json_array('text'), 'properties',
+        json_object('text', json_object('type', 'string', 'maxLength', 1000 + n.i))))";
+    let insert = format!(
+        "WITH RECURSIVE n (i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i + 1 < {count})
+         INSERT INTO tools (id, tenant_id, slug, slug_key, kind, is_active, status, tags, tenant_slugs, definition, version,
+         live, live_version, published_us, revision, created_us, updated_us, created_by, changed_epoch)
+         SELECT randomblob(16), t.id, 'crowd.tool' || n.i, 'crowd.tool' || n.i, 'tenant_custom', 1, 'published', '[]', '[]',
+         {definition}, '1.0.0', {definition}, '1.0.0', 1, 1, 1, 1, 'operator', 1 FROM tenants t, n"
+    );
+    connection.execute(sqlx::AssertSqlSafe(insert)).await?;
+    Ok(sqlx::Connection::close(connection).await?)
 }

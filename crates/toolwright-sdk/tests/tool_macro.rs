@@ -138,7 +138,7 @@ fn schemas_come_from_the_types_in_the_order_they_are_written() {
         "properties": {
             "text": { "title": "Text", "description": "The text to count.", "type": "string", "maxLength": 100 },
             "times": {
-                "description": "How often to count it.", "type": "integer", "format": "uint32",
+                "description": "How often to count it.", "type": "integer",
                 "minimum": 1, "maximum": 9, "default": 1,
             },
         },

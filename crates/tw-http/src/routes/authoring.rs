@@ -46,10 +46,78 @@ fn mark(headers: &HeaderMap) -> Result<Option<String>> {
     }
 }
 
+/// What can be said about a tool. Other dialects are taken too; these are the words that are given back.
+#[derive(Debug, utoipa::ToSchema)]
+#[expect(
+    dead_code,
+    reason = "described, not read: the engine reads a body as a whole and tells all that is wrong"
+)]
+pub(crate) struct ToolBody {
+    /// Needed for a new tool, and cannot be changed.
+    slug: Option<String>,
+    name: Option<String>,
+    /// Read by people and by models: when to use the tool, and what to use instead.
+    description: Option<String>,
+    category: Option<String>,
+    /// Name of a Lucide icon.
+    icon: Option<String>,
+    tags: Option<Vec<String>>,
+    /// JSON Schema 2020-12 of an object; or give `fields`.
+    #[schema(value_type = Option<Object>)]
+    input_schema: Option<Value>,
+    #[schema(value_type = Option<Vec<Object>>)]
+    fields: Option<Value>,
+    #[schema(value_type = Option<Object>)]
+    output_schema: Option<Value>,
+    /// `read`, `draft`, `write` or `destructive`.
+    permission_level: Option<String>,
+    /// `auto` or `always_ask`; `null` leaves it to the level.
+    permission_policy: Option<String>,
+    required_permission: Option<String>,
+    visible: Option<bool>,
+    is_async: Option<bool>,
+    timeout_ms: Option<u64>,
+    #[schema(value_type = Option<Vec<Object>>)]
+    output_sections: Option<Value>,
+    collaborative: Option<bool>,
+    #[schema(value_type = Option<Object>)]
+    form_spec: Option<Value>,
+    #[schema(value_type = Option<Object>)]
+    view_spec: Option<Value>,
+    /// `is_pure`, `concurrency_group`, `max_concurrency`, `timeout_s`.
+    #[schema(value_type = Option<Object>)]
+    execution: Option<Value>,
+    implementation_type: Option<String>,
+    #[schema(value_type = Option<Object>)]
+    implementation: Option<Value>,
+    #[schema(value_type = Option<Object>)]
+    execution_spec: Option<Value>,
+    aliases: Option<Vec<String>>,
+    tenant_slugs: Option<Vec<String>>,
+    /// Whether the tool is in the tenant's catalogue.
+    enabled: Option<bool>,
+    /// Whether it may run at all.
+    is_active: Option<bool>,
+    /// `deprecated`, `disabled` or, from disabled, `draft`.
+    status: Option<String>,
+    /// Of a new tool; later by its own route.
+    version: Option<String>,
+    /// Make it live at once.
+    publish: Option<bool>,
+}
+
+/// What a clone is called.
+#[derive(Debug, utoipa::ToSchema)]
+#[expect(dead_code, reason = "described, not read: as `ToolBody`")]
+pub(crate) struct CloneBody {
+    slug: String,
+    name: Option<String>,
+}
+
 /// Makes a tool. It is a draft, unless `"publish": true` is sent by somebody who may publish.
 #[utoipa::path(post, path = "/api/tools", tag = "tools", operation_id = "create_tool",
     params(("Idempotency-Key" = Option<String>, Header)),
-    request_body(content = Object, description = "A definition; see the manual"),
+    request_body = ToolBody,
     responses((status = 201, body = ToolView), (status = 409, body = ProblemDocument),
               (status = 422, body = ProblemDocument)))]
 pub(crate) async fn create(
@@ -76,7 +144,7 @@ pub(crate) async fn create(
     params(("tool" = String, Path, description = "Slug or id"),
            ("If-Match" = Option<String>, Header, description = "The ETag of what was read"),
            ("Idempotency-Key" = Option<String>, Header)),
-    request_body(content = Object, description = "The properties to change"),
+    request_body = ToolBody,
     responses((status = 200, body = ToolView), (status = 404, body = ProblemDocument),
               (status = 412, body = ProblemDocument), (status = 422, body = ProblemDocument)))]
 pub(crate) async fn change(
@@ -102,7 +170,7 @@ pub(crate) async fn change(
     params(("tool" = String, Path, description = "Slug or id"),
            ("If-Match" = Option<String>, Header, description = "The ETag of what was read"),
            ("Idempotency-Key" = Option<String>, Header)),
-    request_body(content = Object, description = "The properties to change"),
+    request_body = ToolBody,
     responses((status = 200, body = ToolView), (status = 404, body = ProblemDocument),
               (status = 412, body = ProblemDocument), (status = 422, body = ProblemDocument)))]
 pub(crate) async fn save(
@@ -204,7 +272,7 @@ pub(crate) async fn version(
 /// Makes a draft like another tool, under another slug.
 #[utoipa::path(post, path = "/api/tools/{tool}/clone", tag = "tools", operation_id = "clone_tool",
     params(("tool" = String, Path, description = "Slug or id"), ("Idempotency-Key" = Option<String>, Header)),
-    request_body(content = Object, description = "`slug`, and `name` where it should be another"),
+    request_body = CloneBody,
     responses((status = 201, body = ToolView), (status = 404, body = ProblemDocument),
               (status = 409, body = ProblemDocument), (status = 422, body = ProblemDocument)))]
 pub(crate) async fn clone(
