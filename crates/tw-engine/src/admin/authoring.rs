@@ -84,6 +84,16 @@ impl Engine {
         let caller = permit.caller();
         let view = self.inner.catalogue.view(caller.tenant, caller.epoch).await?;
         let (entry, _) = find(&view, caller, name)?;
+        let mut sent = Sent::new(members(body)?);
+        let slug = read_slug(&mut sent);
+        let mut renamed = Definition::default();
+        sent.rename(&mut renamed);
+        sent.refuse_unknown();
+        if slug.is_none() && sent.faults.iter().all(|fault| fault.path != "/slug") {
+            sent.say("/slug", "is needed");
+        }
+        faultless(sent.faults)?;
+        let slug = slug.ok_or_else(|| Error::invalid("/slug", "is needed"))?;
         let Entry::Own(own) = entry else {
             return Err(Error::Conflict {
                 why: "a tool that is part of the program cannot be cloned: what it runs is not written down"
@@ -93,12 +103,9 @@ impl Engine {
         let mut definition: Definition = parse(&own.stored.definition)?;
         // A name stands for one tool.
         definition.authored.aliases.clear();
-        let mut sent = Sent::new(members(body)?);
-        let slug = read_slug(&mut sent);
-        sent.rename(&mut definition);
-        sent.refuse_unknown();
-        faultless(sent.faults)?;
-        let slug = slug.ok_or_else(|| Error::invalid("/slug", "is needed"))?;
+        if !renamed.name.is_empty() {
+            definition.name = renamed.name;
+        }
         checked(&slug, definition.clone()).await?;
         let switches = Switches { status: ToolStatus::Draft, ..own.stored.switches.clone() };
         let new = New { slug, definition, switches, version: VERSION_FIRST.to_owned(), publish: false };
@@ -237,8 +244,8 @@ impl Engine {
         asked: Asked<'_>,
     ) -> Result<Listed> {
         let caller = permit.caller();
-        let wanted = read_version(number).map_err(|message| Error::invalid("/new_version", message))?;
         let id = self.own_id(caller, name, "has the number its author gave it").await?;
+        let wanted = read_version(number).map_err(|message| Error::invalid("/new_version", message))?;
         for _ in 0..TRIES {
             let (stored, _) = self.stored(caller, id, asked).await?;
             let current = semver::Version::parse(&stored.version);

@@ -62,11 +62,9 @@ pub(crate) struct ToolBody {
     /// Name of a Lucide icon.
     icon: Option<String>,
     tags: Option<Vec<String>>,
-    /// JSON Schema 2020-12 of an object; or give `fields`.
+    /// JSON Schema 2020-12 of an object. A list of `fields` can be given instead.
     #[schema(value_type = Option<Object>)]
     input_schema: Option<Value>,
-    #[schema(value_type = Option<Vec<Object>>)]
-    fields: Option<Value>,
     #[schema(value_type = Option<Object>)]
     output_schema: Option<Value>,
     /// `read`, `draft`, `write` or `destructive`.
@@ -258,9 +256,8 @@ pub(crate) async fn version(
     JsonBytes(_body, bytes): JsonBytes<Value>,
 ) -> Result<Response> {
     let mark = mark(&headers)?;
-    let number = params
-        .text("new_version")
-        .ok_or_else(|| Problem::invalid("/new_version", "is needed, such as 1.2.3"))?;
+    // Whether there is such a tool comes first: a missing one is missing whatever is asked of it.
+    let number = params.text("new_version").unwrap_or_default();
     let route = format!("tools/{}/version/{number}", name.to_ascii_lowercase());
     once(app.clone(), permit.caller().clone(), key.of(&route, &bytes), async move {
         let asked = Asked { mark: mark.as_deref(), request_id: Some(&id), actor: None };

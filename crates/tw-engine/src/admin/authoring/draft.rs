@@ -51,6 +51,8 @@ const NAME_MAX: usize = 200;
 const DESCRIPTION_MAX: usize = 20_000;
 const WORD_MAX: usize = 100;
 const LIST_MAX: usize = 50;
+/// How many properties that are not known are named.
+const UNKNOWN_TOLD: usize = 10;
 const TIMEOUT_MS_MAX: u64 = 24 * 60 * 60 * 1000;
 
 /// Whether a text is too short or too long for a category or a tag.
@@ -185,8 +187,14 @@ impl Sent {
     }
 
     pub(super) fn refuse_unknown(&mut self) {
-        for key in std::mem::take(&mut self.members).keys() {
-            self.say(format!("/{key}"), "is not a known property");
+        let unknown = std::mem::take(&mut self.members);
+        for key in unknown.keys().take(UNKNOWN_TOLD) {
+            let shown: String = key.chars().take(WORD_MAX).collect();
+            self.say(format!("/{shown}"), "is not a known property");
+        }
+        if UNKNOWN_TOLD < unknown.len() {
+            let more = unknown.len() - UNKNOWN_TOLD;
+            self.say("", format!("has {more} more properties that are not known"));
         }
     }
 
@@ -220,6 +228,9 @@ impl Sent {
             definition.authored.fields = Some(fields).filter(|fields| !fields.is_null());
         }
         if let Some(schema) = self.take::<Value>("output_schema") {
+            if schema.as_ref().is_some_and(|schema| !schema.is_object()) {
+                self.say("/output_schema", "is an object");
+            }
             definition.output_schema = schema;
         }
         self.refuse_unnamed("output_sections", |sections| {
@@ -254,6 +265,10 @@ impl Sent {
             ("view_spec", &mut authored.view_spec),
         ] {
             if let Some(spec) = self.members.remove(key) {
+                if !matches!(spec, Value::Null | Value::Object(_)) {
+                    let fault = Fault { path: format!("/{key}"), message: "is an object".to_owned() };
+                    self.faults.push(fault);
+                }
                 *place = Some(spec).filter(|spec| !spec.is_null());
             }
         }

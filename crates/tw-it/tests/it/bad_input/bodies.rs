@@ -230,7 +230,6 @@ fn values() -> Vec<(&'static str, Value)> {
         ("patch /api/tools/{tool}", json!({ "tags": ["a", 2] })),
         ("patch /api/tools/{tool}", json!({ "tags": [long(101)] })),
         ("patch /api/tools/{tool}", json!({ "tags": vec!["a"; 51] })),
-        ("patch /api/tools/{tool}", json!({ "status": "published" })),
         ("patch /api/tools/{tool}", json!({ "status": "gone" })),
         ("patch /api/tools/{tool}", json!({ "permission_policy": "never" })),
         ("patch /api/tools/{tool}", json!({ "permission_level": "none" })),
