@@ -1,0 +1,34 @@
+import { QueryClient } from '@tanstack/react-query'
+import createClient from 'openapi-fetch'
+
+import { Problem } from './problem'
+import type { paths } from './schema'
+
+const client = createClient<paths>({ baseUrl: '/' })
+
+client.use({
+  async onResponse({ response }) {
+    if (!response.ok) throw await Problem.of(response)
+  },
+  onError({ error }) {
+    return error instanceof Problem ? error : Problem.unreachable(error)
+  },
+})
+
+/** The public API, as the server describes it. Every answer that is not a success is thrown as a `Problem`. */
+export const api = client
+
+/** The body of a success. `openapi-fetch` cannot know that failures are thrown. */
+export async function body<T>(answer: Promise<{ data?: T }>): Promise<T> {
+  return (await answer).data as T
+}
+
+export const queryClient = new QueryClient({
+  defaultOptions: {
+    queries: {
+      staleTime: 5_000,
+      // What was refused stays refused; only a server that cannot be reached is asked again.
+      retry: (count, error) => error instanceof Problem && error.status === 0 && count < 3,
+    },
+  },
+})

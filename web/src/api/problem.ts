@@ -1,0 +1,34 @@
+/** One thing that is wrong with a body, and where. */
+export interface Fault {
+  path: string
+  message: string
+}
+
+/** What the server answers when it does not do what it was asked: RFC 9457, plus a code. */
+export class Problem extends Error {
+  constructor(
+    readonly status: number,
+    readonly code: string,
+    readonly detail: string,
+    readonly errors: Fault[] = [],
+    readonly requestId?: string,
+  ) {
+    super(detail)
+    this.name = 'Problem'
+  }
+
+  static async of(response: Response): Promise<Problem> {
+    const text = await response.text()
+    try {
+      const { code, detail, title, errors, request_id } = JSON.parse(text)
+      return new Problem(response.status, code, detail ?? title, errors, request_id)
+    } catch {
+      // A proxy in between answers in its own words.
+      return new Problem(response.status, 'UNKNOWN', text.slice(0, 200) || response.statusText)
+    }
+  }
+
+  static unreachable(cause: unknown): Problem {
+    return new Problem(0, 'UNREACHABLE', cause instanceof Error ? cause.message : String(cause))
+  }
+}

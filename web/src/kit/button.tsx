@@ -1,0 +1,31 @@
+import { cva, type VariantProps } from 'class-variance-authority'
+import { Children, cloneElement, type ComponentProps, isValidElement } from 'react'
+
+import { cn } from './cn'
+
+const look = cva(
+  'inline-flex items-center justify-center gap-2 rounded-md font-medium whitespace-nowrap transition-colors disabled:opacity-60 [&_svg]:size-4 [&_svg]:shrink-0',
+  {
+    variants: {
+      tone: {
+        primary: 'bg-accent text-accent-text hover:opacity-90',
+        plain: 'border border-line bg-ground hover:bg-raised',
+        quiet: 'text-muted hover:bg-raised hover:text-text',
+        danger: 'border border-bad bg-ground text-bad hover:bg-bad-soft',
+      },
+      size: { small: 'h-8 px-2.5 text-xs', normal: 'h-9 px-3.5 text-sm', icon: 'size-9' },
+    },
+    defaultVariants: { tone: 'plain', size: 'normal' },
+  },
+)
+
+type Props = ComponentProps<'button'> & VariantProps<typeof look> & { asChild?: boolean }
+
+/** A button; with `asChild` its one child gets the looks, for links that are to be seen as buttons. */
+export function Button({ tone, size, asChild, className, type = 'button', ...rest }: Props) {
+  const classes = cn(look({ tone, size }), className)
+  const child = asChild && Children.only(rest.children)
+  if (isValidElement<{ className: string }>(child))
+    return cloneElement(child, { className: classes })
+  return <button type={type} className={classes} {...rest} />
+}

@@ -1,0 +1,81 @@
+import { X } from 'lucide-react'
+import { useEffect, useEffectEvent, useState, useSyncExternalStore } from 'react'
+import { useTranslation } from 'react-i18next'
+
+import { cn } from './cn'
+
+const SHOWN_MS = 6_000
+
+interface Message {
+  id: number
+  text: string
+  tone: 'good' | 'bad'
+}
+
+let messages: Message[] = []
+let next = 0
+const listeners = new Set<() => void>()
+
+function set(change: Message[]) {
+  messages = change
+  for (const listener of listeners) listener()
+}
+
+/** Says something in the corner, for a while. What a person must act on belongs into the page instead. */
+export function toast(text: string, tone: Message['tone'] = 'good') {
+  set([...messages, { id: next++, text, tone }])
+}
+
+export function Toasts() {
+  const { t } = useTranslation()
+  const shown = useSyncExternalStore(
+    (listener) => {
+      listeners.add(listener)
+      return () => listeners.delete(listener)
+    },
+    () => messages,
+  )
+  return (
+    <ul
+      aria-label={t('messages')}
+      aria-live="polite"
+      className="fixed right-4 bottom-4 z-50 grid w-[min(24rem,calc(100vw-2rem))] gap-2"
+    >
+      {shown.map((message) => (
+        <Card key={message.id} message={message} />
+      ))}
+    </ul>
+  )
+}
+
+function Card({ message: { id, text, tone } }: { message: Message }) {
+  const { t } = useTranslation()
+  const close = () => set(messages.filter((message) => message.id !== id))
+  // What a pointer or the keyboard rests on stays.
+  const [held, setHeld] = useState(false)
+  const end = useEffectEvent(close)
+  useEffect(() => {
+    if (held) return
+    const timer = setTimeout(end, SHOWN_MS)
+    return () => clearTimeout(timer)
+  }, [held])
+  return (
+    <li
+      className={cn(
+        'flex items-center gap-3 rounded-md border border-line bg-ground p-3 shadow-lg',
+        {
+          'border-bad text-bad': tone === 'bad',
+        },
+      )}
+      onPointerEnter={() => setHeld(true)}
+      onPointerLeave={() => setHeld(false)}
+      onFocus={() => setHeld(true)}
+      onBlur={() => setHeld(false)}
+    >
+      <span className="min-w-0 flex-1 break-words">{text}</span>
+      <button type="button" aria-label={t('close')} onClick={close}>
+        <X aria-hidden className="size-4" />
+      </button>
+    </li>
+  )
+}

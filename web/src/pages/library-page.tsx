@@ -1,0 +1,3 @@
+export default function LibraryPage() {
+  return <h1>Library</h1>
+}

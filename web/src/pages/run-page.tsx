@@ -1,0 +1,3 @@
+export default function RunPage() {
+  return <h1>Run</h1>
+}

@@ -1,0 +1,3 @@
+export default function ToolEditPage() {
+  return <h1>ToolEdit</h1>
+}

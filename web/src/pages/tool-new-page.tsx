@@ -1,0 +1,3 @@
+export default function ToolNewPage() {
+  return <h1>ToolNew</h1>
+}

@@ -1,0 +1,3 @@
+export default function ToolPage() {
+  return <h1>Tool</h1>
+}

@@ -1,0 +1,3 @@
+export default function ToolsAdminPage() {
+  return <h1>ToolsAdmin</h1>
+}

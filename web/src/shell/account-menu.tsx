@@ -1,0 +1,123 @@
+import { useQueryClient } from '@tanstack/react-query'
+import { useNavigate } from '@tanstack/react-router'
+import { Check, CircleUser } from 'lucide-react'
+import { DropdownMenu } from 'radix-ui'
+import type { ReactNode } from 'react'
+import { useTranslation } from 'react-i18next'
+
+import { api } from '~/api/client'
+import { useMe } from '~/api/me'
+import { choose, LANGUAGES } from '~/i18n'
+import { Button } from '~/kit/button'
+import { toast } from '~/kit/toast'
+import { showTheme } from '~/theme'
+
+const NAMES = { en: 'English', de: 'Deutsch' }
+
+export default function AccountMenu() {
+  const { t, i18n } = useTranslation()
+  const me = useMe()
+  const queries = useQueryClient()
+  const navigate = useNavigate()
+  const signOut = async () => {
+    await api.POST('/api/auth/logout')
+    queries.clear()
+    await navigate({ to: '/sign-in', search: {} })
+  }
+  const switchTo = async (tenant: string) => {
+    try {
+      await api.POST('/api/auth/switch', { body: { tenant } })
+      // Nothing of the other tenant may stay on the screen.
+      queries.clear()
+      await navigate({ to: '/tools', search: {}, reloadDocument: true })
+    } catch (error) {
+      toast(error instanceof Error ? error.message : String(error), 'bad')
+    }
+  }
+  const theme = localStorage.getItem('theme') ?? 'system'
+  return (
+    <DropdownMenu.Root>
+      <DropdownMenu.Trigger asChild>
+        <Button tone="quiet" aria-label={t('nav.account')}>
+          <CircleUser aria-hidden />
+          <span className="hidden max-w-40 truncate md:inline">
+            {me.tenant.name || me.tenant.slug}
+          </span>
+        </Button>
+      </DropdownMenu.Trigger>
+      <DropdownMenu.Portal>
+        <DropdownMenu.Content
+          align="end"
+          className="z-50 grid min-w-56 rounded-md border border-line bg-ground p-1 shadow-lg"
+        >
+          <p className="px-2 py-1.5 font-medium">{me.principal.display_name}</p>
+          <Group label={t('nav.tenant')}>
+            {me.tenants.map(({ id, slug, name }) => (
+              <Item key={id} chosen={id === me.tenant.id} onSelect={() => switchTo(slug)}>
+                {name || slug}
+              </Item>
+            ))}
+          </Group>
+          <Group label={t('nav.theme')}>
+            {(['light', 'dark', 'system'] as const).map((name) => (
+              <Item key={name} chosen={name === theme} onSelect={() => showTheme(name)}>
+                {t(`nav.theme_${name}`)}
+              </Item>
+            ))}
+          </Group>
+          <Group label={t('nav.language')}>
+            {LANGUAGES.map((language) => (
+              <Item
+                key={language}
+                chosen={language === i18n.language}
+                onSelect={() => choose(language)}
+              >
+                {NAMES[language]}
+              </Item>
+            ))}
+          </Group>
+          <DropdownMenu.Separator className="my-1 h-px bg-line" />
+          <DropdownMenu.Item asChild className={item}>
+            <a href="/api/docs">{t('nav.api_docs')}</a>
+          </DropdownMenu.Item>
+          <DropdownMenu.Item className={item} onSelect={signOut}>
+            {t('nav.sign_out')}
+          </DropdownMenu.Item>
+        </DropdownMenu.Content>
+      </DropdownMenu.Portal>
+    </DropdownMenu.Root>
+  )
+}
+
+const item =
+  'flex items-center justify-between gap-4 rounded px-2 py-1.5 outline-none data-highlighted:bg-raised'
+
+function Group({ label, children }: { label: string; children: ReactNode }) {
+  return (
+    <DropdownMenu.Group>
+      <DropdownMenu.Label className="px-2 pt-2 text-xs text-muted">{label}</DropdownMenu.Label>
+      {children}
+    </DropdownMenu.Group>
+  )
+}
+
+interface ItemProps {
+  chosen: boolean
+  onSelect: () => void
+  children: ReactNode
+}
+
+function Item({ chosen, onSelect, children }: ItemProps) {
+  return (
+    <DropdownMenu.CheckboxItem
+      className={item}
+      checked={chosen}
+      onSelect={() => !chosen && onSelect()}
+    >
+      {children}
+      <DropdownMenu.ItemIndicator>
+        <Check aria-hidden className="size-4 text-accent" />
+      </DropdownMenu.ItemIndicator>
+    </DropdownMenu.CheckboxItem>
+  )
+}

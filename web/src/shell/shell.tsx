@@ -1,0 +1,119 @@
+import { useQuery } from '@tanstack/react-query'
+import { type ErrorComponentProps, Link, Outlet, useRouter } from '@tanstack/react-router'
+import { Hammer, Inbox, ListChecks, Wrench } from 'lucide-react'
+import { lazy, Suspense } from 'react'
+import { useTranslation } from 'react-i18next'
+
+import { useMay } from '~/api/me'
+import { pendingApprovals } from '~/features/approvals/queries'
+import { Badge } from '~/kit/badge'
+import { Button } from '~/kit/button'
+import { Empty, Fault, Loading } from '~/kit/states'
+
+// Menus are heavy, and nobody opens one in the first second.
+const AccountMenu = lazy(() => import('./account-menu'))
+
+/** The frame around every page of a signed-in person. */
+export function Shell() {
+  const { t } = useTranslation()
+  return (
+    <div className="grid min-h-dvh grid-rows-[auto_1fr]">
+      <a
+        href="#content"
+        className="sr-only focus:not-sr-only focus:absolute focus:z-50 focus:bg-ground focus:p-3"
+      >
+        {t('skip')}
+      </a>
+      <header className="sticky top-0 z-30 flex h-14 items-center gap-1 border-b border-line bg-ground px-3 sm:gap-4 sm:px-5">
+        <Link to="/tools" search={{}} className="hidden items-center gap-2 font-semibold sm:flex">
+          <Hammer aria-hidden className="size-5 text-accent" />
+          Toolwright
+        </Link>
+        <Navigation />
+        <div className="ml-auto">
+          <Suspense>
+            <AccountMenu />
+          </Suspense>
+        </div>
+      </header>
+      <main
+        id="content"
+        tabIndex={-1}
+        className="mx-auto w-full max-w-7xl min-w-0 px-4 py-6 outline-none sm:px-6"
+      >
+        <Outlet />
+      </main>
+    </div>
+  )
+}
+
+const tab =
+  'flex h-9 items-center gap-2 rounded-md px-2.5 font-medium text-muted hover:bg-raised hover:text-text [&.active]:bg-accent-soft [&.active]:text-accent [&_svg]:size-4'
+
+function Navigation() {
+  const { t } = useTranslation()
+  const decides = useMay('approvals.tenant.read')
+  const authors = useMay('tools.tenant.update')
+  return (
+    <nav aria-label={t('nav.label')} className="flex items-center gap-0.5 sm:gap-1">
+      <Link to="/tools" search={{}} className={tab} aria-label={t('nav.tools')}>
+        <Wrench aria-hidden />
+        <span className="hidden sm:inline">{t('nav.tools')}</span>
+      </Link>
+      {decides && <ApprovalsTab />}
+      <Link to="/runs" search={{}} className={tab} aria-label={t('nav.runs')}>
+        <ListChecks aria-hidden />
+        <span className="hidden sm:inline">{t('nav.runs')}</span>
+      </Link>
+      {authors && (
+        <Link to="/admin/tools" search={{}} className={tab} aria-label={t('nav.admin_tools')}>
+          <Hammer aria-hidden />
+          <span className="hidden sm:inline">{t('nav.admin_tools')}</span>
+        </Link>
+      )}
+    </nav>
+  )
+}
+
+function ApprovalsTab() {
+  const { t } = useTranslation()
+  const { data } = useQuery(pendingApprovals)
+  const count = data?.total ?? data?.items.length ?? 0
+  return (
+    <Link to="/approvals" search={{}} className={tab} aria-label={t('nav.approvals')}>
+      <Inbox aria-hidden />
+      <span className="hidden sm:inline">{t('nav.approvals')}</span>
+      {count > 0 && (
+        <Badge tone="warn" aria-label={t('waiting', { count })}>
+          {count}
+        </Badge>
+      )}
+    </Link>
+  )
+}
+
+export function PageLoading() {
+  return <Loading />
+}
+
+export function PageFault({ error, reset }: ErrorComponentProps) {
+  const router = useRouter()
+  const again = () => {
+    reset()
+    void router.invalidate()
+  }
+  return <Fault error={error} onRetry={again} />
+}
+
+export function PageMissing() {
+  const { t } = useTranslation()
+  return (
+    <Empty title={t('not_found')}>
+      <Button asChild tone="primary">
+        <Link to="/tools" search={{}}>
+          {t('to_library')}
+        </Link>
+      </Button>
+    </Empty>
+  )
+}

@@ -1,0 +1,5 @@
+import '@testing-library/jest-dom/vitest'
+
+import { startTexts } from '~/i18n'
+
+await startTexts()
