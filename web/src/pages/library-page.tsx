@@ -1,3 +1,134 @@
+import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
+import { getRouteApi } from '@tanstack/react-router'
+import { LayoutGrid, Rows3 } from 'lucide-react'
+import { useEffect, useMemo } from 'react'
+import { useTranslation } from 'react-i18next'
+
+import { byName, filtered, recentFirst } from '~/features/tools/library-facets'
+import { ActiveFilters, Filters } from '~/features/tools/library-filters'
+import { healthByTool } from '~/features/tools/library-health'
+import { libraryTools, recentRuns } from '~/features/tools/library-queries'
+import { LibraryLoading, LibraryResults, NoMatch, NoTools } from '~/features/tools/library-results'
+import { SearchBox } from '~/features/tools/library-search'
+import type { LibrarySearch } from '~/features/tools/search'
+import { Button } from '~/kit/button'
+import { Select } from '~/kit/field'
+import { Fault } from '~/kit/states'
+
+const route = getRouteApi('/inside/tools')
+
 export default function LibraryPage() {
-  return <h1>Library</h1>
+  const { t } = useTranslation('library')
+  const search = route.useSearch()
+  const navigate = route.useNavigate()
+  const list = useInfiniteQuery(libraryTools)
+  const { hasNextPage, isFetchingNextPage, isFetchNextPageError, fetchNextPage } = list
+  useEffect(() => {
+    if (hasNextPage && !isFetchingNextPage && !isFetchNextPageError) void fetchNextPage()
+  }, [hasNextPage, isFetchingNextPage, isFetchNextPageError, fetchNextPage])
+
+  const { data: runs } = useQuery(recentRuns)
+  const health = useMemo(() => healthByTool(runs ?? []), [runs])
+  const tools = useMemo(() => list.data?.pages.flatMap((page) => page.items) ?? [], [list.data])
+  const found = useMemo(() => {
+    const found = byName(filtered(tools, search))
+    return search.sort === 'recent'
+      ? recentFirst(
+          found,
+          (runs ?? []).map((run) => run.tool),
+        )
+      : found
+  }, [tools, search, runs])
+
+  const change = (part: Partial<LibrarySearch>) =>
+    void navigate({ search: (old) => ({ ...old, ...part }), replace: true, resetScroll: false })
+  const clear = () =>
+    void navigate({ search: ({ view, sort }) => ({ view, sort }), resetScroll: false })
+  const total = list.data?.pages[0]?.total
+
+  return (
+    <div className="grid gap-5">
+      <div className="flex flex-wrap items-baseline gap-x-3">
+        <h1 className="text-xl font-semibold">{t('title')}</h1>
+        <p aria-live="polite" className="text-muted">
+          {!list.isPending &&
+            (hasNextPage
+              ? t('reading', { count: tools.length, total: total ?? '…' })
+              : t('found', { count: found.length, total: tools.length }))}
+        </p>
+      </div>
+      <Toolbar search={search} onChange={change} />
+      {list.error && <Fault error={list.error} onRetry={() => void list.refetch()} />}
+      {list.isPending ? (
+        <LibraryLoading />
+      ) : tools.length === 0 && !list.error ? (
+        <NoTools />
+      ) : (
+        <div className="grid min-w-0 gap-5 lg:grid-cols-[14rem_minmax(0,1fr)]">
+          <Filters tools={tools} search={search} onChange={change} />
+          <div className="grid min-w-0 content-start gap-4">
+            <h2 className="sr-only">{t('tools')}</h2>
+            <ActiveFilters search={search} onChange={change} onClear={clear} />
+            {found.length > 0 ? (
+              <LibraryResults
+                key={JSON.stringify(search)}
+                tools={found}
+                health={health}
+                view={search.view ?? 'grid'}
+              />
+            ) : (
+              !hasNextPage && <NoMatch onClear={clear} />
+            )}
+          </div>
+        </div>
+      )}
+    </div>
+  )
+}
+
+function Toolbar({
+  search,
+  onChange,
+}: {
+  search: LibrarySearch
+  onChange: (change: Partial<LibrarySearch>) => void
+}) {
+  const { t } = useTranslation('library')
+  const view = search.view ?? 'grid'
+  const views = [
+    ['grid', LayoutGrid],
+    ['table', Rows3],
+  ] as const
+  return (
+    <div className="flex min-w-0 flex-wrap gap-2 sm:flex-nowrap">
+      <SearchBox q={search.q} onSearch={(q) => onChange({ q })} />
+      <Select
+        aria-label={t('sort.label')}
+        className="w-auto"
+        value={search.sort ?? 'name'}
+        onChange={(event) =>
+          onChange({ sort: event.target.value === 'recent' ? 'recent' : undefined })
+        }
+      >
+        <option value="name">{t('sort.name')}</option>
+        <option value="recent">{t('sort.recent')}</option>
+      </Select>
+      <fieldset className="flex gap-0.5 rounded-md border border-line">
+        <legend className="sr-only">{t('view.label')}</legend>
+        {views.map(([name, Icon]) => (
+          <Button
+            key={name}
+            tone="quiet"
+            size="icon"
+            className="h-[34px] aria-pressed:bg-accent-soft aria-pressed:text-accent"
+            aria-pressed={view === name}
+            aria-label={t(`view.${name}`)}
+            onClick={() => onChange({ view: name === 'grid' ? undefined : name })}
+          >
+            <Icon aria-hidden />
+          </Button>
+        ))}
+      </fieldset>
+    </div>
+  )
 }

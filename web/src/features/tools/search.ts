@@ -9,6 +9,7 @@ export interface LibrarySearch {
   status?: string
   tag?: string
   view?: 'grid' | 'table'
+  sort?: 'name' | 'recent'
 }
 
 export const librarySearch = (raw: Raw): LibrarySearch => ({
@@ -19,6 +20,7 @@ export const librarySearch = (raw: Raw): LibrarySearch => ({
   status: text(raw, 'status'),
   tag: text(raw, 'tag'),
   view: oneOf(raw, 'view', ['grid', 'table']),
+  sort: oneOf(raw, 'sort', ['name', 'recent']),
 })
 
 /** `input` prefills the form (JSON, for links that people share); `run` fills it from an old run. */

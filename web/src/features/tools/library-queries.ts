@@ -1,0 +1,26 @@
+import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query'
+
+import { api, body } from '~/api/client'
+import type { components } from '~/api/schema'
+
+export type ToolItem = components['schemas']['ToolItem']
+
+const PAGE = 200
+
+/** Every tool one may see, page by page. Facets count over all of them, so all are read. */
+export const libraryTools = infiniteQueryOptions({
+  queryKey: ['tools', 'library'],
+  queryFn: ({ pageParam }) =>
+    body(api.GET('/api/tools', { params: { query: { limit: PAGE, cursor: pageParam } } })),
+  initialPageParam: undefined as string | undefined,
+  getNextPageParam: (page) => page.next_cursor ?? undefined,
+  staleTime: 30_000,
+})
+
+/** The newest runs that one may see, of all tools together: for health, and for what was used last. */
+export const recentRuns = queryOptions({
+  queryKey: ['runs', 'recent'],
+  queryFn: () => body(api.GET('/api/runs', { params: { query: { limit: PAGE } } })),
+  staleTime: 15_000,
+  select: (page) => page.items,
+})

@@ -1,0 +1,112 @@
+import { Link } from '@tanstack/react-router'
+import { useEffect, useRef, useState } from 'react'
+import { useTranslation } from 'react-i18next'
+
+import { useMay } from '~/api/me'
+import { Button } from '~/kit/button'
+import { CopyButton } from '~/kit/copy'
+import { Empty, Skeleton } from '~/kit/states'
+import { ToolGrid } from './library-grid'
+import type { Health } from './library-health'
+import type { ToolItem } from './library-queries'
+import { ToolTable } from './library-table'
+
+const STEP = 60
+
+/** The tools found. Only what a person has scrolled to is drawn, so that thousands are no burden. */
+export function LibraryResults({
+  tools,
+  health,
+  view,
+}: {
+  tools: ToolItem[]
+  health: Map<string, Health>
+  view: 'grid' | 'table'
+}) {
+  const { t } = useTranslation('library')
+  const [count, setCount] = useState(STEP)
+  const end = useRef<HTMLDivElement>(null)
+  const more = count < tools.length
+  useEffect(() => {
+    const mark = end.current
+    if (!mark || !more) return
+    const observer = new IntersectionObserver(
+      ([entry]) => entry?.isIntersecting && setCount((count) => count + STEP),
+      { rootMargin: '600px' },
+    )
+    observer.observe(mark)
+    return () => observer.disconnect()
+    // A mark that is still in sight after the last step has to be looked at anew.
+  }, [more, count])
+  const shown = tools.slice(0, count)
+  return (
+    <div className="grid min-w-0 gap-4">
+      {view === 'table' ? (
+        <ToolTable tools={shown} health={health} />
+      ) : (
+        <ToolGrid tools={shown} health={health} />
+      )}
+      <div ref={end}>
+        {more && (
+          <Button className="w-full" onClick={() => setCount(count + STEP)}>
+            {t('show_more', { count: tools.length - count })}
+          </Button>
+        )}
+      </div>
+    </div>
+  )
+}
+
+export function LibraryLoading() {
+  const { t } = useTranslation()
+  return (
+    <div
+      role="status"
+      aria-label={t('loading')}
+      className="grid grid-cols-[repeat(auto-fill,minmax(min(18rem,100%),1fr))] gap-3"
+    >
+      {Array.from({ length: 6 }, (_, place) => (
+        <Skeleton key={place} className="h-44" />
+      ))}
+    </div>
+  )
+}
+
+/** A catalogue without any tool: authors make the first, others ask for it. */
+export function NoTools() {
+  const { t } = useTranslation('library')
+  const authors = useMay('tools.tenant.create')
+  return (
+    <Empty title={t('empty.title')}>
+      {authors ? (
+        <div className="grid justify-items-center gap-4">
+          <p>{t('empty.author')}</p>
+          <Button asChild tone="primary">
+            <Link to="/admin/tools/new" search={{}}>
+              {t('empty.create')}
+            </Link>
+          </Button>
+        </div>
+      ) : (
+        <div className="grid justify-items-center gap-4">
+          <p>{t('empty.other')}</p>
+          <CopyButton label={t('empty.copy')} text={t('empty.message', { url: location.href })} />
+        </div>
+      )}
+    </Empty>
+  )
+}
+
+export function NoMatch({ onClear }: { onClear: () => void }) {
+  const { t } = useTranslation('library')
+  return (
+    <Empty title={t('no_match.title')}>
+      <div className="grid justify-items-center gap-4">
+        <p>{t('no_match.text')}</p>
+        <Button tone="primary" onClick={onClear}>
+          {t('clear_filters')}
+        </Button>
+      </div>
+    </Empty>
+  )
+}

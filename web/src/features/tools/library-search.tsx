@@ -1,0 +1,66 @@
+import { Search } from 'lucide-react'
+import { useEffect, useEffectEvent, useRef, useState } from 'react'
+import { useTranslation } from 'react-i18next'
+
+import { Input } from '~/kit/field'
+import { useKeys } from '~/kit/keys'
+
+const PAUSE_MS = 200
+
+/** The search box. It says what it holds once a person pauses; `/` leads to it. */
+export function SearchBox({
+  q,
+  onSearch,
+}: {
+  q: string | undefined
+  onSearch: (q: string | undefined) => void
+}) {
+  const { t } = useTranslation('library')
+  const box = useRef<HTMLInputElement>(null)
+  const [text, setText] = useState(q ?? '')
+  const sent = useRef(q)
+  const send = useEffectEvent(() => {
+    const wanted = text.trim() || undefined
+    if (wanted === sent.current) return
+    sent.current = wanted
+    onSearch(wanted)
+  })
+  // The address changed by other means, such as the back button. What is being typed is not.
+  useEffect(() => {
+    if (q === sent.current) return
+    sent.current = q
+    setText(q ?? '')
+  }, [q])
+  useEffect(() => {
+    const timer = setTimeout(send, PAUSE_MS)
+    return () => clearTimeout(timer)
+  }, [text])
+  useKeys({ '/': () => box.current?.focus() })
+  return (
+    <div className="relative min-w-0 basis-full sm:flex-1 sm:basis-0">
+      <Search
+        aria-hidden
+        className="pointer-events-none absolute top-1/2 left-3 size-4 -translate-y-1/2 text-muted"
+      />
+      <Input
+        ref={box}
+        type="search"
+        aria-label={t('search')}
+        aria-keyshortcuts="/"
+        placeholder={t('search')}
+        className="pl-9"
+        value={text}
+        onChange={(event) => setText(event.target.value)}
+        onKeyDown={(event) => event.key === 'Enter' && send()}
+      />
+      {text === '' && (
+        <kbd
+          aria-hidden
+          className="pointer-events-none absolute top-1/2 right-3 hidden -translate-y-1/2 rounded border border-line px-1.5 text-xs text-muted sm:block"
+        >
+          /
+        </kbd>
+      )}
+    </div>
+  )
+}
