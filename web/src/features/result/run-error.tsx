@@ -1,0 +1,59 @@
+import { CircleAlert } from 'lucide-react'
+import { useTranslation } from 'react-i18next'
+
+/** The codes of runs that did not succeed and that can be explained in a sentence. */
+const EXPLAINED = new Set([
+  'CANCELLED',
+  'EXPIRED',
+  'INTERNAL',
+  'INTERRUPTED',
+  'INVALID_PARAMS',
+  'NOT_PERMITTED',
+  'OUTPUT_INVALID',
+  'SUPERSEDED',
+  'TIMEOUT',
+  'TOOL_DISABLED',
+  'TOOL_FAILED',
+  'TOOL_PANICKED',
+])
+
+interface Props {
+  code?: string | null
+  text?: string | null
+  /** What a run that was cut off may have done. */
+  effect?: string | null
+}
+
+/** Why a run did not succeed: in the tool's words, in ours, and where to read more. */
+export function RunError({ code, text, effect }: Props) {
+  const { t } = useTranslation('result')
+  const known = code && EXPLAINED.has(code)
+  return (
+    <div className="grid gap-2 rounded-md border border-bad bg-bad-soft p-3 text-bad">
+      <p className="flex items-start gap-2 font-medium">
+        <CircleAlert aria-hidden className="mt-0.5 size-4 shrink-0" />
+        <span className="min-w-0 break-words whitespace-pre-wrap">{text || t('failed')}</span>
+      </p>
+      {known && <p>{t(`explained.${code}`)}</p>}
+      {effect === 'unknown' && <p>{t('effect_unknown')}</p>}
+      {code && (
+        <p className="text-xs">
+          {t('code')} <code>{code}</code>
+          {/^[A-Z_]+$/.test(code) && (
+            <>
+              {' · '}
+              <a
+                href={`/docs/errors/${code}`}
+                target="_blank"
+                rel="noreferrer"
+                className="underline"
+              >
+                {t('about_code')}
+              </a>
+            </>
+          )}
+        </p>
+      )}
+    </div>
+  )
+}

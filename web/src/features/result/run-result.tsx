@@ -1,0 +1,79 @@
+import { Braces } from 'lucide-react'
+import { useMemo, useState } from 'react'
+import { useTranslation } from 'react-i18next'
+
+import { Button } from '~/kit/button'
+import { duration } from '~/kit/time'
+import { currencyOf, type Shown } from './blocks'
+import { AroundOutput } from './context'
+import { Output } from './output'
+import { Raw } from './raw'
+import { RunError } from './run-error'
+import { hasEnded, RunStatus } from './run-status'
+
+/** A run, as `GET /api/runs/{id}` and the call itself answer; no more of it than is shown. */
+export interface ShownRun {
+  status: string
+  tool?: string
+  output?: unknown
+  summary?: string | null
+  markdown?: string | null
+  error?: string | null
+  error_code?: string | null
+  effect?: string | null
+  duration_ms?: number | null
+}
+
+export interface RunResultProps {
+  run: ShownRun
+  /** How the tool wants its outputs shown; without it they are shown by their own shape. */
+  tool?: Shown
+  /** The level of the headings inside. */
+  level?: 2 | 3 | 4
+}
+
+/** What came of a run. */
+export function RunResult({ run, tool, level = 3 }: RunResultProps) {
+  const { t } = useTranslation('result')
+  const [raw, setRaw] = useState(false)
+  const { status, output, summary, markdown, error, error_code, duration_ms } = run
+  const name = tool?.slug ?? run.tool ?? 'result'
+  const around = useMemo(
+    () => ({ currency: currencyOf(output), name, level }),
+    [output, name, level],
+  )
+  const hasOutput = output !== null && output !== undefined
+  return (
+    <AroundOutput value={around}>
+      <div className="grid min-w-0 gap-5">
+        <div className="flex flex-wrap items-center gap-x-3 gap-y-1">
+          <RunStatus status={status} />
+          {hasEnded(status) && typeof duration_ms === 'number' && (
+            <span className="text-xs text-muted">{t('took', { time: duration(duration_ms) })}</span>
+          )}
+          {hasOutput && (
+            <Button
+              size="small"
+              tone="quiet"
+              className="ml-auto"
+              aria-pressed={raw}
+              onClick={() => setRaw(!raw)}
+            >
+              <Braces aria-hidden />
+              {t('raw')}
+            </Button>
+          )}
+        </div>
+        {(error || error_code) && <RunError code={error_code} text={error} effect={run.effect} />}
+        {summary && <p className="text-base break-words whitespace-pre-wrap">{summary}</p>}
+        {hasOutput &&
+          (raw ? (
+            <Raw value={output} name={t('raw')} />
+          ) : (
+            <Output output={output} markdown={markdown} tool={tool} />
+          ))}
+        {status === 'success' && !hasOutput && <p className="text-muted">{t('no_output')}</p>}
+      </div>
+    </AroundOutput>
+  )
+}
