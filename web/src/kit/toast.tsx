@@ -6,10 +6,16 @@ import { cn } from './cn'
 
 const SHOWN_MS = 6_000
 
+interface Action {
+  label: string
+  run: () => void
+}
+
 interface Message {
   id: number
   text: string
   tone: 'good' | 'bad'
+  action?: Action
 }
 
 let messages: Message[] = []
@@ -22,8 +28,8 @@ function set(change: Message[]) {
 }
 
 /** Says something in the corner, for a while. What a person must act on belongs into the page instead. */
-export function toast(text: string, tone: Message['tone'] = 'good') {
-  set([...messages, { id: next++, text, tone }])
+export function toast(text: string, tone: Message['tone'] = 'good', action?: Action) {
+  set([...messages, { id: next++, text, tone, action }])
 }
 
 export function Toasts() {
@@ -48,7 +54,7 @@ export function Toasts() {
   )
 }
 
-function Card({ message: { id, text, tone } }: { message: Message }) {
+function Card({ message: { id, text, tone, action } }: { message: Message }) {
   const { t } = useTranslation()
   const close = () => set(messages.filter((message) => message.id !== id))
   // What a pointer or the keyboard rests on stays.
@@ -73,6 +79,18 @@ function Card({ message: { id, text, tone } }: { message: Message }) {
       onBlur={() => setHeld(false)}
     >
       <span className="min-w-0 flex-1 break-words">{text}</span>
+      {action && (
+        <button
+          type="button"
+          className="rounded-sm px-1 font-medium text-accent underline-offset-2 hover:underline"
+          onClick={() => {
+            close()
+            action.run()
+          }}
+        >
+          {action.label}
+        </button>
+      )}
       <button type="button" aria-label={t('close')} onClick={close}>
         <X aria-hidden className="size-4" />
       </button>

@@ -1,3 +1,5 @@
+import { ToolsList } from '~/features/admin/list/tools-list'
+
 export default function ToolsAdminPage() {
-  return <h1>ToolsAdmin</h1>
+  return <ToolsList />
 }

@@ -1,26 +1,42 @@
 import { oneOf, type Raw, text } from '~/api/search'
 
+export const TOOL_KINDS = ['tenant_custom', 'system_override', 'code'] as const
+export const TOOL_STATES = ['draft', 'published', 'deprecated', 'disabled'] as const
+
 /** What the list of tools shows, and whose drawer is open. */
 export interface ToolsAdminSearch {
   q?: string
-  kind?: string
-  status?: string
+  kind?: (typeof TOOL_KINDS)[number]
+  status?: (typeof TOOL_STATES)[number]
   open?: string
 }
 
 export const toolsAdminSearch = (raw: Raw): ToolsAdminSearch => ({
   q: text(raw, 'q'),
-  kind: text(raw, 'kind'),
-  status: text(raw, 'status'),
+  kind: oneOf(raw, 'kind', TOOL_KINDS),
+  status: oneOf(raw, 'status', TOOL_STATES),
   open: text(raw, 'open'),
 })
 
 export const EDITOR_TABS = ['identity', 'visibility', 'schema', 'execution', 'versions'] as const
+export type EditorTab = (typeof EDITOR_TABS)[number]
 
+export const SCHEMA_SIDES = ['input', 'output', 'layout'] as const
+export type SchemaSide = (typeof SCHEMA_SIDES)[number]
+
+/** Which tab is open, which side of the schema is edited and how, and which versions are compared. */
 export interface ToolEditorSearch {
-  tab?: (typeof EDITOR_TABS)[number]
+  tab?: EditorTab
+  side?: SchemaSide
+  as?: 'json'
+  from?: string
+  to?: string
 }
 
 export const toolEditorSearch = (raw: Raw): ToolEditorSearch => ({
   tab: oneOf(raw, 'tab', EDITOR_TABS),
+  side: oneOf(raw, 'side', SCHEMA_SIDES),
+  as: oneOf(raw, 'as', ['json']),
+  from: text(raw, 'from'),
+  to: text(raw, 'to'),
 })

@@ -1,0 +1,39 @@
+import { Fragment, type ReactNode } from 'react'
+import { useTranslation } from 'react-i18next'
+
+import { duration, Moment } from '~/kit/time'
+import { useReason } from '../badges'
+import type { Tool } from '../types'
+
+export function Facts({ tool }: { tool: Tool }) {
+  const { t } = useTranslation('admin')
+  const reason = useReason()
+  const yes = (is: boolean) => t(is ? 'yes' : 'no')
+  const level = tool.permission_level
+  const facts: [string, ReactNode][] = [
+    [
+      t('drawer.available'),
+      tool.available ? yes(true) : `${yes(false)}: ${reason(tool.unavailable_reason ?? '')}`,
+    ],
+    [t('list.kind'), t(`kind.${tool.kind}`)],
+    [t('drawer.version'), tool.version],
+    [t('editor.category'), tool.category],
+    [t('editor.tags'), tool.tags.join(', ') || '–'],
+    [t('editor.permission_level'), level ? t(`level.${level}`) : t('level.none')],
+    [t('editor.permission_policy'), t(`policy.${tool.permission_policy ?? 'derived'}`)],
+    [t('editor.required_permission'), tool.required_permission ?? '–'],
+    [t('editor.implementation_type'), tool.implementation_type],
+    [t('editor.timeout'), duration(tool.timeout_ms)],
+    [t('drawer.published'), tool.published_at ? <Moment at={tool.published_at} /> : '–'],
+  ]
+  return (
+    <dl className="grid grid-cols-[auto_minmax(0,1fr)] gap-x-4 gap-y-1.5">
+      {facts.map(([name, value]) => (
+        <Fragment key={name}>
+          <dt className="text-muted">{name}</dt>
+          <dd className="break-words">{value}</dd>
+        </Fragment>
+      ))}
+    </dl>
+  )
+}
