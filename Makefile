@@ -7,6 +7,7 @@ help: ## this list
 	@sed -n 's/^\([a-z]*\):.*## /make \1\t/p' $(MAKEFILE_LIST)
 
 run: ## start the server
+	cargo xtask web
 	cargo run --profile fast -p tw-server -- serve
 
 test: ## everything that must hold before a change lands

@@ -2,14 +2,18 @@ import './app.css'
 
 import { QueryClientProvider } from '@tanstack/react-query'
 import { RouterProvider } from '@tanstack/react-router'
+import { setNonce } from 'get-nonce'
 import { StrictMode } from 'react'
 import { createRoot } from 'react-dom/client'
 
 import { queryClient } from '~/api/client'
 import { startTexts } from '~/i18n'
 import { Toasts } from '~/kit/toast'
+import { nonce } from '~/nonce'
 import { router } from '~/router'
 
+// Menus and dialogs keep the page behind them from scrolling by a style element of their own.
+setNonce(nonce)
 await startTexts()
 
 const root = document.getElementById('root')

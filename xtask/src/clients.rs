@@ -1,7 +1,7 @@
 //! The clients of others that the tests talk to the server with.
 
 use std::{
-    env, fs,
+    fs,
     path::{Path, PathBuf},
     process::Command,
 };
@@ -9,7 +9,7 @@ use std::{
 use anyhow::{Context, Result, ensure};
 
 use crate::{
-    steps::succeed,
+    steps::{succeed, target},
     tools::{as_root, works},
 };
 
@@ -19,8 +19,7 @@ pub(crate) const CLIENTS: &str = "TW_TEST_CLIENTS";
 /// Installs what the lists in `crates/tw-it/clients` name, unless that is there already. Returns the folder.
 pub(crate) fn install(root: &Path) -> Result<PathBuf> {
     let lists = root.join("crates/tw-it/clients");
-    let target = env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), PathBuf::from);
-    let folder = target.join("clients");
+    let folder = target(root).join("clients");
     python(&lists.join("python"), &folder.join("python"))?;
     typescript(&lists.join("typescript"), &folder.join("typescript"))?;
     Ok(folder)

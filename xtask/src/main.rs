@@ -14,6 +14,7 @@ mod postgres;
 mod steps;
 mod tidy;
 mod tools;
+mod web;
 
 use std::{
     env,
@@ -28,6 +29,8 @@ cargo xtask test [-- ARGS…]     everything: tools, format, lints, tidy, tests 
 cargo xtask check               format, lints and tidy only
 cargo xtask tidy                the house rules only
 cargo xtask with-pg -- CMD…     run a command with a PostgreSQL cluster named in TW_TEST_PG
+cargo xtask web                 build the web app, if it is not built
+cargo xtask browse              the pages in a real browser
 cargo xtask bench [-- ARGS…]    the benchmarks
 cargo xtask soak [-- ARGS…]     the long tests, with a cluster
 
@@ -51,6 +54,8 @@ fn run(root: &Path, args: &[String]) -> Result<()> {
         ("test", _) => steps::test(root, rest),
         ("check", []) => steps::check(root),
         ("tidy", []) => tidy::run(root),
+        ("web", []) => web::build(root),
+        ("browse", []) => steps::browse(root),
         ("with-pg", [program, args @ ..]) => steps::with_pg(root, program, args),
         ("bench", _) => steps::bench(root, rest),
         ("soak", _) => steps::soak(root, rest),

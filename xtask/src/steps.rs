@@ -2,14 +2,14 @@
 
 use std::{
     env,
-    path::Path,
+    path::{Path, PathBuf},
     process::Command,
     time::{Duration, Instant},
 };
 
 use anyhow::{Context, Result, ensure};
 
-use crate::{clients, postgres::Cluster, tidy, tools};
+use crate::{clients, postgres::Cluster, tidy, tools, web};
 
 /// Where the tests look for PostgreSQL.
 const CLUSTER: &str = "TW_TEST_PG";
@@ -30,11 +30,23 @@ pub(crate) fn test(root: &Path, args: &[String]) -> Result<()> {
         succeed(command.env(clients::CLIENTS, &clients))
     })?;
     drop(cluster);
+    if args.is_empty() {
+        browse(root)?;
+    }
     println!("[test] everything holds ({})", seconds(started.elapsed()));
     Ok(())
 }
 
+/// The pages in a real browser, against a program that is built if it is not.
+pub(crate) fn browse(root: &Path) -> Result<()> {
+    step("web app", || web::build(root))?;
+    step("server", || succeed(cargo(root).args(["build", "--package", "tw-server", "--locked"])))?;
+    step("browser", || web::browse(root, &target(root).join("debug/toolwright")))
+}
+
 pub(crate) fn check(root: &Path) -> Result<()> {
+    step("web app", || web::build(root))?;
+    step("web checks", || web::check(root))?;
     step("format", || succeed(cargo(root).args(["fmt", "--all", "--check"])))?;
     let clippy = ["clippy", "--workspace", "--all-targets", "--locked", "--", "-D", "warnings"];
     step("lints", || succeed(cargo(root).args(clippy)))?;
@@ -52,6 +64,7 @@ pub(crate) fn with_pg(root: &Path, program: &str, args: &[String]) -> Result<()>
 
 pub(crate) fn bench(root: &Path, args: &[String]) -> Result<()> {
     tools::install_postgres()?;
+    step("web app", || web::build(root))?;
     // The program starts the others itself, and a cluster that flushes, unlike the one for tests.
     let build = ["build", "--profile", "fast", "--package", "tw-bench", "--bins", "--locked"];
     step("build", || succeed(cargo(root).args(build)))?;
@@ -61,6 +74,7 @@ pub(crate) fn bench(root: &Path, args: &[String]) -> Result<()> {
 
 pub(crate) fn soak(root: &Path, args: &[String]) -> Result<()> {
     step("tools", tools::install_missing)?;
+    step("web app", || web::build(root))?;
     let cluster = start_cluster()?;
     let nextest = ["nextest", "run", "--workspace", "--locked", "--run-ignored", "only", "--profile", "soak"];
     step("soak", || {
@@ -68,6 +82,11 @@ pub(crate) fn soak(root: &Path, args: &[String]) -> Result<()> {
         command.args(nextest).args(args).env(CLUSTER, cluster.url("postgres")).env("TW_SOAK", "1");
         succeed(&mut command)
     })
+}
+
+/// Where cargo puts what it builds.
+pub(crate) fn target(root: &Path) -> PathBuf {
+    env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), PathBuf::from)
 }
 
 fn start_cluster() -> Result<Cluster> {

@@ -10,6 +10,7 @@ mod auth;
 mod body;
 mod front;
 mod idempotent;
+mod pages;
 mod problem;
 mod query;
 mod routes;
@@ -63,6 +64,7 @@ pub fn router(engine: Engine, settings: Settings, others: axum::Router) -> axum:
     let (router, _) = routes::routes().split_for_parts();
     front::wrap(
         router
+            .merge(pages::routes())
             .merge(others.with_state(()))
             .fallback(problem::no_such_path)
             .method_not_allowed_fallback(problem::no_such_method),

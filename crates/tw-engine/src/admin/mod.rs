@@ -5,7 +5,6 @@ mod explain;
 mod keys;
 mod manage;
 mod operator;
-mod overrides;
 mod passwords;
 mod people;
 mod sign_in;

@@ -63,15 +63,9 @@ pub(crate) async fn docs() -> Response {
     page("text/html; charset=utf-8", include_str!("../docs_page/index.html"))
 }
 
-/// Where a one-time sign-in link leads. Opening it uses nothing up; its button does.
-pub(crate) async fn sign_in_page() -> Response {
-    page("text/html; charset=utf-8", include_str!("../docs_page/sign-in.html"))
-}
-
 pub(crate) async fn docs_file(file: std::result::Result<Path<String>, PathRejection>) -> Result<Response> {
     match file.as_deref().map(String::as_str).unwrap_or_default() {
         "docs.js" => Ok(page("text/javascript; charset=utf-8", include_str!("../docs_page/docs.js"))),
-        "sign-in.js" => Ok(page("text/javascript; charset=utf-8", include_str!("../docs_page/sign-in.js"))),
         "docs.css" => Ok(page("text/css; charset=utf-8", include_str!("../docs_page/docs.css"))),
         _ => Err(Problem::new(Code::NotFound, "there is no such file")),
     }

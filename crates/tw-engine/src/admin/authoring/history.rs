@@ -6,7 +6,10 @@ use tw_model::{Definition, Timestamp};
 use tw_schema::{Bump, Comparison, compare};
 use tw_store::{Note, Snapshot, ToolVersion};
 
-use super::{failed, parse, shown_definition};
+use super::{
+    edit::shown_definition,
+    read::{failed, parse},
+};
 use crate::{
     Engine,
     admin::tools::find,

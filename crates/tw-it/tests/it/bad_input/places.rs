@@ -163,7 +163,7 @@ on_both! {
         let (scene, mut report) = (Scene::on(db).await, Report::default());
         let before = scene.census().await;
         for target in [
-            "/",
+            "/nothing",
             "/api",
             "/api/",
             "/api/me/",

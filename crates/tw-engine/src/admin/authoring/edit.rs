@@ -1,0 +1,155 @@
+//! One change to a tool of the tenant's own: read it, plan, check, write, and again if others came first.
+
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+use tw_model::{Caller, Definition, Timestamp, ToolId, ToolStatus, redacted};
+use tw_schema::Digest;
+use tw_store::{Changed, Claim, Left, NewAudit, Note, StoredTool, moment_after};
+
+use super::{Asked, by, mark, names::shares_a_name, read::checked};
+use crate::{
+    Engine,
+    admin::tools::Listed,
+    catalogue::View,
+    error::{Error, Result},
+};
+
+/// How often a change is tried again that somebody else came before.
+pub(super) const TRIES: usize = 16;
+
+/// What is to become of a tool.
+pub(super) struct Edit {
+    /// The tool afterwards, but for what follows from `notes`.
+    pub(super) after: StoredTool,
+    /// What it would say, to be checked as a whole: saved by a `Save`, else only looked at.
+    pub(super) definition: Option<Definition>,
+    /// What it leaves in the history: a save is one revision more, what is published goes live.
+    pub(super) notes: &'static [Note],
+    pub(super) action: &'static str,
+    /// Whether it could claim names that belong to others.
+    pub(super) claims_names: bool,
+}
+
+impl Engine {
+    /// Changes a tool of the tenant's own as `plan` says, given how it is found.
+    pub(super) async fn edit_own(
+        &self,
+        caller: &Caller,
+        id: ToolId,
+        asked: Asked<'_>,
+        plan: impl Fn(&StoredTool, &View) -> Result<Edit> + Send,
+    ) -> Result<()> {
+        for _ in 0..TRIES {
+            let (stored, view) = self.stored(caller, id, asked).await?;
+            let mut edit = plan(&stored, &view)?;
+            if let Some(definition) = edit.definition.take() {
+                let text = checked(&stored.slug, definition).await?;
+                if edit.notes.contains(&Note::Save) {
+                    edit.after.definition = text;
+                    edit.after.revision += 1;
+                }
+            }
+            if edit.notes.contains(&Note::Publish) {
+                go_live(&mut edit.after);
+            }
+            if self.write(caller, stored, edit, view.epoch, asked).await? {
+                self.inner.identity.epochs.ask(caller.tenant).await?;
+                return Ok(());
+            }
+        }
+        Err(busy())
+    }
+
+    /// The tool as it is now, if it is still as it was read, and the tenant as it is at least by now.
+    async fn stored(&self, caller: &Caller, id: ToolId, asked: Asked<'_>) -> Result<(StoredTool, Arc<View>)> {
+        let scope = self.inner.store.tenant(caller.tenant);
+        let stored = scope.custom_tool(id).await.map_err(Error::store("reading a tool"))?;
+        let stored = stored.ok_or_else(|| Error::ToolNotFound { tool: id.to_string() })?;
+        is_as_read(&mark(&stored), asked)?;
+        let view = self.inner.catalogue.view(caller.tenant, caller.epoch).await?;
+        Ok((stored, view))
+    }
+
+    /// Writes a change, unless somebody else came first: then `false`.
+    async fn write(
+        &self,
+        caller: &Caller,
+        before: StoredTool,
+        edit: Edit,
+        epoch: i64,
+        asked: Asked<'_>,
+    ) -> Result<bool> {
+        let Edit { mut after, notes, action, claims_names, .. } = edit;
+        after.updated = moment_after(before.updated);
+        let audit = NewAudit {
+            action: action.to_owned(),
+            object: format!("tool:{}", after.slug),
+            before: Some(audited(&before)),
+            after: (!after.is_deleted).then(|| audited(&after)),
+            note: None,
+        };
+        let hash = content_hash(&after.definition);
+        let is_taken_by = |other: &StoredTool| shares_a_name(&after, other);
+        let claim = claims_names.then_some(Claim { free_at: epoch, is_taken_by: &is_taken_by });
+        let left = Left { claim, notes, content_hash: &hash, audit };
+        let scope = self.inner.store.tenant(caller.tenant);
+        let by = by(caller, asked);
+        let changed = scope.update_tool(&after, before.updated, left, &by).await;
+        match changed.map_err(Error::store("changing a tool"))? {
+            Changed::Done(()) => Ok(true),
+            Changed::Stale(()) | Changed::Missing if asked.mark.is_some() => {
+                Err(Error::Stale { what: "tool" })
+            }
+            Changed::Stale(()) | Changed::Missing => Ok(false),
+        }
+    }
+
+    /// The tool as its author sees it after a change.
+    pub(super) async fn after_change(&self, caller: &Caller, name: &str) -> Result<Listed> {
+        let epoch = self.inner.identity.epochs.ask(caller.tenant).await?;
+        let view = self.inner.catalogue.view(caller.tenant, epoch).await?;
+        self.listed(&view, caller, name)
+    }
+}
+
+pub(in crate::admin) fn busy() -> Error {
+    Error::Conflict { why: "others keep changing the tool at this moment; try again".to_owned() }
+}
+
+pub(in crate::admin) fn is_as_read(mark: &str, asked: Asked<'_>) -> Result<()> {
+    match asked.mark {
+        Some(seen) if seen != mark => Err(Error::Stale { what: "tool" }),
+        _ => Ok(()),
+    }
+}
+
+pub(in crate::admin) fn go_live(stored: &mut StoredTool) {
+    stored.live = Some(Arc::clone(&stored.definition));
+    stored.live_version = Some(stored.version.clone());
+    stored.published = stored.published.or_else(|| Some(Timestamp::now()));
+    stored.switches.status = ToolStatus::Published;
+}
+
+/// The name of a content: equal text, equal name.
+pub(in crate::admin) fn content_hash(text: &str) -> String {
+    Digest::of(text.as_bytes()).to_string()
+}
+
+/// A tool as the audit log has it.
+pub(in crate::admin) fn audited(stored: &StoredTool) -> Value {
+    let definition = shown_definition(&stored.definition);
+    json!({
+        "version": stored.version, "live_version": stored.live_version, "revision": stored.revision,
+        "switches": stored.switches, "definition": definition,
+    })
+}
+
+/// A stored definition as it may be shown.
+pub(in crate::admin) fn shown_definition(text: &str) -> Value {
+    let mut definition: Value = serde_json::from_str(text).unwrap_or_default();
+    if let Some(implementation) = definition.get_mut("implementation") {
+        *implementation = redacted(implementation);
+    }
+    definition
+}

@@ -1,0 +1,171 @@
+//! What somebody sends, read as a whole: every fault is told, or a definition comes of it.
+
+use std::sync::Arc;
+
+use serde_json::Value;
+use tw_model::{Definition, Layer, Slug, Switches};
+use tw_schema::{Fault, canonical_manifest, canonical_patch};
+use tw_store::StoredTool;
+
+use super::{
+    draft::{self, Sent},
+    names::names_are_free,
+};
+use crate::{
+    admin::tools::shown_fields,
+    catalogue::View,
+    error::{Error, Result},
+};
+
+pub(super) const VERSION_FIRST: &str = "1.0.0";
+/// A number stands in headers, paths and file names.
+const VERSION_LEN_MAX: usize = 64;
+
+/// A definition that is to become a tool.
+pub(super) struct New {
+    pub(super) slug: Slug,
+    pub(super) definition: Definition,
+    pub(super) switches: Switches,
+    pub(super) version: String,
+    pub(super) publish: bool,
+}
+
+pub(in crate::admin) fn read_new(body: &Value) -> Result<New> {
+    let has_category = body.get("category").is_some();
+    let body = canonical_manifest(body).map_err(faulty)?;
+    let mut members = members(&body)?;
+    // One that was only made of the slug is no fault of the author's.
+    if !has_category && members.get("category").and_then(Value::as_str).is_none_or(draft::is_no_word) {
+        members.shift_remove("category");
+    }
+    let mut sent = Sent::new(members);
+    let (mut definition, mut switches) = (Definition::default(), Switches::default());
+    sent.drop_read_only(Layer::TenantCustom);
+    let publish = sent.take::<bool>("publish").flatten().unwrap_or(false);
+    let slug = read_slug(&mut sent);
+    let version = match sent.take::<String>("version").flatten() {
+        None => VERSION_FIRST.to_owned(),
+        Some(version) => {
+            if let Err(message) = read_version(&version) {
+                sent.say("/version", message);
+            }
+            version
+        }
+    };
+    sent.onto(&mut definition);
+    sent.switch(&mut switches);
+    sent.refuse_unknown();
+    if slug.is_none() && !sent.faults.iter().any(|fault| fault.path == "/slug") {
+        sent.say("/slug", "is needed");
+    }
+    let checked = slug.as_ref().map(|slug| draft::check(slug, &definition)).unwrap_or_default();
+    // What could not be read is told once.
+    for fault in checked {
+        if !sent.faults.iter().any(|told| told.path == fault.path) {
+            sent.faults.push(fault);
+        }
+    }
+    faultless(std::mem::take(&mut sent.faults))?;
+    let slug = slug.ok_or_else(|| Error::invalid("/slug", "is needed"))?;
+    Ok(New { slug, definition, switches, version, publish })
+}
+
+/// A number for a version, or what is wrong with it.
+pub(in crate::admin) fn read_version(text: &str) -> Result<semver::Version, String> {
+    if VERSION_LEN_MAX < text.len() {
+        return Err(format!("has at most {VERSION_LEN_MAX} characters"));
+    }
+    semver::Version::parse(text)
+        .map_err(|error| format!("`{text}` is not a semantic version such as 1.2.3: {error}"))
+}
+
+pub(in crate::admin) fn read_slug(sent: &mut Sent) -> Option<Slug> {
+    match sent.take::<String>("slug")??.parse() {
+        Ok(slug) => Some(slug),
+        Err(error) => {
+            sent.say("/slug", tw_model::SlugError::to_string(&error));
+            None
+        }
+    }
+}
+
+pub(in crate::admin) fn members(body: &Value) -> Result<serde_json::Map<String, Value>> {
+    body.as_object().cloned().ok_or_else(|| Error::invalid("", "is an object"))
+}
+
+/// A tool with a change to it, and what it would say, which is yet to be checked as a whole.
+pub(in crate::admin) fn with_change(
+    stored: &StoredTool,
+    view: &View,
+    body: &Value,
+) -> Result<(StoredTool, Definition)> {
+    let mut after = stored.clone();
+    let mut definition: Definition = parse(&stored.definition)?;
+    let shown = shown_fields(definition.authored.fields.as_ref(), &definition.input_schema);
+    let body = draft::without_echoes(body, &definition.input_schema, shown.as_ref());
+    let body = canonical_patch(&body).map_err(faulty)?;
+    let mut sent = Sent::new(members(&body)?);
+    sent.drop_read_only(Layer::TenantCustom);
+    let _ = sent.take::<bool>("publish");
+    if let Some(slug) = read_slug(&mut sent)
+        && slug.key() != stored.slug.key()
+    {
+        sent.say("/slug", "cannot be changed; clone the tool under another one");
+    }
+    if let Some(Some(version)) = sent.take::<String>("version")
+        && version != stored.version
+    {
+        sent.say("/version", "is changed by `POST /api/tools/{tool}/version?new_version=X.Y.Z`");
+    }
+    sent.onto(&mut definition);
+    sent.switch(&mut after.switches);
+    sent.refuse_unknown();
+    faultless(sent.faults)?;
+    names_are_free(view, stored.id, &definition)?;
+    Ok((after, definition))
+}
+
+/// A definition as it is stored, if nothing is wrong with it. The order of its properties is the
+/// author's.
+pub(in crate::admin) async fn checked(slug: &Slug, definition: Definition) -> Result<Arc<str>> {
+    let slug = slug.clone();
+    let check = move || (draft::check(&slug, &definition), as_text(&definition));
+    let (faults, text) = off_the_runtime(check).await?;
+    faultless(faults)?;
+    Ok(text)
+}
+
+pub(in crate::admin) fn as_text(definition: &Definition) -> Arc<str> {
+    serde_json::to_string(definition).expect("a definition is plain JSON").into()
+}
+
+/// A hostile schema takes a while to be refused, and nobody else should wait for that.
+pub(in crate::admin) async fn off_the_runtime<T: Send + 'static>(
+    check: impl FnOnce() -> T + Send + 'static,
+) -> Result<T> {
+    tokio::task::spawn_blocking(check).await.map_err(|_| failed("checking a definition"))
+}
+
+/// For work of our own that came to no end.
+pub(super) fn failed(doing: &'static str) -> Error {
+    Error::Store { doing, source: tw_store::Error::Corrupt { what: format!("{doing} broke off") } }
+}
+
+pub(in crate::admin) fn faulty(mut faults: Vec<Fault>) -> Error {
+    faults.truncate(tw_schema::FAULTS_MAX);
+    let first = faults.first().map_or_else(String::new, |fault| {
+        format!("`{}` {}", fault.path.trim_start_matches('/'), fault.message)
+    });
+    Error::InvalidParams { what: first, faults }
+}
+
+pub(in crate::admin) fn faultless(faults: Vec<Fault>) -> Result<()> {
+    if faults.is_empty() { Ok(()) } else { Err(faulty(faults)) }
+}
+
+pub(in crate::admin) fn parse<T: serde::de::DeserializeOwned>(text: &str) -> Result<T> {
+    serde_json::from_str(text).map_err(|error| Error::Store {
+        doing: "reading a definition",
+        source: tw_store::Error::Corrupt { what: error.to_string() },
+    })
+}

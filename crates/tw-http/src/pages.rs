@@ -1,0 +1,89 @@
+//! The web app. Its files are part of the program; whatever page is asked for, the browser gets the one
+//! document, and the app in it reads the address.
+
+use std::borrow::Cow;
+
+use axum::{
+    Router,
+    extract::{Path, rejection::PathRejection},
+    http::{HeaderValue, header},
+    response::{IntoResponse, Response},
+    routing::get,
+};
+use rust_embed::{EmbeddedFile, RustEmbed};
+use tower_http::compression::CompressionLayer;
+use tw_model::Code;
+use uuid::Uuid;
+
+use crate::{
+    App,
+    problem::{Problem, Result},
+};
+
+#[derive(RustEmbed)]
+#[folder = "../../web/dist"]
+struct Files;
+
+/// What the document has where the nonce of its answer belongs.
+const NONCE: &str = "__STYLE_NONCE__";
+/// Where the app's pages are. Below each of them the app itself knows what there is.
+const PAGES: &[&str] = &["/tools", "/runs", "/approvals", "/admin"];
+
+pub(crate) fn routes() -> Router<App> {
+    let mut router = Router::new()
+        .route("/", get(document))
+        .route("/sign-in", get(document))
+        .route("/assets/{file}", get(asset))
+        .route("/theme.js", get(async || file("theme.js", "no-cache")))
+        .route("/favicon.svg", get(async || file("favicon.svg", "max-age=86400")));
+    for page in PAGES {
+        router = router.route(page, get(document)).route(&format!("{page}/{{*rest}}"), get(document));
+    }
+    router.layer(CompressionLayer::new())
+}
+
+async fn document() -> Result<Response> {
+    let EmbeddedFile { data, .. } = Files::get("index.html").ok_or_else(missing)?;
+    let text = str::from_utf8(&data).map_err(|_| Problem::new(Code::Internal, "the app is not text"))?;
+    let nonce = Uuid::new_v4().simple().to_string();
+    let policy = format!(
+        "default-src 'none'; script-src 'self'; style-src 'self' 'nonce-{nonce}'; img-src 'self'; \
+         font-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+    );
+    let policy = HeaderValue::from_str(&policy).expect("a nonce is made of hexadecimal digits");
+    let html = [(header::CONTENT_TYPE, "text/html; charset=utf-8"), (header::CACHE_CONTROL, "no-store")];
+    let mut response = (html, text.replace(NONCE, &nonce)).into_response();
+    response.headers_mut().insert(header::CONTENT_SECURITY_POLICY, policy);
+    Ok(response)
+}
+
+async fn asset(name: std::result::Result<Path<String>, PathRejection>) -> Result<Response> {
+    let Path(name) = name.map_err(|_| missing())?;
+    // The name has the hash of what is in it.
+    file(&format!("assets/{name}"), "public, max-age=31536000, immutable")
+}
+
+fn file(name: &str, keep: &'static str) -> Result<Response> {
+    let EmbeddedFile { data, .. } = Files::get(name).ok_or_else(missing)?;
+    let data = match data {
+        Cow::Borrowed(bytes) => bytes.into_response(),
+        Cow::Owned(bytes) => bytes.into_response(),
+    };
+    let headers = [(header::CONTENT_TYPE, content_type(name)), (header::CACHE_CONTROL, keep)];
+    Ok((headers, data).into_response())
+}
+
+fn content_type(name: &str) -> &'static str {
+    match name.rsplit_once('.').map_or("", |(_, ending)| ending) {
+        "js" => "text/javascript; charset=utf-8",
+        "css" => "text/css; charset=utf-8",
+        "svg" => "image/svg+xml",
+        "woff2" => "font/woff2",
+        "json" => "application/json",
+        _ => "application/octet-stream",
+    }
+}
+
+fn missing() -> Problem {
+    Problem::new(Code::NotFound, "there is no such file")
+}

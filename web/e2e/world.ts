@@ -1,0 +1,132 @@
+import { AxeBuilder } from '@axe-core/playwright'
+import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
+
+import { Server } from './server'
+
+const FLAGS = [
+  '--no-sandbox',
+  '--disable-gpu',
+  '--disable-quic',
+  '--no-first-run',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+]
+
+/**
+ * A server and a browser for the tests of one file. Anything a page complains about, a violation of the
+ * content security policy or an error on the console, fails the test it happened in.
+ *
+ *     const world = useWorld()
+ *     test('…', async () => { const page = await world.signedIn() … })
+ */
+export function useWorld() {
+  const world = new World()
+  beforeAll(() => world.start())
+  afterEach(() => world.afterTest())
+  afterAll(() => world.end())
+  return world
+}
+
+export interface Look {
+  theme?: 'light' | 'dark'
+  width?: number
+  height?: number
+}
+
+class World {
+  server!: Server
+  private browser!: Browser
+  private cookies?: Awaited<ReturnType<BrowserContext['storageState']>>
+  private contexts: BrowserContext[] = []
+  private complaints: string[] = []
+  private expected: RegExp[] = []
+
+  async start() {
+    this.server = await Server.start()
+    this.browser = await chromium.launch({ executablePath: '/usr/bin/chromium', args: FLAGS })
+  }
+
+  /** A page of a person who has signed in by the one-time link; the first one uses it up. */
+  async signedIn(look: Look = {}): Promise<Page> {
+    if (!this.cookies) {
+      const page = await this.stranger()
+      await page.goto(this.server.link)
+      await page.getByRole('button', { name: 'Sign in' }).click()
+      await page.getByRole('heading', { level: 1 }).waitFor()
+      await page.waitForURL('**/tools**')
+      this.cookies = await page.context().storageState()
+    }
+    return this.open(look, this.cookies)
+  }
+
+  /** A page of somebody who has not. */
+  stranger(look: Look = {}): Promise<Page> {
+    return this.open(look)
+  }
+
+  private async open(look: Look, storageState?: World['cookies']): Promise<Page> {
+    const context = await this.browser.newContext({
+      baseURL: this.server.url,
+      colorScheme: look.theme ?? 'light',
+      viewport: { width: look.width ?? 1280, height: look.height ?? 900 },
+      locale: 'en-GB',
+      permissions: ['clipboard-read', 'clipboard-write'],
+      reducedMotion: 'reduce',
+      storageState,
+    })
+    this.contexts.push(context)
+    const page = await context.newPage()
+    page.on('pageerror', (error) => this.complaints.push(`error: ${error.message}`))
+    page.on('console', (message) => {
+      if (message.type() === 'error') this.complaints.push(`console: ${message.text()}`)
+    })
+    return page
+  }
+
+  /** Lets the test go on although the console says this, such as that a request was refused. */
+  expectComplaint(pattern: RegExp) {
+    this.expected.push(pattern)
+  }
+
+  async afterTest() {
+    const complaints = this.complaints.filter(
+      (text) => !this.expected.some((known) => known.test(text)),
+    )
+    this.complaints = []
+    this.expected = []
+    await Promise.all(this.contexts.map((context) => context.close()))
+    this.contexts = []
+    expect(complaints).toEqual([])
+  }
+
+  async end() {
+    await this.browser?.close()
+    await this.server?.end()
+  }
+}
+
+/** Everyone can use the page as it stands now, as far as axe can tell, in both themes. */
+export async function expectAccessible(page: Page) {
+  for (const theme of ['light', 'dark'] as const) {
+    await page.emulateMedia({ colorScheme: theme })
+    await page.evaluate(
+      (dark) => document.documentElement.classList.toggle('dark', dark),
+      theme === 'dark',
+    )
+    const { violations } = await new AxeBuilder({ page }).analyze()
+    const told = violations.map(
+      ({ id, nodes }) => `${theme} ${id}: ${nodes.map((node) => node.html).join(' | ')}`,
+    )
+    expect(told).toEqual([])
+  }
+}
+
+/** The page does not scroll sideways. */
+export async function expectNoSidewaysScroll(page: Page) {
+  const [content, window] = await page.evaluate(() => [
+    document.documentElement.scrollWidth,
+    document.documentElement.clientWidth,
+  ])
+  expect(content).toBeLessThanOrEqual(window ?? 0)
+}
