@@ -43,7 +43,9 @@ export function axes(kind: 'line' | 'bar', drawing: Drawing): EChartsCoreOption 
     boundaryGap: kind === 'bar',
     axisLabel: {
       color: ink.muted,
-      ...(lying ? { width: LABEL_WIDTH, overflow: 'break' } : { hideOverlap: true }),
+      ...(lying
+        ? { width: LABEL_WIDTH, overflow: 'break', lineHeight: 14 }
+        : { hideOverlap: true }),
     },
     axisLine: { lineStyle: { color: ink.muted }, onZero: false },
     axisTick: { show: false },
@@ -57,18 +59,14 @@ export function axes(kind: 'line' | 'bar', drawing: Drawing): EChartsCoreOption 
     axisLabel: { color: ink.muted, formatter: (value: number) => short(value) },
     splitLine: { lineStyle: { color: ink.line } },
     name: unit && axisUnit(unit, currency),
-    nameTextStyle: { color: ink.muted, align: lying ? 'right' : 'left' },
-    nameLocation: 'end',
+    nameTextStyle: { color: ink.muted, align: lying ? 'center' : 'left' },
+    nameLocation: lying ? 'middle' : 'end',
+    nameGap: lying ? 28 : 14,
   }
-  return {
+  const grid = { left: 8, right: 16, bottom: 28, containLabel: true }
+  const option = {
     ...common(drawing, series.lines.length),
-    grid: {
-      left: 8,
-      right: 16,
-      top: series.lines.length > 1 ? 56 : 32,
-      bottom: lying ? 8 : 28,
-      containLabel: true,
-    },
+    grid: { ...grid, top: series.lines.length > 1 ? 56 : 32 },
     xAxis: lying ? values : names,
     yAxis: lying ? names : values,
     series: series.lines.map(({ key, values }, index) => ({
@@ -86,6 +84,9 @@ export function axes(kind: 'line' | 'bar', drawing: Drawing): EChartsCoreOption 
       tooltip: { valueFormatter: (value: unknown) => told(value, key, hints, currency) },
     })),
   }
+  return onPhones(option, {
+    grid: { ...grid, top: series.lines.length > 1 ? 36 + LEGEND_LINE * series.lines.length : 32 },
+  })
 }
 
 /** A radar: one corner per category, one area per line. */
@@ -95,19 +96,19 @@ export function radar(drawing: Drawing, bounds: { min?: number; max?: number }):
   const all = series.lines.flatMap(({ values }) => values).filter((value) => value !== null)
   const max = bounds.max ?? Math.max(...all, 0)
   const min = bounds.min ?? Math.min(...all, 0)
-  return {
+  const option = {
     ...common(drawing, series.lines.length),
     tooltip: { ...tooltip(theme), trigger: 'item' },
     radar: {
       center: ['50%', '54%'],
-      radius: '64%',
+      radius: '70%',
       // A radar without extent cannot be drawn.
       indicator: words(series, hints).map((name) => ({
         name,
         min,
         max: max > min ? max : min + 1,
       })),
-      axisName: { color: ink.text, width: 90, overflow: 'break' },
+      axisName: { color: ink.text, width: 76, overflow: 'break' },
       splitLine: { lineStyle: { color: ink.line } },
       axisLine: { lineStyle: { color: ink.line } },
       splitArea: { show: false },
@@ -133,6 +134,20 @@ export function radar(drawing: Drawing, bounds: { min?: number; max?: number }):
       },
     ],
   }
+  return onPhones(option, { radar: { radius: '48%' } })
+}
+
+const NARROW = 480
+const LEGEND_LINE = 22
+
+/** On a narrow page the legend stands in a column, and `changes` make room for it. */
+function onPhones(option: EChartsCoreOption, changes: EChartsCoreOption): EChartsCoreOption {
+  return {
+    baseOption: option,
+    media: [
+      { query: { maxWidth: NARROW }, option: { ...changes, legend: { orient: 'vertical' } } },
+    ],
+  }
 }
 
 function common({ theme, description }: Drawing, lines: number): EChartsCoreOption {
@@ -140,7 +155,7 @@ function common({ theme, description }: Drawing, lines: number): EChartsCoreOpti
   return {
     animation: !matchMedia('(prefers-reduced-motion: reduce)').matches,
     animationDuration: 300,
-    textStyle: { color: ink.text, fontFamily: 'inherit' },
+    textStyle: { color: ink.text, fontFamily: getComputedStyle(document.body).fontFamily },
     aria: { enabled: true, label: { description }, decal: { show: lines > 1 } },
     legend: {
       show: lines > 1,

@@ -13,6 +13,9 @@ import { label } from './words'
 /** More rows at once make a page slow to draw and slow to read. */
 const PAGE = 100
 
+/** Text this long needs a wide column, or its row gets as tall as the page. */
+const LONG_TEXT = 30
+
 interface Props {
   table: Table
   /** What is known about one row. */
@@ -138,7 +141,8 @@ function Row({ row, columns, hints }: { row: JsonObject; columns: string[]; hint
             key={column}
             className={cn('px-3 py-1.5 align-top', {
               'text-right whitespace-nowrap': typeof value === 'number',
-              'max-w-96 min-w-24': typeof value !== 'number',
+              'max-w-96': typeof value !== 'number',
+              'min-w-56': typeof value === 'string' && value.length > LONG_TEXT,
             })}
           >
             <Value value={value} hints={hints.below(column)} depth={2} />

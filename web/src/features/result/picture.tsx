@@ -77,10 +77,10 @@ function Drawn({ block, series }: { block: Block; series: Series }) {
 }
 
 function heightOf({ kind, config }: Block, { categories, lines }: Series): number {
-  if (kind === 'radar') return 340
+  if (kind === 'radar') return 380
   const lying = config.chart === 'bar' && categories.some((name) => name.length > 12)
   if (!lying) return 280
-  return Math.max(200, 80 + categories.length * (16 + lines.length * 14))
+  return Math.max(200, 110 + categories.length * (16 + lines.length * 14))
 }
 
 /** What a chart shows, in a sentence per line. */

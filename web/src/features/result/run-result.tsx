@@ -49,7 +49,9 @@ export function RunResult({ run, tool, level = 3 }: RunResultProps) {
         <div className="flex flex-wrap items-center gap-x-3 gap-y-1">
           <RunStatus status={status} />
           {hasEnded(status) && typeof duration_ms === 'number' && (
-            <span className="text-xs text-muted">{t('took', { time: duration(duration_ms) })}</span>
+            <span className="text-xs text-muted">
+              {duration_ms < 1 ? t('took_no_time') : t('took', { time: duration(duration_ms) })}
+            </span>
           )}
           {hasOutput && (
             <Button

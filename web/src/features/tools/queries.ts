@@ -1,0 +1,30 @@
+import { queryOptions } from '@tanstack/react-query'
+
+import { api, body } from '~/api/client'
+import type { components } from '~/api/schema'
+import type { Run } from '~/features/runs/queries'
+
+export type Tool = components['schemas']['ToolView']
+export type Answer = components['schemas']['RunAnswer']
+
+/** A tool whole, with its schemas. */
+export const tool = (slug: string) =>
+  queryOptions({
+    queryKey: ['tools', 'whole', slug],
+    queryFn: () => body(api.GET('/api/tools/{tool}', { params: { path: { tool: slug } } })),
+    staleTime: 30_000,
+  })
+
+const NEWEST = 10
+
+/** The newest runs of a tool that one may see. */
+export const runsOfTool = (slug: string) =>
+  queryOptions({
+    queryKey: ['runs', 'of-tool', slug],
+    queryFn: async () => {
+      const query = { tool: slug, limit: NEWEST }
+      const page = (await body(api.GET('/api/runs', { params: { query } }))) as unknown
+      return page as { items: Run[]; next_cursor?: string | null }
+    },
+    staleTime: 0,
+  })

@@ -1,0 +1,105 @@
+import { Link } from '@tanstack/react-router'
+import type { Ref } from 'react'
+import { useTranslation } from 'react-i18next'
+
+import { Problem } from '~/api/problem'
+import { RunResult } from '~/features/result/run-result'
+import { CopyButton } from '~/kit/copy'
+import { Empty, Fault, Skeleton } from '~/kit/states'
+import type { Tool } from './queries'
+import { Lost, ToolProgress } from './tool-progress'
+import type { useShownRun } from './tool-shown-run'
+import type { Start } from './tool-start'
+
+interface Props {
+  ref: Ref<HTMLElement>
+  tool: Tool
+  start: Start
+  shown: ReturnType<typeof useShownRun>
+  onGiveUp: () => void
+}
+
+/** The panel beside the form. */
+export function ToolResult({ ref, tool, start, shown, onGiveUp }: Props) {
+  const { t } = useTranslation('tool')
+  const { run } = shown
+  return (
+    <section
+      ref={ref}
+      tabIndex={-1}
+      aria-labelledby="result"
+      aria-busy={start.state !== 'idle' || shown.open}
+      className="grid min-w-0 scroll-mt-20 gap-4 rounded-lg border border-line p-4 outline-none sm:p-5"
+    >
+      <div className="flex flex-wrap items-center justify-between gap-2">
+        <h2 id="result" className="text-base font-semibold">
+          {t('result')}
+        </h2>
+        {run && (
+          <span className="flex items-center gap-1">
+            <Link to="/runs/$id" params={{ id: run.run_id }} className="text-accent underline">
+              {t('details')}
+            </Link>
+            <CopyButton text={run.run_id} name={t('copy_run_id')} />
+          </span>
+        )}
+      </div>
+      <Announcement start={start} shown={shown} />
+      <Content tool={tool} start={start} shown={shown} onGiveUp={onGiveUp} />
+    </section>
+  )
+}
+
+function Content({ tool, start, shown, onGiveUp }: Omit<Props, 'ref'>) {
+  const { t } = useTranslation('tool')
+  const { run, record } = shown
+  if (start.state === 'lost') return <Lost onGiveUp={onGiveUp} />
+  if (start.error !== undefined) return <Refused error={start.error} />
+  if (start.state === 'asking') return <Skeleton className="h-40" />
+  if (shown.foreign) return <Empty title={t('foreign_run')} />
+  if (run && shown.open) {
+    const startedAt = record ? new Date(record.started_at).getTime() : Date.now()
+    return <ToolProgress run={run} startedAt={startedAt} text={shown.text} lost={shown.lost} />
+  }
+  if (run) return <RunResult run={run} tool={tool} />
+  if (shown.error) return <Fault error={shown.error} onRetry={shown.retry} />
+  return <Empty title={t('no_result')}>{t('no_result_hint')}</Empty>
+}
+
+/** The server did not run the tool, and says why; where the fields are at fault, they say it, too. */
+function Refused({ error }: { error: unknown }) {
+  const { t } = useTranslation('tool')
+  const faulty = error instanceof Problem && error.errors.length > 0
+  return (
+    <div className="grid gap-2">
+      <Fault error={error} />
+      {faulty && <p className="text-muted">{t('see_fields')}</p>}
+      {error instanceof Problem && /^[A-Z_]+$/.test(error.code) && error.status > 0 && (
+        <p className="text-xs text-muted">
+          <a
+            href={`/docs/errors/${error.code}`}
+            target="_blank"
+            rel="noreferrer"
+            className="underline"
+          >
+            {t('about_code', { code: error.code })}
+          </a>
+        </p>
+      )}
+    </div>
+  )
+}
+
+/** What a screen reader says when something changes. */
+function Announcement({ start, shown }: Pick<Props, 'start' | 'shown'>) {
+  const { t } = useTranslation(['tool', 'result'])
+  const { run } = shown
+  const status = run ? t(`result:status.${run.status}`) : ''
+  const said = run?.summary || run?.error
+  const text = start.state === 'asking' ? t('result:status.running') : status
+  return (
+    <p role="status" className="sr-only">
+      {start.error === undefined && text && (said ? `${text}: ${said}` : text)}
+    </p>
+  )
+}
