@@ -1,0 +1,75 @@
+import { type Schema, validate, Validator } from '@cfworker/json-schema'
+
+import { isJson, type Json } from '../schema/json'
+import { useOurFormats } from './formats'
+import { isTame } from './patterns'
+
+/** One keyword that a value does not meet, as the interpreter tells it. */
+export interface Miss {
+  keyword: string
+  keywordLocation: string
+  instanceLocation: string
+  error: string
+}
+
+useOurFormats()
+
+/**
+ * Holds values against a schema without compiling it: the page's policy allows no eval.
+ *
+ * It is meant to say what the server says. What it cannot say here (a pattern that might take for
+ * ever, a schema that sends it in circles) counts as met, and the server has the last word.
+ */
+export class Checker {
+  private readonly validator: Validator | undefined
+
+  constructor(schema: unknown) {
+    const readable = checkable(schema)
+    try {
+      this.validator = new Validator(readable as Schema, '2020-12', false)
+    } catch {
+      this.validator = undefined
+    }
+  }
+
+  misses(value: unknown): Miss[] {
+    try {
+      return this.validator?.validate(value).errors ?? []
+    } catch {
+      return []
+    }
+  }
+}
+
+/** Whether a value meets a part of a prepared schema, whose references all lead to `#/$defs/…`. */
+export function meets(schema: unknown, value: unknown, defs: unknown): boolean {
+  const lookup: Record<string, Schema | boolean> = {}
+  for (const [name, target] of Object.entries(isJson(defs) ? defs : {})) {
+    lookup[`#/$defs/${name}`] = target as Schema
+  }
+  try {
+    return validate(value, schema as Schema, '2020-12', lookup).valid
+  } catch {
+    return false
+  }
+}
+
+/** A copy that the interpreter can read: it marks what it has read, and throws at some of it. */
+function checkable(schema: unknown): unknown {
+  if (Array.isArray(schema)) return schema.map(checkable)
+  if (!isJson(schema)) return schema
+  const out: Json = {}
+  for (const [name, value] of Object.entries(schema)) {
+    if (name === 'const' || name === 'enum' || name === 'default' || name === 'examples') {
+      out[name] = value
+    } else if (name === 'pattern' && typeof value === 'string') {
+      if (isTame(value)) out[name] = value
+    } else if (name === 'patternProperties' && isJson(value)) {
+      const tame = Object.entries(value).filter(([pattern]) => isTame(pattern))
+      out[name] = Object.fromEntries(tame.map(([pattern, part]) => [pattern, checkable(part)]))
+    } else {
+      out[name] = checkable(value)
+    }
+  }
+  return out
+}

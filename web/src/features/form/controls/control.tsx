@@ -1,0 +1,63 @@
+import { useTranslation } from 'react-i18next'
+
+import { AnyControl, JsonControl } from './any'
+import {
+  BooleanControl,
+  CheckboxesControl,
+  Fixed,
+  options,
+  RadioControl,
+  SelectControl,
+} from './choose'
+import { FileControl } from './file'
+import { choices, type Kind } from './kind'
+import { NumberControl, SliderControl } from './number'
+import { type ControlProps, shown } from './props'
+import { TagsControl } from './tags'
+import { PasswordControl, TextareaControl, TextControl } from './text'
+import { DateControl, DateTimeControl, TimeControl } from './time'
+
+/** The control for one part of the value. */
+export function Control({ kind, root, ...props }: ControlProps & { kind: Kind; root: unknown }) {
+  const { t } = useTranslation('form')
+  switch (kind) {
+    case 'boolean':
+      return <BooleanControl {...props} />
+    case 'checkboxes': {
+      const [entries = [], labels = []] = choices(props.schema, root)
+      return <CheckboxesControl {...props} entries={options(entries, labels)} />
+    }
+    case 'const':
+      return <Fixed {...props} text={shown(props.schema.const)} />
+    case 'null':
+      return <Fixed {...props} text={t('nothing')} />
+    case 'date':
+      return <DateControl {...props} />
+    case 'date-time':
+      return <DateTimeControl {...props} />
+    case 'time':
+      return <TimeControl {...props} />
+    case 'file':
+      return <FileControl {...props} />
+    case 'number':
+      return <NumberControl {...props} />
+    case 'slider':
+      return <SliderControl {...props} />
+    case 'password':
+      return <PasswordControl {...props} />
+    case 'radio':
+      return <RadioControl {...props} />
+    case 'select':
+      return <SelectControl {...props} />
+    case 'tags':
+      return <TagsControl {...props} />
+    case 'text':
+      return <TextControl {...props} />
+    case 'textarea':
+      return <TextareaControl {...props} />
+    case 'any':
+      return <AnyControl {...props} />
+    default:
+      return <JsonControl {...props} />
+  }
+}

@@ -1,0 +1,89 @@
+import { isJson, type Json, list, text } from '../schema/json'
+import { layers } from '../schema/layers'
+import type { FieldLook } from '../schema/ui'
+
+export type Kind =
+  | 'any'
+  | 'boolean'
+  | 'checkboxes'
+  | 'choice'
+  | 'const'
+  | 'date'
+  | 'date-time'
+  | 'file'
+  | 'json'
+  | 'list'
+  | 'null'
+  | 'number'
+  | 'object'
+  | 'password'
+  | 'radio'
+  | 'select'
+  | 'slider'
+  | 'tags'
+  | 'text'
+  | 'textarea'
+  | 'time'
+
+/** Text of more than this many characters gets several lines. */
+const LINE_MAX = 200
+/** So many choices fit under each other; more are picked one by one. */
+const BOXES_MAX = 30
+
+/** How a part of the form is shown, by its schema and by what the form spec wishes. */
+export function kindOf(schema: Json, look: FieldLook, root: unknown): Kind {
+  const variant = look.variant ?? text(schema['x-variant'])
+  if (schema.const !== undefined) return 'const'
+  if (Array.isArray(schema.enum))
+    return variant === 'radio' || variant === 'segmented' ? 'radio' : 'select'
+  if (schema['x-any']) return 'any'
+  switch (schema.type) {
+    case 'boolean':
+      return 'boolean'
+    case 'integer':
+    case 'number':
+      return isSlider(schema, variant) ? 'slider' : 'number'
+    case 'string':
+      return textKind(schema, look, variant)
+    case 'array':
+      return arrayKind(schema, variant, root)
+    case 'object':
+      return variant === 'json' ? 'json' : 'object'
+    case 'null':
+      return 'null'
+    default:
+      return schema.oneOf || schema.anyOf ? 'choice' : schema.allOf || schema.if ? 'object' : 'any'
+  }
+}
+
+function isSlider(schema: Json, variant: string | undefined): boolean {
+  const bounded = typeof schema.minimum === 'number' && typeof schema.maximum === 'number'
+  return bounded && (variant === 'slider' || variant === 'rating')
+}
+
+function textKind(schema: Json, look: FieldLook, variant: string | undefined): Kind {
+  if (look.upload || schema['x-toolwright-type'] === 'media') return 'file'
+  const format = text(schema.format)
+  if (format === 'date' || format === 'date-time' || format === 'time') return format
+  if (format === 'password' || variant === 'password') return 'password'
+  const lines = ['textarea', 'markdown', 'code'].includes(variant ?? '') || format === 'textarea'
+  const long = typeof schema.maxLength === 'number' && schema.maxLength > LINE_MAX && !format
+  const broken = [schema['x-default'], ...list(schema.examples)].some(
+    (entry) => typeof entry === 'string' && entry.includes('\n'),
+  )
+  return lines || long || broken || look.rows !== undefined ? 'textarea' : 'text'
+}
+
+function arrayKind(schema: Json, variant: string | undefined, root: unknown): Kind {
+  if (Array.isArray(schema.items)) return 'list'
+  const [entries] = choices(schema, root)
+  if (entries && variant !== 'list' && entries.length <= BOXES_MAX) return 'checkboxes'
+  const plain = layers(root, [schema.items]).some((layer) => layer.type === 'string')
+  return variant === 'tags' && plain ? 'tags' : 'list'
+}
+
+/** The choices for the items of an array, and their labels. */
+export function choices(schema: Json, root: unknown): [unknown[], unknown[]] | [] {
+  const holder = layers(root, [schema.items]).find((layer) => Array.isArray(layer.enum))
+  return isJson(holder) ? [list(holder.enum), list(holder['x-enum-labels'])] : []
+}

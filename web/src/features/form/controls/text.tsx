@@ -1,0 +1,106 @@
+import { Eye, EyeOff } from 'lucide-react'
+import { type ReactNode, useState } from 'react'
+import { useTranslation } from 'react-i18next'
+
+import { Button } from '~/kit/button'
+import { Input, Textarea } from '~/kit/field'
+import { list, text } from '../schema/json'
+import { aria, type ControlProps, shown } from './props'
+
+const TYPES: Record<string, string> = { email: 'email', uri: 'url', iri: 'url' }
+
+export function TextControl(props: ControlProps) {
+  const { id, schema, look, value, onChange, onBlur, readOnly } = props
+  const phone = schema['x-toolwright-type'] === 'phone'
+  const examples = list(schema.examples).filter((entry) => typeof entry === 'string')
+  const listId = examples.length > 0 && !readOnly ? `${id}-examples` : undefined
+  return (
+    <WithUnit {...props}>
+      <Input
+        id={id}
+        type={phone ? 'tel' : (TYPES[text(schema.format) ?? ''] ?? 'text')}
+        value={shown(value)}
+        readOnly={readOnly}
+        placeholder={look.placeholder ?? example(examples)}
+        list={listId}
+        onChange={(event) => onChange(event.target.value === '' ? undefined : event.target.value)}
+        onBlur={onBlur}
+        {...aria(props)}
+      />
+      {listId && (
+        <datalist id={listId}>
+          {examples.map((entry) => (
+            <option key={entry} value={entry} />
+          ))}
+        </datalist>
+      )}
+    </WithUnit>
+  )
+}
+
+function example(examples: string[]): string | undefined {
+  return examples[0]
+}
+
+export function TextareaControl(props: ControlProps) {
+  const { id, schema, look, value, onChange, onBlur, readOnly } = props
+  const code = (look.variant ?? schema['x-variant']) === 'code'
+  return (
+    <Textarea
+      id={id}
+      rows={look.rows ?? 4}
+      value={shown(value)}
+      readOnly={readOnly}
+      placeholder={look.placeholder ?? text(list(schema.examples)[0])}
+      spellCheck={code ? false : undefined}
+      className={code ? 'font-mono text-xs' : undefined}
+      onChange={(event) => onChange(event.target.value === '' ? undefined : event.target.value)}
+      onBlur={onBlur}
+      {...aria(props)}
+    />
+  )
+}
+
+export function PasswordControl(props: ControlProps) {
+  const { t } = useTranslation('form')
+  const { id, look, label, value, onChange, onBlur, readOnly } = props
+  const [open, setOpen] = useState(false)
+  const Icon = open ? EyeOff : Eye
+  return (
+    <div className="flex gap-2">
+      <Input
+        id={id}
+        type={open ? 'text' : 'password'}
+        autoComplete="off"
+        value={shown(value)}
+        readOnly={readOnly}
+        placeholder={look.placeholder}
+        onChange={(event) => onChange(event.target.value === '' ? undefined : event.target.value)}
+        onBlur={onBlur}
+        {...aria(props)}
+      />
+      <Button
+        size="icon"
+        aria-label={t(open ? 'conceal' : 'reveal', { label })}
+        aria-pressed={open}
+        onClick={() => setOpen(!open)}
+      >
+        <Icon aria-hidden />
+      </Button>
+    </div>
+  )
+}
+
+/** A control with its unit behind it. */
+export function WithUnit({ id, schema, look, children }: ControlProps & { children: ReactNode }) {
+  const unit = look.unit ?? text(schema['x-unit'])
+  if (!unit) return children
+  return (
+    <div className="flex items-center gap-2">
+      <div className="min-w-0 flex-1">{children}</div>
+      <span id={`${id}-unit`} className="max-w-32 shrink-0 truncate text-xs text-muted">
+        {unit}
+      </span>
+    </div>
+  )
+}

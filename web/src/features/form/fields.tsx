@@ -1,0 +1,70 @@
+// The index of the package also loads a validator that compiles code, for its own tests.
+import Form from '@rjsf/core/lib/components/Form.js'
+import type { ErrorSchema, RJSFSchema, UiSchema } from '@rjsf/utils'
+import { memo } from 'react'
+
+import { validator } from './check/adapter'
+import type { FormModel } from './model'
+import type { Json } from './schema/json'
+import { fields, templates } from './theme'
+import { mergeAllOf } from './theme/merge'
+import { ScopeContext } from './theme/scope'
+
+interface Props {
+  id: string
+  model: FormModel
+  draft: unknown
+  onEdit: (draft: unknown) => void
+  onBlur: (id: string) => void
+  faults: ErrorSchema
+  readOnly: boolean
+}
+
+/** What a form starts with is our business: it is the server's rule, not the library's. */
+const NO_DEFAULTS = {
+  emptyObjectFields: 'skipDefaults',
+  arrayMinItems: { populate: 'never' },
+  constAsDefaults: 'never',
+  allOf: 'skipDefaults',
+} as const
+
+const nothing = () => {}
+
+/** The fields of a schema, drawn by the form library with our own parts. */
+export const Fields = memo(function Fields(props: Props) {
+  const { id, model, draft, onEdit, onBlur, faults, readOnly } = props
+  const scope = {
+    value: draft,
+    visible: model.visible,
+    readOnly,
+    sections: model.spec.sections,
+    schema: model.drawn,
+  }
+  return (
+    <ScopeContext value={scope}>
+      <Form
+        // The form around it is ours.
+        tagName="div"
+        className="min-w-0"
+        idPrefix={id}
+        idSeparator="."
+        schema={model.drawn as RJSFSchema}
+        uiSchema={model.ui as UiSchema}
+        validator={validator}
+        formData={draft}
+        fields={fields}
+        templates={templates}
+        readonly={readOnly}
+        noValidate
+        showErrorList={false}
+        extraErrors={faults}
+        experimental_defaultFormStateBehavior={NO_DEFAULTS}
+        experimental_customMergeAllOf={(schema) => mergeAllOf(schema as Json) as RJSFSchema}
+        onChange={readOnly ? nothing : ({ formData }) => onEdit(formData)}
+        onBlur={onBlur}
+      >
+        <></>
+      </Form>
+    </ScopeContext>
+  )
+})

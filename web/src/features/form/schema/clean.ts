@@ -1,0 +1,55 @@
+import { isJson, type Json } from './json'
+import { item, layers, member, required } from './layers'
+import type { Step } from './pointer'
+
+/** Whether a field is shown. What is not shown is not asked, and is not sent. */
+export type Shown = (path: readonly Step[]) => boolean
+
+const everything: Shown = () => true
+
+/**
+ * What is sent of what was typed: without fields that were left empty or are not shown, and without
+ * optional objects and lists in which nothing is. An item that was left empty is null, so that its
+ * place among the others stays and the check can point at it.
+ */
+export function cleaned(schema: unknown, value: unknown, shown: Shown = everything): unknown {
+  return clean(schema, [schema], value, [], shown)
+}
+
+function clean(
+  root: unknown,
+  place: unknown[],
+  value: unknown,
+  path: Step[],
+  shown: Shown,
+): unknown {
+  if (Array.isArray(value)) {
+    const all = layers(root, place, true)
+    return value.map((entry, index) => {
+      const kept = clean(root, item(all, index), entry, [...path, index], shown)
+      return kept === undefined ? null : kept
+    })
+  }
+  if (!isJson(value)) return value
+  const all = layers(root, place, true)
+  const wanted = required(all)
+  const out: Json = {}
+  for (const [name, entry] of Object.entries(value)) {
+    const here = [...path, name]
+    if (entry === undefined || !shown(here)) continue
+    const below = member(all, name)
+    const kept = clean(root, below, entry, here, shown)
+    if (!isHollow(kept) || wanted.has(name) || hasDefault(root, below)) out[name] = kept
+  }
+  return out
+}
+
+function isHollow(value: unknown): boolean {
+  if (Array.isArray(value)) return value.length === 0
+  return isJson(value) && Object.keys(value).length === 0
+}
+
+/** Whether the server would fill the place again, so that empty is an answer of its own. */
+function hasDefault(root: unknown, place: unknown[]): boolean {
+  return layers(root, place).some((layer) => layer.default !== undefined)
+}

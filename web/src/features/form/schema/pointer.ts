@@ -1,0 +1,27 @@
+import { isJson } from './json'
+
+export type Step = string | number
+
+/** The steps of a JSON pointer. */
+export function steps(pointer: string): string[] {
+  if (pointer === '') return []
+  return pointer
+    .replace(/^\//, '')
+    .split('/')
+    .map((step) => step.replaceAll('~1', '/').replaceAll('~0', '~'))
+}
+
+export function pointer(path: readonly Step[]): string {
+  return path.map((step) => `/${String(step).replaceAll('~', '~0').replaceAll('/', '~1')}`).join('')
+}
+
+/** What stands at a place, or undefined where there is no such place. */
+export function at(value: unknown, path: readonly Step[]): unknown {
+  let here = value
+  for (const step of path) {
+    if (Array.isArray(here)) here = here[Number(step)]
+    else if (isJson(here) && Object.hasOwn(here, String(step))) here = here[String(step)]
+    else return undefined
+  }
+  return here
+}

@@ -1,0 +1,96 @@
+import { ADDITIONAL_PROPERTY_FLAG, type FieldTemplateProps } from '@rjsf/utils'
+import { X } from 'lucide-react'
+import { useContext } from 'react'
+import { useTranslation } from 'react-i18next'
+
+import { Button } from '~/kit/button'
+import { cn } from '~/kit/cn'
+import { Field, Input } from '~/kit/field'
+import { Star } from '../controls/choose'
+import { kindOf } from '../controls/kind'
+import { hintOf } from './hint'
+import { Faults, faultId, hintId } from './notes'
+import { ListContext, lookOf, useScope, useShown } from './scope'
+
+const WIDTHS = { full: '', half: 'sm:col-span-3', third: 'sm:col-span-2' }
+
+/** One field with its label, its hint and its faults. Groups bring their own headings. */
+export function FieldTemplate(props: FieldTemplateProps) {
+  const { t, i18n } = useTranslation('form')
+  const { id, schema, uiSchema, rawErrors, rawDescription, required, fieldPathId, children } = props
+  const { schema: root } = useScope()
+  const look = lookOf(uiSchema)
+  const label = useLabel(props)
+  if (!useShown(fieldPathId.path, look)) return null
+
+  const kind = kindOf(schema, look, root)
+  const wide = cn('col-span-6 grid min-w-0 content-start gap-1.5', WIDTHS[look.width ?? 'full'])
+  const isGroup = kind === 'object' || kind === 'list' || kind === 'choice'
+  const isItem = typeof fieldPathId.path.at(-1) === 'number'
+  const hint = isGroup ? undefined : hintOf(schema, rawDescription, t, i18n.language)
+  const content = (
+    <>
+      {!isGroup && kind !== 'boolean' && fieldPathId.path.length > 0 && (
+        <label htmlFor={id} className={cn('min-w-0 font-medium break-words', isItem && 'sr-only')}>
+          {label}
+          {required && !isItem && <Star />}
+        </label>
+      )}
+      {children}
+      {hint && (
+        <p id={hintId(id)} className="text-xs break-words text-muted">
+          {hint}
+        </p>
+      )}
+      {!(schema.oneOf || schema.anyOf) && <Faults id={faultId(id)} faults={rawErrors} />}
+    </>
+  )
+  if (ADDITIONAL_PROPERTY_FLAG in schema) {
+    return (
+      <div className={wide}>
+        <MapEntry {...props}>{content}</MapEntry>
+      </div>
+    )
+  }
+  return <div className={wide}>{content}</div>
+}
+
+function useLabel({ label, fieldPathId }: FieldTemplateProps): string {
+  const { t } = useTranslation('form')
+  const list = useContext(ListContext)
+  const last = fieldPathId.path.at(-1)
+  return typeof last === 'number' ? t('list.item_of', { list, number: last + 1 }) : label
+}
+
+/** An entry of a map: its name can be changed, and it can go. */
+function MapEntry(props: FieldTemplateProps) {
+  const { t } = useTranslation('form')
+  const { id, label, readonly, onKeyRenameBlur, onRemoveProperty, children } = props
+  return (
+    <div className="flex min-w-0 items-start gap-3 rounded-lg border border-line p-3">
+      <div className="grid min-w-0 flex-1 gap-3 sm:grid-cols-[minmax(0,1fr)_minmax(0,2fr)]">
+        <Field id={`${id}-key`} label={t('map.name')}>
+          <Input
+            // A name that was refused or made unique is shown as it became.
+            key={label}
+            id={`${id}-key`}
+            defaultValue={label}
+            readOnly={readonly}
+            onBlur={onKeyRenameBlur}
+          />
+        </Field>
+        <div className="grid min-w-0 content-start gap-1.5">{children}</div>
+      </div>
+      {!readonly && (
+        <Button
+          size="icon"
+          tone="quiet"
+          aria-label={t('list.remove_named', { name: label })}
+          onClick={onRemoveProperty}
+        >
+          <X aria-hidden />
+        </Button>
+      )}
+    </div>
+  )
+}

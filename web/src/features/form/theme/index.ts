@@ -1,0 +1,37 @@
+import type { RegistryFieldsType, TemplatesType } from '@rjsf/utils'
+
+import { ChoiceField } from './choice-field'
+import { CyclicTemplate } from './cyclic'
+import { FieldTemplate } from './field-template'
+import { LeafField } from './leaf-field'
+import { ItemButtons, ItemTemplate, ListField, ListTemplate } from './list'
+import { ObjectField } from './object-field'
+import { ObjectTemplate } from './object-template'
+
+const Nothing = () => null
+
+export const fields: RegistryFieldsType = {
+  AnyOfField: ChoiceField,
+  OneOfField: ChoiceField,
+  ArrayField: ListField,
+  ObjectField,
+  BooleanField: LeafField,
+  FallbackField: LeafField,
+  NullField: LeafField,
+  NumberField: LeafField,
+  StringField: LeafField,
+}
+
+export const templates: Partial<TemplatesType> = {
+  ArrayFieldItemButtonsTemplate: ItemButtons,
+  ArrayFieldItemTemplate: ItemTemplate,
+  ArrayFieldTemplate: ListTemplate,
+  CyclicSchemaExpandTemplate: CyclicTemplate,
+  FieldTemplate,
+  ObjectFieldTemplate: ObjectTemplate,
+  // Hints and faults are drawn by the field as a whole.
+  DescriptionFieldTemplate: Nothing,
+  FieldErrorTemplate: Nothing,
+  FieldHelpTemplate: Nothing,
+  ErrorListTemplate: Nothing,
+}

@@ -1,0 +1,60 @@
+import { createContext, useContext } from 'react'
+
+import type { Json } from '../schema/json'
+import { isJson } from '../schema/json'
+import { at, type Step } from '../schema/pointer'
+import type { Section } from '../schema/spec'
+import type { FieldLook } from '../schema/ui'
+import type { Visibility } from '../schema/visible'
+
+export interface Scope {
+  /** What the form holds now. */
+  value: unknown
+  visible: Visibility
+  readOnly: boolean
+  sections: Section[]
+  /** The schema as the form is drawn from it. */
+  schema: Json
+}
+
+export const ScopeContext = createContext<Scope>({
+  value: undefined,
+  visible: () => true,
+  readOnly: false,
+  sections: [],
+  schema: {},
+})
+
+export function useScope(): Scope {
+  return useContext(ScopeContext)
+}
+
+/** What the list around an item is called. */
+export const ListContext = createContext('')
+
+/**
+ * Whether a field is shown. Who only reads, reads everything that is there: what is approved must not
+ * hide behind a condition.
+ */
+export function useShown(path: readonly Step[], look: FieldLook): boolean {
+  const { value, visible, readOnly } = useScope()
+  if (readOnly && at(value, path) !== undefined) return true
+  return !look.concealed && visible(path, value)
+}
+
+export function lookOf(uiSchema: unknown): FieldLook {
+  const look = isJson(uiSchema) ? uiSchema['ui:look'] : undefined
+  return isJson(look) ? (look as FieldLook) : {}
+}
+
+/** After the next paint, when what a click has changed is there. */
+export function afterwards(act: () => void) {
+  setTimeout(act)
+}
+
+export function focus(id: string): boolean {
+  const element = document.getElementById(id)
+  if (!element || (element as HTMLButtonElement).disabled) return false
+  element.focus()
+  return true
+}

@@ -1,0 +1,150 @@
+import { type FormEvent, useMemo, useState } from 'react'
+import { useTranslation } from 'react-i18next'
+
+import type { Fault } from '~/api/problem'
+import { Button } from '~/kit/button'
+import { Boundary } from './boundary'
+import { Fields } from './fields'
+import { JsonPane, parse } from './json/json-pane'
+import { ModeSwitch } from './mode-switch'
+import { FormModel } from './model'
+import { Summary } from './summary'
+import { useDraft } from './use-draft'
+import { useFaults } from './use-faults'
+import { useOnce } from './use-once'
+
+export interface ToolFormProps {
+  tool: { slug: string; input_schema: unknown; form_spec?: unknown }
+  /** The input being edited. */
+  value: unknown
+  onChange: (value: unknown) => void
+  /** Faults that the server answered; shown next to their fields until these change. */
+  faults?: Fault[]
+  /** Called with a valid value only. Without it there is no button. */
+  onSubmit?: (value: unknown) => void
+  submitLabel?: string
+  busy?: boolean
+  readOnly?: boolean
+}
+
+/** The input of a tool, as a form or as JSON. */
+export function ToolForm(props: ToolFormProps) {
+  const { tool, value, onChange, onSubmit, submitLabel, busy = false, readOnly = false } = props
+  const { t } = useTranslation('form')
+  const { slug, input_schema, form_spec } = tool
+  const id = `f-${slug.replace(/[^\w-]/g, '-')}`
+  const model = useMemo(() => new FormModel(input_schema, form_spec), [input_schema, form_spec])
+  const { draft, sent, edit, replace } = useDraft(model, value, onChange, readOnly)
+  const faults = useFaults(id, model, draft, sent, props.faults)
+  const once = useOnce(busy)
+  const [mode, setMode] = useState<'form' | 'json'>(model.isForm ? 'form' : 'json')
+  const [text, setText] = useState(() => written(sent))
+  const [refused, setRefused] = useState(false)
+
+  const parsed = mode === 'json' ? parse(text) : { value: sent }
+  const broken = parsed === undefined
+  // What came from elsewhere, such as an example, replaces the text; what was typed does not.
+  if (mode === 'json' && parsed && JSON.stringify(parsed.value) !== JSON.stringify(sent)) {
+    setText(written(sent))
+  }
+
+  const choose = (next: 'form' | 'json') => {
+    setRefused(next === 'form' && broken)
+    if (next === 'form' && broken) return
+    if (next === 'json') setText(written(sent))
+    setMode(next)
+  }
+  const type = (next: string) => {
+    setText(next)
+    setRefused(false)
+    const read = parse(next)
+    if (read) replace(read.value)
+  }
+  const submit = (event: FormEvent) => {
+    event.preventDefault()
+    // A form inside a dialog must not send the form around it.
+    event.stopPropagation()
+    if (busy || broken || !onSubmit) return
+    if (faults.attempt()) once(() => onSubmit(sent))
+  }
+
+  return (
+    <form
+      noValidate
+      data-form={id}
+      onSubmit={submit}
+      className="grid min-w-0 gap-5"
+      aria-busy={busy || undefined}
+    >
+      {(model.spec.title || model.spec.description) && (
+        <div className="grid gap-1">
+          {model.spec.title && (
+            <p className="text-base font-semibold break-words">{model.spec.title}</p>
+          )}
+          {model.spec.description && (
+            <p className="break-words text-muted">{model.spec.description}</p>
+          )}
+        </div>
+      )}
+      {model.isForm && <ModeSwitch mode={mode} onChoose={choose} refused={refused} />}
+      <Summary count={faults.shown.length} loose={mode === 'form' ? faults.loose : []} />
+      {mode === 'json' ? (
+        <JsonPane
+          id={id}
+          text={text}
+          onChange={type}
+          faults={faults.all}
+          broken={broken}
+          readOnly={readOnly}
+        />
+      ) : (
+        <Boundary
+          fallback={
+            <JsonPane
+              id={id}
+              text={text}
+              onChange={type}
+              faults={faults.all}
+              broken={parse(text) === undefined}
+              readOnly={readOnly}
+            />
+          }
+        >
+          {model.isEmpty && <p className="text-muted">{t('no_input')}</p>}
+          <Fields
+            id={id}
+            model={model}
+            draft={draft}
+            onEdit={edit}
+            onBlur={faults.touch}
+            faults={faults.byField}
+            readOnly={readOnly}
+          />
+        </Boundary>
+      )}
+      {onSubmit && !readOnly && (
+        <div>
+          <Button type="submit" tone="primary" disabled={busy}>
+            {busy && <Turning />}
+            {submitLabel ?? model.spec.submitLabel ?? t('submit')}
+          </Button>
+        </div>
+      )}
+    </form>
+  )
+}
+
+export default ToolForm
+
+function Turning() {
+  return (
+    <span
+      aria-hidden
+      className="size-3.5 animate-spin rounded-full border-2 border-current border-r-transparent"
+    />
+  )
+}
+
+function written(value: unknown): string {
+  return JSON.stringify(value ?? {}, null, 2)
+}
