@@ -1,3 +1,55 @@
+import { useQuery } from '@tanstack/react-query'
+import { getRouteApi, Link } from '@tanstack/react-router'
+import { useTranslation } from 'react-i18next'
+
+import { Problem } from '~/api/problem'
+import { tool } from '~/features/tools/queries'
+import { ToolHeader } from '~/features/tools/tool-header'
+import { ToolWorkbench } from '~/features/tools/tool-workbench'
+import { Button } from '~/kit/button'
+import { Fault, Loading } from '~/kit/states'
+
+const route = getRouteApi('/inside/tools/$slug')
+
 export default function ToolPage() {
-  return <h1>Tool</h1>
+  const { t } = useTranslation('tool')
+  const { slug } = route.useParams()
+  const search = route.useSearch()
+  const { data, error, refetch } = useQuery(tool(slug))
+  const missing = error instanceof Problem && error.status === 404
+  return (
+    <>
+      <title>{`${data?.name ?? t(missing ? 'missing_title' : 'title')} · Toolwright`}</title>
+      {data && !missing ? (
+        <div className="grid min-w-0 gap-6">
+          <ToolHeader tool={data} />
+          <ToolWorkbench key={data.slug} tool={data} search={search} />
+        </div>
+      ) : missing ? (
+        <Missing slug={slug} />
+      ) : error ? (
+        <>
+          <h1 className="sr-only">{slug}</h1>
+          <Fault error={error} onRetry={() => void refetch()} />
+        </>
+      ) : (
+        <Loading />
+      )}
+    </>
+  )
+}
+
+function Missing({ slug }: { slug: string }) {
+  const { t } = useTranslation('tool')
+  return (
+    <div className="grid justify-items-center gap-3 rounded-lg border border-dashed border-line px-6 py-12 text-center">
+      <h1 className="text-lg font-semibold">{t('missing_title')}</h1>
+      <p className="max-w-prose min-w-0 break-words text-muted">{t('missing', { slug })}</p>
+      <Button asChild tone="primary">
+        <Link to="/tools" search={{}}>
+          {t('to_library')}
+        </Link>
+      </Button>
+    </div>
+  )
 }

@@ -1,0 +1,120 @@
+import { useQueryClient } from '@tanstack/react-query'
+import { useNavigate } from '@tanstack/react-router'
+import { lazy, Suspense, useEffect, useEffectEvent, useRef, useState } from 'react'
+import { useTranslation } from 'react-i18next'
+
+import { useMay } from '~/api/me'
+import { Problem } from '~/api/problem'
+import { isObject } from '~/features/result/json'
+import { Skeleton } from '~/kit/states'
+import type { Answer, Tool } from './queries'
+import type { ToolSearch } from './search'
+import { ToolElsewhere } from './tool-elsewhere'
+import { ToolExamples } from './tool-examples'
+import { ToolHistory } from './tool-history'
+import { fromLink } from './tool-input'
+import { ToolResult } from './tool-result'
+import { useShownRun } from './tool-shown-run'
+import { useStart } from './tool-start'
+import { ToolUnavailable } from './tool-unavailable'
+
+// The form engine is heavy; name and description of the tool are read in the meantime.
+const ToolForm = lazy(() =>
+  import('~/features/form/tool-form').then(({ ToolForm }) => ({ default: ToolForm })),
+)
+
+/** The form of a tool, and what came of it. */
+export function ToolWorkbench({ tool, search }: { tool: Tool; search: ToolSearch }) {
+  const { t } = useTranslation('tool')
+  const navigate = useNavigate()
+  const queries = useQueryClient()
+  const mayRun = useMay('tools.tenant.run')
+  const shown = useShownRun(search.run, tool.slug)
+  const [value, setValue] = useState<unknown>(() => fromLink(search.input) ?? {})
+  const result = useRef<HTMLElement>(null)
+
+  const onStarted = (answer: Answer) => {
+    filled.current = answer.run_id
+    shown.show(answer)
+    void queries.invalidateQueries({ queryKey: ['runs', 'of-tool', tool.slug] })
+    // The address now names the run, so a reload shows it again instead of an empty page.
+    void navigate({
+      to: '/tools/$slug',
+      params: { slug: tool.slug },
+      search: { run: answer.run_id },
+      replace: true,
+      resetScroll: false,
+    })
+    if (matchMedia('(max-width: 1023px)').matches) result.current?.focus()
+  }
+  const { start, run, giveUp, forget } = useStart(tool.slug, onStarted)
+
+  const filled = useFilling(search, shown.record, (input) => {
+    setValue(input)
+    forget()
+  })
+
+  const change = (next: unknown) => {
+    setValue(next)
+    if (start.error !== undefined) forget()
+  }
+  const faults = start.error instanceof Problem ? start.error.errors : []
+  const running = shown.run?.status === 'running' && shown.open
+  const runnable = tool.available && mayRun
+  return (
+    <div className="grid min-w-0 gap-8">
+      <div className="grid min-w-0 items-start gap-6 lg:grid-cols-[minmax(0,5fr)_minmax(0,7fr)]">
+        <section
+          aria-labelledby="input"
+          className="grid min-w-0 gap-4 rounded-lg border border-line p-4 sm:p-5"
+        >
+          <h2 id="input" className="text-base font-semibold">
+            {t('input')}
+          </h2>
+          {!runnable && <ToolUnavailable tool={tool} mayRun={mayRun} />}
+          <ToolExamples tool={tool} value={value} onChoose={change} />
+          <Suspense fallback={<Skeleton className="h-64" />}>
+            <ToolForm
+              tool={tool}
+              value={value}
+              onChange={change}
+              faults={faults}
+              onSubmit={run}
+              submitLabel={t('run')}
+              busy={start.state !== 'idle' || running}
+              readOnly={!runnable}
+            />
+          </Suspense>
+        </section>
+        <ToolResult ref={result} tool={tool} start={start} shown={shown} onGiveUp={giveUp} />
+      </div>
+      <div className="grid min-w-0 gap-8 lg:grid-cols-[minmax(0,1fr)_minmax(0,1fr)]">
+        <ToolHistory slug={tool.slug} shown={search.run} />
+        <ToolElsewhere slug={tool.slug} input={value} />
+      </div>
+    </div>
+  )
+}
+
+/**
+ * Fills the form from an address that somebody followed: with the input of a link, or of an old run
+ * once it is read. What was started here is in the form already.
+ */
+function useFilling(
+  { input, run }: ToolSearch,
+  record: { run_id: string; input: unknown } | undefined,
+  onFill: (input: unknown) => void,
+) {
+  const filled = useRef(input)
+  const fill = useEffectEvent(() => {
+    if (run && record && filled.current !== run) {
+      filled.current = run
+      if (isObject(record.input)) onFill(record.input)
+    } else if (!run && input && filled.current !== input) {
+      filled.current = input
+      onFill(fromLink(input) ?? {})
+    }
+  })
+  useEffect(() => fill(), [input, run, record])
+  return filled
+}
