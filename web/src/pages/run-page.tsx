@@ -1,3 +1,84 @@
+import { useQuery } from '@tanstack/react-query'
+import { getRouteApi } from '@tanstack/react-router'
+import type { ReactNode } from 'react'
+import { useTranslation } from 'react-i18next'
+
+import { RunResult } from '~/features/result/run-result'
+import { hasEnded } from '~/features/result/run-status'
+import { childrenOf, type Run, runOf, wholeTool } from '~/features/runs/queries'
+import { useRunEvents } from '~/features/runs/run-events'
+import { RunHead } from '~/features/runs/run-head'
+import { RunInput } from '~/features/runs/run-input'
+import { EventList, RunLogs } from '~/features/runs/run-log'
+import { WaterfallChart } from '~/features/runs/waterfall-chart'
+import { Fault, Loading, Skeleton } from '~/kit/states'
+
+const route = getRouteApi('/inside/runs/$id')
+
 export default function RunPage() {
-  return <h1>Run</h1>
+  const { t } = useTranslation('runs')
+  const { id } = route.useParams()
+  const { data: run, error, refetch } = useQuery(runOf(id))
+  if (run) return <RunDetail key={id} run={run} />
+  if (!error) return <Loading />
+  return (
+    <div className="grid gap-4">
+      <h1 className="text-xl font-semibold">{t('run')}</h1>
+      <Fault error={error} onRetry={() => void refetch()} />
+    </div>
+  )
+}
+
+function RunDetail({ run }: { run: Run }) {
+  const isOpen = !hasEnded(run.status)
+  const events = useRunEvents(run)
+  const { data: steps = [] } = useQuery(childrenOf(run.run_id, isOpen))
+  const { data: tool } = useQuery(wholeTool(run.tool))
+  return (
+    <div className="grid min-w-0 grid-cols-[minmax(0,1fr)] gap-6">
+      <RunHead run={run} />
+      <Section name="waterfall.title">
+        {events.data ? (
+          <WaterfallChart events={events.data} steps={steps} isOpen={isOpen} />
+        ) : (
+          <Skeleton className="h-12" />
+        )}
+      </Section>
+      <div className="grid min-w-0 gap-6 lg:grid-cols-[minmax(0,2fr)_minmax(0,3fr)]">
+        <RunInput run={run} />
+        <Section name="result" live>
+          <RunResult run={run} tool={tool} />
+        </Section>
+      </div>
+      <RunLogs run={run} events={events.data ?? []} />
+      <Section name="events">
+        {events.error && <Fault error={events.error} onRetry={() => void events.refetch()} />}
+        {events.data && <EventList events={events.data} />}
+      </Section>
+    </div>
+  )
+}
+
+function Section({
+  name,
+  live,
+  children,
+}: {
+  name: string
+  /** Whether what changes inside is to be told. */
+  live?: boolean
+  children: ReactNode
+}) {
+  const { t } = useTranslation('runs')
+  const id = name.replace('.', '-')
+  return (
+    <section aria-labelledby={id} className="grid min-w-0 content-start gap-3">
+      <h2 id={id} className="text-base font-semibold">
+        {t(name)}
+      </h2>
+      <div aria-live={live ? 'polite' : undefined} className="min-w-0">
+        {children}
+      </div>
+    </section>
+  )
 }

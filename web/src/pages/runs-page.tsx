@@ -53,7 +53,9 @@ export default function RunsPage() {
         <div className="sticky top-16 z-20 flex justify-center">
           <Button tone="primary" size="small" className="rounded-full shadow-lg" onClick={show}>
             <ArrowUp aria-hidden />
-            <span aria-live="polite">{t(tail.gap ? 'held_many' : 'held', { count: tail.held })}</span>
+            <span aria-live="polite">
+              {t(tail.gap ? 'held_many' : 'held', { count: tail.held })}
+            </span>
           </Button>
         </div>
       )}

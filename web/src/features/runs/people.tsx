@@ -1,0 +1,57 @@
+import { queryOptions, useQuery } from '@tanstack/react-query'
+import { Bot, CircleUser } from 'lucide-react'
+import { useTranslation } from 'react-i18next'
+
+import { api, body } from '~/api/client'
+import { useMay, useMe } from '~/api/me'
+
+/** Who did something, as runs and events have it. */
+export interface Actor {
+  kind: string
+  id?: string
+  slug?: string
+}
+
+/** Approvals write the same in one word: `user:<id>` or `agent:<slug>`. */
+export function actorOf(label: string): Actor {
+  const [kind = '', ...rest] = label.split(':')
+  const name = rest.join(':')
+  return kind === 'user' ? { kind, id: name } : { kind, slug: name }
+}
+
+const members = queryOptions({
+  queryKey: ['users', 'names'],
+  queryFn: () => body(api.GET('/api/users', { params: { query: { limit: 200 } } })),
+  staleTime: 60_000,
+  select: (page) => new Map(page.items.map((user) => [user.id, user.display_name || user.email])),
+})
+
+/** Names people in words. Without the right to see members, others are known by the end of their id. */
+export function useNaming(): (actor: Actor | null) => string {
+  const { t } = useTranslation('runs')
+  const me = useMe()
+  const { data: names } = useQuery({ ...members, enabled: useMay('members.tenant.read') })
+  return (actor) => {
+    if (!actor) return t('actor.nobody')
+    if (actor.kind === 'agent') return actor.slug ?? t('actor.agent')
+    if (actor.id === undefined) return actor.slug || actor.kind
+    if (actor.id === me.principal.user_id) return t('actor.you')
+    return names?.get(actor.id) ?? t('actor.member', { id: actor.id.slice(-6) })
+  }
+}
+
+export function ActorName({ actor }: { actor: Actor | null }) {
+  const { t } = useTranslation('runs')
+  const name = useNaming()
+  const isAgent = actor?.kind === 'agent'
+  const Icon = isAgent ? Bot : CircleUser
+  return (
+    <span className="inline-flex min-w-0 items-center gap-1.5 align-middle">
+      <Icon aria-hidden className="size-4 shrink-0 text-muted" />
+      <span className="min-w-0 break-words">
+        {isAgent && <span className="sr-only">{t('actor.agent')} </span>}
+        {name(actor)}
+      </span>
+    </span>
+  )
+}

@@ -1,0 +1,28 @@
+import { useQuery } from '@tanstack/react-query'
+import { useTranslation } from 'react-i18next'
+
+import { isObject } from '~/features/result/json'
+import { Raw } from '~/features/result/raw'
+import { InputForm } from './input-form'
+import { type Run, wholeTool } from './queries'
+
+/** What a run was given: in the tool's own form where that can be had, else as JSON. */
+export function RunInput({ run }: { run: Run }) {
+  const { t } = useTranslation('runs')
+  const { data: tool } = useQuery(wholeTool(run.tool))
+  return (
+    <section aria-labelledby="input" className="grid min-w-0 content-start gap-3">
+      <h2 id="input" className="text-base font-semibold">
+        {t('input')}
+      </h2>
+      {tool && isObject(run.input) ? (
+        <InputForm tool={tool} value={run.input} onChange={unchanged} readOnly />
+      ) : (
+        <Raw value={run.input ?? null} name={t('input')} />
+      )}
+    </section>
+  )
+}
+
+/** A form to read tells of no change. */
+function unchanged() {}

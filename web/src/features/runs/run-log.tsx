@@ -1,0 +1,87 @@
+import { useTranslation } from 'react-i18next'
+
+import { Raw } from '~/features/result/raw'
+import { Badge, type Tone } from '~/kit/badge'
+import { ActorName } from './people'
+import type { Run, RunEvent } from './queries'
+
+const tones: Record<string, Tone> = {
+  'tool.completed': 'good',
+  'tool.failed': 'bad',
+  'tool.needs_approval': 'warn',
+  'tool.approved': 'good',
+  'tool.started': 'accent',
+}
+
+/** What the log knows of a run, in the order in which it happened. */
+export function EventList({ events }: { events: RunEvent[] }) {
+  const { t, i18n } = useTranslation('runs')
+  const clock = new Intl.DateTimeFormat(i18n.language, {
+    hour: '2-digit',
+    minute: '2-digit',
+    second: '2-digit',
+    fractionalSecondDigits: 3,
+  })
+  return (
+    <ol aria-live="polite" aria-relevant="additions" className="grid gap-1">
+      {events.map((event) => (
+        <li key={event.id} className="min-w-0 rounded-md border border-line">
+          <details className="group min-w-0">
+            <summary className="flex cursor-pointer flex-wrap items-center gap-x-3 gap-y-1 px-3 py-2">
+              <time dateTime={event.at} className="text-xs tabular-nums text-muted">
+                {clock.format(new Date(event.at))}
+              </time>
+              <Badge tone={tones[event.type] ?? 'plain'}>
+                {t(`event.${event.type.replace(/^tool\./, '')}`, { defaultValue: event.type })}
+              </Badge>
+              <span className="min-w-0 text-xs">
+                <ActorName actor={event.actor} />
+              </span>
+            </summary>
+            <div className="min-w-0 px-3 pb-3">
+              <Raw value={event.payload} name={t('payload', { type: event.type })} />
+            </div>
+          </details>
+        </li>
+      ))}
+    </ol>
+  )
+}
+
+/** What the tool wrote while it ran: its log, and its output as it came. */
+export function RunLogs({ run, events }: { run: Run; events: RunEvent[] }) {
+  const { t } = useTranslation('runs')
+  const appended = events
+    .filter((event) => event.type === 'tool.output_appended')
+    .map((event) => String(event.payload.text ?? ''))
+    .join('')
+  const logs = Array.isArray(run.logs) ? run.logs.map(line).join('\n') : ''
+  const parts = [
+    ['logs', logs],
+    ['appended', appended],
+  ].filter(([, text]) => text !== '')
+  return parts.map(([name = '', text]) => (
+    <section key={name} aria-labelledby={name} className="grid min-w-0 gap-3">
+      <h2 id={name} className="text-base font-semibold">
+        {t(name)}
+      </h2>
+      <pre
+        tabIndex={0}
+        aria-labelledby={name}
+        className="max-h-96 overflow-auto rounded-md border border-line bg-raised p-3 font-mono text-xs whitespace-pre-wrap"
+      >
+        {text}
+      </pre>
+    </section>
+  ))
+}
+
+/** Logs are lines, or objects with a message. */
+function line(entry: unknown): string {
+  if (typeof entry === 'string') return entry
+  if (typeof entry === 'object' && entry !== null && 'message' in entry) {
+    const { level, message } = entry as { level?: unknown; message: unknown }
+    return level ? `${level}: ${message}` : String(message)
+  }
+  return JSON.stringify(entry)
+}

@@ -1,0 +1,76 @@
+import { Link } from '@tanstack/react-router'
+import { useTranslation } from 'react-i18next'
+
+import { cn } from '~/kit/cn'
+import { useNow } from '~/kit/now'
+import { duration } from '~/kit/time'
+import type { Run, RunEvent } from './queries'
+import { type Bar, type Phase, waterfall } from './waterfall'
+
+const colours: Record<Phase, string> = {
+  approval: 'bg-warn',
+  queue: 'bg-line-strong',
+  run: 'bg-accent',
+  step: 'bg-good',
+}
+
+/** Where the time of a run went. */
+export function WaterfallChart({
+  events,
+  steps,
+  isOpen,
+}: {
+  events: RunEvent[]
+  steps: Run[]
+  isOpen: boolean
+}) {
+  const { t } = useTranslation('runs')
+  const now = useNow(isOpen ? 1_000 : undefined)
+  const fall = waterfall(events, steps, now)
+  if (!fall) return <p className="text-muted">{t('waterfall.none')}</p>
+  const total = Math.max(1, fall.to - fall.from)
+  return (
+    <ol className="grid gap-2">
+      {fall.bars.map((bar) => (
+        <BarRow key={bar.step?.run_id ?? bar.phase} bar={bar} from={fall.from} total={total} />
+      ))}
+    </ol>
+  )
+}
+
+function BarRow({ bar, from, total }: { bar: Bar; from: number; total: number }) {
+  const { t } = useTranslation('runs')
+  const left = ((bar.from - from) / total) * 100
+  // A bar too short to be seen is still there.
+  const width = Math.max(((bar.to - bar.from) / total) * 100, 0.75)
+  const time = duration(bar.to - bar.from)
+  return (
+    <li className="grid min-w-0 grid-cols-[1fr_auto] items-center gap-x-3 sm:grid-cols-[12rem_1fr_6rem]">
+      <span className="min-w-0 break-words">
+        {bar.step ? (
+          <Link
+            to="/runs/$id"
+            params={{ id: bar.step.run_id }}
+            className="text-accent underline underline-offset-2"
+          >
+            {bar.step.tool}
+          </Link>
+        ) : (
+          t(`waterfall.${bar.phase}`)
+        )}
+      </span>
+      <span
+        aria-hidden
+        className="col-span-full row-start-2 h-3 overflow-hidden rounded-sm bg-sunken sm:col-span-1 sm:col-start-2 sm:row-start-1"
+      >
+        <span
+          className={cn('block h-full rounded-sm', colours[bar.phase], bar.open && 'animate-pulse')}
+          style={{ marginLeft: `${Math.min(left, 99.25)}%`, width: `${width}%` }}
+        />
+      </span>
+      <span className="text-right text-xs whitespace-nowrap tabular-nums text-muted">
+        {bar.open ? t('waterfall.so_far', { time }) : time}
+      </span>
+    </li>
+  )
+}
