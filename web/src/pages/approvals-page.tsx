@@ -1,3 +1,132 @@
+import { useInfiniteQuery } from '@tanstack/react-query'
+import { getRouteApi, Link, useNavigate } from '@tanstack/react-router'
+import { useMemo, useRef, useState } from 'react'
+import { useTranslation } from 'react-i18next'
+
+import { useMay } from '~/api/me'
+import { ApprovalsList, QuickDecision } from '~/features/approvals/approvals-list'
+import { KeySheet } from '~/features/approvals/key-sheet'
+import { type Approval, approvalsBy, type Decision } from '~/features/approvals/queries'
+import { APPROVAL_STATES } from '~/features/approvals/search'
+import { Button } from '~/kit/button'
+import { useKeys } from '~/kit/keys'
+import { Empty, Fault, Loading } from '~/kit/states'
+
+const route = getRouteApi('/inside/approvals')
+
 export default function ApprovalsPage() {
-  return <h1>Approvals</h1>
+  const { t } = useTranslation('approvals')
+  const { status = 'pending' } = route.useSearch()
+  const decides = useMay('approvals.tenant.decide')
+  const list = useInfiniteQuery(approvalsBy(status))
+  const approvals = useMemo(() => {
+    const read = list.data?.pages.flatMap((page) => page.items) ?? []
+    return [...new Map(read.map((approval) => [approval.id, approval])).values()]
+  }, [list.data])
+  const box = useRef<HTMLUListElement>(null)
+  const [sheet, setSheet] = useState(false)
+  const [deciding, setDeciding] = useState<{ approval: Approval; kind: Decision['kind'] }>()
+  useListKeys(box, approvals, decides, setDeciding, () => setSheet(true))
+  const total = list.data?.pages[0]?.total
+
+  return (
+    <div className="grid gap-5">
+      <div className="flex flex-wrap items-center justify-between gap-3">
+        <div className="flex flex-wrap items-baseline gap-x-3">
+          <h1 className="text-xl font-semibold">{t('title')}</h1>
+          <p aria-live="polite" className="text-muted">
+            {typeof total === 'number' && t('count', { count: total })}
+          </p>
+        </div>
+        <KeySheet open={sheet} onOpen={setSheet} />
+      </div>
+      <StatusTabs />
+      {!decides && <p className="text-muted">{t('read_only')}</p>}
+      {list.error && <Fault error={list.error} onRetry={() => void list.refetch()} />}
+      {list.isPending ? (
+        <Loading />
+      ) : approvals.length > 0 ? (
+        <ApprovalsList approvals={approvals} box={box} />
+      ) : (
+        !list.error && (
+          <Empty title={t(status === 'pending' ? 'empty.pending' : 'empty.other')}>
+            {status === 'pending' && <p>{t('empty.explained')}</p>}
+          </Empty>
+        )
+      )}
+      {list.hasNextPage && (
+        <Button disabled={list.isFetchingNextPage} onClick={() => void list.fetchNextPage()}>
+          {t('load_more')}
+        </Button>
+      )}
+      {deciding && (
+        <QuickDecision
+          key={deciding.approval.id}
+          {...deciding}
+          onClose={() => setDeciding(undefined)}
+        />
+      )}
+    </div>
+  )
+}
+
+function StatusTabs() {
+  const { t } = useTranslation('approvals')
+  const { status = 'pending' } = route.useSearch()
+  return (
+    <nav aria-label={t('filter')} className="flex flex-wrap gap-1">
+      {APPROVAL_STATES.map((state) => (
+        <Link
+          key={state}
+          to="/approvals"
+          search={{ status: state === 'pending' ? undefined : state }}
+          activeOptions={{ exact: true }}
+          aria-current={state === status ? 'page' : undefined}
+          className="rounded-md px-3 py-1.5 font-medium text-muted hover:bg-raised hover:text-text aria-[current=page]:bg-accent-soft aria-[current=page]:text-accent"
+        >
+          {t(`status.${state}`)}
+        </Link>
+      ))}
+    </nav>
+  )
+}
+
+/** Moving through the list is moving the focus, so that Enter and screen readers need no help. */
+function useListKeys(
+  box: React.RefObject<HTMLUListElement | null>,
+  approvals: Approval[],
+  decides: boolean,
+  onDecide: (deciding: { approval: Approval; kind: Decision['kind'] }) => void,
+  onSheet: () => void,
+) {
+  const navigate = useNavigate()
+  const links = () => [...(box.current?.querySelectorAll<HTMLElement>('[data-approval]') ?? [])]
+  const move = (by: number) => {
+    const all = links()
+    const place = all.findIndex((link) => link === document.activeElement)
+    const next = place < 0 ? all[0] : all[Math.min(all.length - 1, Math.max(0, place + by))]
+    next?.focus()
+    next?.scrollIntoView({ block: 'nearest' })
+  }
+  const focused = (): Approval | undefined => {
+    const link = links().find((link) => link === document.activeElement)
+    const found = approvals.find((approval) => approval.id === link?.dataset.approval)
+    return decides && found?.status === 'pending' ? found : undefined
+  }
+  const decide = (kind: Decision['kind']) => {
+    const approval = focused()
+    if (approval) onDecide({ approval, kind })
+  }
+  useKeys({
+    j: () => move(1),
+    k: () => move(-1),
+    a: () => decide('approve'),
+    d: () => decide('deny'),
+    e: () => {
+      const approval = focused()
+      if (approval)
+        void navigate({ to: '/approvals/$id', params: { id: approval.id }, hash: 'edit' })
+    },
+    '?': onSheet,
+  })
 }

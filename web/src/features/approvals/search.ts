@@ -1,9 +1,10 @@
 import { oneOf, type Raw } from '~/api/search'
 
 export const APPROVAL_STATES = ['pending', 'approved', 'denied', 'expired', 'cancelled'] as const
+export type ApprovalState = (typeof APPROVAL_STATES)[number]
 
 export interface ApprovalsSearch {
-  status?: (typeof APPROVAL_STATES)[number]
+  status?: ApprovalState
 }
 
 export const approvalsSearch = (raw: Raw): ApprovalsSearch => ({

@@ -1,0 +1,117 @@
+import { Link, useNavigate } from '@tanstack/react-router'
+import type { RefObject } from 'react'
+import { useTranslation } from 'react-i18next'
+
+import { Problem } from '~/api/problem'
+import { ActorName, actorOf, useNaming } from '~/features/runs/people'
+import { LevelBadge } from '~/features/tools/library-badges'
+import { useKept } from '~/kit/kept'
+import { Moment } from '~/kit/time'
+import { DecideDialog } from './decide-dialog'
+import { type Approval, type Decision, useDecide } from './queries'
+import { ApprovalStatus, Expiry, useReason, verbOf } from './words'
+
+/** The cards of the list. Which one is meant by a key is the one that has the focus. */
+export function ApprovalsList({
+  approvals,
+  box,
+}: {
+  approvals: Approval[]
+  box: RefObject<HTMLUListElement | null>
+}) {
+  const { t } = useTranslation('approvals')
+  return (
+    <ul ref={box} aria-label={t('list')} className="grid gap-2">
+      {approvals.map((approval) => (
+        <ApprovalCard key={approval.id} approval={approval} />
+      ))}
+    </ul>
+  )
+}
+
+function ApprovalCard({ approval }: { approval: Approval }) {
+  const { t } = useTranslation('approvals')
+  const name = useNaming()
+  const reason = useReason()
+  const isPending = approval.status === 'pending'
+  return (
+    <li className="relative grid min-w-0 gap-2 rounded-lg border border-line p-4 focus-within:border-accent focus-within:bg-raised hover:bg-raised">
+      <div className="flex min-w-0 flex-wrap items-center gap-x-3 gap-y-1">
+        <h2 className="min-w-0 font-medium">
+          <Link
+            to="/approvals/$id"
+            params={{ id: approval.id }}
+            data-approval={approval.id}
+            className="break-words after:absolute after:inset-0 after:rounded-lg"
+          >
+            {t(`wants.${verbOf(approval.level)}`, {
+              who: name(actorOf(approval.requested_by)),
+              tool: approval.tool,
+            })}
+          </Link>
+        </h2>
+        <LevelBadge level={approval.level} />
+        {!isPending && <ApprovalStatus status={approval.status} />}
+      </div>
+      <p className="line-clamp-2 font-mono text-xs break-all text-muted">
+        {JSON.stringify(approval.input).slice(0, 400)}
+      </p>
+      <div className="flex flex-wrap gap-x-4 gap-y-1 text-xs text-muted">
+        <span>
+          {t('asked')} <Moment at={approval.requested_at} />
+        </span>
+        {isPending ? (
+          <Expiry at={approval.expires_at} />
+        ) : (
+          approval.decided_by && (
+            <span className="inline-flex gap-1">
+              {t('decided_by')} <ActorName actor={actorOf(approval.decided_by)} />
+            </span>
+          )
+        )}
+        <span className="min-w-0">{reason(approval.reason)}</span>
+      </div>
+    </li>
+  )
+}
+
+/** Decides on one approval of the list, in a dialog that shows what it is about. */
+export function QuickDecision({
+  approval,
+  kind,
+  onClose,
+}: {
+  approval: Approval
+  kind: Decision['kind']
+  onClose: () => void
+}) {
+  const navigate = useNavigate()
+  // The page of the approval keeps its note in the same place.
+  const [note = '', setNote] = useKept<string>(`approval-note:${approval.id}`)
+  const decide = useDecide(approval.id)
+  const send = (decision: Decision) =>
+    decide.mutate(decision, {
+      onSuccess: () => {
+        setNote(undefined)
+        onClose()
+      },
+      onError: (error) => {
+        // Somebody was faster, or may not decide here: the page of the approval tells the whole story.
+        if (error instanceof Problem && [403, 409, 410].includes(error.status)) {
+          void navigate({ to: '/approvals/$id', params: { id: approval.id } })
+        }
+      },
+    })
+  return (
+    <DecideDialog
+      approval={approval}
+      kind={kind}
+      note={note}
+      onNote={(note) => setNote(note || undefined)}
+      busy={decide.isPending}
+      error={decide.error}
+      onDecide={send}
+      onClose={onClose}
+    />
+  )
+}

@@ -1,0 +1,48 @@
+import { useTranslation } from 'react-i18next'
+
+import type { Change } from './diff'
+
+/** What was and what will be, place by place. */
+export function ChangesTable({ changes }: { changes: Change[] }) {
+  const { t } = useTranslation('approvals')
+  return (
+    <section
+      aria-label={t('changes')}
+      tabIndex={0}
+      className="max-h-80 overflow-auto rounded-md border border-line"
+    >
+      <table className="w-full border-collapse text-left text-xs">
+        <thead className="bg-raised text-muted">
+          <tr>
+            {['place', 'before', 'after'].map((column) => (
+              <th key={column} scope="col" className="px-3 py-2 font-medium">
+                {t(`change.${column}`)}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {changes.map(({ path, before, after }) => (
+            <tr key={path} className="border-t border-line align-top">
+              <th scope="row" className="px-3 py-2 font-mono font-normal break-all">
+                {path || '/'}
+              </th>
+              <td className="bg-bad-soft px-3 py-2 font-mono break-all text-bad">
+                <Value value={before} />
+              </td>
+              <td className="bg-good-soft px-3 py-2 font-mono break-all text-good">
+                <Value value={after} />
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </section>
+  )
+}
+
+function Value({ value }: { value: unknown }) {
+  const { t } = useTranslation('approvals')
+  if (value === undefined) return <span className="font-sans italic">{t('change.nothing')}</span>
+  return JSON.stringify(value)
+}

@@ -1,0 +1,90 @@
+import { useState } from 'react'
+import { useTranslation } from 'react-i18next'
+
+import { Raw } from '~/features/result/raw'
+import { useNaming, actorOf } from '~/features/runs/people'
+import { LevelBadge } from '~/features/tools/library-badges'
+import { Button } from '~/kit/button'
+import { Dialog } from '~/kit/dialog'
+import { Field, Textarea } from '~/kit/field'
+import { Fault } from '~/kit/states'
+import { ChangesTable } from './changes-table'
+import { diff } from './diff'
+import type { Approval, Decision } from './queries'
+
+interface Props {
+  approval: Approval
+  kind: Decision['kind']
+  /** Another input than the one asked for; its differences are shown. */
+  input?: unknown
+  note: string
+  onNote: (note: string) => void
+  busy: boolean
+  error: unknown
+  onDecide: (decision: Decision) => void
+  onClose: () => void
+}
+
+/** The second look before a decision that cannot be taken back. */
+export function DecideDialog(props: Props) {
+  const { approval, kind, input, note, onNote, busy, error, onDecide, onClose } = props
+  const { t } = useTranslation('approvals')
+  const name = useNaming()
+  const [whole, setWhole] = useState(false)
+  const changes = input === undefined ? [] : diff(approval.input, input)
+  const isDestructive = approval.level === 'destructive'
+  const action = kind === 'deny' ? 'deny' : changes.length > 0 ? 'approve_changed' : 'approve'
+  const who = name(actorOf(approval.requested_by))
+  return (
+    <Dialog
+      open
+      onClose={onClose}
+      title={t(`dialog.${action}`, { tool: approval.tool })}
+      description={t(`sentence.${kind === 'deny' ? 'deny' : 'approve'}`, { who })}
+    >
+      <form
+        className="grid min-w-0 gap-4"
+        onSubmit={(event) => {
+          event.preventDefault()
+          onDecide({ kind, note, input: changes.length > 0 ? input : undefined })
+        }}
+      >
+        {kind === 'approve' && isDestructive && (
+          <div className="grid justify-items-start gap-2 rounded-md border border-bad bg-bad-soft p-3 text-bad">
+            <LevelBadge level={approval.level} />
+            <p>{t('destructive_warning')}</p>
+          </div>
+        )}
+        {changes.length > 0 ? (
+          <ChangesTable changes={changes} />
+        ) : (
+          <details open={whole} onToggle={(event) => setWhole(event.currentTarget.open)}>
+            <summary className="cursor-pointer font-medium">{t('show_input')}</summary>
+            <div className="mt-2">
+              <Raw value={approval.input} name={t('input')} />
+            </div>
+          </details>
+        )}
+        <Field id="decision-note" label={t('note')}>
+          <Textarea
+            id="decision-note"
+            maxLength={1000}
+            value={note}
+            onChange={(event) => onNote(event.target.value)}
+          />
+        </Field>
+        {error != null && <Fault error={error} />}
+        <div className="flex flex-wrap justify-end gap-2">
+          <Button onClick={onClose}>{t('dialog.back')}</Button>
+          <Button
+            type="submit"
+            tone={kind === 'deny' || isDestructive ? 'danger' : 'primary'}
+            disabled={busy}
+          >
+            {t(`confirm.${action}`)}
+          </Button>
+        </div>
+      </form>
+    </Dialog>
+  )
+}

@@ -1,0 +1,86 @@
+import { useQuery } from '@tanstack/react-query'
+import type { RefObject } from 'react'
+import { useTranslation } from 'react-i18next'
+
+import { useMe } from '~/api/me'
+import { Raw } from '~/features/result/raw'
+import { RunResult } from '~/features/result/run-result'
+import { actorOf, useNaming } from '~/features/runs/people'
+import { runOf, wholeTool } from '~/features/runs/queries'
+import { Moment } from '~/kit/time'
+import { ChangesTable } from './changes-table'
+import type { Approval } from './queries'
+import { ApprovalStatus } from './words'
+
+/** How it was decided, by whom, and what came of it. */
+export function Outcome({
+  approval,
+  heading,
+}: {
+  approval: Approval
+  heading: RefObject<HTMLHeadingElement | null>
+}) {
+  const { t } = useTranslation('approvals')
+  const name = useNaming()
+  const { data: run } = useQuery(runOf(approval.run_id))
+  const { data: tool } = useQuery(wholeTool(approval.tool))
+  const { status, decided_by, decided_at, note, changes } = approval
+  const decider = decided_by ? actorOf(decided_by) : undefined
+  const isMe = decider?.id === useMe().principal.user_id
+  const how = decider ? (isMe ? `${status}_you` : `${status}_by`) : status
+  return (
+    <section
+      aria-labelledby="outcome"
+      className="grid min-w-0 gap-4 rounded-lg border border-line p-4"
+    >
+      <div className="flex flex-wrap items-center gap-x-3 gap-y-1">
+        <ApprovalStatus status={status} />
+        <h2
+          id="outcome"
+          ref={heading}
+          tabIndex={-1}
+          className="min-w-0 text-base font-semibold break-words outline-none"
+        >
+          {t(`outcome.${how}`, { who: decider && name(decider), defaultValue: status })}
+        </h2>
+        {decided_at && (
+          <span className="text-xs text-muted">
+            <Moment at={decided_at} />
+          </span>
+        )}
+      </div>
+      {note && (
+        <blockquote className="border-l-2 border-line-strong pl-3 break-words whitespace-pre-wrap">
+          <span className="sr-only">{t('note_said')} </span>
+          {note}
+        </blockquote>
+      )}
+      {changes && changes.length > 0 && (
+        <div className="grid gap-2">
+          <h3 className="font-medium">{t('changes_made')}</h3>
+          <ChangesTable changes={changes} />
+        </div>
+      )}
+      {run && (
+        <div className="grid min-w-0 gap-2">
+          <h3 className="font-medium">{t('result')}</h3>
+          <RunResult run={run} tool={tool} level={4} />
+        </div>
+      )}
+    </section>
+  )
+}
+
+/** What a person had changed when somebody else was faster. It is theirs to keep. */
+export function Unsent({ input, note }: { input: unknown; note: string | undefined }) {
+  const { t } = useTranslation('approvals')
+  return (
+    <section aria-labelledby="unsent" className="grid min-w-0 gap-3 rounded-lg bg-warn-soft p-4">
+      <h2 id="unsent" className="text-base font-semibold text-warn">
+        {t('unsent')}
+      </h2>
+      {note && <p className="break-words whitespace-pre-wrap">{note}</p>}
+      {input !== undefined && <Raw value={input} name={t('unsent')} />}
+    </section>
+  )
+}

@@ -1,0 +1,68 @@
+import { type RefObject, useState } from 'react'
+
+import { Problem } from '~/api/problem'
+import { useKept } from '~/kit/kept'
+import { diff } from './diff'
+import { type Approval, type Decision, useDecide } from './queries'
+
+/** The step before the decision is sent, if there is one. */
+export type Asking = { kind: Decision['kind']; input?: unknown }
+
+/**
+ * What a person is about to decide: their changes and their note, which are kept until they are sent,
+ * and what the server made of it.
+ */
+export function useDecision(approval: Approval, outcome: RefObject<HTMLElement | null>) {
+  const [draft, setDraft] = useKept<unknown>(`approval-input:${approval.id}`)
+  const [note = '', setNote] = useKept<string>(`approval-note:${approval.id}`)
+  const [editing, setEditing] = useState(draft !== undefined)
+  const [asking, setAsking] = useState<Asking>()
+  const decide = useDecide(approval.id)
+  const problem = decide.error instanceof Problem ? decide.error : undefined
+
+  const send = (decision: Decision) =>
+    decide.mutate(decision, {
+      onSuccess: () => {
+        setDraft(undefined)
+        setNote(undefined)
+        setEditing(false)
+        setAsking(undefined)
+        // The buttons are gone, and the focus must not go with them.
+        requestAnimationFrame(() => outcome.current?.focus())
+      },
+      onError: (error) => {
+        // What is wrong with the input is shown in the form, what was decided by others in the page.
+        if (error instanceof Problem && error.status >= 400 && error.status < 500) {
+          setAsking(undefined)
+        }
+      },
+    })
+
+  return {
+    input: draft ?? approval.input,
+    change: setDraft,
+    isChanged: draft !== undefined && diff(approval.input, draft).length > 0,
+    note,
+    setNote: (note: string) => setNote(note || undefined),
+    editing,
+    edit: () => setEditing(true),
+    discard: () => {
+      setDraft(undefined)
+      setEditing(false)
+      decide.reset()
+    },
+    asking,
+    ask: (asking: Asking | undefined) => {
+      decide.reset()
+      setAsking(asking)
+    },
+    send,
+    busy: decide.isPending,
+    error: decide.error,
+    faults: problem?.errors ?? [],
+    /** Somebody or something was faster. */
+    overtaken: problem?.status === 409 || problem?.status === 410,
+    /** Why this person may not decide on this one. */
+    forbidden: problem?.status === 403 ? problem.detail : undefined,
+  }
+}
