@@ -1,3 +1,9 @@
+import { getRouteApi } from '@tanstack/react-router'
+
+import { ToolEditor } from '~/features/admin/editor/editor'
+
+const route = getRouteApi('/inside/admin/tools/new')
+
 export default function ToolNewPage() {
-  return <h1>ToolNew</h1>
+  return <ToolEditor search={route.useSearch()} />
 }

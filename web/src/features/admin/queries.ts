@@ -28,6 +28,17 @@ export const toolOf = (slug: string) =>
     queryFn: () => body(api.GET('/api/tools/{tool}', { params: { path: { tool: slug } } })),
   })
 
+/** Whether there is a tool of this name already. Case makes no other name. */
+export const isTaken = (slug: string) =>
+  queryOptions({
+    queryKey: ['admin', 'taken', slug],
+    queryFn: async () => {
+      const query = { q: slug, limit: 200 }
+      const { items } = await body(api.GET('/api/tools', { params: { query } }))
+      return items.some((tool) => tool.slug.toLowerCase() === slug.toLowerCase())
+    },
+  })
+
 export const versionsOf = (slug: string) =>
   infiniteQueryOptions({
     queryKey: ['admin', 'tool', slug, 'versions'],

@@ -1,0 +1,132 @@
+import { Link, useBlocker, useNavigate } from '@tanstack/react-router'
+import { Info } from 'lucide-react'
+import { type ReactNode, useState } from 'react'
+import { useTranslation } from 'react-i18next'
+
+import { cn } from '~/kit/cn'
+import { toast } from '~/kit/toast'
+import { SchemaTab } from '../schema/schema-tab'
+import { EDITOR_TABS, type EditorTab, type ToolEditorSearch } from '../search'
+import { isOfProgram, type Tool } from '../types'
+import { VersionsTab } from '../versions/versions-tab'
+import { Conflict } from './conflict'
+import { EditingContext, useEditing } from './context'
+import { placeOf } from './definition'
+import { Faults } from './faults'
+import { Leave } from './leave'
+import { SaveBar } from './save-bar'
+import { ExecutionTab } from './tab-execution'
+import { IdentityTab } from './tab-identity'
+import { VisibilityTab } from './tab-visibility'
+import { TestPanel } from './test-panel'
+import { useEditor } from './use-editor'
+
+/** Makes a tool, or changes one. */
+export function ToolEditor({ tool, search }: { tool?: Tool; search: ToolEditorSearch }) {
+  const { t } = useTranslation('admin')
+  const navigate = useNavigate()
+  const [isPublishing, setPublishing] = useState(false)
+  const editor = useEditor({
+    tool,
+    notJson: t('editor.not_json'),
+    onSaved: (saved, published) => {
+      toast(t(published ? 'editor.published' : 'editor.saved', { name: saved.name }))
+      if (tool) return
+      const params = { slug: saved.slug }
+      void navigate({
+        to: '/admin/tools/$slug/edit',
+        params,
+        search,
+        replace: true,
+        ignoreBlocker: true,
+      })
+    },
+  })
+  const blocker = useBlocker({
+    shouldBlockFn: ({ current, next }) => editor.isDirty && current.pathname !== next.pathname,
+    enableBeforeUnload: () => editor.isDirty,
+    withResolver: true,
+  })
+  const tab = search.tab ?? 'identity'
+  const isOverride = tool !== undefined && isOfProgram(tool)
+  return (
+    <EditingContext value={{ ...editor, isOverride }}>
+      <div className="grid min-w-0 gap-5">
+        <SaveBar onSave={setPublishing} />
+        {isOverride && <Note>{t('editor.override_note')}</Note>}
+        {editor.theirs && (
+          <Conflict key={editor.theirs.etag} theirs={editor.theirs} isPublishing={isPublishing} />
+        )}
+        <Faults search={search} />
+        <Tabs tab={tab} search={search} />
+        {tab === 'versions' ? (
+          editor.base && !isOverride ? (
+            <VersionsTab tool={editor.base} search={search} />
+          ) : (
+            <p className="text-muted">
+              {t(isOverride ? 'versions.of_program' : 'versions.none_yet')}
+            </p>
+          )
+        ) : (
+          <div className="grid min-w-0 items-start gap-6 lg:grid-cols-[minmax(0,1fr)_minmax(0,24rem)] xl:grid-cols-[minmax(0,1fr)_minmax(0,28rem)]">
+            <div className="min-w-0">
+              {tab === 'identity' && <IdentityTab />}
+              {tab === 'visibility' && <VisibilityTab />}
+              {tab === 'schema' && <SchemaTab search={search} />}
+              {tab === 'execution' && <ExecutionTab />}
+            </div>
+            <TestPanel />
+          </div>
+        )}
+      </div>
+      {blocker.status === 'blocked' && <Leave onLeave={blocker.proceed} onStay={blocker.reset} />}
+    </EditingContext>
+  )
+}
+
+function Note({ children }: { children: ReactNode }) {
+  return (
+    <p className="flex items-start gap-2 rounded-lg border border-line bg-raised p-3">
+      <Info aria-hidden className="mt-0.5 size-4 shrink-0 text-accent" />
+      <span>{children}</span>
+    </p>
+  )
+}
+
+/** The parts of the editor, as links: each has its own address. */
+function Tabs({ tab, search }: { tab: EditorTab; search: ToolEditorSearch }) {
+  const { t } = useTranslation('admin')
+  const { faults } = useEditing()
+  return (
+    <nav
+      aria-label={t('editor.tabs')}
+      className="-mb-1 flex flex-wrap gap-x-1 border-b border-line"
+    >
+      {EDITOR_TABS.map((one) => {
+        const count = faults.filter(({ path }) => placeOf(path).tab === one).length
+        return (
+          <Link
+            key={one}
+            to="."
+            search={{ ...search, tab: one }}
+            replace
+            resetScroll={false}
+            aria-current={one === tab ? 'page' : undefined}
+            className={cn(
+              '-mb-px border-b-2 border-transparent px-2.5 py-2 font-medium text-muted hover:text-text',
+              { 'border-accent text-accent hover:text-accent': one === tab },
+            )}
+          >
+            {t(`editor.tab_${one}`)}
+            {count > 0 && (
+              <span className="ml-1.5 rounded-full bg-bad-soft px-1.5 text-xs text-bad">
+                {count}
+                <span className="sr-only"> {t('editor.tab_faults')}</span>
+              </span>
+            )}
+          </Link>
+        )
+      })}
+    </nav>
+  )
+}

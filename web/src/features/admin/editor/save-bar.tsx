@@ -1,0 +1,74 @@
+import { Link } from '@tanstack/react-router'
+import { ExternalLink, Rocket, Save } from 'lucide-react'
+import { useTranslation } from 'react-i18next'
+
+import { useMay } from '~/api/me'
+import { Badge } from '~/kit/badge'
+import { Button } from '~/kit/button'
+import { DraftMark, StatusBadge } from '../badges'
+import { useEditing } from './context'
+
+/** What is edited, whether it is saved, and the buttons that save it. It stays in sight. */
+export function SaveBar({ onSave }: { onSave: (isPublishing: boolean) => void }) {
+  const { t } = useTranslation('admin')
+  const { base, isDirty, isOverride, busy, save } = useEditing()
+  const mayPublish = useMay('tools.tenant.publish') && !isOverride
+  const canPublish = isDirty || !base || base.has_draft || base.status !== 'published'
+  const go = (publish: boolean) => {
+    onSave(publish)
+    void save(publish)
+  }
+  return (
+    <div className="sticky top-14 z-20 -mx-4 -mt-6 flex flex-wrap items-center gap-x-4 gap-y-2 border-b border-line bg-ground px-4 py-3 sm:-mx-6 sm:px-6">
+      <div className="grid min-w-0 flex-1 basis-56 gap-1">
+        <Link
+          to="/admin/tools"
+          search={{}}
+          className="justify-self-start text-xs text-muted hover:underline"
+        >
+          {t('list.title')}
+        </Link>
+        <div className="flex min-w-0 flex-wrap items-center gap-2">
+          <h1 className="min-w-0 text-lg font-semibold break-words">
+            {base ? base.name : t('editor.new_title')}
+          </h1>
+          {base && (
+            <>
+              <StatusBadge status={base.status} />
+              <Badge>{base.version}</Badge>
+              <DraftMark tool={base} />
+            </>
+          )}
+        </div>
+      </div>
+      <p className="text-xs text-muted" aria-live="polite">
+        {busy ? t('editor.saving') : isDirty ? t('editor.dirty') : base ? t('editor.clean') : ''}
+      </p>
+      <div className="flex flex-wrap gap-2">
+        {base?.available && (
+          <Button asChild tone="quiet">
+            <Link to="/tools/$slug" params={{ slug: base.slug }} search={{}}>
+              <ExternalLink aria-hidden />
+              {t('editor.open')}
+            </Link>
+          </Button>
+        )}
+        <Button
+          tone={mayPublish ? 'plain' : 'primary'}
+          disabled={busy || (!isDirty && base !== undefined)}
+          aria-keyshortcuts="Control+S Meta+S"
+          onClick={() => go(false)}
+        >
+          <Save aria-hidden />
+          {t(isOverride ? 'editor.save' : 'editor.save_draft')}
+        </Button>
+        {mayPublish && (
+          <Button tone="primary" disabled={busy || !canPublish} onClick={() => go(true)}>
+            <Rocket aria-hidden />
+            {t(isDirty || !base ? 'editor.save_publish' : 'action.publish')}
+          </Button>
+        )}
+      </div>
+    </div>
+  )
+}

@@ -1,0 +1,115 @@
+import { useTranslation } from 'react-i18next'
+
+import { Field, Input } from '~/kit/field'
+import { Switch } from '~/kit/switch'
+import { idOf, useEditing, usePart } from './context'
+import type { Execution } from './definition'
+import { JsonPart } from './json-part'
+import { ChoicePart, NumberInput, SwitchPart } from './parts'
+
+// Every kind there will be. Which of them can be made already is the server's to say, when it is saved.
+const KINDS = [
+  'internal',
+  'http',
+  'external',
+  'space',
+  'function',
+  'artifact',
+  'mcp',
+  'prompt',
+  'composition',
+]
+
+export function ExecutionTab() {
+  const { t } = useTranslation('admin')
+  const { definition } = useEditing()
+  const kind = definition.implementation_type
+  const kinds = KINDS.includes(kind) ? KINDS : [kind, ...KINDS]
+  const hasSpec = ['prompt', 'composition'].includes(kind) || definition.execution_spec !== null
+  return (
+    <div className="grid gap-5">
+      <ChoicePart
+        name="implementation_type"
+        label={t('editor.implementation_type')}
+        hint={t(KINDS.includes(kind) ? `execution.${kind}` : 'execution.other')}
+        options={kinds.map((kind) => ({ value: kind, label: kind, is: kind }))}
+      />
+      <JsonPart
+        name="implementation"
+        label={t('editor.implementation')}
+        hint={t('editor.implementation_hint')}
+      />
+      {hasSpec && <JsonPart name="execution_spec" label={t('editor.execution_spec')} canBeNull />}
+      <Limits />
+    </div>
+  )
+}
+
+function Limits() {
+  const { t } = useTranslation('admin')
+  const timeout = usePart('timeout_ms')
+  const execution = usePart('execution')
+  const { faults } = useEditing()
+  const set = (change: Partial<Execution>) => execution.set({ ...execution.value, ...change })
+  const faultAt = (path: string) => faults.find((fault) => fault.path === path)?.message
+  const group = idOf('/execution/concurrency_group')
+  return (
+    <>
+      <div className="grid items-start gap-5 sm:grid-cols-2">
+        <NumberInput
+          id={timeout.id}
+          label={t('editor.timeout_ms')}
+          hint={t('editor.timeout_hint')}
+          value={timeout.value}
+          fault={timeout.fault}
+          disabled={timeout.isFixed}
+          onChange={timeout.set}
+        />
+        <NumberInput
+          id={idOf('/execution/max_concurrency')}
+          label={t('editor.max_concurrency')}
+          hint={t('editor.max_concurrency_hint')}
+          value={execution.value.max_concurrency}
+          fault={faultAt('/execution/max_concurrency')}
+          disabled={execution.isFixed}
+          onChange={(max_concurrency) => set({ max_concurrency })}
+        />
+        <Field
+          id={group}
+          label={t('editor.concurrency_group')}
+          hint={t('editor.concurrency_group_hint')}
+          fault={faultAt('/execution/concurrency_group') ?? execution.fault}
+        >
+          <Input
+            id={group}
+            className="font-mono"
+            value={execution.value.concurrency_group}
+            disabled={execution.isFixed}
+            onChange={(event) => set({ concurrency_group: event.target.value })}
+          />
+        </Field>
+      </div>
+      <div className="grid gap-4 sm:grid-cols-2">
+        <SwitchPart name="is_async" label={t('editor.is_async')} hint={t('editor.is_async_hint')} />
+        <div className="flex items-start gap-3">
+          <Switch
+            id="is-pure"
+            checked={execution.value.is_pure}
+            disabled={execution.isFixed}
+            aria-labelledby="is-pure-label"
+            aria-describedby="is-pure-hint"
+            onChange={(is_pure) => set({ is_pure })}
+          />
+          <div className="grid gap-0.5">
+            <span id="is-pure-label" className="font-medium">
+              {t('editor.is_pure')}
+            </span>
+            <span id="is-pure-hint" className="text-xs text-muted">
+              {t('editor.is_pure_hint')}
+            </span>
+          </div>
+        </div>
+      </div>
+    </>
+  )
+}

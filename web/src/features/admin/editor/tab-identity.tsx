@@ -1,0 +1,90 @@
+import { useQuery } from '@tanstack/react-query'
+import { useDeferredValue } from 'react'
+import { useTranslation } from 'react-i18next'
+
+import { Button } from '~/kit/button'
+import { TOOL_ICONS, ToolIcon } from '~/kit/tool-icon'
+import { isTaken } from '../queries'
+import { useEditing } from './context'
+import { TextPart, WordsPart } from './parts'
+import { faultOfSlug, slugOf } from './slug'
+
+const ICONS = Object.keys(TOOL_ICONS).sort()
+
+export function IdentityTab() {
+  const { t } = useTranslation('admin')
+  const { definition } = useEditing()
+  return (
+    <div className="grid gap-5">
+      <TextPart name="name" label={t('editor.name')} hint={t('editor.name_hint')} />
+      <SlugPart />
+      <TextPart
+        name="description"
+        label={t('editor.description')}
+        hint={t('editor.description_hint')}
+        isLong
+      />
+      <div className="grid items-start gap-5 sm:grid-cols-2">
+        <TextPart name="category" label={t('editor.category')} hint={t('editor.category_hint')} />
+        <div className="flex items-start gap-3">
+          <div className="min-w-0 flex-1">
+            <TextPart
+              name="icon"
+              label={t('editor.icon')}
+              hint={t('editor.icon_hint')}
+              list="icon-names"
+            />
+          </div>
+          <span className="mt-6.5 grid size-9 place-items-center rounded-md border border-line">
+            <ToolIcon name={definition.icon} className="size-5" />
+          </span>
+          <datalist id="icon-names">
+            {ICONS.map((name) => (
+              <option key={name} value={name} />
+            ))}
+          </datalist>
+        </div>
+      </div>
+      <WordsPart name="tags" label={t('editor.tags')} hint={t('editor.tags_hint')} />
+      <WordsPart name="aliases" label={t('editor.aliases')} hint={t('editor.aliases_hint')} />
+    </div>
+  )
+}
+
+/** The slug, held against its rules and against the tools there are while it is typed. */
+function SlugPart() {
+  const { t } = useTranslation('admin')
+  const { base, definition, change } = useEditing()
+  const slug = useDeferredValue(definition.slug)
+  const rule = definition.slug === '' ? undefined : faultOfSlug(definition.slug)
+  const asked = useQuery({ ...isTaken(slug), enabled: !base && !faultOfSlug(slug) })
+  if (base) {
+    return (
+      <TextPart
+        name="slug"
+        label={t('editor.slug')}
+        hint={t('editor.slug_fixed')}
+        isCode
+        disabled
+      />
+    )
+  }
+  const fault = rule ? t(`slug.${rule}`) : asked.data ? t('slug.taken') : undefined
+  const guess = slugOf(definition.name)
+  return (
+    <div className="grid gap-2">
+      <TextPart
+        name="slug"
+        label={t('editor.slug')}
+        hint={asked.data === false && !rule ? t('slug.free') : t('editor.slug_hint')}
+        fault={fault}
+        isCode
+      />
+      {definition.slug === '' && guess !== '' && (
+        <Button size="small" className="justify-self-start" onClick={() => change('slug', guess)}>
+          {t('editor.slug_take', { slug: guess })}
+        </Button>
+      )}
+    </div>
+  )
+}

@@ -1,0 +1,134 @@
+import { useMutation } from '@tanstack/react-query'
+import { Component, lazy, type ReactNode, Suspense, useDeferredValue, useState } from 'react'
+import { useTranslation } from 'react-i18next'
+
+import { api, body } from '~/api/client'
+import { type Fault as FaultAt, Problem } from '~/api/problem'
+import type { components } from '~/api/schema'
+import type { ShownRun } from '~/features/result/run-result'
+import { Fault, Skeleton } from '~/kit/states'
+import { type Editing, useEditing } from './context'
+import { bodyOf, changesOf } from './definition'
+import { faultOfSlug } from './slug'
+
+type TestRequest = components['schemas']['TestRequest']
+
+// The form brings a whole engine with it.
+const ToolForm = lazy(() =>
+  import('~/features/form/tool-form').then(({ ToolForm }) => ({ default: ToolForm })),
+)
+const RunResult = lazy(() =>
+  import('~/features/result/run-result').then(({ RunResult }) => ({ default: RunResult })),
+)
+
+/** The form that people will see. Sending it tries the tool as it is typed here, saved or not. */
+export function TestPanel() {
+  const { t } = useTranslation('admin')
+  const editing = useEditing()
+  const { base, definition, isDirty } = editing
+  const [input, setInput] = useState<unknown>({})
+  const test = useMutation({ mutationFn: (input: unknown) => tried(editing, input) })
+  const { slug, input_schema, form_spec } = useDeferredValue(definition)
+  const hasSlug = base !== undefined || faultOfSlug(definition.slug) === undefined
+  const faults = test.error instanceof Problem ? inputFaults(test.error) : NONE
+  return (
+    <section
+      aria-labelledby="test-title"
+      className="grid min-w-0 gap-4 rounded-lg border border-line p-4"
+    >
+      <div className="grid gap-1">
+        <h2 id="test-title" className="font-semibold">
+          {t('test.title')}
+        </h2>
+        <p className="text-xs text-muted">{t(isDirty || !base ? 'test.unsaved' : 'test.saved')}</p>
+      </div>
+      <Unbroken of={input_schema} text={t('test.no_form')}>
+        <Suspense fallback={<Skeleton className="h-32" />}>
+          <ToolForm
+            tool={{ slug: slug || 'new', input_schema, form_spec }}
+            value={input}
+            onChange={setInput}
+            faults={faults}
+            onSubmit={hasSlug ? test.mutate : undefined}
+            submitLabel={t('test.run')}
+            busy={test.isPending}
+          />
+        </Suspense>
+      </Unbroken>
+      {!hasSlug && <p className="text-xs text-muted">{t('test.needs_slug')}</p>}
+      <div aria-live="polite" className="min-w-0">
+        {test.error && faults.length === 0 && <Refused error={test.error} />}
+        {test.data && (
+          <Suspense fallback={<Skeleton className="h-24" />}>
+            <RunResult run={test.data} tool={base} level={3} />
+          </Suspense>
+        )}
+      </div>
+    </section>
+  )
+}
+
+/** What the server says against a definition, all of it: a test asks it of everything that is typed. */
+function Refused({ error }: { error: unknown }) {
+  const errors = error instanceof Problem ? error.errors : []
+  return (
+    <div className="grid gap-2">
+      <Fault error={error} />
+      {errors.length > 1 && (
+        <ul className="grid gap-1 text-xs text-bad">
+          {errors.map(({ path, message }) => (
+            <li key={path + message}>
+              <code>{path.slice(1)}</code> {message}
+            </li>
+          ))}
+        </ul>
+      )}
+    </div>
+  )
+}
+
+const NONE: FaultAt[] = []
+const IN_DEFINITION = '/definition'
+
+/** The faults of the input, for the form. Those of the definition are not about any field of it. */
+function inputFaults({ code, errors }: Problem): FaultAt[] {
+  const isInput = code === 'INVALID_PARAMS' || code === 'MISSING_PARAM'
+  return isInput && !errors.some(({ path }) => path.startsWith(IN_DEFINITION)) ? errors : NONE
+}
+
+/** Tries what is typed. Of a tool that there is only the changes are sent, and no secret of it. */
+async function tried({ base, before, definition }: Editing, input: unknown): Promise<ShownRun> {
+  const typed = base ? changesOf(before, definition) : bodyOf(definition)
+  const isSaved = base !== undefined && Object.keys(typed).length === 0
+  const tool = base?.slug ?? definition.slug
+  const request = { input, definition: isSaved ? undefined : typed } as TestRequest
+  return body(api.POST('/api/tools/{tool}/test', { params: { path: { tool } }, body: request }))
+}
+
+interface UnbrokenProps {
+  /** What the children are made of. Once it changes they are tried again. */
+  of: unknown
+  text: string
+  children: ReactNode
+}
+
+/** A schema that is half typed can break its form. The rest of the page must not break with it. */
+class Unbroken extends Component<UnbrokenProps, { isBroken: boolean }> {
+  override state = { isBroken: false }
+
+  static getDerivedStateFromError() {
+    return { isBroken: true }
+  }
+
+  override componentDidUpdate(before: UnbrokenProps) {
+    if (this.state.isBroken && before.of !== this.props.of) this.setState({ isBroken: false })
+  }
+
+  override render() {
+    return this.state.isBroken ? (
+      <p className="text-muted">{this.props.text}</p>
+    ) : (
+      this.props.children
+    )
+  }
+}

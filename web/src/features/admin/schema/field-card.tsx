@@ -1,0 +1,146 @@
+import { ArrowDown, ArrowUp, ChevronRight, Trash2 } from 'lucide-react'
+import { useId, useState } from 'react'
+import { useTranslation } from 'react-i18next'
+
+import { Badge } from '~/kit/badge'
+import { Button } from '~/kit/button'
+import { cn } from '~/kit/cn'
+import { Field, Input } from '~/kit/field'
+import { Switch } from '~/kit/switch'
+import { useEditing } from '../editor/context'
+import { FieldBody } from './field-body'
+import { kindOf, type Schema } from './kinds'
+import { faultOfName, type Member } from './members'
+
+interface Props {
+  object: Schema
+  member: Member
+  path: string
+  isOpen: boolean
+  isFirst: boolean
+  isLast: boolean
+  isFixed: boolean
+  onOpen: (isOpen: boolean) => void
+  onRename: (name: string) => void
+  onRequired: (required: boolean) => void
+  onChange: (schema: Schema) => void
+  onMove: (by: -1 | 1) => void
+  onRemove: () => void
+}
+
+export function FieldCard(props: Props) {
+  const { t } = useTranslation('admin')
+  const { member, path, isOpen, isFixed, onOpen } = props
+  const { name, schema, required } = member
+  const { faults } = useEditing()
+  const here = faults.filter((fault) => fault.path === path || fault.path.startsWith(`${path}/`))
+  const kind = kindOf(schema)
+  const bodyId = useId()
+  return (
+    <div className={cn('min-w-0 rounded-md border border-line', { 'border-bad': here.length > 0 })}>
+      <div className="flex items-center gap-1 p-1.5">
+        <button
+          type="button"
+          aria-expanded={isOpen}
+          aria-controls={bodyId}
+          className="flex min-w-0 flex-1 flex-wrap items-center gap-2 rounded-sm px-1.5 py-1 text-left"
+          onClick={() => onOpen(!isOpen)}
+        >
+          <ChevronRight
+            aria-hidden
+            className={cn('size-4 shrink-0 text-muted', { 'rotate-90': isOpen })}
+          />
+          <code className="min-w-0 font-medium break-all">{name}</code>
+          <Badge>{kind ? t(`field.${kind}`) : t('field.other')}</Badge>
+          {required && <Badge tone="accent">{t('schema.required')}</Badge>}
+          {typeof schema.title === 'string' && (
+            <span className="min-w-0 truncate text-muted">{schema.title}</span>
+          )}
+        </button>
+        {!isFixed && <Moves {...props} />}
+      </div>
+      {here.map((fault) => (
+        <p key={fault.path + fault.message} className="px-3 pb-2 text-xs text-bad">
+          <code>{fault.path.slice(path.length)}</code> {fault.message}
+        </p>
+      ))}
+      {isOpen && (
+        <div id={bodyId} className="grid min-w-0 gap-4 border-t border-line p-3">
+          <div className="grid gap-4 sm:grid-cols-[minmax(0,1fr)_auto] sm:items-end">
+            <Name {...props} />
+            <label className="flex h-9 items-center gap-2 font-medium">
+              <Switch
+                checked={required}
+                disabled={isFixed}
+                aria-label={t('schema.required')}
+                onChange={props.onRequired}
+              />
+              {t('schema.required')}
+            </label>
+          </div>
+          <FieldBody schema={schema} path={path} isFixed={isFixed} onChange={props.onChange} />
+        </div>
+      )}
+    </div>
+  )
+}
+
+function Moves({ member: { name }, isFirst, isLast, onMove, onRemove }: Props) {
+  const { t } = useTranslation('admin')
+  return (
+    <>
+      <Button
+        tone="quiet"
+        size="small"
+        aria-label={t('schema.up', { name })}
+        disabled={isFirst}
+        onClick={() => onMove(-1)}
+      >
+        <ArrowUp aria-hidden />
+      </Button>
+      <Button
+        tone="quiet"
+        size="small"
+        aria-label={t('schema.down', { name })}
+        disabled={isLast}
+        onClick={() => onMove(1)}
+      >
+        <ArrowDown aria-hidden />
+      </Button>
+      <Button
+        tone="quiet"
+        size="small"
+        aria-label={t('schema.remove', { name })}
+        onClick={onRemove}
+      >
+        <Trash2 aria-hidden />
+      </Button>
+    </>
+  )
+}
+
+/** The name of a property. What cannot be a name yet stays in the box, and the old one in the schema. */
+function Name({ object, member, isFixed, onRename }: Props) {
+  const { t } = useTranslation('admin')
+  const id = useId()
+  const [typed, setTyped] = useState<string>()
+  const text = typed ?? member.name
+  const fault = faultOfName(object, member.name, text)
+  return (
+    <Field id={id} label={t('schema.name')} fault={fault && t(`schema.name_${fault}`)}>
+      <Input
+        id={id}
+        className="font-mono"
+        value={text}
+        disabled={isFixed}
+        aria-invalid={fault !== undefined}
+        aria-describedby={fault ? `${id}-fault` : undefined}
+        onChange={({ target: { value } }) => {
+          const isName = faultOfName(object, member.name, value) === undefined
+          setTyped(isName ? undefined : value)
+          if (isName) onRename(value)
+        }}
+      />
+    </Field>
+  )
+}

@@ -1,0 +1,81 @@
+import { useMemo } from 'react'
+import { useTranslation } from 'react-i18next'
+
+import { cn } from '~/kit/cn'
+import { type DiffRow, folded, type Line, sideBySide, sortedJson } from './diff'
+
+/** Two values as JSON, side by side, with a sign at every line that differs. */
+export function JsonDiff({ before, after }: { before: unknown; after: unknown }) {
+  const { t } = useTranslation('admin')
+  const rows = useMemo(
+    () => folded(sideBySide(sortedJson(before), sortedJson(after))),
+    [before, after],
+  )
+  if (rows.every(({ kind }) => kind === 'same' || kind === 'gap')) {
+    return <p className="text-muted">{t('versions.same')}</p>
+  }
+  return (
+    <section
+      aria-label={t('versions.side_by_side')}
+      tabIndex={0}
+      className="max-h-[32rem] overflow-auto rounded-md border border-line"
+    >
+      <table className="w-full min-w-[40rem] table-fixed border-collapse font-mono text-xs">
+        <thead className="sr-only">
+          <tr>
+            <th scope="col">{t('versions.from')}</th>
+            <th scope="col">{t('versions.to')}</th>
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map((row, index) => (
+            // oxlint-disable-next-line react/no-array-index-key
+            <Row key={index} row={row} />
+          ))}
+        </tbody>
+      </table>
+    </section>
+  )
+}
+
+function Row({ row }: { row: DiffRow }) {
+  const { t } = useTranslation('admin')
+  if (row.kind === 'gap') {
+    return (
+      <tr>
+        <td colSpan={2} className="bg-raised px-3 py-1 text-muted">
+          {t('versions.left_out', { count: row.count })}
+        </td>
+      </tr>
+    )
+  }
+  const isGone = row.kind === 'removed' || row.kind === 'changed'
+  const isNew = row.kind === 'added' || row.kind === 'changed'
+  return (
+    <tr>
+      <Cell line={row.left} sign={isGone ? '−' : ' '} look={isGone ? 'bg-bad-soft text-bad' : ''} />
+      <Cell
+        line={row.right}
+        sign={isNew ? '+' : ' '}
+        look={isNew ? 'bg-good-soft text-good' : ''}
+      />
+    </tr>
+  )
+}
+
+function Cell({ line, sign, look }: { line?: Line; sign: string; look: string }) {
+  return (
+    <td
+      className={cn(
+        'border-r border-line px-2 py-0.5 align-top last:border-r-0',
+        line ? look : 'bg-raised',
+      )}
+    >
+      {line && (
+        <span className="break-words whitespace-pre-wrap">
+          {sign} {line.text}
+        </span>
+      )}
+    </td>
+  )
+}
