@@ -1,0 +1,129 @@
+import { expectAccessible, expectNoSidewaysScroll, useWorld } from './world'
+
+const world = useWorld()
+
+beforeAll(async () => {
+  await world.server.echo('crm.update', {
+    name: 'Update record',
+    description: 'Changes one record.\n\nFor agents: ask first.',
+    category: 'CRM',
+    icon: 'database',
+    tags: ['sales'],
+    permission_level: 'write',
+  })
+  await world.server.echo('crm.wipe', {
+    name: '<img src=x onerror=alert(1)>',
+    category: 'CRM',
+    icon: '__proto__',
+    permission_level: 'destructive',
+  })
+  await world.server.api('POST', '/api/tools/crm.update/run', { input: { text: 'a' } })
+})
+
+test('search and filters are in the address and survive a reload', async () => {
+  const page = await world.signedIn()
+  await page.goto('/tools')
+  await page.getByRole('link', { name: 'ROI Calculator' }).waitFor()
+  await page.getByRole('button', { name: /^CRM/ }).click()
+  await page.waitForURL('**/tools?category=CRM')
+  await page.getByRole('button', { name: /^Changes data/ }).click()
+  await page.getByText(/^1 of/).waitFor()
+
+  await page.reload()
+  await page.getByRole('link', { name: 'Update record' }).waitFor()
+  expect(await page.getByRole('link', { name: 'ROI Calculator' }).count()).toBe(0)
+
+  await page.getByRole('button', { name: 'Remove filter What it may do: Changes data' }).click()
+  await page.getByText(/^2 of/).waitFor()
+  expect(new URL(page.url()).search).toBe('?category=CRM')
+})
+
+test('typing searches, by the keyboard alone, and the back button is believed', async () => {
+  const page = await world.signedIn()
+  await page.goto('/tools')
+  await page.getByRole('link', { name: 'Update record' }).waitFor()
+  await page.keyboard.press('/')
+  await page.keyboard.type('sales')
+  await page.waitForURL('**/tools?q=sales')
+  await page.getByText(/^1 of/).waitFor()
+  const card = page.getByRole('link', { name: 'Update record' })
+  await card.focus()
+  await page.keyboard.press('Enter')
+  await page.waitForURL('**/tools/crm.update')
+  await page.goBack()
+  await page.getByText(/^1 of/).waitFor()
+  expect(await page.getByRole('searchbox').inputValue()).toBe('sales')
+})
+
+test('a search without any match says so and offers a way out', async () => {
+  const page = await world.signedIn()
+  await page.goto('/tools?q=no-such-tool&category=CRM&view=table')
+  await page.getByText('No tool matches').waitFor()
+  await page.getByRole('button', { name: 'Clear all filters' }).last().click()
+  await page.getByRole('link', { name: /ROI Calculator/ }).waitFor()
+  expect(new URL(page.url()).search).toBe('?view=table')
+})
+
+test('the health of a tool is told in words, and what was used last can come first', async () => {
+  const page = await world.signedIn()
+  await page.goto('/tools?sort=recent')
+  const first = page.getByRole('list', { name: 'Tools found' }).getByRole('listitem').first()
+  await first.getByRole('link', { name: 'Update record' }).waitFor()
+  await first.getByRole('img', { name: 'Last run: 1 succeeded, 0 failed' }).waitFor()
+})
+
+test('a name is text, and an icon that nobody has is the usual one', async () => {
+  const page = await world.signedIn()
+  await page.goto('/tools?category=CRM')
+  await page.getByRole('link', { name: '<img src=x onerror=alert(1)>' }).waitFor()
+  expect(await page.locator('main img').count()).toBe(0)
+})
+
+test('an empty catalogue offers the first step', async () => {
+  const page = await world.signedIn()
+  await page.route('**/api/tools?*', (route) =>
+    route.fulfill({ json: { items: [], next_cursor: null, total: 0 } }),
+  )
+  await page.goto('/tools')
+  await page.getByRole('link', { name: 'Create a tool' }).waitFor()
+})
+
+test('thousands of tools are read page by page and drawn as far as one looks', async () => {
+  const page = await world.signedIn()
+  const { items } = await world.server.api('GET', '/api/tools?limit=1')
+  const all = Array.from({ length: 3000 }, (_, place) => ({
+    ...items[0],
+    id: `id-${place}`,
+    slug: `tool-${place}`,
+    name: `Tool ${place}`,
+  }))
+  await page.route('**/api/tools?*', (route) => {
+    const query = new URL(route.request().url()).searchParams
+    const start = Number(query.get('cursor') ?? 0)
+    const end = start + Number(query.get('limit'))
+    const next_cursor = end < all.length ? String(end) : null
+    return route.fulfill({ json: { items: all.slice(start, end), next_cursor, total: 3000 } })
+  })
+  await page.goto('/tools')
+  await page.getByText('3000 of 3000').waitFor()
+  expect(await page.getByRole('heading', { level: 3 }).count()).toBeLessThan(300)
+  await page.getByRole('searchbox').fill('tool-2999')
+  await page.getByRole('link', { name: 'Tool 2999' }).waitFor()
+  await page.getByText('1 of 3000').waitFor()
+})
+
+test.each(['/tools', '/tools?view=table'])('everyone can use %s, on a phone too', async (path) => {
+  const wide = await world.signedIn()
+  await wide.goto(path)
+  await wide.getByRole('link', { name: /ROI Calculator/ }).waitFor()
+  await expectAccessible(wide)
+
+  const phone = await world.signedIn({ width: 390 })
+  await phone.goto(path)
+  await phone.getByRole('link', { name: /ROI Calculator/ }).waitFor()
+  await expectNoSidewaysScroll(phone)
+  await phone.getByRole('button', { name: 'Filters' }).click()
+  await phone.getByRole('button', { name: /^Destructive/ }).waitFor()
+  await expectNoSidewaysScroll(phone)
+  await expectAccessible(phone)
+})
