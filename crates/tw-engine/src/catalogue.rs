@@ -152,6 +152,14 @@ impl Entry {
         }
     }
 
+    /// Whether what was saved last is other than what runs.
+    pub(crate) fn has_draft(&self) -> bool {
+        match self {
+            Self::Code(_) => false,
+            Self::Own(own) => own.has_draft(),
+        }
+    }
+
     pub(crate) fn is_active(&self) -> bool {
         match self {
             Self::Code(tool) => tool.def.is_active,

@@ -114,6 +114,19 @@ impl Error {
         }
     }
 
+    /// The same error about a part of what was sent.
+    pub(crate) fn below(self, place: &str) -> Self {
+        match self {
+            Self::InvalidParams { what, mut faults } => {
+                for fault in &mut faults {
+                    fault.path.insert_str(0, place);
+                }
+                Self::InvalidParams { what, faults }
+            }
+            other => other,
+        }
+    }
+
     pub(crate) fn invalid(path: &str, message: impl Into<String>) -> Self {
         let message = message.into();
         Self::InvalidParams {

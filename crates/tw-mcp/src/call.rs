@@ -46,6 +46,7 @@ impl Door {
             session: None,
             wait: self.patience(permit, name).await,
             version: None,
+            unsaved: None,
             mode: Mode::Production,
             idempotency: None,
         };

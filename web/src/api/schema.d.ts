@@ -556,6 +556,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/tools/{tool}/test": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Runs what was saved last of a tool, or a definition that is not saved at all.
+         * @description The run is recorded like any other, in the mode `debug`. What somebody has to approve must be saved first.
+         */
+        post: operations["test_tool"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/tools/{tool}/used-by": {
         parameters: {
             query?: never;
@@ -1356,6 +1376,20 @@ export interface components {
             status: string;
             /** Format: date-time */
             updated_at: string;
+        };
+        TestRequest: {
+            /**
+             * @description What the tool is to be for this one call, as it would be sent to be saved. Of a tool that there is,
+             *     only what differs is needed; without any, what was saved last is run.
+             */
+            definition?: Record<string, never> | null;
+            /** @description What the tool's input schema asks for. */
+            input?: Record<string, never>;
+            /**
+             * Format: int64
+             * @description How long to wait for the run to end, 120,000 at the most.
+             */
+            wait_ms?: number | null;
         };
         /** @description What can be said about a tool. Other dialects are taken too; these are the words that are given back. */
         ToolBody: {
@@ -2789,6 +2823,69 @@ export interface operations {
                 };
             };
             429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    test_tool: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The same request again gets the same answer */
+                "Idempotency-Key"?: string | null;
+            };
+            path: {
+                /** @description Slug or id; with a definition also a slug that is still free */
+                tool: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["TestRequest"];
+            };
+        };
+        responses: {
+            /** @description The run has ended */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RunAnswer"];
+                };
+            };
+            /** @description The run goes on */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RunAnswer"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            422: {
                 headers: {
                     [name: string]: unknown;
                 };

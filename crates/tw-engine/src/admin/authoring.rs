@@ -18,7 +18,7 @@ pub use self::history::{Compared, History, UsedBy};
 use self::{
     draft::Sent,
     edit::{Edit, audited, content_hash, go_live, is_as_read},
-    names::{is_free, names_are_free, shares_a_name, taken},
+    names::{is_free, is_invisible, names_are_free, shares_a_name, taken},
     overrides::{layer_body, read_layer},
     read::{
         New, VERSION_FIRST, as_text, checked, faultless, members, off_the_runtime, parse, read_new,
@@ -28,7 +28,7 @@ use self::{
 use super::tools::{Listed, find};
 use crate::{
     Engine,
-    catalogue::{Entry, View},
+    catalogue::{Entry, Own, View},
     error::{Error, Result},
     rights::{CreateTools, DeleteTools, Permit, PublishTools, Right, UpdateTools},
 };
@@ -114,29 +114,13 @@ impl Engine {
     }
 
     async fn insert(&self, caller: &Caller, new: New, asked: Asked<'_>) -> Result<Listed> {
-        let New { slug, definition, switches, version, publish } = new;
         let id = ToolId::new();
         let view = self.inner.catalogue.view(caller.tenant, caller.epoch).await?;
-        is_free(&view, id, &slug)?;
-        names_are_free(&view, id, &definition)?;
-        let text = as_text(&definition);
-        let now = Timestamp::now();
+        is_free(&view, id, &new.slug)?;
+        names_are_free(&view, id, &new.definition)?;
+        let (slug, publish) = (new.slug.clone(), new.publish);
         let by = by(caller, asked);
-        let mut stored = StoredTool {
-            id,
-            slug: slug.clone(),
-            switches,
-            definition: text,
-            version,
-            live: None,
-            live_version: None,
-            published: None,
-            revision: 1,
-            updated: now,
-            created: now,
-            created_by: by.actor.clone(),
-            is_deleted: false,
-        };
+        let mut stored = stored_as(id, new, by.actor.clone());
         let mut notes = vec![Note::Save];
         if publish {
             go_live(&mut stored);
@@ -329,6 +313,59 @@ impl Engine {
             Entry::Own(own) => Ok(own.stored.id),
             Entry::Code(tool) => Err(Error::Conflict { why: format!("`{}` {otherwise}", tool.def.slug) }),
         }
+    }
+}
+
+impl Engine {
+    /// What a tool would be with a definition that is not saved: of one that there is, changed; else new.
+    pub(crate) async fn unsaved(&self, view: &View, name: &str, body: &Value) -> Result<Entry> {
+        self.as_if_saved(view, name, body).await.map_err(|error| error.below("/definition"))
+    }
+
+    async fn as_if_saved(&self, view: &View, name: &str, body: &Value) -> Result<Entry> {
+        let stored = match view.tools.get(name).filter(|_| !is_invisible(view, name)) {
+            Some(Entry::Code(tool)) => {
+                let why = format!("`{}` is part of the program; try it without a definition", tool.def.slug);
+                return Err(Error::Conflict { why });
+            }
+            Some(Entry::Own(own)) => {
+                let (after, definition) = with_change(&own.stored, view, body)?;
+                let definition = checked(&after.slug, definition).await?;
+                StoredTool { definition, ..after }
+            }
+            None => {
+                let mut body = members(body)?;
+                body.entry("slug").or_insert_with(|| name.into());
+                let new = off_the_runtime(move || read_new(&Value::Object(body))).await??;
+                if !new.slug.as_str().eq_ignore_ascii_case(name) {
+                    return Err(Error::invalid("/slug", "is not the one in the path"));
+                }
+                let no_tool_yet = ToolId::new();
+                names_are_free(view, no_tool_yet, &new.definition)?;
+                stored_as(no_tool_yet, new, String::new())
+            }
+        };
+        Ok(Entry::Own(std::sync::Arc::new(Own::read(stored)?)))
+    }
+}
+
+/// A new tool as it is kept.
+fn stored_as(id: ToolId, new: New, created_by: String) -> StoredTool {
+    let now = Timestamp::now();
+    StoredTool {
+        id,
+        definition: as_text(&new.definition),
+        slug: new.slug,
+        switches: new.switches,
+        version: new.version,
+        live: None,
+        live_version: None,
+        published: None,
+        revision: 1,
+        updated: now,
+        created: now,
+        created_by,
+        is_deleted: false,
     }
 }
 

@@ -50,7 +50,7 @@ pub(crate) struct Own {
 }
 
 impl Own {
-    pub(super) fn read(stored: StoredTool) -> Result<Self> {
+    pub(crate) fn read(stored: StoredTool) -> Result<Self> {
         let face = |text: &str| -> Result<Arc<Face>> {
             serde_json::from_str(text).map(Arc::new).map_err(|error| corrupt(&stored, &error))
         };

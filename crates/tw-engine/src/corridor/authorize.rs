@@ -9,6 +9,7 @@ use super::resolve::Resolved;
 use crate::{
     catalogue::{Tool, View},
     error::{Error, Result},
+    rights::{Permit, UpdateTools},
 };
 
 /// A tool that the caller may call, with the rule that says so.
@@ -29,6 +30,10 @@ impl Authorized {
 }
 
 pub(crate) fn authorize(resolved: Resolved, caller: &Caller, view: &View) -> Result<Authorized> {
+    if resolved.is_draft() && Permit::<UpdateTools>::check(caller.clone()).is_err() {
+        let why = "a draft is run by those who may change tools; what is published is run without `mode`";
+        return Err(Error::NotPermitted { why: why.to_owned() });
+    }
     let tool = resolved.into_tool();
     let rule = tw_policy::decide(&facts(&tool, caller, view));
     match rule.verdict() {

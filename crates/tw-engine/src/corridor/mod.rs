@@ -40,6 +40,8 @@ pub struct CallRequest {
     pub wait: Option<Duration>,
     pub version: Option<String>,
     pub mode: Mode,
+    /// What the tool is to be for this one call, as it would be sent to be saved.
+    pub unsaved: Option<serde_json::Value>,
     pub idempotency: Option<IdempotencyKey>,
 }
 
@@ -139,7 +141,10 @@ impl Engine {
         if view.epoch != caller.epoch {
             return Ok(Walk::Changed);
         }
-        let resolved = self.resolve(&view, &request.tool, request.version.as_deref(), request.mode).await?;
+        let resolved = match &request.unsaved {
+            Some(definition) => Box::pin(self.resolve_unsaved(&view, &request.tool, definition)).await?,
+            None => self.resolve(&view, &request.tool, request.version.as_deref(), request.mode).await?,
+        };
         let authorized = authorize::authorize(resolved, caller, &view)?;
         let valid = self.validate(authorized, &request.input, caller, &view).await?;
         let session = self.session_for(caller, request.session).await?;
@@ -152,6 +157,10 @@ impl Engine {
                 let start =
                     execute::Start { run, session, caller: caller.clone(), mode: request.mode, claim };
                 self.begin(start, cleared, slot, wait).await
+            }
+            gate::Gate::Ask(_) if request.unsaved.is_some() => {
+                let why = "somebody has to approve this call, and can only approve what is saved: save the draft first";
+                return Err(Error::Conflict { why: why.to_owned() });
             }
             gate::Gate::Ask(asked) => {
                 let pinned = request.version.as_deref();

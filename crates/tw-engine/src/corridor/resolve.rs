@@ -14,9 +14,15 @@ use crate::{
 #[derive(Debug)]
 pub(crate) struct Resolved {
     tool: Arc<Tool>,
+    /// Whether it is not, or not yet, what everybody runs.
+    is_draft: bool,
 }
 
 impl Resolved {
+    pub(crate) fn is_draft(&self) -> bool {
+        self.is_draft
+    }
+
     pub(crate) fn into_tool(self) -> Arc<Tool> {
         self.tool
     }
@@ -33,8 +39,29 @@ impl Engine {
     ) -> Result<Resolved> {
         let missing = || Error::ToolNotFound { tool: name.to_owned() };
         let entry = view.tools.get(name).ok_or_else(missing)?;
+        let tool = self.switched_on(view, name, entry, mode)?;
+        match version {
+            Some(version) if version != &*tool.version => self.pinned(view, entry, version, mode).await,
+            _ => Ok(Resolved { tool, is_draft: mode == Mode::Debug && entry.has_draft() }),
+        }
+    }
+
+    /// A tool as it would be with a definition that nobody has saved, for this one call.
+    pub(crate) async fn resolve_unsaved(
+        &self,
+        view: &View,
+        name: &str,
+        definition: &serde_json::Value,
+    ) -> Result<Resolved> {
+        let entry = self.unsaved(view, name, definition).await?;
+        Ok(Resolved { tool: self.switched_on(view, name, &entry, Mode::Debug)?, is_draft: true })
+    }
+
+    /// The side of a tool that a mode runs, if the tool is in the catalogue and nobody switched it off.
+    fn switched_on(&self, view: &View, name: &str, entry: &Entry, mode: Mode) -> Result<Arc<Tool>> {
         // A hidden tool answers like one that does not exist.
-        entry.in_catalogue(view.slug()).map_err(|_| missing())?;
+        let missing = |_| Error::ToolNotFound { tool: name.to_owned() };
+        entry.in_catalogue(view.slug()).map_err(missing)?;
         let slug = || entry.slug().to_string();
         let status = entry.status();
         if !entry.is_active() || status == ToolStatus::Disabled {
@@ -48,11 +75,7 @@ impl Engine {
             return Err(Error::ToolNotPublished { tool: slug(), status: status.as_str() });
         }
         let unpublished = || Error::ToolNotPublished { tool: slug(), status: "a draft" };
-        let tool = self.inner.catalogue.ready(entry, side(mode))?.ok_or_else(unpublished)?;
-        match version {
-            Some(version) if version != &*tool.version => self.pinned(view, entry, version, mode).await,
-            _ => Ok(Resolved { tool }),
-        }
+        self.inner.catalogue.ready(entry, side(mode))?.ok_or_else(unpublished)
     }
 
     async fn pinned(&self, view: &View, entry: &Entry, version: &str, mode: Mode) -> Result<Resolved> {
@@ -61,7 +84,8 @@ impl Engine {
         let scope = self.inner.store.tenant(view.tenant.id);
         let snapshot = scope.tool_at_version(own.stored.id, version, mode == Mode::Production).await;
         let snapshot = snapshot.map_err(Error::store("reading a version"))?.ok_or_else(missing)?;
-        Ok(Resolved { tool: self.inner.catalogue.ready_at(own, &snapshot)? })
+        let tool = self.inner.catalogue.ready_at(own, &snapshot)?;
+        Ok(Resolved { tool, is_draft: mode == Mode::Debug })
     }
 
     /// The tool that a parked call was about, as it is now.

@@ -19,6 +19,7 @@ fn again(request: &CallRequest) -> CallRequest {
         session: request.session,
         wait: request.wait,
         version: request.version.clone(),
+        unsaved: None,
         mode: request.mode,
         idempotency: request.idempotency.clone(),
     }

@@ -167,6 +167,7 @@ pub(crate) fn request(tool: &str, input: &Value) -> CallRequest {
         session: None,
         wait: None,
         version: None,
+        unsaved: None,
         mode: Mode::Production,
         idempotency: None,
     }

@@ -81,6 +81,7 @@ pub(crate) fn routes() -> OpenApiRouter<App> {
         .routes(routes!(authoring::used_by))
         .routes(routes!(explain::explain))
         .routes(routes!(tools::run))
+        .routes(routes!(tools::test))
         .routes(routes!(runs::list))
         .routes(routes!(runs::read))
         .routes(routes!(runs::cancel))

@@ -9,7 +9,10 @@ use axum::{
 };
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, value::RawValue};
-use tw_engine::{CallRequest, Listed, ToolFilter, rights::ReadTools};
+use tw_engine::{
+    CallRequest, Listed, ToolFilter,
+    rights::{Permit, ReadTools, RunTools, UpdateTools},
+};
 use tw_model::{Layer, Listing, Mode, Origin, OutputSection, SessionId, Timestamp, ToolStatus};
 use uuid::Uuid;
 
@@ -242,20 +245,76 @@ pub(crate) async fn run(
     key: Key,
     JsonBytes(body, bytes): JsonBytes<RunRequest>,
 ) -> Result<Response> {
-    if body.wait_ms.is_some_and(|wait| 120_000 < wait) {
-        return Err(Problem::invalid("/wait_ms", "is at most 120000"));
-    }
-    let input =
-        body.input.unwrap_or_else(|| RawValue::from_string("{}".to_owned()).expect("an empty object"));
     let request = CallRequest {
         idempotency: key.of(&format!("run/{}", tool.to_ascii_lowercase()), &bytes),
         tool,
-        input,
+        input: input_or_none(body.input),
         session: body.session_id.map(SessionId::from_uuid),
-        wait: body.wait_ms.map(Duration::from_millis),
+        wait: wait(body.wait_ms)?,
         version: body.version,
         mode: body.mode.unwrap_or_default(),
+        unsaved: None,
     };
     let answer = app.engine.call(&permit, request).await?;
     Ok(super::runs::answered(answer).into_response())
+}
+
+#[derive(Debug, Deserialize, utoipa::ToSchema)]
+pub(crate) struct TestRequest {
+    /// What the tool's input schema asks for.
+    #[serde(default)]
+    #[schema(value_type = Object)]
+    input: Option<Box<RawValue>>,
+    /// What the tool is to be for this one call, as it would be sent to be saved. Of a tool that there is,
+    /// only what differs is needed; without any, what was saved last is run.
+    #[serde(default)]
+    #[schema(value_type = Option<Object>)]
+    definition: Option<serde_json::Map<String, Value>>,
+    /// How long to wait for the run to end, 120,000 at the most.
+    #[serde(default)]
+    wait_ms: Option<u64>,
+}
+
+/// Runs what was saved last of a tool, or a definition that is not saved at all.
+///
+/// The run is recorded like any other, in the mode `debug`. What somebody has to approve must be saved first.
+#[utoipa::path(post, path = "/api/tools/{tool}/test", operation_id = "test_tool", tag = "tools",
+    params(("tool" = String, Path, description = "Slug or id; with a definition also a slug that is still free"),
+           ("Idempotency-Key" = Option<String>, Header, description = "The same request again gets the same answer")),
+    request_body = TestRequest,
+    responses((status = 200, description = "The run has ended", body = RunAnswer),
+              (status = 202, description = "The run goes on", body = RunAnswer),
+              (status = 404, body = ProblemDocument), (status = 409, body = ProblemDocument),
+              (status = 422, body = ProblemDocument)))]
+pub(crate) async fn test(
+    State(app): State<App>,
+    Allowed(author): Allowed<UpdateTools>,
+    ToolName(tool): ToolName,
+    key: Key,
+    JsonBytes(body, bytes): JsonBytes<TestRequest>,
+) -> Result<Response> {
+    let permit = Permit::<RunTools>::check(author.caller().clone())?;
+    let request = CallRequest {
+        idempotency: key.of(&format!("test/{}", tool.to_ascii_lowercase()), &bytes),
+        tool,
+        input: input_or_none(body.input),
+        session: None,
+        wait: wait(body.wait_ms)?,
+        version: None,
+        mode: Mode::Debug,
+        unsaved: body.definition.filter(|changes| !changes.is_empty()).map(Value::Object),
+    };
+    let answer = app.engine.call(&permit, request).await?;
+    Ok(super::runs::answered(answer).into_response())
+}
+
+fn input_or_none(input: Option<Box<RawValue>>) -> Box<RawValue> {
+    input.unwrap_or_else(|| RawValue::from_string("{}".to_owned()).expect("an empty object"))
+}
+
+fn wait(wait_ms: Option<u64>) -> Result<Option<Duration>> {
+    if wait_ms.is_some_and(|wait| 120_000 < wait) {
+        return Err(Problem::invalid("/wait_ms", "is at most 120000"));
+    }
+    Ok(wait_ms.map(Duration::from_millis))
 }

@@ -11,6 +11,7 @@ mod saves;
 mod schemas;
 mod secrets;
 mod switches;
+mod trials;
 mod unreadable;
 
 use reqwest::Method;

@@ -297,7 +297,7 @@ impl Scene {
             "POST /api/tools/{tool}/clone" => {
                 (Some(self.own_tool().await), Some(json!({ "slug": self.fresh("clone") })))
             }
-            "POST /api/tools/{tool}/run" => {
+            "POST /api/tools/{tool}/run" | "POST /api/tools/{tool}/test" => {
                 (Some("test.private".to_owned()), Some(json!({ "input": { "message": "hello" } })))
             }
             "GET /api/runs/{id}" => (Some(self.ended_run(owner).await?), None),

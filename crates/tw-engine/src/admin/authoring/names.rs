@@ -38,7 +38,7 @@ pub(in crate::admin) fn shares_a_name(tool: &StoredTool, other: &StoredTool) -> 
 }
 
 /// A tool of other tenants' takes no name away here.
-fn is_invisible(view: &View, name: &str) -> bool {
+pub(in crate::admin) fn is_invisible(view: &View, name: &str) -> bool {
     view.tools.get(name).is_some_and(|entry| entry.in_catalogue(view.slug()) == Err("not_for_this_tenant"))
 }
 

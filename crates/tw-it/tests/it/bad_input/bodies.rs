@@ -158,6 +158,8 @@ fn values() -> Vec<(&'static str, Value)> {
         ("post /api/tools/{tool}/run", json!({ "input": { "value": 1 }, "session_id": "the first" })),
         ("post /api/tools/{tool}/run", json!({ "input": { "value": 1 }, "mode": "fast" })),
         ("post /api/tools/{tool}/run", json!({ "input": { "value": 1 }, "mode": long(1_000_000) })),
+        ("post /api/tools/{tool}/test", json!({ "input": { "value": 1 }, "wait_ms": 120_001 })),
+        ("post /api/tools/{tool}/test", json!({ "input": { "value": 1 }, "definition": [] })),
         ("post /api/tools/{tool}/run", json!({ "input": { "value": 1, "other": 2 } })),
         ("post /api/tools/{tool}/run", json!({ "input": { "value": 1, long(100_000): 2 } })),
         ("post /api/tools/{tool}/run", json!({ "input": { "Value": 1 } })),
