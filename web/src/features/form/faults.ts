@@ -26,8 +26,12 @@ export interface Placed {
   fields: Set<string>
 }
 
+/** One and the same, so that nothing is drawn again. */
+const NOWHERE: Placed = { byField: {}, loose: [], fields: new Set() }
+
 /** Puts every fault to the field that shows it. */
 export function placed(faults: readonly Fault[], model: FormModel, draft: unknown): Placed {
+  if (faults.length === 0) return NOWHERE
   const byField: Json = {}
   const loose: Fault[] = []
   const fields = new Set<string>()

@@ -1,14 +1,15 @@
 // The index of the package also loads a validator that compiles code, for its own tests.
 import Form from '@rjsf/core/lib/components/Form.js'
 import type { ErrorSchema, RJSFSchema, UiSchema } from '@rjsf/utils'
-import { memo } from 'react'
+import { memo, useMemo } from 'react'
 
 import { validator } from './check/adapter'
 import type { FormModel } from './model'
 import type { Json } from './schema/json'
+import { always } from './schema/visible'
 import { fields, templates } from './theme'
 import { mergeAllOf } from './theme/merge'
-import { ScopeContext } from './theme/scope'
+import { ScopeContext, ValueContext } from './theme/scope'
 
 interface Props {
   id: string
@@ -29,42 +30,48 @@ const NO_DEFAULTS = {
 } as const
 
 const nothing = () => {}
+const merge = (schema: RJSFSchema) => mergeAllOf(schema as Json) as RJSFSchema
 
 /** The fields of a schema, drawn by the form library with our own parts. */
 export const Fields = memo(function Fields(props: Props) {
   const { id, model, draft, onEdit, onBlur, faults, readOnly } = props
-  const scope = {
-    value: draft,
-    visible: model.visible,
-    readOnly,
-    sections: model.spec.sections,
-    schema: model.drawn,
-  }
+  const scope = useMemo(
+    () => ({
+      visible: model.visible,
+      readOnly,
+      sections: model.spec.sections,
+      schema: model.drawn,
+    }),
+    [model, readOnly],
+  )
+  const watched = readOnly || model.visible !== always ? draft : undefined
   return (
     <ScopeContext value={scope}>
-      <Form
-        // The form around it is ours.
-        tagName="div"
-        className="min-w-0"
-        idPrefix={id}
-        idSeparator="."
-        schema={model.drawn as RJSFSchema}
-        uiSchema={model.ui as UiSchema}
-        validator={validator}
-        formData={draft}
-        fields={fields}
-        templates={templates}
-        readonly={readOnly}
-        noValidate
-        showErrorList={false}
-        extraErrors={faults}
-        experimental_defaultFormStateBehavior={NO_DEFAULTS}
-        experimental_customMergeAllOf={(schema) => mergeAllOf(schema as Json) as RJSFSchema}
-        onChange={readOnly ? nothing : ({ formData }) => onEdit(formData)}
-        onBlur={onBlur}
-      >
-        <></>
-      </Form>
+      <ValueContext value={watched}>
+        <Form
+          // The form around it is ours.
+          tagName="div"
+          className="min-w-0"
+          idPrefix={id}
+          idSeparator="."
+          schema={model.drawn as RJSFSchema}
+          uiSchema={model.ui as UiSchema}
+          validator={validator}
+          formData={draft}
+          fields={fields}
+          templates={templates}
+          readonly={readOnly}
+          noValidate
+          showErrorList={false}
+          extraErrors={faults}
+          experimental_defaultFormStateBehavior={NO_DEFAULTS}
+          experimental_customMergeAllOf={merge}
+          onChange={readOnly ? nothing : ({ formData }) => onEdit(formData)}
+          onBlur={onBlur}
+        >
+          <></>
+        </Form>
+      </ValueContext>
     </ScopeContext>
   )
 })

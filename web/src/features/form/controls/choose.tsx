@@ -152,6 +152,21 @@ export function BooleanControl(props: ControlProps) {
   )
 }
 
+/** One fixed value: given where it is wanted, and to be ticked where it may be left out. */
+export function ConstControl(props: ControlProps) {
+  const { label, schema, required, value, onChange } = props
+  const fixed = word(schema.const)
+  if (required) return <Fixed {...props} text={fixed} />
+  return (
+    <BooleanControl
+      {...props}
+      label={`${label}: ${fixed}`}
+      value={same(value, schema.const)}
+      onChange={(on) => onChange(on === true ? schema.const : undefined)}
+    />
+  )
+}
+
 /** That a field must be filled. Screen readers hear it from the control itself. */
 export function Star() {
   return (

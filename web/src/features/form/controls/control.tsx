@@ -4,6 +4,7 @@ import { AnyControl, JsonControl } from './any'
 import {
   BooleanControl,
   CheckboxesControl,
+  ConstControl,
   Fixed,
   options,
   RadioControl,
@@ -17,9 +18,13 @@ import { TagsControl } from './tags'
 import { PasswordControl, TextareaControl, TextControl } from './text'
 import { DateControl, DateTimeControl, TimeControl } from './time'
 
+/** Who only reads sees these as they are, and not in the browser's words. */
+const EXACT: Kind[] = ['const', 'date', 'date-time', 'time', 'slider']
+
 /** The control for one part of the value. */
 export function Control({ kind, root, ...props }: ControlProps & { kind: Kind; root: unknown }) {
   const { t } = useTranslation('form')
+  if (props.readOnly && EXACT.includes(kind)) return <Fixed {...props} text={shown(props.value)} />
   switch (kind) {
     case 'boolean':
       return <BooleanControl {...props} />
@@ -28,7 +33,7 @@ export function Control({ kind, root, ...props }: ControlProps & { kind: Kind; r
       return <CheckboxesControl {...props} entries={options(entries, labels)} />
     }
     case 'const':
-      return <Fixed {...props} text={shown(props.schema.const)} />
+      return <ConstControl {...props} />
     case 'null':
       return <Fixed {...props} text={t('nothing')} />
     case 'date':

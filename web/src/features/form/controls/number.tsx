@@ -24,7 +24,7 @@ export function NumberControl(props: ControlProps) {
   }
   const given = list(schema.examples).find((entry) => typeof entry === 'number')
   return (
-    <WithUnit {...props}>
+    <WithUnit {...props} narrow>
       <Input
         id={id}
         type="number"

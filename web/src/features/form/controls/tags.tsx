@@ -46,27 +46,28 @@ export function TagsControl(props: ControlProps) {
           ))}
         </ul>
       )}
-      <Input
-        ref={input}
-        id={id}
-        value={typed}
-        readOnly={readOnly}
-        placeholder={look.placeholder ?? t('tags')}
-        onChange={(event) => setTyped(event.target.value)}
-        onKeyDown={(event) => {
-          if (event.key === 'Enter' || event.key === ',') {
-            event.preventDefault()
+      {!readOnly && (
+        <Input
+          ref={input}
+          id={id}
+          value={typed}
+          placeholder={look.placeholder ?? t('tags')}
+          onChange={(event) => setTyped(event.target.value)}
+          onKeyDown={(event) => {
+            if (event.key === 'Enter' || event.key === ',') {
+              event.preventDefault()
+              add()
+            } else if (event.key === 'Backspace' && typed === '') {
+              onChange(tags.slice(0, -1))
+            }
+          }}
+          onBlur={() => {
             add()
-          } else if (event.key === 'Backspace' && typed === '') {
-            onChange(tags.slice(0, -1))
-          }
-        }}
-        onBlur={() => {
-          add()
-          onBlur()
-        }}
-        {...aria(props)}
-      />
+            onBlur()
+          }}
+          {...aria(props)}
+        />
+      )}
     </div>
   )
 }

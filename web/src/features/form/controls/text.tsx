@@ -91,14 +91,16 @@ export function PasswordControl(props: ControlProps) {
   )
 }
 
-/** A control with its unit behind it. */
-export function WithUnit({ id, schema, look, children }: ControlProps & { children: ReactNode }) {
+/** A control with its unit behind it. What is short is not drawn long. */
+export function WithUnit(props: ControlProps & { children: ReactNode; narrow?: boolean }) {
+  const { id, schema, look, children, narrow } = props
   const unit = look.unit ?? text(schema['x-unit'])
-  if (!unit) return children
+  const wide = narrow ? 'w-full max-w-60 min-w-0' : 'min-w-0 flex-1'
+  if (!unit) return narrow ? <div className={wide}>{children}</div> : children
   return (
-    <div className="flex items-center gap-2">
-      <div className="min-w-0 flex-1">{children}</div>
-      <span id={`${id}-unit`} className="max-w-32 shrink-0 truncate text-xs text-muted">
+    <div className="flex min-w-0 items-center gap-2">
+      <div className={wide}>{children}</div>
+      <span id={`${id}-unit`} className="min-w-0 truncate text-xs text-muted">
         {unit}
       </span>
     </div>

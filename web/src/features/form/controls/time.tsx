@@ -53,6 +53,7 @@ function Native({ type, toInput, toValue, ...props }: NativeProps) {
   return (
     <Input
       id={id}
+      className="max-w-60"
       type={odd ? 'text' : type}
       step={type === 'date' || odd ? undefined : 1}
       value={odd ? text : input}

@@ -1,6 +1,6 @@
 import { defaultKeymap, history, historyKeymap } from '@codemirror/commands'
 import { json, jsonParseLinter } from '@codemirror/lang-json'
-import { bracketMatching, defaultHighlightStyle, syntaxHighlighting } from '@codemirror/language'
+import { bracketMatching } from '@codemirror/language'
 import { type Diagnostic, lintGutter, setDiagnostics } from '@codemirror/lint'
 import { Compartment, EditorState } from '@codemirror/state'
 import { EditorView, keymap, lineNumbers } from '@codemirror/view'
@@ -8,6 +8,7 @@ import { useEffect, useEffectEvent, useRef } from 'react'
 
 import type { Fault } from '~/api/problem'
 import { nonce } from '~/nonce'
+import { colours } from './colours'
 import { locate } from './locate'
 
 interface Props {
@@ -36,7 +37,6 @@ const theme = EditorView.theme({
     border: '1px solid var(--line)',
   },
   '.cm-scroller': { minHeight: '12rem', maxHeight: '32rem', overflow: 'auto' },
-  '.ͼe': { color: 'var(--good)' },
 })
 
 /** A text editor for JSON. Tab leaves it, as it leaves any other field. */
@@ -66,7 +66,7 @@ export default function JsonEditor({
           history(),
           bracketMatching(),
           json(),
-          syntaxHighlighting(defaultHighlightStyle, { fallback: true }),
+          colours,
           lintGutter(),
           keymap.of([...defaultKeymap, ...historyKeymap]),
           EditorView.lineWrapping,

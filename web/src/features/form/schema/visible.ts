@@ -14,6 +14,9 @@ export interface Condition {
 /** Whether the field at a path is shown while the form holds this value. */
 export type Visibility = (path: readonly Step[], value: unknown) => boolean
 
+/** Where there are no conditions. */
+export const always: Visibility = () => true
+
 export function holds(condition: Condition, path: readonly Step[], value: unknown): boolean {
   const found = at(value, place(condition.path, path))
   switch (condition.is) {
@@ -40,7 +43,7 @@ export function visibility(schema: unknown, fields: readonly FieldSpec[]): Visib
     showWhen ? [{ pattern: steps(path), condition: showWhen }] : [],
   )
   const inSchema = JSON.stringify(schema ?? null).includes('"x-visible-when"')
-  if (bySpec.length === 0 && !inSchema) return () => true
+  if (bySpec.length === 0 && !inSchema) return always
   return (path, value) => {
     for (let depth = 1; depth <= path.length; depth++) {
       const here = path.slice(0, depth)

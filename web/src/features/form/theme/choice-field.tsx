@@ -2,15 +2,15 @@ import type { FieldProps } from '@rjsf/utils'
 import { type ComponentType, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 
-import { Select } from '~/kit/field'
+import { Input, Select } from '~/kit/field'
 import { Star } from '../controls/choose'
 import { defined } from '../check/adapter'
 import { meets } from '../check/checker'
 import { start } from '../schema/fill'
 import { isJson, type Json } from '../schema/json'
 import { layers, member, names } from '../schema/layers'
-import { Faults, faultId, hintId } from './notes'
-import { lookOf, useScope } from './scope'
+import { Faults, faultId, Hint, hintId } from './notes'
+import { ChoiceContext, lookOf, useScope } from './scope'
 
 /** One of several forms that a value may have: a list to pick from, and the fields of what was picked. */
 export function ChoiceField(props: FieldProps) {
@@ -42,43 +42,44 @@ export function ChoiceField(props: FieldProps) {
       <div className="grid gap-1.5">
         <label htmlFor={id} className="font-medium break-words">
           {fieldPathId.path.length === 0 ? t('choice.kind') : title}
-          {required && <Star />}
+          {required && !readonly && <Star />}
         </label>
-        <Select
-          id={id}
-          value={index}
-          disabled={readonly}
-          aria-invalid={faults.length > 0 || undefined}
-          aria-describedby={faults.length > 0 ? faultId(fieldPathId.$id) : undefined}
-          onChange={(event) => pick(Number(event.target.value))}
-        >
-          {(!required || index < 0) && <option value={-1}>{t('none')}</option>}
-          {options.map((option, number) => (
-            <option key={`${number}-${titleOf(option, number)}`} value={number}>
-              {titleOf(option, number)}
-            </option>
-          ))}
-        </Select>
-        {schema.description && (
-          <p id={hintId(id)} className="text-xs break-words text-muted">
-            {schema.description}
-          </p>
+        {readonly ? (
+          <Input id={id} readOnly value={chosen ? titleOf(chosen, index) : ''} />
+        ) : (
+          <Select
+            id={id}
+            value={index}
+            aria-invalid={faults.length > 0 || undefined}
+            aria-describedby={faults.length > 0 ? faultId(fieldPathId.$id) : undefined}
+            onChange={(event) => pick(Number(event.target.value))}
+          >
+            {(!required || index < 0) && <option value={-1}>{t('none')}</option>}
+            {options.map((option, number) => (
+              <option key={`${number}-${titleOf(option, number)}`} value={number}>
+                {titleOf(option, number)}
+              </option>
+            ))}
+          </Select>
         )}
+        <Hint id={hintId(id)} text={schema.description} />
         <Faults id={faultId(fieldPathId.$id)} faults={faults} />
       </div>
       {chosen && chosen.type !== 'null' && (
-        <SchemaField
-          {...props}
-          key={index}
-          required
-          schema={{ ...inherited(schema, chosen), title: titleOf(chosen, index) }}
-          uiSchema={{
-            ...uiSchema,
-            'ui:title': undefined,
-            'ui:description': undefined,
-            'ui:look': { ...lookOf(uiSchema), width: undefined },
-          }}
-        />
+        <ChoiceContext value={fieldPathId.path.length}>
+          <SchemaField
+            {...props}
+            key={index}
+            required
+            schema={{ ...inherited(schema, chosen), title: titleOf(chosen, index) }}
+            uiSchema={{
+              ...uiSchema,
+              'ui:title': undefined,
+              'ui:description': undefined,
+              'ui:look': { ...lookOf(uiSchema), width: undefined },
+            }}
+          />
+        </ChoiceContext>
       )}
     </div>
   )

@@ -8,9 +8,9 @@ import { cn } from '~/kit/cn'
 import { Field, Input } from '~/kit/field'
 import { Star } from '../controls/choose'
 import { kindOf } from '../controls/kind'
-import { hintOf } from './hint'
-import { Faults, faultId, hintId } from './notes'
-import { ListContext, lookOf, useScope, useShown } from './scope'
+import { hintOf, isBlank } from './hint'
+import { Faults, faultId, Hint, hintId } from './notes'
+import { ChoiceContext, ListContext, lookOf, useScope, useShown } from './scope'
 
 const WIDTHS = { full: '', half: 'sm:col-span-3', third: 'sm:col-span-2' }
 
@@ -18,7 +18,8 @@ const WIDTHS = { full: '', half: 'sm:col-span-3', third: 'sm:col-span-2' }
 export function FieldTemplate(props: FieldTemplateProps) {
   const { t, i18n } = useTranslation('form')
   const { id, schema, uiSchema, rawErrors, rawDescription, required, fieldPathId, children } = props
-  const { schema: root } = useScope()
+  const { schema: root, readOnly } = useScope()
+  const choice = useContext(ChoiceContext)
   const look = lookOf(uiSchema)
   const label = useLabel(props)
   if (!useShown(fieldPathId.path, look)) return null
@@ -27,21 +28,24 @@ export function FieldTemplate(props: FieldTemplateProps) {
   const wide = cn('col-span-6 grid min-w-0 content-start gap-1.5', WIDTHS[look.width ?? 'full'])
   const isGroup = kind === 'object' || kind === 'list' || kind === 'choice'
   const isItem = typeof fieldPathId.path.at(-1) === 'number'
-  const hint = isGroup ? undefined : hintOf(schema, rawDescription, t, i18n.language)
+  // The list of the choice has said it already.
+  const isSaid = kind === 'const' && choice === fieldPathId.path.length - 1
+  if (isSaid && required) return null
+  const hasOwnLabel = kind === 'boolean' || (kind === 'const' && !required && !readOnly)
+  const hint =
+    isGroup || readOnly
+      ? undefined
+      : hintOf(schema, rawDescription, isBlank(props.formData), t, i18n.language)
   const content = (
     <>
-      {!isGroup && kind !== 'boolean' && fieldPathId.path.length > 0 && (
+      {!isGroup && !hasOwnLabel && fieldPathId.path.length > 0 && (
         <label htmlFor={id} className={cn('min-w-0 font-medium break-words', isItem && 'sr-only')}>
           {label}
-          {required && !isItem && <Star />}
+          {required && !isItem && !readOnly && <Star />}
         </label>
       )}
       {children}
-      {hint && (
-        <p id={hintId(id)} className="text-xs break-words text-muted">
-          {hint}
-        </p>
-      )}
+      <Hint id={hintId(id)} text={hint} />
       {!(schema.oneOf || schema.anyOf) && <Faults id={faultId(id)} faults={rawErrors} />}
     </>
   )

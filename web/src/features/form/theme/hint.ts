@@ -3,10 +3,15 @@ import type { TFunction } from 'i18next'
 import { shown } from '../controls/props'
 import { isJson, type Json } from '../schema/json'
 
-/** What a person should know before filling a field: its description, its bounds, its default. */
+export function isBlank(value: unknown): boolean {
+  return value === undefined || value === null || value === ''
+}
+
+/** What a person should know before filling a field: its description, its bounds, and what counts while it is blank. */
 export function hintOf(
   schema: Json,
   description: string | undefined,
+  blank: boolean,
   t: TFunction,
   language: string,
 ): string {
@@ -25,7 +30,7 @@ export function hintOf(
   const initial = schema['x-default']
   const plain =
     initial !== undefined && initial !== null && initial !== '' && typeof initial !== 'boolean'
-  if (plain && !Array.isArray(initial) && !isJson(initial)) {
+  if (blank && plain && !Array.isArray(initial) && !isJson(initial)) {
     parts.push(t('form:hint.default', { value: isSet(initial) ? number(initial) : shown(initial) }))
   }
   return parts.filter((part) => part !== '').join(' ')

@@ -5,7 +5,7 @@ import { useTranslation } from 'react-i18next'
 import { Control } from '../controls/control'
 import { kindOf } from '../controls/kind'
 import type { Json } from '../schema/json'
-import { hintOf } from './hint'
+import { hintOf, isBlank } from './hint'
 import { faultId, hintId } from './notes'
 import { ListContext, lookOf, useScope } from './scope'
 
@@ -14,7 +14,7 @@ export function LeafField(props: FieldProps) {
   const { t, i18n } = useTranslation('form')
   const { schema, uiSchema, formData, fieldPathId, required = false, readonly = false } = props
   const { rawErrors = [], name, onChange, onBlur } = props
-  const { schema: root } = useScope()
+  const { schema: root, readOnly: isRead } = useScope()
   const list = useContext(ListContext)
   const id = fieldPathId.$id
   const look = lookOf(uiSchema)
@@ -25,7 +25,7 @@ export function LeafField(props: FieldProps) {
   const label = typeof last === 'number' ? t('list.item_of', { list, number: last + 1 }) : own
   const notes = [
     (look.unit ?? schema['x-unit'] ?? kind === 'date-time') && `${id}-unit`,
-    hintOf(schema, description, t, i18n.language) && hintId(id),
+    !isRead && hintOf(schema, description, isBlank(formData), t, i18n.language) && hintId(id),
     rawErrors.length > 0 && faultId(id),
   ]
   return (

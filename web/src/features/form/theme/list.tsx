@@ -13,9 +13,10 @@ import { Button } from '~/kit/button'
 import { cn } from '~/kit/cn'
 import { Star } from '../controls/choose'
 import { kindOf } from '../controls/kind'
+import { type Json, list } from '../schema/json'
 import { layers } from '../schema/layers'
 import { LeafField } from './leaf-field'
-import { faultId } from './notes'
+import { faultId, Hint } from './notes'
 import { afterwards, focus, ListContext, lookOf, useScope } from './scope'
 
 const Plain = PlainArrayField as ComponentType<FieldProps>
@@ -25,7 +26,15 @@ export function ListField(props: FieldProps) {
   const { schema: root } = useScope()
   const kind = kindOf(schema, lookOf(uiSchema), root)
   const isOdd = formData !== undefined && formData !== null && !Array.isArray(formData)
-  return kind === 'list' && !isOdd ? <Plain {...props} /> : <LeafField {...props} />
+  if (kind !== 'list' || isOdd) return <LeafField {...props} />
+  return <Plain {...props} formData={padded(schema, formData)} />
+}
+
+/** A list whose places have names shows all of them, filled or not. */
+function padded(schema: Json, value: unknown): unknown {
+  if (!Array.isArray(schema.items)) return value
+  const given = list(value)
+  return schema.items.length <= given.length ? given : schema.items.map((_, index) => given[index])
 }
 
 export function ListTemplate(props: ArrayFieldTemplateProps) {
@@ -49,9 +58,9 @@ export function ListTemplate(props: ArrayFieldTemplateProps) {
     >
       <legend className="mb-1.5 max-w-full font-medium break-words">
         {title}
-        {required && <Star />}
+        {required && !readonly && <Star />}
       </legend>
-      {description && <p className="-mt-2 text-xs break-words text-muted">{description}</p>}
+      <Hint text={description} className="-mt-2" />
       <ListContext value={title}>
         {items.length > 0 && <ol className="grid min-w-0 gap-3">{items}</ol>}
       </ListContext>
@@ -73,10 +82,10 @@ export function ItemTemplate(props: ArrayFieldItemTemplateProps) {
   const { t } = useTranslation('form')
   const { children, buttonsProps, index, schema, hasToolbar } = props
   const { schema: root } = useScope()
-  const list = useContext(ListContext)
+  const title = useContext(ListContext)
   const all = layers(root, [schema], true)
   const isLarge = all.some((layer) => layer.properties || layer.type === 'object' || layer.oneOf)
-  const title = all.find((layer) => typeof layer.title === 'string')?.title as string | undefined
+  const own = all.find((layer) => typeof layer.title === 'string')?.title as string | undefined
   const buttons = hasToolbar && <ItemButtons {...buttonsProps} />
   return (
     <li
@@ -89,7 +98,7 @@ export function ItemTemplate(props: ArrayFieldItemTemplateProps) {
       {isLarge && (
         <div className="mb-2 flex items-center justify-between gap-2">
           <span aria-hidden className="min-w-0 truncate text-xs font-medium text-muted">
-            {t('list.item_of', { list: title ?? list, number: index + 1 })}
+            {t('list.item_of', { list: own ?? title, number: index + 1 })}
           </span>
           {buttons}
         </div>
@@ -103,8 +112,8 @@ export function ItemTemplate(props: ArrayFieldItemTemplateProps) {
 export function ItemButtons(props: ArrayFieldItemButtonsTemplateProps) {
   const { t } = useTranslation('form')
   const { fieldPathId, index, totalItems, hasMoveUp, hasMoveDown, hasRemove, readonly } = props
-  const list = fieldPathId.$id.replace(/\.\d+$/, '')
-  const id = (place: number, act: string) => `${list}.${place}-${act}`
+  const around = fieldPathId.$id.replace(/\.\d+$/, '')
+  const id = (place: number, act: string) => `${around}.${place}-${act}`
   if (readonly) return null
   // What was clicked moves with its item; the keyboard stays on it.
   const move =
@@ -116,7 +125,7 @@ export function ItemButtons(props: ArrayFieldItemButtonsTemplateProps) {
   const remove = (event: MouseEvent) => {
     props.onRemoveItem(event)
     const next = Math.min(index, totalItems - 2)
-    afterwards(() => focus(id(next, 'remove')) || focus(`${list}-add`))
+    afterwards(() => focus(id(next, 'remove')) || focus(`${around}-add`))
   }
   const number = index + 1
   return (

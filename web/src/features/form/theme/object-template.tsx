@@ -8,13 +8,14 @@ import { cn } from '~/kit/cn'
 import { Star } from '../controls/choose'
 import { isJson } from '../schema/json'
 import type { Section } from '../schema/spec'
+import { Hint } from './notes'
 import { RemoveContext } from './object-field'
 import { lookOf, useScope } from './scope'
 
 /** The fields of an object. The outermost has no frame; an item of a list has the item's. */
 export function ObjectTemplate(props: ObjectFieldTemplateProps) {
   const { t } = useTranslation('form')
-  const { title, description, fieldPathId, schema, required, properties } = props
+  const { title, description, fieldPathId, schema, required, readonly, properties } = props
   const remove = useContext(RemoveContext)
   const isRoot = fieldPathId.path.length === 0 || fieldPathId.path.at(-1) === 'XxxOf'
   const isItem = typeof fieldPathId.path.at(-1) === 'number'
@@ -29,7 +30,7 @@ export function ObjectTemplate(props: ObjectFieldTemplateProps) {
     >
       <legend className={cn('max-w-full px-1 font-medium break-words', isItem && 'sr-only')}>
         {title}
-        {required && <Star />}
+        {required && !readonly && <Star />}
       </legend>
       {remove && (
         <div className="-my-2 flex justify-end">
@@ -44,7 +45,7 @@ export function ObjectTemplate(props: ObjectFieldTemplateProps) {
           </Button>
         </div>
       )}
-      {description && !isItem && <p className="text-xs break-words text-muted">{description}</p>}
+      {!isItem && typeof description === 'string' && <Hint text={description} />}
       <Content {...props} />
     </fieldset>
   )
@@ -54,23 +55,27 @@ function Content(props: ObjectFieldTemplateProps) {
   const { t } = useTranslation('form')
   const { properties, uiSchema, schema, formData, readonly, onAddProperty, title } = props
   const { sections } = useScope()
-  const sectionOf = (name: string) => lookOf(uiSchema?.[name]).section
-  const inside = (id: string | undefined) =>
-    properties.filter(({ name }) => sectionOf(name) === id).map(({ content }) => content)
-  const used = sections.filter(({ id }) => inside(id).length > 0)
-  const loose = inside(undefined)
+  const blocks = inBlocks(properties, (name) => {
+    const { section } = lookOf(uiSchema?.[name])
+    return sections.find(({ id }) => id === section)
+  })
   const known = properties.map(({ name }) => name)
   const other = isJson(formData)
     ? Object.keys(formData).filter((name) => !known.includes(name))
     : []
   return (
     <div className="grid min-w-0 gap-5">
-      {loose.length > 0 && <div className="grid grid-cols-6 gap-x-4 gap-y-5">{loose}</div>}
-      {used.map((section) => (
-        <SectionBox key={section.id} section={section}>
-          {inside(section.id)}
-        </SectionBox>
-      ))}
+      {blocks.map(({ section, contents }, index) =>
+        section ? (
+          <SectionBox key={section.id} section={section}>
+            {contents}
+          </SectionBox>
+        ) : (
+          <div key={index} className="grid grid-cols-6 gap-x-4 gap-y-5">
+            {contents}
+          </div>
+        ),
+      )}
       {canExpand(schema, uiSchema, formData) && !readonly && (
         <div>
           <Button size="small" onClick={onAddProperty}>
@@ -84,15 +89,41 @@ function Content(props: ObjectFieldTemplateProps) {
   )
 }
 
+interface Block {
+  section?: Section
+  contents: ReactNode[]
+}
+
+/** The fields in their order. A section stands where its first field would, and has all of them. */
+function inBlocks(
+  properties: ObjectFieldTemplateProps['properties'],
+  sectionOf: (name: string) => Section | undefined,
+): Block[] {
+  const blocks: Block[] = []
+  for (const { name, content } of properties) {
+    const section = sectionOf(name)
+    const last = blocks.at(-1)
+    const block = section
+      ? blocks.find((known) => known.section === section)
+      : last?.section
+        ? undefined
+        : last
+    if (block) block.contents.push(content)
+    else blocks.push({ section, contents: [content] })
+  }
+  return blocks
+}
+
 function SectionBox({ section, children }: { section: Section; children: ReactNode }) {
+  const { readOnly } = useScope()
   const { title, description, collapsed } = section
   const content = (
     <div className="grid gap-4">
-      {description && <p className="text-xs break-words text-muted">{description}</p>}
+      <Hint text={description} />
       <div className="grid grid-cols-6 gap-x-4 gap-y-5">{children}</div>
     </div>
   )
-  if (collapsed) {
+  if (collapsed && !readOnly) {
     return (
       <details className="min-w-0 rounded-lg border border-line px-4 py-3">
         <summary className="cursor-pointer font-medium break-words">{title}</summary>

@@ -8,8 +8,6 @@ import type { FieldLook } from '../schema/ui'
 import type { Visibility } from '../schema/visible'
 
 export interface Scope {
-  /** What the form holds now. */
-  value: unknown
   visible: Visibility
   readOnly: boolean
   sections: Section[]
@@ -18,7 +16,6 @@ export interface Scope {
 }
 
 export const ScopeContext = createContext<Scope>({
-  value: undefined,
   visible: () => true,
   readOnly: false,
   sections: [],
@@ -29,16 +26,23 @@ export function useScope(): Scope {
   return useContext(ScopeContext)
 }
 
+/**
+ * What the form holds now, for those whose looks depend on it. It stands apart, because whoever reads
+ * it is drawn again at every key.
+ */
+export const ValueContext = createContext<unknown>(undefined)
+
 /** What the list around an item is called. */
 export const ListContext = createContext('')
 
 /**
- * Whether a field is shown. Who only reads, reads everything that is there: what is approved must not
- * hide behind a condition.
+ * Whether a field is shown. Who only reads, reads everything that is there and nothing else: what is
+ * approved must not hide behind a condition.
  */
 export function useShown(path: readonly Step[], look: FieldLook): boolean {
-  const { value, visible, readOnly } = useScope()
-  if (readOnly && at(value, path) !== undefined) return true
+  const value = useContext(ValueContext)
+  const { visible, readOnly } = useScope()
+  if (readOnly) return path.length === 0 || at(value, path) !== undefined
   return !look.concealed && visible(path, value)
 }
 
@@ -46,6 +50,9 @@ export function lookOf(uiSchema: unknown): FieldLook {
   const look = isJson(uiSchema) ? uiSchema['ui:look'] : undefined
   return isJson(look) ? (look as FieldLook) : {}
 }
+
+/** How deep the choice stands around which a branch is drawn. */
+export const ChoiceContext = createContext<number | undefined>(undefined)
 
 /** After the next paint, when what a click has changed is there. */
 export function afterwards(act: () => void) {
