@@ -63,10 +63,10 @@ export function axes(kind: 'line' | 'bar', drawing: Drawing): EChartsCoreOption 
     nameLocation: lying ? 'middle' : 'end',
     nameGap: lying ? 28 : 14,
   }
+  const several = series.lines.length > 1
   const grid = { left: 8, right: 16, bottom: 28, containLabel: true }
   const option = {
     ...common(drawing, series.lines.length),
-    grid: { ...grid, top: series.lines.length > 1 ? 56 : 32 },
     xAxis: lying ? values : names,
     yAxis: lying ? names : values,
     series: series.lines.map(({ key, values }, index) => ({
@@ -84,9 +84,12 @@ export function axes(kind: 'line' | 'bar', drawing: Drawing): EChartsCoreOption 
       tooltip: { valueFormatter: (value: unknown) => told(value, key, hints, currency) },
     })),
   }
-  return onPhones(option, {
-    grid: { ...grid, top: series.lines.length > 1 ? 36 + LEGEND_LINE * series.lines.length : 32 },
-  })
+  const narrowTop = 36 + LEGEND_LINE * series.lines.length
+  return byWidth(
+    option,
+    { grid: { ...grid, top: several ? 56 : 32 } },
+    { grid: { ...grid, top: several ? narrowTop : 32 } },
+  )
 }
 
 /** A radar: one corner per category, one area per line. */
@@ -101,7 +104,6 @@ export function radar(drawing: Drawing, bounds: { min?: number; max?: number }):
     tooltip: { ...tooltip(theme), trigger: 'item' },
     radar: {
       center: ['50%', '54%'],
-      radius: '70%',
       // A radar without extent cannot be drawn.
       indicator: words(series, hints).map((name) => ({
         name,
@@ -134,18 +136,23 @@ export function radar(drawing: Drawing, bounds: { min?: number; max?: number }):
       },
     ],
   }
-  return onPhones(option, { radar: { radius: '48%' } })
+  return byWidth(option, { radar: { radius: '70%' } }, { radar: { radius: '48%' } })
 }
 
 const NARROW = 480
 const LEGEND_LINE = 22
 
-/** On a narrow page the legend stands in a column, and `changes` make room for it. */
-function onPhones(option: EChartsCoreOption, changes: EChartsCoreOption): EChartsCoreOption {
+/** On a narrow page the legend stands in a column, and the drawing makes room for it. */
+function byWidth(
+  baseOption: EChartsCoreOption,
+  wide: EChartsCoreOption,
+  narrow: EChartsCoreOption,
+): EChartsCoreOption {
   return {
-    baseOption: option,
+    baseOption,
     media: [
-      { query: { maxWidth: NARROW }, option: { ...changes, legend: { orient: 'vertical' } } },
+      { query: { maxWidth: NARROW }, option: { ...narrow, legend: { orient: 'vertical' } } },
+      { option: { ...wide, legend: { orient: 'horizontal' } } },
     ],
   }
 }

@@ -37,7 +37,8 @@ export function DataTable({ table: { columns, rows }, hints, name }: Props) {
   }
   return (
     <div className="grid min-w-0 gap-2">
-      <section
+      <div
+        role="group"
         // Wide tables scroll in their own box, which the keyboard must reach.
         tabIndex={0}
         aria-label={name ?? t('table')}
@@ -64,7 +65,7 @@ export function DataTable({ table: { columns, rows }, hints, name }: Props) {
             ))}
           </tbody>
         </table>
-      </section>
+      </div>
       {rows.length > PAGE && (
         <div className="flex flex-wrap items-center gap-2 text-muted">
           <span aria-live="polite">
@@ -145,7 +146,7 @@ function Row({ row, columns, hints }: { row: JsonObject; columns: string[]; hint
               'min-w-56': typeof value === 'string' && value.length > LONG_TEXT,
             })}
           >
-            <Value value={value} hints={hints.below(column)} depth={2} />
+            <Value value={value} hints={hints.below(column)} depth={3} />
           </td>
         )
       })}

@@ -54,7 +54,7 @@ test('amounts are shown in the currency of the output, other figures with their 
   const [, tool, run] = shipped.find(([slug]) => slug === 'roi-calculator') ?? []
   if (!tool || !run) throw new Error('no fixture')
   render(<RunResult run={run} tool={tool} />)
-  const summary = screen.getByRole('region', { name: 'Summary' })
+  const summary = screen.getByRole('group', { name: 'Summary' })
   expect(within(summary).getByText('Net present value')).toBeVisible()
   expect(within(summary).getByText('€38,094.22')).toBeVisible()
   expect(within(summary).getByText('53.93%')).toBeVisible()

@@ -20,8 +20,10 @@ interface Props {
 }
 
 /** A part of the result: its heading, what can be done with it, and itself. */
-export function Section({ label, value, table, children, asTable, onAsTable }: Props) {
+export function Section({ value, table, children, asTable, onAsTable, ...rest }: Props) {
   const { t } = useTranslation('result')
+  // The whole of an output has no name of its own.
+  const label = rest.label || t('output')
   const { name, level } = useAround()
   const id = useId()
   const Heading = `h${level}` as const
@@ -32,7 +34,7 @@ export function Section({ label, value, table, children, asTable, onAsTable }: P
   }
   const Other = asTable ? ChartColumn : Table2
   return (
-    <section aria-labelledby={id} className="grid min-w-0 gap-2">
+    <div role="group" aria-labelledby={id} className="grid min-w-0 gap-2">
       <div className="flex flex-wrap items-center justify-between gap-x-3 gap-y-1">
         <Heading id={id} className="min-w-0 text-sm font-semibold break-words">
           {label}
@@ -50,7 +52,7 @@ export function Section({ label, value, table, children, asTable, onAsTable }: P
         </div>
       </div>
       {children}
-    </section>
+    </div>
   )
 }
 

@@ -11,7 +11,7 @@ import { table } from './rows'
 import { humanise, label, number, safeLink } from './words'
 
 const NO_HINTS = new Hints(undefined)
-const DEEPEST_OPEN = 2
+const DEEPEST_OPEN = 3
 const ENTRIES_OPEN = 30
 const TEXT_OPEN = 2_000
 

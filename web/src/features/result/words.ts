@@ -9,9 +9,16 @@ export function humanise(name: string): string {
     .replace(/([A-Z]+)([A-Z][a-z])/g, '$1 $2')
     .split(/[\s_-]+/)
     .filter(Boolean)
-    .map((word) => (/^[A-Z\d]{2,}$/.test(word) ? word : word.toLowerCase()))
+    .map((word) => (isShort(word) ? word.toUpperCase() : word.toLowerCase()))
     .join(' ')
   return words.charAt(0).toUpperCase() + words.slice(1) || name
+}
+
+const SHORT = new Set('api csv fte html http id ip iso json npv pdf roi url utc'.split(' '))
+
+/** Whether a word is a row of letters that people write large. */
+function isShort(word: string): boolean {
+  return /^[A-Z\d]{2,}$/.test(word) || SHORT.has(word.toLowerCase())
 }
 
 /** The units that `Intl` knows by name. Others stand behind the number as they are. */

@@ -24,14 +24,17 @@ export function ToolExamples({ tool, value, onChoose }: Props) {
         <Button
           key={index}
           size="small"
-          className="max-w-full rounded-full"
+          className="max-w-full rounded-full font-normal"
           title={JSON.stringify(input)}
           onClick={() => onChoose(input)}
         >
           <Sparkles aria-hidden />
           <span className="min-w-0 truncate">
-            {t('example', { number: index + 1 })}
-            {label && <span className="font-normal text-muted">: {label}</span>}
+            <span className={label ? 'sr-only' : ''}>
+              {t('example', { number: index + 1 })}
+              {label && ': '}
+            </span>
+            {label}
           </span>
         </Button>
       ))}

@@ -30,7 +30,7 @@ export function examples(schema: unknown): { label: string; input: JsonObject }[
 }
 
 const WORDS = 3
-const LETTERS = 60
+const LETTERS = 32
 
 function sketch(input: JsonObject, hints: Hints): string {
   const parts = Object.entries(input)

@@ -1,9 +1,10 @@
 import { Link } from '@tanstack/react-router'
-import type { Ref } from 'react'
+import { type RefObject, useEffect, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 
 import { Problem } from '~/api/problem'
 import { RunResult } from '~/features/result/run-result'
+import { cn } from '~/kit/cn'
 import { CopyButton } from '~/kit/copy'
 import { Empty, Fault, Skeleton } from '~/kit/states'
 import type { Tool } from './queries'
@@ -12,7 +13,7 @@ import type { useShownRun } from './tool-shown-run'
 import type { Start } from './tool-start'
 
 interface Props {
-  ref: Ref<HTMLElement>
+  ref: RefObject<HTMLElement | null>
   tool: Tool
   start: Start
   shown: ReturnType<typeof useShownRun>
@@ -23,13 +24,16 @@ interface Props {
 export function ToolResult({ ref, tool, start, shown, onGiveUp }: Props) {
   const { t } = useTranslation('tool')
   const { run } = shown
+  const fits = useFits(ref)
   return (
     <section
       ref={ref}
-      tabIndex={-1}
       aria-labelledby="result"
       aria-busy={start.state !== 'idle' || shown.open}
-      className="grid min-w-0 scroll-mt-20 gap-4 rounded-lg border border-line p-4 outline-none sm:p-5"
+      className={cn(
+        'grid min-w-0 scroll-mt-20 gap-4 rounded-lg border border-line p-4 sm:p-5',
+        fits && 'lg:sticky lg:top-20',
+      )}
     >
       <div className="flex flex-wrap items-center justify-between gap-2">
         <h2 id="result" className="text-base font-semibold">
@@ -48,6 +52,28 @@ export function ToolResult({ ref, tool, start, shown, onGiveUp }: Props) {
       <Content tool={tool} start={start} shown={shown} onGiveUp={onGiveUp} />
     </section>
   )
+}
+
+/** Room for the header of the page above, and some below. */
+const AROUND = 120
+
+/** Whether all of the result can be seen at once; then it stays beside a long form. */
+function useFits(box: RefObject<HTMLElement | null>): boolean {
+  const [fits, setFits] = useState(false)
+  useEffect(() => {
+    const element = box.current
+    if (!element) return
+    const observer = new ResizeObserver(() => setFits(element.offsetHeight <= innerHeight - AROUND))
+    observer.observe(element)
+    return () => observer.disconnect()
+  }, [box])
+  useEffect(() => {
+    // What has grown too large to stay beside the form would be left behind above it.
+    if (!fits && (box.current?.getBoundingClientRect().top ?? 0) < 0) {
+      box.current?.scrollIntoView({ block: 'start' })
+    }
+  }, [box, fits])
+  return fits
 }
 
 function Content({ tool, start, shown, onGiveUp }: Omit<Props, 'ref'>) {

@@ -45,7 +45,7 @@ export function ToolWorkbench({ tool, search }: { tool: Tool; search: ToolSearch
       replace: true,
       resetScroll: false,
     })
-    if (matchMedia('(max-width: 1023px)').matches) result.current?.focus()
+    bringIntoView(result.current)
   }
   const { start, run, giveUp, forget } = useStart(tool.slug, onStarted)
 
@@ -94,6 +94,13 @@ export function ToolWorkbench({ tool, search }: { tool: Tool; search: ToolSearch
       </div>
     </div>
   )
+}
+
+/** Shows the beginning of the result to who pressed the button far below it, or far above on a phone. */
+function bringIntoView(result: HTMLElement | null) {
+  if (!result) return
+  const { top } = result.getBoundingClientRect()
+  if (top < 0 || top > innerHeight * 0.75) result.scrollIntoView({ block: 'start' })
 }
 
 /**

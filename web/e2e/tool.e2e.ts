@@ -1,0 +1,324 @@
+import type { Page } from 'playwright-core'
+
+import { expectAccessible, expectNoSidewaysScroll, useWorld } from './world'
+
+const world = useWorld()
+
+const result = (page: Page) => page.getByRole('region', { name: 'Result', exact: true })
+const runButton = (page: Page) => page.getByRole('button', { name: 'Run', exact: true })
+
+async function succeeds(page: Page) {
+  await result(page).getByText('Success', { exact: true }).first().waitFor()
+}
+
+async function runsOf(slug: string): Promise<{ run_id: string; input: unknown }[]> {
+  return (await world.server.api('GET', `/api/runs?tool=${slug}`)).items
+}
+
+test('a newcomer gets from the link to charts', async () => {
+  const page = await world.signedIn()
+  await page.goto('/tools')
+  await page.getByRole('searchbox').fill('roi')
+  await page.getByRole('link', { name: 'ROI Calculator' }).click()
+  await page.getByRole('heading', { name: 'ROI Calculator', level: 1 }).waitFor()
+  expect(await page.title()).toBe('ROI Calculator · Toolwright')
+
+  await page.getByLabel(/^Initial investment/).fill('100000')
+  await page.getByLabel(/^Annual benefit/).fill('50000')
+  await page.getByLabel(/^Currency/).fill('EUR')
+  await runButton(page).click()
+  await succeeds(page)
+  await result(page).getByText('Net present value', { exact: true }).waitFor()
+  const chart = result(page).getByRole('img', { name: /^Cumulative cash flow/ })
+  await chart.locator('svg text').first().waitFor()
+  await expectAccessible(page)
+
+  const section = page.getByRole('group', { name: 'Cumulative cash flow', exact: true }).first()
+  await section.getByRole('button', { name: /^As a table/ }).click()
+  await section.getByRole('columnheader', { name: 'Year' }).waitFor()
+  const saved = page.waitForEvent('download')
+  await section.getByRole('button', { name: 'Save Cumulative cash flow as CSV' }).click()
+  expect((await saved).suggestedFilename()).toBe('roi-calculator-cumulative-cash-flow.csv')
+})
+
+test('every shipped tool shows every section of its first example', async () => {
+  const page = await world.signedIn()
+  const { items } = await world.server.api('GET', '/api/tools?origin=code')
+  const shipped = items.filter((tool: { category: string }) => tool.category === 'analysis')
+  expect(shipped).toHaveLength(8)
+  for (const { slug, output_sections } of shipped) {
+    await page.goto(`/tools/${slug}`)
+    await page.getByRole('button', { name: /^Example 1/ }).click()
+    await runButton(page).click()
+    await succeeds(page)
+    for (const { label, type } of output_sections) {
+      const section = result(page).getByRole('group', { name: label, exact: true }).first()
+      const shown = {
+        summary: 'dl dd',
+        table: 'tbody td',
+        chart: '[role=img] svg text',
+        radar: '[role=img] svg text',
+        ranking: 'ol li',
+      }[type as string]
+      await section
+        .locator(shown ?? 'never')
+        .first()
+        .waitFor()
+    }
+  }
+})
+
+test('a tool without sections shows its output by its shape, on a phone too', async () => {
+  const page = await world.signedIn({ width: 390 })
+  await page.goto('/tools/datetime_utils')
+  await page.getByRole('button', { name: /^Example 5/ }).click()
+  await runButton(page).click()
+  await succeeds(page)
+  await result(page).getByText('Calendar', { exact: true }).waitFor()
+  await expectNoSidewaysScroll(page)
+  await result(page).getByRole('button', { name: 'Raw JSON' }).click()
+  await result(page).getByText('"operation": "diff"').waitFor()
+  await expectAccessible(page)
+})
+
+test('a double click runs once, and the address names the run', async () => {
+  await world.server.echo('e2e.once')
+  const page = await world.signedIn()
+  await page.goto('/tools/e2e.once?input={"text":"hello"}')
+  await runButton(page).dblclick()
+  await succeeds(page)
+  const runs = await runsOf('e2e.once')
+  expect(runs.map(({ input }) => input)).toEqual([{ text: 'hello' }])
+  await page.waitForURL(`**/tools/e2e.once?run=${runs[0]?.run_id}`)
+  await page.reload()
+  await succeeds(page)
+  expect(await page.getByLabel('Text').inputValue()).toBe('hello')
+})
+
+test('what the server refuses is told at the field', async () => {
+  await world.server.echo('e2e.refused', {
+    input_schema: {
+      type: 'object',
+      properties: { text: { type: 'string', pattern: '^(?i:ab)+$' } },
+      required: ['text'],
+    },
+  })
+  world.expectComplaint(/422/)
+  const page = await world.signedIn()
+  await page.route('**/api/tools/e2e.refused/run', (route) =>
+    // The page checks most of it itself, so the server is sent something else.
+    route.continue({ postData: '{"input":{"text":"c"}}' }),
+  )
+  await page.goto('/tools/e2e.refused')
+  await page.getByLabel(/^Text/).fill('ab')
+  await runButton(page).click()
+  await result(page).getByRole('alert').waitFor()
+  expect(await page.getByLabel(/^Text/).getAttribute('aria-invalid')).toBe('true')
+  expect(await page.getByLabel(/^Text/).inputValue()).toBe('ab')
+})
+
+test('a run that waits says so, goes on when it is decided, and can be cancelled', async () => {
+  await world.server.echo('e2e.parked', { permission_level: 'write' })
+  const agent = await world.server.agentKey()
+  const park = (text: string) =>
+    world.server.api('POST', '/api/tools/e2e.parked/run', { input: { text }, wait_ms: 1 }, agent)
+  const first = await park('one')
+  const page = await world.signedIn()
+  await page.goto(`/tools/e2e.parked?run=${first.run_id}`)
+  await result(page).getByText('Needs approval', { exact: true }).first().waitFor()
+  const link = result(page).getByRole('link', { name: 'Go to the approval' })
+  expect(await link.getAttribute('href')).toBe(`/approvals/${first.approval_id}`)
+  expect(await page.getByLabel('Text').inputValue()).toBe('one')
+  await expectAccessible(page)
+  await world.server.api('POST', `/api/approvals/${first.approval_id}/approve`, {})
+  await succeeds(page)
+
+  const second = await park('two')
+  await page.goto(`/tools/e2e.parked?run=${second.run_id}`)
+  await result(page).getByRole('button', { name: 'Cancel' }).click()
+  await result(page).getByText('Cancelled', { exact: true }).first().waitFor()
+})
+
+test('a restart of the server loses neither the input nor the run', async () => {
+  await world.server.echo('e2e.restart', { permission_level: 'write' })
+  const agent = await world.server.agentKey('restarter')
+  const page = await world.signedIn()
+  world.expectComplaint(/ERR_|Failed to load/)
+
+  await page.goto('/tools/e2e.restart')
+  await page.getByLabel('Text').fill('kept')
+  await world.server.down()
+  await runButton(page).click()
+  await result(page)
+    .getByText(/cannot be reached/)
+    .waitFor()
+  await world.server.up()
+  await succeeds(page)
+  expect(await page.getByLabel('Text').inputValue()).toBe('kept')
+  expect(await runsOf('e2e.restart')).toHaveLength(1)
+
+  const parked = await world.server.api(
+    'POST',
+    '/api/tools/e2e.restart/run',
+    { input: { text: 'parked' }, wait_ms: 1 },
+    agent,
+  )
+  await page.goto(`/tools/e2e.restart?run=${parked.run_id}`)
+  await result(page).getByText('Needs approval', { exact: true }).first().waitFor()
+  await world.server.down()
+  await result(page)
+    .getByText(/cannot be reached/)
+    .waitFor()
+  await world.server.up()
+  await world.server.api('POST', `/api/approvals/${parked.approval_id}/approve`, {})
+  await succeeds(page)
+})
+
+test('a link carries the input, and the history brings an old one back', async () => {
+  await world.server.echo('e2e.linked')
+  const page = await world.signedIn()
+  await page.goto('/tools/e2e.linked')
+  await page.getByLabel('Text').fill('a & b?')
+  await page.getByRole('button', { name: 'Copy link' }).click()
+  const link = await page.evaluate(() => navigator.clipboard.readText())
+  await page.goto(link)
+  await page.getByLabel('Text').waitFor()
+  expect(await page.getByLabel('Text').inputValue()).toBe('a & b?')
+  await runButton(page).click()
+  await succeeds(page)
+
+  await page.getByLabel('Text').fill('other')
+  await runButton(page).click()
+  await result(page).getByText('other', { exact: true }).waitFor()
+  const history = page.getByRole('region', { name: 'Recent runs' })
+  await history.getByRole('listitem').nth(1).waitFor()
+  await history.getByRole('link', { name: 'Re-run with changes' }).last().click()
+  await result(page).getByText('a & b?', { exact: true }).waitFor()
+  expect(await page.getByLabel('Text').inputValue()).toBe('a & b?')
+
+  await page.goto('/tools/e2e.linked?input=nonsense{')
+  expect(await page.getByLabel('Text').inputValue()).toBe('')
+})
+
+test('the snippet for curl works as it is, but for the key', async () => {
+  const page = await world.signedIn()
+  await page.goto('/tools/datetime_utils?input={"operation":"now"}')
+  const elsewhere = page.getByRole('region', { name: 'Use it elsewhere' })
+  await elsewhere.getByRole('button', { name: 'Copy' }).click()
+  const said = await page.evaluate(() => navigator.clipboard.readText())
+  const { execFileSync } = await import('node:child_process')
+  const answer = execFileSync('sh', ['-c', said.replace('YOUR_API_KEY', world.server.key)])
+  expect(JSON.parse(answer.toString())).toMatchObject({ status: 'success' })
+})
+
+test('a tool that is missing or off says so', async () => {
+  world.expectComplaint(/404/)
+  const page = await world.signedIn()
+  await page.goto('/tools/e2e.nowhere')
+  await page.getByRole('heading', { name: 'No such tool', level: 1 }).waitFor()
+  expect(await page.title()).toBe('No such tool · Toolwright')
+  await expectAccessible(page)
+  await page.getByRole('link', { name: 'Go to the library' }).click()
+  await page.waitForURL('**/tools')
+
+  await world.server.echo('e2e.draft', { publish: false })
+  await page.goto('/tools/e2e.draft')
+  await page.getByText(/is a draft/).waitFor()
+  expect(await runButton(page).count()).toBe(0)
+})
+
+const EVIL = [
+  '<img src=x onerror="window.hacked=1">',
+  '<script>window.hacked=1</script>',
+  '"><svg onload=window.hacked=1>',
+  'javascript:window.hacked=1',
+  '[click](javascript:window.hacked=1)',
+  '{{constructor.constructor("window.hacked=1")()}}',
+  '</title><script>window.hacked=1</script>',
+]
+
+test('what tools and people write is text, wherever it shows up', async () => {
+  const everything = EVIL.join('\n\n')
+  await world.server.echo('e2e.evil', {
+    name: EVIL[0],
+    description: everything,
+    category: EVIL[1],
+    icon: EVIL[2],
+    tags: [EVIL[0]],
+    input_schema: {
+      type: 'object',
+      properties: { text: { type: 'string', title: EVIL[0], description: everything }, rows: {} },
+      examples: [{ text: EVIL[0] }],
+    },
+    view_spec: {
+      version: 1,
+      blocks: [
+        { type: 'markdown', path: '/args/text', label: EVIL[0] },
+        { type: 'table', path: '/args/rows', label: EVIL[1] },
+        { type: 'chart', path: '/args/rows', config: { chart: 'bar', x: 'name', y: ['value'] } },
+        { type: 'radar', path: '/args/rows', config: { label: 'name', value: ['value'] } },
+        { type: 'ranking', path: '/args/rows', config: { label: 'name', value: 'value' } },
+        { type: 'summary', path: '/args/rows/0' },
+        { type: 'json', path: '' },
+      ],
+    },
+  })
+  const rows = EVIL.map((name, index) => ({ name, value: index + 1, [name]: name }))
+  const { run_id } = await world.server.api('POST', '/api/tools/e2e.evil/run', {
+    input: { text: everything, rows },
+  })
+  const page = await world.signedIn()
+  await page.goto(`/tools/e2e.evil?run=${run_id}`)
+  await succeeds(page)
+  await result(page).locator('[role=img] svg text').first().waitFor()
+  await result(page).locator('.prose').waitFor()
+  await result(page).getByRole('img').first().hover()
+  const found = await page.evaluate(() => ({
+    hacked: 'hacked' in window,
+    elements: document.querySelectorAll('main img, main script, [onerror], [onload]').length,
+    links: [...document.querySelectorAll('a')].filter((a) => /^javascript/i.test(a.href)).length,
+  }))
+  expect(found).toEqual({ hacked: false, elements: 0, links: 0 })
+  await expectAccessible(page)
+})
+
+test('ten thousand rows do not freeze the page', async () => {
+  await world.server.echo('e2e.many')
+  const rows = Array.from({ length: 10_000 }, (_, n) => ({ n, word: `w${n}` }))
+  const { run_id } = await world.server.api('POST', '/api/tools/e2e.many/run', { input: { rows } })
+  const page = await world.signedIn()
+  await page.goto(`/tools/e2e.many?run=${run_id}`)
+  await result(page).getByText('Rows 1 to 100 of 10000').waitFor()
+  await result(page).getByRole('button', { name: 'Next' }).click()
+  await result(page).getByRole('cell', { name: 'w100', exact: true }).waitFor()
+  expect(await result(page).getByRole('row').count()).toBe(101)
+})
+
+test('everything works by keyboard alone', async () => {
+  const page = await world.signedIn()
+  await page.goto('/tools/roi-calculator')
+  await page.getByLabel(/^Initial investment/).waitFor()
+  const reach = async (name: RegExp) => {
+    for (let presses = 0; presses < 80; presses++) {
+      await page.keyboard.press('Tab')
+      const label = await page.evaluate(() => {
+        const now = document.activeElement
+        const labels = now instanceof HTMLInputElement ? now.labels : undefined
+        return labels?.[0]?.textContent || now?.getAttribute('aria-label') || now?.textContent || ''
+      })
+      if (name.test(label)) return
+    }
+    throw new Error(`Tab never comes to ${name}`)
+  }
+  await reach(/^Initial investment/)
+  await page.keyboard.type('1000')
+  await reach(/^Annual benefit/)
+  await page.keyboard.type('900')
+  await reach(/^Run$/)
+  await page.keyboard.press('Enter')
+  await succeeds(page)
+  await result(page).locator('[role=img] svg text').first().waitFor()
+  await reach(/^As a table/)
+  await page.keyboard.press('Enter')
+  await reach(/^Cumulative cash flow$/)
+})
