@@ -567,7 +567,7 @@ export interface paths {
         put?: never;
         /**
          * Runs what was saved last of a tool, or a definition that is not saved at all.
-         * @description The run is recorded like any other, in the mode `debug`. What somebody has to approve must be saved first.
+         * @description The run is recorded like any other, in the mode `debug`.
          */
         post: operations["test_tool"];
         delete?: never;

@@ -158,6 +158,8 @@ impl Engine {
                     execute::Start { run, session, caller: caller.clone(), mode: request.mode, claim };
                 self.begin(start, cleared, slot, wait).await
             }
+            // Nobody asks before an author tries something; if it ever came to that, there would be nothing to
+            // resume.
             gate::Gate::Ask(_) if request.unsaved.is_some() => {
                 let why = "somebody has to approve this call, and can only approve what is saved: save the draft first";
                 return Err(Error::Conflict { why: why.to_owned() });

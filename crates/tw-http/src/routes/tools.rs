@@ -277,7 +277,7 @@ pub(crate) struct TestRequest {
 
 /// Runs what was saved last of a tool, or a definition that is not saved at all.
 ///
-/// The run is recorded like any other, in the mode `debug`. What somebody has to approve must be saved first.
+/// The run is recorded like any other, in the mode `debug`.
 #[utoipa::path(post, path = "/api/tools/{tool}/test", operation_id = "test_tool", tag = "tools",
     params(("tool" = String, Path, description = "Slug or id; with a definition also a slug that is still free"),
            ("Idempotency-Key" = Option<String>, Header, description = "The same request again gets the same answer")),
