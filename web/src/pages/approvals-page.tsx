@@ -1,6 +1,6 @@
 import { useInfiniteQuery } from '@tanstack/react-query'
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router'
-import { useMemo, useRef, useState } from 'react'
+import { type RefObject, useMemo, useRef, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 
 import { useMay } from '~/api/me'
@@ -26,7 +26,7 @@ export default function ApprovalsPage() {
   const box = useRef<HTMLUListElement>(null)
   const [sheet, setSheet] = useState(false)
   const [deciding, setDeciding] = useState<{ approval: Approval; kind: Decision['kind'] }>()
-  useListKeys(box, approvals, decides, setDeciding, () => setSheet(true))
+  const keys = useListKeys(box, approvals, decides, setDeciding, () => setSheet(true))
   const total = list.data?.pages[0]?.total
 
   return (
@@ -63,7 +63,10 @@ export default function ApprovalsPage() {
         <QuickDecision
           key={deciding.approval.id}
           {...deciding}
-          onClose={() => setDeciding(undefined)}
+          onClose={() => {
+            setDeciding(undefined)
+            keys.stay()
+          }}
         />
       )}
     </div>
@@ -93,24 +96,36 @@ function StatusTabs() {
 
 /** Moving through the list is moving the focus, so that Enter and screen readers need no help. */
 function useListKeys(
-  box: React.RefObject<HTMLUListElement | null>,
+  box: RefObject<HTMLUListElement | null>,
   approvals: Approval[],
   decides: boolean,
   onDecide: (deciding: { approval: Approval; kind: Decision['kind'] }) => void,
   onSheet: () => void,
 ) {
   const navigate = useNavigate()
+  const last = useRef(0)
   const links = () => [...(box.current?.querySelectorAll<HTMLElement>('[data-approval]') ?? [])]
   const move = (by: number) => {
     const all = links()
     const place = all.findIndex((link) => link === document.activeElement)
-    const next = place < 0 ? all[0] : all[Math.min(all.length - 1, Math.max(0, place + by))]
+    last.current = place < 0 ? 0 : Math.min(all.length - 1, Math.max(0, place + by))
+    const next = all[last.current]
     next?.focus()
     next?.scrollIntoView({ block: 'nearest' })
   }
+  // What was decided leaves the list, and the focus goes to what has come in its place. The dialog has its
+  // own turn first: it gives the focus back to where it was, if that is still there.
+  const stay = () =>
+    setTimeout(() => {
+      if (document.activeElement !== document.body) return
+      const all = links()
+      all[Math.min(last.current, all.length - 1)]?.focus()
+    })
   const focused = (): Approval | undefined => {
-    const link = links().find((link) => link === document.activeElement)
-    const found = approvals.find((approval) => approval.id === link?.dataset.approval)
+    const place = links().findIndex((link) => link === document.activeElement)
+    const id = links()[place]?.dataset.approval
+    const found = approvals.find((approval) => approval.id === id)
+    if (found) last.current = place
     return decides && found?.status === 'pending' ? found : undefined
   }
   const decide = (kind: Decision['kind']) => {
@@ -129,4 +144,5 @@ function useListKeys(
     },
     '?': onSheet,
   })
+  return { stay }
 }

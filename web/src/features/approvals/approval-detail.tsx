@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link, useNavigate } from '@tanstack/react-router'
-import { useRef, useState } from 'react'
+import { type ReactNode, useRef, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 
 import { useMay } from '~/api/me'
@@ -126,7 +126,7 @@ function Head({
 }: {
   approval: Approval
   toolName: string
-  children: React.ReactNode
+  children: ReactNode
 }) {
   const { t } = useTranslation('approvals')
   const name = useNaming()

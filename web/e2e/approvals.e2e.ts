@@ -1,0 +1,236 @@
+import type { Page } from 'playwright-core'
+
+import { expectAccessible, expectNoSidewaysScroll, useWorld } from './world'
+
+const world = useWorld()
+let agent = ''
+
+const PASSWORD = 'correct horse battery staple'
+
+beforeAll(async () => {
+  agent = await world.server.agentKey()
+  const input_schema = {
+    type: 'object',
+    properties: {
+      record: { type: 'string', title: 'Record' },
+      amount: { type: 'number', title: 'Amount', maximum: 100 },
+    },
+    required: ['record', 'amount'],
+  }
+  await world.server.echo('pay', { name: 'Pay', permission_level: 'write', input_schema })
+  await world.server.echo('wipe', { name: 'Wipe', permission_level: 'destructive', input_schema })
+  for (const role of ['approver', 'member']) {
+    const user = { email: `${role}@example.com`, display_name: role, role, password: PASSWORD }
+    await world.server.api('POST', '/api/users', user)
+  }
+})
+
+interface Parked {
+  run_id: string
+  approval_id: string
+}
+
+const park = (record: string, amount = 5, tool = 'pay'): Promise<Parked> =>
+  world.server.api('POST', `/api/tools/${tool}/run`, { input: { record, amount } }, agent)
+
+async function signIn(role: 'approver' | 'member', next: string): Promise<Page> {
+  world.expectComplaint(/401/)
+  const page = await world.stranger()
+  await page.goto(next)
+  await page.getByLabel('Email').fill(`${role}@example.com`)
+  await page.getByLabel('Password').fill(PASSWORD)
+  await page.getByRole('button', { name: 'Sign in' }).click()
+  return page
+}
+
+const outcome = (page: Page, text: string) =>
+  page.getByRole('region', { name: text }).waitFor({ timeout: 20_000 })
+
+test('a waiting agent gets what a person edited and approved', async () => {
+  const input = { record: 'r1', amount: 50 }
+  const call = { input, wait_ms: 60_000 }
+  const answer = world.server.api('POST', '/api/tools/pay/run', call, agent)
+  const page = await world.signedIn()
+  await page.goto('/approvals')
+  await page.getByRole('link', { name: 'bot wants to change data with pay' }).click()
+  await page.getByRole('heading', { name: 'bot wants to change data with Pay' }).waitFor()
+  await page.getByText('The tool changes data').waitFor()
+  const amount = page.getByLabel('Amount')
+  expect(await amount.inputValue()).toBe('50')
+  expect(await amount.isEditable()).toBe(false)
+
+  await page.getByRole('button', { name: 'Edit' }).click()
+  await amount.fill('7')
+  await page.getByLabel('Note').fill('seven is enough')
+  await page.getByRole('button', { name: 'Review changes' }).click()
+  const dialog = page.getByRole('dialog')
+  await dialog.getByRole('row', { name: '/amount 50 7' }).waitFor()
+  await expectAccessible(page)
+  await dialog.getByRole('button', { name: 'Approve with changes' }).click()
+
+  await outcome(page, 'You approved this')
+  await page.getByText('seven is enough').waitFor()
+  const { status, output } = await answer
+  expect(status).toBe('success')
+  expect(output.args).toEqual({ record: 'r1', amount: 7 })
+  await expectAccessible(page)
+})
+
+test('what does not fit is told at its field, and nothing typed is lost', async () => {
+  const { approval_id } = await park('fits', 5)
+  const page = await world.signedIn()
+  await page.goto(`/approvals/${approval_id}#edit`)
+  await page.getByLabel('Amount').fill('500')
+  await page.getByRole('button', { name: 'Review changes' }).click()
+  await expect.poll(() => page.getByLabel('Amount').getAttribute('aria-invalid')).toBe('true')
+  await page.getByLabel('Amount').fill('70')
+  await page.reload()
+  await expect.poll(() => page.getByLabel('Amount').inputValue()).toBe('70')
+  await page.getByRole('button', { name: 'Discard changes' }).click()
+  await expect.poll(() => page.getByLabel('Amount').inputValue()).toBe('5')
+})
+
+test('two people on the same approval both end in the truth', async () => {
+  const { approval_id } = await park('both')
+  const first = await world.signedIn()
+  await first.goto(`/approvals/${approval_id}`)
+  const second = await signIn('approver', `/approvals/${approval_id}`)
+  await first.getByRole('button', { name: 'Approve' }).waitFor()
+  await second.getByRole('button', { name: 'Edit' }).click()
+  await second.getByLabel('Amount').fill('9')
+
+  await first.getByRole('button', { name: 'Deny' }).click()
+  const dialog = first.getByRole('dialog')
+  await dialog.getByLabel('Note').fill('not today')
+  await dialog.getByRole('button', { name: 'Deny the call' }).click()
+  await outcome(first, 'You denied this')
+
+  await outcome(second, 'Denied by')
+  await second.getByText('not today').waitFor()
+  const unsent = second.getByRole('region', { name: 'What you had typed was not sent' })
+  expect(await unsent.textContent()).toContain('"amount": 9')
+  expect(await second.getByRole('button', { name: 'Approve' }).count()).toBe(0)
+})
+
+test('whoever decides second is told how it ended', async () => {
+  world.expectComplaint(/409/)
+  const { approval_id } = await park('race')
+  const page = await world.signedIn()
+  // The page does not hear of the other decision before it sends its own.
+  await page.goto(`/approvals/${approval_id}`)
+  await page.getByRole('button', { name: 'Approve' }).waitFor()
+  await page.route(`**/api/approvals/${approval_id}`, (route) => route.abort())
+  world.expectComplaint(/ERR_FAILED/)
+  await world.server.api('POST', `/api/approvals/${approval_id}/deny`, { note: 'too late' })
+  const refused = page.waitForResponse((response) => response.status() === 409)
+  await page.getByRole('button', { name: 'Approve' }).click()
+  await refused
+  await page.unroute(`**/api/approvals/${approval_id}`)
+  await page.getByText('This was settled before your decision arrived').waitFor({ timeout: 20_000 })
+  await page.getByText('too late').waitFor()
+})
+
+test('what is destructive is asked twice', async () => {
+  const { approval_id, run_id } = await park('gone', 1, 'wipe')
+  const page = await world.signedIn()
+  world.expectComplaint(/403/)
+  await page.goto(`/approvals/${approval_id}`)
+  await page.getByText('Destructive', { exact: true }).waitFor()
+  await page.getByRole('button', { name: 'Approve' }).click()
+  const dialog = page.getByRole('dialog')
+  await dialog.getByText('This deletes or overwrites data for good.').waitFor()
+  expect((await world.server.api('GET', `/api/runs/${run_id}`)).status).toBe('needs_approval')
+  await dialog.getByRole('button', { name: 'Approve and run' }).click()
+  // Here another approver exists, so the owner of the agent may not decide alone, and is told why.
+  await page.getByText('You may not decide on this one').waitFor()
+
+  const other = await signIn('approver', `/approvals/${approval_id}`)
+  await other.getByRole('button', { name: 'Approve' }).click()
+  await other.getByRole('button', { name: 'Approve and run' }).click()
+  await outcome(other, 'You approved this')
+  await outcome(page, 'Approved by approver')
+})
+
+test('the keyboard alone is enough', async () => {
+  const [one, two] = [await park('key one'), await park('key two')]
+  const page = await world.signedIn()
+  await page.goto('/approvals')
+  await page.getByText('key two').waitFor()
+  const focused = () => page.evaluate(() => document.activeElement?.getAttribute('data-approval'))
+  await expect.poll(focused).toBeFalsy()
+  while ((await focused()) !== one.approval_id) await page.keyboard.press('j')
+  await page.keyboard.press('j')
+  expect(await focused()).toBe(two.approval_id)
+  await page.keyboard.press('k')
+  expect(await focused()).toBe(one.approval_id)
+
+  await page.keyboard.press('?')
+  await page.getByRole('dialog', { name: 'Keys' }).waitFor()
+  await expectAccessible(page)
+  await page.keyboard.press('Escape')
+  // The focus is back where it was.
+  await expect.poll(focused).toBe(one.approval_id)
+
+  await page.keyboard.press('d')
+  await page.getByRole('dialog').getByLabel('Note').focus()
+  await page.keyboard.type('no, said the keyboard')
+  await page.keyboard.press('Tab')
+  await page.keyboard.press('Tab')
+  await page.keyboard.press('Enter')
+  await page.getByRole('dialog').waitFor({ state: 'detached' })
+  // The one below has moved up, and the focus is on it.
+  await expect.poll(focused).toBe(two.approval_id)
+  const denied = await world.server.api('GET', `/api/approvals/${one.approval_id}`)
+  expect([denied.status, denied.note]).toEqual(['denied', 'no, said the keyboard'])
+
+  await page.keyboard.press('Enter')
+  await page.waitForURL(`**/approvals/${two.approval_id}`)
+  await page.getByRole('button', { name: 'Approve' }).waitFor()
+  await page.keyboard.press('a')
+  await page.getByRole('button', { name: 'Approve and run' }).focus()
+  await page.keyboard.press('Enter')
+  await outcome(page, 'You approved this')
+  const heading = () => page.evaluate(() => document.activeElement?.textContent)
+  await expect.poll(heading).toBe('You approved this')
+})
+
+test('the list is live, and can show what was decided', async () => {
+  const page = await world.signedIn()
+  await page.goto('/approvals')
+  await page.getByRole('heading', { level: 1 }).waitFor()
+  const { approval_id } = await park('just came')
+  await page.getByText('just came').waitFor({ timeout: 20_000 })
+  await world.server.api('POST', `/api/approvals/${approval_id}/deny`, {})
+  await page.getByText('just came').waitFor({ state: 'detached', timeout: 20_000 })
+  await page.getByRole('link', { name: 'Denied' }).click()
+  await page.waitForURL('**/approvals?status=denied')
+  const list = page.getByRole('list', { name: 'Approvals' })
+  await list.getByRole('listitem').first().getByText('just came').waitFor()
+})
+
+test('a member is told why there is nothing to decide for them', async () => {
+  const { approval_id } = await park('not yours')
+  world.expectComplaint(/403/)
+  const page = await signIn('member', `/approvals/${approval_id}`)
+  await page.getByText('You cannot see this approval').waitFor()
+  await page.getByRole('link', { name: 'Runs that wait for approval' }).waitFor()
+  await expectAccessible(page)
+})
+
+test('everyone can use both pages, on a phone too', async () => {
+  const { approval_id } = await park('x'.repeat(400))
+  for (const width of [1280, 390]) {
+    const page = await world.signedIn({ width })
+    await page.goto('/approvals')
+    await page
+      .getByRole('link', { name: /wants to change data/ })
+      .first()
+      .waitFor()
+    await expectNoSidewaysScroll(page)
+    await expectAccessible(page)
+    await page.goto(`/approvals/${approval_id}#edit`)
+    await page.getByRole('button', { name: 'Review changes' }).waitFor()
+    await expectNoSidewaysScroll(page)
+    await expectAccessible(page)
+  }
+})
