@@ -1,6 +1,6 @@
 import { X } from 'lucide-react'
 import { Dialog as Primitive } from 'radix-ui'
-import type { ReactNode } from 'react'
+import { type ReactNode, useRef } from 'react'
 import { useTranslation } from 'react-i18next'
 
 import { cn } from './cn'
@@ -23,6 +23,7 @@ const place = {
 
 export function Dialog({ open, onClose, title, description, as = 'dialog', children }: Props) {
   const { t } = useTranslation()
+  const before = useRef<Element>(null)
   return (
     <Primitive.Root open={open} onOpenChange={(open) => !open && onClose()}>
       <Primitive.Portal>
@@ -32,6 +33,14 @@ export function Dialog({ open, onClose, title, description, as = 'dialog', child
             'fixed z-50 overflow-y-auto border-line bg-ground p-5 shadow-xl',
             place[as],
           )}
+          // Our dialogs have no trigger of their own, so who had the focus has to be remembered.
+          onOpenAutoFocus={() => {
+            before.current = document.activeElement
+          }}
+          onCloseAutoFocus={(event) => {
+            event.preventDefault()
+            if (before.current instanceof HTMLElement) before.current.focus()
+          }}
           {...(description ? {} : { 'aria-describedby': undefined })}
         >
           <div className="mb-4 flex items-start justify-between gap-4">
