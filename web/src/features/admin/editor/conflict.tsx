@@ -54,7 +54,7 @@ export function Conflict({ theirs, isPublishing }: { theirs: Tool; isPublishing:
               {changed.includes(key) && <Badge tone="accent">{t('conflict.by_you')}</Badge>}
             </p>
             <p className="text-xs text-muted">{t('conflict.sides')}</p>
-            <JsonDiff before={there[key]} after={definition[key]} />
+            <JsonDiff label={key} before={there[key]} after={definition[key]} />
           </li>
         ))}
       </ul>

@@ -58,7 +58,7 @@ function Row({ tool, canSwitch }: { tool: ToolItem; canSwitch: boolean }) {
     </>
   )
   return (
-    <tr className="hover:bg-raised">
+    <tr className="relative hover:bg-raised">
       <td className={cell}>
         <div className="flex items-start gap-3">
           <ToolIcon name={tool.icon} className="mt-0.5 size-4 shrink-0 text-muted" />
@@ -67,7 +67,7 @@ function Row({ tool, canSwitch }: { tool: ToolItem; canSwitch: boolean }) {
               from="/admin/tools"
               to="/admin/tools"
               search={(search) => ({ ...search, open: tool.slug })}
-              className="font-medium break-words hover:underline"
+              className="font-medium break-words after:absolute after:inset-0 hover:underline"
             >
               {tool.name}
             </Link>
@@ -84,6 +84,7 @@ function Row({ tool, canSwitch }: { tool: ToolItem; canSwitch: boolean }) {
       <td className={cell}>
         <Switch
           aria-label={t('list.enabled_of', { name: tool.name })}
+          className="relative z-10"
           checked={tool.enabled}
           disabled={!canSwitch}
           onChange={(on) => turn(tool, 'enabled', on)}
@@ -92,6 +93,7 @@ function Row({ tool, canSwitch }: { tool: ToolItem; canSwitch: boolean }) {
       <td className={cell}>
         <Switch
           aria-label={t('list.active_of', { name: tool.name })}
+          className="relative z-10"
           checked={tool.is_active}
           disabled={!canSwitch}
           onChange={(on) => turn(tool, 'is_active', on)}

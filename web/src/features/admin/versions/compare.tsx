@@ -71,6 +71,7 @@ export function Compare({ tool, entries, search }: Props) {
 }
 
 function Between({ tool, from, to }: { tool: Tool; from: Point; to: Point }) {
+  const { t } = useTranslation('admin')
   const verdict = useQuery(comparisonOf(tool.slug, from.name, to.name))
   const before = useQuery(revisionOf(tool.slug, from.revision))
   const after = useQuery(revisionOf(tool.slug, to.revision))
@@ -80,7 +81,11 @@ function Between({ tool, from, to }: { tool: Tool; from: Point; to: Point }) {
   return (
     <div className="grid min-w-0 gap-4">
       <Verdict comparison={verdict.data} />
-      <JsonDiff before={before.data.snapshot} after={after.data.snapshot} />
+      <JsonDiff
+        label={t('versions.side_by_side')}
+        before={before.data.snapshot}
+        after={after.data.snapshot}
+      />
     </div>
   )
 }

@@ -4,8 +4,15 @@ import { useTranslation } from 'react-i18next'
 import { cn } from '~/kit/cn'
 import { type DiffRow, folded, type Line, sideBySide, sortedJson } from './diff'
 
+interface Props {
+  /** What is compared. */
+  label: string
+  before: unknown
+  after: unknown
+}
+
 /** Two values as JSON, side by side, with a sign at every line that differs. */
-export function JsonDiff({ before, after }: { before: unknown; after: unknown }) {
+export function JsonDiff({ label, before, after }: Props) {
   const { t } = useTranslation('admin')
   const rows = useMemo(
     () => folded(sideBySide(sortedJson(before), sortedJson(after))),
@@ -16,7 +23,7 @@ export function JsonDiff({ before, after }: { before: unknown; after: unknown })
   }
   return (
     <section
-      aria-label={t('versions.side_by_side')}
+      aria-label={label}
       tabIndex={0}
       className="max-h-[32rem] overflow-auto rounded-md border border-line"
     >
