@@ -19,6 +19,7 @@ test('a newcomer gets from the link to charts', async () => {
   const page = await world.signedIn()
   await page.goto('/tools')
   await page.getByRole('searchbox').fill('roi')
+  await page.waitForURL('**/tools?q=roi')
   await page.getByRole('link', { name: 'ROI Calculator' }).click()
   await page.getByRole('heading', { name: 'ROI Calculator', level: 1 }).waitFor()
   expect(await page.title()).toBe('ROI Calculator · Toolwright')
@@ -32,6 +33,10 @@ test('a newcomer gets from the link to charts', async () => {
   const chart = result(page).getByRole('img', { name: /^Cumulative cash flow/ })
   await chart.locator('svg text').first().waitFor()
   await expectAccessible(page)
+
+  const picture = page.waitForEvent('download')
+  await page.getByRole('button', { name: 'Save Cumulative cash flow as SVG' }).click()
+  expect((await picture).suggestedFilename()).toBe('roi-calculator-cumulative-cash-flow.svg')
 
   const section = page.getByRole('group', { name: 'Cumulative cash flow', exact: true }).first()
   await section.getByRole('button', { name: /^As a table/ }).click()

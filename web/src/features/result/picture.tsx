@@ -1,4 +1,4 @@
-import { lazy, Suspense, useMemo, useState } from 'react'
+import { lazy, Suspense, useMemo, useRef, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 
 import { Skeleton } from '~/kit/states'
@@ -19,6 +19,7 @@ const Chart = lazy(() => import('./chart'))
 export function Picture({ block }: { block: Block }) {
   const { t } = useTranslation('result')
   const [asTable, setAsTable] = useState(false)
+  const box = useRef<HTMLDivElement>(null)
   const { value, config, hints, label: name } = block
   const drawn = useMemo(() => series(value, config), [value, config])
   const rows = useMemo(() => table(value), [value])
@@ -31,11 +32,20 @@ export function Picture({ block }: { block: Block }) {
     )
   }
   return (
-    <Section label={name} value={value} table={rows} asTable={asTable} onAsTable={setAsTable}>
+    <Section
+      label={name}
+      value={value}
+      table={rows}
+      picture={() => box.current?.querySelector('svg')}
+      asTable={asTable}
+      onAsTable={setAsTable}
+    >
       {asTable ? (
         <DataTable table={rows} hints={row} name={name} />
       ) : (
-        <Drawn block={block} series={drawn} />
+        <div ref={box} className="min-w-0">
+          <Drawn block={block} series={drawn} />
+        </div>
       )}
       {!asTable && drawn.categories.length < drawn.total && (
         <p className="text-xs text-muted">

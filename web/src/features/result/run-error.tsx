@@ -1,6 +1,8 @@
 import { CircleAlert } from 'lucide-react'
 import { useTranslation } from 'react-i18next'
 
+import { cn } from '~/kit/cn'
+
 /** The codes of runs that did not succeed and that can be explained in a sentence. */
 const EXPLAINED = new Set([
   'CANCELLED',
@@ -22,14 +24,21 @@ interface Props {
   text?: string | null
   /** What a run that was cut off may have done. */
   effect?: string | null
+  /** Somebody wanted it so. */
+  wanted?: boolean
 }
 
 /** Why a run did not succeed: in the tool's words, in ours, and where to read more. */
-export function RunError({ code, text, effect }: Props) {
+export function RunError({ code, text, effect, wanted = false }: Props) {
   const { t } = useTranslation('result')
   const known = code && EXPLAINED.has(code)
   return (
-    <div className="grid gap-2 rounded-md border border-bad bg-bad-soft p-3 text-bad">
+    <div
+      className={cn(
+        'grid gap-2 rounded-md border p-3',
+        wanted ? 'border-line bg-raised' : 'border-bad bg-bad-soft text-bad',
+      )}
+    >
       <p className="flex items-start gap-2 font-medium">
         <CircleAlert aria-hidden className="mt-0.5 size-4 shrink-0" />
         <span className="min-w-0 break-words whitespace-pre-wrap">{text || t('failed')}</span>

@@ -66,7 +66,14 @@ export function RunResult({ run, tool, level = 3 }: RunResultProps) {
             </Button>
           )}
         </div>
-        {(error || error_code) && <RunError code={error_code} text={error} effect={run.effect} />}
+        {(error || error_code) && (
+          <RunError
+            code={error_code}
+            text={error}
+            effect={run.effect}
+            wanted={status === 'cancelled'}
+          />
+        )}
         {summary && <p className="text-base break-words whitespace-pre-wrap">{summary}</p>}
         {hasOutput &&
           (raw ? (

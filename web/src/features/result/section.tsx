@@ -13,6 +13,8 @@ interface Props {
   value: Json
   /** What goes into a CSV file; without it there is none. */
   table?: Table
+  /** The picture that is shown, if one is. */
+  picture?: () => SVGElement | null | undefined
   children: ReactNode
   /** Whether the picture is shown as a table, and how to change that. */
   asTable?: boolean
@@ -20,17 +22,20 @@ interface Props {
 }
 
 /** A part of the result: its heading, what can be done with it, and itself. */
-export function Section({ value, table, children, asTable, onAsTable, ...rest }: Props) {
+export function Section({ value, table, picture, children, asTable, onAsTable, ...rest }: Props) {
   const { t } = useTranslation('result')
   // The whole of an output has no name of its own.
   const label = rest.label || t('output')
   const { name, level } = useAround()
   const id = useId()
   const Heading = `h${level}` as const
-  const save = (ending: 'csv' | 'json') => {
-    const file = fileName([name, label], ending)
-    if (ending === 'json') download(file, 'application/json', JSON.stringify(value, null, 2))
-    else if (table) download(file, 'text/csv;charset=utf-8', csv(table))
+  const save = (ending: string, type: string, text: string) =>
+    download(fileName([name, label], ending), type, text)
+  const saveJson = () => save('json', 'application/json', JSON.stringify(value, null, 2))
+  const saveCsv = () => table && save('csv', 'text/csv;charset=utf-8', csv(table))
+  const savePicture = () => {
+    const drawn = picture?.()
+    if (drawn) save('svg', 'image/svg+xml', new XMLSerializer().serializeToString(drawn))
   }
   const Other = asTable ? ChartColumn : Table2
   return (
@@ -47,8 +52,9 @@ export function Section({ value, table, children, asTable, onAsTable, ...rest }:
               <span className="sr-only">: {label}</span>
             </Button>
           )}
-          {table && <Save ending="CSV" label={label} onSave={() => save('csv')} />}
-          <Save ending="JSON" label={label} onSave={() => save('json')} />
+          {picture && !asTable && <Save ending="SVG" label={label} onSave={savePicture} />}
+          {table && <Save ending="CSV" label={label} onSave={saveCsv} />}
+          <Save ending="JSON" label={label} onSave={saveJson} />
         </div>
       </div>
       {children}

@@ -18,7 +18,7 @@ export function useLiveText(run: { run_id: string; session_id: string } | undefi
   const hear = useEffectEvent((event: StreamEvent) => {
     const heard = id && read(event, id)
     if (!heard) return
-    if (heard.text === undefined) void queries.invalidateQueries({ queryKey: ['runs', 'one', id] })
+    if (heard.text === undefined) void queries.invalidateQueries({ queryKey: ['runs'] })
     else setLive((before) => append(before, id, heard.text ?? ''))
   })
   useEffect(() => {

@@ -89,7 +89,7 @@ function Content({ tool, start, shown, onGiveUp }: Omit<Props, 'ref'>) {
   }
   if (run) return <RunResult run={run} tool={tool} />
   if (shown.error) return <Fault error={shown.error} onRetry={shown.retry} />
-  return <Empty title={t('no_result')}>{t('no_result_hint')}</Empty>
+  return <Empty title={t('no_result')}>{tool.available && t('no_result_hint')}</Empty>
 }
 
 /** The server did not run the tool, and says why; where the fields are at fault, they say it, too. */

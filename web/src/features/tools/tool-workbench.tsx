@@ -1,4 +1,3 @@
-import { useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { lazy, Suspense, useEffect, useEffectEvent, useRef, useState } from 'react'
 import { useTranslation } from 'react-i18next'
@@ -27,7 +26,6 @@ const ToolForm = lazy(() =>
 export function ToolWorkbench({ tool, search }: { tool: Tool; search: ToolSearch }) {
   const { t } = useTranslation('tool')
   const navigate = useNavigate()
-  const queries = useQueryClient()
   const mayRun = useMay('tools.tenant.run')
   const shown = useShownRun(search.run, tool.slug)
   const [value, setValue] = useState<unknown>(() => fromLink(search.input) ?? {})
@@ -36,7 +34,6 @@ export function ToolWorkbench({ tool, search }: { tool: Tool; search: ToolSearch
   const onStarted = (answer: Answer) => {
     filled.current = answer.run_id
     shown.show(answer)
-    void queries.invalidateQueries({ queryKey: ['runs', 'of-tool', tool.slug] })
     // The address now names the run, so a reload shows it again instead of an empty page.
     void navigate({
       to: '/tools/$slug',
