@@ -172,7 +172,7 @@ test('the keyboard alone is enough', async () => {
   await expect.poll(focused).toBe(one.approval_id)
 
   await page.keyboard.press('d')
-  await page.getByRole('dialog').getByLabel('Note').focus()
+  await page.getByRole('dialog').waitFor()
   await page.keyboard.type('no, said the keyboard')
   await page.keyboard.press('Tab')
   await page.keyboard.press('Tab')
@@ -187,7 +187,7 @@ test('the keyboard alone is enough', async () => {
   await page.waitForURL(`**/approvals/${two.approval_id}`)
   await page.getByRole('button', { name: 'Approve' }).waitFor()
   await page.keyboard.press('a')
-  await page.getByRole('button', { name: 'Approve and run' }).focus()
+  await page.getByRole('dialog').waitFor()
   await page.keyboard.press('Enter')
   await outcome(page, 'You approved this')
   const heading = () => page.evaluate(() => document.activeElement?.textContent)
@@ -233,4 +233,20 @@ test('everyone can use both pages, on a phone too', async () => {
     await expectNoSidewaysScroll(page)
     await expectAccessible(page)
   }
+})
+
+test('a draft of the tool does not change the form of what waits', async () => {
+  const { approval_id } = await park('as published')
+  const input_schema = { type: 'object', properties: { other: { type: 'string', title: 'Other' } } }
+  await world.server.api('PATCH', '/api/tools/pay', { input_schema })
+  const page = await world.signedIn()
+  await page.goto(`/approvals/${approval_id}`)
+  await expect.poll(() => page.getByLabel('Record').inputValue()).toBe('as published')
+  expect(await page.getByLabel('Other').count()).toBe(0)
+
+  await world.server.api('POST', '/api/tools/pay/publish', {})
+  world.expectComplaint(/409/)
+  await page.getByRole('button', { name: 'Approve' }).click()
+  await outcome(page, 'The call was withdrawn before anybody decided')
+  await page.getByText('the tool has changed since the approval was asked for').waitFor()
 })

@@ -12,6 +12,7 @@ interface Props {
   description?: string
   /** `drawer` stands at the right edge, for reading; `dialog` in the middle, for deciding. */
   as?: 'dialog' | 'drawer'
+  /** What has `data-first` gets the focus, else whatever comes first. */
   children: ReactNode
 }
 
@@ -34,11 +35,17 @@ export function Dialog({ open, onClose, title, description, as = 'dialog', child
             place[as],
           )}
           // Our dialogs have no trigger of their own, so who had the focus has to be remembered.
-          onOpenAutoFocus={() => {
+          onOpenAutoFocus={(event) => {
             before.current = document.activeElement
+            const first = (event.currentTarget as HTMLElement).querySelector('[data-first]')
+            if (!(first instanceof HTMLElement)) return
+            event.preventDefault()
+            first.focus()
           }}
           onCloseAutoFocus={(event) => {
             event.preventDefault()
+            // Unless somebody has taken it already.
+            if (document.activeElement !== document.body) return
             if (before.current instanceof HTMLElement) before.current.focus()
           }}
           {...(description ? {} : { 'aria-describedby': undefined })}

@@ -4,7 +4,7 @@ import { useTranslation } from 'react-i18next'
 
 import { Problem } from '~/api/problem'
 import { ApprovalDetail } from '~/features/approvals/approval-detail'
-import { approvalOf } from '~/features/approvals/queries'
+import { approvalOf } from '~/features/approvals/approval-queries'
 import { Button } from '~/kit/button'
 import { Empty, Fault, Loading } from '~/kit/states'
 

@@ -5,7 +5,7 @@ import { useTranslation } from 'react-i18next'
 
 import { RunResult } from '~/features/result/run-result'
 import { hasEnded } from '~/features/result/run-status'
-import { childrenOf, type Run, runOf, wholeTool } from '~/features/runs/queries'
+import { childrenOf, type Run, runOf, toolAt } from '~/features/runs/queries'
 import { useRunEvents } from '~/features/runs/run-events'
 import { RunHead } from '~/features/runs/run-head'
 import { RunInput } from '~/features/runs/run-input'
@@ -33,7 +33,7 @@ function RunDetail({ run }: { run: Run }) {
   const isOpen = !hasEnded(run.status)
   const events = useRunEvents(run)
   const { data: steps = [] } = useQuery(childrenOf(run.run_id, isOpen))
-  const { data: tool } = useQuery(wholeTool(run.tool))
+  const { data: tool } = useQuery(toolAt(run.tool, run.version))
   return (
     <div className="grid min-w-0 grid-cols-[minmax(0,1fr)] gap-6">
       <RunHead run={run} />

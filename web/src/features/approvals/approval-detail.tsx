@@ -5,7 +5,7 @@ import { useTranslation } from 'react-i18next'
 
 import { useMay } from '~/api/me'
 import { actorOf, useNaming } from '~/features/runs/people'
-import { wholeTool } from '~/features/runs/queries'
+import { toolAt } from '~/features/runs/queries'
 import { LevelBadge } from '~/features/tools/library-badges'
 import { useKeys } from '~/kit/keys'
 import { useNow } from '~/kit/now'
@@ -15,7 +15,8 @@ import { DecideDialog } from './decide-dialog'
 import { DecisionPanel } from './decision-panel'
 import { KeySheet } from './key-sheet'
 import { Outcome, Unsent } from './outcome'
-import { type Approval, pendingApprovals } from './queries'
+import type { Approval } from './approval-queries'
+import { pendingApprovals } from './queries'
 import { useDecision } from './use-decision'
 import { useReason, verbOf } from './words'
 
@@ -31,7 +32,7 @@ export function ApprovalDetail({
   const outcome = useRef<HTMLHeadingElement>(null)
   const decision = useDecision(approval, outcome)
   const [sheet, setSheet] = useState(false)
-  const { data: tool } = useQuery(wholeTool(approval.tool))
+  const { data: tool } = useQuery(toolAt(approval.tool, approval.version))
   const [wanted, setWanted] = useState(editAtOnce)
   const refusal = useRefusal(approval, decision.forbidden)
   const isPending = approval.status === 'pending'

@@ -5,7 +5,7 @@ import { useTranslation } from 'react-i18next'
 import { ActorName, actorOf } from '~/features/runs/people'
 import { CopyButton } from '~/kit/copy'
 import { Moment } from '~/kit/time'
-import type { Approval } from './queries'
+import type { Approval } from './approval-queries'
 import { Expiry } from './words'
 
 const link = 'break-all text-accent underline underline-offset-2'

@@ -4,7 +4,7 @@ import type { Fault } from '~/api/problem'
 import type { components } from '~/api/schema'
 import { Raw } from '~/features/result/raw'
 import { InputForm } from '~/features/runs/input-form'
-import type { Approval } from './queries'
+import type { Approval } from './approval-queries'
 
 interface Props {
   approval: Approval

@@ -8,7 +8,7 @@ import { LevelBadge } from '~/features/tools/library-badges'
 import { useKept } from '~/kit/kept'
 import { Moment } from '~/kit/time'
 import { DecideDialog } from './decide-dialog'
-import { type Approval, type Decision, useDecide } from './queries'
+import { type Approval, type Decision, useDecide } from './approval-queries'
 import { ApprovalStatus, Expiry, useReason, verbOf } from './words'
 
 /** The cards of the list. Which one is meant by a key is the one that has the focus. */

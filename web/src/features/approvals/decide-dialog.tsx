@@ -10,7 +10,7 @@ import { Field, Textarea } from '~/kit/field'
 import { Fault } from '~/kit/states'
 import { ChangesTable } from './changes-table'
 import { diff } from './diff'
-import type { Approval, Decision } from './queries'
+import type { Approval, Decision } from './approval-queries'
 
 interface Props {
   approval: Approval
@@ -68,6 +68,7 @@ export function DecideDialog(props: Props) {
         <Field id="decision-note" label={t('note')}>
           <Textarea
             id="decision-note"
+            data-first={kind === 'deny' || undefined}
             maxLength={1000}
             value={note}
             onChange={(event) => onNote(event.target.value)}
@@ -75,9 +76,12 @@ export function DecideDialog(props: Props) {
         </Field>
         {error != null && <Fault error={error} />}
         <div className="flex flex-wrap justify-end gap-2">
-          <Button onClick={onClose}>{t('dialog.back')}</Button>
+          <Button data-first={isDestructive || undefined} onClick={onClose}>
+            {t('dialog.back')}
+          </Button>
           <Button
             type="submit"
+            data-first={(kind === 'approve' && !isDestructive) || undefined}
             tone={kind === 'deny' || isDestructive ? 'danger' : 'primary'}
             disabled={busy}
           >

@@ -6,10 +6,10 @@ import { useMe } from '~/api/me'
 import { Raw } from '~/features/result/raw'
 import { RunResult } from '~/features/result/run-result'
 import { actorOf, useNaming } from '~/features/runs/people'
-import { runOf, wholeTool } from '~/features/runs/queries'
+import { runOf, toolAt } from '~/features/runs/queries'
 import { Moment } from '~/kit/time'
 import { ChangesTable } from './changes-table'
-import type { Approval } from './queries'
+import type { Approval } from './approval-queries'
 import { ApprovalStatus } from './words'
 
 /** How it was decided, by whom, and what came of it. */
@@ -23,7 +23,7 @@ export function Outcome({
   const { t } = useTranslation('approvals')
   const name = useNaming()
   const { data: run } = useQuery(runOf(approval.run_id))
-  const { data: tool } = useQuery(wholeTool(approval.tool))
+  const { data: tool } = useQuery(toolAt(approval.tool, approval.version))
   const { status, decided_by, decided_at, note, changes } = approval
   const decider = decided_by ? actorOf(decided_by) : undefined
   const isMe = decider?.id === useMe().principal.user_id

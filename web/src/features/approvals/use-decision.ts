@@ -1,9 +1,9 @@
-import { type RefObject, useState } from 'react'
+import { type RefObject, useEffect, useState } from 'react'
 
 import { Problem } from '~/api/problem'
 import { useKept } from '~/kit/kept'
 import { diff } from './diff'
-import { type Approval, type Decision, useDecide } from './queries'
+import { type Approval, type Decision, useDecide } from './approval-queries'
 
 /** The step before the decision is sent, if there is one. */
 export type Asking = { kind: Decision['kind']; input?: unknown }
@@ -20,6 +20,14 @@ export function useDecision(approval: Approval, outcome: RefObject<HTMLElement |
   const decide = useDecide(approval.id)
   const problem = decide.error instanceof Problem ? decide.error : undefined
 
+  // The buttons are gone, and the focus must not go with them. A dialog that closes has its turn first.
+  const isDone = decide.isSuccess && approval.status !== 'pending'
+  useEffect(() => {
+    if (!isDone) return
+    const timer = setTimeout(() => outcome.current?.focus())
+    return () => clearTimeout(timer)
+  }, [isDone, outcome])
+
   const send = (decision: Decision) =>
     decide.mutate(decision, {
       onSuccess: () => {
@@ -27,8 +35,6 @@ export function useDecision(approval: Approval, outcome: RefObject<HTMLElement |
         setNote(undefined)
         setEditing(false)
         setAsking(undefined)
-        // The buttons are gone, and the focus must not go with them.
-        requestAnimationFrame(() => outcome.current?.focus())
       },
       onError: (error) => {
         // What is wrong with the input is shown in the form, what was decided by others in the page.

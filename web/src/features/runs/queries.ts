@@ -1,6 +1,7 @@
 import { infiniteQueryOptions, keepPreviousData, queryOptions } from '@tanstack/react-query'
 
 import { api, body } from '~/api/client'
+import { Problem } from '~/api/problem'
 import type { components } from '~/api/schema'
 import { hasEnded } from '~/features/result/run-status'
 import type { Actor } from './people'
@@ -85,10 +86,39 @@ export const childrenOf = (id: string, isOpen: boolean) =>
     refetchInterval: isOpen ? WATCH_MS : false,
   })
 
-/** A tool whole, for its form and the way its outputs are shown. */
-export const wholeTool = (slug: string) =>
+type Tool = Schemas['ToolView']
+
+/**
+ * A tool whole, as it was in a version, for its form and the way its outputs are shown. Authors read
+ * what was saved last, which need not be what runs; the history has that.
+ */
+export const toolAt = (slug: string, version: string) =>
   queryOptions({
-    queryKey: ['tools', 'whole', slug],
-    queryFn: () => body(api.GET('/api/tools/{tool}', { params: { path: { tool: slug } } })),
+    queryKey: ['tools', 'at', slug, version],
+    queryFn: async () => {
+      const path = { tool: slug }
+      const tool = await body(api.GET('/api/tools/{tool}', { params: { path } }))
+      if (!tool.has_draft && tool.version === version) return tool
+      const revision = await publishedAs(slug, version)
+      if (revision === undefined) return tool
+      const params = { path: { tool: slug, revision } }
+      const then = await body(api.GET('/api/tools/{tool}/versions/{revision}', { params }))
+      const { name, input_schema, form_spec, view_spec, output_sections } =
+        then.snapshot as unknown as Tool
+      return { ...tool, name, input_schema, form_spec, view_spec, output_sections }
+    },
     staleTime: 30_000,
   })
+
+/** The revision that was last published under a version, if it is among the newest and can be read. */
+async function publishedAs(slug: string, version: string): Promise<number | undefined> {
+  const params = { path: { tool: slug }, query: { kind: 'publish', limit: HEAD } }
+  try {
+    const { items } = await body(api.GET('/api/tools/{tool}/versions', { params }))
+    return items.find((item) => item.version === version)?.revision
+  } catch (error) {
+    // Not everybody may read the history; the tool as it is has to do.
+    if (error instanceof Problem && error.status >= 400 && error.status < 500) return undefined
+    throw error
+  }
+}

@@ -4,12 +4,12 @@ import { useTranslation } from 'react-i18next'
 import { isObject } from '~/features/result/json'
 import { Raw } from '~/features/result/raw'
 import { InputForm } from './input-form'
-import { type Run, wholeTool } from './queries'
+import { type Run, toolAt } from './queries'
 
 /** What a run was given: in the tool's own form where that can be had, else as JSON. */
 export function RunInput({ run }: { run: Run }) {
   const { t } = useTranslation('runs')
-  const { data: tool } = useQuery(wholeTool(run.tool))
+  const { data: tool } = useQuery(toolAt(run.tool, run.version))
   return (
     <section aria-labelledby="input" className="grid min-w-0 content-start gap-3">
       <h2 id="input" className="text-base font-semibold">
