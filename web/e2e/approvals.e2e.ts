@@ -235,6 +235,36 @@ test('everyone can use both pages, on a phone too', async () => {
   }
 })
 
+test('a server that is away for a while takes nothing from what was typed', async () => {
+  const { approval_id } = await park('patience')
+  const page = await world.signedIn()
+  await page.goto(`/approvals/${approval_id}#edit`)
+  await page.getByLabel('Amount').fill('8')
+  await page.getByRole('button', { name: 'Review changes' }).click()
+  const dialog = page.getByRole('dialog')
+  await dialog.getByLabel('Note').fill('kept')
+
+  world.expectComplaint(/ERR_CONNECTION_REFUSED|ERR_CONNECTION_RESET|ERR_EMPTY_RESPONSE/)
+  await world.server.down()
+  await dialog.getByRole('button', { name: 'Approve with changes' }).click()
+  await dialog.getByText('The server cannot be reached').waitFor()
+  await world.server.up()
+  expect(await dialog.getByLabel('Note').inputValue()).toBe('kept')
+  await dialog.getByRole('button', { name: 'Approve with changes' }).click()
+  await outcome(page, 'You approved this')
+  const { input, note } = await world.server.api('GET', `/api/approvals/${approval_id}`)
+  expect([input.amount, note]).toEqual([8, 'kept'])
+})
+
+test('when the time is over there is nothing left to press', async () => {
+  const { approval_id } = await park('late')
+  const page = await world.signedIn()
+  await page.clock.install({ time: Date.now() + 25 * 3_600_000 })
+  await page.goto(`/approvals/${approval_id}`)
+  await page.getByText('The time to decide is over.').waitFor()
+  expect(await page.getByRole('button', { name: 'Approve' }).count()).toBe(0)
+})
+
 test('a draft of the tool does not change the form of what waits', async () => {
   const { approval_id } = await park('as published')
   const input_schema = { type: 'object', properties: { other: { type: 'string', title: 'Other' } } }
