@@ -205,6 +205,36 @@ test('a link carries the input, and the history brings an old one back', async (
   expect(await page.getByLabel('Text').inputValue()).toBe('')
 })
 
+test('who is signed out meanwhile signs in again and finds the form as it was', async () => {
+  await world.server.echo('e2e.expired')
+  await world.server.api('POST', '/api/users', {
+    email: 'eve@example.com',
+    display_name: 'Eve',
+    role: 'member',
+    password: 'correct horse battery staple',
+  })
+  world.expectComplaint(/401/)
+  const page = await world.stranger()
+  const signIn = async () => {
+    await page.getByLabel('Email').fill('eve@example.com')
+    await page.getByLabel('Password').fill('correct horse battery staple')
+    await page.getByRole('button', { name: 'Sign in' }).click()
+  }
+  await page.goto('/tools/e2e.expired')
+  await signIn()
+  await page.getByLabel('Text').fill('typed before')
+  await page.context().clearCookies()
+  await runButton(page).click()
+  await result(page)
+    .getByRole('link', { name: /^Sign in again/ })
+    .click()
+  await signIn()
+  await page.getByLabel('Text').waitFor()
+  expect(await page.getByLabel('Text').inputValue()).toBe('typed before')
+  await runButton(page).click()
+  await succeeds(page)
+})
+
 test('the snippet for curl works as it is, but for the key', async () => {
   const page = await world.signedIn()
   await page.goto('/tools/datetime_utils?input={"operation":"now"}')

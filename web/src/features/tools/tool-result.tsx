@@ -4,6 +4,7 @@ import { useTranslation } from 'react-i18next'
 
 import { Problem } from '~/api/problem'
 import { RunResult } from '~/features/result/run-result'
+import { Button } from '~/kit/button'
 import { cn } from '~/kit/cn'
 import { CopyButton } from '~/kit/copy'
 import { Empty, Fault, Skeleton } from '~/kit/states'
@@ -18,10 +19,12 @@ interface Props {
   start: Start
   shown: ReturnType<typeof useShownRun>
   onGiveUp: () => void
+  /** Where to go on after signing in again: this page, with the form as it is. */
+  here: string
 }
 
 /** The panel beside the form. */
-export function ToolResult({ ref, tool, start, shown, onGiveUp }: Props) {
+export function ToolResult({ ref, tool, start, shown, onGiveUp, here }: Props) {
   const { t } = useTranslation('tool')
   const { run } = shown
   const fits = useFits(ref)
@@ -49,7 +52,7 @@ export function ToolResult({ ref, tool, start, shown, onGiveUp }: Props) {
         )}
       </div>
       <Announcement start={start} shown={shown} />
-      <Content tool={tool} start={start} shown={shown} onGiveUp={onGiveUp} />
+      <Content tool={tool} start={start} shown={shown} onGiveUp={onGiveUp} here={here} />
     </section>
   )
 }
@@ -76,11 +79,11 @@ function useFits(box: RefObject<HTMLElement | null>): boolean {
   return fits
 }
 
-function Content({ tool, start, shown, onGiveUp }: Omit<Props, 'ref'>) {
+function Content({ tool, start, shown, onGiveUp, here }: Omit<Props, 'ref'>) {
   const { t } = useTranslation('tool')
   const { run, record } = shown
   if (start.state === 'lost') return <Lost onGiveUp={onGiveUp} />
-  if (start.error !== undefined) return <Refused error={start.error} />
+  if (start.error !== undefined) return <Refused error={start.error} here={here} />
   if (start.state === 'asking') return <Skeleton className="h-40" />
   if (shown.foreign) return <Empty title={t('foreign_run')} />
   if (run && shown.open) {
@@ -93,13 +96,22 @@ function Content({ tool, start, shown, onGiveUp }: Omit<Props, 'ref'>) {
 }
 
 /** The server did not run the tool, and says why; where the fields are at fault, they say it, too. */
-function Refused({ error }: { error: unknown }) {
+function Refused({ error, here }: { error: unknown; here: string }) {
   const { t } = useTranslation('tool')
   const faulty = error instanceof Problem && error.errors.length > 0
   return (
     <div className="grid gap-2">
       <Fault error={error} />
       {faulty && <p className="text-muted">{t('see_fields')}</p>}
+      {error instanceof Problem && error.status === 401 && (
+        <div>
+          <Button asChild tone="primary">
+            <Link to="/sign-in" search={{ next: here }}>
+              {t('sign_in_again')}
+            </Link>
+          </Button>
+        </div>
+      )}
       {error instanceof Problem && /^[A-Z_]+$/.test(error.code) && error.status > 0 && (
         <p className="text-xs text-muted">
           <a

@@ -11,7 +11,7 @@ import type { ToolSearch } from './search'
 import { ToolElsewhere } from './tool-elsewhere'
 import { ToolExamples } from './tool-examples'
 import { ToolHistory } from './tool-history'
-import { fromLink } from './tool-input'
+import { fromLink, linkTo } from './tool-input'
 import { ToolResult } from './tool-result'
 import { useShownRun } from './tool-shown-run'
 import { useStart } from './tool-start'
@@ -83,7 +83,14 @@ export function ToolWorkbench({ tool, search }: { tool: Tool; search: ToolSearch
             />
           </Suspense>
         </section>
-        <ToolResult ref={result} tool={tool} start={start} shown={shown} onGiveUp={giveUp} />
+        <ToolResult
+          ref={result}
+          tool={tool}
+          start={start}
+          shown={shown}
+          onGiveUp={giveUp}
+          here={linkTo('', tool.slug, value)}
+        />
       </div>
       <div className="grid min-w-0 gap-8 lg:grid-cols-[minmax(0,1fr)_minmax(0,1fr)]">
         <ToolHistory slug={tool.slug} shown={search.run} />
