@@ -15,7 +15,7 @@ interface Props {
   id: string
   model: FormModel
   draft: unknown
-  onEdit: (draft: unknown) => void
+  onEdit: (draft: unknown, field: string | undefined) => void
   onBlur: (id: string) => void
   faults: ErrorSchema
   readOnly: boolean
@@ -29,6 +29,8 @@ const NO_DEFAULTS = {
   allOf: 'skipDefaults',
 } as const
 
+/** One and the same element: the library compares what it is given to the last detail. */
+const NO_BUTTON = <></>
 const nothing = () => {}
 const merge = (schema: RJSFSchema) => mergeAllOf(schema as Json) as RJSFSchema
 
@@ -66,10 +68,10 @@ export const Fields = memo(function Fields(props: Props) {
           extraErrors={faults}
           experimental_defaultFormStateBehavior={NO_DEFAULTS}
           experimental_customMergeAllOf={merge}
-          onChange={readOnly ? nothing : ({ formData }) => onEdit(formData)}
+          onChange={readOnly ? nothing : ({ formData }, field) => onEdit(formData, field)}
           onBlur={onBlur}
         >
-          <></>
+          {NO_BUTTON}
         </Form>
       </ValueContext>
     </ScopeContext>

@@ -86,7 +86,7 @@ export class FormModel {
 /** Whether one control shows a whole list or object. */
 function isWhole(all: Json[], root: Json): boolean {
   const one = Object.assign({}, ...[...all].reverse()) as Json
-  return !['object', 'list', 'choice'].includes(kindOf(one, {}, root))
+  return !['object', 'list', 'choice', 'lazy'].includes(kindOf(one, {}, root))
 }
 
 function isItem(draft: unknown, path: Step[]): boolean {

@@ -8,6 +8,7 @@ import { Fields } from './fields'
 import { JsonPane, parse } from './json/json-pane'
 import { ModeSwitch } from './mode-switch'
 import { FormModel } from './model'
+import { same } from './schema/json'
 import { Summary } from './summary'
 import { useDraft } from './use-draft'
 import { useFaults } from './use-faults'
@@ -34,7 +35,7 @@ export function ToolForm(props: ToolFormProps) {
   const { slug, input_schema, form_spec } = tool
   const id = `f-${slug.replace(/[^\w-]/g, '-')}`
   const model = useMemo(() => new FormModel(input_schema, form_spec), [input_schema, form_spec])
-  const { draft, sent, edit, replace } = useDraft(model, value, onChange, readOnly)
+  const { draft, sent, edit, replace } = useDraft(id, model, value, onChange, readOnly)
   const faults = useFaults(id, model, draft, sent, props.faults)
   const once = useOnce(busy)
   const [mode, setMode] = useState<'form' | 'json'>(model.isForm ? 'form' : 'json')
@@ -44,7 +45,7 @@ export function ToolForm(props: ToolFormProps) {
   const parsed = mode === 'json' ? parse(text) : { value: sent }
   const broken = parsed === undefined
   // What came from elsewhere, such as an example, replaces the text; what was typed does not.
-  if (mode === 'json' && parsed && JSON.stringify(parsed.value) !== JSON.stringify(sent)) {
+  if (mode === 'json' && parsed && !same(parsed.value, sent ?? {})) {
     setText(written(sent))
   }
 

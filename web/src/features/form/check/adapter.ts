@@ -1,11 +1,12 @@
 import type { RJSFSchema, ValidatorType } from '@rjsf/utils'
 
 import { isJson, type Json } from '../schema/json'
-import { meets } from './checker'
+import { Checker, meets } from './checker'
 
 /**
- * What the form library asks while it draws: which condition holds, which branch fits. The check of
- * the whole value is not its business; that is made against the schema as it was written.
+ * The checker as the form library knows one. While it draws it asks which condition holds and which
+ * branch fits. The check of the whole value is made elsewhere, against the schema as it was written
+ * and not as it is drawn; so there are no errors for the library to place.
  */
 export const validator: ValidatorType<unknown, RJSFSchema> = {
   isValid(schema, value, root) {
@@ -14,8 +15,8 @@ export const validator: ValidatorType<unknown, RJSFSchema> = {
   validateFormData() {
     return { errors: [], errorSchema: {} }
   },
-  rawValidation() {
-    return { errors: [] }
+  rawValidation<Result>(schema: RJSFSchema, value?: unknown) {
+    return { errors: new Checker(schema).misses(value) as Result[] }
   },
 }
 

@@ -1,4 +1,4 @@
-import { isJson, type Json, texts } from '../schema/json'
+import { isJson, type Json } from '../schema/json'
 import { resolve } from '../schema/layers'
 import { pointer, steps } from '../schema/pointer'
 import type { Miss } from './checker'
@@ -22,6 +22,7 @@ const FRAMES = new Set([
   'prefixItems',
   'dependentSchemas',
   'unevaluatedItems',
+  'dependencies',
 ])
 
 /** Says what is wrong with a value, each thing once and at its own place. */
@@ -68,18 +69,13 @@ class Saying {
 
   private one(miss: Miss): Complaint[] {
     const at = place(miss)
-    const wanted = this.wanted(miss)
     if (miss.keyword === 'required') {
       const name = quoted(miss.error)
       return [{ path: at + pointer([name]), key: 'required' }]
     }
     if (miss.keyword === 'dependentRequired') {
-      const here = this.found(at)
-      const names =
-        isJson(wanted) && isJson(here) ? Object.keys(wanted).filter((name) => name in here) : []
-      const missing = names.flatMap((name) => texts((wanted as Json)[name]))
-      const absent = missing.filter((name) => !isJson(here) || !(name in here))
-      return [...new Set(absent)].map((name) => ({ path: at + pointer([name]), key: 'required' }))
+      const name = / but does not have "([^]*)"\.$/.exec(miss.error)?.[1] ?? ''
+      return [{ path: at + pointer([name]), key: 'required' }]
     }
     return [this.plain(miss)]
   }

@@ -31,13 +31,24 @@ export function useOurFormats() {
     if (!CHECKED.includes(name)) delete format[name]
   }
   const { uri, 'uri-reference': reference, 'date-time': dateTime } = format
+  const full = (text: string) => (uri?.(text) ?? true) && hasSoundHost(text)
+  const relative = (text: string) => (reference?.(text) ?? true) && hasSoundHost(text)
   format.ipv4 = (text) => IPV4.test(text)
-  format.iri = (text) => uri?.(asUri(text)) ?? true
-  format['iri-reference'] = (text) => reference?.(asUri(text)) ?? true
+  format.uri = full
+  format['uri-reference'] = relative
+  format.iri = (text) => full(asUri(text))
+  format['iri-reference'] = (text) => relative(asUri(text))
   format['date-time'] = (text) => DATE_TIME.test(text) && (dateTime?.(text) ?? true)
 }
 
 /** An IRI is a URI in which letters of every language may stand as they are. */
 function asUri(text: string): string {
   return text.replace(/[^\p{ASCII}\p{C}\p{Z}]/gu, 'x')
+}
+
+/** Whether what stands behind the host is a port. An IPv6 address needs brackets. */
+function hasSoundHost(text: string): boolean {
+  const authority = /^(?:[a-z][a-z0-9+.-]*:)?\/\/([^/?#]*)/i.exec(text)?.[1]
+  const host = authority?.replace(/^.*@/, '') ?? ''
+  return host.startsWith('[') || /^[^:]*(?::\d*)?$/.test(host)
 }

@@ -146,7 +146,7 @@ export function BooleanControl(props: ControlProps) {
       />
       <label htmlFor={id} className="min-w-0 font-medium break-words">
         {label}
-        {required && <Star />}
+        {required && !readOnly && <Star />}
       </label>
     </span>
   )

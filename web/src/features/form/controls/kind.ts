@@ -12,6 +12,7 @@ export type Kind =
   | 'date-time'
   | 'file'
   | 'json'
+  | 'lazy'
   | 'list'
   | 'null'
   | 'number'
@@ -33,6 +34,7 @@ const BOXES_MAX = 30
 /** How a part of the form is shown, by its schema and by what the form spec wishes. */
 export function kindOf(schema: Json, look: FieldLook, root: unknown): Kind {
   const variant = look.variant ?? text(schema['x-variant'])
+  if (schema['x-lazy']) return 'lazy'
   if (schema.const !== undefined) return 'const'
   if (Array.isArray(schema.enum))
     return variant === 'radio' || variant === 'segmented' ? 'radio' : 'select'

@@ -39,7 +39,7 @@ function clean(
     if (entry === undefined || !shown(here)) continue
     const below = member(all, name)
     const kept = clean(root, below, entry, here, shown)
-    if (!isHollow(kept) || wanted.has(name) || hasDefault(root, below)) out[name] = kept
+    if (!isHollow(kept) || wanted.has(name) || isAnswer(root, below)) out[name] = kept
   }
   return out
 }
@@ -49,7 +49,11 @@ function isHollow(value: unknown): boolean {
   return isJson(value) && Object.keys(value).length === 0
 }
 
-/** Whether the server would fill the place again, so that empty is an answer of its own. */
-function hasDefault(root: unknown, place: unknown[]): boolean {
-  return layers(root, place).some((layer) => layer.default !== undefined)
+/**
+ * Whether empty is an answer of its own: the server would fill the place again, or somebody has added
+ * an object that asks for something.
+ */
+function isAnswer(root: unknown, place: unknown[]): boolean {
+  const all = layers(root, place)
+  return all.some((layer) => layer.default !== undefined) || required(all).size > 0
 }

@@ -40,7 +40,8 @@ export function layers(root: unknown, place: readonly unknown[], branches = fals
     if (!isJson(schema) || found.has(schema)) continue
     found.add(schema)
     const next: unknown[] = []
-    if (typeof schema.$ref === 'string') next.push(resolve(root, schema.$ref))
+    const reference = schema.$ref ?? schema['x-lazy']
+    if (typeof reference === 'string') next.push(resolve(root, reference))
     next.push(...list(schema.allOf))
     if (branches) {
       next.push(...list(schema.anyOf), ...list(schema.oneOf), schema.then, schema.else)

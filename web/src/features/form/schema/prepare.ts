@@ -24,7 +24,8 @@ const TYPES = ['string', 'number', 'integer', 'boolean', 'object', 'array', 'nul
 /**
  * The schema as the form is drawn from it. It says the same as the original, in the few words that
  * the form library knows: every reference leads to `#/$defs/…`, a nullable type is one type with
- * `x-nullable`, and what cannot be drawn is marked `x-any`, for an editor of plain JSON.
+ * `x-nullable`, a reference back to what it stands in is `x-lazy` and drawn when somebody wants it, and
+ * what cannot be drawn is `x-any`, for an editor of plain JSON.
  *
  * `additionalProperties: false` goes: merged with a condition it would hide the very fields that
  * the condition adds.
@@ -38,6 +39,8 @@ export function prepare(schema: unknown): Json {
 class Preparation {
   private readonly names = new Map<string, string>()
   private readonly ready: Json = {}
+  /** What is being walked just now. A reference to it leads round in a circle. */
+  private readonly open = new Set<string>()
 
   constructor(private readonly root: unknown) {}
 
@@ -113,14 +116,15 @@ class Preparation {
   private reference(value: unknown): Json {
     const reference = text(value) ?? ''
     const known = this.names.get(reference)
+    if (known && this.open.has(known)) return { 'x-lazy': `#/$defs/${known}` }
     if (known) return { $ref: `#/$defs/${known}` }
     const target = resolve(this.root, reference)
     if (!isJson(target)) return { 'x-any': true }
     const name = `d${this.names.size}`
     this.names.set(reference, name)
-    // Set before it is walked: it may refer to itself.
-    this.ready[name] = {}
+    this.open.add(name)
     this.ready[name] = this.walk(target)
+    this.open.delete(name)
     return { $ref: `#/$defs/${name}` }
   }
 
@@ -129,7 +133,10 @@ class Preparation {
     if (Array.isArray(schema)) return schema.map((part) => this.condition(part))
     if (!isJson(schema)) return schema
     return mapped(schema, (value, name) => {
-      if (name === '$ref' && typeof value === 'string') return this.reference(value).$ref ?? value
+      if (name === '$ref' && typeof value === 'string') {
+        const told = this.reference(value)
+        return told.$ref ?? told['x-lazy'] ?? value
+      }
       if (name === 'const' || name === 'enum') return value
       return this.condition(value)
     })
@@ -234,15 +241,16 @@ class Preparation {
 
 /** Gives a schema without a type the one that its other words speak of. */
 function infer(out: Json) {
-  if (out.$ref !== undefined || out['x-any']) return
+  if (out.type !== undefined || out.$ref !== undefined) return
+  if (out['x-any'] || out['x-lazy']) return
   const has = (...keywords: string[]) => keywords.some((keyword) => out[keyword] !== undefined)
   if (has('enum', 'const')) return
-  if (has('properties', 'additionalProperties', 'required', 'dependencies')) out.type ??= 'object'
-  else if (has('items', 'minItems', 'maxItems', 'uniqueItems')) out.type ??= 'array'
+  if (has('properties', 'additionalProperties', 'required', 'dependencies')) out.type = 'object'
+  else if (has('items', 'minItems', 'maxItems', 'uniqueItems')) out.type = 'array'
   else if (has('anyOf', 'oneOf', 'allOf', 'if')) return
-  else if (has('minLength', 'maxLength', 'pattern', 'format')) out.type ??= 'string'
+  else if (has('minLength', 'maxLength', 'pattern', 'format')) out.type = 'string'
   else if (has('minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum', 'multipleOf'))
-    out.type ??= 'number'
+    out.type = 'number'
   else out['x-any'] = true
 }
 

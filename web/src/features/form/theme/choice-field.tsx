@@ -38,7 +38,7 @@ export function ChoiceField(props: FieldProps) {
       : t('choice.option', { number: number + 1 })
   }
   return (
-    <div className="grid min-w-0 gap-4">
+    <div className="flex min-w-0 flex-col gap-4">
       <div className="grid gap-1.5">
         <label htmlFor={id} className="font-medium break-words">
           {fieldPathId.path.length === 0 ? t('choice.kind') : title}

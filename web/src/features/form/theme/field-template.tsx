@@ -25,6 +25,7 @@ export function FieldTemplate(props: FieldTemplateProps) {
   if (!useShown(fieldPathId.path, look)) return null
 
   const kind = kindOf(schema, look, root)
+  if (kind === 'lazy') return <>{children}</>
   const wide = cn('col-span-6 grid min-w-0 content-start gap-1.5', WIDTHS[look.width ?? 'full'])
   const isGroup = kind === 'object' || kind === 'list' || kind === 'choice'
   const isItem = typeof fieldPathId.path.at(-1) === 'number'

@@ -1,7 +1,6 @@
 import type { RegistryFieldsType, TemplatesType } from '@rjsf/utils'
 
 import { ChoiceField } from './choice-field'
-import { CyclicTemplate } from './cyclic'
 import { FieldTemplate } from './field-template'
 import { LeafField } from './leaf-field'
 import { ItemButtons, ItemTemplate, ListField, ListTemplate } from './list'
@@ -26,7 +25,6 @@ export const templates: Partial<TemplatesType> = {
   ArrayFieldItemButtonsTemplate: ItemButtons,
   ArrayFieldItemTemplate: ItemTemplate,
   ArrayFieldTemplate: ListTemplate,
-  CyclicSchemaExpandTemplate: CyclicTemplate,
   FieldTemplate,
   ObjectFieldTemplate: ObjectTemplate,
   // Hints and faults are drawn by the field as a whole.

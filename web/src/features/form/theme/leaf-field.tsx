@@ -6,11 +6,16 @@ import { Control } from '../controls/control'
 import { kindOf } from '../controls/kind'
 import type { Json } from '../schema/json'
 import { hintOf, isBlank } from './hint'
+import { LazyPart } from './lazy-part'
 import { faultId, hintId } from './notes'
 import { ListContext, lookOf, useScope } from './scope'
 
-/** Everything that is one control, whatever its type. */
+/** What is no list and no object: a control, or a part that is still folded. */
 export function LeafField(props: FieldProps) {
+  return props.schema['x-lazy'] ? <LazyPart {...props} /> : <Leaf {...props} />
+}
+
+function Leaf(props: FieldProps) {
   const { t, i18n } = useTranslation('form')
   const { schema, uiSchema, formData, fieldPathId, required = false, readonly = false } = props
   const { rawErrors = [], name, onChange, onBlur } = props
@@ -44,7 +49,7 @@ export function LeafField(props: FieldProps) {
       required={required}
       readOnly={readonly}
       invalid={rawErrors.length > 0}
-      describedBy={notes.filter((note) => typeof note === 'string').join(' ')}
+      describedBy={notes.filter((note) => note).join(' ')}
     />
   )
 }

@@ -51,6 +51,7 @@ export function ObjectField(props: FieldProps) {
 function isGated({ schema, required: needed, fieldPathId }: FieldProps, root: Json): boolean {
   if (needed || typeof fieldPathId.path.at(-1) !== 'string') return false
   if (ADDITIONAL_PROPERTY_FLAG in schema || schema.oneOf || schema.anyOf) return false
+  if (schema['x-gated']) return true
   const all = layers(root, [schema])
   const hasDefaults = names(all).some((name) =>
     layers(root, member(all, name)).some((layer) => layer['x-default'] !== undefined),
