@@ -2,12 +2,28 @@ import { fileURLToPath } from 'node:url'
 
 import tailwindcss from '@tailwindcss/vite'
 import react from '@vitejs/plugin-react'
+import { createElement } from 'react'
+import { renderToStaticMarkup } from 'react-dom/server'
+import type { Plugin } from 'vite'
 import { defineConfig } from 'vitest/config'
+
+import { TOOL_ICONS } from './src/kit/tool-icon'
 
 const server = process.env.TOOLWRIGHT_URL ?? 'http://127.0.0.1:7420'
 
+/** The icons of tools as files, for MCP clients, which show them outside this app. */
+const iconFiles: Plugin = {
+  name: 'icon-files',
+  generateBundle() {
+    for (const [name, icon] of Object.entries(TOOL_ICONS)) {
+      const source = renderToStaticMarkup(createElement(icon))
+      this.emitFile({ type: 'asset', fileName: `icons/${name}.svg`, source })
+    }
+  },
+}
+
 export default defineConfig({
-  plugins: [react(), tailwindcss()],
+  plugins: [react(), tailwindcss(), iconFiles],
   resolve: { alias: { '~': fileURLToPath(new URL('./src', import.meta.url)) } },
   build: {
     outDir: 'dist',

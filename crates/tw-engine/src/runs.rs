@@ -3,6 +3,7 @@
 use std::{
     collections::HashSet,
     hash::{Hash, Hasher},
+    time::Duration,
 };
 
 use tw_model::{Caller, Effect, EventKind, RunId, RunStatus, TenantId};
@@ -18,6 +19,10 @@ use crate::{
     page::{Page, PageRequest},
     rights::{CancelRuns, Permit, ReadRuns},
 };
+
+/// How often, and how far apart, a run is looked for whose start is not on disk yet.
+const START_LOOKS: usize = 40;
+const START_PAUSE: Duration = Duration::from_millis(50);
 
 /// Lists of runs that are known to be longer than what is counted. Runs are never taken away, so once
 /// a list is long it stays long, and counting it again would cost the same again.
@@ -119,6 +124,24 @@ impl Engine {
                 // effect depends on where it stands, so look again.
                 Err(Rejected::Status { .. }) => {}
                 Err(source) => return Err(Error::Record { source }),
+            }
+        }
+    }
+}
+
+impl Engine {
+    /// Cancels a run that its caller no longer wants, if it is still under way and the caller may.
+    pub(crate) async fn cancel_unwanted(&self, caller: Caller, id: RunId) {
+        let Ok(permit) = Permit::<CancelRuns>::check(caller) else { return };
+        for _ in 0..START_LOOKS {
+            match self.cancel(&permit, id, Some("the caller no longer wanted it")).await {
+                // The start is on its way to disk.
+                Err(Error::NotFound { .. }) => tokio::time::sleep(START_PAUSE).await,
+                Err(error @ (Error::Store { .. } | Error::Record { .. })) => {
+                    tracing::warn!(error = &error as &dyn std::error::Error, run_id = %id, "not cancelled");
+                    return;
+                }
+                _ => return,
             }
         }
     }

@@ -21,6 +21,7 @@ use std::{fmt, sync::Arc};
 use tw_engine::Engine;
 
 pub use front::Hosts;
+pub use pages::icon_path;
 pub use routes::openapi;
 pub use serve::serve;
 

@@ -34,6 +34,7 @@ pub(crate) fn routes() -> Router<App> {
         .route("/", get(document))
         .route("/sign-in", get(document))
         .route("/assets/{file}", get(asset))
+        .route("/icons/{file}", get(icon))
         .route("/theme.js", get(async || file("theme.js", "no-cache")))
         .route("/favicon.svg", get(async || file("favicon.svg", "max-age=86400")));
     for page in PAGES {
@@ -61,6 +62,18 @@ async fn asset(name: std::result::Result<Path<String>, PathRejection>) -> Result
     let Path(name) = name.map_err(|_| missing())?;
     // The name has the hash of what is in it.
     file(&format!("assets/{name}"), "public, max-age=31536000, immutable")
+}
+
+async fn icon(name: std::result::Result<Path<String>, PathRejection>) -> Result<Response> {
+    let Path(name) = name.map_err(|_| missing())?;
+    file(&format!("icons/{name}"), "public, max-age=86400")
+}
+
+/// Where the picture of an icon is, for who shows tools outside the app.
+#[must_use]
+pub fn icon_path(name: &str) -> Option<String> {
+    let file = format!("icons/{name}.svg");
+    Files::get(&file).map(|_| format!("/{file}"))
 }
 
 fn file(name: &str, keep: &'static str) -> Result<Response> {

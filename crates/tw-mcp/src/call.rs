@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use serde_json::{Value, json, value::RawValue};
+use tokio_util::sync::CancellationToken;
 use tw_engine::{
     Answer, CallRequest, Error,
     rights::{Permit, ReadRuns, RunTools},
@@ -27,6 +28,7 @@ impl Door {
         permit: &Permit<RunTools>,
         params: &Value,
         era: Era,
+        unwanted: CancellationToken,
     ) -> Result<String, Fault> {
         check_case(params, &["name", "arguments", "_meta"])?;
         let name = params.get("name").and_then(Value::as_str);
@@ -49,6 +51,7 @@ impl Door {
             unsaved: None,
             mode: Mode::Production,
             idempotency: None,
+            unwanted: Some(unwanted),
         };
         match self.engine.call(permit, request).await {
             Ok(answer) => Ok(self.told(answer, era)),

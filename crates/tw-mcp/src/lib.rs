@@ -10,6 +10,7 @@
 //! becomes of a call, `listing.rs` what is on offer.
 
 mod call;
+mod calls;
 mod era;
 mod listing;
 mod post;
@@ -21,6 +22,8 @@ use axum::{Router, routing::post};
 use bytes::Bytes;
 use tw_engine::{Engine, ToolsetKey};
 
+use self::calls::Calls;
+
 /// What the door needs to know beside the engine.
 #[derive(Clone, Debug)]
 pub struct Settings {
@@ -28,6 +31,8 @@ pub struct Settings {
     pub base: String,
     /// Bytes of a request's body.
     pub body_limit: usize,
+    /// Where the picture of an icon is served, below `base`; `None` for an icon without one.
+    pub icon_path: fn(&str) -> Option<String>,
 }
 
 /// How many lists of tools are kept ready.
@@ -39,11 +44,12 @@ pub(crate) struct Door {
     pub(crate) settings: Arc<Settings>,
     /// The `tools` of a list as bytes, by whom it is for and in which era.
     pub(crate) lists: moka::future::Cache<(ToolsetKey, bool), Bytes>,
+    pub(crate) calls: Calls,
 }
 
 /// The door, to be put into the front that all doors share.
 pub fn router(engine: Engine, settings: Settings) -> Router {
     let lists = moka::future::Cache::new(LISTS_MAX);
-    let door = Door { engine, settings: Arc::new(settings), lists };
+    let door = Door { engine, settings: Arc::new(settings), lists, calls: Calls::default() };
     Router::new().route("/mcp", post(post::post).fallback(post::only_post)).with_state(door)
 }

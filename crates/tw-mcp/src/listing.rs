@@ -24,28 +24,30 @@ impl Door {
         let mut listed: Vec<Value> = tools
             .iter()
             .filter(|tool| tool.def.slug.as_str() != GET_RUN)
-            .map(|tool| entry(tool, era))
+            .map(|tool| self.entry(tool, era))
             .collect();
         listed.push(get_run());
         let bytes = Bytes::from(serde_json::to_vec(&listed).expect("a list of tools is plain JSON"));
         self.lists.insert(key, bytes.clone()).await;
         Ok(bytes)
     }
-}
 
-fn entry(tool: &Callable, era: Era) -> Value {
-    let def = &tool.def;
-    let mut entry = json!({
-        "name": def.slug.as_str(),
-        "title": def.name,
-        "description": def.description,
-        "inputSchema": *def.input_schema,
-        "annotations": annotations(def),
-    });
-    if let (Some(schema), Some(members)) = (output_schema(tool, era), entry.as_object_mut()) {
-        members.insert("outputSchema".to_owned(), schema);
+    fn entry(&self, tool: &Callable, era: Era) -> Value {
+        let def = &tool.def;
+        let mut entry = Map::new();
+        entry.insert("name".to_owned(), json!(def.slug.as_str()));
+        entry.insert("title".to_owned(), json!(def.name));
+        entry.insert("description".to_owned(), json!(def.description));
+        if let Some(path) = (self.settings.icon_path)(&def.icon) {
+            let place = format!("{}{path}", self.settings.base.trim_end_matches('/'));
+            let icons = json!([{ "src": place, "mimeType": "image/svg+xml", "sizes": ["any"] }]);
+            entry.insert("icons".to_owned(), icons);
+        }
+        entry.insert("inputSchema".to_owned(), Value::clone(&def.input_schema));
+        entry.extend(output_schema(tool, era).map(|schema| ("outputSchema".to_owned(), schema)));
+        entry.insert("annotations".to_owned(), annotations(def));
+        Value::Object(entry)
     }
-    entry
 }
 
 /// Hints from the permission level. Clients ask their user or not by these, so a tool without a level

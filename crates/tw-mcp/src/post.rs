@@ -12,6 +12,7 @@ use bytes::Bytes;
 use futures::{StreamExt, stream};
 use http_body_util::{BodyExt, LengthLimitError, Limited};
 use serde_json::{Value, json, value::RawValue};
+use tokio_util::sync::DropGuard;
 use tw_engine::{
     Error, Freshness,
     rights::{Permit, RunTools},
@@ -66,7 +67,12 @@ impl Door {
         tw_schema::scan(&bytes).map_err(|fault| Fault::bad_request(PARSE_ERROR, fault.to_string()))?;
         let message = read_message(&bytes)?;
         let Some(id) = message.id else {
-            // A notification asks for nothing. None of them means anything to a server without sessions.
+            // A notification asks for nothing, and but one of them means nothing to a server without sessions.
+            if message.method == "notifications/cancelled"
+                && let Some(id) = message.params.get("requestId")
+            {
+                self.calls.take_back(caller.key, &id.to_string());
+            }
             return Ok(StatusCode::ACCEPTED.into_response());
         };
         let era = match Era::of(&message, headers) {
@@ -136,8 +142,13 @@ impl Door {
         may_stream: bool,
     ) -> Response {
         let (door, owned_id) = (self.clone(), id.to_owned());
+        let entered = self.calls.enter(permit.caller().key, id);
         let mut call = Box::pin(async move {
-            match door.call(&permit, &params, era).await {
+            let hung_up = (era == Era::Present).then(|| entered.unwanted().drop_guard());
+            let called = door.call(&permit, &params, era, entered.unwanted()).await;
+            // Whatever goes on from here was answered so.
+            hung_up.map(DropGuard::disarm);
+            match called {
                 Ok(written) => Ok(result(&owned_id, &written)),
                 Err(fault) => Err(fault.answer(Some(&owned_id))),
             }

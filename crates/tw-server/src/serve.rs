@@ -191,7 +191,11 @@ impl Running {
             metrics_public: config.metrics.public,
             render_metrics: Arc::new(move || metrics.render()),
         };
-        let mcp = tw_mcp::Settings { base: base.to_owned(), body_limit: config.body_limit_bytes };
+        let mcp = tw_mcp::Settings {
+            base: base.to_owned(),
+            body_limit: config.body_limit_bytes,
+            icon_path: tw_http::icon_path,
+        };
         let router = tw_http::router(engine.clone(), settings, tw_mcp::router(engine.clone(), mcp));
         let stop = CancellationToken::new();
         let http = tokio::spawn(tw_http::serve(listener, router, stop.clone()));

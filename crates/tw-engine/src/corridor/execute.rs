@@ -8,6 +8,7 @@ use tokio::{
     sync::{mpsc, oneshot},
     time::{Instant, sleep_until},
 };
+use tokio_util::sync::CancellationToken;
 use toolwright_sdk::{ContextParts, ToolContext};
 use tracing::Instrument;
 use tw_model::{
@@ -45,6 +46,7 @@ pub(crate) struct Start {
     pub(crate) caller: Caller,
     pub(crate) mode: Mode,
     pub(crate) claim: Option<Claim>,
+    pub(crate) unwanted: Option<CancellationToken>,
 }
 
 /// A run under way.
@@ -84,7 +86,7 @@ impl Engine {
         slot: Slot,
         wait: Duration,
     ) -> Result<Answer, Rejected> {
-        let Start { run, session, caller, mode, claim } = start;
+        let Start { run, session, caller, mode, claim, unwanted } = start;
         let (tool, input, text) = cleared.into_parts();
         let session = session.unwrap_or(run.into());
         let timeout = tool.def.timeout();
@@ -128,7 +130,10 @@ impl Engine {
                     boarding,
                     slot,
                 };
-                job.run().await
+                match unwanted {
+                    Some(unwanted) => job.run_while_wanted(unwanted).await,
+                    None => job.run().await,
+                }
             }
             .in_current_span(),
         );
@@ -171,6 +176,21 @@ pub(crate) fn started_event(
 }
 
 impl Job {
+    /// As [`Job::run`], cancelled like by hand once nobody wants it any more.
+    async fn run_while_wanted(self, unwanted: CancellationToken) -> Result<Run, Rejected> {
+        let (engine, caller, run) = (self.engine.clone(), self.caller.clone(), self.run);
+        let mut job = Box::pin(self.run());
+        tokio::select! {
+            biased;
+            ended = &mut job => ended,
+            () = unwanted.cancelled() => {
+                // The run hears of it from its row, as it would from another replica.
+                let (ended, ()) = tokio::join!(job, engine.cancel_unwanted(caller, run));
+                ended
+            }
+        }
+    }
+
     /// Runs the tool and writes down how it ended.
     pub(crate) async fn run(mut self) -> Result<Run, Rejected> {
         let began = Instant::now();

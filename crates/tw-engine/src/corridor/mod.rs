@@ -16,6 +16,7 @@ pub(crate) mod validate;
 use std::time::Duration;
 
 use serde_json::value::RawValue;
+use tokio_util::sync::CancellationToken;
 use tw_model::{ApprovalId, Caller, Mode, RunId, RunStatus, SessionId, Timestamp};
 use tw_store::{
     KeyScope, Run,
@@ -43,6 +44,8 @@ pub struct CallRequest {
     /// What the tool is to be for this one call, as it would be sent to be saved.
     pub unsaved: Option<serde_json::Value>,
     pub idempotency: Option<IdempotencyKey>,
+    /// Fires when the caller no longer wants the run; without it a run goes on whoever hangs up.
+    pub unwanted: Option<CancellationToken>,
 }
 
 /// A key that makes a request the same request when it is sent again.
@@ -154,8 +157,8 @@ impl Engine {
                 let slot = self.inner.slots.take(caller, cleared.tool(), wait).await?;
                 // Made once the call has its place: an id begins with the time by which runs are found.
                 let run = RunId::new();
-                let start =
-                    execute::Start { run, session, caller: caller.clone(), mode: request.mode, claim };
+                let (caller, mode, unwanted) = (caller.clone(), request.mode, request.unwanted.clone());
+                let start = execute::Start { run, session, caller, mode, claim, unwanted };
                 self.begin(start, cleared, slot, wait).await
             }
             // Nobody asks before an author tries something; if it ever came to that, there would be nothing to

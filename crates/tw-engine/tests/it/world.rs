@@ -168,6 +168,7 @@ pub(crate) fn request(tool: &str, input: &Value) -> CallRequest {
         wait: None,
         version: None,
         unsaved: None,
+        unwanted: None,
         mode: Mode::Production,
         idempotency: None,
     }

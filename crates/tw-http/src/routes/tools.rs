@@ -254,6 +254,7 @@ pub(crate) async fn run(
         version: body.version,
         mode: body.mode.unwrap_or_default(),
         unsaved: None,
+        unwanted: None,
     };
     let answer = app.engine.call(&permit, request).await?;
     Ok(super::runs::answered(answer).into_response())
@@ -303,6 +304,7 @@ pub(crate) async fn test(
         version: None,
         mode: Mode::Debug,
         unsaved: body.definition.filter(|changes| !changes.is_empty()).map(Value::Object),
+        unwanted: None,
     };
     let answer = app.engine.call(&permit, request).await?;
     Ok(super::runs::answered(answer).into_response())

@@ -1,13 +1,16 @@
 //! The MCP door, byte by byte: what real clients do not try.
 
+use std::{sync::Arc, time::Duration};
+
 use reqwest::StatusCode;
 use serde_json::{Value, json};
 use tw_model::{ActsAs, Role};
 use tw_test::{TestDb, on_both};
 
-use crate::world::{Server, World, lines_of};
+use crate::world::{Client, Server, World, eventually, lines_of};
 
 const PRESENT: &str = "2026-07-28";
+const PATIENCE: Duration = Duration::from_secs(20);
 
 /// Somebody who speaks JSON-RPC by hand.
 struct Speaker {
@@ -230,4 +233,88 @@ on_both! {
         assert!(!names().await.contains(&"test.echo".to_owned()));
         assert_eq!(agent.earlier("tools/call", json!({ "name": "test.echo" })).await["error"]["code"], -32602);
     }
+
+    async fn request_that_is_taken_back_is_cancelled_and_no_other(db: TestDb) {
+        let world = World::on(db).await;
+        let server = world.server();
+        let agent = Arc::new(Speaker::agent(&world, &server, "acme").await);
+        let stranger = Speaker::agent(&world, &server, "acme").await;
+        let admin = world.client(&server, "acme", Role::Admin).await;
+        let called = tokio::spawn({
+            let agent = Arc::clone(&agent);
+            async move { agent.call("test.slow", json!({ "ms": 60_000 })).await }
+        });
+        let run = running(&admin, "test.slow").await;
+
+        let taken_back = |id: Value| {
+            json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": { "requestId": id } }).to_string()
+        };
+        // Another client's request has the same number, and this one none by these.
+        for (who, id) in [(&stranger, json!(1)), (&*agent, json!("1")), (&*agent, json!(2)), (&*agent, Value::Null)] {
+            assert_eq!(who.send(taken_back(id), &[]).await.status, StatusCode::ACCEPTED);
+        }
+        assert_eq!(admin.get(&format!("/api/runs/{run}")).await.json()["status"], "running");
+
+        assert_eq!(agent.send(taken_back(json!(1)), &[]).await.status, StatusCode::ACCEPTED);
+        let told = called.await.unwrap();
+        assert_eq!(told["isError"], true, "{told}");
+        assert_eq!(admin.get(&format!("/api/runs/{run}")).await.json()["status"], "cancelled");
+        assert_eq!(admin.trail(&run).await, ["tool.started", "tool.cancelled"]);
+    }
+
+    async fn who_hangs_up_in_the_present_revision_takes_the_call_back(db: TestDb) {
+        let world = World::on(db).await;
+        let server = world.server();
+        let agent = Arc::new(Speaker::agent(&world, &server, "acme").await);
+        let admin = world.client(&server, "acme", Role::Admin).await;
+        let hang_up = |is_present: bool| {
+            let agent = Arc::clone(&agent);
+            tokio::spawn(async move {
+                let params = json!({ "name": "test.slow", "arguments": { "ms": 60_000 } });
+                if is_present {
+                    let headers = [("mcp-protocol-version", PRESENT), ("mcp-method", "tools/call"), ("mcp-name", "test.slow")];
+                    drop(agent.present("tools/call", params, &headers).await);
+                } else {
+                    agent.earlier("tools/call", params).await;
+                }
+            })
+        };
+        let call = hang_up(true);
+        let run = running(&admin, "test.slow").await;
+        call.abort();
+        let status = async || admin.get(&format!("/api/runs/{run}")).await.json()["status"].clone();
+        eventually("the run is cancelled", PATIENCE, async || status().await == "cancelled").await;
+
+        // Earlier clients come back for what they asked.
+        let call = hang_up(false);
+        let run = running(&admin, "test.slow").await;
+        call.abort();
+        let _ = call.await;
+        agent.call("test.echo", json!({ "value": 1 })).await;
+        assert_eq!(admin.get(&format!("/api/runs/{run}")).await.json()["status"], "running");
+    }
+
+    async fn tool_has_a_picture_that_anybody_can_load(db: TestDb) {
+        let world = World::on(db).await;
+        let server = world.server();
+        let agent = Speaker::agent(&world, &server, "acme").await;
+        let listed = agent.earlier("tools/list", json!({})).await["result"]["tools"].clone();
+        let named = |name: &str| listed.as_array().unwrap().iter().find(|tool| tool["name"] == name).unwrap().clone();
+        let icon = named("test.slow")["icons"][0].clone();
+        assert_eq!(icon["mimeType"], "image/svg+xml", "{icon}");
+        let picture = reqwest::get(icon["src"].as_str().unwrap()).await.unwrap();
+        assert_eq!((picture.status(), &picture.headers()["content-type"]), (StatusCode::OK, &"image/svg+xml".parse().unwrap()));
+        assert!(picture.text().await.unwrap().starts_with("<svg"));
+        assert!(named("test.echo")["icons"].is_null(), "an icon without a picture is not promised");
+    }
+}
+
+/// The run of a tool that is under way, once there is one.
+async fn running(admin: &Client, tool: &str) -> String {
+    let path = format!("/api/runs?tool={tool}&status=running");
+    eventually("a run is under way", PATIENCE, async || {
+        admin.get(&path).await.json()["items"].as_array().is_some_and(|runs| !runs.is_empty())
+    })
+    .await;
+    admin.get(&path).await.json()["items"][0]["run_id"].as_str().unwrap().to_owned()
 }
