@@ -41,7 +41,8 @@ test('a tool is made of fields, tried unsaved, published, and run from the libra
   const panel = page.getByRole('region', { name: 'Preview and test' })
   await panel.getByLabel('Guests').fill('7')
   await panel.getByRole('button', { name: 'Test' }).click()
-  await panel.getByText('Success').waitFor()
+  await panel.getByText('Success').first().waitFor()
+  await expectAccessible(page)
 
   await page.getByRole('button', { name: 'Save & publish' }).click()
   await said(page, 'Order coffee is published')
@@ -250,6 +251,20 @@ test('a tool is cloned, and deleted', async () => {
   await said(page, 'short-lived is deleted')
   await page.getByRole('link', { name: 'short-lived', exact: true }).waitFor({ state: 'detached' })
   await expect(world.server.api('GET', '/api/tools/short-lived')).rejects.toThrow('404')
+})
+
+test('somebody who may only run tools is told so', async () => {
+  const password = 'correct horse battery staple'
+  const account = { email: 'mem@example.com', display_name: 'Mem', role: 'member', password }
+  await world.server.api('POST', '/api/users', account)
+  world.expectComplaint(/401/)
+  const page = await world.stranger()
+  await page.goto('/admin/tools')
+  await page.getByLabel('Email').fill(account.email)
+  await page.getByLabel('Password').fill(password)
+  await page.getByRole('button', { name: 'Sign in' }).click()
+  await page.getByText('You may not change tools here').waitFor()
+  await expectAccessible(page)
 })
 
 const surfaces = [

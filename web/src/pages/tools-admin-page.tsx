@@ -1,5 +1,10 @@
+import { ForAuthors } from '~/features/admin/for-authors'
 import { ToolsList } from '~/features/admin/list/tools-list'
 
 export default function ToolsAdminPage() {
-  return <ToolsList />
+  return (
+    <ForAuthors>
+      <ToolsList />
+    </ForAuthors>
+  )
 }

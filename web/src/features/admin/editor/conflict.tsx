@@ -53,8 +53,17 @@ export function Conflict({ theirs, isPublishing }: { theirs: Tool; isPublishing:
               {theirKeys.includes(key) && <Badge>{t('conflict.by_them')}</Badge>}
               {changed.includes(key) && <Badge tone="accent">{t('conflict.by_you')}</Badge>}
             </p>
-            <p className="text-xs text-muted">{t('conflict.sides')}</p>
-            <JsonDiff label={key} before={there[key]} after={definition[key]} />
+            {changed.includes(key) ? (
+              <>
+                <p className="text-xs text-muted">{t('conflict.sides')}</p>
+                <JsonDiff label={key} before={there[key]} after={definition[key]} />
+              </>
+            ) : (
+              <>
+                <p className="text-xs text-muted">{t('conflict.sides_theirs')}</p>
+                <JsonDiff label={key} before={before[key]} after={there[key]} />
+              </>
+            )}
           </li>
         ))}
       </ul>

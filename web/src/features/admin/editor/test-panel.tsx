@@ -25,7 +25,7 @@ const RunResult = lazy(() =>
 export function TestPanel() {
   const { t } = useTranslation('admin')
   const editing = useEditing()
-  const { base, definition, isDirty } = editing
+  const { base, definition, isDirty, isOverride } = editing
   const [input, setInput] = useState<unknown>({})
   const test = useMutation({ mutationFn: (input: unknown) => tried(editing, input) })
   const { slug, input_schema, form_spec } = useDeferredValue(definition)
@@ -34,13 +34,15 @@ export function TestPanel() {
   return (
     <section
       aria-labelledby="test-title"
-      className="grid min-w-0 gap-4 rounded-lg border border-line p-4"
+      className="grid min-w-0 gap-4 rounded-lg border border-line p-4 lg:sticky lg:top-36 lg:max-h-[calc(100dvh-10rem)] lg:overflow-y-auto"
     >
       <div className="grid gap-1">
         <h2 id="test-title" className="font-semibold">
           {t('test.title')}
         </h2>
-        <p className="text-xs text-muted">{t(isDirty || !base ? 'test.unsaved' : 'test.saved')}</p>
+        <p className="text-xs text-muted">
+          {t(isOverride ? 'test.of_program' : isDirty || !base ? 'test.unsaved' : 'test.saved')}
+        </p>
       </div>
       <Unbroken of={input_schema} text={t('test.no_form')}>
         <Suspense fallback={<Skeleton className="h-32" />}>
@@ -78,7 +80,7 @@ function Refused({ error }: { error: unknown }) {
         <ul className="grid gap-1 text-xs text-bad">
           {errors.map(({ path, message }) => (
             <li key={path + message}>
-              <code>{path.slice(1)}</code> {message}
+              <code>{path.replace(/^\/(definition\/)?/, '')}</code> {message}
             </li>
           ))}
         </ul>
@@ -96,10 +98,11 @@ function inputFaults({ code, errors }: Problem): FaultAt[] {
   return isInput && !errors.some(({ path }) => path.startsWith(IN_DEFINITION)) ? errors : NONE
 }
 
-/** Tries what is typed. Of a tool that there is only the changes are sent, and no secret of it. */
-async function tried({ base, before, definition }: Editing, input: unknown): Promise<ShownRun> {
+/** Tries what is typed. Of a tool that there is only the changes are sent, and of the program's none. */
+async function tried(editing: Editing, input: unknown): Promise<ShownRun> {
+  const { base, before, definition, isOverride } = editing
   const typed = base ? changesOf(before, definition) : bodyOf(definition)
-  const isSaved = base !== undefined && Object.keys(typed).length === 0
+  const isSaved = isOverride || (base !== undefined && Object.keys(typed).length === 0)
   const tool = base?.slug ?? definition.slug
   const request = { input, definition: isSaved ? undefined : typed } as TestRequest
   return body(api.POST('/api/tools/{tool}/test', { params: { path: { tool } }, body: request }))
