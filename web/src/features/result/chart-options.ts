@@ -151,8 +151,11 @@ function byWidth(
   return {
     baseOption,
     media: [
-      { query: { maxWidth: NARROW }, option: { ...narrow, legend: { orient: 'vertical' } } },
-      { option: { ...wide, legend: { orient: 'horizontal' } } },
+      {
+        query: { maxWidth: NARROW },
+        option: { ...narrow, legend: { orient: 'vertical', itemGap: 6 } },
+      },
+      { option: { ...wide, legend: { orient: 'horizontal', itemGap: 16 } } },
     ],
   }
 }
@@ -168,7 +171,6 @@ function common({ theme, description }: Drawing, lines: number): EChartsCoreOpti
       show: lines > 1,
       top: 0,
       left: 0,
-      itemGap: 16,
       textStyle: { color: ink.text },
       inactiveColor: ink.muted,
     },

@@ -50,7 +50,9 @@ export function Ranking({ block }: { block: Block }) {
                       <span className="min-w-0 font-medium break-words">{name}</span>
                       {group && <Badge>{grouped?.word ? humanise(group) : group}</Badge>}
                     </span>
-                    <span className="tabular-nums">{number(value, measured?.unit, currency)}</span>
+                    <span className="ml-auto tabular-nums">
+                      {number(value, measured?.unit, currency)}
+                    </span>
                   </div>
                   <div aria-hidden className="h-2 overflow-hidden rounded-full bg-sunken">
                     <div

@@ -21,6 +21,9 @@ interface Props {
   onAsTable?: (asTable: boolean) => void
 }
 
+/** Four of them fit beside each other on a phone. */
+const tight = 'gap-1 px-1.5'
+
 /** A part of the result: its heading, what can be done with it, and itself. */
 export function Section({ value, table, picture, children, asTable, onAsTable, ...rest }: Props) {
   const { t } = useTranslation('result')
@@ -46,7 +49,7 @@ export function Section({ value, table, picture, children, asTable, onAsTable, .
         </Heading>
         <div className="flex flex-wrap gap-1">
           {onAsTable && (
-            <Button size="small" tone="quiet" onClick={() => onAsTable(!asTable)}>
+            <Button size="small" tone="quiet" className={tight} onClick={() => onAsTable(!asTable)}>
               <Other aria-hidden />
               {t(asTable ? 'as_chart' : 'as_table')}
               <span className="sr-only">: {label}</span>
@@ -65,7 +68,13 @@ export function Section({ value, table, picture, children, asTable, onAsTable, .
 function Save({ ending, label, onSave }: { ending: string; label: string; onSave: () => void }) {
   const { t } = useTranslation('result')
   return (
-    <Button size="small" tone="quiet" aria-label={t('save_as', { label, ending })} onClick={onSave}>
+    <Button
+      size="small"
+      tone="quiet"
+      className={tight}
+      aria-label={t('save_as', { label, ending })}
+      onClick={onSave}
+    >
       <Download aria-hidden />
       {ending}
     </Button>
