@@ -94,14 +94,3 @@ export function folded(rows: DiffRow[]): DiffRow[] {
   }
   return shown
 }
-
-/** JSON as text with its keys in order, so that only what differs is seen to differ. */
-export function sortedJson(value: unknown): string {
-  const sort = (inner: unknown): unknown => {
-    if (Array.isArray(inner)) return inner.map(sort)
-    if (typeof inner !== 'object' || inner === null) return inner
-    const entries = Object.entries(inner).sort(([a], [b]) => (a < b ? -1 : 1))
-    return Object.fromEntries(entries.map(([key, value]) => [key, sort(value)]))
-  }
-  return JSON.stringify(sort(value), null, 2) ?? ''
-}

@@ -2,7 +2,7 @@ import { useMemo } from 'react'
 import { useTranslation } from 'react-i18next'
 
 import { cn } from '~/kit/cn'
-import { type DiffRow, folded, type Line, sideBySide, sortedJson } from './diff'
+import { type DiffRow, folded, type Line, sideBySide } from './diff'
 
 interface Props {
   /** What is compared. */
@@ -14,10 +14,7 @@ interface Props {
 /** Two values as JSON, side by side, with a sign at every line that differs. */
 export function JsonDiff({ label, before, after }: Props) {
   const { t } = useTranslation('admin')
-  const rows = useMemo(
-    () => folded(sideBySide(sortedJson(before), sortedJson(after))),
-    [before, after],
-  )
+  const rows = useMemo(() => folded(sideBySide(written(before)(after))), [before, after])
   if (rows.every(({ kind }) => kind === 'same' || kind === 'gap')) {
     return <p className="text-muted">{t('versions.same')}</p>
   }
@@ -85,4 +82,9 @@ function Cell({ line, sign, look }: { line?: Line; sign: string; look: string })
       )}
     </td>
   )
+}
+
+/** In its own order: that of properties is what a form shows. */
+function written(value: unknown): string {
+  return JSON.stringify(value, null, 2) ?? ''
 }
