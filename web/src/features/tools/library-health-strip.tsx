@@ -37,13 +37,19 @@ export function HealthStrip({ health }: { health: Health | undefined }) {
         viewBox={`0 0 ${STRIP * 4} 16`}
         className="h-4 w-30 shrink-0"
       >
-        {Array.from({ length: STRIP }, (_, place) => {
-          const mark = marks[place - first]
-          const { className, height } = mark ? look[mark] : { className: 'fill-line', height: 2 }
+        {/* Places without a run are one dashed line; hundreds of tools would be thousands of marks. */}
+        <path
+          d={`M0 15H${first * 4}`}
+          strokeWidth={2}
+          strokeDasharray="3 1"
+          className="stroke-line"
+        />
+        {marks.map((mark, place) => {
+          const { className, height } = look[mark]
           return (
             <rect
               key={place}
-              x={place * 4}
+              x={(first + place) * 4}
               y={16 - height}
               width={3}
               height={height}
