@@ -14,7 +14,7 @@ interface Props {
 /** Two values as JSON, side by side, with a sign at every line that differs. */
 export function JsonDiff({ label, before, after }: Props) {
   const { t } = useTranslation('admin')
-  const rows = useMemo(() => folded(sideBySide(written(before)(after))), [before, after])
+  const rows = useMemo(() => folded(sideBySide(written(before), written(after))), [before, after])
   if (rows.every(({ kind }) => kind === 'same' || kind === 'gap')) {
     return <p className="text-muted">{t('versions.same')}</p>
   }
