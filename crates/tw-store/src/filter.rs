@@ -21,10 +21,16 @@ impl Conditions {
     /// Adds `AND <left> <placeholder>`; `left` is never made from outside text.
     pub(crate) fn and(&mut self, left: &'static str, arg: Arg) {
         self.args.push(arg);
-        self.sql.push_str(if self.args.len() == 1 { " WHERE " } else { " AND " });
+        self.sql.push_str(if self.sql.is_empty() { " WHERE " } else { " AND " });
         self.sql.push_str(left);
         self.sql.push_str(" $");
         self.sql.push_str(&self.args.len().to_string());
+    }
+
+    /// Adds what an index is made for; it speaks of no value from outside.
+    pub(crate) fn and_always(&mut self, condition: &'static str) {
+        self.sql.push_str(if self.sql.is_empty() { " WHERE " } else { " AND " });
+        self.sql.push_str(condition);
     }
 
     pub(crate) fn sql(&self) -> &str {
