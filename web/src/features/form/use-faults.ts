@@ -19,11 +19,13 @@ export function useFaults(
   model: FormModel,
   draft: unknown,
   sent: unknown,
-  served: Fault[] = NONE,
+  given: Fault[] = NONE,
 ) {
   const { t, i18n } = useTranslation('form')
   const [tries, setTries] = useState(0)
   const [touched, setTouched] = useState<ReadonlySet<string>>(new Set())
+  // Who has no faults may make a new empty list at every turn.
+  const served = given.length === 0 ? NONE : given
   const [answer, setAnswer] = useState({ served, about: sent })
   if (answer.served !== served) {
     setAnswer({ served, about: sent })

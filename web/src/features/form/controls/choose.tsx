@@ -4,6 +4,7 @@ import { cn } from '~/kit/cn'
 import { Input, Select } from '~/kit/field'
 import { humanize } from '../schema/humanize'
 import { type Json, list, same } from '../schema/json'
+import { Label } from './label'
 import { aria, type ControlProps, shown } from './props'
 
 export interface Option {
@@ -144,10 +145,7 @@ export function BooleanControl(props: ControlProps) {
         onBlur={onBlur}
         {...aria({ ...props, required: false })}
       />
-      <label htmlFor={id} className="min-w-0 font-medium break-words">
-        {label}
-        {required && !readOnly && <Star />}
-      </label>
+      <Label id={id} label={label} required={required && !readOnly} />
     </span>
   )
 }
@@ -164,15 +162,6 @@ export function ConstControl(props: ControlProps) {
       value={same(value, schema.const)}
       onChange={(on) => onChange(on === true ? schema.const : undefined)}
     />
-  )
-}
-
-/** That a field must be filled. Screen readers hear it from the control itself. */
-export function Star() {
-  return (
-    <span aria-hidden className="text-bad">
-      {' *'}
-    </span>
   )
 }
 

@@ -36,6 +36,17 @@ const theme = EditorView.theme({
     color: 'var(--text)',
     border: '1px solid var(--line)',
   },
+  // The editor's own marks are pictures inside the style, which the page's policy does not load.
+  '.cm-lint-marker-error': {
+    content: 'normal',
+    borderRadius: '50%',
+    backgroundColor: 'var(--bad)',
+    transform: 'scale(0.6)',
+  },
+  '.cm-lintRange-error': {
+    backgroundImage: 'none',
+    textDecoration: 'underline wavy var(--bad) 1px',
+  },
   '.cm-scroller': { minHeight: '12rem', maxHeight: '32rem', overflow: 'auto' },
 })
 

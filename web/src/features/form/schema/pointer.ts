@@ -25,3 +25,16 @@ export function at(value: unknown, path: readonly Step[]): unknown {
   }
   return here
 }
+
+/** A value with something else at a place. What is missing on the way there is made. */
+export function written(value: unknown, path: readonly Step[], entry: unknown): unknown {
+  const [step, ...rest] = path
+  if (step === undefined) return entry
+  if (Array.isArray(value) || typeof step === 'number') {
+    const next = Array.isArray(value) ? [...value] : []
+    next[Number(step)] = written(next[Number(step)], rest, entry)
+    return next
+  }
+  const next = isJson(value) ? value : {}
+  return { ...next, [step]: written(next[step], rest, entry) }
+}

@@ -3,7 +3,7 @@ import { type ComponentType, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 
 import { Input, Select } from '~/kit/field'
-import { Star } from '../controls/choose'
+import { Label } from '../controls/label'
 import { defined } from '../check/adapter'
 import { meets } from '../check/checker'
 import { start } from '../schema/fill'
@@ -40,10 +40,11 @@ export function ChoiceField(props: FieldProps) {
   return (
     <div className="flex min-w-0 flex-col gap-4">
       <div className="grid gap-1.5">
-        <label htmlFor={id} className="font-medium break-words">
-          {fieldPathId.path.length === 0 ? t('choice.kind') : title}
-          {required && !readonly && <Star />}
-        </label>
+        <Label
+          id={id}
+          label={fieldPathId.path.length === 0 ? t('choice.kind') : title}
+          required={required && !readonly}
+        />
         {readonly ? (
           <Input id={id} readOnly value={chosen ? titleOf(chosen, index) : ''} />
         ) : (

@@ -6,7 +6,7 @@ import { useTranslation } from 'react-i18next'
 import { Button } from '~/kit/button'
 import { cn } from '~/kit/cn'
 import { Field, Input } from '~/kit/field'
-import { Star } from '../controls/choose'
+import { Label } from '../controls/label'
 import { kindOf } from '../controls/kind'
 import { hintOf, isBlank } from './hint'
 import { Faults, faultId, Hint, hintId } from './notes'
@@ -40,10 +40,7 @@ export function FieldTemplate(props: FieldTemplateProps) {
   const content = (
     <>
       {!isGroup && !hasOwnLabel && fieldPathId.path.length > 0 && (
-        <label htmlFor={id} className={cn('min-w-0 font-medium break-words', isItem && 'sr-only')}>
-          {label}
-          {required && !isItem && !readOnly && <Star />}
-        </label>
+        <Label id={id} label={label} required={required && !isItem && !readOnly} hidden={isItem} />
       )}
       {children}
       <Hint id={hintId(id)} text={hint} />

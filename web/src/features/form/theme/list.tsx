@@ -6,15 +6,16 @@ import type {
   FieldProps,
 } from '@rjsf/utils'
 import { ArrowDown, ArrowUp, Plus, X } from 'lucide-react'
-import { type ComponentType, type MouseEvent, useContext } from 'react'
+import { type ComponentType, type MouseEvent, useContext, useEffect, useRef } from 'react'
 import { useTranslation } from 'react-i18next'
 
 import { Button } from '~/kit/button'
 import { cn } from '~/kit/cn'
-import { Star } from '../controls/choose'
+import { Star } from '../controls/label'
 import { kindOf } from '../controls/kind'
-import { type Json, list } from '../schema/json'
+import { list } from '../schema/json'
 import { layers } from '../schema/layers'
+import { written } from '../schema/pointer'
 import { LeafField } from './leaf-field'
 import { faultId, Hint } from './notes'
 import { afterwards, focus, ListContext, lookOf, useScope } from './scope'
@@ -27,14 +28,31 @@ export function ListField(props: FieldProps) {
   const kind = kindOf(schema, lookOf(uiSchema), root)
   const isOdd = formData !== undefined && formData !== null && !Array.isArray(formData)
   if (kind !== 'list' || isOdd) return <LeafField {...props} />
-  return <Plain {...props} formData={padded(schema, formData)} />
+  return Array.isArray(schema.items) ? <Tuple {...props} /> : <Plain {...props} />
 }
 
-/** A list whose places have names shows all of them, filled or not. */
-function padded(schema: Json, value: unknown): unknown {
-  if (!Array.isArray(schema.items)) return value
-  const given = list(value)
-  return schema.items.length <= given.length ? given : schema.items.map((_, index) => given[index])
+/** A list whose places have names shows all of them, and is there once one of them is filled. */
+function Tuple(props: FieldProps) {
+  const { schema, formData, fieldPathId, onChange } = props
+  const given = list(formData)
+  const places = list(schema.items)
+  const shown = given.length < places.length ? places.map((_, index) => given[index]) : given
+  // The library keeps an item as it is while the item itself does not change, with what it was given then.
+  const latest = useRef(shown)
+  useEffect(() => {
+    latest.current = shown
+  })
+  return (
+    <Plain
+      {...props}
+      formData={shown}
+      onChange={(value, path) => {
+        const next = written(latest.current, path.slice(fieldPathId.path.length), value)
+        const isEmpty = list(next).every((entry) => entry === undefined)
+        onChange(isEmpty ? undefined : next, fieldPathId.path)
+      }}
+    />
+  )
 }
 
 export function ListTemplate(props: ArrayFieldTemplateProps) {

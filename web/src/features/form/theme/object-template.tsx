@@ -5,7 +5,7 @@ import { useTranslation } from 'react-i18next'
 
 import { Button } from '~/kit/button'
 import { cn } from '~/kit/cn'
-import { Star } from '../controls/choose'
+import { Star } from '../controls/label'
 import { isJson } from '../schema/json'
 import type { Section } from '../schema/spec'
 import { Hint } from './notes'

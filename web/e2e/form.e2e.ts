@@ -1,0 +1,233 @@
+import type { Page } from 'playwright-core'
+
+import sink from '../src/features/form/kitchen-sink.json'
+import { expectAccessible, expectNoSidewaysScroll, type Look, useWorld } from './world'
+
+const world = useWorld()
+
+const runButton = (page: Page) => page.getByRole('button', { name: 'Run', exact: true })
+const form = (page: Page) => page.locator('form[data-form]')
+
+/** The page of a tool that gives back its input, as soon as its form is there. */
+async function open(slug: string, definition: Record<string, unknown>, look?: Look): Promise<Page> {
+  await world.server.echo(slug, definition)
+  const page = await world.signedIn(look)
+  await page.goto(`/tools/${slug}`)
+  await runButton(page).waitFor()
+  return page
+}
+
+/** The input of the newest run, once there is one. */
+async function sent(page: Page, slug: string): Promise<unknown> {
+  await page.waitForURL('**run=*')
+  const { items } = await world.server.api('GET', `/api/runs?tool=${slug}`)
+  const { run_id } = items[0]
+  return (await world.server.api('GET', `/api/runs/${run_id}`)).input
+}
+
+// There is much to look at, in both themes.
+const LONG = { timeout: 240_000 }
+
+test('every construct can be filled, and the server takes what the form takes', LONG, async () => {
+  const page = await open('form.sink', { input_schema: sink.input_schema })
+  const field = (label: string) => form(page).getByLabel(label, { exact: true })
+  await runButton(page).click()
+  await page.getByText('5 things need another look.').waitFor()
+  expect(await field('Full name').evaluate((input) => input === document.activeElement)).toBe(true)
+  expect(await field('Full name').getAttribute('aria-invalid')).toBe('true')
+  await expectAccessible(page)
+
+  await field('Full name').fill('Ada Lovelace')
+  await field('Notes').fill('One\nTwo')
+  await field('Email').fill('ada@example.com')
+  await field('Homepage').fill('https://example.com/')
+  await field('Secret').fill('hunter2')
+  await form(page).getByRole('button', { name: 'Show Secret' }).click()
+  expect(await field('Secret').getAttribute('type')).toBe('text')
+  await field('Born On').fill('1815-12-10')
+  await field('Meet At').fill('2026-03-29T10:00')
+  await field('Wake Time').fill('06:30')
+  await field('Plate').fill('W-123')
+  await field('Amount').fill('12.5')
+  await field('Share').fill('40')
+  await field('Level').selectOption('mid_range')
+  await field('Size').selectOption('Large')
+  await field('Tuesday').check()
+  await field('I agree').check()
+  await field('Newsletter').uncheck()
+  await field('Moment').fill('5')
+  await field('Type of Moment').selectOption('Number')
+  await field('Kind: Order').check()
+
+  await form(page).getByRole('button', { name: 'Add entry' }).click()
+  await field('Name').first().fill('colour')
+  await field('Name').first().press('Tab')
+  await field('colour').fill('red')
+
+  const add = (list: string) => form(page).getByRole('button', { name: `Add item to ${list}` })
+  await add('Tags').click()
+  await page.keyboard.type('a')
+  await add('Tags').click()
+  await page.keyboard.type('b')
+  await field('Item').fill('first')
+  await add('Lines').click()
+  await page.keyboard.type('second')
+  const lines = form(page).getByRole('group', { name: 'Lines', exact: true })
+  await lines.getByRole('button', { name: 'Move item 2 up' }).click()
+  await lines
+    .getByRole('button', { name: 'Move item 1 down' })
+    .and(page.locator(':focus'))
+    .waitFor()
+  const ship = form(page).getByRole('group', { name: 'Ship To', exact: true })
+  await ship.getByLabel('City', { exact: true }).fill('Wien')
+
+  await field('Contact').selectOption('By phone')
+  await field('Number').fill('12345')
+  await field('Urgent').check()
+  await field('Rush Fee').fill('3')
+  await field('Payment').selectOption('card')
+  await field('Card Number').fill('123456789012')
+  await form(page).getByRole('button', { name: 'Add Left' }).click()
+  const left = form(page).getByRole('group', { name: 'Left', exact: true })
+  await left.getByLabel('Name', { exact: true }).fill('leaf')
+  await field('Type of Anything').selectOption('JSON')
+  await field('Anything').fill('{ "a": [1, null] }')
+  await field('Pair 1').fill('x')
+  await field('Pair 2').fill('7')
+  await expectAccessible(page)
+
+  await runButton(page).click()
+  expect(await sent(page, 'form.sink')).toEqual({
+    name: 'Ada Lovelace',
+    notes: 'One\nTwo',
+    email: 'ada@example.com',
+    homepage: 'https://example.com/',
+    secret: 'hunter2',
+    born_on: '1815-12-10',
+    meetAt: expect.stringMatching(/^2026-03-29T10:00:00(Z|[+-]\d\d:\d\d)$/),
+    wakeTime: expect.stringMatching(/^06:30:00(Z|[+-]\d\d:\d\d)$/),
+    plate: 'W-123',
+    amount: 12.5,
+    pieces: 4,
+    share: 40,
+    level: 'mid_range',
+    size: 'l',
+    days: ['tuesday'],
+    agreed: true,
+    newsletter: false,
+    moment: 5,
+    kind: 'order',
+    labels: { colour: 'red' },
+    tags: ['a', 'b'],
+    lines: [
+      { item: 'second', count: 1 },
+      { item: 'first', count: 1 },
+    ],
+    ship_to: { city: 'Wien' },
+    contact: { by: 'phone', number: '12345' },
+    urgent: true,
+    rush_fee: 3,
+    payment: 'card',
+    card_number: '123456789012',
+    tree: { left: { name: 'leaf' } },
+    anything: { a: [1, null] },
+    pair: ['x', 7],
+  })
+})
+
+test('the form spec is followed, on a phone too', async () => {
+  const page = await open('form.spec', sink, { width: 390 })
+  const field = (label: string) => form(page).getByLabel(label, { exact: true })
+  const button = form(page).getByRole('button', { name: /^(Run|Send it)$/ })
+  await expectNoSidewaysScroll(page)
+  await expectAccessible(page)
+  await form(page).getByText('Rarely needed').click()
+  await field('Notes').fill('n')
+  await field('Full name').fill('Ada')
+  await field('Medium').check()
+  await field('Share').press('End')
+  await field('Tags').pressSequentially('red,blue,')
+  await field('Item').fill('x')
+  await field('Count').fill('2')
+  await field('Amount').fill('1')
+  await field('Level').selectOption('High')
+  await field('Plate').fill('bad')
+  await field('City').fill('Wien')
+  await button.click()
+  await page.getByText(/This must match the pattern/).waitFor()
+  await field('Level').selectOption('Low')
+  await field('Plate').waitFor({ state: 'detached' })
+  await button.click()
+  expect(await sent(page, 'form.spec')).toMatchObject({
+    name: 'Ada',
+    size: 'm',
+    share: 100,
+    tags: ['red', 'blue'],
+    lines: [{ item: 'x', count: 2 }],
+    level: 'low',
+    agreed: false,
+  })
+  await expectNoSidewaysScroll(page)
+})
+
+/** Replaces what stands in the editor, by keyboard. */
+async function write(page: Page, text: string) {
+  await page.getByRole('textbox', { name: 'Input as JSON' }).focus()
+  await page.keyboard.press('Control+A')
+  await page.keyboard.press('Backspace')
+  await page.keyboard.insertText(text)
+}
+
+test('form and JSON hold the same, and broken text is kept', async () => {
+  const input_schema = {
+    type: 'object',
+    properties: { name: { type: 'string' }, n: { type: 'integer', minimum: 1 } },
+    required: ['n'],
+  }
+  const page = await open('form.json', { input_schema })
+  await form(page).getByLabel('Name').fill('Ada')
+  await form(page).getByRole('button', { name: 'JSON' }).click()
+  const editor = page.getByRole('textbox', { name: 'Input as JSON' })
+  await editor.waitFor()
+  expect(await editor.innerText()).toContain('"Ada"')
+  await page.getByText('/n: This field is required.').waitFor()
+  await expectAccessible(page)
+
+  await write(page, '{ "name": "Bo", "n": ')
+  await form(page).getByRole('button', { name: 'Form' }).click()
+  await page.getByText('The text is not valid JSON.').waitFor()
+  expect(await editor.innerText()).toContain('"Bo"')
+  await write(page, '{ "name": "Bo", "n": 0 }')
+  await page.getByText('/n: Enter a number of at least 1.').waitFor()
+  await page.locator('.cm-lintRange-error').first().waitFor()
+  await write(page, '{ "name": "Bo", "n": 2 }')
+  await form(page).getByRole('button', { name: 'Form' }).click()
+  expect(await form(page).getByLabel('Name').inputValue()).toBe('Bo')
+  await runButton(page).click()
+  expect(await sent(page, 'form.json')).toEqual({ name: 'Bo', n: 2 })
+})
+
+test('the forms of all shipped tools can be used by everyone, on a phone too', LONG, async () => {
+  const page = await world.signedIn({ width: 390 })
+  const { items } = await world.server.api('GET', '/api/tools?origin=code')
+  expect(items.length).toBeGreaterThanOrEqual(9)
+  for (const { slug } of items) {
+    await page.goto(`/tools/${slug}`)
+    await runButton(page).click()
+    await page.locator('form[data-form] [aria-invalid=true]').and(page.locator(':focus')).waitFor()
+    await expectNoSidewaysScroll(page)
+    await expectAccessible(page)
+  }
+})
+
+test('two hundred fields keep up with typing', async () => {
+  const properties = Object.fromEntries(
+    Array.from({ length: 200 }, (_, n) => [`field_${n}`, { type: n % 2 ? 'string' : 'integer' }]),
+  )
+  const page = await open('form.big', { input_schema: { type: 'object', properties } })
+  const field = form(page).getByLabel('Field 101', { exact: true })
+  const started = performance.now()
+  await field.pressSequentially('twenty characters ok')
+  expect(await field.inputValue()).toBe('twenty characters ok')
+  expect(performance.now() - started).toBeLessThan(10_000)
+})
