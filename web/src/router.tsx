@@ -3,6 +3,7 @@ import {
   createRoute,
   createRouter,
   lazyRouteComponent,
+  type RouteComponent,
   redirect,
 } from '@tanstack/react-router'
 
@@ -14,7 +15,20 @@ import { approvalsSearch } from '~/features/approvals/search'
 import { runsSearch } from '~/features/runs/search'
 import { signInSearch } from '~/features/sign-in/search'
 import { librarySearch, toolSearch } from '~/features/tools/search'
+import { loadTexts } from '~/i18n'
 import { PageFault, PageLoading, PageMissing, Shell } from '~/shell/shell'
+
+/**
+ * A page, loaded with its texts when somebody goes there. What the module is stays open here: its type leads
+ * back to the router's own.
+ */
+function page(load: () => Promise<unknown>, ...namespaces: string[]): RouteComponent {
+  const both = async () => {
+    const [module] = await Promise.all([load(), loadTexts(namespaces)])
+    return module as { default: RouteComponent }
+  }
+  return lazyRouteComponent(both)
+}
 
 const root = createRootRoute()
 
@@ -22,7 +36,7 @@ const signIn = createRoute({
   getParentRoute: () => root,
   path: '/sign-in',
   validateSearch: signInSearch,
-  component: lazyRouteComponent(() => import('~/pages/sign-in-page')),
+  component: page(() => import('~/pages/sign-in-page'), 'sign-in'),
 })
 
 /** Everything behind the sign-in. */
@@ -54,61 +68,68 @@ const library = createRoute({
   getParentRoute: () => inside,
   path: '/tools',
   validateSearch: librarySearch,
-  component: lazyRouteComponent(() => import('~/pages/library-page')),
+  component: page(() => import('~/pages/library-page'), 'library'),
 })
 
 const tool = createRoute({
   getParentRoute: () => inside,
   path: '/tools/$slug',
   validateSearch: toolSearch,
-  component: lazyRouteComponent(() => import('~/pages/tool-page')),
+  component: page(() => import('~/pages/tool-page'), 'tool', 'form', 'result', 'runs'),
 })
 
 const runs = createRoute({
   getParentRoute: () => inside,
   path: '/runs',
   validateSearch: runsSearch,
-  component: lazyRouteComponent(() => import('~/pages/runs-page')),
+  component: page(() => import('~/pages/runs-page'), 'runs', 'result'),
 })
 
 const run = createRoute({
   getParentRoute: () => inside,
   path: '/runs/$id',
-  component: lazyRouteComponent(() => import('~/pages/run-page')),
+  component: page(() => import('~/pages/run-page'), 'runs', 'result', 'form'),
 })
 
 const approvals = createRoute({
   getParentRoute: () => inside,
   path: '/approvals',
   validateSearch: approvalsSearch,
-  component: lazyRouteComponent(() => import('~/pages/approvals-page')),
+  component: page(() => import('~/pages/approvals-page'), 'approvals', 'library', 'result', 'runs'),
 })
 
 const approval = createRoute({
   getParentRoute: () => inside,
   path: '/approvals/$id',
-  component: lazyRouteComponent(() => import('~/pages/approval-page')),
+  component: page(
+    () => import('~/pages/approval-page'),
+    'approvals',
+    'form',
+    'library',
+    'result',
+    'runs',
+  ),
 })
 
 const toolsAdmin = createRoute({
   getParentRoute: () => inside,
   path: '/admin/tools',
   validateSearch: toolsAdminSearch,
-  component: lazyRouteComponent(() => import('~/pages/tools-admin-page')),
+  component: page(() => import('~/pages/tools-admin-page'), 'admin'),
 })
 
 const toolNew = createRoute({
   getParentRoute: () => inside,
   path: '/admin/tools/new',
   validateSearch: toolEditorSearch,
-  component: lazyRouteComponent(() => import('~/pages/tool-new-page')),
+  component: page(() => import('~/pages/tool-new-page'), 'admin', 'form', 'result'),
 })
 
 const toolEdit = createRoute({
   getParentRoute: () => inside,
   path: '/admin/tools/$slug/edit',
   validateSearch: toolEditorSearch,
-  component: lazyRouteComponent(() => import('~/pages/tool-edit-page')),
+  component: page(() => import('~/pages/tool-edit-page'), 'admin', 'form', 'result'),
 })
 
 export const router = createRouter({

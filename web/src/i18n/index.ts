@@ -1,38 +1,55 @@
-import i18next, { type ResourceKey } from 'i18next'
+import i18next, { type BackendModule, type ResourceKey } from 'i18next'
 import { initReactI18next } from 'react-i18next'
 
-// A namespace is a file: `useTranslation('runs')` reads en/runs.json. English is in the first load,
-// because every other language falls back to it.
-const english = import.meta.glob<ResourceKey>('./en/*.json', { eager: true, import: 'default' })
-const german = import.meta.glob<ResourceKey>('./de/*.json', { import: 'default' })
+// A namespace is a file: `useTranslation('runs')` reads en/runs.json. What every page shows is in the first
+// load; the rest comes with the page that shows it.
+import app from './en/app.json'
+
+const files = import.meta.glob<ResourceKey>(['./{en,de}/*.json', '!./en/app.json'], {
+  import: 'default',
+})
 
 export const LANGUAGES = ['en', 'de'] as const
 export type Language = (typeof LANGUAGES)[number]
 
+const fromFiles: BackendModule = {
+  type: 'backend',
+  init: () => {},
+  read: (language, namespace, done) => {
+    const load = files[`./${language}/${namespace}.json`]
+    if (!load) return done(new Error(`no texts ${language}/${namespace}`), false)
+    load().then(
+      (texts) => done(null, texts),
+      (error) => done(error, false),
+    )
+  },
+}
+
 export async function startTexts(): Promise<void> {
-  await i18next.use(initReactI18next).init({
-    lng: 'en',
-    fallbackLng: 'en',
-    defaultNS: 'app',
-    resources: { en: byNamespace(english) },
-    interpolation: { escapeValue: false },
-    react: { useSuspense: false },
-  })
-  await speak(remembered())
+  const language = remembered()
+  await i18next
+    .use(fromFiles)
+    .use(initReactI18next)
+    .init({
+      lng: language,
+      fallbackLng: 'en',
+      ns: ['app'],
+      defaultNS: 'app',
+      resources: { en: { app } },
+      partialBundledLanguages: true,
+      interpolation: { escapeValue: false },
+    })
+  document.documentElement.lang = language
+}
+
+/** Gets texts ready, so that a page is not shown without them. */
+export function loadTexts(namespaces: readonly string[]): Promise<void> {
+  return i18next.loadNamespaces(namespaces)
 }
 
 /** Changes the language, and remembers it in this browser. */
 export async function choose(language: Language): Promise<void> {
   localStorage.setItem('language', language)
-  await speak(language)
-}
-
-async function speak(language: Language): Promise<void> {
-  if (language === 'de' && !i18next.hasResourceBundle('de', 'app')) {
-    for (const [file, load] of Object.entries(german)) {
-      i18next.addResourceBundle('de', namespace(file), await load())
-    }
-  }
   await i18next.changeLanguage(language)
   document.documentElement.lang = language
 }
@@ -40,12 +57,4 @@ async function speak(language: Language): Promise<void> {
 function remembered(): Language {
   const wanted = localStorage.getItem('language') ?? navigator.language.slice(0, 2)
   return LANGUAGES.find((language) => language === wanted) ?? 'en'
-}
-
-function byNamespace(files: Record<string, ResourceKey>): Record<string, ResourceKey> {
-  return Object.fromEntries(Object.entries(files).map(([file, texts]) => [namespace(file), texts]))
-}
-
-function namespace(file: string): string {
-  return file.replace(/^.*\/(.*)\.json$/, '$1')
 }
