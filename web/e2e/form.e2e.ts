@@ -1,6 +1,7 @@
 import type { Page } from 'playwright-core'
 
 import sink from '../src/features/form/kitchen-sink.json'
+import { FormModel } from '../src/features/form/model'
 import { expectAccessible, expectNoSidewaysScroll, type Look, useWorld } from './world'
 
 const world = useWorld()
@@ -231,3 +232,61 @@ test('two hundred fields keep up with typing', async () => {
   expect(await field.inputValue()).toBe('twenty characters ok')
   expect(performance.now() - started).toBeLessThan(10_000)
 })
+
+/** Values for any field, of which most fit only a few. */
+const VALUES: unknown[] = [
+  [0, 1, -1, 1.5, 4, 1000, 1e21, true, false, null],
+  ['', 'x', 'mid_range', 'order', 'card', 'W-123', 'w-1'],
+  ['ada@example.com', 'a@b', 'ä@b.de', 'a..b@c.de', '"q q"@x.org', 'x@[127.0.0.1]', 'x@-a.com'],
+  ['https://example.com', 'http://a b', 'urn:x', 'mailto:x', '//x', 'http://ü.de'],
+  ['2026-03-29', '2026-02-30', '10:00:00Z', '10:00', '24:00:00Z'],
+  ['2026-03-29T10:00:00Z', '2026-03-29 10:00:00Z', '2026-03-29t10:00:00z'],
+  [[], ['monday'], ['monday', 'monday'], ['a', ''], ['x', 7], ['x', 7, 8]],
+  [[{ item: 'x' }], [{ item: 'x', odd: 1 }], [{}]],
+  [{}, { city: 'W' }, { a: 'b' }, { a: 1 }, { left: { name: 1 } }],
+  [{ by: 'phone', number: '123' }, { by: 'letter' }],
+].flat()
+
+test(
+  'what the form takes the server takes, and what it refuses is refused at the same places',
+  LONG,
+  async () => {
+    await world.server.echo('form.agree', { input_schema: sink.input_schema })
+    const model = new FormModel(sink.input_schema, undefined)
+    const good = {
+      name: 'Ada',
+      amount: 1,
+      level: 'low',
+      agreed: true,
+      lines: [{ item: 'x' }],
+      ship_to: { city: 'W' },
+    }
+    const count = { taken: 0, refused: 0 }
+    const different: unknown[] = []
+    for (const name of Object.keys(sink.input_schema.properties)) {
+      for (const value of VALUES) {
+        const input = { ...good, [name]: value }
+        const here = model.complaints(input).map(({ path }) => path)
+        const there = await refusals('form.agree', input)
+        count[here.length === 0 ? 'taken' : 'refused']++
+        const same = JSON.stringify(here.sort()) === JSON.stringify(there.sort())
+        if (!same) different.push({ name, value, here, there })
+      }
+    }
+    expect(different).toEqual([])
+    expect(Math.min(count.taken, count.refused)).toBeGreaterThan(100)
+  },
+)
+
+/** The places at which the server refuses an input. */
+async function refusals(slug: string, input: unknown): Promise<string[]> {
+  const { url, key } = world.server
+  const answer = await fetch(`${url}/api/tools/${slug}/run`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ input }),
+  })
+  const { errors } = await answer.json()
+  if (answer.status !== 200 && answer.status !== 422) throw new Error(`status ${answer.status}`)
+  return (errors ?? []).map(({ path }: { path: string }) => path)
+}

@@ -48,7 +48,7 @@ function Tuple(props: FieldProps) {
       formData={shown}
       onChange={(value, path) => {
         const next = written(latest.current, path.slice(fieldPathId.path.length), value)
-        const isEmpty = list(next).every((entry) => entry === undefined)
+        const isEmpty = list(next).every((entry) => entry === undefined || entry === null)
         onChange(isEmpty ? undefined : next, fieldPathId.path)
       }}
     />
