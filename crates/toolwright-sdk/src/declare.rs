@@ -36,6 +36,8 @@ pub struct Declaration {
     pub tenants: &'static [&'static str],
     pub opt_in: bool,
     pub sections: &'static [Section],
+    /// A JSON object.
+    pub form: Option<&'static str>,
     pub collaborative: bool,
     pub visible: Option<bool>,
     pub is_async: bool,
@@ -151,7 +153,10 @@ impl Declaration {
             input_schema: Arc::new(input_schema),
             output_schema: Some(Arc::new(output_schema)),
             implementation: Implementation::Code,
-            authored: Authored::none(),
+            authored: self.form.map_or_else(Authored::none, |form| {
+                let form_spec = Some(self.checked("form", serde_json::from_str(form)));
+                Arc::new(Authored { form_spec, ..Authored::default() })
+            }),
             published_at: None,
             has_draft: false,
         }

@@ -32,6 +32,7 @@ pub(crate) struct Optional {
     pub(crate) tenants: Vec<LitStr>,
     pub(crate) opt_in: bool,
     pub(crate) sections: Vec<Section>,
+    pub(crate) form: Option<LitStr>,
     pub(crate) collaborative: bool,
     pub(crate) aggregate: Option<Path>,
     pub(crate) visible: Option<bool>,
@@ -95,6 +96,7 @@ impl Reading {
             "tenants" => more.tenants = tenants(entry)?,
             "opt_in" => more.opt_in = entry.flag()?,
             "sections" => more.sections = sections(entry)?,
+            "form" => more.form = Some(entry.text()?),
             "collaborative" => more.collaborative = entry.flag()?,
             "aggregate" => more.aggregate = Some(entry.path()?),
             "visible" => more.visible = Some(entry.flag()?),
@@ -126,7 +128,7 @@ impl Reading {
 fn unknown(name: &str) -> String {
     format!(
         "a tool has no attribute `{name}`; it has slug, name, category, icon, version, level, policy, \
-         required_permission, tenants, opt_in, sections, collaborative, aggregate, visible, is_async, \
+         required_permission, tenants, opt_in, sections, form, collaborative, aggregate, visible, is_async, \
          timeout_ms, pure, concurrency_group, max_concurrency, tags, input_less"
     )
 }

@@ -149,6 +149,7 @@ fn declaration(attributes: &Attributes, description: &str) -> TokenStream {
     let timeout_ms = option(more.timeout_ms.map(|value| quote!(#value)));
     let max_concurrency = option(more.max_concurrency.map(|value| quote!(#value)));
     let sections = more.sections.iter().map(section);
+    let form = option(more.form.as_ref().map(|file| quote!(::core::include_str!(#file))));
     let (tags, tenants): (&[LitStr], &[LitStr]) = (&more.tags, &more.tenants);
     let (opt_in, collaborative, is_async, pure) = (more.opt_in, more.collaborative, more.is_async, more.pure);
     quote! {
@@ -167,6 +168,7 @@ fn declaration(attributes: &Attributes, description: &str) -> TokenStream {
             tenants: &[#(#tenants),*],
             opt_in: #opt_in,
             sections: &[#(#sections),*],
+            form: #form,
             collaborative: #collaborative,
             visible: #visible,
             is_async: #is_async,

@@ -36,6 +36,7 @@ use proc_macro::TokenStream;
 /// | `tenants = ["…"]` | only these tenants see the tool |
 /// | `opt_in` | absent from a catalogue until switched on |
 /// | `sections = [("key", "Label", "table")]` | how a person sees parts of the output; a fourth text is JSON configuration |
+/// | `form = "name.form.json"` | a file beside this one: how the input is laid out for a person |
 /// | `collaborative`, `aggregate = path` | several people may submit; the function combines what they did |
 /// | `visible` | a space shows the call |
 /// | `is_async`, `timeout_ms = 5000` | how long a call may take, and whether the caller waits |

@@ -57,6 +57,27 @@ fn every_tool_conforms() {
 }
 
 #[test]
+fn every_form_asks_for_what_its_tool_takes() {
+    let mut forms = 0;
+    for (_, definition) in tools() {
+        let Some(form) = &definition.authored.form_spec else { continue };
+        assert_eq!(tw_schema::check_form_spec(form, &definition.input_schema), [], "{}", definition.slug);
+        // A field that the form leaves out would stand below its sections, out of order.
+        let shown: Vec<&str> =
+            form["fields"].as_array().unwrap().iter().filter_map(|field| field["path"].as_str()).collect();
+        for name in definition.input_schema["properties"].as_object().unwrap().keys() {
+            assert!(
+                shown.contains(&format!("/{name}").as_str()),
+                "{}: {name} is not in the form",
+                definition.slug
+            );
+        }
+        forms += 1;
+    }
+    assert!(9 <= forms, "{forms} tools have a form");
+}
+
+#[test]
 fn every_schema_is_valid_draft_2020_12() {
     for (_, definition) in tools() {
         let output = definition.output_schema.as_deref().expect("there is an output schema");

@@ -182,6 +182,7 @@ enum Level {
     pure,
     timeout_ms = 5_000,
     tags = ["ai", "readiness", "maturity", "assessment"],
+    form = "ai_readiness_assessment.form.json",
     sections = [
         ("summary", "Summary", "summary"),
         (

@@ -171,6 +171,7 @@ enum Level {
     pure,
     timeout_ms = 5_000,
     tags = ["estimation", "complexity", "effort", "planning"],
+    form = "complexity_estimator.form.json",
     sections = [
         ("summary", "Summary", "summary"),
         ("factors", "What makes it complex", "table"),

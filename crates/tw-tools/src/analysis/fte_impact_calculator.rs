@@ -168,6 +168,7 @@ struct Point {
     pure,
     timeout_ms = 5_000,
     tags = ["fte", "capacity", "staffing", "planning"],
+    form = "fte_impact_calculator.form.json",
     sections = [
         ("summary", "Summary", "summary"),
         ("yearlyResults", "Year by year", "table"),

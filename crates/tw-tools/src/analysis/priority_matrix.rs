@@ -157,6 +157,7 @@ enum Quadrant {
     collaborative,
     aggregate = combine,
     tags = ["planning", "ranking", "impact", "effort"],
+    form = "priority_matrix.form.json",
     sections = [
         ("summary", "Summary", "summary"),
         ("ranking", "Ranking", "ranking", r#"{ "label": "name", "value": "score", "group": "quadrant" }"#)

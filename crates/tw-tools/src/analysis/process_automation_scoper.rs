@@ -204,6 +204,7 @@ enum Mode {
     pure,
     timeout_ms = 5_000,
     tags = ["automation", "process", "scoping", "hours"],
+    form = "process_automation_scoper.form.json",
     sections = [
         ("summary", "Summary", "summary"),
         (

@@ -177,6 +177,7 @@ struct Part {
     pure,
     timeout_ms = 5_000,
     tags = ["decision", "ranking", "criteria", "weights"],
+    form = "quick_score.form.json",
     sections = [
         ("summary", "Summary", "summary"),
         ("ranking", "Ranking", "ranking", r#"{ "label": "name", "value": "score" }"#),

@@ -153,6 +153,7 @@ struct Point {
     pure,
     timeout_ms = 5_000,
     tags = ["finance", "investment", "npv", "payback"],
+    form = "roi_calculator.form.json",
     sections = [
         ("summary", "Summary", "summary"),
         ("yearlyResults", "Year by year", "table"),

@@ -197,6 +197,7 @@ struct Point {
     pure,
     timeout_ms = 5_000,
     tags = ["time", "productivity", "hours", "automation"],
+    form = "time_savings_calculator.form.json",
     sections = [
         ("summary", "Summary", "summary"),
         ("byPeriod", "By period", "table"),

@@ -198,7 +198,8 @@ struct Calendar {
     version = "1.0.0",
     level = "read",
     timeout_ms = 5_000,
-    tags = ["date", "time", "timezone", "now"]
+    tags = ["date", "time", "timezone", "now"],
+    form = "datetime_utils.form.json"
 )]
 async fn datetime_utils(_cx: ToolContext, input: Input) -> Result<Reply<Output>, ToolFailure> {
     run_at(Timestamp::now(), &input)
