@@ -75,6 +75,8 @@ class World {
       reducedMotion: 'reduce',
       storageState,
     })
+    // A busy machine is slow, not wrong.
+    context.setDefaultTimeout(60_000)
     this.contexts.push(context)
     const page = await context.newPage()
     page.on('pageerror', (error) => this.complaints.push(`error: ${error.message}`))

@@ -9,11 +9,11 @@ import { ActiveFilters, Filters } from '~/features/tools/library-filters'
 import { healthByTool } from '~/features/tools/library-health'
 import { libraryTools, recentRuns } from '~/features/tools/library-queries'
 import { LibraryLoading, LibraryResults, NoMatch, NoTools } from '~/features/tools/library-results'
-import { SearchBox } from '~/features/tools/library-search'
 import type { LibrarySearch } from '~/features/tools/search'
 import { Button } from '~/kit/button'
 import { Select } from '~/kit/field'
 import { Fault } from '~/kit/states'
+import { SearchBox } from '~/kit/search-box'
 
 const route = getRouteApi('/inside/tools')
 
@@ -101,7 +101,7 @@ function Toolbar({
   ] as const
   return (
     <div className="flex min-w-0 flex-wrap gap-2 sm:flex-nowrap">
-      <SearchBox q={search.q} onSearch={(q) => onChange({ q })} />
+      <SearchBox label={t('search')} q={search.q} onSearch={(q) => onChange({ q })} />
       <Select
         aria-label={t('sort.label')}
         className="w-auto"

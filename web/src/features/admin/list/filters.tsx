@@ -1,11 +1,8 @@
-import { Search } from 'lucide-react'
-import { useEffect, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 
-import { Input, Select } from '~/kit/field'
+import { Select } from '~/kit/field'
+import { SearchBox } from '~/kit/search-box'
 import { TOOL_KINDS, TOOL_STATES, type ToolsAdminSearch } from '../search'
-
-const PAUSE_MS = 250
 
 interface Props {
   search: ToolsAdminSearch
@@ -16,7 +13,7 @@ export function Filters({ search, onChange }: Props) {
   const { t } = useTranslation('admin')
   return (
     <search className="flex flex-wrap gap-2">
-      <Words q={search.q} onChange={(q) => onChange({ q })} />
+      <SearchBox label={t('list.search')} q={search.q} onSearch={(q) => onChange({ q })} />
       <Choice
         label={t('list.kind')}
         words={TOOL_KINDS}
@@ -32,39 +29,6 @@ export function Filters({ search, onChange }: Props) {
         onChange={(status) => onChange({ status })}
       />
     </search>
-  )
-}
-
-/** What is typed is shown at once, and searched for when the typing pauses. */
-function Words({ q = '', onChange }: { q?: string; onChange: (q?: string) => void }) {
-  const { t } = useTranslation('admin')
-  const [typed, setTyped] = useState(q)
-  const [shown, setShown] = useState(q)
-  // The address changed by other means, such as the back button.
-  if (shown !== q) {
-    setShown(q)
-    setTyped(q)
-  }
-  useEffect(() => {
-    if (typed === q) return
-    const timer = setTimeout(() => {
-      setShown(typed)
-      onChange(typed || undefined)
-    }, PAUSE_MS)
-    return () => clearTimeout(timer)
-  }, [typed, q, onChange])
-  return (
-    <div className="relative min-w-48 flex-1">
-      <Search aria-hidden className="absolute top-2.5 left-3 size-4 text-muted" />
-      <Input
-        type="search"
-        aria-label={t('list.search')}
-        placeholder={t('list.search')}
-        className="pl-9"
-        value={typed}
-        onChange={(event) => setTyped(event.target.value)}
-      />
-    </div>
   )
 }
 

@@ -1,27 +1,29 @@
+import { useRouter } from '@tanstack/react-router'
 import { Search } from 'lucide-react'
 import { useEffect, useEffectEvent, useRef, useState } from 'react'
-import { useTranslation } from 'react-i18next'
 
-import { Input } from '~/kit/field'
-import { useKeys } from '~/kit/keys'
+import { Input } from './field'
+import { useKeys } from './keys'
 
 const PAUSE_MS = 200
 
-/** The search box. It says what it holds once a person pauses; `/` leads to it. */
-export function SearchBox({
-  q,
-  onSearch,
-}: {
+interface Props {
+  label: string
   q: string | undefined
   onSearch: (q: string | undefined) => void
-}) {
-  const { t } = useTranslation('library')
+}
+
+/** The search box of a list. It says what it holds once a person pauses; `/` leads to it. */
+export function SearchBox({ label, q, onSearch }: Props) {
+  const router = useRouter()
+  const [page] = useState(() => router.latestLocation.pathname)
   const box = useRef<HTMLInputElement>(null)
   const [text, setText] = useState(q ?? '')
   const sent = useRef(q)
   const send = useEffectEvent(() => {
     const wanted = text.trim() || undefined
-    if (wanted === sent.current) return
+    // Whoever is on the way to another page must not be called back to this one.
+    if (wanted === sent.current || router.latestLocation.pathname !== page) return
     sent.current = wanted
     onSearch(wanted)
   })
@@ -45,9 +47,9 @@ export function SearchBox({
       <Input
         ref={box}
         type="search"
-        aria-label={t('search')}
+        aria-label={label}
         aria-keyshortcuts="/"
-        placeholder={t('search')}
+        placeholder={label}
         className="pl-9"
         value={text}
         onChange={(event) => setText(event.target.value)}
