@@ -1,0 +1,139 @@
+import { gzipSync } from 'node:zlib'
+import type { Page } from 'playwright-core'
+
+import { expectAccessible, useWorld } from './world'
+
+const world = useWorld()
+
+/** What a first visit may load before it can do anything. */
+const MOST_BYTES = 160_000
+
+const ADA = { email: 'ada@example.com', password: 'correct horse battery staple' }
+
+beforeAll(async () => {
+  await world.server.echo('e2e.kept', { name: 'Kept' })
+  await world.server.api('POST', '/api/users', { ...ADA, display_name: 'Ada', role: 'member' })
+})
+
+async function signIn(page: Page) {
+  await page.getByLabel('Email').fill(ADA.email)
+  await page.getByLabel('Password').fill(ADA.password)
+  await page.getByRole('button', { name: 'Sign in' }).click()
+}
+
+/** Chooses something in the menu at the top. The language decides what the menu is called. */
+async function choose(page: Page, menu: string, item: string) {
+  await page.getByRole('button', { name: menu }).click()
+  await page.getByRole('menuitemcheckbox', { name: item }).click()
+}
+
+const read = (path: string) => fetch(world.server.url + path)
+
+test('the scripts named in the page are few enough, and are kept for ever', async () => {
+  const page = await read('/')
+  expect(page.headers.get('cache-control')).toBe('no-store')
+  const html = await page.text()
+  const scripts = [...html.matchAll(/<script [^>]*src="([^"]+)"/g)]
+  const preloads = [...html.matchAll(/<link rel="modulepreload"[^>]* href="([^"]+)"/g)]
+  const styles = [...html.matchAll(/<link rel="stylesheet"[^>]* href="([^"]+)"/g)]
+  expect([scripts.length, styles.length]).toEqual([2, 1])
+  let bytes = 0
+  for (const [, path = ''] of [...scripts, ...preloads, ...styles]) {
+    const file = await read(path)
+    expect(file.status, path).toBe(200)
+    const keep = path === '/theme.js' ? 'no-cache' : 'public, max-age=31536000, immutable'
+    expect(file.headers.get('cache-control'), path).toBe(keep)
+    const content = Buffer.from(await file.arrayBuffer())
+    if (path.endsWith('.js')) bytes += gzipSync(content).length
+  }
+  expect(bytes).toBeGreaterThan(50_000)
+  expect(bytes).toBeLessThan(MOST_BYTES)
+  expect((await read('/assets/no-such-file.js')).status).toBe(404)
+})
+
+test('nothing is loaded from another host', async () => {
+  world.expectComplaint(/401/)
+  const page = await world.stranger()
+  const hosts = new Set<string>()
+  page.on('request', (request) => hosts.add(new URL(request.url()).origin))
+  await page.goto('/')
+  await page.getByLabel('Email').waitFor()
+  await signIn(page)
+  await page.getByRole('link', { name: 'Kept' }).first().click()
+  await page.getByLabel('Text').waitFor()
+  expect([...hosts]).toEqual([world.server.url])
+})
+
+test('German is spoken once chosen, after a reload too', async () => {
+  const page = await world.signedIn()
+  await page.goto('/tools')
+  await choose(page, 'Account', 'Deutsch')
+  await page.getByRole('heading', { name: 'Werkzeuge', level: 1 }).waitFor()
+  await page.reload()
+  await page.getByRole('heading', { name: 'Werkzeuge', level: 1 }).waitFor()
+  expect(await page.evaluate(() => document.documentElement.lang)).toBe('de')
+  await page.goto('/tools/roi-calculator')
+  await page.getByRole('button', { name: 'Starten', exact: true }).waitFor()
+  await choose(page, 'Konto', 'English')
+  await page.getByRole('button', { name: 'Run', exact: true }).waitFor()
+})
+
+test('a browser in German starts in German', async () => {
+  world.expectComplaint(/401/)
+  const page = await world.stranger()
+  await page.addInitScript(() => {
+    Object.defineProperty(navigator, 'language', { value: 'de-AT' })
+  })
+  await page.goto('/sign-in')
+  await page.getByLabel('Passwort').waitFor()
+})
+
+test('the theme stays as chosen, after a reload too', async () => {
+  const page = await world.signedIn({ theme: 'light' })
+  const ground = () => page.evaluate(() => getComputedStyle(document.body).backgroundColor)
+  await page.goto('/tools')
+  await page.getByRole('heading', { level: 1 }).waitFor()
+  const light = await ground()
+  await choose(page, 'Account', 'Dark')
+  await expect.poll(ground).not.toBe(light)
+  const dark = await ground()
+  await page.reload()
+  await page.getByRole('heading', { level: 1 }).waitFor()
+  expect(await ground()).toBe(dark)
+  await choose(page, 'Account', 'As the system')
+  await expect.poll(ground).toBe(light)
+})
+
+test.each(['/admin/nonsense', '/tools/a/b/c', '/runs/1/2'])('%s is nothing', async (path) => {
+  const page = await world.signedIn()
+  await page.goto(path)
+  await page.getByText('There is nothing at this address.').waitFor()
+  await expectAccessible(page)
+  await page.getByRole('link', { name: 'Go to the library' }).click()
+  await page.waitForURL('**/tools')
+})
+
+test('signed out in one tab, the other leads to the sign-in and back with what was typed', async () => {
+  world.expectComplaint(/401/)
+  const page = await world.stranger()
+  await page.goto('/tools/e2e.kept')
+  await signIn(page)
+  await page.getByLabel('Text').fill('typed before')
+
+  const other = await page.context().newPage()
+  await other.goto('/runs')
+  await other.getByRole('button', { name: 'Account' }).click()
+  await other.getByRole('menuitem', { name: 'Sign out' }).click()
+  await other.waitForURL('**/sign-in')
+
+  await page.getByRole('button', { name: 'Run', exact: true }).click()
+  await page.getByRole('link', { name: /^Sign in again/ }).click()
+  await page.waitForURL('**/sign-in?next=**')
+  await signIn(page)
+  await page.waitForURL('**/tools/e2e.kept**')
+  await expect.poll(() => page.getByLabel('Text').inputValue()).toBe('typed before')
+  await page.getByRole('button', { name: 'Run', exact: true }).click()
+  await page.waitForURL('**run=*')
+  const { items } = await world.server.api('GET', '/api/runs?tool=e2e.kept')
+  expect(items).toHaveLength(1)
+})

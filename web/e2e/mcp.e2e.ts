@@ -1,0 +1,121 @@
+import { Client } from '@modelcontextprotocol/sdk/client/index.js'
+import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
+import type { Page } from 'playwright-core'
+
+import { expectAccessible, useWorld } from './world'
+
+const world = useWorld()
+let agent: Client
+
+beforeAll(async () => {
+  await world.server.echo('pay', {
+    name: 'Pay',
+    permission_level: 'write',
+    input_schema: {
+      type: 'object',
+      properties: {
+        record: { type: 'string', title: 'Record' },
+        amount: { type: 'number', title: 'Amount', maximum: 100 },
+      },
+      required: ['record', 'amount'],
+    },
+  })
+  const authorization = `Bearer ${await world.server.agentKey('bookkeeper')}`
+  agent = new Client({ name: 'a-bookkeeper', version: '1.0.0' })
+  const address = new URL(`${world.server.url}/mcp`)
+  const requestInit = { headers: { authorization } }
+  await agent.connect(new StreamableHTTPClientTransport(address, { requestInit }))
+})
+afterAll(() => agent?.close())
+
+interface Answer {
+  isError?: boolean
+  content: { type: string; text: string }[]
+  structuredContent?: Record<string, any>
+}
+
+const call = (name: string, input: Record<string, unknown>) =>
+  agent.callTool({ name, arguments: input }) as Promise<Answer>
+const pay = (record: string, amount: number) => call('pay', { record, amount })
+
+const badge = (page: Page) => page.getByRole('navigation').getByText('1', { exact: true })
+const outcome = (page: Page, text: string) => page.getByRole('region', { name: text }).waitFor()
+
+/** A page that is loaded already: an agent waits ten seconds for its person. */
+async function person(): Promise<Page> {
+  const page = await world.signedIn()
+  await page.clock.install()
+  await page.goto('/approvals')
+  await page.getByText('Nothing waits for a decision').waitFor()
+  return page
+}
+
+/** The page asks now and then whether something waits. So much time has passed when something does. */
+async function soon(page: Page) {
+  const waiting = async () => (await world.server.api('GET', '/api/approvals')).items.length
+  await expect.poll(waiting).toBe(1)
+  await page.clock.fastForward(5_000)
+}
+
+test('the call of an agent that waits returns what a person made of it', async () => {
+  const page = await person()
+  expect(await badge(page).count()).toBe(0)
+  const answer = pay('r1', 50)
+  await soon(page)
+  await badge(page).waitFor()
+  await page.getByRole('link', { name: 'bookkeeper wants to change data with pay' }).click()
+  await page.getByRole('button', { name: 'Edit' }).click()
+  await page.getByLabel('Amount').fill('7')
+  await page.getByRole('button', { name: 'Review changes' }).click()
+  await page.getByRole('dialog').getByRole('button', { name: 'Approve with changes' }).click()
+
+  const { isError, structuredContent } = await answer
+  expect(isError).toBeFalsy()
+  expect(structuredContent).toEqual({ success: true, args: { record: 'r1', amount: 7 } })
+  await outcome(page, 'You approved this')
+  await page.clock.fastForward(5_000)
+  await badge(page).waitFor({ state: 'detached' })
+})
+
+test('an agent that was sent away with an address collects the result later', async () => {
+  const { isError, structuredContent } = await pay('r2', 20)
+  expect(isError).toBeFalsy()
+  expect(structuredContent?.status).toBe('needs_approval')
+  const { run_id, url } = structuredContent as { run_id: string; url: string }
+  const waiting = await call('get_run', { run_id })
+  expect(waiting.structuredContent?.status).toBe('needs_approval')
+
+  // The address as the agent would give it to its person.
+  const page = await world.signedIn()
+  await page.goto(url)
+  await page.getByRole('heading', { name: 'bookkeeper wants to change data with Pay' }).waitFor()
+  await expectAccessible(page)
+  await page.getByRole('button', { name: 'Approve' }).click()
+  await outcome(page, 'You approved this')
+
+  const collected = async () => (await call('get_run', { run_id })).structuredContent
+  await expect.poll(async () => (await collected())?.status).toBe('success')
+  expect((await collected())?.output).toEqual({
+    success: true,
+    args: { record: 'r2', amount: 20 },
+  })
+})
+
+test('an agent is told that its call was declined', async () => {
+  const page = await person()
+  const answer = pay('r3', 99)
+  await soon(page)
+  await page.getByRole('link', { name: 'bookkeeper wants to change data with pay' }).click()
+  await page.getByRole('button', { name: 'Deny' }).click()
+  const dialog = page.getByRole('dialog')
+  await dialog.getByLabel('Note').fill('not before Monday')
+  await dialog.getByRole('button', { name: 'Deny the call' }).click()
+
+  const { isError, content } = await answer
+  expect(isError).toBe(true)
+  expect(content[0]?.text).toContain('declined')
+  await outcome(page, 'You denied this')
+  await page.getByText('not before Monday').waitFor()
+  const { items } = await world.server.api('GET', '/api/runs?tool=pay')
+  expect(items[0].status).toBe('cancelled')
+})
