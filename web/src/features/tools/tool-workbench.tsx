@@ -77,7 +77,6 @@ export function ToolWorkbench({ tool, search }: { tool: Tool; search: ToolSearch
               onChange={change}
               faults={faults}
               onSubmit={run}
-              submitLabel={t('run')}
               busy={start.state !== 'idle' || running}
               readOnly={!runnable}
             />
