@@ -100,8 +100,8 @@ export function WithUnit(props: ControlProps & { children: ReactNode; narrow?: b
   return (
     <div className="flex min-w-0 items-center gap-2">
       <div className={wide}>{children}</div>
-      <span id={`${id}-unit`} className="min-w-0 truncate text-xs text-muted">
-        {unit}
+      <span id={`${id}-unit`} className="max-w-1/2 shrink-0 text-xs break-words text-muted">
+        {unit === 'percent' ? '%' : unit}
       </span>
     </div>
   )
