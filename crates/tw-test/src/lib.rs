@@ -1,9 +1,13 @@
-//! What tests of several crates need: databases of both kinds, made fresh and gone afterwards.
+//! What tests of several crates need: databases of both kinds, made fresh and gone afterwards, and
+//! upstreams that behave badly.
 //!
 //! Nothing here is part of the product. Start with [`on_both!`], which declares a test for both
-//! databases, and [`TestDb`], what such a test is given.
+//! databases, and [`TestDb`], what such a test is given; for what calls other people's servers, with
+//! [`Upstream`].
 
 pub mod databases;
+pub mod hostile;
 pub mod postgres;
 
 pub use databases::{Kind, TestDb};
+pub use hostile::Upstream;

@@ -1,0 +1,147 @@
+//! Makes connections: the one place of the house where a socket is opened to somewhere else.
+//!
+//! Whatever asks for a connection (a first try, another one behind a connection that went stale) comes
+//! through [`Connector`], literal addresses and names alike. The guard judges the very addresses that
+//! are handed to the socket.
+
+use std::{
+    error, io,
+    net::SocketAddr,
+    sync::Arc,
+    task::{Context, Poll},
+    time::Duration,
+};
+
+use futures::future::BoxFuture;
+use http::{Uri, uri};
+use hyper_rustls::{HttpsConnector, MaybeHttpsStream};
+use hyper_util::rt::TokioIo;
+use tokio::{net::TcpStream, time::timeout};
+use tower::Service;
+
+use crate::{
+    address::Class,
+    error::Obstacle,
+    guard::{self, Place},
+    policy::Policy,
+    resolve::Resolve,
+};
+
+/// Why no connection was made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum Failure {
+    #[error("the address is refused")]
+    Denied(Class),
+    #[error("{0}")]
+    Unreachable(Obstacle),
+}
+
+/// Dials, and shakes hands where the scheme asks for it, within one time limit.
+#[derive(Clone, Debug)]
+pub(crate) struct Connector {
+    https: HttpsConnector<Dialer>,
+    within: Duration,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct Dialer {
+    pub(crate) policy: Arc<Policy>,
+    pub(crate) resolver: Arc<dyn Resolve>,
+    pub(crate) within: Duration,
+}
+
+type BoxError = Box<dyn error::Error + Send + Sync>;
+
+impl Connector {
+    pub(crate) fn new(dialer: Dialer, tls: rustls::ClientConfig) -> Self {
+        let within = dialer.within;
+        Self { https: HttpsConnector::from((dialer, tls)), within }
+    }
+}
+
+impl Service<Uri> for Connector {
+    type Response = MaybeHttpsStream<TokioIo<TcpStream>>;
+    type Error = Failure;
+    type Future = BoxFuture<'static, Result<Self::Response, Failure>>;
+
+    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Failure>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn call(&mut self, uri: Uri) -> Self::Future {
+        let connecting = timeout(self.within, self.https.call(uri));
+        Box::pin(async move {
+            let connected = connecting.await.map_err(|_| Failure::Unreachable(Obstacle::TimedOut))?;
+            connected.map_err(|error| sorted(&error))
+        })
+    }
+}
+
+impl Service<Uri> for Dialer {
+    type Response = TokioIo<TcpStream>;
+    type Error = Failure;
+    type Future = BoxFuture<'static, Result<Self::Response, Failure>>;
+
+    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Failure>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn call(&mut self, uri: Uri) -> Self::Future {
+        let dialer = self.clone();
+        Box::pin(async move {
+            let place = Place::read(uri.host().unwrap_or_default());
+            let usual = if uri.scheme() == Some(&uri::Scheme::HTTPS) { 443 } else { 80 };
+            dialer.dial(&place, uri.port_u16().unwrap_or(usual)).await.map(TokioIo::new)
+        })
+    }
+}
+
+impl Dialer {
+    async fn dial(&self, place: &Place, port: u16) -> Result<TcpStream, Failure> {
+        let addresses = match (place.known(), place) {
+            (Some(known), _) => known,
+            (None, Place::Name(name)) => self.resolver.resolve(name).await.unwrap_or_default(),
+            (None, Place::Address(address)) => vec![*address],
+        };
+        let open = guard::choose(&self.policy, place, port, &addresses).map_err(Failure::Denied)?;
+        self.connect(&open).await.map_err(Failure::Unreachable)
+    }
+
+    /// Tries one address after the other. Each has its share of the time, so that the first one cannot
+    /// use up what the second needs.
+    async fn connect(&self, addresses: &[SocketAddr]) -> Result<TcpStream, Obstacle> {
+        let share = self.within / u32::try_from(addresses.len().max(1)).unwrap_or(u32::MAX);
+        let mut obstacle = Obstacle::NoAddress;
+        for address in addresses {
+            match timeout(share, TcpStream::connect(address)).await {
+                Ok(Ok(stream)) => {
+                    // Waiting to fill a packet helps nobody who waits for an answer.
+                    let _ = stream.set_nodelay(true);
+                    return Ok(stream);
+                }
+                Ok(Err(error)) if error.kind() == io::ErrorKind::ConnectionRefused => {
+                    obstacle = Obstacle::Refused;
+                }
+                Ok(Err(_)) => obstacle = Obstacle::NoRoute,
+                Err(_) => obstacle = Obstacle::TimedOut,
+            }
+        }
+        Err(obstacle)
+    }
+}
+
+/// What is not from the dialer is from the handshake, which wraps its errors in others.
+fn sorted(error: &BoxError) -> Failure {
+    if let Some(failure) = error.downcast_ref::<Failure>() {
+        return *failure;
+    }
+    let mut cause: Option<&(dyn error::Error + 'static)> = Some(&**error);
+    while let Some(error) = cause {
+        if let Some(rustls::Error::InvalidCertificate(_)) = error.downcast_ref() {
+            return Failure::Unreachable(Obstacle::Untrusted);
+        }
+        let inner = error.downcast_ref::<io::Error>().and_then(io::Error::get_ref);
+        cause = inner.map(|inner| inner as _).or_else(|| error.source());
+    }
+    Failure::Unreachable(Obstacle::Handshake)
+}

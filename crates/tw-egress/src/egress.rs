@@ -1,0 +1,185 @@
+//! The client: reads the URL, asks the guard, sends, and hands out the answer.
+
+use std::{fmt, sync::Arc};
+
+use bytes::Bytes;
+use http_body_util::Full;
+use hyper_util::{
+    client::legacy::Client,
+    rt::{TokioExecutor, TokioTimer},
+};
+use rustls::{RootCertStore, crypto::ring, pki_types::CertificateDer};
+use tokio::time::{Instant, timeout_at};
+
+use crate::{
+    address::Class,
+    answer::{Answer, Bounds, Response},
+    connect::{Connector, Dialer},
+    error::Error,
+    failure, guard,
+    limits::Limits,
+    line::Line,
+    policy::Policy,
+    request::Request,
+    resolve::{Resolve, System},
+    target::Target,
+};
+
+/// The client for everything outside. Cheap to clone; clones share their connections.
+///
+/// It keeps no cookies, sends no referrer, follows no redirect, and does not look at the proxies of
+/// the environment: a proxy would connect in our place, behind the guard's back. A future that is
+/// dropped takes its request with it.
+#[derive(Clone)]
+pub struct Egress {
+    client: Client<Connector, Full<Bytes>>,
+    connector: Connector,
+    policy: Arc<Policy>,
+    limits: Limits,
+}
+
+/// What an [`Egress`] is made of, where it is not the usual.
+#[derive(Debug)]
+pub struct Builder {
+    policy: Policy,
+    limits: Limits,
+    resolver: Arc<dyn Resolve>,
+    trusted: Vec<Vec<u8>>,
+}
+
+impl Egress {
+    /// A client with the usual limits, the system's resolver and the system's certificates.
+    #[must_use]
+    pub fn new(policy: Policy) -> Self {
+        Self::builder(policy).build()
+    }
+
+    #[must_use]
+    pub fn builder(policy: Policy) -> Builder {
+        Builder {
+            policy,
+            limits: Limits::default(),
+            resolver: Arc::new(System::default()),
+            trusted: Vec::new(),
+        }
+    }
+
+    /// The same rules, with connections of its own.
+    ///
+    /// For each tenant: what a site still has to say on a connection is then heard by the tenant that
+    /// opened it, and by nobody else.
+    #[must_use]
+    pub fn apart(&self) -> Self {
+        Self { client: client(self.connector.clone(), &self.limits), ..self.clone() }
+    }
+
+    /// Refuses what can be refused without asking a name server or sending anything, such as when a
+    /// tool is saved. What passes is checked again, and fully, when it is called.
+    pub fn check(&self, url: &str) -> Result<(), Error> {
+        self.read(url).map(drop)
+    }
+
+    /// Sends a request and reads the whole answer.
+    pub async fn send(&self, request: Request) -> Result<Response, Error> {
+        self.open(request).await?.read().await
+    }
+
+    /// Sends a request and returns once the head of the answer is there.
+    pub async fn open(&self, request: Request) -> Result<Answer, Error> {
+        let target = self.read(&request.url)?;
+        let after = request.time(&self.limits);
+        let bounds = Bounds {
+            site: target.site.clone(),
+            method: request.method,
+            after,
+            end: Instant::now() + after,
+            body_max: request.answer_max(&self.limits),
+        };
+        let mut wire = request.into_wire(&target)?;
+        let line = Line::of(&mut wire);
+        let exchange = timeout_at(bounds.end, self.client.request(wire));
+        let answer = exchange.await.map_err(|_| bounds.late())?;
+        let answer = answer.map_err(|error| failure::of_exchange(&error, &target.site, &self.limits))?;
+        let (head, body) = answer.into_parts();
+        Answer::new(head, body, bounds, line)
+    }
+
+    fn read(&self, url: &str) -> Result<Target, Error> {
+        let target = Target::read(url)?;
+        if let Some(known) = target.place.known() {
+            let denied = |class: Class| Error::Denied { site: target.site.clone(), class };
+            guard::choose(&self.policy, &target.place, target.port, &known).map_err(denied)?;
+        }
+        // Last, so that `http://public.example@127.0.0.1` is refused for where it leads.
+        if target.names_somebody {
+            return Err(Error::BadUrl { why: "it carries a user name; credentials go into a header" });
+        }
+        Ok(target)
+    }
+}
+
+impl Builder {
+    #[must_use]
+    pub fn limits(mut self, limits: Limits) -> Self {
+        self.limits = limits;
+        self
+    }
+
+    #[must_use]
+    pub fn resolver(mut self, resolver: impl Resolve) -> Self {
+        self.resolver = Arc::new(resolver);
+        self
+    }
+
+    /// Trusts one more authority, given as a certificate in DER.
+    #[must_use]
+    pub fn trust(mut self, authority: impl Into<Vec<u8>>) -> Self {
+        self.trusted.push(authority.into());
+        self
+    }
+
+    #[must_use]
+    pub fn build(self) -> Egress {
+        let policy = Arc::new(self.policy);
+        let dialer =
+            Dialer { policy: Arc::clone(&policy), resolver: self.resolver, within: self.limits.connect };
+        let tls = rustls::ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
+            .with_safe_default_protocol_versions()
+            .expect("ring speaks every version of TLS that is safe")
+            .with_root_certificates(roots(self.trusted))
+            .with_no_client_auth();
+        let connector = Connector::new(dialer, tls);
+        Egress { client: client(connector.clone(), &self.limits), connector, policy, limits: self.limits }
+    }
+}
+
+fn client(connector: Connector, limits: &Limits) -> Client<Connector, Full<Bytes>> {
+    Client::builder(TokioExecutor::new())
+        .pool_timer(TokioTimer::new())
+        .pool_idle_timeout(limits.idle)
+        .pool_max_idle_per_host(limits.idle_per_host)
+        .http1_max_buf_size(limits.head_bytes.max(8 << 10))
+        .http1_max_headers(limits.headers)
+        .build(connector)
+}
+
+/// The authorities of the system. A slim image may have none; then those of Mozilla stand in.
+fn roots(more: Vec<Vec<u8>>) -> RootCertStore {
+    let mut roots = RootCertStore::empty();
+    roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
+    if roots.is_empty() {
+        tracing::warn!("the system has no certificates of authorities, using the built-in ones");
+        roots.extend(webpki_roots::TLS_SERVER_ROOTS.iter().cloned());
+    }
+    let (_, unreadable) = roots.add_parsable_certificates(more.into_iter().map(CertificateDer::from));
+    if unreadable > 0 {
+        tracing::warn!(unreadable, "some certificates of authorities cannot be read and are left out");
+    }
+    roots
+}
+
+impl fmt::Debug for Egress {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Egress").field("policy", &self.policy).field("limits", &self.limits).finish()
+    }
+}

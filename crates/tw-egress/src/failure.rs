@@ -1,0 +1,52 @@
+//! Sorts what the HTTP library reports by what a caller can do about it.
+
+use std::{error, io};
+
+use hyper_util::client::legacy;
+
+use crate::{
+    connect::Failure,
+    error::{Error, Part, Site},
+    limits::Limits,
+};
+
+/// Why there is no answer at all.
+pub(crate) fn of_exchange(failure: &legacy::Error, site: &Site, limits: &Limits) -> Error {
+    let site = site.clone();
+    if let Some(failure) = find::<Failure>(failure) {
+        return match *failure {
+            Failure::Denied(class) => Error::Denied { site, class },
+            Failure::Unreachable(why) => Error::Unreachable { site, why },
+        };
+    }
+    match find::<hyper::Error>(failure) {
+        Some(failure) if failure.is_parse_too_large() => {
+            let part = Part::Head { bytes: limits.head_bytes, headers: limits.headers };
+            Error::TooLarge { site, part }
+        }
+        Some(failure) if failure.is_parse() => {
+            Error::BadResponse { site, why: "it is not HTTP/1.1".to_owned() }
+        }
+        Some(_) | None => Error::Interrupted { site },
+    }
+}
+
+/// Why the body of an answer ended before its end.
+pub(crate) fn of_body(failure: &hyper::Error, site: &Site) -> Error {
+    let site = site.clone();
+    let broken = find::<io::Error>(failure).is_some_and(|error| {
+        matches!(
+            error.kind(),
+            io::ErrorKind::InvalidInput | io::ErrorKind::InvalidData | io::ErrorKind::Other
+        )
+    });
+    if broken {
+        return Error::BadResponse { site, why: "its body is not chunked as it claims to be".to_owned() };
+    }
+    Error::Interrupted { site }
+}
+
+/// The first of its kind in a chain of causes.
+fn find<'a, E: error::Error + 'static>(failure: &'a (dyn error::Error + 'static)) -> Option<&'a E> {
+    std::iter::successors(Some(failure), |error| error.source()).find_map(|error| error.downcast_ref())
+}
