@@ -1,8 +1,14 @@
-import { mergeConfig } from 'vitest/config'
+import { fileURLToPath } from 'node:url'
 
-import shared from './vitest.config.ts'
+import { defineConfig } from 'vitest/config'
 
-const config = mergeConfig(shared, { test: { testTimeout: 180_000 } })
-// Not beside the tests: to merge lists is to join them.
-config.test.include = ['e2e/screenshots.ts']
-export default config
+export default defineConfig({
+  root: fileURLToPath(new URL('..', import.meta.url)),
+  test: {
+    environment: 'node',
+    globals: true,
+    include: ['e2e/screenshots.ts'],
+    testTimeout: 60_000,
+    hookTimeout: 60_000,
+  },
+})
