@@ -73,7 +73,7 @@ test('German is spoken once chosen, after a reload too', async () => {
   await page.getByRole('heading', { name: 'Werkzeuge', level: 1 }).waitFor()
   expect(await page.evaluate(() => document.documentElement.lang)).toBe('de')
   await page.goto('/tools/roi-calculator')
-  await page.getByRole('button', { name: 'Starten', exact: true }).waitFor()
+  await page.getByRole('button', { name: 'Ausführen', exact: true }).waitFor()
   await choose(page, 'Konto', 'English')
   await page.getByRole('button', { name: 'Run', exact: true }).waitFor()
 })
