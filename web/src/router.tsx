@@ -16,7 +16,7 @@ import { runsSearch } from '~/features/runs/search'
 import { signInSearch } from '~/features/sign-in/search'
 import { librarySearch, toolSearch } from '~/features/tools/search'
 import { loadTexts } from '~/i18n'
-import { PageFault, PageLoading, PageMissing, Shell } from '~/shell/shell'
+import { AddressMissing, PageFault, PageLoading, PageMissing, Shell } from '~/shell/shell'
 
 /**
  * A page, loaded with its texts when somebody goes there. What the module is stays open here: its type leads
@@ -30,7 +30,7 @@ function page(load: () => Promise<unknown>, ...namespaces: string[]): RouteCompo
   return lazyRouteComponent(both)
 }
 
-const root = createRootRoute()
+const root = createRootRoute({ notFoundComponent: AddressMissing })
 
 const signIn = createRoute({
   getParentRoute: () => root,

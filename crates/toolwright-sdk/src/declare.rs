@@ -14,6 +14,9 @@ use tw_model::{
 
 use crate::{Answer, BoxFuture, Place, ToolContext};
 
+/// Up to here every whole number is a float of its own.
+const EXACT_MAX: f64 = 9_007_199_254_740_992.0;
+
 /// The input of a tool that takes none: an empty object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -82,7 +85,7 @@ where
 pub fn run<I, Run, Fut, R>(
     declared: &'static Declaration,
     cx: ToolContext,
-    input: Value,
+    mut input: Value,
     run: Run,
 ) -> BoxFuture<'static, Result<ToolResult, ToolFailure>>
 where
@@ -94,10 +97,28 @@ where
     Box::pin(async move {
         // The engine has checked the input against the schema; what is left is what a schema cannot
         // say, and callers that are not the engine.
+        write_whole_numbers_plainly(&mut input);
         let input = serde_json::from_value(input)
             .map_err(|error| ToolFailure::invalid(format!("{}: {error}", declared.slug)))?;
         run(cx, input).await?.into_reply(declared.name).try_into()
     })
+}
+
+/// To a schema 3.0 is an integer, and to callers whose language has one kind of number; to a Rust type it is none.
+fn write_whole_numbers_plainly(value: &mut Value) {
+    match value {
+        Value::Number(number) if number.is_f64() => {
+            #[expect(clippy::cast_possible_truncation, reason = "it is whole, and within what is exact")]
+            if let Some(whole) =
+                number.as_f64().filter(|float| float.fract() == 0.0 && float.abs() <= EXACT_MAX)
+            {
+                *value = Value::from(whole as i64);
+            }
+        }
+        Value::Array(items) => items.iter_mut().for_each(write_whole_numbers_plainly),
+        Value::Object(members) => members.values_mut().for_each(write_whole_numbers_plainly),
+        _ => {}
+    }
 }
 
 /// As [`run`], for a function that takes no input.

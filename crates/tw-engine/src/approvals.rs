@@ -130,12 +130,16 @@ impl Engine {
         loop {
             let caller = permit.caller();
             let (_, run) = self.decidable(caller, id).await?;
-            let message = "a person declined the call";
-            let change = end_waiting("denied", "denied", message, Some(caller), note.clone());
+            // Whoever asked learns why, and may ask better.
+            let message = match &note {
+                Some(note) => format!("a person declined the call: {note}"),
+                None => "a person declined the call".to_owned(),
+            };
+            let change = end_waiting("denied", "denied", &message, Some(caller), note.clone());
             let event = payload::event(
                 EventKind::Cancelled,
                 run.id,
-                &payload::Cancelled { reason: "denied", error: message, note: note.as_deref(), effect: None },
+                &payload::Cancelled { reason: "denied", error: &message, note: note.as_deref(), effect: None },
             );
             match self.decide(caller, run, Change { epoch: Some(caller.epoch), ..change }, event).await? {
                 Decided::Done(_) => return self.known_approval(caller, id).await,

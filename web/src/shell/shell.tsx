@@ -8,7 +8,7 @@ import { useMay } from '~/api/me'
 import { pendingApprovals } from '~/features/approvals/queries'
 import { Badge } from '~/kit/badge'
 import { Button } from '~/kit/button'
-import { Empty, Fault, Loading } from '~/kit/states'
+import { Fault, Loading } from '~/kit/states'
 
 // Menus are heavy, and nobody opens one in the first second.
 const AccountMenu = lazy(() => import('./account-menu'))
@@ -108,12 +108,22 @@ export function PageFault({ error, reset }: ErrorComponentProps) {
 export function PageMissing() {
   const { t } = useTranslation()
   return (
-    <Empty title={t('not_found')}>
+    <div className="grid justify-items-center gap-4 py-12 text-center">
+      <h1 className="text-xl font-semibold">{t('not_found')}</h1>
       <Button asChild tone="primary">
         <Link to="/tools" search={{}}>
           {t('to_library')}
         </Link>
       </Button>
-    </Empty>
+    </div>
+  )
+}
+
+/** The same where no page is near enough to have the frame around it. */
+export function AddressMissing() {
+  return (
+    <main className="p-4">
+      <PageMissing />
+    </main>
   )
 }

@@ -1,6 +1,7 @@
 import { type Schema, validate, Validator } from '@cfworker/json-schema'
 
 import { isJson, type Json } from '../schema/json'
+import { pointer } from '../schema/pointer'
 import { useOurFormats } from './formats'
 import { isTame } from './patterns'
 
@@ -33,12 +34,30 @@ export class Checker {
   }
 
   misses(value: unknown): Miss[] {
+    const large = tooLarge(value)
     try {
-      return this.validator?.validate(value).errors ?? []
+      return [...(this.validator?.validate(value).errors ?? []), ...large]
     } catch {
-      return []
+      return large
     }
   }
+}
+
+const LEAST = -(2 ** 63)
+const MOST = 2 ** 64
+/** From here on a number is written with an exponent, which makes it no whole one. */
+const WITH_EXPONENT = 1e21
+
+/** The whole numbers that the server takes nowhere, whatever a schema says: it keeps them exactly or not at all. */
+function tooLarge(value: unknown, at = '#'): Miss[] {
+  if (typeof value === 'number') {
+    const written = Number.isInteger(value) && Math.abs(value) < WITH_EXPONENT
+    const fits = !written || (LEAST < value && value < MOST)
+    const error = 'is beyond what can be kept exactly'
+    return fits ? [] : [{ keyword: 'tooLarge', keywordLocation: '#', instanceLocation: at, error }]
+  }
+  if (typeof value !== 'object' || value === null) return []
+  return Object.entries(value).flatMap(([name, inner]) => tooLarge(inner, at + pointer([name])))
 }
 
 /** Whether a value meets a part of a prepared schema, whose references all lead to `#/$defs/…`. */

@@ -113,6 +113,7 @@ class Saying {
         return blank(found)
           ? { path, key: 'required' }
           : { path, key: 'pattern', params: { pattern: shown(wanted) } }
+      case 'tooLarge':
       case 'uniqueItems':
       case 'not':
       case 'false':
