@@ -62,3 +62,13 @@ test('everyone can use the page, on a phone too', async () => {
   await expectNoSidewaysScroll(page)
   await expectAccessible(page)
 })
+
+test('every request of a page says which tenant it shows', async () => {
+  const page = await world.stranger()
+  await page.goto(
+    await world.server.command('users', 'link', '--tenant', 'demo', 'ada@example.com'),
+  )
+  await page.getByRole('button', { name: 'Sign in' }).click()
+  const request = await page.waitForRequest('**/api/tools?**')
+  expect(request.headers()['x-toolwright-tenant']).toBe('demo')
+})

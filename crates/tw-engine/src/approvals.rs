@@ -139,7 +139,12 @@ impl Engine {
             let event = payload::event(
                 EventKind::Cancelled,
                 run.id,
-                &payload::Cancelled { reason: "denied", error: &message, note: note.as_deref(), effect: None },
+                &payload::Cancelled {
+                    reason: "denied",
+                    error: &message,
+                    note: note.as_deref(),
+                    effect: None,
+                },
             );
             match self.decide(caller, run, Change { epoch: Some(caller.epoch), ..change }, event).await? {
                 Decided::Done(_) => return self.known_approval(caller, id).await,

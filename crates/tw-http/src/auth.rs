@@ -15,6 +15,9 @@ use crate::{App, problem::Problem, query::ToolName};
 /// The name of the cookie that holds a browser's login.
 pub(crate) const COOKIE: &str = "toolwright_login";
 
+/// Where a page says which tenant it shows.
+const TENANT: &str = "x-toolwright-tenant";
+
 /// A caller who holds the right `R`. Stands before the body in a handler, so that a stranger's bytes
 /// are never read.
 #[derive(Debug)]
@@ -64,11 +67,24 @@ async fn caller(parts: &Parts, app: &App, freshness: Freshness) -> Result<Caller
         None => {
             let token = cookie(&parts.headers).ok_or_else(no_credentials)?;
             refuse_forgery(parts)?;
-            app.engine.caller_by_login(token, freshness).await?
+            let caller = app.engine.caller_by_login(token, freshness).await?;
+            refuse_other_tenant(parts, &caller)?;
+            caller
         }
     };
     tracing::Span::current().record("tenant", tracing::field::display(&caller.tenant_slug));
     Ok(caller)
+}
+
+/// Who switches the tenant in one tab has another open in which the old one is written large. What is done there
+/// must not land in the new one, so a page may say whom it believes to speak for.
+fn refuse_other_tenant(parts: &Parts, caller: &Caller) -> Result<(), Problem> {
+    let believed = parts.headers.get(TENANT).map(|value| value.to_str().unwrap_or_default());
+    if believed.is_none_or(|slug| slug == caller.tenant_slug.as_str()) {
+        return Ok(());
+    }
+    let why = format!("you are signed in to the tenant `{}` by now; load the page again", caller.tenant_slug);
+    Err(Problem::new(Code::OtherTenant, why))
 }
 
 fn no_credentials() -> Problem {

@@ -77,6 +77,10 @@ pub fn icon_path(name: &str) -> Option<String> {
 }
 
 fn file(name: &str, keep: &'static str) -> Result<Response> {
+    // In a debug build the name is a path on the disk.
+    if name.contains("..") || name.contains('\\') {
+        return Err(missing());
+    }
     let EmbeddedFile { data, .. } = Files::get(name).ok_or_else(missing)?;
     let data = match data {
         Cow::Borrowed(bytes) => bytes.into_response(),

@@ -44,6 +44,7 @@ codes! {
     NotPermitted => "NOT_PERMITTED", 403, "The caller may not do this";
     ForeignHost => "FOREIGN_HOST", 403, "The request names a host or an origin that is not served here";
     CsrfRejected => "CSRF_REJECTED", 403, "The request did not come from the app's own pages";
+    OtherTenant => "OTHER_TENANT", 409, "The page shows another tenant than the one signed in to";
     NotFound => "NOT_FOUND", 404, "There is no such thing";
     ToolNotFound => "TOOL_NOT_FOUND", 404, "No tool of that name is in the catalogue";
     SessionNotFound => "SESSION_NOT_FOUND", 404, "There is no such session";

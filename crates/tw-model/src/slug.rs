@@ -45,8 +45,9 @@ pub enum SlugError {
 impl Slug {
     pub const LEN_MAX: usize = 128;
 
-    /// Words that stand where a slug could stand in a path.
-    pub const RESERVED: &[&str] = &["builtins", "new", "session", "import", "image-models"];
+    /// Words that stand where a slug could stand in a path, and the tools that the doors have of their own.
+    pub const RESERVED: &[&str] =
+        &["builtins", "new", "session", "import", "image-models", "get_run", "search_tools", "run_tool"];
 
     #[must_use]
     pub fn as_str(&self) -> &str {

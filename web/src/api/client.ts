@@ -6,7 +6,20 @@ import type { paths } from './schema'
 
 const client = createClient<paths>({ baseUrl: '/' })
 
+let shown: string | undefined
+
+/**
+ * Remembers which tenant this page shows. Every request says so, and the server refuses what would land in another
+ * because somebody switched in the next tab.
+ */
+export function showTenant(slug: string | undefined) {
+  shown = slug
+}
+
 client.use({
+  onRequest({ request }) {
+    if (shown) request.headers.set('x-toolwright-tenant', shown)
+  },
   async onResponse({ response }) {
     if (!response.ok) throw await Problem.of(response)
   },

@@ -1,6 +1,6 @@
 import { queryOptions, useSuspenseQuery } from '@tanstack/react-query'
 
-import { api, body } from './client'
+import { api, body, showTenant } from './client'
 import type { components } from './schema'
 
 export type Me = components['schemas']['Me']
@@ -8,7 +8,11 @@ export type Me = components['schemas']['Me']
 /** Who is signed in, and what they may do. */
 export const me = queryOptions({
   queryKey: ['me'],
-  queryFn: () => body(api.GET('/api/me')),
+  queryFn: async () => {
+    const me = await body(api.GET('/api/me'))
+    showTenant(me.tenant.slug)
+    return me
+  },
   staleTime: 60_000,
 })
 

@@ -3,7 +3,7 @@ import { Hammer } from 'lucide-react'
 import { type FormEvent, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 
-import { api, queryClient } from '~/api/client'
+import { api, queryClient, showTenant } from '~/api/client'
 import { Button } from '~/kit/button'
 import { Field, Input } from '~/kit/field'
 import { Fault } from '~/kit/states'
@@ -89,6 +89,7 @@ function useEnter(signIn: () => Promise<unknown>) {
     event.preventDefault()
     setBusy(true)
     setError(undefined)
+    showTenant(undefined)
     try {
       await signIn()
       queryClient.clear()

@@ -20,9 +20,13 @@ export default function AccountMenu() {
   const queries = useQueryClient()
   const navigate = useNavigate()
   const signOut = async () => {
-    await api.POST('/api/auth/logout')
-    queries.clear()
-    await navigate({ to: '/sign-in', search: {} })
+    try {
+      await api.POST('/api/auth/logout')
+      queries.clear()
+      await navigate({ to: '/sign-in', search: {} })
+    } catch (error) {
+      toast(error instanceof Error ? error.message : String(error), 'bad')
+    }
   }
   const switchTo = async (tenant: string) => {
     try {

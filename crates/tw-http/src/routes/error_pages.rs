@@ -22,6 +22,7 @@ const PAGES: &[(&str, &str)] = pages![
     "CANCELLED",
     "CONFLICT",
     "CSRF_REJECTED",
+    "OTHER_TENANT",
     "EXPIRED",
     "FOREIGN_HOST",
     "IDEMPOTENCY_IN_FLIGHT",

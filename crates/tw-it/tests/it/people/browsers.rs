@@ -80,6 +80,12 @@ on_both! {
             assert_eq!(admin.get("/api/audit?limit=1").await.json()["items"], entries, "{name} has left a trace");
         }
         assert!(80 <= asked);
+        // Nor may a page of ours that still shows the tenant before.
+        for (shown, status) in [("elsewhere", 409), ("", 409), ("acme", 201)] {
+            let request = browser.request(Method::POST, "/api/sessions").header("x-toolwright-tenant", shown);
+            let answer = send(request.json(&json!({})), None).await;
+            assert_eq!(answer.status, status, "{shown}: {}", answer.text);
+        }
         // The server's own pages may, and so may programs, whose key no browser sends by itself.
         for (header, value) in [("sec-fetch-site", "same-origin"), ("origin", scene.server.url.as_str())] {
             let request = browser.request(Method::POST, "/api/sessions").header(header, value).json(&json!({}));
