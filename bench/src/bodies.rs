@@ -2,15 +2,45 @@
 
 use serde_json::{Value, json};
 
-/// The body of a call of `add`: 29 bytes.
+/// The revision of MCP that is spoken: the one without a handshake.
+pub const MCP_VERSION: &str = "2026-07-28";
+
+/// The body of a run over REST.
 #[must_use]
-pub fn add() -> Vec<u8> {
-    json!({ "input": { "a": 1.5, "b": 2.25 } }).to_string().into_bytes()
+pub fn run(input: &Value) -> Vec<u8> {
+    json!({ "input": input }).to_string().into_bytes()
 }
 
-/// The body of a call of `order`: an input of 2 KB.
+/// The body of a call over MCP.
 #[must_use]
-pub fn order() -> Vec<u8> {
+pub fn tools_call(tool: &str, input: &Value) -> Vec<u8> {
+    mcp("tools/call", json!({ "name": tool, "arguments": input }))
+}
+
+/// The body that asks for the list of tools over MCP.
+#[must_use]
+pub fn tools_list() -> Vec<u8> {
+    mcp("tools/list", json!({}))
+}
+
+fn mcp(method: &str, mut params: Value) -> Vec<u8> {
+    params["_meta"] = json!({
+        "io.modelcontextprotocol/protocolVersion": MCP_VERSION,
+        "io.modelcontextprotocol/clientInfo": { "name": "tw-bench", "version": "1.0.0" },
+        "io.modelcontextprotocol/clientCapabilities": {},
+    });
+    json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params }).to_string().into_bytes()
+}
+
+/// The input of a call of `add`.
+#[must_use]
+pub fn add() -> Value {
+    json!({ "a": 1.5, "b": 2.25 })
+}
+
+/// The input of a call of `order`: 2 KB.
+#[must_use]
+pub fn order() -> Value {
     let address = |number: u32| json!({ "street": format!("{number} Harbour View Road"), "city": "Hamburg", "postcode": "20457", "country": "DE" });
     let line = |number: u32| {
         json!({
@@ -22,7 +52,7 @@ pub fn order() -> Vec<u8> {
         })
     };
     let lines: Vec<Value> = (0..9).map(line).collect();
-    let input = json!({
+    json!({
         "number": "AB-123456",
         "customer": {
             "name": "Ada Lovelace", "email": "ada@example.com", "billing": address(17), "shipping": address(4),
@@ -30,14 +60,14 @@ pub fn order() -> Vec<u8> {
         "lines": lines,
         "payment": { "method": "card", "last_four": "4242", "holder": "Ada Lovelace" },
         "note": "Please leave the parcel with the neighbours on the ground floor if nobody is at home.",
-    });
-    json!({ "input": input }).to_string().into_bytes()
+    })
 }
 
 #[cfg(test)]
 mod tests {
     #[test]
     fn order_has_two_kilobytes() {
-        assert!((1900..2200).contains(&super::order().len()), "{}", super::order().len());
+        let length = super::order().to_string().len();
+        assert!((1900..2200).contains(&length), "{length}");
     }
 }

@@ -9,3 +9,4 @@
 pub mod bodies;
 pub mod subject;
 mod tools;
+pub mod work;

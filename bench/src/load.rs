@@ -10,40 +10,82 @@ use std::{
 };
 
 use anyhow::{Context, Result, bail, ensure};
+use serde_json::Value;
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
     net::TcpStream,
     task::LocalSet,
 };
+use tw_bench::bodies::{self, MCP_VERSION};
 
 /// How long all of a load may take.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A request, ready to be sent.
-pub(crate) type Request = Arc<[u8]>;
+#[derive(Clone, Debug)]
+pub(crate) struct Request {
+    bytes: Arc<[u8]>,
+    /// What its answer has to be, byte for byte.
+    answer: Option<Arc<[u8]>>,
+}
+
+impl Request {
+    fn new(bytes: Vec<u8>) -> Self {
+        Self { bytes: bytes.into(), answer: None }
+    }
+
+    /// The same request, which from now on has to be answered like this.
+    pub(crate) fn answered(self, answer: &[u8]) -> Self {
+        Self { answer: Some(answer.into()), ..self }
+    }
+
+    fn check(&self, body: &[u8]) -> Result<()> {
+        let is_known = self.answer.as_deref().is_none_or(|answer| answer == body);
+        ensure!(is_known, "answered otherwise than before: {}", String::from_utf8_lossy(body));
+        Ok(())
+    }
+}
 
 /// The bytes of a request with a JSON body.
 pub(crate) fn post(path: &str, key: Option<&str>, body: &[u8]) -> Request {
-    with_body("POST", path, key, body)
+    with_body("POST", path, &credentials(key), body)
 }
 
 pub(crate) fn patch(path: &str, key: &str, body: &[u8]) -> Request {
-    with_body("PATCH", path, Some(key), body)
+    with_body("PATCH", path, &credentials(Some(key)), body)
 }
 
-fn with_body(method: &str, path: &str, key: Option<&str>, body: &[u8]) -> Request {
+/// A call of a tool over MCP.
+pub(crate) fn tools_call(tool: &str, key: Option<&str>, input: &Value) -> Request {
+    mcp(&format!("Mcp-Method: tools/call\r\nMcp-Name: {tool}\r\n"), key, &bodies::tools_call(tool, input))
+}
+
+/// The list of tools over MCP.
+pub(crate) fn tools_list(key: Option<&str>) -> Request {
+    mcp("Mcp-Method: tools/list\r\n", key, &bodies::tools_list())
+}
+
+fn mcp(routing: &str, key: Option<&str>, body: &[u8]) -> Request {
+    let headers = format!(
+        "Accept: application/json, text/event-stream\r\nMCP-Protocol-Version: {MCP_VERSION}\r\n{routing}{}",
+        credentials(key)
+    );
+    with_body("POST", "/mcp", &headers, body)
+}
+
+fn with_body(method: &str, path: &str, headers: &str, body: &[u8]) -> Request {
     let length = body.len();
     let mut bytes = format!(
-        "{method} {path} HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n{}Content-Length: {length}\r\n\r\n",
-        credentials(key)
+        "{method} {path} HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n{headers}Content-Length: {length}\r\n\r\n"
     )
     .into_bytes();
     bytes.extend_from_slice(body);
-    bytes.into()
+    Request::new(bytes)
 }
 
 pub(crate) fn get(path: &str, key: &str) -> Request {
-    format!("GET {path} HTTP/1.1\r\nHost: 127.0.0.1\r\n{}\r\n", credentials(Some(key))).into_bytes().into()
+    let head = format!("GET {path} HTTP/1.1\r\nHost: 127.0.0.1\r\n{}\r\n", credentials(Some(key)));
+    Request::new(head.into_bytes())
 }
 
 fn credentials(key: Option<&str>) -> String {
@@ -87,6 +129,12 @@ pub(crate) fn run(port: u16, requests: &[Request], connections: usize, calls: us
     load.join().map_err(|_| anyhow::anyhow!("the load panicked"))?
 }
 
+/// Sends one request and returns the body of its answer.
+pub(crate) fn ask(port: u16, request: &Request) -> Result<Vec<u8>> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    runtime.block_on(async { Ok(Client::connect(port).await?.call(request).await?.to_vec()) })
+}
+
 async fn all(port: u16, requests: Arc<[Request]>, connections: usize, calls: usize) -> Result<Took> {
     let mut clients = Vec::new();
     for _ in 0..connections {
@@ -99,9 +147,11 @@ async fn all(port: u16, requests: Arc<[Request]>, connections: usize, calls: usi
         tasks.push(tokio::task::spawn_local(async move {
             let mut latencies = Vec::new();
             for turn in (number..calls).step_by(connections) {
+                let request = &requests[turn % requests.len()];
                 let sent = Instant::now();
-                client.call(&requests[turn % requests.len()]).await?;
+                let body = client.call(request).await?;
                 latencies.push(u32::try_from(sent.elapsed().as_micros()).unwrap_or(u32::MAX));
+                request.check(body)?;
             }
             anyhow::Ok(latencies)
         }));
@@ -130,8 +180,8 @@ impl Client {
     }
 
     /// Sends a request and returns the body of its answer, which has to be a success.
-    pub(crate) async fn call(&mut self, request: &[u8]) -> Result<&[u8]> {
-        self.stream.write_all(request).await.context("send")?;
+    pub(crate) async fn call(&mut self, request: &Request) -> Result<&[u8]> {
+        self.stream.write_all(&request.bytes).await.context("send")?;
         self.buffer.clear();
         let (start, length) = loop {
             self.receive().await?;

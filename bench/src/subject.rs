@@ -87,9 +87,15 @@ async fn serve(args: Args) -> Result<()> {
         metrics_public: true,
         render_metrics: Arc::new(move || metrics.render()),
     };
-    let router = tw_http::router(engine.clone(), settings, axum::Router::new());
     let listener = TcpListener::bind("127.0.0.1:0").await.context("listen")?;
-    let ready = Ready { port: listener.local_addr()?.port(), key: first.map(|first| first.key) };
+    let port = listener.local_addr()?.port();
+    let mcp = tw_mcp::Settings {
+        base: format!("http://127.0.0.1:{port}"),
+        body_limit: settings.body_limit,
+        icon_path: tw_http::icon_path,
+    };
+    let router = tw_http::router(engine.clone(), settings, tw_mcp::router(engine.clone(), mcp));
+    let ready = Ready { port, key: first.map(|first| first.key) };
     let stop = CancellationToken::new();
     let http = tokio::spawn(tw_http::serve(listener, router, stop.clone()));
     writeln!(std::io::stdout(), "{}", serde_json::to_string(&ready)?)?;

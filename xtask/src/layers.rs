@@ -27,7 +27,7 @@ pub(crate) const LAYERS: &[(&str, &[&str])] = &[
     ("tw-server", &["tw-engine", "tw-http", "tw-mcp", "tw-model", "tw-schema", "tw-store", "tw-tools"]),
     ("tw-test", &["tw-model", "tw-store"]),
     ("tw-it", &["toolwright-sdk", "tw-server"]),
-    ("tw-bench", &["toolwright-sdk", "tw-engine", "tw-http", "tw-model", "tw-store", "tw-test", "tw-tools"]),
+    ("tw-bench", &["toolwright-sdk", "tw-engine", "tw-http", "tw-mcp", "tw-model", "tw-store", "tw-test", "tw-tools"]),
     ("xtask", &[]),
 ];
 

@@ -3,84 +3,41 @@
 use anyhow::Result;
 use tw_bench::bodies;
 
-use super::{Best, grouped};
+use super::{
+    Best, grouped,
+    sides::{CALLS, CONNECTIONS, FLOOR_CALLS, Side, compete},
+};
 use crate::{
-    Bench, Kind, ROUNDS,
-    load::{self, Request, Took},
-    process::{self, Server},
+    Bench, Kind, ROUNDS, load,
+    process::Server,
     serving,
     table::{Goal, Table},
 };
 
-const CONNECTIONS: usize = 16;
-const FLOOR_CALLS: usize = 32_000;
-const CALLS: usize = 12_000;
-
-/// A server and what is sent to it.
-struct Side {
-    server: Server,
-    request: Request,
-    calls: usize,
-    best: Best,
-    /// Of the database's own processes, where it has some.
-    database_us: f64,
-}
-
-impl Side {
-    fn new(server: Server, path: &str, body: &[u8], calls: usize) -> Self {
-        let request = load::post(path, server.key.as_deref(), body);
-        Self { server, request, calls, best: Best::NONE, database_us: f64::INFINITY }
-    }
-
-    fn run(&self, calls: usize) -> Result<Took> {
-        load::run(self.server.port, std::slice::from_ref(&self.request), CONNECTIONS, calls)
-    }
-
-    fn round(&mut self, database: Option<u32>) -> Result<()> {
-        let database_cpu = || database.map_or(Ok(0.0), process::cpu_of_children);
-        let (before, of_database) = (self.server.cpu()?, database_cpu()?);
-        let took = self.run(self.calls)?;
-        self.best.take(&took, self.server.cpu()? - before);
-        let database_us = (database_cpu()? - of_database) * 1e6 / took.calls() as f64;
-        self.database_us = self.database_us.min(database_us);
-        Ok(())
-    }
-}
-
 pub(crate) fn against_floor(bench: &Bench, table: &mut Table) -> Result<()> {
-    for (tool, body) in [("add", bodies::add()), ("order", bodies::order())] {
+    for (tool, input) in [("add", bodies::add()), ("order", bodies::order())] {
         let path = format!("/api/tools/{tool}/run");
-        let mut floor =
-            Side::new(Server::start::<&str>("floor", &[])?, "/echo", &body, bench.calls(FLOOR_CALLS));
+        let side = |server: Server, path: &str, calls: usize| {
+            let request = load::post(path, server.key.as_deref(), &bodies::run(&input));
+            Side::new(server, request, bench.calls(calls))
+        };
+        let mut floor = side(Server::start::<&str>("floor", &[])?, "/echo", FLOOR_CALLS);
         let mut ours = Vec::new();
         for kind in Kind::ALL {
             match bench.database(kind, &format!("calls_{tool}"))? {
                 Some(target) => {
                     let server = Server::start("subject", &serving(&target))?;
-                    ours.push((kind, Side::new(server, &path, &body, bench.calls(CALLS))));
+                    ours.push((kind, side(server, &path, CALLS)));
                 }
                 None => table.missing("P4", "there is no PostgreSQL here"),
             }
         }
-        for side in ours.iter().map(|(_, side)| side).chain([&floor]) {
-            side.run(side.calls / 8)?;
-        }
-        let cluster = bench.cluster.as_ref().and_then(tw_test::postgres::Cluster::pid);
-        for _ in 0..ROUNDS {
-            floor.round(None)?;
-            for (kind, side) in &mut ours {
-                side.round(cluster.filter(|_| *kind == Kind::Postgres))?;
-            }
-        }
+        compete(bench, &mut floor, &mut ours)?;
         for (kind, side) in &ours {
-            let mut words = side.best.words();
-            if *kind == Kind::Postgres {
-                words = format!("{words} (and {:.0} µs CPU in the database)", side.database_us);
-            }
             table.ratio(
                 "P4",
                 &format!("`{tool}` over REST on {}, CPU per call against a bare axum echo", kind.name()),
-                words,
+                side.words(*kind),
                 floor.best.words(),
                 side.best.cpu_us / floor.best.cpu_us,
                 Goal::AtMost { aim: 2.0, accept: 3.5 },
@@ -110,9 +67,8 @@ pub(crate) fn intent_before_effect(bench: &Bench, table: &mut Table) -> Result<(
         };
         let server = Server::start("subject", &serving(&target))?;
         let side = |tool: &str| {
-            let request =
-                load::post(&format!("/api/tools/{tool}/run"), server.key.as_deref(), &bodies::add());
-            (request, Best::NONE)
+            let path = format!("/api/tools/{tool}/run");
+            (load::post(&path, server.key.as_deref(), &bodies::run(&bodies::add())), Best::NONE)
         };
         let mut sides = [side("add"), side("add_write")];
         let calls = bench.calls(CALLS);

@@ -42,7 +42,7 @@ impl Side {
         let target = bench.database(Kind::Sqlite, name)?.context("SQLite is always there")?;
         let tenants = bench.runtime.block_on(async {
             let tenants = data::tenants(&target, tenants).await?;
-            write_tools(&target, tools).await?;
+            write_tools(&target, tools, 0).await?;
             anyhow::Ok(tenants)
         })?;
         let server = Server::start("subject", &serving(&target))?;
@@ -112,8 +112,9 @@ fn report(table: &mut Table, tenants: usize, tools: u32, few: &Side, many: &Side
     );
 }
 
-/// Writes so many published tools into every tenant, each with a schema of its own.
-async fn write_tools(target: &Target, count: u32) -> Result<()> {
+/// Writes so many published tools into every tenant, each with a schema of its own, and so many more that
+/// ask for a permission nobody has.
+pub(super) async fn write_tools(target: &Target, count: u32, hidden: u32) -> Result<()> {
     let Target::Sqlite { file } = target else { anyhow::bail!("only for SQLite") };
     let mut connection = floors::sqlite_for_loading(file).await?;
     let definition = "json_object('name', 'Tool number ' || n.i, 'description',
@@ -121,8 +122,11 @@ async fn write_tools(target: &Target, count: u32) -> Result<()> {
         'category', 'crowd', 'icon', 'users', 'permission_level', 'read', 'implementation_type', 'internal',
         'input_schema', json_object('type', 'object', 'required', json_array('text'), 'properties',
         json_object('text', json_object('type', 'string', 'maxLength', 1000 + n.i))))";
+    let definition = format!(
+        "iif(n.i < {count}, {definition}, json_set({definition}, '$.required_permission', 'crowd.hidden.use'))"
+    );
     let insert = format!(
-        "WITH RECURSIVE n (i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i + 1 < {count})
+        "WITH RECURSIVE n (i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i + 1 < {count} + {hidden})
          INSERT INTO tools (id, tenant_id, slug, slug_key, kind, is_active, status, tags, tenant_slugs, definition, version,
          live, live_version, published_us, revision, created_us, updated_us, created_by, changed_epoch)
          SELECT randomblob(16), t.id, 'crowd.tool' || n.i, 'crowd.tool' || n.i, 'tenant_custom', 1, 'published', '[]', '[]',

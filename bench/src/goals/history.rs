@@ -11,7 +11,7 @@ use crate::{
     Bench, Kind, data,
     data::{ACTOR, COMPLETED, STARTED},
     floors,
-    load::Client,
+    load::{self, Client, Request},
     process::Server,
     serving,
     table::{Goal, Table},
@@ -79,7 +79,7 @@ fn million(runs: u32) -> String {
     if runs == MANY { "1 million".to_owned() } else { runs.to_string() }
 }
 
-async fn timed(client: &mut Client, request: &[u8]) -> Result<f64> {
+async fn timed(client: &mut Client, request: &Request) -> Result<f64> {
     let sent = std::time::Instant::now();
     client.call(request).await?;
     Ok(sent.elapsed().as_secs_f64() * 1e6)
@@ -109,8 +109,8 @@ impl Side {
         Client::connect(self.server.port).await
     }
 
-    fn get(&self, path: &str) -> crate::load::Request {
-        crate::load::get(path, &self.key)
+    fn get(&self, path: &str) -> Request {
+        load::get(path, &self.key)
     }
 
     /// The pages to read. Each has 50 items, whatever the length of the history.

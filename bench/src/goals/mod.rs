@@ -4,6 +4,8 @@ mod calls;
 mod catalogue;
 mod history;
 mod log;
+mod mcp;
+mod sides;
 mod start;
 
 use anyhow::Result;
@@ -14,9 +16,13 @@ type Measure = fn(&Bench, &mut Table) -> Result<()>;
 
 /// Every goal that can be measured today, by its name.
 pub(crate) const ALL: &[(&str, Measure)] = &[
+    ("P1", mcp::add),
+    ("P2", mcp::order),
+    ("P3", mcp::buffered),
     ("P4", calls::against_floor),
     ("P6", log::against_floor),
     ("P7", calls::intent_before_effect),
+    ("P8", mcp::list),
     ("P9", catalogue::flat),
     ("P10", start::against_floor),
     ("P12", history::flat),

@@ -1,10 +1,11 @@
 //! P10: how soon a server answers its first governed call, and what it takes while it does nothing.
 //!
-//! Against the bare axum server; the bare rmcp server joins it together with the MCP door.
+//! Against the library's own MCP server; both are called over MCP.
 
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, ensure};
+use serde_json::Value;
 use tw_bench::bodies;
 
 use crate::{
@@ -32,17 +33,17 @@ pub(crate) fn against_floor(bench: &Bench, table: &mut Table) -> Result<()> {
         let began = Instant::now();
         let server = Server::start("subject", &serving(&target))?;
         let key = server.key()?.to_owned();
-        answer(&server, "/api/tools/add/run", Some(&key))?;
+        answer(&server, Some(&key))?;
         fresh = fresh.min(began.elapsed().as_secs_f64() * 1e3);
         drop(server);
-        ours.better(&first("subject", &serving(&target), "/api/tools/add/run", Some(&key))?);
-        floor.better(&first::<String>("floor", &[], "/echo", None)?);
+        ours.better(&first("subject", &serving(&target), Some(&key))?);
+        floor.better(&first::<String>("floor", &[], None)?);
     }
     let ms = |ms: f64| format!("{ms:.1} ms");
     let mib = |kib: f64| format!("{:.1} MiB", kib / 1024.0);
     table.ratio(
         "P10",
-        "start to first governed call on SQLite, against the bare axum server",
+        "start to first governed call on SQLite, against a bare rmcp server",
         format!("{} ({} with a new database)", ms(ours.ms), ms(fresh)),
         ms(floor.ms),
         ours.ms / floor.ms,
@@ -50,7 +51,7 @@ pub(crate) fn against_floor(bench: &Bench, table: &mut Table) -> Result<()> {
     );
     table.ratio(
         "P10",
-        "memory after the first call, idle, against the bare axum server",
+        "memory after the first call, idle, against a bare rmcp server",
         mib(ours.memory),
         mib(floor.memory),
         ours.memory / floor.memory,
@@ -66,21 +67,19 @@ impl First {
     }
 }
 
-fn first<S: AsRef<std::ffi::OsStr>>(
-    program: &str,
-    args: &[S],
-    path: &str,
-    key: Option<&str>,
-) -> Result<First> {
+fn first<S: AsRef<std::ffi::OsStr>>(program: &str, args: &[S], key: Option<&str>) -> Result<First> {
     let began = Instant::now();
     let server = Server::start(program, args)?;
-    answer(&server, path, key)?;
+    answer(&server, key)?;
     let ms = began.elapsed().as_secs_f64() * 1e3;
     // What a start allocates for a moment is given back soon, if at all.
     std::thread::sleep(Duration::from_millis(300));
     Ok(First { ms, memory: server.memory()? })
 }
 
-fn answer(server: &Server, path: &str, key: Option<&str>) -> Result<()> {
-    load::run(server.port, &[load::post(path, key, &bodies::add())], 1, 1).map(drop)
+fn answer(server: &Server, key: Option<&str>) -> Result<()> {
+    let body = load::ask(server.port, &load::tools_call("add", key, &bodies::add()))?;
+    let answer: Value = serde_json::from_slice(&body)?;
+    ensure!(answer["result"]["structuredContent"]["sum"] == 3.75, "`add` is answered with {answer}");
+    Ok(())
 }

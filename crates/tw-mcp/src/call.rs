@@ -14,39 +14,53 @@ use crate::{
     Door,
     era::Era,
     listing::GET_RUN,
-    rpc::{Fault, INTERNAL_ERROR, INVALID_PARAMS, UNAUTHENTICATED, check_case},
+    rpc::{Fault, INTERNAL_ERROR, INVALID_PARAMS, Params, UNAUTHENTICATED},
 };
 
 /// How long a call waits for a person before it is answered as pending. Clients give up after half a minute
 /// or a minute, and then nobody has the run's id.
 const WAIT_FOR_PERSON: Duration = Duration::from_secs(10);
 
+/// What a client wants to call, and with what.
+#[derive(Debug)]
+pub(crate) struct Wanted {
+    name: String,
+    /// As they came.
+    arguments: Box<RawValue>,
+}
+
+impl Wanted {
+    pub(crate) fn read(params: &Params<'_>) -> Result<Self, Fault> {
+        params.check_case(&["name", "arguments", "_meta"])?;
+        let name = params.get("name").and_then(Value::as_str);
+        let name = name.ok_or_else(|| Fault::new(INVALID_PARAMS, "`name` is a text and is needed"))?;
+        let given = params.arguments.filter(|arguments| arguments.get() != "null");
+        let arguments = given.map_or_else(
+            || RawValue::from_string("{}".to_owned()).expect("an empty object is JSON"),
+            ToOwned::to_owned,
+        );
+        Ok(Self { name: name.to_owned(), arguments })
+    }
+}
+
 impl Door {
     /// Calls a tool and writes the result. A tool that failed is a result, not a fault.
     pub(crate) async fn call(
         &self,
         permit: &Permit<RunTools>,
-        params: &Value,
+        wanted: Wanted,
         era: Era,
         unwanted: CancellationToken,
     ) -> Result<String, Fault> {
-        check_case(params, &["name", "arguments", "_meta"])?;
-        let name = params.get("name").and_then(Value::as_str);
-        let name = name.ok_or_else(|| Fault::new(INVALID_PARAMS, "`name` is a text and is needed"))?;
-        let arguments = match params.get("arguments") {
-            None | Some(Value::Null) => json!({}),
-            Some(arguments) => arguments.clone(),
-        };
+        let Wanted { name, arguments } = wanted;
         if name == GET_RUN {
             return self.get_run(permit, &arguments, era).await;
         }
-        let input = serde_json::value::to_raw_value(&arguments)
-            .map_err(|error| Fault::new(INVALID_PARAMS, error.to_string()))?;
         let request = CallRequest {
-            tool: name.to_owned(),
-            input,
+            tool: name.clone(),
+            input: arguments,
             session: None,
-            wait: self.patience(permit, name).await,
+            wait: self.patience(permit, &name).await,
             version: None,
             unsaved: None,
             mode: Mode::Production,
@@ -55,7 +69,7 @@ impl Door {
         };
         match self.engine.call(permit, request).await {
             Ok(answer) => Ok(self.told(answer, era)),
-            Err(error) => refused(error, name, era),
+            Err(error) => refused(error, &name, era),
         }
     }
 
@@ -65,7 +79,13 @@ impl Door {
         asks.then_some(WAIT_FOR_PERSON)
     }
 
-    async fn get_run(&self, permit: &Permit<RunTools>, arguments: &Value, era: Era) -> Result<String, Fault> {
+    async fn get_run(
+        &self,
+        permit: &Permit<RunTools>,
+        arguments: &RawValue,
+        era: Era,
+    ) -> Result<String, Fault> {
+        let arguments: Value = serde_json::from_str(arguments.get()).unwrap_or_default();
         let id = arguments.get("run_id").and_then(Value::as_str).and_then(|id| id.parse::<RunId>().ok());
         let Some(id) = id else {
             return Ok(failed("`run_id` is the id of a run, as a pending answer names it", era));
@@ -156,17 +176,21 @@ fn failed(message: &str, era: Era) -> String {
 }
 
 fn text(message: &str, is_error: bool, era: Era) -> String {
-    let content = json!(message);
+    let content = quoted(message);
     format!(r#"{{"content":[{{"type":"text","text":{content}}}],"isError":{is_error}{}}}"#, ending(era))
 }
 
 /// A result with the JSON as it is, and the same as text.
 fn structured(json: &str, is_error: bool, era: Era) -> String {
-    let content = json!(json);
+    let content = quoted(json);
     format!(
         r#"{{"content":[{{"type":"text","text":{content}}}],"structuredContent":{json},"isError":{is_error}{}}}"#,
         ending(era)
     )
+}
+
+fn quoted(text: &str) -> String {
+    serde_json::to_string(text).expect("a text can be written as JSON")
 }
 
 fn ending(era: Era) -> &'static str {

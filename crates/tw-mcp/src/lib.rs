@@ -42,7 +42,7 @@ const LISTS_MAX: u64 = 1_000;
 pub(crate) struct Door {
     pub(crate) engine: Engine,
     pub(crate) settings: Arc<Settings>,
-    /// The `tools` of a list as bytes, by whom it is for and in which era.
+    /// The result of `tools/list` as bytes, by whom it is for and in which era.
     pub(crate) lists: moka::future::Cache<(ToolsetKey, bool), Bytes>,
     pub(crate) calls: Calls,
 }

@@ -12,10 +12,13 @@ use crate::{Door, era::Era};
 
 /// The tool by which a client collects what it could not wait for.
 pub(crate) const GET_RUN: &str = "get_run";
+/// How long a client may use a list without asking again. Changes are rare, and a call of a tool that is
+/// gone is told so.
+const TTL_MS: u64 = 5_000;
 
 impl Door {
-    /// The `tools` of this caller, written once per toolset and not per request.
-    pub(crate) async fn tools(&self, permit: &Permit<RunTools>, era: Era) -> Result<Bytes> {
+    /// The list of this caller's tools, written once per toolset and not per request.
+    pub(crate) async fn listed(&self, permit: &Permit<RunTools>, era: Era) -> Result<Bytes> {
         let key = (self.engine.toolset_key(permit.caller()), era == Era::Present);
         if let Some(ready) = self.lists.get(&key).await {
             return Ok(ready);
@@ -27,7 +30,13 @@ impl Door {
             .map(|tool| self.entry(tool, era))
             .collect();
         listed.push(get_run());
-        let bytes = Bytes::from(serde_json::to_vec(&listed).expect("a list of tools is plain JSON"));
+        let mut result = json!({ "tools": listed });
+        if era == Era::Present {
+            result["resultType"] = json!("complete");
+            result["ttlMs"] = json!(TTL_MS);
+            result["cacheScope"] = json!("private");
+        }
+        let bytes = Bytes::from(serde_json::to_vec(&result).expect("a list of tools is plain JSON"));
         self.lists.insert(key, bytes.clone()).await;
         Ok(bytes)
     }

@@ -21,19 +21,17 @@ use tw_model::{Caller, Channel};
 
 use crate::{
     Door,
+    call::Wanted,
     era::{EARLIER, Era, PRESENT},
     rpc::{
-        Fault, INTERNAL_ERROR, INVALID_REQUEST, METHOD_NOT_FOUND, Message, PARSE_ERROR, UNAUTHENTICATED,
-        respond, result,
+        Fault, INTERNAL_ERROR, INVALID_REQUEST, METHOD_NOT_FOUND, Message, PARSE_ERROR, Params,
+        UNAUTHENTICATED, respond, respond_kept, result,
     },
 };
 
 /// After this long a call is answered as a stream, whose heartbeat tells the client that it goes on.
 const PLAIN_FOR: Duration = Duration::from_secs(3);
 const HEARTBEAT: Duration = Duration::from_secs(5);
-/// How long a client may use a list without asking again. Changes are rare, and a call of a tool that is
-/// gone is told so.
-const LIST_TTL_MS: u64 = 5_000;
 
 pub(crate) async fn only_post() -> Response {
     let body = "this server keeps no session and no stream: send each request by POST";
@@ -94,12 +92,15 @@ impl Door {
             ("initialize", _) => Ok(initialized(&message.params).to_string()),
             ("server/discover", Era::Present) => Ok(discovered().to_string()),
             ("ping", Era::Earlier) => Ok("{}".to_owned()),
-            ("tools/list", _) => self.list(caller, era).await,
-            ("tools/call", _) => match Permit::<RunTools>::check(caller) {
-                Ok(permit) => {
-                    return self.call_or_stream(permit, message.params.clone(), id, era, may_stream).await;
+            ("tools/list", _) => match self.list(caller, era).await {
+                Ok(listed) => return respond_kept(id, listed),
+                Err(fault) => Err(fault),
+            },
+            ("tools/call", _) => match wanted(caller, message) {
+                Ok((permit, wanted)) => {
+                    return self.call_or_stream(permit, wanted, id, era, may_stream).await;
                 }
-                Err(error) => Err(forbidden(&error)),
+                Err(fault) => Err(fault),
             },
             (method, _) => {
                 let status = if era == Era::Present { StatusCode::NOT_FOUND } else { StatusCode::OK };
@@ -113,21 +114,14 @@ impl Door {
         }
     }
 
-    async fn list(&self, caller: Caller, era: Era) -> Result<String, Fault> {
+    async fn list(&self, caller: Caller, era: Era) -> Result<Bytes, Fault> {
         let permit = Permit::<RunTools>::check(caller).map_err(|error| forbidden(&error))?;
-        let tools = self.tools(&permit, era).await.map_err(|error| {
+        self.listed(&permit, era).await.map_err(|error| {
             tracing::warn!(error = &error as &dyn std::error::Error, "a list over MCP failed");
             Fault {
                 status: StatusCode::SERVICE_UNAVAILABLE,
                 ..Fault::new(INTERNAL_ERROR, format!("{}: {error}", error.code().as_str()))
             }
-        })?;
-        let tools = std::str::from_utf8(&tools).expect("JSON that was written here is text");
-        Ok(match era {
-            Era::Present => format!(
-                r#"{{"tools":{tools},"resultType":"complete","ttlMs":{LIST_TTL_MS},"cacheScope":"private"}}"#
-            ),
-            Era::Earlier => format!(r#"{{"tools":{tools}}}"#),
         })
     }
 
@@ -136,7 +130,7 @@ impl Door {
     async fn call_or_stream(
         &self,
         permit: Permit<RunTools>,
-        params: Value,
+        wanted: Wanted,
         id: &RawValue,
         era: Era,
         may_stream: bool,
@@ -145,7 +139,7 @@ impl Door {
         let entered = self.calls.enter(permit.caller().key, id);
         let mut call = Box::pin(async move {
             let hung_up = (era == Era::Present).then(|| entered.unwanted().drop_guard());
-            let called = door.call(&permit, &params, era, entered.unwanted()).await;
+            let called = door.call(&permit, wanted, era, entered.unwanted()).await;
             // Whatever goes on from here was answered so.
             hung_up.map(DropGuard::disarm);
             match called {
@@ -228,10 +222,13 @@ fn read_message(bytes: &[u8]) -> Result<Message<'_>, Fault> {
     if message.id.as_ref().is_some_and(|id| !is_id(id)) {
         return Err(Fault::bad_request(INVALID_REQUEST, "`id` is a text or a number"));
     }
-    if !matches!(message.params, Value::Null | Value::Object(_)) {
-        return Err(Fault::bad_request(INVALID_REQUEST, "`params` is an object"));
-    }
     Ok(message)
+}
+
+/// Who calls what, once both are known to be in order.
+fn wanted(caller: Caller, message: &Message<'_>) -> Result<(Permit<RunTools>, Wanted), Fault> {
+    let permit = Permit::<RunTools>::check(caller).map_err(|error| forbidden(&error))?;
+    Ok((permit, Wanted::read(&message.params)?))
 }
 
 fn accepts_stream(headers: &HeaderMap) -> bool {
@@ -273,7 +270,7 @@ const INSTRUCTIONS: &str = "Every call is checked and recorded. A call that a pe
                             status needs_approval, a run_id and a link for that person; collect its result with get_run.";
 
 /// The handshake of earlier revisions. Nothing of it is kept.
-fn initialized(params: &Value) -> Value {
+fn initialized(params: &Params<'_>) -> Value {
     let wanted = params.get("protocolVersion").and_then(Value::as_str).unwrap_or_default();
     let version = EARLIER.iter().find(|version| **version == wanted).unwrap_or(&EARLIER[0]);
     json!({

@@ -1,10 +1,19 @@
 //! JSON-RPC 2.0, as far as MCP over HTTP uses it.
 
-use axum::response::{IntoResponse, Response};
+use std::{convert::Infallible, fmt};
+
+use axum::{
+    body::Body,
+    response::{IntoResponse, Response},
+};
 use bytes::Bytes;
+use futures::stream;
 use http::{StatusCode, header};
-use serde::Deserialize;
-use serde_json::{Value, json, value::RawValue};
+use serde::{
+    Deserialize, Deserializer,
+    de::{MapAccess, Visitor},
+};
+use serde_json::{Map, Value, json, value::RawValue};
 
 pub(crate) const PARSE_ERROR: i32 = -32700;
 pub(crate) const INVALID_REQUEST: i32 = -32600;
@@ -25,8 +34,66 @@ pub(crate) struct Message<'a> {
     #[serde(borrow, default)]
     pub(crate) id: Option<&'a RawValue>,
     pub(crate) method: String,
-    #[serde(default)]
-    pub(crate) params: Value,
+    #[serde(borrow, default)]
+    pub(crate) params: Params<'a>,
+}
+
+/// The members of `params`. The arguments of a call stay as they came: they may be large, and the engine
+/// reads them itself.
+#[derive(Debug, Default)]
+pub(crate) struct Params<'a> {
+    pub(crate) arguments: Option<&'a RawValue>,
+    others: Map<String, Value>,
+}
+
+impl Params<'_> {
+    /// A member other than the arguments.
+    pub(crate) fn get(&self, name: &str) -> Option<&Value> {
+        self.others.get(name)
+    }
+
+    /// Refuses members whose name is a known one in another case: who reads strictly and who does not would
+    /// see two different requests.
+    pub(crate) fn check_case(&self, known: &[&str]) -> Result<(), Fault> {
+        for key in self.others.keys() {
+            if let Some(meant) = known.iter().find(|known| known.eq_ignore_ascii_case(key) && *known != key) {
+                return Err(Fault::new(INVALID_PARAMS, format!("`{key}` is written `{meant}`")));
+            }
+        }
+        Ok(())
+    }
+}
+
+impl<'de: 'a, 'a> Deserialize<'de> for Params<'a> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Members;
+
+        impl<'de> Visitor<'de> for Members {
+            type Value = Params<'de>;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("`params` as an object")
+            }
+
+            fn visit_unit<E>(self) -> Result<Self::Value, E> {
+                Ok(Params::default())
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+                let mut params = Params::default();
+                while let Some(key) = map.next_key::<String>()? {
+                    if key == "arguments" {
+                        params.arguments = Some(map.next_value()?);
+                    } else {
+                        params.others.insert(key, map.next_value()?);
+                    }
+                }
+                Ok(params)
+            }
+        }
+
+        deserializer.deserialize_any(Members)
+    }
 }
 
 /// A fault of the protocol, not of a tool.
@@ -73,18 +140,16 @@ pub(crate) fn result(id: &RawValue, result: &str) -> Bytes {
     body.into()
 }
 
-pub(crate) fn respond(status: StatusCode, body: Bytes) -> Response {
-    (status, [(header::CONTENT_TYPE, "application/json")], body).into_response()
+/// A result that is kept ready: sent from where it is kept, and not copied, because it may be large.
+pub(crate) fn respond_kept(id: &RawValue, result: Bytes) -> Response {
+    let head = format!(r#"{{"jsonrpc":"2.0","id":{},"result":"#, id.get());
+    let pieces = [head.into(), result, Bytes::from_static(b"}")];
+    let length: usize = pieces.iter().map(Bytes::len).sum();
+    let headers =
+        [(header::CONTENT_TYPE, "application/json".to_owned()), (header::CONTENT_LENGTH, length.to_string())];
+    (headers, Body::from_stream(stream::iter(pieces.map(Ok::<_, Infallible>)))).into_response()
 }
 
-/// Refuses members whose name is a known one in another case: who reads strictly and who does not would
-/// see two different requests.
-pub(crate) fn check_case(members: &Value, known: &[&str]) -> Result<(), Fault> {
-    let keys = members.as_object().into_iter().flat_map(|members| members.keys());
-    for key in keys {
-        if let Some(meant) = known.iter().find(|known| known.eq_ignore_ascii_case(key) && *known != key) {
-            return Err(Fault::new(INVALID_PARAMS, format!("`{key}` is written `{meant}`")));
-        }
-    }
-    Ok(())
+pub(crate) fn respond(status: StatusCode, body: Bytes) -> Response {
+    (status, [(header::CONTENT_TYPE, "application/json")], body).into_response()
 }
