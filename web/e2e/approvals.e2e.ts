@@ -106,7 +106,7 @@ test('two people on the same approval both end in the truth', async () => {
   await outcome(first, 'You denied this')
 
   await outcome(second, 'Denied by')
-  await second.getByText('not today').waitFor()
+  await second.getByText('not today').first().waitFor()
   const unsent = second.getByRole('region', { name: 'What you had typed was not sent' })
   expect(await unsent.textContent()).toContain('"amount": 9')
   expect(await second.getByRole('button', { name: 'Approve' }).count()).toBe(0)
@@ -127,7 +127,7 @@ test('whoever decides second is told how it ended', async () => {
   await refused
   await page.unroute(`**/api/approvals/${approval_id}`)
   await page.getByText('This was settled before your decision arrived').waitFor({ timeout: 20_000 })
-  await page.getByText('too late').waitFor()
+  await page.getByText('too late').first().waitFor()
 })
 
 test('what is destructive is asked twice', async () => {

@@ -16,6 +16,17 @@ const route = getRouteApi('/inside/approvals')
 
 export default function ApprovalsPage() {
   const { t } = useTranslation('approvals')
+  if (useMay('approvals.tenant.read')) return <Inbox />
+  return (
+    <div className="grid gap-5">
+      <h1 className="text-xl font-semibold">{t('title')}</h1>
+      <Empty title={t('not_yours')} />
+    </div>
+  )
+}
+
+function Inbox() {
+  const { t } = useTranslation('approvals')
   const { status = 'pending' } = route.useSearch()
   const decides = useMay('approvals.tenant.decide')
   const list = useInfiniteQuery(approvalsBy(status))

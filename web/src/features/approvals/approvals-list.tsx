@@ -7,6 +7,7 @@ import { ActorName, actorOf, useNaming } from '~/features/runs/people'
 import { LevelBadge } from '~/features/tools/library-badges'
 import { useKept } from '~/kit/kept'
 import { Moment } from '~/kit/time'
+import { plain } from '~/kit/plain'
 import { DecideDialog } from './decide-dialog'
 import { type Approval, type Decision, useDecide } from './approval-queries'
 import { ApprovalStatus, Expiry, useReason, verbOf } from './words'
@@ -54,7 +55,7 @@ function ApprovalCard({ approval }: { approval: Approval }) {
         {!isPending && <ApprovalStatus status={approval.status} />}
       </div>
       <p className="line-clamp-2 font-mono text-xs break-all text-muted">
-        {JSON.stringify(approval.input).slice(0, 400)}
+        {plain(JSON.stringify(approval.input).slice(0, 400))}
       </p>
       <div className="flex flex-wrap gap-x-4 gap-y-1 text-xs text-muted">
         <span>

@@ -1,6 +1,7 @@
 import { useTranslation } from 'react-i18next'
 
 import type { Change } from './diff'
+import { plain } from '~/kit/plain'
 
 /** What was and what will be, place by place. */
 export function ChangesTable({ changes }: { changes: Change[] }) {
@@ -44,5 +45,5 @@ export function ChangesTable({ changes }: { changes: Change[] }) {
 function Value({ value }: { value: unknown }) {
   const { t } = useTranslation('approvals')
   if (value === undefined) return <span className="font-sans italic">{t('change.nothing')}</span>
-  return JSON.stringify(value)
+  return plain(JSON.stringify(value))
 }

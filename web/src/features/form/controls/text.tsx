@@ -4,6 +4,7 @@ import { useTranslation } from 'react-i18next'
 
 import { Button } from '~/kit/button'
 import { Input, Textarea } from '~/kit/field'
+import { plain } from '~/kit/plain'
 import { list, text } from '../schema/json'
 import { aria, type ControlProps, shown } from './props'
 
@@ -19,7 +20,7 @@ export function TextControl(props: ControlProps) {
       <Input
         id={id}
         type={phone ? 'tel' : (TYPES[text(schema.format) ?? ''] ?? 'text')}
-        value={shown(value)}
+        value={readOnly ? plain(shown(value)) : shown(value)}
         readOnly={readOnly}
         placeholder={look.placeholder ?? example(examples)}
         list={listId}
@@ -49,7 +50,7 @@ export function TextareaControl(props: ControlProps) {
     <Textarea
       id={id}
       rows={look.rows ?? 4}
-      value={shown(value)}
+      value={readOnly ? plain(shown(value)) : shown(value)}
       readOnly={readOnly}
       placeholder={look.placeholder ?? text(list(schema.examples)[0])}
       spellCheck={code ? false : undefined}
