@@ -15,14 +15,15 @@ use tw_model::{Actor, Caller, Definition, Switches, Timestamp, ToolId, ToolStatu
 use tw_store::{By, Changed, Claim, Left, NewAudit, Note, Override, StoredTool};
 
 pub use self::history::{Compared, History, UsedBy};
+pub(super) use self::read::{faultless, members};
 use self::{
     draft::Sent,
     edit::{Edit, audited, content_hash, go_live, is_as_read},
     names::{is_free, is_invisible, names_are_free, shares_a_name, taken},
     overrides::{layer_body, read_layer},
     read::{
-        New, VERSION_FIRST, as_text, checked, faultless, members, off_the_runtime, parse, read_new,
-        read_slug, read_version, with_change,
+        New, VERSION_FIRST, as_text, checked, off_the_runtime, parse, read_new, read_slug, read_version,
+        with_change,
     },
 };
 use super::tools::{Listed, find};
