@@ -28,7 +28,7 @@ use crate::{
 };
 
 /// The mark of what was read, out of `If-Match`.
-fn mark(headers: &HeaderMap) -> Result<Option<String>> {
+pub(super) fn mark(headers: &HeaderMap) -> Result<Option<String>> {
     let mut values = headers.get_all(header::IF_MATCH).iter();
     let Some(value) = values.next() else { return Ok(None) };
     if values.next().is_some() {
@@ -39,7 +39,7 @@ fn mark(headers: &HeaderMap) -> Result<Option<String>> {
         Ok(etag) => {
             let mark = etag.strip_prefix("W/").unwrap_or(etag);
             let mark = mark.strip_prefix('"').and_then(|mark| mark.strip_suffix('"'));
-            // What is no ETag of ours names no state of a tool.
+            // What is no ETag of ours names no state of anything.
             Ok(Some(mark.unwrap_or(etag).to_owned()))
         }
         Err(_) => Err(Problem::new(Code::BadRequest, "`If-Match` is not readable")),
@@ -317,7 +317,7 @@ impl From<ToolVersion> for VersionItem {
     }
 }
 
-fn author(actor: &str) -> Value {
+pub(super) fn author(actor: &str) -> Value {
     serde_json::from_str(actor).unwrap_or_else(|_| Value::String(actor.to_owned()))
 }
 
@@ -449,11 +449,11 @@ pub(crate) async fn compare(
     Ok(axum::Json(ComparisonView { from: compared.from, to: compared.to, comparison: compared.comparison }))
 }
 
-/// What uses a tool.
+/// What uses a tool or a credential.
 #[derive(Debug, Serialize, utoipa::ToSchema)]
 pub(crate) struct Users {
     #[schema(value_type = Vec<Object>)]
-    items: Vec<UsedBy>,
+    pub(super) items: Vec<UsedBy>,
 }
 
 /// What uses a tool, and would not work without it.

@@ -48,6 +48,7 @@ const PAGES: &[(&str, &str)] = pages![
     "TOOL_FAILED",
     "TOOL_NOT_FOUND",
     "TOOL_NOT_PUBLISHED",
+    "CREDENTIAL_MISSING",
     "TOOL_PANICKED",
     "UNAUTHENTICATED",
     "UNAVAILABLE",
