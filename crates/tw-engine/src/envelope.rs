@@ -9,7 +9,7 @@ use chacha20poly1305::{
     KeyInit, XChaCha20Poly1305, XNonce,
     aead::{Aead, Payload},
 };
-use tw_model::{CredentialId, TenantId};
+use tw_model::{CredentialId, TenantId, ToolId};
 use tw_store::Sealed;
 use zeroize::Zeroizing;
 
@@ -89,15 +89,80 @@ impl Wrapping {
         Some(encrypt(&next.key, &place.bytes(Layer::DataKey), &*data_key))
     }
 
+    /// A new key for a tenant, wrapped.
+    pub(crate) fn new_tenant_key(&self, tenant: TenantId) -> Vec<u8> {
+        let key = Zeroizing::new(secrets::random::<32>());
+        encrypt(&self.key, &tenant_key_of(tenant), &*key)
+    }
+
+    pub(crate) fn tenant_key(&self, tenant: TenantId, wrapped: &[u8]) -> Option<TenantKey> {
+        let bytes = decrypt(&self.key, &tenant_key_of(tenant), wrapped)?;
+        let key: &[u8; 32] = bytes.as_slice().try_into().ok()?;
+        Some(TenantKey {
+            tenant,
+            secrets: Zeroizing::new(blake3::derive_key("toolwright 2026 tool secrets", key)),
+            nonces: Zeroizing::new(blake3::derive_key("toolwright 2026 tool secret nonces", key)),
+        })
+    }
+
+    pub(crate) fn rewrap_tenant_key(&self, tenant: TenantId, wrapped: &[u8], next: &Self) -> Option<Vec<u8>> {
+        let key = decrypt(&self.key, &tenant_key_of(tenant), wrapped)?;
+        Some(encrypt(&next.key, &tenant_key_of(tenant), &key))
+    }
+
     fn data_key(&self, place: Place, sealed: &Sealed) -> Option<Zeroizing<[u8; 32]>> {
         let bytes = decrypt(&self.key, &place.bytes(Layer::DataKey), &sealed.wrapped_key)?;
         Some(Zeroizing::new(bytes.as_slice().try_into().ok()?))
     }
 }
 
-/// The nonce, then what it was used for.
+fn tenant_key_of(tenant: TenantId) -> Vec<u8> {
+    [b"toolwright tenant key 1\0", &tenant.uuid().as_bytes()[..]].concat()
+}
+
+/// The key of a tenant, for the secrets that its tools hold themselves.
+///
+/// The same secret in the same tool looks the same whenever it is sealed: a definition that was not changed must
+/// keep the name of its content. The nonce is made of the secret for that, so it never serves two of them.
+pub(crate) struct TenantKey {
+    tenant: TenantId,
+    secrets: Zeroizing<[u8; 32]>,
+    nonces: Zeroizing<[u8; 32]>,
+}
+
+impl fmt::Debug for TenantKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("TenantKey").field("tenant", &self.tenant).finish_non_exhaustive()
+    }
+}
+
+impl TenantKey {
+    pub(crate) fn seal(&self, tool: ToolId, secret: &[u8]) -> Vec<u8> {
+        let place = self.place(tool);
+        let mut hasher = blake3::Hasher::new_keyed(&self.nonces);
+        // The place has one length, so where it ends and the secret begins is no question.
+        hasher.update(&place).update(secret);
+        let mut nonce = [0; NONCE];
+        hasher.finalize_xof().fill(&mut nonce);
+        encrypt_with(nonce, &self.secrets, &place, secret)
+    }
+
+    pub(crate) fn open(&self, tool: ToolId, sealed: &[u8]) -> Option<Zeroizing<Vec<u8>>> {
+        decrypt(&self.secrets, &self.place(tool), sealed)
+    }
+
+    fn place(&self, tool: ToolId) -> Vec<u8> {
+        let name = b"toolwright tool secret 1\0";
+        [&name[..], self.tenant.uuid().as_bytes(), tool.uuid().as_bytes()].concat()
+    }
+}
+
 fn encrypt(key: &[u8; 32], bound_to: &[u8], secret: &[u8]) -> Vec<u8> {
-    let nonce: [u8; NONCE] = secrets::random();
+    encrypt_with(secrets::random(), key, bound_to, secret)
+}
+
+/// The nonce, then what it was used for.
+fn encrypt_with(nonce: [u8; NONCE], key: &[u8; 32], bound_to: &[u8], secret: &[u8]) -> Vec<u8> {
     let payload = Payload { msg: secret, aad: bound_to };
     let sealed = XChaCha20Poly1305::new(key.into())
         .encrypt(&XNonce::from(nonce), payload)
@@ -174,6 +239,27 @@ mod tests {
         assert_eq!(new.open(place, &moved).unwrap().as_slice(), b"hunter2");
         assert!(old.open(place, &moved).is_none());
         assert!(new.rewrap(place, &sealed, &old).is_none(), "the old one is not under the new key");
+    }
+
+    #[test]
+    fn secret_of_a_tool_looks_the_same_in_that_tool_and_in_no_other() {
+        let wrapping = Wrapping::of(&MasterKey::generate());
+        let (tenant, tool, other) = (TenantId::new(), ToolId::new(), ToolId::new());
+        let wrapped = wrapping.new_tenant_key(tenant);
+        let key = wrapping.tenant_key(tenant, &wrapped).unwrap();
+        let sealed = key.seal(tool, b"hunter2");
+
+        assert_eq!(key.seal(tool, b"hunter2"), sealed);
+        assert_ne!(key.seal(tool, b"hunter3")[..NONCE], sealed[..NONCE]);
+        assert_ne!(key.seal(other, b"hunter2")[..NONCE], sealed[..NONCE]);
+        assert_eq!(key.open(tool, &sealed).unwrap().as_slice(), b"hunter2");
+        assert!(key.open(other, &sealed).is_none());
+        assert!(wrapping.tenant_key(TenantId::new(), &wrapped).is_none());
+
+        let next = Wrapping::of(&MasterKey::generate());
+        let moved = wrapping.rewrap_tenant_key(tenant, &wrapped, &next).unwrap();
+        assert_eq!(next.tenant_key(tenant, &moved).unwrap().seal(tool, b"hunter2"), sealed);
+        assert!(wrapping.tenant_key(tenant, &moved).is_none());
     }
 
     #[test]

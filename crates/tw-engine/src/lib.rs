@@ -25,6 +25,7 @@ mod seal;
 mod secrets;
 mod sessions;
 mod settle;
+mod tool_secrets;
 mod toolset;
 mod vault;
 

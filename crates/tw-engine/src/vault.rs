@@ -3,16 +3,20 @@
 //! No door gets here: a vault is made of a store and a master key, and what it hands out goes into requests to
 //! others and never into an answer.
 
-use std::{collections::BTreeMap, fmt};
+use std::{
+    collections::{BTreeMap, HashMap},
+    fmt,
+    sync::{Arc, PoisonError, RwLock},
+};
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use tw_model::{CredentialId, CredentialType, Label, TenantId, Timestamp};
-use tw_store::{By, Credential, Sealed, Store};
+use tw_store::{By, Credential, Rewrap, Sealed, Store, WrappedKey};
 use zeroize::Zeroizing;
 
 use crate::{
     MasterKey,
-    envelope::{Place, Wrapping},
+    envelope::{Place, TenantKey, Wrapping},
     error::{Error, Result},
 };
 
@@ -21,6 +25,8 @@ use crate::{
 pub struct Vault {
     store: Store,
     wrapping: Wrapping,
+    /// The keys of tenants never change, only what they are wrapped by.
+    tenant_keys: Arc<RwLock<HashMap<TenantId, Arc<TenantKey>>>>,
 }
 
 /// What is in a credential. Forgotten for good when dropped, and never shown.
@@ -72,7 +78,7 @@ impl Secret {
 impl Vault {
     #[must_use]
     pub fn new(store: Store, master: &MasterKey) -> Self {
-        Self { store, wrapping: Wrapping::of(master) }
+        Self { store, wrapping: Wrapping::of(master), tenant_keys: Arc::default() }
     }
 
     /// Opens the credential that a tool refers to, by its label or its id.
@@ -137,16 +143,62 @@ impl Vault {
         self.wrapping.seal(Place { tenant, id, revision }, payload)
     }
 
-    /// Puts the credentials of all tenants under another master key, and says how many those were. What is
-    /// under it already stays as it is; with one that does not open, nothing of its tenant is changed.
+    /// What the secrets in a tenant's tools are sealed and opened with, if there ever were any.
+    pub(crate) async fn tool_secrets(&self, tenant: TenantId) -> Result<Option<Arc<TenantKey>>> {
+        if let Some(key) = self.tenant_keys.read().unwrap_or_else(PoisonError::into_inner).get(&tenant) {
+            return Ok(Some(Arc::clone(key)));
+        }
+        let wrapped = self.store.tenant(tenant).tenant_key().await;
+        let wrapped = wrapped.map_err(Error::store("reading a tenant's key"))?;
+        wrapped.map(|wrapped| self.unwrapped(tenant, &wrapped)).transpose()
+    }
+
+    /// As [`Vault::tool_secrets`], where there are some now.
+    pub(crate) async fn new_tool_secrets(&self, tenant: TenantId) -> Result<Arc<TenantKey>> {
+        if let Some(key) = self.tool_secrets(tenant).await? {
+            return Ok(key);
+        }
+        let bytes = self.wrapping.new_tenant_key(tenant);
+        let new = WrappedKey { bytes, key_id: self.wrapping.id().to_owned() };
+        let kept = self.store.tenant(tenant).tenant_key_or(&new).await;
+        self.unwrapped(tenant, &kept.map_err(Error::store("making a tenant's key"))?)
+    }
+
+    fn unwrapped(&self, tenant: TenantId, wrapped: &WrappedKey) -> Result<Arc<TenantKey>> {
+        let key = self.wrapping.tenant_key(tenant, &wrapped.bytes).ok_or_else(|| Error::Store {
+            doing: "opening a tenant's key",
+            source: tw_store::Error::Corrupt {
+                what: format!("the key of tenant {tenant}, under {}, does not open", wrapped.key_id),
+            },
+        })?;
+        let key = Arc::new(key);
+        let mut keys = self.tenant_keys.write().unwrap_or_else(PoisonError::into_inner);
+        Ok(Arc::clone(keys.entry(tenant).or_insert(key)))
+    }
+
+    /// Puts the keys of all tenants under another master key, and says how many those were. What is under it
+    /// already stays as it is; with one that does not open, nothing of its tenant is changed.
     pub async fn rewrap(&self, next: &MasterKey) -> Result<u64> {
         let next = Wrapping::of(next);
-        let rewrap = |tenant: TenantId, credential: &Credential| {
-            let place = Place { tenant, id: credential.id, revision: credential.revision };
-            self.wrapping.rewrap(place, &credential.sealed, &next)
-        };
-        let count = self.store.rewrap_credentials(next.id(), &rewrap, &By::operator()).await;
-        count.map_err(Error::store("wrapping data keys"))
+        let rewrap = Both { old: &self.wrapping, next: &next };
+        let count = self.store.rewrap_keys(next.id(), &rewrap, &By::operator()).await;
+        count.map_err(Error::store("wrapping keys"))
+    }
+}
+
+struct Both<'a> {
+    old: &'a Wrapping,
+    next: &'a Wrapping,
+}
+
+impl Rewrap for Both<'_> {
+    fn data_key(&self, tenant: TenantId, credential: &Credential) -> Option<Vec<u8>> {
+        let place = Place { tenant, id: credential.id, revision: credential.revision };
+        self.old.rewrap(place, &credential.sealed, self.next)
+    }
+
+    fn tenant_key(&self, tenant: TenantId, wrapped: &[u8]) -> Option<Vec<u8>> {
+        self.old.rewrap_tenant_key(tenant, wrapped, self.next)
     }
 }
 

@@ -23,7 +23,9 @@ mod tool;
 pub use call::{Actor, ActsAs, Caller, Channel, Link, Mode, Principal, RunStatus, Source};
 pub use code::Code;
 pub use credential::{CredentialType, Label, LabelError};
-pub use definition::{Authored, Definition, REDACTED, Switches, left_redacted, redacted, unredacted};
+pub use definition::{
+    Authored, Definition, REDACTED, Switches, each_secret, left_redacted, redacted, unredacted,
+};
 pub use event::{Effect, EventKind};
 pub use id::{
     ApprovalId, AuditId, CredentialId, EventId, IdError, KeyId, LoginId, ReplicaId, RunId, SessionId,

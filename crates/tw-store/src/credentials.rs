@@ -74,6 +74,36 @@ row! {
     }
 }
 
+/// A key under another.
+#[derive(Clone, PartialEq, Eq)]
+pub struct WrappedKey {
+    pub bytes: Vec<u8>,
+    /// The name of the key that it is under.
+    pub key_id: String,
+}
+
+impl fmt::Debug for WrappedKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("WrappedKey").field("key_id", &self.key_id).finish_non_exhaustive()
+    }
+}
+
+row! {
+    #[derive(Debug)]
+    struct TenantKeyRow {
+        wrapped_key: Vec<u8>,
+        key_id: String,
+    }
+}
+
+impl TenantKeyRow {
+    fn read(self) -> WrappedKey {
+        WrappedKey { bytes: self.wrapped_key, key_id: self.key_id }
+    }
+}
+
+const SELECT_TENANT_KEY: &str = "SELECT wrapped_key, key_id FROM tenant_keys WHERE tenant_id = $1";
+
 /// The credentials of the tenant `$1`; a condition follows.
 macro_rules! credentials {
     ($rest:literal) => {
@@ -206,9 +236,9 @@ impl TenantScope {
         tx.commit().await
     }
 
-    /// Gives every data key of the tenant another wrapping, all or none, and says how many that were. What is
+    /// Gives every key of the tenant another wrapping, all or none, and says how many that were. What is
     /// wrapped by `key_id` already is left alone, so this can be repeated.
-    async fn rewrap_here(&self, key_id: &str, rewrap: &Rewrap<'_>, by: &By) -> Result<u64> {
+    async fn rewrap_here(&self, key_id: &str, rewrap: &dyn Rewrap, by: &By) -> Result<u64> {
         const ALL: &str = credentials!("AND key_id <> $2 ORDER BY id");
         const Q: &str =
             "UPDATE credentials SET wrapped_key = $3, key_id = $4 WHERE tenant_id = $1 AND id = $2";
@@ -218,10 +248,10 @@ impl TenantScope {
         let rows: Vec<CredentialRow> = within!(&mut tx, c => sqlx::query_as(ALL)
             .bind(self.tenant.uuid()).bind(key_id).fetch_all(c).await)
         .map_err(Error::doing("listing credentials"))?;
-        let mut count = 0;
+        let mut count = u64::from(self.rewrap_own(&mut tx, key_id, rewrap).await?);
         for row in rows {
             let credential = row.credential()?;
-            let wrapped = rewrap(self.tenant, &credential).ok_or_else(|| Error::Corrupt {
+            let wrapped = rewrap.data_key(self.tenant, &credential).ok_or_else(|| Error::Corrupt {
                 what: format!("the data key of credential {} does not open", credential.id),
             })?;
             within!(&mut tx, c => sqlx::query(Q)
@@ -238,6 +268,47 @@ impl TenantScope {
         self.audit_in(&mut tx, by, entry).await?;
         self.commit_bumped(tx).await?;
         Ok(count)
+    }
+
+    /// Wraps the tenant's own key anew, unless that is done.
+    async fn rewrap_own(&self, tx: &mut Tx, key_id: &str, rewrap: &dyn Rewrap) -> Result<bool> {
+        const Q: &str = "UPDATE tenant_keys SET wrapped_key = $2, key_id = $3 WHERE tenant_id = $1";
+        let row: Option<TenantKeyRow> = within!(tx, c => sqlx::query_as(SELECT_TENANT_KEY)
+            .bind(self.tenant.uuid()).fetch_optional(c).await)
+        .map_err(Error::doing("reading a tenant's key"))?;
+        let Some(row) = row.filter(|row| row.key_id != key_id) else { return Ok(false) };
+        let wrapped = rewrap.tenant_key(self.tenant, &row.wrapped_key).ok_or_else(|| Error::Corrupt {
+            what: format!("the key of tenant {} does not open", self.tenant),
+        })?;
+        within!(tx, c => sqlx::query(Q)
+            .bind(self.tenant.uuid()).bind(&wrapped).bind(key_id).execute(c).await.map(drop))
+        .map_err(Error::doing("wrapping a tenant's key"))?;
+        Ok(true)
+    }
+
+    /// The tenant's own key, wrapped, if it has one.
+    pub async fn tenant_key(&self) -> Result<Option<WrappedKey>> {
+        let mut conn = self.read().await?;
+        let row: Option<TenantKeyRow> = on!(conn, c => sqlx::query_as(SELECT_TENANT_KEY)
+            .bind(self.tenant.uuid()).fetch_optional(c).await)
+        .map_err(Error::doing("reading a tenant's key"))?;
+        Ok(row.map(TenantKeyRow::read))
+    }
+
+    /// Gives the tenant a key of its own where it has none, and says which it has. Of two servers that do so
+    /// at once, both get the same.
+    pub async fn tenant_key_or(&self, new: &WrappedKey) -> Result<WrappedKey> {
+        const Q: &str = "INSERT INTO tenant_keys (tenant_id, wrapped_key, key_id, created_us)
+            VALUES ($1, $2, $3, $4) ON CONFLICT (tenant_id) DO NOTHING";
+        let mut tx = self.begin().await?;
+        within!(&mut tx, c => sqlx::query(Q)
+            .bind(self.tenant.uuid()).bind(&new.bytes).bind(&new.key_id).bind(now_us()).execute(c).await.map(drop))
+        .map_err(Error::doing("making a tenant's key"))?;
+        let row: TenantKeyRow = within!(&mut tx, c => sqlx::query_as(SELECT_TENANT_KEY)
+            .bind(self.tenant.uuid()).fetch_one(c).await)
+        .map_err(Error::doing("reading a tenant's key"))?;
+        tx.commit().await?;
+        Ok(row.read())
     }
 
     async fn credential_in(&self, tx: &mut Tx, id: CredentialId) -> Result<Option<Credential>> {
@@ -264,13 +335,16 @@ impl TenantScope {
 /// How often the use of a credential is noted at the most.
 const MINUTE_US: i64 = 60_000_000;
 
-/// Makes another wrapping of a credential's data key; `None` where it cannot be opened.
-pub type Rewrap<'a> = dyn Fn(TenantId, &Credential) -> Option<Vec<u8>> + Sync + 'a;
+/// Makes other wrappings of keys; `None` for one that cannot be opened.
+pub trait Rewrap: Sync {
+    fn data_key(&self, tenant: TenantId, credential: &Credential) -> Option<Vec<u8>>;
+    fn tenant_key(&self, tenant: TenantId, wrapped: &[u8]) -> Option<Vec<u8>>;
+}
 
 impl Store {
-    /// Wraps the data keys of every tenant by the key named `key_id`, tenant by tenant. Broken off, it is
-    /// simply done again.
-    pub async fn rewrap_credentials(&self, key_id: &str, rewrap: &Rewrap<'_>, by: &By) -> Result<u64> {
+    /// Wraps the keys of every tenant by the key named `key_id`, tenant by tenant. Broken off, it is simply
+    /// done again.
+    pub async fn rewrap_keys(&self, key_id: &str, rewrap: &dyn Rewrap, by: &By) -> Result<u64> {
         let mut count = 0;
         for tenant in self.all_tenants().await? {
             count += self.tenant(tenant).rewrap_here(key_id, rewrap, by).await?;

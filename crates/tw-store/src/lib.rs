@@ -33,7 +33,7 @@ mod users;
 mod wake;
 
 pub use audit::{AuditFilter, AuditRecord, By, NewAudit};
-pub use credentials::{Credential, Rewrap, Sealed};
+pub use credentials::{Credential, Rewrap, Sealed, WrappedKey};
 pub use db::{Durability, Target, migrate, pending_migrations};
 pub use error::{Cause, Error, Result, timed_out};
 pub use idempotency::{KeyScope, Used};

@@ -108,6 +108,10 @@ impl Engine {
         if !renamed.name.is_empty() {
             definition.name = renamed.name;
         }
+        // What is sealed for one tool does not open in another.
+        let implementation = &mut definition.authored.implementation;
+        let vault = &self.inner.vault;
+        *implementation = vault.open_implementation(caller.tenant, own.stored.id, implementation).await?;
         checked(&slug, definition.clone()).await?;
         let switches = Switches { status: ToolStatus::Draft, ..own.stored.switches.clone() };
         let new = New { slug, definition, switches, version: VERSION_FIRST.to_owned(), publish: false };
@@ -121,7 +125,8 @@ impl Engine {
         names_are_free(&view, id, &new.definition)?;
         let (slug, publish) = (new.slug.clone(), new.publish);
         let by = by(caller, asked);
-        let mut stored = stored_as(id, new, by.actor.clone());
+        let definition = self.to_be_kept(caller, id, new.definition.clone()).await?;
+        let mut stored = StoredTool { definition, ..stored_as(id, new, by.actor.clone()) };
         let mut notes = vec![Note::Save];
         if publish {
             go_live(&mut stored);

@@ -94,7 +94,8 @@ impl Engine {
         let caller = permit.caller();
         let credential = self.stored_credential(caller, id).await?;
         let view = self.inner.catalogue.view(caller.tenant, caller.epoch).await?;
-        Ok(users_of(&view, &credential))
+        let key = self.inner.vault.tool_secrets(caller.tenant).await?;
+        Ok(users_of(&view, key.as_deref(), &credential))
     }
 
     /// Changes a credential, property by property. A payload replaces the one before as a whole.
@@ -201,7 +202,8 @@ impl Engine {
     async fn unused(&self, caller: &Caller, credential: &Credential, to_be: &str) -> Result<i64> {
         let epoch = self.inner.identity.epochs.ask(caller.tenant).await?;
         let view = self.inner.catalogue.view(caller.tenant, epoch).await?;
-        let users = users_of(&view, credential);
+        let key = self.inner.vault.tool_secrets(caller.tenant).await?;
+        let users = users_of(&view, key.as_deref(), credential);
         if users.is_empty() {
             return Ok(view.epoch);
         }

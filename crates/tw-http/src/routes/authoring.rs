@@ -125,7 +125,9 @@ pub(crate) async fn create(
     key: Key,
     JsonBytes(body, bytes): JsonBytes<Value>,
 ) -> Result<Response> {
-    once(app.clone(), permit.caller().clone(), key.of("tools", &bytes), async move {
+    // The body may hold secrets.
+    let key = key.of("tools", &app.engine.blinded(&bytes));
+    once(app.clone(), permit.caller().clone(), key, async move {
         let asked = Asked { mark: None, request_id: Some(&id), actor: None };
         let made = app.engine.create_tool(&permit, &body, asked).await?;
         let location = format!("/api/tools/{}", made.def.slug);
@@ -156,7 +158,8 @@ pub(crate) async fn change(
 ) -> Result<Response> {
     let mark = mark(&headers)?;
     let route = format!("tools/{}", name.to_ascii_lowercase());
-    once(app.clone(), permit.caller().clone(), key.of(&route, &bytes), async move {
+    let key = key.of(&route, &app.engine.blinded(&bytes));
+    once(app.clone(), permit.caller().clone(), key, async move {
         let asked = Asked { mark: mark.as_deref(), request_id: Some(&id), actor: None };
         Ok(whole(StatusCode::OK, &app.engine.change_tool(&permit, &name, &body, asked).await?))
     })

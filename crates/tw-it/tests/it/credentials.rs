@@ -267,18 +267,19 @@ on_both! {
         tool(&admin, "by-header", json!({ "headers": { "X-Api-Key": "secret:Weather" } })).await;
         tool(&admin, "by-name", json!({ "credentials_ref": "weather" })).await;
         tool(&admin, "by-id", json!({ "auth": { "from": id } })).await;
+        tool(&admin, "by-text", json!({ "headers": { "Authorization": "Bearer secret:weather" } })).await;
         tool(&admin, "not-at-all", json!({ "headers": { "X-Api-Key": "secret:weather.com" } })).await;
 
         let users = admin.get(&format!("{}/used-by", at(&id))).await.json();
         assert_eq!(
             users["items"],
-            json!(["by-header", "by-id", "by-name"]
+            json!(["by-header", "by-id", "by-name", "by-text"]
                 .map(|slug| json!({ "kind": "tool", "slug": slug, "name": format!("{slug}, a tool") })))
         );
         let refused = admin.delete(&at(&id)).await;
         assert_eq!(
             refused.is("409 CONFLICT").text_at("/detail"),
-            "the credential cannot be removed: it is used by by-header, by-id, by-name"
+            "the credential cannot be removed: it is used by by-header, by-id, by-name, by-text"
         );
         admin.patch(&at(&id), &json!({ "label": "climate" })).await.is("409 CONFLICT");
         // What is in it can be replaced: that is what a reference is for.
@@ -290,7 +291,7 @@ on_both! {
         assert!(admin.delete(&at(&id)).await.is("409 CONFLICT").text.contains("by-header"));
         admin.post("/api/tools/by-header/publish", &json!({})).await.is("200 published");
         assert!(!admin.delete(&at(&id)).await.is("409 CONFLICT").text.contains("by-header"));
-        for slug in ["by-name", "by-id"] {
+        for slug in ["by-name", "by-id", "by-text"] {
             admin.delete(&format!("/api/tools/{slug}")).await.is("204");
         }
         assert_eq!(admin.get(&format!("{}/used-by", at(&id))).await.json()["items"], json!([]));
@@ -461,6 +462,78 @@ on_both! {
         let later = moment.plus(Duration::from_secs(61));
         world.store().tenant(acme).touch_credential(id_of, later).await.unwrap();
         assert_ne!(admin.get(&at(&id)).await.json(), noted.json());
+    }
+
+    async fn secrets_that_tools_hold_themselves_are_stored_sealed(db: TestDb) {
+        let world = World::on(db).await;
+        let server = world.server();
+        let admin = world.client(&server, "acme", Role::Admin).await;
+        let (vault, acme) = (vault(&world), tenant(&world, "acme").await);
+        let first = json!({ "url": "https://api.example.com", "headers": { "A": "canary-1", "B": "secret:weather" },
+                            "auth": { "password": 424_242_777 }, "tokens": ["canary-2"] });
+        tool(&admin, "holding", first.clone()).await;
+        let path = "/api/tools/holding";
+        let shown = admin.get(path).await.json()["implementation"].clone();
+        assert_eq!(
+            shown,
+            json!({ "url": "https://api.example.com", "headers": { "A": "***", "B": "secret:weather" },
+                    "auth": { "password": "***" }, "tokens": ["***"] })
+        );
+        let second = json!({ "implementation": { "headers": { "A": "***", "C": "canary-3" } } });
+        admin.patch(path, &second).await.is("200 published");
+        let clone = admin.post(&format!("{path}/clone"), &json!({ "slug": "cloned" })).await;
+        let ids = (admin.get(path).await.text_at("/id"), clone.is("201 draft").text_at("/id"));
+        let ids = (ids.0.parse().unwrap(), ids.1.parse().unwrap());
+
+        let stored = async |id| {
+            let tool = world.store().tenant(acme).custom_tool(id).await.unwrap().unwrap();
+            let part = |text: &str| serde_json::from_str::<Value>(text).unwrap()["implementation"].clone();
+            (part(&tool.definition), tool.live.as_deref().map(part))
+        };
+        let changed = json!({ "headers": { "A": "canary-1", "C": "canary-3" } });
+        let (draft, live) = stored(ids.0).await;
+        assert!(draft["headers"]["A"].as_str().unwrap().starts_with("sealed:1:"));
+        assert_eq!(vault.open_implementation(acme, ids.0, &draft).await.unwrap(), changed);
+        assert_eq!(vault.open_implementation(acme, ids.0, &live.unwrap()).await.unwrap(), first);
+        let (cloned, _) = stored(ids.1).await;
+        assert_ne!(cloned, draft, "a secret is sealed for one tool");
+        assert_eq!(vault.open_implementation(acme, ids.1, &cloned).await.unwrap(), changed);
+        for (tenant, id) in [(acme, ids.1), (tenant(&world, "globex").await, ids.0)] {
+            assert_eq!(vault.open_implementation(tenant, id, &draft).await.unwrap_err().code(), Code::Internal);
+        }
+
+        // What is taken up again from the history opens as well.
+        admin.post(&format!("{path}/versions/1/restore"), &json!({})).await.is("200 published");
+        let (restored, live) = stored(ids.0).await;
+        assert_eq!(Some(restored), live);
+        let bytes = everything_stored(&world.db).await;
+        assert!(holds(&bytes, "api.example.com") && holds(&bytes, "sealed:1:"));
+        assert!(!holds(&bytes, "canary") && !holds(&bytes, "424242777"), "something is stored in clear");
+
+        // Another master key changes nothing about what is saved, and opens it.
+        let next = MasterKey::generate();
+        assert_eq!(vault.rewrap(&next).await.unwrap(), 1);
+        let new = Vault::new(world.store().clone(), &next);
+        assert_eq!(new.open_implementation(acme, ids.0, &draft).await.unwrap(), changed);
+    }
+
+    async fn secret_that_was_stored_in_clear_is_sealed_at_the_next_save(db: TestDb) {
+        let world = World::on(db).await;
+        let server = world.server();
+        let admin = world.client(&server, "acme", Role::Admin).await;
+        let acme = tenant(&world, "acme").await;
+        tool(&admin, "old", json!({ "headers": { "A": "secret:x" } })).await;
+        let sql = "UPDATE tools SET definition = replace(definition, 'secret:x', 'canary-1') WHERE slug = 'old'";
+        assert_eq!(execute(&world.db, sql.to_owned()).await, 1);
+
+        let path = "/api/tools/old";
+        let id = admin.get(path).await.text_at("/id").parse().unwrap();
+        admin.patch(path, &json!({ "description": "Another one." })).await.is("200 published");
+        let stored = world.store().tenant(acme).custom_tool(id).await.unwrap().unwrap();
+        assert!(!stored.definition.contains("canary"));
+        let kept: Value = serde_json::from_str(&stored.definition).unwrap();
+        let opened = vault(&world).open_implementation(acme, id, &kept["implementation"]).await.unwrap();
+        assert_eq!(opened, json!({ "headers": { "A": "canary-1" } }));
     }
 
     async fn row_that_was_moved_or_put_together_does_not_open(db: TestDb) {

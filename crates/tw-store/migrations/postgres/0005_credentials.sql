@@ -25,8 +25,24 @@ CREATE TABLE credentials (
 CREATE UNIQUE INDEX credentials_by_label ON credentials (tenant_id, label_key);
 CREATE INDEX credentials_by_tenant ON credentials (tenant_id, id);
 
+-- The key of a tenant, under which the secrets are that its tools hold themselves. Those lie in histories that
+-- are never changed; this row is what a new master key changes.
+CREATE TABLE tenant_keys (
+    tenant_id uuid NOT NULL PRIMARY KEY,
+    wrapped_key bytea NOT NULL,
+    key_id text NOT NULL,
+    created_us bigint NOT NULL
+);
+
 GRANT SELECT, INSERT, UPDATE, DELETE ON credentials TO toolwright_app;
-ALTER TABLE credentials ENABLE ROW LEVEL SECURITY;
-CREATE POLICY tenant_fence ON credentials TO toolwright_app
-    USING (tenant_id = ANY ((SELECT tw_tenants())::uuid[]))
-    WITH CHECK (tenant_id = ANY ((SELECT tw_tenants())::uuid[]));
+GRANT SELECT, INSERT, UPDATE ON tenant_keys TO toolwright_app;
+DO $$
+DECLARE name text;
+BEGIN
+    FOREACH name IN ARRAY ARRAY['credentials', 'tenant_keys'] LOOP
+        EXECUTE format('ALTER TABLE %I ENABLE ROW LEVEL SECURITY', name);
+        EXECUTE format('CREATE POLICY tenant_fence ON %I TO toolwright_app
+            USING (tenant_id = ANY ((SELECT tw_tenants())::uuid[]))
+            WITH CHECK (tenant_id = ANY ((SELECT tw_tenants())::uuid[]))', name);
+    END LOOP;
+END $$;

@@ -24,3 +24,12 @@ CREATE TABLE credentials (
 ) STRICT;
 CREATE UNIQUE INDEX credentials_by_label ON credentials (tenant_id, label_key);
 CREATE INDEX credentials_by_tenant ON credentials (tenant_id, id);
+
+-- The key of a tenant, under which the secrets are that its tools hold themselves. Those lie in histories that
+-- are never changed; this row is what a new master key changes.
+CREATE TABLE tenant_keys (
+    tenant_id   BLOB    NOT NULL PRIMARY KEY,
+    wrapped_key BLOB    NOT NULL,
+    key_id      TEXT    NOT NULL,
+    created_us  INTEGER NOT NULL
+) STRICT;

@@ -1,21 +1,23 @@
 //! Who refers to a credential.
 
 use serde_json::Value;
-use tw_model::Label;
+use tw_model::{Label, ToolId};
 use tw_store::Credential;
 
 use crate::{
     admin::UsedBy,
     catalogue::{Entry, Side, View},
+    envelope::TenantKey,
+    tool_secrets,
 };
 
 /// The tenant's tools that refer to a credential, in what runs or in what was saved last.
-pub(super) fn users_of(view: &View, credential: &Credential) -> Vec<UsedBy> {
+pub(super) fn users_of(view: &View, key: Option<&TenantKey>, credential: &Credential) -> Vec<UsedBy> {
     let mut users = Vec::new();
     for entry in view.tools.sorted().iter() {
         let Entry::Own(own) = entry else { continue };
         let texts = [Some(&own.stored.definition), own.stored.live.as_ref()];
-        if texts.into_iter().flatten().any(|text| refers(text, credential)) {
+        if texts.into_iter().flatten().any(|text| refers(own.stored.id, text, key, credential)) {
             let (slug, name) = (own.stored.slug.to_string(), own.face(Side::Draft).name.clone());
             users.push(UsedBy { kind: "tool", slug, name });
         }
@@ -23,14 +25,18 @@ pub(super) fn users_of(view: &View, credential: &Credential) -> Vec<UsedBy> {
     users
 }
 
-fn refers(definition: &str, credential: &Credential) -> bool {
+fn refers(tool: ToolId, definition: &str, key: Option<&TenantKey>, credential: &Credential) -> bool {
     let id = credential.id.to_string();
     // Most tools refer to none, and need not be read for that.
-    if !["secret:", "redential", &id].iter().any(|hint| definition.contains(hint)) {
+    if !["secret:", "sealed:", "redential", &id].iter().any(|hint| definition.contains(hint)) {
         return false;
     }
     // One that cannot be read cannot be run either, so it uses nothing.
-    let Ok(definition) = serde_json::from_str::<Value>(definition) else { return false };
+    let Ok(mut definition) = serde_json::from_str::<Value>(definition) else { return false };
+    // A reference within a longer text is hidden like the text, and so is what is named like a secret.
+    if let Some(implementation) = definition.get_mut("implementation") {
+        let _ = tool_secrets::open(key, tool, implementation);
+    }
     let search = Search { id, label: credential.label.key(), fields: &credential.fields };
     ["implementation", "execution_spec"]
         .iter()
