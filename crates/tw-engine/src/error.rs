@@ -31,6 +31,8 @@ pub enum Error {
     InvalidParams { what: String, faults: Vec<Fault> },
     #[error("{why}")]
     Conflict { why: String },
+    #[error("there is no credential `{label}`")]
+    CredentialMissing { label: String },
     #[error("the approval is {status} already")]
     AlreadyDecided { status: String },
     #[error("the tool has changed since the approval was asked for, so the call was cancelled")]
@@ -79,6 +81,7 @@ impl Error {
             Self::MissingParam { .. } => Code::MissingParam,
             Self::InvalidParams { .. } => Code::InvalidParams,
             Self::Conflict { .. } => Code::Conflict,
+            Self::CredentialMissing { .. } => Code::CredentialMissing,
             Self::AlreadyDecided { .. } => Code::AlreadyDecided,
             Self::Superseded => Code::Superseded,
             Self::IdempotencyMismatch => Code::IdempotencyMismatch,

@@ -10,6 +10,7 @@ mod admin;
 mod approvals;
 mod catalogue;
 mod corridor;
+mod envelope;
 mod epochs;
 mod error;
 mod flights;
@@ -24,7 +25,9 @@ mod seal;
 mod secrets;
 mod sessions;
 mod settle;
+mod tool_secrets;
 mod toolset;
+mod vault;
 
 use std::{sync::Arc, time::Duration};
 
@@ -46,8 +49,10 @@ pub use secrets::MasterKey;
 pub use sessions::{EventReader, From};
 pub use toolset::{Callable, ToolsetKey};
 pub use tw_store::{
-    Approval, AuditFilter, AuditRecord, Event, Run, RunFilter, Session, Tenant, TenantChange, User,
+    Approval, AuditFilter, AuditRecord, Credential, Event, Run, RunFilter, Session, Tenant, TenantChange,
+    User,
 };
+pub use vault::{Secret, Vault};
 
 /// Everything behind the doors. Cheap to clone.
 #[derive(Clone, Debug)]
@@ -61,6 +66,7 @@ pub(crate) struct Inner {
     pub(crate) catalogue: Arc<catalogue::Catalogue>,
     pub(crate) identity: identity::Identity,
     pub(crate) secrets: secrets::Secrets,
+    pub(crate) vault: Vault,
     pub(crate) slots: corridor::slot::Slots,
     pub(crate) flights: Arc<flights::Flights>,
     pub(crate) settler: settle::Settler,
@@ -97,6 +103,7 @@ impl Engine {
                 identity: identity::Identity::new(store.clone(), epochs, Arc::clone(&catalogue)),
                 catalogue,
                 secrets: secrets::Secrets::new(&master_key),
+                vault: Vault::new(store.clone(), &master_key),
                 slots: corridor::slot::Slots::new(limits),
                 flights: Arc::default(),
                 settler: settle::Settler::start(store.clone()),

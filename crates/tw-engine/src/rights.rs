@@ -58,6 +58,8 @@ rights! {
     DecideApprovals: Never, "approvals.tenant.decide";
     ReadKeys: Never, "keys.tenant.read";
     WriteKeys: Never, "keys.tenant.write";
+    ReadCredentials: Never, "credentials.tenant.read";
+    WriteCredentials: Never, "credentials.tenant.write";
     ReadMembers: Never, "members.tenant.read";
     WriteMembers: Never, "members.tenant.write";
     ReadSettings: Never, "settings.tenant.read";

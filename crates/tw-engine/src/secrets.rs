@@ -33,7 +33,7 @@ impl MasterKey {
         hex(&self.derive("toolwright 2026 master key check"))
     }
 
-    fn derive(&self, purpose: &'static str) -> [u8; 32] {
+    pub(crate) fn derive(&self, purpose: &'static str) -> [u8; 32] {
         blake3::derive_key(purpose, &self.0)
     }
 }
@@ -49,6 +49,7 @@ impl fmt::Debug for MasterKey {
 pub(crate) struct Secrets {
     seals: [u8; 32],
     cursors: [u8; 32],
+    digests: [u8; 32],
 }
 
 impl fmt::Debug for Secrets {
@@ -62,7 +63,13 @@ impl Secrets {
         Self {
             seals: master.derive("toolwright 2026 approval seals"),
             cursors: master.derive("toolwright 2026 list cursors"),
+            digests: master.derive("toolwright 2026 digests of secrets"),
         }
+    }
+
+    /// A digest of something that may hold a secret, which tells nobody who guesses whether they are right.
+    pub(crate) fn blinded(&self, bytes: &[u8]) -> [u8; 32] {
+        *blake3::keyed_hash(&self.digests, bytes).as_bytes()
     }
 
     pub(crate) fn seal(&self, text: &str) -> [u8; 32] {
@@ -115,7 +122,7 @@ pub(crate) fn hash(text: &str) -> [u8; 32] {
     *blake3::hash(text.as_bytes()).as_bytes()
 }
 
-fn hex(bytes: &[u8]) -> String {
+pub(crate) fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 

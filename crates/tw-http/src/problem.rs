@@ -149,6 +149,7 @@ impl From<Error> for Problem {
             | Error::ToolDisabled { .. }
             | Error::ToolNotPublished { .. }
             | Error::Conflict { .. }
+            | Error::CredentialMissing { .. }
             | Error::AlreadyDecided { .. }
             | Error::Superseded
             | Error::IdempotencyMismatch

@@ -71,6 +71,7 @@ codes! {
     Cancelled => "CANCELLED", 409, "The run was cancelled";
     OutputInvalid => "OUTPUT_INVALID", 502, "The tool's output does not fit its schema";
     ToolFailed => "TOOL_FAILED", 502, "The tool reported a failure";
+    CredentialMissing => "CREDENTIAL_MISSING", 409, "The tool needs a credential that is not there";
     ToolPanicked => "TOOL_PANICKED", 502, "The tool crashed";
     Interrupted => "INTERRUPTED", 503, "The server stopped while the tool was running";
 }

@@ -123,22 +123,34 @@ fn is_reference(text: &str) -> bool {
 #[must_use]
 pub fn redacted(implementation: &Value) -> Value {
     let mut shown = implementation.clone();
-    hide(&mut shown, false);
+    each_secret(&mut shown, &mut |secret| *secret = Value::String(REDACTED.to_owned()));
     shown
 }
 
-fn hide(value: &mut Value, secret: bool) {
+/// Visits the secrets in `implementation`: what [`redacted`] hides, and nothing else.
+pub fn each_secret(implementation: &mut Value, visit: &mut impl FnMut(&mut Value)) {
+    visit_below(implementation, false, visit);
+}
+
+fn visit_below(value: &mut Value, secret: bool, visit: &mut impl FnMut(&mut Value)) {
     match value {
         Value::Object(members) => {
             for (key, member) in members {
                 let below = secret || names_a_secret(key) || key.eq_ignore_ascii_case("headers");
-                hide(member, below);
+                visit_below(member, below, visit);
             }
         }
-        Value::Array(items) => items.iter_mut().for_each(|item| hide(item, secret)),
-        Value::String(text) if secret && !is_reference(text) => REDACTED.clone_into(text),
-        Value::Number(_) if secret => *value = Value::String(REDACTED.to_owned()),
+        Value::Array(items) => items.iter_mut().for_each(|item| visit_below(item, secret, visit)),
+        leaf if secret && is_literal(leaf) => visit(leaf),
         _ => {}
+    }
+}
+
+fn is_literal(leaf: &Value) -> bool {
+    match leaf {
+        Value::String(text) => !is_reference(text),
+        Value::Number(_) => true,
+        _ => false,
     }
 }
 

@@ -68,6 +68,7 @@ ids! {
     LoginId,
     ApprovalId,
     AuditId,
+    CredentialId,
     /// One boot of one server process.
     ReplicaId,
 }

@@ -9,6 +9,7 @@
 
 mod call;
 mod code;
+mod credential;
 mod definition;
 mod event;
 mod id;
@@ -21,11 +22,14 @@ mod tool;
 
 pub use call::{Actor, ActsAs, Caller, Channel, Link, Mode, Principal, RunStatus, Source};
 pub use code::Code;
-pub use definition::{Authored, Definition, REDACTED, Switches, left_redacted, redacted, unredacted};
+pub use credential::{CredentialType, Label, LabelError};
+pub use definition::{
+    Authored, Definition, REDACTED, Switches, each_secret, left_redacted, redacted, unredacted,
+};
 pub use event::{Effect, EventKind};
 pub use id::{
-    ApprovalId, AuditId, EventId, IdError, KeyId, LoginId, ReplicaId, RunId, SessionId, TenantId, ToolId,
-    UserId,
+    ApprovalId, AuditId, CredentialId, EventId, IdError, KeyId, LoginId, ReplicaId, RunId, SessionId,
+    TenantId, ToolId, UserId,
 };
 pub use outcome::{ToolFailure, ToolResult};
 pub use permission::{Permission, PermissionError, PermissionSet};

@@ -362,10 +362,12 @@ macro_rules! migrations {
 fn migrations(target: &Target) -> Vec<Migration> {
     match target {
         Target::Sqlite { .. } => {
-            migrations!["sqlite": 1 "0001_spine", 2 "0002_tools", 3 "0003_people_per_tenant", 4 "0004_registry"]
+            migrations!["sqlite": 1 "0001_spine", 2 "0002_tools", 3 "0003_people_per_tenant", 4 "0004_registry",
+                5 "0005_credentials"]
         }
         Target::Postgres { .. } => {
-            migrations!["postgres": 1 "0001_spine", 2 "0002_tools", 3 "0003_people_per_tenant", 4 "0004_registry"]
+            migrations!["postgres": 1 "0001_spine", 2 "0002_tools", 3 "0003_people_per_tenant", 4 "0004_registry",
+                5 "0005_credentials"]
         }
     }
 }

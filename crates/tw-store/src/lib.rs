@@ -9,6 +9,7 @@
 
 mod audit;
 mod backup;
+mod credentials;
 mod db;
 mod error;
 mod filter;
@@ -32,6 +33,7 @@ mod users;
 mod wake;
 
 pub use audit::{AuditFilter, AuditRecord, By, NewAudit};
+pub use credentials::{Credential, Rewrap, Sealed, WrappedKey};
 pub use db::{Durability, Target, migrate, pending_migrations};
 pub use error::{Cause, Error, Result, timed_out};
 pub use idempotency::{KeyScope, Used};

@@ -15,14 +15,15 @@ use tw_model::{Actor, Caller, Definition, Switches, Timestamp, ToolId, ToolStatu
 use tw_store::{By, Changed, Claim, Left, NewAudit, Note, Override, StoredTool};
 
 pub use self::history::{Compared, History, UsedBy};
+pub(super) use self::read::{faultless, members};
 use self::{
     draft::Sent,
     edit::{Edit, audited, content_hash, go_live, is_as_read},
     names::{is_free, is_invisible, names_are_free, shares_a_name, taken},
     overrides::{layer_body, read_layer},
     read::{
-        New, VERSION_FIRST, as_text, checked, faultless, members, off_the_runtime, parse, read_new,
-        read_slug, read_version, with_change,
+        New, VERSION_FIRST, as_text, checked, off_the_runtime, parse, read_new, read_slug, read_version,
+        with_change,
     },
 };
 use super::tools::{Listed, find};
@@ -107,6 +108,10 @@ impl Engine {
         if !renamed.name.is_empty() {
             definition.name = renamed.name;
         }
+        // What is sealed for one tool does not open in another.
+        let implementation = &mut definition.authored.implementation;
+        let vault = &self.inner.vault;
+        *implementation = vault.open_implementation(caller.tenant, own.stored.id, implementation).await?;
         checked(&slug, definition.clone()).await?;
         let switches = Switches { status: ToolStatus::Draft, ..own.stored.switches.clone() };
         let new = New { slug, definition, switches, version: VERSION_FIRST.to_owned(), publish: false };
@@ -120,7 +125,8 @@ impl Engine {
         names_are_free(&view, id, &new.definition)?;
         let (slug, publish) = (new.slug.clone(), new.publish);
         let by = by(caller, asked);
-        let mut stored = stored_as(id, new, by.actor.clone());
+        let definition = self.to_be_kept(caller, id, new.definition.clone()).await?;
+        let mut stored = StoredTool { definition, ..stored_as(id, new, by.actor.clone()) };
         let mut notes = vec![Note::Save];
         if publish {
             go_live(&mut stored);

@@ -1,6 +1,7 @@
 //! Administration of one's own tenant, and what an operator does on the database itself.
 
 mod authoring;
+mod credentials;
 mod explain;
 mod keys;
 mod manage;
@@ -15,6 +16,7 @@ use tw_model::Caller;
 use tw_store::By;
 
 pub use authoring::{Asked, Compared, History, UsedBy};
+pub use credentials::credential_mark;
 pub use explain::{Check, Explained, ExplainedFor, Subject};
 pub use keys::{CreatedKey, KeyRequest};
 pub use manage::definition as manage_tools;

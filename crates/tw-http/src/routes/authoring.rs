@@ -28,7 +28,7 @@ use crate::{
 };
 
 /// The mark of what was read, out of `If-Match`.
-fn mark(headers: &HeaderMap) -> Result<Option<String>> {
+pub(super) fn mark(headers: &HeaderMap) -> Result<Option<String>> {
     let mut values = headers.get_all(header::IF_MATCH).iter();
     let Some(value) = values.next() else { return Ok(None) };
     if values.next().is_some() {
@@ -39,7 +39,7 @@ fn mark(headers: &HeaderMap) -> Result<Option<String>> {
         Ok(etag) => {
             let mark = etag.strip_prefix("W/").unwrap_or(etag);
             let mark = mark.strip_prefix('"').and_then(|mark| mark.strip_suffix('"'));
-            // What is no ETag of ours names no state of a tool.
+            // What is no ETag of ours names no state of anything.
             Ok(Some(mark.unwrap_or(etag).to_owned()))
         }
         Err(_) => Err(Problem::new(Code::BadRequest, "`If-Match` is not readable")),
@@ -125,7 +125,9 @@ pub(crate) async fn create(
     key: Key,
     JsonBytes(body, bytes): JsonBytes<Value>,
 ) -> Result<Response> {
-    once(app.clone(), permit.caller().clone(), key.of("tools", &bytes), async move {
+    // The body may hold secrets.
+    let key = key.of("tools", &app.engine.blinded(&bytes));
+    once(app.clone(), permit.caller().clone(), key, async move {
         let asked = Asked { mark: None, request_id: Some(&id), actor: None };
         let made = app.engine.create_tool(&permit, &body, asked).await?;
         let location = format!("/api/tools/{}", made.def.slug);
@@ -156,7 +158,8 @@ pub(crate) async fn change(
 ) -> Result<Response> {
     let mark = mark(&headers)?;
     let route = format!("tools/{}", name.to_ascii_lowercase());
-    once(app.clone(), permit.caller().clone(), key.of(&route, &bytes), async move {
+    let key = key.of(&route, &app.engine.blinded(&bytes));
+    once(app.clone(), permit.caller().clone(), key, async move {
         let asked = Asked { mark: mark.as_deref(), request_id: Some(&id), actor: None };
         Ok(whole(StatusCode::OK, &app.engine.change_tool(&permit, &name, &body, asked).await?))
     })
@@ -317,7 +320,7 @@ impl From<ToolVersion> for VersionItem {
     }
 }
 
-fn author(actor: &str) -> Value {
+pub(super) fn author(actor: &str) -> Value {
     serde_json::from_str(actor).unwrap_or_else(|_| Value::String(actor.to_owned()))
 }
 
@@ -449,11 +452,11 @@ pub(crate) async fn compare(
     Ok(axum::Json(ComparisonView { from: compared.from, to: compared.to, comparison: compared.comparison }))
 }
 
-/// What uses a tool.
+/// What uses a tool or a credential.
 #[derive(Debug, Serialize, utoipa::ToSchema)]
 pub(crate) struct Users {
     #[schema(value_type = Vec<Object>)]
-    items: Vec<UsedBy>,
+    pub(super) items: Vec<UsedBy>,
 }
 
 /// What uses a tool, and would not work without it.

@@ -21,6 +21,7 @@ const PAGES: &[(&str, &str)] = pages![
     "BAD_REQUEST",
     "CANCELLED",
     "CONFLICT",
+    "CREDENTIAL_MISSING",
     "CSRF_REJECTED",
     "OTHER_TENANT",
     "EXPIRED",

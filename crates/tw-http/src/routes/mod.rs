@@ -3,6 +3,7 @@
 mod approvals;
 mod audit;
 mod authoring;
+mod credentials;
 mod error_pages;
 mod explain;
 mod keys;
@@ -95,6 +96,9 @@ pub(crate) fn routes() -> OpenApiRouter<App> {
         .routes(routes!(approvals::deny))
         .routes(routes!(keys::list, keys::create))
         .routes(routes!(keys::revoke))
+        .routes(routes!(credentials::list, credentials::create))
+        .routes(routes!(credentials::read, credentials::change, credentials::remove))
+        .routes(routes!(credentials::used_by))
         .routes(routes!(users::list, users::create))
         .routes(routes!(users::read, users::change, users::remove))
         .routes(routes!(users::invite))

@@ -143,9 +143,12 @@ on_both! {
         for _ in 0..3 {
             let ledger = world.ledger("never written");
             agent.run("test.write", json!({ "file": ledger, "line": "x" })).await.is("202 needs_approval");
+            let label = Uuid::now_v7().to_string();
+            let body = json!({ "label": label, "type": "bearer", "payload": { "token": "x" } });
+            admin.post("/api/credentials", &body).await.is("201");
         }
         let lists =
-            ["/api/runs", "/api/api-keys", "/api/users", "/api/approvals", "/api/audit", "/api/tools"];
+            ["/api/runs", "/api/api-keys", "/api/credentials", "/api/users", "/api/approvals", "/api/audit", "/api/tools"];
         for (index, list) in lists.iter().enumerate() {
             let first = admin.get(&format!("{list}?limit=1")).await;
             let cursor = first.text_at("/next_cursor");
@@ -632,6 +635,7 @@ struct Planted {
     session: String,
     approval: String,
     user: String,
+    credential: String,
     ids: Vec<String>,
 }
 
@@ -653,6 +657,12 @@ async fn plant(world: &World, server: &Server) -> Planted {
     let words =
         json!({ "name": canary("tool"), "description": canary("description"), "tags": [canary("tag")] });
     admin.patch("/api/tools/test.append", &words).await;
+
+    let credential = json!({
+        "label": canary("label"), "type": "custom", "provider_key": canary("provider"),
+        "provider_variant": canary("variant"), "payload": { canary("payload-name"): "hidden" },
+    });
+    let credential = admin.post("/api/credentials", &credential).await.is("201").text_at("/id");
 
     let own = json!({
         "slug": "planted", "name": canary("own-name"), "description": canary("own-description"), "publish": true,
@@ -687,18 +697,19 @@ async fn plant(world: &World, server: &Server) -> Planted {
         session.clone(),
         approval.clone(),
         user.clone(),
+        credential.clone(),
         key_id,
         own,
         slow,
         parked.text_at("/run_id"),
     ];
-    Planted { canaries, run, session, approval, user, ids }
+    Planted { canaries, run, session, approval, user, credential, ids }
 }
 
 /// Every way to read: each `GET` of the published description, lists also with everything that steers
 /// them.
 fn reads(planted: &Planted) -> Vec<String> {
-    let Planted { run, session, approval, user, .. } = planted;
+    let Planted { run, session, approval, user, credential, .. } = planted;
     let mut paths = Vec::new();
     for operation in operations() {
         if operation.method != Method::GET {
@@ -712,6 +723,7 @@ fn reads(planted: &Planted) -> Vec<String> {
             "/api/runs/{id}" => format!("/api/runs/{run}"),
             "/api/approvals/{id}" => format!("/api/approvals/{approval}"),
             "/api/users/{id}" => format!("/api/users/{user}"),
+            path if path.starts_with("/api/credentials/{id}") => path.replace("{id}", credential),
             path if path.starts_with("/api/sessions/{id}") => path.replace("{id}", session),
             path if path.contains('{') => panic!("GET {path} is not searched: give it a thing here"),
             path => path.to_owned(),
@@ -722,6 +734,7 @@ fn reads(planted: &Planted) -> Vec<String> {
             "/api/approvals",
             "/api/users",
             "/api/api-keys",
+            "/api/credentials",
             "/api/audit",
             "/api/tenants",
         ]

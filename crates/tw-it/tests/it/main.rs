@@ -6,6 +6,7 @@ mod agents;
 mod bad_input;
 mod calls;
 mod conduct;
+mod credentials;
 mod first_steps;
 mod isolation;
 mod kill;

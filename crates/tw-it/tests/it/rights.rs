@@ -238,6 +238,12 @@ impl Scene {
         parked.is("202 needs_approval").text_at("/approval_id")
     }
 
+    async fn credential(&self) -> String {
+        let admin = self.world.client(&self.server, "acme", Role::Admin).await;
+        let made = admin.post("/api/credentials", &credential_body(&self.fresh("credential"))).await;
+        made.is("201").text_at("/id")
+    }
+
     /// A tool that the tenant has written itself.
     async fn own_tool(&self) -> String {
         let admin = self.world.client(&self.server, "acme", Role::Admin).await;
@@ -264,6 +270,7 @@ impl Scene {
             | "GET /api/tools"
             | "GET /api/approvals"
             | "GET /api/api-keys"
+            | "GET /api/credentials"
             | "GET /api/users"
             | "GET /api/roles"
             | "GET /api/tenants"
@@ -314,6 +321,13 @@ impl Scene {
             "DELETE /api/api-keys/{id}" => {
                 let key = key(&self.world, Role::Viewer, "viewer@acme.example", None, None).await;
                 (Some(key.key.id.to_string()), None)
+            }
+            "POST /api/credentials" => (None, Some(credential_body(&self.fresh("credential")))),
+            "GET /api/credentials/{id}"
+            | "DELETE /api/credentials/{id}"
+            | "GET /api/credentials/{id}/used-by" => (Some(self.credential().await), None),
+            "PATCH /api/credentials/{id}" => {
+                (Some(self.credential().await), Some(json!({ "provider_key": "weather" })))
             }
             "POST /api/users" => {
                 let email = format!("{}@example.com", self.fresh("invited"));
@@ -452,6 +466,10 @@ impl Scene {
         }
         browser.request(ask.method.clone(), &ask.path())
     }
+}
+
+fn credential_body(label: &str) -> Value {
+    json!({ "label": label, "type": "api_key", "payload": { "api_key": "the secret of acme" } })
 }
 
 /// A key of `acme`.

@@ -7,7 +7,11 @@ use tw_model::{Caller, Definition, Timestamp, ToolId, ToolStatus, redacted};
 use tw_schema::Digest;
 use tw_store::{Changed, Claim, Left, NewAudit, Note, StoredTool, moment_after};
 
-use super::{Asked, by, mark, names::shares_a_name, read::checked};
+use super::{
+    Asked, by, mark,
+    names::shares_a_name,
+    read::{as_text, checked},
+};
 use crate::{
     Engine,
     admin::tools::Listed,
@@ -44,9 +48,9 @@ impl Engine {
             let (stored, view) = self.stored(caller, id, asked).await?;
             let mut edit = plan(&stored, &view)?;
             if let Some(definition) = edit.definition.take() {
-                let text = checked(&stored.slug, definition).await?;
+                checked(&stored.slug, definition.clone()).await?;
                 if edit.notes.contains(&Note::Save) {
-                    edit.after.definition = text;
+                    edit.after.definition = self.to_be_kept(caller, id, definition).await?;
                     edit.after.revision += 1;
                 }
             }
@@ -59,6 +63,17 @@ impl Engine {
             }
         }
         Err(busy())
+    }
+
+    /// A definition as it is stored: with its secrets sealed.
+    pub(super) async fn to_be_kept(
+        &self,
+        caller: &Caller,
+        id: ToolId,
+        mut definition: Definition,
+    ) -> Result<Arc<str>> {
+        self.inner.vault.seal_definition(caller.tenant, id, &mut definition).await?;
+        Ok(as_text(&definition))
     }
 
     /// The tool as it is now, if it is still as it was read, and the tenant as it is at least by now.

@@ -176,8 +176,11 @@ on_both! {
                 .await
                 .is("202 needs_approval");
             world.key("acme", Role::Viewer, tw_model::ActsAs::User).await;
+            let label = format!("c{number}");
+            let body = json!({ "label": label, "type": "bearer", "payload": { "token": "x" } });
+            admin.post("/api/credentials", &body).await.is("201");
         }
-        for path in ["/api/runs", "/api/tools", "/api/approvals", "/api/users", "/api/api-keys", "/api/audit"]
+        for path in ["/api/runs", "/api/tools", "/api/approvals", "/api/users", "/api/api-keys", "/api/credentials", "/api/audit"]
         {
             let page = admin.get(&format!("{path}?limit=200")).await.json();
             let keys: BTreeSet<&str> = page.as_object().unwrap().keys().map(String::as_str).collect();

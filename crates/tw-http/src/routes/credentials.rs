@@ -1,0 +1,207 @@
+//! Credentials: what tools show to others. What is in one goes in and never comes out.
+
+use axum::{
+    extract::State,
+    http::{HeaderMap, StatusCode, header},
+    response::Response,
+};
+use serde::Serialize;
+use serde_json::Value;
+use tw_engine::{
+    Credential, credential_mark,
+    rights::{ReadCredentials, WriteCredentials},
+};
+use tw_model::{CredentialId, Timestamp};
+use uuid::Uuid;
+
+use super::{
+    List,
+    authoring::{Users, author, mark},
+};
+use crate::{
+    App,
+    auth::Allowed,
+    body::JsonBytes,
+    front::RequestId,
+    idempotent::{Answered, Key, once},
+    problem::{ProblemDocument, Result},
+    query::{Id, Params},
+};
+
+/// A credential, without what is in it.
+#[derive(Debug, Serialize, utoipa::ToSchema)]
+pub(crate) struct CredentialView {
+    id: Uuid,
+    /// A tool refers to it by `secret:<label>`.
+    label: String,
+    /// `api_key`, `bearer`, `basic` or `custom`.
+    r#type: &'static str,
+    provider_key: Option<String>,
+    provider_variant: Option<String>,
+    /// The names of what is set.
+    fields: Vec<String>,
+    /// Goes up with every new payload.
+    revision: i64,
+    /// To the minute.
+    #[schema(value_type = Option<String>, format = DateTime)]
+    last_used_at: Option<Timestamp>,
+    #[schema(value_type = String, format = DateTime)]
+    created_at: Timestamp,
+    #[schema(value_type = String, format = DateTime)]
+    updated_at: Timestamp,
+    #[schema(value_type = Object)]
+    created_by: Value,
+}
+
+impl From<Credential> for CredentialView {
+    fn from(credential: Credential) -> Self {
+        Self {
+            id: credential.id.uuid(),
+            label: credential.label.to_string(),
+            r#type: credential.kind.as_str(),
+            provider_key: credential.provider_key,
+            provider_variant: credential.provider_variant,
+            fields: credential.fields,
+            revision: credential.revision,
+            last_used_at: credential.last_used,
+            created_at: credential.created,
+            updated_at: credential.updated,
+            created_by: author(&credential.created_by),
+        }
+    }
+}
+
+fn whole(status: StatusCode, credential: Credential) -> Answered {
+    let etag = format!("\"{}\"", credential_mark(&credential));
+    Answered::json(status, &CredentialView::from(credential)).with(header::ETAG, &etag)
+}
+
+/// What can be said about a credential.
+#[derive(Debug, utoipa::ToSchema)]
+#[expect(
+    dead_code,
+    reason = "described, not read: the engine reads a body as a whole and tells all that is wrong, without values"
+)]
+pub(crate) struct CredentialBody {
+    /// Letters, digits, `.`, `_` and `-`, at most 64; unique in the tenant whatever its case.
+    label: Option<String>,
+    /// `api_key`, `bearer`, `basic` or `custom`.
+    r#type: Option<String>,
+    /// Whom it is for, such as `web_search`.
+    provider_key: Option<String>,
+    /// And which of several, such as `serper`.
+    provider_variant: Option<String>,
+    /// `{ api_key }`, `{ token }`, `{ username, password }` or, for `custom`, an object of texts. Replaces the
+    /// one before as a whole and is never shown.
+    #[schema(value_type = Option<Object>)]
+    payload: Option<Value>,
+}
+
+/// The tenant's credentials, without what is in them.
+#[utoipa::path(get, path = "/api/credentials", operation_id = "list_credentials", tag = "administration",
+    params(("limit" = Option<i64>, Query), ("cursor" = Option<String>, Query), ("offset" = Option<i64>, Query)),
+    responses((status = 200, body = List<CredentialView>)))]
+pub(crate) async fn list(
+    State(app): State<App>,
+    Allowed(permit): Allowed<ReadCredentials>,
+    params: Params,
+) -> Result<axum::Json<List<CredentialView>>> {
+    let page = app.engine.credentials(&permit, &params.page()?).await?;
+    Ok(axum::Json(page.map(CredentialView::from).into()))
+}
+
+/// Makes a credential. What is in it is encrypted and never comes out again.
+#[utoipa::path(post, path = "/api/credentials", operation_id = "create_credential", tag = "administration",
+    params(("Idempotency-Key" = Option<String>, Header)),
+    request_body = CredentialBody,
+    responses((status = 201, body = CredentialView), (status = 409, body = ProblemDocument),
+              (status = 422, body = ProblemDocument)))]
+pub(crate) async fn create(
+    State(app): State<App>,
+    Allowed(permit): Allowed<WriteCredentials>,
+    RequestId(id): RequestId,
+    key: Key,
+    JsonBytes(body, bytes): JsonBytes<Value>,
+) -> Result<Response> {
+    let key = key.of("credentials", &app.engine.blinded(&bytes));
+    once(app.clone(), permit.caller().clone(), key, async move {
+        let made = app.engine.create_credential(&permit, &body, Some(&id)).await?;
+        let location = format!("/api/credentials/{}", made.id);
+        Ok(whole(StatusCode::CREATED, made).with(header::LOCATION, &location))
+    })
+    .await
+}
+
+/// One credential, without what is in it.
+#[utoipa::path(get, path = "/api/credentials/{id}", operation_id = "read_credential", tag = "administration",
+    params(("id" = Uuid, Path)),
+    responses((status = 200, body = CredentialView), (status = 404, body = ProblemDocument)))]
+pub(crate) async fn read(
+    State(app): State<App>,
+    Allowed(permit): Allowed<ReadCredentials>,
+    Id(id): Id<CredentialId>,
+) -> Result<Answered> {
+    Ok(whole(StatusCode::OK, app.engine.credential(&permit, id).await?))
+}
+
+/// Changes a credential, property by property; a payload is replaced as a whole.
+#[utoipa::path(patch, path = "/api/credentials/{id}", operation_id = "change_credential", tag = "administration",
+    params(("id" = Uuid, Path), ("If-Match" = Option<String>, Header, description = "The ETag of what was read"),
+           ("Idempotency-Key" = Option<String>, Header)),
+    request_body = CredentialBody,
+    responses((status = 200, body = CredentialView), (status = 404, body = ProblemDocument),
+              (status = 409, body = ProblemDocument), (status = 412, body = ProblemDocument),
+              (status = 422, body = ProblemDocument)))]
+pub(crate) async fn change(
+    State(app): State<App>,
+    Allowed(permit): Allowed<WriteCredentials>,
+    RequestId(request): RequestId,
+    Id(id): Id<CredentialId>,
+    headers: HeaderMap,
+    key: Key,
+    JsonBytes(body, bytes): JsonBytes<Value>,
+) -> Result<Response> {
+    let mark = mark(&headers)?;
+    let key = key.of(&format!("credentials/{id}"), &app.engine.blinded(&bytes));
+    once(app.clone(), permit.caller().clone(), key, async move {
+        let changed =
+            app.engine.change_credential(&permit, id, &body, mark.as_deref(), Some(&request)).await?;
+        Ok(whole(StatusCode::OK, changed))
+    })
+    .await
+}
+
+/// Removes a credential that no tool refers to.
+#[utoipa::path(delete, path = "/api/credentials/{id}", operation_id = "remove_credential", tag = "administration",
+    params(("id" = Uuid, Path), ("If-Match" = Option<String>, Header, description = "The ETag of what was read"),
+           ("Idempotency-Key" = Option<String>, Header)),
+    responses((status = 204), (status = 404, body = ProblemDocument), (status = 409, body = ProblemDocument),
+              (status = 412, body = ProblemDocument)))]
+pub(crate) async fn remove(
+    State(app): State<App>,
+    Allowed(permit): Allowed<WriteCredentials>,
+    RequestId(request): RequestId,
+    Id(id): Id<CredentialId>,
+    headers: HeaderMap,
+    key: Key,
+) -> Result<Response> {
+    let mark = mark(&headers)?;
+    let key = key.of(&format!("credentials/{id}/remove"), b"");
+    once(app.clone(), permit.caller().clone(), key, async move {
+        app.engine.remove_credential(&permit, id, mark.as_deref(), Some(&request)).await?;
+        Ok(Answered::empty(StatusCode::NO_CONTENT))
+    })
+    .await
+}
+
+/// The tools that refer to a credential, and would not work without it.
+#[utoipa::path(get, path = "/api/credentials/{id}/used-by", operation_id = "list_credential_users",
+    tag = "administration", params(("id" = Uuid, Path)),
+    responses((status = 200, body = Users), (status = 404, body = ProblemDocument)))]
+pub(crate) async fn used_by(
+    State(app): State<App>,
+    Allowed(permit): Allowed<ReadCredentials>,
+    Id(id): Id<CredentialId>,
+) -> Result<axum::Json<Users>> {
+    Ok(axum::Json(Users { items: app.engine.credential_users(&permit, id).await? }))
+}
