@@ -218,6 +218,60 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/credentials": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The tenant's credentials, without what is in them. */
+        get: operations["list_credentials"];
+        put?: never;
+        /** Makes a credential. What is in it is encrypted and never comes out again. */
+        post: operations["create_credential"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/credentials/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** One credential, without what is in it. */
+        get: operations["read_credential"];
+        put?: never;
+        post?: never;
+        /** Removes a credential that no tool refers to. */
+        delete: operations["remove_credential"];
+        options?: never;
+        head?: never;
+        /** Changes a credential, property by property; a payload is replaced as a whole. */
+        patch: operations["change_credential"];
+        trace?: never;
+    };
+    "/api/credentials/{id}/used-by": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The tools that refer to a credential, and would not work without it. */
+        get: operations["list_credential_users"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/docs": {
         parameters: {
             query?: never;
@@ -880,6 +934,50 @@ export interface components {
             password?: string | null;
             role: string;
         };
+        /** @description What can be said about a credential. */
+        CredentialBody: {
+            /** @description Letters, digits, `.`, `_` and `-`, at most 64; unique in the tenant whatever its case. */
+            label?: string | null;
+            /**
+             * @description `{ api_key }`, `{ token }`, `{ username, password }` or, for `custom`, an object of texts. Replaces the
+             *     one before as a whole and is never shown.
+             */
+            payload?: Record<string, never> | null;
+            /** @description Whom it is for, such as `web_search`. */
+            provider_key?: string | null;
+            /** @description And which of several, such as `serper`. */
+            provider_variant?: string | null;
+            /** @description `api_key`, `bearer`, `basic` or `custom`. */
+            type?: string | null;
+        };
+        /** @description A credential, without what is in it. */
+        CredentialView: {
+            /** Format: date-time */
+            created_at: string;
+            created_by: Record<string, never>;
+            /** @description The names of what is set. */
+            fields: string[];
+            /** Format: uuid */
+            id: string;
+            /** @description A tool refers to it by `secret:<label>`. */
+            label: string;
+            /**
+             * Format: date-time
+             * @description To the minute.
+             */
+            last_used_at?: string | null;
+            provider_key?: string | null;
+            provider_variant?: string | null;
+            /**
+             * Format: int64
+             * @description Goes up with every new payload.
+             */
+            revision: number;
+            /** @description `api_key`, `bearer`, `basic` or `custom`. */
+            type: string;
+            /** Format: date-time */
+            updated_at: string;
+        };
         DenyRequest: {
             note?: string | null;
         };
@@ -1011,6 +1109,43 @@ export interface components {
                 note?: string | null;
                 object: string;
                 request_id?: string | null;
+            }[];
+            /** @description Send it as `cursor` to get the next page; `null` on the last. */
+            next_cursor?: string | null;
+            /**
+             * Format: int64
+             * @description How many there are in all; `null` when that is more than is counted.
+             */
+            total?: number | null;
+        };
+        /** @description A page of a list. */
+        List_CredentialView: {
+            items: {
+                /** Format: date-time */
+                created_at: string;
+                created_by: Record<string, never>;
+                /** @description The names of what is set. */
+                fields: string[];
+                /** Format: uuid */
+                id: string;
+                /** @description A tool refers to it by `secret:<label>`. */
+                label: string;
+                /**
+                 * Format: date-time
+                 * @description To the minute.
+                 */
+                last_used_at?: string | null;
+                provider_key?: string | null;
+                provider_variant?: string | null;
+                /**
+                 * Format: int64
+                 * @description Goes up with every new payload.
+                 */
+                revision: number;
+                /** @description `api_key`, `bearer`, `basic` or `custom`. */
+                type: string;
+                /** Format: date-time */
+                updated_at: string;
             }[];
             /** @description Send it as `cursor` to get the next page; `null` on the last. */
             next_cursor?: string | null;
@@ -1508,7 +1643,7 @@ export interface components {
             id: string;
             role: string;
         };
-        /** @description What uses a tool. */
+        /** @description What uses a tool or a credential. */
         Users: {
             items: Record<string, never>[];
         };
@@ -1958,6 +2093,236 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["LoginView"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_credentials: {
+        parameters: {
+            query?: {
+                limit?: number;
+                cursor?: string;
+                offset?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["List_CredentialView"];
+                };
+            };
+        };
+    };
+    create_credential: {
+        parameters: {
+            query?: never;
+            header?: {
+                "Idempotency-Key"?: string | null;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CredentialBody"];
+            };
+        };
+        responses: {
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CredentialView"];
+                };
+            };
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    read_credential: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CredentialView"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    remove_credential: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The ETag of what was read */
+                "If-Match"?: string | null;
+                "Idempotency-Key"?: string | null;
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            412: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    change_credential: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The ETag of what was read */
+                "If-Match"?: string | null;
+                "Idempotency-Key"?: string | null;
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CredentialBody"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CredentialView"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            412: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_credential_users: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Users"];
                 };
             };
             404: {
