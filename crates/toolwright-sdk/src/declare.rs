@@ -97,9 +97,14 @@ where
     Box::pin(async move {
         // The engine has checked the input against the schema; what is left is what a schema cannot
         // say, and callers that are not the engine.
-        write_whole_numbers_plainly(&mut input);
-        let input = serde_json::from_value(input)
-            .map_err(|error| ToolFailure::invalid(format!("{}: {error}", declared.slug)))?;
+        let input = match I::deserialize(&input) {
+            Ok(input) => input,
+            Err(_) => {
+                write_whole_numbers_plainly(&mut input);
+                serde_json::from_value(input)
+                    .map_err(|error| ToolFailure::invalid(format!("{}: {error}", declared.slug)))?
+            }
+        };
         run(cx, input).await?.into_reply(declared.name).try_into()
     })
 }

@@ -73,7 +73,10 @@ impl Scene {
         let users = admin.get("/api/users").await.json();
         let member = users["items"].as_array().unwrap().iter().find(|user| user["role"] == "member").unwrap();
         let key = admin.get("/api/api-keys").await.text_at("/items/0/id");
+        let secret = json!({ "label": "weather", "type": "api_key", "payload": { "api_key": "x" } });
+        let credential = admin.post("/api/credentials", &secret).await.text_at("/id");
         let things = BTreeMap::from([
+            ("/api/credentials/", credential),
             ("/api/approvals/", parked.text_at("/approval_id")),
             ("/api/runs/", parked.text_at("/run_id")),
             ("/api/sessions/", parked.text_at("/run_id")),

@@ -164,14 +164,14 @@ impl Sent {
         }
     }
 
-    /// The payload, if it fits the type. Without a type nothing can be said about it.
+    /// The payload, if it fits the type. Without a type no more can be said than that it is an object.
     fn payload(&mut self, kind: Option<CredentialType>) -> Option<Payload> {
         let payload = self.members.remove("payload")?;
-        let kind = kind?;
         let Value::Object(members) = payload else {
             self.say("/payload", "is an object of texts");
             return None;
         };
+        let kind = kind?;
         let told = self.faults.len();
         let (needed, optional): (&[&str], &[&str]) = match kind {
             CredentialType::ApiKey => (&["api_key"], &["endpoint"]),
