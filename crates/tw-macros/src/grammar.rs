@@ -4,7 +4,8 @@
 //! all it needs once more for the compiler's side. A test below holds the two together.
 
 const SLUG_LEN_MAX: usize = 128;
-const SLUGS_RESERVED: [&str; 5] = ["builtins", "new", "session", "import", "image-models"];
+const SLUGS_RESERVED: [&str; 8] =
+    ["builtins", "new", "session", "import", "image-models", "get_run", "search_tools", "run_tool"];
 const PERMISSION_LEN_MAX: usize = 64;
 const TENANT_LEN_MAX: usize = 63;
 
