@@ -22,6 +22,8 @@ const ToolForm = lazy(() =>
   import('~/features/form/tool-form').then(({ ToolForm }) => ({ default: ToolForm })),
 )
 
+const DOUBLE_CLICK_MS = 500
+
 /** The form of a tool, and what came of it. */
 export function ToolWorkbench({ tool, search }: { tool: Tool; search: ToolSearch }) {
   const { t } = useTranslation('tool')
@@ -57,6 +59,14 @@ export function ToolWorkbench({ tool, search }: { tool: Tool; search: ToolSearch
   }
   const faults = start.error instanceof Problem ? start.error.errors : []
   const running = shown.run?.status === 'running' && shown.open
+  const clicked = useRef(Number.NEGATIVE_INFINITY)
+  // A quick tool is done before the second half of a double click, which is no second wish.
+  const runOnce = (input: unknown) => {
+    const now = performance.now()
+    if (now - clicked.current < DOUBLE_CLICK_MS) return
+    clicked.current = now
+    run(input)
+  }
   const runnable = tool.available && mayRun
   return (
     <div className="grid min-w-0 gap-8">
@@ -76,7 +86,7 @@ export function ToolWorkbench({ tool, search }: { tool: Tool; search: ToolSearch
               value={value}
               onChange={change}
               faults={faults}
-              onSubmit={run}
+              onSubmit={runOnce}
               busy={start.state !== 'idle' || running}
               readOnly={!runnable}
             />
