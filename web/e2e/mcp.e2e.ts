@@ -115,7 +115,7 @@ test('an agent is told that its call was declined', async () => {
   expect(isError).toBe(true)
   expect(content[0]?.text).toContain('declined')
   await outcome(page, 'You denied this')
-  await page.getByText('not before Monday').waitFor()
+  await page.getByText('not before Monday').first().waitFor()
   const { items } = await world.server.api('GET', '/api/runs?tool=pay')
   expect(items[0].status).toBe('cancelled')
 })
