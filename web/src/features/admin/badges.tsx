@@ -1,6 +1,7 @@
 import { Ban, CircleCheck, CircleDashed, CircleSlash, FilePen } from 'lucide-react'
 import { useTranslation } from 'react-i18next'
 
+import { UNAVAILABLE } from '~/api/unavailable'
 import { Badge, type Tone } from '~/kit/badge'
 import type { ToolItem } from './types'
 
@@ -36,20 +37,8 @@ export function DraftMark({ tool }: { tool: ToolItem }) {
   )
 }
 
-const REASONS = [
-  'switched_off',
-  'not_switched_on',
-  'not_for_this_tenant',
-  'not_permitted',
-  'disabled',
-  'inactive',
-  'draft',
-  'deprecated',
-  'held',
-]
-
 /** Why nobody can run it, in words; a word that is not known here is shown as it came. */
 export function useReason() {
   const { t } = useTranslation('admin')
-  return (reason: string) => (REASONS.includes(reason) ? t(`reason.${reason}`) : reason)
+  return (reason: string) => (UNAVAILABLE.has(reason) ? t(`reason.${reason}`) : reason)
 }
