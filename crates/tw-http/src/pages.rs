@@ -44,7 +44,7 @@ pub(crate) fn routes() -> Router<App> {
 }
 
 async fn document() -> Result<Response> {
-    let EmbeddedFile { data, .. } = Files::get("index.html").ok_or_else(missing)?;
+    let EmbeddedFile { data, .. } = find("index.html")?;
     let text = str::from_utf8(&data).map_err(|_| Problem::new(Code::Internal, "the app is not text"))?;
     let nonce = Uuid::new_v4().simple().to_string();
     let policy = format!(
@@ -73,15 +73,17 @@ async fn icon(name: std::result::Result<Path<String>, PathRejection>) -> Result<
 #[must_use]
 pub fn icon_path(name: &str) -> Option<String> {
     let file = format!("icons/{name}.svg");
-    Files::get(&file).map(|_| format!("/{file}"))
+    find(&file).ok().map(|_| format!("/{file}"))
+}
+
+fn find(name: &str) -> Result<EmbeddedFile> {
+    // In a debug build the name is a path on the disk.
+    let is_name = !name.contains("..") && !name.contains('\\');
+    is_name.then(|| Files::get(name)).flatten().ok_or_else(missing)
 }
 
 fn file(name: &str, keep: &'static str) -> Result<Response> {
-    // In a debug build the name is a path on the disk.
-    if name.contains("..") || name.contains('\\') {
-        return Err(missing());
-    }
-    let EmbeddedFile { data, .. } = Files::get(name).ok_or_else(missing)?;
+    let EmbeddedFile { data, .. } = find(name)?;
     let data = match data {
         Cow::Borrowed(bytes) => bytes.into_response(),
         Cow::Owned(bytes) => bytes.into_response(),

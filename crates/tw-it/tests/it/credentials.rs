@@ -305,7 +305,10 @@ on_both! {
         let id = make(&admin, "weather", "fine").await;
         let cases = [
             (json!({}), vec!["/label", "/type", "/payload"]),
-            (json!({ "label": "canary canary", "type": "canary", "payload": "canary" }), vec!["/label", "/type"]),
+            (
+                json!({ "label": "canary canary", "type": "canary", "payload": "canary" }),
+                vec!["/label", "/type", "/payload"],
+            ),
             (json!({ "label": "a", "type": "api_key", "payload": "canary" }), vec!["/payload"]),
             (json!({ "label": "a", "type": "api_key", "payload": null }), vec!["/payload"]),
             (json!({ "label": "a", "type": "api_key", "payload": ["canary"] }), vec!["/payload"]),

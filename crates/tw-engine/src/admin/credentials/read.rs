@@ -310,6 +310,7 @@ mod tests {
                 /type: is one of api_key, bearer, basic, custom
                 /provider_key: consists of letters a-z, digits, `.`, `_` and `-`
                 /provider_variant: is a text
+                /payload: is an object of texts
                 /colour: is not a known property"#]],
         );
         check(
