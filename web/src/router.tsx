@@ -3,11 +3,14 @@ import {
   createRoute,
   createRouter,
   lazyRouteComponent,
+  parseSearchWith,
   type RouteComponent,
   redirect,
+  stringifySearchWith,
 } from '@tanstack/react-router'
 
 import { queryClient } from '~/api/client'
+import { parse, stringify } from '~/api/exact'
 import { me } from '~/api/me'
 import { Problem } from '~/api/problem'
 import { toolEditorSearch, toolsAdminSearch } from '~/features/admin/search'
@@ -148,6 +151,8 @@ export const router = createRouter({
       toolEdit,
     ]),
   ]),
+  parseSearch: parseSearchWith(parse),
+  stringifySearch: stringifySearchWith(stringify, parse),
   defaultPreload: 'intent',
   scrollRestoration: true,
   defaultPendingComponent: PageLoading,

@@ -1,10 +1,11 @@
 import { QueryClient } from '@tanstack/react-query'
 import createClient from 'openapi-fetch'
 
+import { parse, stringify } from './exact'
 import { Problem } from './problem'
 import type { paths } from './schema'
 
-const client = createClient<paths>({ baseUrl: '/' })
+const client = createClient<paths>({ baseUrl: '/', bodySerializer: (body) => stringify(body) })
 
 let shown: string | undefined
 
@@ -22,11 +23,22 @@ client.use({
   },
   async onResponse({ response }) {
     if (!response.ok) throw await Problem.of(response)
+    return response.status === 204 ? undefined : readExactly(response)
   },
   onError({ error }) {
     return error instanceof Problem ? error : Problem.unreachable(error)
   },
 })
+
+/** A success whose body is read without rounding its numbers. */
+async function readExactly(response: Response): Promise<Response> {
+  const text = await response.text()
+  const headers = new Headers(response.headers)
+  // Without a length the client would read the text by itself.
+  headers.set('content-length', String(text.length))
+  const answer = new Response(null, { status: response.status, headers })
+  return Object.assign(answer, { json: async () => parse(text) })
+}
 
 /** The public API, as the server describes it. Every answer that is not a success is thrown as a `Problem`. */
 export const api = client

@@ -4,7 +4,7 @@ export type Raw = Record<string, unknown>
 /** A parameter as text. The router reads `?q=1` as a number, so that is text too. */
 export function text(raw: Raw, key: string): string | undefined {
   const value = raw[key]
-  if (typeof value === 'number' || typeof value === 'boolean') return String(value)
+  if (['number', 'bigint', 'boolean'].includes(typeof value)) return String(value)
   return typeof value === 'string' && value !== '' ? value : undefined
 }
 

@@ -1,5 +1,7 @@
 import { useState } from 'react'
 
+import { parse, stringify } from '~/api/exact'
+
 /**
  * State that outlives a reload of this tab: what a person typed and has not sent. Setting it to
  * `undefined` forgets it. The key belongs into the `key` of the component too, if it can change.
@@ -12,7 +14,7 @@ export function useKept<T>(
     setValue(() => value)
     try {
       if (value === undefined) sessionStorage.removeItem(key)
-      else sessionStorage.setItem(key, JSON.stringify(value))
+      else sessionStorage.setItem(key, stringify(value))
     } catch {
       // A store that is full or forbidden: the value lives as long as the page does.
     }
@@ -23,7 +25,7 @@ export function useKept<T>(
 function read<T>(key: string): T | undefined {
   try {
     const text = sessionStorage.getItem(key)
-    return text === null ? undefined : JSON.parse(text)
+    return text === null ? undefined : (parse(text) as T)
   } catch {
     return undefined
   }

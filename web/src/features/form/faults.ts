@@ -11,7 +11,7 @@ import { pointer, type Step } from './schema/pointer'
 export function said({ path, key, params }: Complaint, t: TFunction, language: string): Fault {
   const limit = params?.limit
   const shown =
-    typeof limit === 'number'
+    typeof limit === 'number' || typeof limit === 'bigint'
       ? new Intl.NumberFormat(language, { maximumFractionDigits: 20 }).format(limit)
       : limit
   return { path, message: t(`form:fault.${key}`, { ...params, limit: shown }) }

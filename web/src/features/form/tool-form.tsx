@@ -1,6 +1,7 @@
 import { type FormEvent, useMemo, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 
+import { stringify } from '~/api/exact'
 import type { Fault } from '~/api/problem'
 import { Button } from '~/kit/button'
 import { Boundary } from './boundary'
@@ -147,5 +148,5 @@ function Turning() {
 }
 
 function written(value: unknown): string {
-  return JSON.stringify(value ?? {}, null, 2)
+  return stringify(value ?? {}, 2)
 }

@@ -1,3 +1,4 @@
+import { stringify } from '~/api/exact'
 import { oneOf, type Raw, text } from '~/api/search'
 
 /** What the library shows. */
@@ -30,6 +31,6 @@ export interface ToolSearch {
 }
 
 export const toolSearch = (raw: Raw): ToolSearch => ({
-  input: typeof raw.input === 'object' ? JSON.stringify(raw.input) : text(raw, 'input'),
+  input: typeof raw.input === 'object' ? stringify(raw.input) : text(raw, 'input'),
   run: text(raw, 'run'),
 })

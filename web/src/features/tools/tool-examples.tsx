@@ -2,6 +2,7 @@ import { Link2, Sparkles } from 'lucide-react'
 import { useMemo } from 'react'
 import { useTranslation } from 'react-i18next'
 
+import { stringify } from '~/api/exact'
 import { Button } from '~/kit/button'
 import { CopyButton } from '~/kit/copy'
 import type { Tool } from './queries'
@@ -25,7 +26,7 @@ export function ToolExamples({ tool, value, onChoose }: Props) {
           key={index}
           size="small"
           className="max-w-full rounded-full font-normal"
-          title={JSON.stringify(input)}
+          title={stringify(input)}
           onClick={() => onChoose(input)}
         >
           <Sparkles aria-hidden />

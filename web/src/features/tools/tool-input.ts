@@ -1,3 +1,4 @@
+import { parse, stringify } from '~/api/exact'
 import { Hints } from '~/features/result/hints'
 import { isObject, type Json, type JsonObject } from '~/features/result/json'
 import { label, number } from '~/features/result/words'
@@ -6,7 +7,7 @@ import { label, number } from '~/features/result/words'
 export function fromLink(text: string | undefined): JsonObject | undefined {
   if (text === undefined) return undefined
   try {
-    const value: unknown = JSON.parse(text)
+    const value = parse(text)
     return isObject(value) ? value : undefined
   } catch {
     return undefined
@@ -18,7 +19,7 @@ export const LINK_MAX = 8_000
 
 /** A link to a tool with its form filled in. */
 export function linkTo(origin: string, slug: string, input: unknown): string {
-  const query = new URLSearchParams({ input: JSON.stringify(input) })
+  const query = new URLSearchParams({ input: stringify(input) })
   return `${origin}/tools/${encodeURIComponent(slug)}?${query}`
 }
 

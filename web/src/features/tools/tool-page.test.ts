@@ -76,6 +76,16 @@ test('a link carries the input there and back', () => {
   }
 })
 
+test('links and snippets carry every digit of a large number', () => {
+  const input = { id: 9007199254740993n }
+  const link = new URL(linkTo('http://a', 'b', input))
+  expect(fromLink(link.searchParams.get('input') ?? undefined)).toEqual(input)
+  for (const name of ['curl', 'typescript', 'python'] as const) {
+    expect(SNIPPETS[name]({ ...call, input })).toContain('9007199254740993')
+  }
+  expect(SNIPPETS.typescript({ ...call, input })).not.toContain('JSON.stringify')
+})
+
 test('examples are told apart by their first words', () => {
   const schema = {
     properties: { amount: { title: 'Sum' }, steps: {} },

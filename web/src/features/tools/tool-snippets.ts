@@ -1,3 +1,4 @@
+import { stringify } from '~/api/exact'
 import { isObject } from '~/features/result/json'
 
 /** What stands where a person puts their own key. */
@@ -16,7 +17,7 @@ export const SNIPPETS = {
       `curl -s ${shell(address(origin, slug))} \\`,
       `  -H ${shell(`Authorization: Bearer ${KEY}`)} \\`,
       `  -H 'Content-Type: application/json' \\`,
-      `  -d ${shell(JSON.stringify({ input }, null, 2))}`,
+      `  -d ${shell(stringify({ input }, 2))}`,
     ].join('\n'),
 
   typescript: ({ origin, slug, input }: Call) =>
@@ -27,7 +28,7 @@ export const SNIPPETS = {
       `    Authorization: 'Bearer ${KEY}',`,
       `    'Content-Type': 'application/json',`,
       `  },`,
-      `  body: JSON.stringify(${indent(JSON.stringify({ input }, null, 2), 2)}),`,
+      `  body: ${typescriptBody({ input })},`,
       `})`,
       `const run = await response.json()`,
       `if (!response.ok) throw new Error(run.detail)`,
@@ -80,6 +81,13 @@ function shell(text: string): string {
   return `'${text.replaceAll("'", `'\\''`)}'`
 }
 
+/** The body as a value to be read, or as text where JavaScript would round a number of it. */
+function typescriptBody(body: unknown): string {
+  const text = stringify(body)
+  if (JSON.stringify(JSON.parse(text)) !== text) return JSON.stringify(text)
+  return `JSON.stringify(${indent(stringify(body, 2), 2)})`
+}
+
 /** A JSON value as Python writes it. */
 function python(value: unknown, depth = 0): string {
   const [here, inner] = [' '.repeat(depth * 4), ' '.repeat((depth + 1) * 4)]
@@ -98,7 +106,7 @@ function python(value: unknown, depth = 0): string {
     )
     return `{\n${lines.join('')}${here}}`
   }
-  return JSON.stringify(value)
+  return stringify(value)
 }
 
 /** Moves all lines but the first to the right. */

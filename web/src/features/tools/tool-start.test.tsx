@@ -62,6 +62,17 @@ test('a refusal is told and not asked again', async () => {
   expect(result.current.start.error).toBeUndefined()
 })
 
+test('a large number comes to the server and back digit by digit', async () => {
+  const started = vi.fn()
+  const text = JSON.stringify(ANSWER).replace('}', ',"output":9007199254740993}')
+  server.mockResolvedValue(new Response(text))
+  const { result } = renderHook(() => useStart('a', started), { wrapper: Around })
+  await act(async () => result.current.run({ id: 18446744073709551615n }))
+  const [[request]] = server.mock.calls as [[Request]]
+  expect(await request.text()).toContain('{"id":18446744073709551615}')
+  expect(started).toHaveBeenCalledWith({ ...ANSWER, output: 9007199254740993n })
+})
+
 test('what a run writes is put together, and other runs of the session are left out', async () => {
   const event = (type: string, run_id: string, text: string) =>
     `event: ${type}\ndata: ${JSON.stringify({ run_id, payload: { text } })}\n\n`

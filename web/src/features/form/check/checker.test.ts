@@ -21,7 +21,13 @@ test.each([
   [{ exclusiveMaximum: 2.5 }, 3, 'Enter a number less than 2.5.'],
   [{ multipleOf: 0.01 }, 0.005, 'Enter a multiple of 0.01.'],
   [{ type: 'integer' }, 1.5, 'Enter a whole number.'],
-  [{ type: 'integer' }, '12345678901234567890', 'This number has too many digits.'],
+  [{ type: 'integer' }, 123456789012345678901n, 'This number is too large to be kept exactly.'],
+  [
+    { type: 'number' },
+    '12,5',
+    'Enter the digits without marks between thousands, and a point before decimals, such as 1234.5.',
+  ],
+  [{ maximum: 100 }, 9007199254740993n, 'Enter a number of at most 100.'],
   [{ type: 'number' }, 'not a number', 'Enter a number.'],
   [{ type: ['string', 'null'] }, 5, 'Enter a text.'],
   [{ type: ['string', 'number'] }, true, 'This is of the wrong type.'],
@@ -46,6 +52,18 @@ test.each([
   [false, 1, 'This is not allowed here.'],
 ])('%j refuses %j in plain words', (schema, value, message) => {
   expect(told(object({ a: schema }), { a: value })).toEqual([`/a: ${message}`])
+})
+
+test.each([
+  [{ type: 'integer' }, 9007199254740993n],
+  [{ type: 'integer', maximum: 18446744073709551615n }, 18446744073709551615n],
+  [{ type: 'integer', minimum: -9223372036854775808n }, -9223372036854775808n],
+  [{ exclusiveMaximum: 9007199254740996 }, 9007199254740995n],
+  [{ multipleOf: 3 }, 9007199254740993n],
+  [{ uniqueItems: true }, [9007199254740992n, 9007199254740993n]],
+  [{ enum: [9007199254740993n] }, 9007199254740993n],
+])('%o takes %o, digit by digit', (schema, value) => {
+  expect(told(object({ a: schema }), { a: value })).toEqual([])
 })
 
 test('a missing property is told at its own place, at every depth', () => {

@@ -36,7 +36,7 @@ export class Checker {
   misses(value: unknown): Miss[] {
     const large = tooLarge(value)
     try {
-      return [...(this.validator?.validate(value).errors ?? []), ...large]
+      return [...(this.validator?.validate(rounded(value)).errors ?? []), ...large]
     } catch {
       return large
     }
@@ -50,9 +50,10 @@ const WITH_EXPONENT = 1e21
 
 /** The whole numbers that the server takes nowhere, whatever a schema says: it keeps them exactly or not at all. */
 function tooLarge(value: unknown, at = '#'): Miss[] {
-  if (typeof value === 'number') {
-    const written = Number.isInteger(value) && Math.abs(value) < WITH_EXPONENT
-    const fits = !written || (LEAST < value && value < MOST)
+  if (typeof value === 'number' || typeof value === 'bigint') {
+    const written =
+      typeof value === 'bigint' || (Number.isInteger(value) && Math.abs(value) < WITH_EXPONENT)
+    const fits = !written || (LEAST <= value && value < MOST)
     const error = 'is beyond what can be kept exactly'
     return fits ? [] : [{ keyword: 'tooLarge', keywordLocation: '#', instanceLocation: at, error }]
   }
@@ -67,7 +68,7 @@ export function meets(schema: unknown, value: unknown, defs: unknown): boolean {
     lookup[`#/$defs/${name}`] = target as Schema
   }
   try {
-    return validate(value, schema as Schema, '2020-12', lookup).valid
+    return validate(rounded(value), schema as Schema, '2020-12', lookup).valid
   } catch {
     return false
   }
@@ -76,11 +77,11 @@ export function meets(schema: unknown, value: unknown, defs: unknown): boolean {
 /** A copy that the interpreter can read: it marks what it has read, and throws at some of it. */
 function checkable(schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.map(checkable)
-  if (!isJson(schema)) return schema
+  if (!isJson(schema)) return rounded(schema)
   const out: Json = {}
   for (const [name, value] of Object.entries(schema)) {
     if (name === 'const' || name === 'enum' || name === 'default' || name === 'examples') {
-      out[name] = value
+      out[name] = rounded(value)
     } else if (name === 'pattern' && typeof value === 'string') {
       if (isTame(value)) out[name] = value
     } else if (name === 'patternProperties' && isJson(value)) {
@@ -91,4 +92,12 @@ function checkable(schema: unknown): unknown {
     }
   }
   return out
+}
+
+/** The interpreter knows no `bigint`. What it says about a rounded number is looked at again. */
+function rounded(value: unknown): unknown {
+  if (typeof value === 'bigint') return Number(value)
+  if (Array.isArray(value)) return value.map(rounded)
+  if (!isJson(value)) return value
+  return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, rounded(inner)]))
 }

@@ -1,3 +1,4 @@
+import { stringify } from '~/api/exact'
 import { isJson, type Json } from '../schema/json'
 import { resolve } from '../schema/layers'
 import { pointer, steps } from '../schema/pointer'
@@ -60,7 +61,7 @@ class Saying {
       } else if (miss.keyword === 'propertyNames') {
         out.push({ path: place(miss), key: 'name', params: {} })
         index += group.length
-      } else if (!FRAMES.has(miss.keyword)) {
+      } else if (!FRAMES.has(miss.keyword) && !this.isRounding(miss)) {
         out.push(...this.one(miss))
       }
     }
@@ -78,6 +79,15 @@ class Saying {
       return [{ path: at + pointer([name]), key: 'required' }]
     }
     return [this.plain(miss)]
+  }
+
+  /** Whether only the rounding of a large number made it miss. */
+  private isRounding(miss: Miss): boolean {
+    const found = this.found(place(miss))
+    if (miss.keyword === 'uniqueItems' && Array.isArray(found)) {
+      return new Set(found.map((entry) => stringify(entry))).size === found.length
+    }
+    return typeof found === 'bigint' && meetsExactly(miss.keyword, found, this.wanted(miss))
   }
 
   private plain(miss: Miss): Complaint {
@@ -216,9 +226,30 @@ function typed(wanted: unknown, found: unknown): { key: string; params?: Json } 
     (name) => name !== 'null',
   )
   const numeric = types.every((name) => name === 'number' || name === 'integer')
-  if (numeric && typeof found === 'string' && /^[+-]?\d{16,}$/.test(found)) return { key: 'digits' }
+  if (numeric && typeof found === 'string' && /^[+-]?[\d.,]*\d[.,]\d/.test(found)) {
+    return { key: 'marks' }
+  }
   if (types.length !== 1) return { key: 'type.any' }
   return { key: `type.${String(types[0])}` }
+}
+
+function meetsExactly(keyword: string, value: bigint, limit: unknown): boolean {
+  if (typeof limit !== 'number' && typeof limit !== 'bigint') return false
+  switch (keyword) {
+    case 'minimum':
+      return value >= limit
+    case 'maximum':
+      return value <= limit
+    case 'exclusiveMinimum':
+      return value > limit
+    case 'exclusiveMaximum':
+      return value < limit
+    case 'multipleOf':
+      // Parts of a whole are left to the server.
+      return !Number.isInteger(Number(limit)) || value % BigInt(limit) === 0n
+    default:
+      return false
+  }
 }
 
 function counted(path: string, miss: Miss, limit: unknown): Complaint {
@@ -248,6 +279,6 @@ function formatWord(format: unknown): string {
 }
 
 function shown(value: unknown): string {
-  const words = typeof value === 'string' ? value : JSON.stringify(value)
+  const words = typeof value === 'string' ? value : stringify(value)
   return words.length > 80 ? `${words.slice(0, 80)}…` : words
 }

@@ -1,8 +1,10 @@
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 
+import { parse as read, stringify } from '~/api/exact'
 import { Input, Select, Textarea } from '~/kit/field'
 import { list, same, texts } from '../schema/json'
+import { readNumber } from './digits'
 import { NumberControl } from './number'
 import { aria, type ControlProps, shown } from './props'
 
@@ -99,8 +101,8 @@ export function JsonControl(props: ControlProps) {
         readOnly={readOnly}
         onChange={({ target }) => {
           setTyped(target.value)
-          const read = parse(target.value)
-          if (read !== BROKEN) onChange(read.value)
+          const next = parse(target.value)
+          if (next !== BROKEN) onChange(next.value)
         }}
         onBlur={onBlur}
         {...aria(props)}
@@ -121,14 +123,14 @@ const BROKEN = Symbol('not JSON')
 function parse(text: string): { value: unknown } | typeof BROKEN {
   if (text.trim() === '') return { value: undefined }
   try {
-    return { value: JSON.parse(text) }
+    return { value: read(text) }
   } catch {
     return BROKEN
   }
 }
 
 function written(value: unknown): string {
-  return value === undefined ? '' : JSON.stringify(value, null, 2)
+  return value === undefined ? '' : stringify(value, 2)
 }
 
 function look(text: string): number {
@@ -146,6 +148,7 @@ function formsOf(types: string[]): Form[] {
 
 function formOf(value: unknown, forms: Form[]): Form | undefined {
   if (value === undefined || value === null) return undefined
+  if (typeof value === 'bigint') return formOf(Number(value), forms)
   const form = typeof value === 'object' ? 'json' : (typeof value as Form)
   return forms.includes(form) ? form : 'json'
 }
@@ -154,6 +157,9 @@ function formOf(value: unknown, forms: Form[]): Form | undefined {
 function converted(value: unknown, form: Form): unknown {
   if (value === undefined || value === null) return undefined
   if (form === 'string') return shown(value)
-  if (form === 'number') return Number.isFinite(Number(value)) ? Number(value) : undefined
+  if (form === 'number') {
+    const number = readNumber(shown(value), false)
+    return typeof number === 'string' ? undefined : number
+  }
   return undefined
 }

@@ -1,43 +1,38 @@
 import { useState } from 'react'
+import { useTranslation } from 'react-i18next'
 
 import { Input } from '~/kit/field'
 import { list } from '../schema/json'
+import { readNumber, usesComma, writtenNumber } from './digits'
 import { aria, type ControlProps, shown } from './props'
 import { WithUnit } from './text'
-
-/** What stands for digits that are no number: the check then says that a number is wanted. */
-const NO_NUMBER = 'not a number'
 
 /**
  * A number as it is typed. The text is kept beside the value, because `1.0` and `1.` are on the way
  * to a number that reads otherwise once it is one.
  */
 export function NumberControl(props: ControlProps) {
+  const { i18n } = useTranslation('form')
   const { id, schema, look, value, onChange, onBlur, readOnly } = props
   const [typed, setTyped] = useState<string>()
-  const kept =
-    typed !== undefined && Object.is(read(typed), value ?? undefined) ? typed : shown(value)
-  const change = (input: HTMLInputElement) => {
-    if (input.validity.badInput) return onChange(NO_NUMBER)
-    setTyped(input.value)
-    onChange(read(input.value))
-  }
+  const comma = usesComma(i18n.language)
+  const isTyped = typed !== undefined && Object.is(readNumber(typed, comma), value ?? undefined)
   const given = list(schema.examples).find((entry) => typeof entry === 'number')
   return (
     <WithUnit {...props} narrow>
       <Input
         id={id}
-        type="number"
+        // The browser's own field for numbers drops a comma, or not, by the language of the browser.
+        type="text"
         inputMode={schema.type === 'integer' ? 'numeric' : 'decimal'}
-        value={kept === NO_NUMBER ? '' : kept}
-        min={bound(schema.minimum)}
-        max={bound(schema.maximum)}
-        step={bound(schema.multipleOf) ?? (schema.type === 'integer' ? 1 : 'any')}
+        autoComplete="off"
+        value={isTyped ? typed : writtenNumber(value, comma)}
         readOnly={readOnly}
-        placeholder={look.placeholder ?? (given === undefined ? undefined : String(given))}
-        onChange={(event) => change(event.target)}
-        // A wheel that scrolls the page must not change what was typed.
-        onWheel={(event) => event.currentTarget.blur()}
+        placeholder={look.placeholder ?? writtenNumber(given, comma)}
+        onChange={({ target }) => {
+          setTyped(target.value)
+          onChange(readNumber(target.value, comma))
+        }}
         onBlur={onBlur}
         {...aria(props)}
       />
@@ -70,14 +65,6 @@ export function SliderControl(props: ControlProps) {
       </div>
     </WithUnit>
   )
-}
-
-/** The number that a text is. One with more digits than a number here can hold stays a text. */
-function read(text: string): unknown {
-  if (text.trim() === '') return undefined
-  const number = Number(text)
-  if (!Number.isFinite(number)) return NO_NUMBER
-  return /^[+-]?\d+$/.test(text) && !Number.isSafeInteger(number) ? text : number
 }
 
 function bound(value: unknown): number | undefined {

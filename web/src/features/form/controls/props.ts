@@ -1,3 +1,4 @@
+import { stringify } from '~/api/exact'
 import type { Json } from '../schema/json'
 import type { FieldLook } from '../schema/ui'
 
@@ -29,5 +30,5 @@ export function aria({ invalid, describedBy, required }: ControlProps) {
 /** A value as one line of text. */
 export function shown(value: unknown): string {
   if (value === undefined || value === null) return ''
-  return typeof value === 'object' ? JSON.stringify(value) : String(value)
+  return typeof value === 'object' ? stringify(value) : String(value)
 }

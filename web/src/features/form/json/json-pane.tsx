@@ -1,6 +1,7 @@
 import { lazy, Suspense } from 'react'
 import { useTranslation } from 'react-i18next'
 
+import { parse as read } from '~/api/exact'
 import type { Fault } from '~/api/problem'
 import { Skeleton } from '~/kit/states'
 import { Faults } from '../theme/notes'
@@ -44,7 +45,7 @@ export function JsonPane({ id, text, onChange, faults, broken, readOnly }: Props
 /** What a text says, or nothing where it is not JSON. */
 export function parse(text: string): { value: unknown } | undefined {
   try {
-    return { value: JSON.parse(text) }
+    return { value: read(text) }
   } catch {
     return undefined
   }

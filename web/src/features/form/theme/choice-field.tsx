@@ -125,7 +125,7 @@ function score(option: Json, value: unknown, root: Json): number {
 function isOfType(type: unknown, value: unknown): boolean {
   if (type === 'object') return isJson(value)
   if (type === 'array') return Array.isArray(value)
-  if (type === 'integer' || type === 'number') return typeof value === 'number'
+  if (type === 'integer' || type === 'number') return ['number', 'bigint'].includes(typeof value)
   return type === (value === null ? 'null' : typeof value)
 }
 

@@ -15,10 +15,11 @@ export function hintOf(
   t: TFunction,
   language: string,
 ): string {
-  const number = (value: unknown) => new Intl.NumberFormat(language).format(Number(value))
+  const number = (value: unknown) =>
+    new Intl.NumberFormat(language).format(typeof value === 'bigint' ? value : Number(value))
   const parts = [description ? description.replace(/\s+$/, '') : '']
   const { minimum, maximum, exclusiveMinimum, exclusiveMaximum, multipleOf } = schema
-  const isSet = (value: unknown) => typeof value === 'number'
+  const isSet = (value: unknown) => ['number', 'bigint'].includes(typeof value)
   if (isSet(minimum) && isSet(maximum)) {
     parts.push(t('form:hint.between', { least: number(minimum), most: number(maximum) }))
   } else if (isSet(minimum)) parts.push(t('form:hint.least', { least: number(minimum) }))

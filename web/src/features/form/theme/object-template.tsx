@@ -3,6 +3,7 @@ import { Plus, X } from 'lucide-react'
 import { type ReactNode, useContext } from 'react'
 import { useTranslation } from 'react-i18next'
 
+import { stringify } from '~/api/exact'
 import { Button } from '~/kit/button'
 import { cn } from '~/kit/cn'
 import { Star } from '../controls/label'
@@ -152,7 +153,7 @@ function Unshown({ names, value }: { names: string[]; value: unknown }) {
         tabIndex={0}
         aria-label={t('unshown')}
       >
-        {JSON.stringify(rest, null, 2)}
+        {stringify(rest, 2)}
       </pre>
     </div>
   )
