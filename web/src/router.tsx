@@ -19,7 +19,8 @@ import { runsSearch } from '~/features/runs/search'
 import { signInSearch } from '~/features/sign-in/search'
 import { librarySearch, toolSearch } from '~/features/tools/search'
 import { loadTexts } from '~/i18n'
-import { AddressMissing, PageFault, PageLoading, PageMissing, Shell } from '~/shell/shell'
+import { NotLoaded } from '~/shell/not-loaded'
+import { PageFault, PageLoading, PageMissing, Shell } from '~/shell/shell'
 
 /**
  * A page, loaded with its texts when somebody goes there. What the module is stays open here: its type leads
@@ -27,13 +28,17 @@ import { AddressMissing, PageFault, PageLoading, PageMissing, Shell } from '~/sh
  */
 function page(load: () => Promise<unknown>, ...namespaces: string[]): RouteComponent {
   const both = async () => {
-    const [module] = await Promise.all([load(), loadTexts(namespaces)])
-    return module as { default: RouteComponent }
+    try {
+      const [module] = await Promise.all([load(), loadTexts(namespaces)])
+      return module as { default: RouteComponent }
+    } catch (error) {
+      throw new NotLoaded(error)
+    }
   }
   return lazyRouteComponent(both)
 }
 
-const root = createRootRoute({ notFoundComponent: AddressMissing })
+const root = createRootRoute()
 
 const signIn = createRoute({
   getParentRoute: () => root,
@@ -135,6 +140,13 @@ const toolEdit = createRoute({
   component: page(() => import('~/pages/tool-edit-page'), 'admin', 'form', 'result'),
 })
 
+/** Whatever is no page. */
+const missing = createRoute({
+  getParentRoute: () => inside,
+  path: '$',
+  component: PageMissing,
+})
+
 export const router = createRouter({
   routeTree: root.addChildren([
     signIn,
@@ -149,6 +161,7 @@ export const router = createRouter({
       toolsAdmin,
       toolNew,
       toolEdit,
+      missing,
     ]),
   ]),
   parseSearch: parseSearchWith(parse),
@@ -157,7 +170,6 @@ export const router = createRouter({
   scrollRestoration: true,
   defaultPendingComponent: PageLoading,
   defaultErrorComponent: PageFault,
-  defaultNotFoundComponent: PageMissing,
 })
 
 declare module '@tanstack/react-router' {

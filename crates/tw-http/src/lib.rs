@@ -67,7 +67,7 @@ pub fn router(engine: Engine, settings: Settings, others: axum::Router) -> axum:
         router
             .merge(pages::routes())
             .merge(others.with_state(()))
-            .fallback(problem::no_such_path)
+            .fallback(pages::nowhere)
             .method_not_allowed_fallback(problem::no_such_method),
         &app,
     )

@@ -6,7 +6,7 @@ use std::borrow::Cow;
 use axum::{
     Router,
     extract::{Path, rejection::PathRejection},
-    http::{HeaderValue, header},
+    http::{HeaderMap, HeaderValue, Method, StatusCode, Uri, header},
     response::{IntoResponse, Response},
     routing::get,
 };
@@ -17,7 +17,7 @@ use uuid::Uuid;
 
 use crate::{
     App,
-    problem::{Problem, Result},
+    problem::{self, Problem, Result},
 };
 
 #[derive(RustEmbed)]
@@ -28,6 +28,10 @@ struct Files;
 const NONCE: &str = "__STYLE_NONCE__";
 /// Where the app's pages are. Below each of them the app itself knows what there is.
 const PAGES: &[&str] = &["/tools", "/runs", "/approvals", "/admin"];
+
+/// What programs ask for. Nothing below these is a page, whoever asks.
+const NO_PAGES: &[&str] =
+    &["api", "assets", "docs", "healthz", "icons", "mcp", "metrics", "readyz", ".well-known"];
 
 pub(crate) fn routes() -> Router<App> {
     let mut router = Router::new()
@@ -41,6 +45,36 @@ pub(crate) fn routes() -> Router<App> {
         router = router.route(page, get(document)).route(&format!("{page}/{{*rest}}"), get(document));
     }
     router.layer(CompressionLayer::new())
+}
+
+/// The answer where no route is. Who looks for a page gets the app, which says in its own words that there is
+/// none.
+pub(crate) async fn nowhere(method: Method, uri: Uri, headers: HeaderMap) -> Result<Response> {
+    let first = uri.path().split('/').nth(1).unwrap_or_default();
+    let reads = method == Method::GET || method == Method::HEAD;
+    if !reads || NO_PAGES.contains(&first) || !prefers_html(&headers) {
+        return Err(problem::no_such_path());
+    }
+    let mut response = document().await?;
+    *response.status_mut() = StatusCode::NOT_FOUND;
+    Ok(response)
+}
+
+/// Whether the caller names HTML, and JSON not before it. A program that takes anything gets JSON.
+fn prefers_html(headers: &HeaderMap) -> bool {
+    let accepts = headers.get_all(header::ACCEPT).iter().filter_map(|value| value.to_str().ok());
+    let (mut html, mut json) = (0.0, 0.0);
+    for range in accepts.flat_map(|value| value.split(',')) {
+        let mut parts = range.split(';').map(str::trim);
+        let name = parts.next().unwrap_or_default().to_ascii_lowercase();
+        let weight = parts.find_map(|part| part.strip_prefix("q=")?.parse::<f32>().ok()).unwrap_or(1.0);
+        match name.as_str() {
+            "text/html" => html = weight.max(html),
+            "application/json" | "application/problem+json" => json = weight.max(json),
+            _ => {}
+        }
+    }
+    0.0 < html && json <= html
 }
 
 async fn document() -> Result<Response> {
@@ -105,4 +139,26 @@ fn content_type(name: &str) -> &'static str {
 
 fn missing() -> Problem {
     Problem::new(Code::NotFound, "there is no such file")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_who_names_html_prefers_it() {
+        for (accept, prefers) in [
+            ("text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8", true),
+            ("Text/HTML; q=0.5", true),
+            ("text/html;q=0.5, application/json", false),
+            ("text/html;q=0", false),
+            ("application/json", false),
+            ("*/*", false),
+            ("", false),
+        ] {
+            let headers = HeaderMap::from_iter([(header::ACCEPT, HeaderValue::from_static(accept))]);
+            assert_eq!(prefers_html(&headers), prefers, "{accept}");
+        }
+        assert!(!prefers_html(&HeaderMap::new()));
+    }
 }

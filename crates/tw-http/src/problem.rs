@@ -171,7 +171,7 @@ fn in_whole_seconds(span: std::time::Duration) -> u64 {
     (span.as_secs() + u64::from(0 < span.subsec_nanos())).max(1)
 }
 
-pub(crate) async fn no_such_path() -> Problem {
+pub(crate) fn no_such_path() -> Problem {
     Problem::new(Code::NotFound, "there is nothing at this path; `/api/docs` lists what there is")
 }
 

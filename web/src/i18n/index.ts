@@ -43,8 +43,20 @@ export async function startTexts(): Promise<void> {
 }
 
 /** Gets texts ready, so that a page is not shown without them. */
-export function loadTexts(namespaces: readonly string[]): Promise<void> {
-  return i18next.loadNamespaces(namespaces)
+export async function loadTexts(namespaces: readonly string[]): Promise<void> {
+  await i18next.loadNamespaces(namespaces)
+  // What failed is passed over in silence, and never asked for again.
+  const missing = i18next.languages.flatMap((language) =>
+    namespaces
+      .filter((namespace) => !i18next.hasResourceBundle(language, namespace))
+      .map((namespace) => ({ language, namespace })),
+  )
+  await Promise.all(
+    missing.map(async ({ language, namespace }) => {
+      const texts = await files[`./${language}/${namespace}.json`]?.()
+      i18next.addResourceBundle(language, namespace, texts)
+    }),
+  )
 }
 
 /** Changes the language, and remembers it in this browser. */

@@ -32,11 +32,19 @@ export function Loading() {
   )
 }
 
+// What the server says to whom it does not know; a wrong password is another 401.
+const SIGNED_OUT = /sign in( again)?$/
+
 /** What went wrong, and the id under which the server's log knows it. */
 export function Fault({ error, onRetry }: { error: unknown; onRetry?: () => void }) {
   const { t } = useTranslation()
   const problem = error instanceof Problem ? error : undefined
-  const text = problem?.status === 0 ? t('unreachable') : problem?.detail
+  const text =
+    problem?.status === 0
+      ? t('unreachable')
+      : problem?.status === 401 && SIGNED_OUT.test(problem.detail)
+        ? t('signed_out')
+        : problem?.detail
   return (
     <div role="alert" className="grid gap-2 rounded-lg border border-bad bg-bad-soft p-4 text-bad">
       <p className="flex items-start gap-2 font-medium">

@@ -1,11 +1,11 @@
 import { getRouteApi, useNavigate } from '@tanstack/react-router'
 import { Hammer } from 'lucide-react'
-import { type FormEvent, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 
 import { api, queryClient, showTenant } from '~/api/client'
+import { signedIn } from '~/api/signed-out'
+import { PasswordForm, useEnter } from '~/features/sign-in/password-form'
 import { Button } from '~/kit/button'
-import { Field, Input } from '~/kit/field'
 import { Fault } from '~/kit/states'
 
 const route = getRouteApi('/sign-in')
@@ -29,7 +29,11 @@ export default function SignInPage() {
 /** Opening a link uses nothing up: mail scanners and previews open links too. The button does. */
 function ByLink({ token }: { token: string }) {
   const { t } = useTranslation('sign-in')
-  const { error, busy, enter } = useEnter(() => api.POST('/api/auth/link', { body: { token } }))
+  const goOn = useGoOn()
+  const { error, busy, enter } = useEnter(async () => {
+    await api.POST('/api/auth/link', { body: { token } })
+    await goOn()
+  })
   return (
     <form onSubmit={enter} className="grid gap-4">
       <p>{t('by_link')}</p>
@@ -43,64 +47,24 @@ function ByLink({ token }: { token: string }) {
 
 function ByPassword() {
   const { t } = useTranslation('sign-in')
-  const [email, setEmail] = useState('')
-  const [password, setPassword] = useState('')
-  const { error, busy, enter } = useEnter(() =>
-    api.POST('/api/auth/login', { body: { email, password } }),
-  )
   return (
-    <form onSubmit={enter} className="grid gap-4">
-      <Field id="email" label={t('email')}>
-        <Input
-          id="email"
-          type="email"
-          autoComplete="username"
-          required
-          value={email}
-          onChange={(event) => setEmail(event.target.value)}
-        />
-      </Field>
-      <Field id="password" label={t('password')}>
-        <Input
-          id="password"
-          type="password"
-          autoComplete="current-password"
-          required
-          value={password}
-          onChange={(event) => setPassword(event.target.value)}
-        />
-      </Field>
-      {error !== undefined && <Fault error={error} />}
-      <Button type="submit" tone="primary" disabled={busy}>
-        {t('enter')}
-      </Button>
+    <>
+      <PasswordForm onSignedIn={useGoOn()} />
       <p className="text-xs text-muted">{t('no_password')}</p>
-    </form>
+    </>
   )
 }
 
-/** Signs in, and goes where the person wanted to go. */
-function useEnter(signIn: () => Promise<unknown>) {
+/** Goes where the person wanted to go. */
+function useGoOn(): () => Promise<void> {
   const { next } = route.useSearch()
   const navigate = useNavigate()
-  const [busy, setBusy] = useState(false)
-  const [error, setError] = useState<unknown>()
-  const enter = async (event: FormEvent) => {
-    event.preventDefault()
-    setBusy(true)
-    setError(undefined)
+  return () => {
     showTenant(undefined)
-    try {
-      await signIn()
-      queryClient.clear()
-      await navigate({ href: ours(next) })
-    } catch (error) {
-      setError(error)
-    } finally {
-      setBusy(false)
-    }
+    signedIn()
+    queryClient.clear()
+    return navigate({ href: ours(next) })
   }
-  return { error, busy, enter }
 }
 
 /** A link from elsewhere must not send people on to a stranger's page. */

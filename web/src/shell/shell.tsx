@@ -1,21 +1,40 @@
 import { useQuery } from '@tanstack/react-query'
-import { type ErrorComponentProps, Link, Outlet, useRouter } from '@tanstack/react-router'
+import {
+  CatchBoundary,
+  type ErrorComponentProps,
+  Link,
+  Outlet,
+  useRouter,
+} from '@tanstack/react-router'
 import { Hammer, Inbox, ListChecks, Wrench } from 'lucide-react'
 import { lazy, Suspense } from 'react'
 import { useTranslation } from 'react-i18next'
 
 import { useMay } from '~/api/me'
+import { useSignedOut } from '~/api/signed-out'
 import { pendingApprovals } from '~/features/approvals/queries'
+import { loadTexts } from '~/i18n'
 import { Badge } from '~/kit/badge'
 import { Button } from '~/kit/button'
 import { Fault, Loading } from '~/kit/states'
+import { isNotLoaded } from './not-loaded'
+import { PageNotLoaded } from './page-not-loaded'
 
 // Menus are heavy, and nobody opens one in the first second.
 const AccountMenu = lazy(() => import('./account-menu'))
 
+const SignInAgain = lazy(async () => {
+  const [module] = await Promise.all([
+    import('~/features/sign-in/sign-in-again'),
+    loadTexts(['sign-in']),
+  ])
+  return module
+})
+
 /** The frame around every page of a signed-in person. */
 export function Shell() {
   const { t } = useTranslation()
+  const isSignedOut = useSignedOut()
   return (
     <div className="grid min-h-dvh grid-rows-[auto_1fr]">
       <a
@@ -31,9 +50,11 @@ export function Shell() {
         </Link>
         <Navigation />
         <div className="ml-auto">
-          <Suspense>
-            <AccountMenu />
-          </Suspense>
+          <CatchBoundary getResetKey={() => ''} errorComponent={NoMenu}>
+            <Suspense>
+              <AccountMenu />
+            </Suspense>
+          </CatchBoundary>
         </div>
       </header>
       <main
@@ -43,8 +64,18 @@ export function Shell() {
       >
         <Outlet />
       </main>
+      {isSignedOut && (
+        <Suspense>
+          <SignInAgain />
+        </Suspense>
+      )}
     </div>
   )
+}
+
+/** A menu that does not come must not take the page with it. */
+function NoMenu() {
+  return null
 }
 
 const tab =
@@ -98,6 +129,7 @@ export function PageLoading() {
 
 export function PageFault({ error, reset }: ErrorComponentProps) {
   const router = useRouter()
+  if (isNotLoaded(error)) return <PageNotLoaded />
   const again = () => {
     reset()
     void router.invalidate()
@@ -116,14 +148,5 @@ export function PageMissing() {
         </Link>
       </Button>
     </div>
-  )
-}
-
-/** The same where no page is near enough to have the frame around it. */
-export function AddressMissing() {
-  return (
-    <main className="p-4">
-      <PageMissing />
-    </main>
   )
 }
