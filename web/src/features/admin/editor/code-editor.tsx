@@ -23,6 +23,8 @@ interface Props {
   text: string
   isReadOnly?: boolean
   isTall?: boolean
+  /** What is wrong is told at `<id>-fault`. */
+  isInvalid?: boolean
   onChange: (text: string) => void
 }
 
@@ -30,7 +32,8 @@ interface Props {
 const fromOutside = Annotation.define<boolean>()
 
 /** A text of JSON. Tab leaves it, as everywhere else on the page. */
-export default function CodeEditor({ id, label, text, isReadOnly, isTall, onChange }: Props) {
+export default function CodeEditor(props: Props) {
+  const { id, label, text, isReadOnly, isTall, isInvalid = false, onChange } = props
   const place = useRef<HTMLDivElement>(null)
   const view = useRef<EditorView>(undefined)
   const first = useEffectEvent(() => text)
@@ -54,6 +57,7 @@ export default function CodeEditor({ id, label, text, isReadOnly, isTall, onChan
           EditorView.contentAttributes.of({
             id,
             'aria-label': label,
+            'aria-describedby': `${id}-fault`,
             ...(isReadOnly ? { tabindex: '0' } : {}),
           }),
           told,
@@ -75,10 +79,14 @@ export default function CodeEditor({ id, label, text, isReadOnly, isTall, onChan
     })
   }, [text])
 
+  useEffect(() => {
+    view.current?.contentDOM.setAttribute('aria-invalid', String(isInvalid))
+  }, [isInvalid, id, label, isReadOnly])
+
   return (
     <div
       ref={place}
-      className={`overflow-hidden rounded-md border border-line-strong focus-within:outline-2 focus-within:outline-accent ${isTall ? '[&_.cm-editor]:h-[32rem]' : '[&_.cm-editor]:max-h-96 [&_.cm-editor]:min-h-24'}`}
+      className={`overflow-hidden rounded-md border ${isInvalid ? 'border-bad' : 'border-line-strong'} focus-within:outline-2 focus-within:outline-accent ${isTall ? '[&_.cm-editor]:h-[32rem]' : '[&_.cm-editor]:max-h-96 [&_.cm-editor]:min-h-24'}`}
     />
   )
 }

@@ -1,6 +1,6 @@
 import { createContext, use } from 'react'
 
-import { canLayOver, type Key } from './definition'
+import { canLayOver, type Key, partOf } from './definition'
 import type { Editor } from './use-editor'
 
 export interface Editing extends Editor {
@@ -19,7 +19,7 @@ export function useEditing(): Editing {
 /** What a control of one part of the definition needs to know. */
 export function usePart<K extends Key>(key: K) {
   const { definition, change, faults, isOverride } = useEditing()
-  const fault = faults.find(({ path }) => path === `/${key}`)?.message
+  const fault = faults.find(({ path }) => partOf(path) === key)?.message
   const id = idOf(`/${key}`)
   return {
     id,

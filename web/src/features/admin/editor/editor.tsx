@@ -12,6 +12,7 @@ import { VersionsTab } from '../versions/versions-tab'
 import { Conflict } from './conflict'
 import { EditingContext, useEditing } from './context'
 import { placeOf } from './definition'
+import { plainly } from './fault-words'
 import { Faults } from './faults'
 import { Leave } from './leave'
 import { SaveBar } from './save-bar'
@@ -28,7 +29,7 @@ export function ToolEditor({ tool, search }: { tool?: Tool; search: ToolEditorSe
   const [isPublishing, setPublishing] = useState(false)
   const editor = useEditor({
     tool,
-    notJson: t('editor.not_json'),
+    words: (fault, { slug }) => plainly(t, fault, slug),
     onSaved: (saved, published) => {
       toast(t(published ? 'editor.published' : 'editor.saved', { name: saved.name }))
       if (tool) return

@@ -1,12 +1,13 @@
 import { useNavigate } from '@tanstack/react-router'
-import { useEffect, useRef } from 'react'
+import { useEffect, useEffectEvent } from 'react'
 import { useTranslation } from 'react-i18next'
 
 import type { Fault as FaultAt } from '~/api/problem'
 import { Fault } from '~/kit/states'
 import type { ToolEditorSearch } from '../search'
 import { idOf, useEditing } from './context'
-import { partOf, placeOf } from './definition'
+import { placeOf } from './definition'
+import { usePlaceName } from './fault-words'
 
 /** Everything that keeps a definition from being saved, with the way to each. */
 export function Faults({ search }: { search: ToolEditorSearch }) {
@@ -18,38 +19,51 @@ export function Faults({ search }: { search: ToolEditorSearch }) {
 function Summary({ faults, search }: { faults: FaultAt[]; search: ToolEditorSearch }) {
   const { t } = useTranslation('admin')
   const navigate = useNavigate()
-  const box = useRef<HTMLDivElement>(null)
-  useEffect(() => box.current?.focus(), [])
+  const nameOf = usePlaceName()
+  const { refusals } = useEditing()
   const go = async ({ path }: FaultAt) => {
-    await navigate({ to: '.', search: { ...search, ...placeOf(path) }, replace: true })
-    // The nearest control around the fault: one for a part inside a schema is there only when it is open.
-    requestAnimationFrame(() => {
-      const control =
-        document.getElementById(idOf(path)) ?? document.getElementById(idOf(`/${partOf(path)}`))
-      control?.focus()
-    })
+    const to = { ...search, ...placeOf(path) }
+    await navigate({ to: '.', search: to, replace: true, resetScroll: false })
+    focusAt(path)
   }
+  const goToFirst = useEffectEvent(() => faults[0] && void go(faults[0]))
+  useEffect(() => goToFirst(), [refusals])
   return (
-    <div
-      ref={box}
-      role="alert"
-      tabIndex={-1}
-      className="grid gap-2 rounded-lg border border-bad bg-bad-soft p-4 outline-none"
-    >
+    <div role="alert" className="grid gap-2 rounded-lg border border-bad bg-bad-soft p-4">
       <p className="font-medium text-bad">{t('editor.faults', { count: faults.length })}</p>
       <ul className="grid gap-1">
-        {faults.map((fault) => (
-          <li key={fault.path + fault.message}>
-            <button
-              type="button"
-              className="text-left break-words text-bad underline underline-offset-2"
-              onClick={() => void go(fault)}
-            >
-              <code>{fault.path.slice(1)}</code> {fault.message}
-            </button>
-          </li>
-        ))}
+        {faults.map((fault) => {
+          const { label, below } = nameOf(fault.path)
+          return (
+            <li key={fault.path + fault.message}>
+              <button
+                type="button"
+                className="text-left break-words text-bad underline underline-offset-2"
+                onClick={() => void go(fault)}
+              >
+                {label}
+                {below && <code> {below}</code>}: {fault.message}
+              </button>
+            </li>
+          )
+        })}
       </ul>
     </div>
   )
+}
+
+const TRIES = 40
+const PAUSE_MS = 50
+
+/** Goes to the nearest control around a fault. A tab that was just opened may still be on its way. */
+function focusAt(path: string, tries = TRIES) {
+  const steps = path.split('/')
+  for (let length = steps.length; length > 1; length--) {
+    const control = document.getElementById(idOf(steps.slice(0, length).join('/')))
+    if (control) {
+      control.focus()
+      return
+    }
+  }
+  if (tries > 0) setTimeout(() => focusAt(path, tries - 1), PAUSE_MS)
 }

@@ -3,7 +3,7 @@ import { useTranslation } from 'react-i18next'
 
 import { Skeleton } from '~/kit/states'
 import { idOf, useEditing, usePart } from './context'
-import type { Key } from './definition'
+import { type Key, partOf } from './definition'
 
 // The editor is heavy, and most people never open it.
 const CodeEditor = lazy(() => import('./code-editor'))
@@ -23,7 +23,7 @@ export function JsonPart({ name, label, hint, canBeNull, isTall }: Props) {
   const { value, set, isFixed } = usePart(name)
   const { unread, setUnread, faults } = useEditing()
   const shown = value === null ? '' : JSON.stringify(value, null, 2)
-  const here = faults.filter(({ path }) => path === `/${name}` || path.startsWith(`/${name}/`))
+  const here = unread[name] === undefined ? faults.filter(({ path }) => partOf(path) === name) : []
   const type = (text: string) => {
     const read = parsed(text, canBeNull)
     setUnread((before) => {
@@ -46,16 +46,19 @@ export function JsonPart({ name, label, hint, canBeNull, isTall }: Props) {
           text={unread[name] ?? shown}
           isReadOnly={isFixed}
           isTall={isTall}
+          isInvalid={here.length > 0 || unread[name] !== undefined}
           onChange={type}
         />
       </Suspense>
       {hint && <p className="text-xs text-muted">{hint}</p>}
-      {unread[name] !== undefined && <p className="text-xs text-bad">{t('editor.not_json')}</p>}
-      {here.map(({ path, message }) => (
-        <p key={path + message} className="text-xs text-bad">
-          <code>{path.slice(name.length + 1)}</code> {message}
-        </p>
-      ))}
+      <div id={`${id}-fault`} className="grid gap-1 text-xs text-bad empty:hidden">
+        {unread[name] !== undefined && <p>{t('editor.not_json')}</p>}
+        {here.map(({ path, message }) => (
+          <p key={path + message}>
+            <code>{path.slice(name.length + 2)}</code> {message}
+          </p>
+        ))}
+      </div>
     </div>
   )
 }

@@ -53,6 +53,7 @@ function Limits() {
   const set = (change: Partial<Execution>) => execution.set({ ...execution.value, ...change })
   const faultAt = (path: string) => faults.find((fault) => fault.path === path)?.message
   const group = idOf('/execution/concurrency_group')
+  const groupFault = faultAt('/execution/concurrency_group') ?? faultAt('/execution')
   return (
     <>
       <div className="grid items-start gap-5 sm:grid-cols-2">
@@ -78,13 +79,15 @@ function Limits() {
           id={group}
           label={t('editor.concurrency_group')}
           hint={t('editor.concurrency_group_hint')}
-          fault={faultAt('/execution/concurrency_group') ?? execution.fault}
+          fault={groupFault}
         >
           <Input
             id={group}
             className="font-mono"
             value={execution.value.concurrency_group}
             disabled={execution.isFixed}
+            aria-invalid={groupFault !== undefined}
+            aria-describedby={`${group}-hint ${group}-fault`}
             onChange={(event) => set({ concurrency_group: event.target.value })}
           />
         </Field>

@@ -9,6 +9,7 @@ import type { ShownRun } from '~/features/result/run-result'
 import { Fault, Skeleton } from '~/kit/states'
 import { type Editing, useEditing } from './context'
 import { bodyOf, changesOf } from './definition'
+import { plainly, usePlaceName } from './fault-words'
 import { faultOfSlug } from './slug'
 
 type TestRequest = components['schemas']['TestRequest']
@@ -72,19 +73,27 @@ export function TestPanel() {
 
 /** What the server says against a definition, all of it: a test asks it of everything that is typed. */
 function Refused({ error }: { error: unknown }) {
+  const { t } = useTranslation('admin')
+  const { definition } = useEditing()
+  const nameOf = usePlaceName()
   const errors = error instanceof Problem ? error.errors : []
+  if (errors.length === 0) return <Fault error={error} />
   return (
-    <div className="grid gap-2">
-      <Fault error={error} />
-      {errors.length > 1 && (
-        <ul className="grid gap-1 text-xs text-bad">
-          {errors.map(({ path, message }) => (
-            <li key={path + message}>
-              <code>{path.replace(/^\/(definition\/)?/, '')}</code> {message}
+    <div role="alert" className="grid gap-2 rounded-lg border border-bad bg-bad-soft p-4 text-bad">
+      <p className="font-medium">{t('test.refused')}</p>
+      <ul className="grid gap-1">
+        {errors.map(({ path, message }) => {
+          const place = path.replace(IN_DEFINITION, '')
+          const { label, below } = nameOf(place)
+          return (
+            <li key={path + message} className="break-words">
+              {label}
+              {below && <code> {below}</code>}:{' '}
+              {plainly(t, { path: place, message }, definition.slug)}
             </li>
-          ))}
-        </ul>
-      )}
+          )
+        })}
+      </ul>
     </div>
   )
 }

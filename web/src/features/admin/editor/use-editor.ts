@@ -12,12 +12,15 @@ import {
   type Definition,
   fromTool,
   type Key,
+  partOf,
 } from './definition'
+import { faultsOf, NOT_JSON } from './fault-words'
 
 interface Options {
   /** The tool that is edited; none while it is being made. */
   tool?: Tool
-  notJson: string
+  /** What a fault is in the person's language. */
+  words: (fault: Fault, definition: Definition) => string
   onSaved: (tool: Tool, published: boolean) => void
 }
 
@@ -25,7 +28,7 @@ interface Options {
  * What is typed about a tool, and how it gets to the server. What was read is kept beside it, so that only
  * changes are sent, and so that nothing read later can take away what was typed.
  */
-export function useEditor({ tool, notJson, onSaved }: Options) {
+export function useEditor({ tool, words, onSaved }: Options) {
   const [base, setBase] = useState(tool)
   const [definition, setDefinition] = useState(() => (tool ? fromTool(tool) : BLANK))
   // Text that is not JSON yet. It stays as it was typed, and keeps the rest from being saved.
@@ -34,6 +37,8 @@ export function useEditor({ tool, notJson, onSaved }: Options) {
   const [faults, setFaults] = useState<Fault[]>([])
   const [theirs, setTheirs] = useState<Tool>()
   const [busy, setBusy] = useState(false)
+  // How often something kept it from being saved.
+  const [refusals, setRefusals] = useState(0)
 
   const before = useMemo(() => (base ? fromTool(base) : BLANK), [base])
   const changed = useMemo(() => changedKeys(before, definition), [before, definition])
@@ -41,7 +46,7 @@ export function useEditor({ tool, notJson, onSaved }: Options) {
 
   const change = <K extends Key>(key: K, value: Definition[K]) => {
     setDefinition((now) => ({ ...now, [key]: value }))
-    setFaults((now) => now.filter(({ path }) => path !== `/${key}`))
+    setFaults((now) => now.filter(({ path }) => partOf(path) !== key))
   }
 
   /** Takes a tool as the server has it now, and forgets what was typed. */
@@ -55,10 +60,17 @@ export function useEditor({ tool, notJson, onSaved }: Options) {
   }
 
   const save = async (publish: boolean, over?: Tool) => {
-    const unreadable = Object.keys(unread).map((key) => ({ path: `/${key}`, message: notJson }))
-    setFaults(unreadable)
+    if (busy) return
+    const refuse = (faults: Fault[]) => {
+      setFaults(faults.map((fault) => ({ ...fault, message: words(fault, definition) })))
+      setRefusals((before) => before + 1)
+    }
     setProblem(undefined)
-    if (busy || unreadable.length > 0) return
+    setFaults([])
+    if (Object.keys(unread).length > 0) {
+      refuse(Object.keys(unread).map((key) => ({ path: `/${key}`, message: NOT_JSON })))
+      return
+    }
     setBusy(true)
     const on = over ?? base
     try {
@@ -79,7 +91,7 @@ export function useEditor({ tool, notJson, onSaved }: Options) {
         setTheirs(await current(on.slug))
       } else {
         setProblem(cause)
-        setFaults(cause instanceof Problem ? cause.errors : [])
+        if (cause instanceof Problem) refuse(faultsOf(cause))
       }
     } finally {
       setBusy(false)
@@ -106,6 +118,7 @@ export function useEditor({ tool, notJson, onSaved }: Options) {
     unread,
     setUnread,
     faults,
+    refusals,
     problem,
     theirs,
     keepEditing: () => setTheirs(undefined),

@@ -7,7 +7,7 @@ import { Button } from '~/kit/button'
 import { cn } from '~/kit/cn'
 import { Field, Input } from '~/kit/field'
 import { Switch } from '~/kit/switch'
-import { useEditing } from '../editor/context'
+import { idOf, useEditing } from '../editor/context'
 import { FieldBody } from './field-body'
 import { kindOf, type Schema } from './kinds'
 import { faultOfName, type Member } from './members'
@@ -41,7 +41,9 @@ export function FieldCard(props: Props) {
       <div className="flex items-center gap-1 p-1.5">
         <button
           type="button"
+          id={idOf(path)}
           aria-expanded={isOpen}
+          aria-describedby={here.length > 0 ? `${bodyId}-faults` : undefined}
           aria-controls={bodyId}
           className="flex min-w-0 flex-1 flex-wrap items-center gap-2 rounded-sm px-1.5 py-1 text-left"
           onClick={() => onOpen(!isOpen)}
@@ -59,11 +61,13 @@ export function FieldCard(props: Props) {
         </button>
         {!isFixed && <Moves {...props} />}
       </div>
-      {here.map((fault) => (
-        <p key={fault.path + fault.message} className="px-3 pb-2 text-xs text-bad">
-          <code>{fault.path.slice(path.length)}</code> {fault.message}
-        </p>
-      ))}
+      <div id={`${bodyId}-faults`} className="grid gap-1 px-3 pb-2 text-xs text-bad empty:hidden">
+        {here.map((fault) => (
+          <p key={fault.path + fault.message}>
+            <code>{fault.path.slice(path.length + 1)}</code> {fault.message}
+          </p>
+        ))}
+      </div>
       {isOpen && (
         <div id={bodyId} className="grid min-w-0 gap-4 border-t border-line p-3">
           <div className="grid gap-4 sm:grid-cols-[minmax(0,1fr)_auto] sm:items-end">
