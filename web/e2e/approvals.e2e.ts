@@ -148,7 +148,7 @@ test('what is destructive is asked twice', async () => {
   await other.getByRole('button', { name: 'Approve' }).click()
   await other.getByRole('button', { name: 'Approve and run' }).click()
   await outcome(other, 'You approved this')
-  await outcome(page, 'Approved by approver')
+  await outcome(page, 'Approved by: approver')
 })
 
 test('the keyboard alone is enough', async () => {

@@ -8,7 +8,7 @@ import { Button } from '~/kit/button'
 import { Moment } from '~/kit/time'
 import { versionsOf } from '../queries'
 import type { Author, Tool } from '../types'
-import { useAuthors } from '../versions/authors'
+import { AuthorName } from '../versions/author-name'
 import { JsonDiff } from '../versions/json-diff'
 import { useEditing } from './context'
 import { changedKeys, fromTool } from './definition'
@@ -17,7 +17,6 @@ import { changedKeys, fromTool } from './definition'
 export function Conflict({ theirs, isPublishing }: { theirs: Tool; isPublishing: boolean }) {
   const { t } = useTranslation('admin')
   const { before, definition, changed, save, reset, keepEditing, busy } = useEditing()
-  const nameOf = useAuthors()
   const history = useInfiniteQuery(versionsOf(theirs.slug))
   const last = history.data?.pages[0]?.items.find(({ revision }) => revision === theirs.revision)
   const there = fromTool(theirs)
@@ -40,7 +39,8 @@ export function Conflict({ theirs, isPublishing }: { theirs: Tool; isPublishing:
           {t('conflict.text', { revision: theirs.revision, version: theirs.version })}{' '}
           {last && (
             <>
-              {nameOf(last.author as unknown as Author)}, <Moment at={last.created_at} />
+              <AuthorName author={last.author as unknown as Author} />,{' '}
+              <Moment at={last.created_at} />
             </>
           )}
         </p>

@@ -14,7 +14,7 @@ import { useEditing } from '../editor/context'
 import { toolChanged, versionsOf } from '../queries'
 import type { ToolEditorSearch } from '../search'
 import type { Author, Tool, Version } from '../types'
-import { useAuthors } from './authors'
+import { AuthorName } from './author-name'
 import { Compare } from './compare'
 import { NewVersion } from './new-version'
 
@@ -47,7 +47,6 @@ export function VersionsTab({ tool, search }: { tool: Tool; search: ToolEditorSe
 function Entries({ tool, entries }: { tool: Tool; entries: Version[] }) {
   const { t } = useTranslation('admin')
   const { isDirty } = useEditing()
-  const nameOf = useAuthors()
   const [restoring, setRestoring] = useState<number>()
   return (
     <>
@@ -62,7 +61,7 @@ function Entries({ tool, entries }: { tool: Tool; entries: Version[] }) {
             <span className="font-medium">{version}</span>
             <span className="text-muted">{t('versions.revision', { revision })}</span>
             <span className="min-w-0 text-muted">
-              {nameOf(author as unknown as Author)} · <Moment at={created_at} />
+              <AuthorName author={author as unknown as Author} /> · <Moment at={created_at} />
             </span>
             {kind === 'save' && revision !== tool.revision && (
               <Button
