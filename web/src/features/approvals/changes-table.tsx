@@ -1,17 +1,14 @@
 import { useTranslation } from 'react-i18next'
 
-import type { Change } from './diff'
 import { plain } from '~/kit/plain'
+import { ScrollBox } from '~/kit/scroll-box'
+import type { Change } from './diff'
 
 /** What was and what will be, place by place. */
 export function ChangesTable({ changes }: { changes: Change[] }) {
   const { t } = useTranslation('approvals')
   return (
-    <section
-      aria-label={t('changes')}
-      tabIndex={0}
-      className="max-h-80 overflow-auto rounded-md border border-line"
-    >
+    <ScrollBox label={t('changes')} className="max-h-80">
       <table className="w-full border-collapse text-left text-xs">
         <thead className="bg-raised text-muted">
           <tr>
@@ -38,7 +35,7 @@ export function ChangesTable({ changes }: { changes: Change[] }) {
           ))}
         </tbody>
       </table>
-    </section>
+    </ScrollBox>
   )
 }
 

@@ -4,6 +4,7 @@ import { useTranslation } from 'react-i18next'
 
 import { Button } from '~/kit/button'
 import { cn } from '~/kit/cn'
+import { ScrollBox } from '~/kit/scroll-box'
 import type { Hints } from './hints'
 import type { JsonObject } from './json'
 import { type Sort, sorted, type Table } from './rows'
@@ -37,12 +38,10 @@ export function DataTable({ table: { columns, rows }, hints, name }: Props) {
   }
   return (
     <div className="grid min-w-0 gap-2">
-      <div
-        role="group"
-        // Wide tables scroll in their own box, which the keyboard must reach.
-        tabIndex={0}
-        aria-label={name ?? t('table')}
-        className="max-h-[32rem] min-w-0 overflow-auto rounded-md border border-line"
+      <ScrollBox
+        label={name ?? t('table')}
+        role={name ? 'region' : 'group'}
+        className="max-h-[32rem]"
       >
         <table className="w-full border-collapse text-left">
           <thead>
@@ -65,7 +64,7 @@ export function DataTable({ table: { columns, rows }, hints, name }: Props) {
             ))}
           </tbody>
         </table>
-      </div>
+      </ScrollBox>
       {rows.length > PAGE && (
         <div className="flex flex-wrap items-center gap-2 text-muted">
           <span aria-live="polite">

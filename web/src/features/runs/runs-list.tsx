@@ -4,6 +4,7 @@ import { useTranslation } from 'react-i18next'
 
 import { RunStatus } from '~/features/result/run-status'
 import { cn } from '~/kit/cn'
+import { ScrollBox } from '~/kit/scroll-box'
 import { Moment } from '~/kit/time'
 import { useWide } from '~/kit/wide'
 import { ActorName } from './people'
@@ -27,12 +28,7 @@ const COLUMNS = ['time', 'tool', 'status', 'source', 'actor', 'duration'] as con
 function RunsTable({ runs, fresh, box }: Props) {
   const { t } = useTranslation('runs')
   return (
-    <section
-      ref={box}
-      aria-label={t('list')}
-      tabIndex={0}
-      className="overflow-x-auto rounded-lg border border-line"
-    >
+    <ScrollBox ref={box} label={t('list')} className="rounded-lg">
       <table className="w-full border-collapse text-left">
         <thead className="border-b border-line bg-raised text-xs text-muted">
           <tr>
@@ -76,7 +72,7 @@ function RunsTable({ runs, fresh, box }: Props) {
           ))}
         </tbody>
       </table>
-    </section>
+    </ScrollBox>
   )
 }
 

@@ -2,6 +2,7 @@ import { useMemo } from 'react'
 import { useTranslation } from 'react-i18next'
 
 import { cn } from '~/kit/cn'
+import { ScrollBox } from '~/kit/scroll-box'
 import { type DiffRow, folded, type Line, sideBySide } from './diff'
 
 interface Props {
@@ -19,11 +20,7 @@ export function JsonDiff({ label, before, after }: Props) {
     return <p className="text-muted">{t('versions.same')}</p>
   }
   return (
-    <section
-      aria-label={label}
-      tabIndex={0}
-      className="max-h-[32rem] overflow-auto rounded-md border border-line"
-    >
+    <ScrollBox label={label} className="max-h-[32rem]">
       <table className="w-full min-w-[40rem] table-fixed border-collapse font-mono text-xs">
         <thead className="sr-only">
           <tr>
@@ -38,7 +35,7 @@ export function JsonDiff({ label, before, after }: Props) {
           ))}
         </tbody>
       </table>
-    </section>
+    </ScrollBox>
   )
 }
 
