@@ -51,7 +51,7 @@ export function placed(faults: readonly Fault[], model: FormModel, draft: unknow
 function put(tree: Json, path: readonly Step[], message: string) {
   let here = tree
   for (const step of path) {
-    here[step] ??= {}
+    if (!Object.hasOwn(here, step)) here[step] = {}
     here = here[step] as Json
   }
   const messages = (here.__errors ??= []) as string[]

@@ -15,10 +15,19 @@ interface Props {
   id: string
   model: FormModel
   draft: unknown
-  onEdit: (draft: unknown, field: string | undefined) => void
+  onEdit: (draft: unknown) => void
   onBlur: (id: string) => void
   faults: ErrorSchema
   readOnly: boolean
+}
+
+/** The library's form with the data that it was given: its own merging loses what is named `constructor`. */
+class PlainForm extends Form {
+  getStateFromProps(...given: Parameters<Form['getStateFromProps']>) {
+    const [, formData] = given
+    const state = super.getStateFromProps(...given)
+    return formData === undefined ? state : { ...state, formData }
+  }
 }
 
 /** What a form starts with is our business: it is the server's rule, not the library's. */
@@ -50,7 +59,7 @@ export const Fields = memo(function Fields(props: Props) {
   return (
     <ScopeContext value={scope}>
       <ValueContext value={watched}>
-        <Form
+        <PlainForm
           // The form around it is ours.
           tagName="div"
           className="min-w-0"
@@ -68,11 +77,11 @@ export const Fields = memo(function Fields(props: Props) {
           extraErrors={faults}
           experimental_defaultFormStateBehavior={NO_DEFAULTS}
           experimental_customMergeAllOf={merge}
-          onChange={readOnly ? nothing : ({ formData }, field) => onEdit(formData, field)}
+          onChange={readOnly ? nothing : ({ formData }) => onEdit(formData)}
           onBlur={onBlur}
         >
           {NO_BUTTON}
-        </Form>
+        </PlainForm>
       </ValueContext>
     </ScopeContext>
   )

@@ -3,8 +3,8 @@ import { type Complaint, complaints } from './check/complaints'
 import { kindOf } from './controls/kind'
 import { cleaned } from './schema/clean'
 import { filled, filledWhereNew } from './schema/fill'
-import { isJson, type Json } from './schema/json'
-import { pointer, type Step, steps } from './schema/pointer'
+import type { Json } from './schema/json'
+import { at, pointer, type Step, steps } from './schema/pointer'
 import { prepare } from './schema/prepare'
 import { type FormSpec, readSpec } from './schema/spec'
 import { uiSchema } from './schema/ui'
@@ -72,7 +72,7 @@ export class FormModel {
       const all = schemasAt(this.drawn, next)
       if (all.length === 0 || this.isConcealed(next) || !this.visible(next, draft)) break
       if (here.length > 0 && isWhole(schemasAt(this.drawn, here), this.drawn)) break
-      here.push(/^\d+$/.test(step) && isItem(draft, here) ? Number(step) : step)
+      here.push(/^\d+$/.test(step) && Array.isArray(at(draft, here)) ? Number(step) : step)
     }
     return here
   }
@@ -87,12 +87,4 @@ export class FormModel {
 function isWhole(all: Json[], root: Json): boolean {
   const one = Object.assign({}, ...[...all].reverse()) as Json
   return !['object', 'list', 'choice', 'lazy'].includes(kindOf(one, {}, root))
-}
-
-function isItem(draft: unknown, path: Step[]): boolean {
-  let here = draft
-  for (const step of path) {
-    here = Array.isArray(here) ? here[Number(step)] : isJson(here) ? here[step] : undefined
-  }
-  return Array.isArray(here)
 }

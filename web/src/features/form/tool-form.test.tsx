@@ -359,3 +359,54 @@ test('a fault is marked where it stands in the text', async () => {
   forEachDiagnostic(view.state, (_, from, to) => marked.push(view.state.sliceDoc(from, to)))
   expect(marked).toEqual(['"n": "x"'])
 })
+
+const INHERITED = ['constructor', 'toString', 'hasOwnProperty', 'valueOf', 'prototype']
+
+test('fields may have the names of what every object inherits', async () => {
+  const properties = Object.fromEntries(INHERITED.map((name) => [name, { type: 'string' }]))
+  const { seen, user } = show({
+    ...object({ ...properties, deep: object({ constructor: { type: 'integer' } }) }, ['toString']),
+    unevaluatedProperties: false,
+  })
+  await user.click(run())
+  expect(screen.getByLabelText('To String')).toHaveAccessibleDescription(/required/)
+  for (const box of screen.getAllByRole('textbox').slice(0, INHERITED.length)) {
+    expect(box).toHaveValue('')
+    await user.type(box, 'x')
+  }
+  await user.type(screen.getAllByLabelText('Constructor').at(-1) as HTMLElement, '9007199254740993')
+  await user.click(run())
+  expect(seen.sent).toEqual([
+    {
+      ...Object.fromEntries(INHERITED.map((name) => [name, 'x'])),
+      deep: { constructor: 9007199254740993n },
+    },
+  ])
+})
+
+test('what is named __proto__ is kept, though no field shows it', async () => {
+  const start = JSON.parse('{"text":"a","__proto__":{"b":1},"deep":{"__proto__":2}}')
+  const schema = JSON.parse(
+    '{"type":"object","properties":{"text":{"type":"string"},"__proto__":{"type":"object"},"deep":{"type":"object","properties":{"n":{"type":"string"}}}}}',
+  )
+  const form_spec = { fields: [{ path: '/__proto__', label: 'x' }] }
+  const { seen, user } = show(schema, { start, form_spec })
+  await user.type(screen.getByLabelText('Text'), 'b')
+  await user.type(screen.getByLabelText('N'), 'c')
+  await user.click(run())
+  expect(JSON.stringify(seen.sent[0])).toBe(
+    '{"text":"ab","__proto__":{"b":1},"deep":{"__proto__":2,"n":"c"}}',
+  )
+  expect('ui:title' in {}).toBe(false)
+})
+
+test('a large number stands in the field and in the text digit by digit', async () => {
+  const schema = object({ id: { type: 'integer' }, on: { type: 'boolean' } })
+  const { seen, user } = show(schema, { start: { id: 9007199254740993n } })
+  expect(screen.getByLabelText('ID')).toHaveValue('9007199254740993')
+  await user.click(screen.getByLabelText('On'))
+  await user.click(screen.getByRole('button', { name: 'JSON' }))
+  expect((await screen.findByRole('textbox')).textContent).toContain('"id": 9007199254740993')
+  await user.click(run())
+  expect(seen.sent).toEqual([{ id: 9007199254740993n, on: true }])
+})

@@ -36,7 +36,7 @@ export function ToolForm(props: ToolFormProps) {
   const { slug, input_schema, form_spec } = tool
   const id = `f-${slug.replace(/[^\w-]/g, '-')}`
   const model = useMemo(() => new FormModel(input_schema, form_spec), [input_schema, form_spec])
-  const { draft, sent, edit, replace } = useDraft(id, model, value, onChange, readOnly)
+  const { draft, sent, edit, replace } = useDraft(model, value, onChange, readOnly)
   const faults = useFaults(id, model, draft, sent, props.faults)
   const once = useOnce(busy)
   const [mode, setMode] = useState<'form' | 'json'>(model.isForm ? 'form' : 'json')

@@ -1,7 +1,7 @@
 import { useEffect, useEffectEvent, useState } from 'react'
 
 import type { FormModel } from './model'
-import { isJson, same } from './schema/json'
+import { same } from './schema/json'
 
 interface Held {
   /** What the fields hold, the emptied ones included. */
@@ -17,7 +17,6 @@ interface Held {
  * emptied, and what a condition hides for the moment, so that it comes back with it.
  */
 export function useDraft(
-  id: string,
   model: FormModel,
   value: unknown,
   onChange: (value: unknown) => void,
@@ -44,9 +43,8 @@ export function useDraft(
     draft: held.draft,
     sent: held.sent,
     /** Takes what the fields hold now. */
-    edit: (given: unknown, field: string | undefined) => {
+    edit: (next: unknown) => {
       setHeld((before) => {
-        const next = withoutInvented(given, before.draft, id, field ?? '')
         if (same(next, before.draft) && sameKeys(next, before.draft)) return before
         const draft = model.filledWhereNew(next, before.draft)
         return { ...before, draft, sent: model.cleaned(draft) }
@@ -55,27 +53,6 @@ export function useDraft(
     /** Takes a value as it is, as it was written. */
     replace: (next: unknown) => setHeld((before) => ({ ...before, draft: next, sent: next })),
   }
-}
-
-/**
- * What the library gives back, without the empty objects that it puts in of its own accord when a
- * condition changes. Those that the field itself has put in stay.
- */
-function withoutInvented(next: unknown, before: unknown, at: string, field: string): unknown {
-  if (Array.isArray(next) && Array.isArray(before)) {
-    return next.map((item, index) => withoutInvented(item, before[index], `${at}.${index}`, field))
-  }
-  if (!isJson(next) || !isJson(before)) return next
-  const kept = Object.entries(next).filter(([name, value]) => {
-    const isInvented = before[name] === undefined && isJson(value) && same(value, {})
-    return !isInvented || field.startsWith(`${at}.${name}`)
-  })
-  return Object.fromEntries(
-    kept.map(([name, value]) => [
-      name,
-      withoutInvented(value, before[name], `${at}.${name}`, field),
-    ]),
-  )
 }
 
 /** An emptied field is not the same as one that was never there: the latter has its default. */

@@ -1,6 +1,6 @@
 import type { RJSFSchema, ValidatorType } from '@rjsf/utils'
 
-import { isJson, type Json } from '../schema/json'
+import { isJson } from '../schema/json'
 import { Checker, meets } from './checker'
 
 /**
@@ -24,9 +24,6 @@ export const validator: ValidatorType<unknown, RJSFSchema> = {
 export function defined(value: unknown): unknown {
   if (Array.isArray(value)) return value.map((item) => defined(item) ?? null)
   if (!isJson(value)) return value
-  const out: Json = {}
-  for (const [name, member] of Object.entries(value)) {
-    if (member !== undefined) out[name] = defined(member)
-  }
-  return out
+  const there = Object.entries(value).filter(([, member]) => member !== undefined)
+  return Object.fromEntries(there.map(([name, member]) => [name, defined(member)]))
 }

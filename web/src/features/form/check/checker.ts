@@ -25,9 +25,8 @@ export class Checker {
   private readonly validator: Validator | undefined
 
   constructor(schema: unknown) {
-    const readable = checkable(schema)
     try {
-      this.validator = new Validator(readable as Schema, '2020-12', false)
+      this.validator = new Validator(checkable(schema) as Schema, '2020-12', false)
     } catch {
       this.validator = undefined
     }
@@ -36,7 +35,7 @@ export class Checker {
   misses(value: unknown): Miss[] {
     const large = tooLarge(value)
     try {
-      return [...(this.validator?.validate(rounded(value)).errors ?? []), ...large]
+      return [...(this.validator?.validate(readable(value)).errors ?? []), ...large]
     } catch {
       return large
     }
@@ -68,7 +67,7 @@ export function meets(schema: unknown, value: unknown, defs: unknown): boolean {
     lookup[`#/$defs/${name}`] = target as Schema
   }
   try {
-    return validate(rounded(value), schema as Schema, '2020-12', lookup).valid
+    return validate(readable(value), schema as Schema, '2020-12', lookup).valid
   } catch {
     return false
   }
@@ -77,11 +76,11 @@ export function meets(schema: unknown, value: unknown, defs: unknown): boolean {
 /** A copy that the interpreter can read: it marks what it has read, and throws at some of it. */
 function checkable(schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.map(checkable)
-  if (!isJson(schema)) return rounded(schema)
-  const out: Json = {}
+  if (!isJson(schema)) return readable(schema)
+  const out: Json = Object.create(null)
   for (const [name, value] of Object.entries(schema)) {
     if (name === 'const' || name === 'enum' || name === 'default' || name === 'examples') {
-      out[name] = rounded(value)
+      out[name] = readable(value)
     } else if (name === 'pattern' && typeof value === 'string') {
       if (isTame(value)) out[name] = value
     } else if (name === 'patternProperties' && isJson(value)) {
@@ -94,10 +93,15 @@ function checkable(schema: unknown): unknown {
   return out
 }
 
-/** The interpreter knows no `bigint`. What it says about a rounded number is looked at again. */
-function rounded(value: unknown): unknown {
+/**
+ * A value as the interpreter can read it. It knows no `bigint`, so what it says about a rounded number
+ * is looked at again; and it takes what an object inherits, such as `constructor`, for a member.
+ */
+function readable(value: unknown): unknown {
   if (typeof value === 'bigint') return Number(value)
-  if (Array.isArray(value)) return value.map(rounded)
+  if (Array.isArray(value)) return value.map(readable)
   if (!isJson(value)) return value
-  return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, rounded(inner)]))
+  const out: Json = Object.create(null)
+  for (const [name, inner] of Object.entries(value)) out[name] = readable(inner)
+  return out
 }

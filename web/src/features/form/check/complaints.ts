@@ -1,7 +1,7 @@
 import { stringify } from '~/api/exact'
-import { isJson, type Json } from '../schema/json'
+import { isJson, type Json, own } from '../schema/json'
 import { resolve } from '../schema/layers'
-import { pointer, steps } from '../schema/pointer'
+import { at, pointer, steps } from '../schema/pointer'
 import type { Miss } from './checker'
 
 /** What is wrong at one place: a sentence of the texts, and what is put into it. */
@@ -169,11 +169,7 @@ class Saying {
   }
 
   private found(path: string): unknown {
-    let here = this.value
-    for (const step of steps(path)) {
-      here = Array.isArray(here) ? here[Number(step)] : isJson(here) ? here[step] : undefined
-    }
-    return here
+    return at(this.value, steps(path))
   }
 
   /** What the schema says at the keyword that was missed. The way there leads through references. */
@@ -183,7 +179,7 @@ class Saying {
       if (step === '$ref' && isJson(here) && typeof here.$ref === 'string') {
         here = resolve(this.schema, here.$ref)
       } else if (Array.isArray(here)) here = here[Number(step)]
-      else here = isJson(here) ? here[step] : undefined
+      else here = isJson(here) ? own(here, step) : undefined
     }
     return here
   }

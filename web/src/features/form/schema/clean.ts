@@ -1,4 +1,4 @@
-import { isJson, type Json } from './json'
+import { isJson } from './json'
 import { item, layers, member, required } from './layers'
 import type { Step } from './pointer'
 
@@ -33,15 +33,14 @@ function clean(
   if (!isJson(value)) return value
   const all = layers(root, place, true)
   const wanted = required(all)
-  const out: Json = {}
-  for (const [name, entry] of Object.entries(value)) {
+  const sent = Object.entries(value).flatMap(([name, entry]) => {
     const here = [...path, name]
-    if (entry === undefined || !shown(here)) continue
+    if (entry === undefined || !shown(here)) return []
     const below = member(all, name)
     const kept = clean(root, below, entry, here, shown)
-    if (!isHollow(kept) || wanted.has(name) || isAnswer(root, below)) out[name] = kept
-  }
-  return out
+    return !isHollow(kept) || wanted.has(name) || isAnswer(root, below) ? [[name, kept]] : []
+  })
+  return Object.fromEntries(sent)
 }
 
 function isHollow(value: unknown): boolean {

@@ -1,4 +1,4 @@
-import { copy, isJson, type Json, list } from './json'
+import { copy, isJson, type Json, list, own } from './json'
 import { item, layers, member, names, required } from './layers'
 
 /** How deep required parts are begun for a person. What refers to itself would never end. */
@@ -96,8 +96,9 @@ function speaksFor(all: Json[], value: Json): boolean {
   let found = false
   for (const name of names(all)) {
     const fixed = member(all, name).find((schema) => isJson(schema) && schema.const !== undefined)
-    if (!isJson(fixed) || value[name] === undefined) continue
-    if (fixed.const !== value[name]) return false
+    const given = own(value, name)
+    if (!isJson(fixed) || given === undefined) continue
+    if (fixed.const !== given) return false
     found = true
   }
   return found
@@ -105,17 +106,15 @@ function speaksFor(all: Json[], value: Json): boolean {
 
 function fillObject(root: unknown, all: Json[], value: Json, deep: number): Json {
   const wanted = required(all)
-  const out: Json = { ...value }
-  for (const name of Object.keys(value)) {
-    if (value[name] !== undefined)
-      out[name] = fill(root, member(all, name), value[name], true, deep - 1)
-  }
-  for (const name of names(all)) {
-    if (Object.hasOwn(value, name)) continue
-    const begun = fill(root, member(all, name), undefined, wanted.has(name), deep - 1)
-    if (begun !== undefined) out[name] = begun
-  }
-  return out
+  const given = Object.entries(value).map(([name, entry]) => [
+    name,
+    entry === undefined ? entry : fill(root, member(all, name), entry, true, deep - 1),
+  ])
+  const begun = names(all)
+    .filter((name) => !Object.hasOwn(value, name))
+    .map((name) => [name, fill(root, member(all, name), undefined, wanted.has(name), deep - 1)])
+    .filter(([, entry]) => entry !== undefined)
+  return Object.fromEntries([...given, ...begun])
 }
 
 function fillNew(
@@ -132,7 +131,7 @@ function fillNew(
     return Object.fromEntries(
       Object.entries(next).map(([name, value]) => [
         name,
-        fillNew(root, member(all, name), value, before[name], deep - 1),
+        fillNew(root, member(all, name), value, own(before, name), deep - 1),
       ]),
     )
   }

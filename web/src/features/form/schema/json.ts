@@ -17,6 +17,11 @@ export function texts(value: unknown): string[] {
   return list(value).filter((entry) => typeof entry === 'string')
 }
 
+/** A member of the object itself: one named `constructor` is there only if somebody wrote it. */
+export function own(value: Json, name: string): unknown {
+  return Object.hasOwn(value, name) ? value[name] : undefined
+}
+
 export function copy<T>(value: T): T {
   return value === undefined ? value : structuredClone(value)
 }

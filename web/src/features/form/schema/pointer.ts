@@ -1,4 +1,4 @@
-import { isJson } from './json'
+import { isJson, own } from './json'
 
 export type Step = string | number
 
@@ -20,8 +20,7 @@ export function at(value: unknown, path: readonly Step[]): unknown {
   let here = value
   for (const step of path) {
     if (Array.isArray(here)) here = here[Number(step)]
-    else if (isJson(here) && Object.hasOwn(here, String(step))) here = here[String(step)]
-    else return undefined
+    else here = isJson(here) ? own(here, String(step)) : undefined
   }
   return here
 }
@@ -36,5 +35,5 @@ export function written(value: unknown, path: readonly Step[], entry: unknown): 
     return next
   }
   const next = isJson(value) ? value : {}
-  return { ...next, [step]: written(next[step], rest, entry) }
+  return { ...next, [step]: written(own(next, step), rest, entry) }
 }

@@ -20,6 +20,9 @@ const UNSEEN = [
   'default',
 ]
 
+/** The one name under which the form library sets nothing. Its value can be written as JSON. */
+export const UNSETTABLE = '__proto__'
+
 const TYPES = ['string', 'number', 'integer', 'boolean', 'object', 'array', 'null']
 
 /**
@@ -145,7 +148,9 @@ class Preparation {
 
   private properties(value: unknown): Json {
     if (!isJson(value)) return {}
-    const seen = Object.entries(value).filter(([, schema]) => schema !== false)
+    const seen = Object.entries(value).filter(
+      ([name, schema]) => schema !== false && name !== UNSETTABLE,
+    )
     return Object.fromEntries(
       seen.map(([name, schema]) => {
         const title = isJson(schema) ? text(schema.title) : undefined

@@ -1,5 +1,6 @@
-import { isJson, type Json } from './json'
+import { isJson, type Json, own } from './json'
 import { steps } from './pointer'
+import { UNSETTABLE } from './prepare'
 import type { FieldSpec, FormSpec } from './spec'
 
 /** What the form spec says about one field, as the form library hands it on to our parts. */
@@ -18,6 +19,7 @@ export interface FieldLook {
 export function uiSchema(spec: FormSpec): Json {
   const root: Json = {}
   for (const field of spec.fields) {
+    if (steps(field.path).includes(UNSETTABLE)) continue
     for (const node of nodes(root, steps(field.path))) note(node, field)
   }
   order(root)
@@ -32,7 +34,7 @@ function nodes(root: Json, path: string[]): Json[] {
       step === '*' ? ['items', 'additionalProperties'] : [/^\d+$/.test(step) ? 'items' : step]
     here = here.flatMap((node) =>
       names.map((name) => {
-        const next = node[name]
+        const next = own(node, name)
         if (isJson(next)) return next
         const made: Json = {}
         node[name] = made

@@ -7,7 +7,7 @@ import { Label } from '../controls/label'
 import { defined } from '../check/adapter'
 import { meets } from '../check/checker'
 import { start } from '../schema/fill'
-import { isJson, type Json } from '../schema/json'
+import { isJson, type Json, own } from '../schema/json'
 import { layers, member, names } from '../schema/layers'
 import { Faults, faultId, Hint, hintId } from './notes'
 import { ChoiceContext, lookOf, useScope } from './scope'
@@ -114,9 +114,10 @@ function score(option: Json, value: unknown, root: Json): number {
   if (!isJson(value)) return meets(option, value, root.$defs) ? 5 : 0
   let points = meets(option, defined(value), root.$defs) ? 5 : 0
   for (const name of names(all)) {
-    if (value[name] === undefined) continue
+    const given = own(value, name)
+    if (given === undefined) continue
     const fixed = member(all, name).find((schema) => isJson(schema) && schema.const !== undefined)
-    if (isJson(fixed)) points += fixed.const === value[name] ? 20 : -20
+    if (isJson(fixed)) points += fixed.const === given ? 20 : -20
     else points += 0.01
   }
   return points
@@ -134,6 +135,8 @@ function carried(root: Json, option: Json, value: unknown): unknown {
   const begun = start(root, option)
   if (!isJson(begun) || !isJson(value)) return begun ?? (isJson(option.properties) ? {} : undefined)
   const all = layers(root, [option])
-  const shared = names(all).filter((name) => value[name] !== undefined && begun[name] === undefined)
+  const shared = names(all).filter(
+    (name) => own(value, name) !== undefined && own(begun, name) === undefined,
+  )
   return { ...begun, ...Object.fromEntries(shared.map((name) => [name, value[name]])) }
 }
