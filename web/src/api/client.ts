@@ -21,8 +21,10 @@ client.use({
   onRequest({ request }) {
     if (shown) request.headers.set('x-toolwright-tenant', shown)
   },
-  async onResponse({ response }) {
+  async onResponse({ response, schemaPath }) {
     if (!response.ok) throw await Problem.of(response)
+    // What somebody typed and did not send is not for whoever signs in next.
+    if (schemaPath === '/api/auth/logout') sessionStorage.clear()
     return response.status === 204 ? undefined : readExactly(response)
   },
   onError({ error }) {

@@ -410,3 +410,25 @@ test('a large number stands in the field and in the text digit by digit', async 
   await user.click(run())
   expect(seen.sent).toEqual([{ id: 9007199254740993n, on: true }])
 })
+
+test('a form to be read shows its empty fields to those who want to know them', () => {
+  const group = object({ inner: { type: 'string' } }, ['inner'])
+  const schema = object({ text: { type: 'string', description: 'What to say' }, group }, ['text'])
+  const { again } = show(schema, { readOnly: true, start: {} })
+  expect(screen.queryByLabelText('Text')).not.toBeInTheDocument()
+  again({ blanks: true })
+  expect(screen.getByLabelText('Text')).toHaveAttribute('readonly')
+  expect(screen.getByLabelText('Inner')).toHaveAttribute('readonly')
+  expect(screen.getByText('What to say')).toBeInTheDocument()
+  expect(screen.queryByRole('button', { name: 'Run' })).not.toBeInTheDocument()
+})
+
+test('what a form starts with is told apart from what is typed', async () => {
+  const onChange = vi.fn()
+  const tool = { slug: 'a', input_schema: object({ n: { type: 'integer', default: 1 } }) }
+  const { rerender } = render(<ToolForm tool={tool} value={{}} onChange={onChange} />)
+  expect(onChange).toHaveBeenLastCalledWith({ n: 1 }, false)
+  rerender(<ToolForm tool={tool} value={{ n: 1 }} onChange={onChange} />)
+  await userEvent.type(screen.getByLabelText('N'), '2')
+  expect(onChange).toHaveBeenLastCalledWith({ n: 12 }, true)
+})

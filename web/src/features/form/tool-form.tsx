@@ -19,7 +19,8 @@ export interface ToolFormProps {
   tool: { slug: string; input_schema: unknown; form_spec?: unknown }
   /** The input being edited. */
   value: unknown
-  onChange: (value: unknown) => void
+  /** Also called with what the form starts with, which nobody has typed. */
+  onChange: (value: unknown, typed: boolean) => void
   /** Faults that the server answered; shown next to their fields until these change. */
   faults?: Fault[]
   /** Called with a valid value only. Without it there is no button. */
@@ -27,6 +28,8 @@ export interface ToolFormProps {
   submitLabel?: string
   busy?: boolean
   readOnly?: boolean
+  /** Whether a form to be read shows also the fields in which nothing is. */
+  blanks?: boolean
 }
 
 /** The input of a tool, as a form or as JSON. */
@@ -121,6 +124,7 @@ export function ToolForm(props: ToolFormProps) {
             onBlur={faults.touch}
             faults={faults.byField}
             readOnly={readOnly}
+            blanks={props.blanks ?? !readOnly}
           />
         </Boundary>
       )}

@@ -10,6 +10,8 @@ interface Held {
   sent: unknown
   /** What was given from outside when we last looked. */
   given: unknown
+  /** Whether a person has changed it since. */
+  typed: boolean
 }
 
 /**
@@ -19,13 +21,13 @@ interface Held {
 export function useDraft(
   model: FormModel,
   value: unknown,
-  onChange: (value: unknown) => void,
+  onChange: (value: unknown, typed: boolean) => void,
   readOnly: boolean,
 ) {
   const hold = (given: unknown): Held => {
-    if (readOnly) return { draft: given, sent: given, given }
+    if (readOnly) return { draft: given, sent: given, given, typed: false }
     const draft = model.filled(given) ?? (model.isForm ? undefined : {})
-    return { draft, sent: model.cleaned(draft), given }
+    return { draft, sent: model.cleaned(draft), given, typed: false }
   }
   const [held, setHeld] = useState(() => hold(value))
   if (same(value, held.sent)) {
@@ -35,7 +37,7 @@ export function useDraft(
   }
 
   const tell = useEffectEvent((sent: unknown) => {
-    if (!readOnly && !same(sent, value)) onChange(sent)
+    if (!readOnly && !same(sent, value)) onChange(sent, held.typed)
   })
   useEffect(() => tell(held.sent), [held.sent])
 
@@ -47,11 +49,12 @@ export function useDraft(
       setHeld((before) => {
         if (same(next, before.draft) && sameKeys(next, before.draft)) return before
         const draft = model.filledWhereNew(next, before.draft)
-        return { ...before, draft, sent: model.cleaned(draft) }
+        return { ...before, draft, sent: model.cleaned(draft), typed: true }
       })
     },
     /** Takes a value as it is, as it was written. */
-    replace: (next: unknown) => setHeld((before) => ({ ...before, draft: next, sent: next })),
+    replace: (next: unknown) =>
+      setHeld((before) => ({ ...before, draft: next, sent: next, typed: true })),
   }
 }
 

@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import { RotateCcw } from 'lucide-react'
+import { Eye, RotateCcw } from 'lucide-react'
 import { useTranslation } from 'react-i18next'
 
 import { RunStatus } from '~/features/result/run-status'
@@ -11,8 +11,15 @@ import { Fault, Skeleton } from '~/kit/states'
 import { duration, Moment } from '~/kit/time'
 import { runsOfTool } from './queries'
 
+interface Props {
+  slug: string
+  /** The run that is shown. */
+  shown?: string
+  runnable: boolean
+}
+
 /** The newest runs of the tool; each can be opened here, with its input in the form. */
-export function ToolHistory({ slug, shown }: { slug: string; shown?: string }) {
+export function ToolHistory({ slug, shown, runnable }: Props) {
   const { t } = useTranslation('tool')
   const { data, error, refetch } = useQuery(runsOfTool(slug))
   return (
@@ -36,7 +43,7 @@ export function ToolHistory({ slug, shown }: { slug: string; shown?: string }) {
       {data && data.items.length > 0 && (
         <ul className="divide-y divide-line rounded-lg border border-line">
           {data.items.map((run) => (
-            <Entry key={run.run_id} run={run} shown={run.run_id === shown} />
+            <Entry key={run.run_id} run={run} shown={run.run_id === shown} runnable={runnable} />
           ))}
         </ul>
       )}
@@ -44,7 +51,7 @@ export function ToolHistory({ slug, shown }: { slug: string; shown?: string }) {
   )
 }
 
-function Entry({ run, shown }: { run: Run; shown: boolean }) {
+function Entry({ run, shown, runnable }: { run: Run; shown: boolean; runnable: boolean }) {
   const { t } = useTranslation('tool')
   return (
     <li
@@ -60,8 +67,8 @@ function Entry({ run, shown }: { run: Run; shown: boolean }) {
       )}
       <Button asChild size="small" tone="quiet" className="ml-auto">
         <Link to="/tools/$slug" params={{ slug: run.tool }} search={{ run: run.run_id }}>
-          <RotateCcw aria-hidden />
-          {t('rerun')}
+          {runnable ? <RotateCcw aria-hidden /> : <Eye aria-hidden />}
+          {t(runnable ? 'rerun' : 'open')}
         </Link>
       </Button>
       {(run.summary || run.error) && (

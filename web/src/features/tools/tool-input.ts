@@ -3,19 +3,21 @@ import { Hints } from '~/features/result/hints'
 import { isObject, type Json, type JsonObject } from '~/features/result/json'
 import { label, number } from '~/features/result/words'
 
-/** The input that a link carries; nothing when it is not one. */
-export function fromLink(text: string | undefined): JsonObject | undefined {
-  if (text === undefined) return undefined
+/** Longer addresses are cut or refused somewhere on the way. */
+export const LINK_MAX = 8_000
+
+/** The input that a link carries, or why it is none. */
+export function fromLink(text: string): { input: JsonObject } | { fault: LinkFault } {
   try {
-    const value = parse(text)
-    return isObject(value) ? value : undefined
+    const input = parse(text)
+    return isObject(input) ? { input } : { fault: 'no_object' }
   } catch {
-    return undefined
+    // In the address it is about twice as long.
+    return { fault: text.length < LINK_MAX / 2 ? 'broken' : 'cut' }
   }
 }
 
-/** Longer addresses are cut or refused somewhere on the way. */
-export const LINK_MAX = 8_000
+export type LinkFault = 'broken' | 'cut' | 'no_object'
 
 /** A link to a tool with its form filled in. */
 export function linkTo(origin: string, slug: string, input: unknown): string {

@@ -70,16 +70,23 @@ test('the snippets for MCP clients are JSON that names this server', () => {
 
 test('a link carries the input there and back', () => {
   const link = new URL(linkTo('http://a', 'office.greet', call.input))
-  expect(fromLink(link.searchParams.get('input') ?? undefined)).toEqual(call.input)
-  for (const nonsense of ['', '[]', '7', '{', 'null', undefined]) {
-    expect(fromLink(nonsense)).toBeUndefined()
-  }
+  expect(fromLink(link.searchParams.get('input') ?? '')).toEqual({ input: call.input })
+})
+
+test.each([
+  ['[]', 'no_object'],
+  ['7', 'no_object'],
+  ['null', 'no_object'],
+  ['{', 'broken'],
+  [`{"text":"${'a'.repeat(8_000)}`, 'cut'],
+])('a link with %.20s says that it is %s', (text, fault) => {
+  expect(fromLink(text)).toEqual({ fault })
 })
 
 test('links and snippets carry every digit of a large number', () => {
   const input = { id: 9007199254740993n }
   const link = new URL(linkTo('http://a', 'b', input))
-  expect(fromLink(link.searchParams.get('input') ?? undefined)).toEqual(input)
+  expect(fromLink(link.searchParams.get('input') ?? '')).toEqual({ input })
   for (const name of ['curl', 'typescript', 'python'] as const) {
     expect(SNIPPETS[name]({ ...call, input })).toContain('9007199254740993')
   }

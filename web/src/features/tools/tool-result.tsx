@@ -16,6 +16,7 @@ import type { Start } from './tool-start'
 interface Props {
   ref: RefObject<HTMLElement | null>
   tool: Tool
+  runnable: boolean
   start: Start
   shown: ReturnType<typeof useShownRun>
   onGiveUp: () => void
@@ -24,7 +25,8 @@ interface Props {
 }
 
 /** The panel beside the form. */
-export function ToolResult({ ref, tool, start, shown, onGiveUp, here }: Props) {
+export function ToolResult({ ref, ...props }: Props) {
+  const { start, shown } = props
   const { t } = useTranslation('tool')
   const { run } = shown
   const fits = useFits(ref)
@@ -52,7 +54,7 @@ export function ToolResult({ ref, tool, start, shown, onGiveUp, here }: Props) {
         )}
       </div>
       <Announcement start={start} shown={shown} />
-      <Content tool={tool} start={start} shown={shown} onGiveUp={onGiveUp} here={here} />
+      <Content {...props} />
     </section>
   )
 }
@@ -79,7 +81,7 @@ function useFits(box: RefObject<HTMLElement | null>): boolean {
   return fits
 }
 
-function Content({ tool, start, shown, onGiveUp, here }: Omit<Props, 'ref'>) {
+function Content({ tool, runnable, start, shown, onGiveUp, here }: Omit<Props, 'ref'>) {
   const { t } = useTranslation('tool')
   const { run, record } = shown
   if (start.state === 'lost') return <Lost onGiveUp={onGiveUp} />
@@ -92,7 +94,7 @@ function Content({ tool, start, shown, onGiveUp, here }: Omit<Props, 'ref'>) {
   }
   if (run) return <RunResult run={run} tool={tool} />
   if (shown.error) return <Fault error={shown.error} onRetry={shown.retry} />
-  return <Empty title={t('no_result')}>{tool.available && t('no_result_hint')}</Empty>
+  return <Empty title={t('no_result')}>{t(runnable ? 'no_result_hint' : 'no_result_to_see')}</Empty>
 }
 
 /** The server did not run the tool, and says why; where the fields are at fault, they say it, too. */

@@ -1,5 +1,5 @@
 import { useNavigate } from '@tanstack/react-router'
-import { lazy, Suspense, useEffect, useEffectEvent, useRef, useState } from 'react'
+import { lazy, Suspense, useEffect, useEffectEvent, useMemo, useRef, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 
 import { useMay } from '~/api/me'
@@ -12,9 +12,11 @@ import { ToolElsewhere } from './tool-elsewhere'
 import { ToolExamples } from './tool-examples'
 import { ToolHistory } from './tool-history'
 import { fromLink, linkTo } from './tool-input'
+import { LinkFaultNote, RestoredNote } from './tool-notes'
 import { ToolResult } from './tool-result'
 import { useShownRun } from './tool-shown-run'
 import { useStart } from './tool-start'
+import { useTyped } from './tool-typed'
 import { ToolUnavailable } from './tool-unavailable'
 
 // The form engine is heavy; name and description of the tool are read in the meantime.
@@ -30,7 +32,12 @@ export function ToolWorkbench({ tool, search }: { tool: Tool; search: ToolSearch
   const navigate = useNavigate()
   const mayRun = useMay('tools.tenant.run')
   const shown = useShownRun(search.run, tool.slug)
-  const [value, setValue] = useState<unknown>(() => fromLink(search.input) ?? {})
+  const runnable = tool.available && mayRun
+  const link = useMemo(() => search.input && fromLink(search.input), [search.input])
+  const typed = useTyped(tool.slug, search, runnable)
+  const [value, setValue] = useState<unknown>(() =>
+    link && 'input' in link ? link.input : (typed.restored ?? {}),
+  )
   const result = useRef<HTMLElement>(null)
 
   const onStarted = (answer: Answer) => {
@@ -48,14 +55,21 @@ export function ToolWorkbench({ tool, search }: { tool: Tool; search: ToolSearch
   }
   const { start, run, giveUp, forget } = useStart(tool.slug, onStarted)
 
-  const filled = useFilling(search, shown.record, (input) => {
+  const filled = useFilling(search, shown.record, typed.restored !== undefined, (input) => {
     setValue(input)
+    typed.replace()
     forget()
   })
 
-  const change = (next: unknown) => {
+  const change = (next: unknown, byHand = true) => {
     setValue(next)
+    typed.keep(next, byHand)
     if (start.error !== undefined) forget()
+  }
+  const reset = () => {
+    setValue({})
+    typed.forget()
+    forget()
   }
   const faults = start.error instanceof Problem ? start.error.errors : []
   const running = shown.run?.status === 'running' && shown.open
@@ -67,7 +81,6 @@ export function ToolWorkbench({ tool, search }: { tool: Tool; search: ToolSearch
     clicked.current = now
     run(input)
   }
-  const runnable = tool.available && mayRun
   return (
     <div className="grid min-w-0 gap-8">
       <div className="grid min-w-0 items-start gap-6 lg:grid-cols-[minmax(0,5fr)_minmax(0,7fr)]">
@@ -79,6 +92,8 @@ export function ToolWorkbench({ tool, search }: { tool: Tool; search: ToolSearch
             {t('input')}
           </h2>
           {!runnable && <ToolUnavailable tool={tool} mayRun={mayRun} />}
+          {link && 'fault' in link && <LinkFaultNote fault={link.fault} />}
+          {typed.restored !== undefined && <RestoredNote onReset={reset} />}
           <ToolExamples tool={tool} value={value} onChoose={change} />
           <Suspense fallback={<Skeleton className="h-64" />}>
             <ToolForm
@@ -89,12 +104,14 @@ export function ToolWorkbench({ tool, search }: { tool: Tool; search: ToolSearch
               onSubmit={runOnce}
               busy={start.state !== 'idle' || running}
               readOnly={!runnable}
+              blanks
             />
           </Suspense>
         </section>
         <ToolResult
           ref={result}
           tool={tool}
+          runnable={runnable}
           start={start}
           shown={shown}
           onGiveUp={giveUp}
@@ -102,7 +119,7 @@ export function ToolWorkbench({ tool, search }: { tool: Tool; search: ToolSearch
         />
       </div>
       <div className="grid min-w-0 gap-8 lg:grid-cols-[minmax(0,1fr)_minmax(0,1fr)]">
-        <ToolHistory slug={tool.slug} shown={search.run} />
+        <ToolHistory slug={tool.slug} shown={search.run} runnable={runnable} />
         <ToolElsewhere slug={tool.slug} input={value} />
       </div>
     </div>
@@ -118,21 +135,23 @@ function bringIntoView(result: HTMLElement | null) {
 
 /**
  * Fills the form from an address that somebody followed: with the input of a link, or of an old run
- * once it is read. What was started here is in the form already.
+ * once it is read. What was started here, or typed here before, is in the form already.
  */
 function useFilling(
   { input, run }: ToolSearch,
   record: { run_id: string; input: unknown } | undefined,
+  restored: boolean,
   onFill: (input: unknown) => void,
 ) {
-  const filled = useRef(input)
+  const filled = useRef(restored ? run : input)
   const fill = useEffectEvent(() => {
     if (run && record && filled.current !== run) {
       filled.current = run
       if (isObject(record.input)) onFill(record.input)
     } else if (!run && input && filled.current !== input) {
       filled.current = input
-      onFill(fromLink(input) ?? {})
+      const link = fromLink(input)
+      if ('input' in link) onFill(link.input)
     }
   })
   useEffect(() => fill(), [input, run, record])

@@ -18,7 +18,7 @@ const WIDTHS = { full: '', half: 'sm:col-span-3', third: 'sm:col-span-2' }
 export function FieldTemplate(props: FieldTemplateProps) {
   const { t, i18n } = useTranslation('form')
   const { id, schema, uiSchema, rawErrors, rawDescription, required, fieldPathId, children } = props
-  const { schema: root, readOnly } = useScope()
+  const { schema: root, blanks } = useScope()
   const choice = useContext(ChoiceContext)
   const look = lookOf(uiSchema)
   const label = useLabel(props)
@@ -32,15 +32,15 @@ export function FieldTemplate(props: FieldTemplateProps) {
   // The list of the choice has said it already.
   const isSaid = kind === 'const' && choice === fieldPathId.path.length - 1
   if (isSaid && required) return null
-  const hasOwnLabel = kind === 'boolean' || (kind === 'const' && !required && !readOnly)
+  const hasOwnLabel = kind === 'boolean' || (kind === 'const' && !required && !props.readonly)
   const hint =
-    isGroup || readOnly
+    isGroup || !blanks
       ? undefined
       : hintOf(schema, rawDescription, isBlank(props.formData), t, i18n.language)
   const content = (
     <>
       {!isGroup && !hasOwnLabel && fieldPathId.path.length > 0 && (
-        <Label id={id} label={label} required={required && !isItem && !readOnly} hidden={isItem} />
+        <Label id={id} label={label} required={required && !isItem && blanks} hidden={isItem} />
       )}
       {children}
       <Hint id={hintId(id)} text={hint} />

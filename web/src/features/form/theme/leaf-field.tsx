@@ -19,7 +19,7 @@ function Leaf(props: FieldProps) {
   const { t, i18n } = useTranslation('form')
   const { schema, uiSchema, formData, fieldPathId, required = false, readonly = false } = props
   const { rawErrors = [], name, onChange, onBlur } = props
-  const { schema: root, readOnly: isRead } = useScope()
+  const { schema: root, blanks } = useScope()
   const list = useContext(ListContext)
   const id = fieldPathId.$id
   const look = lookOf(uiSchema)
@@ -30,7 +30,7 @@ function Leaf(props: FieldProps) {
   const label = typeof last === 'number' ? t('list.item_of', { list, number: last + 1 }) : own
   const notes = [
     (look.unit ?? schema['x-unit'] ?? kind === 'date-time') && `${id}-unit`,
-    !isRead && hintOf(schema, description, isBlank(formData), t, i18n.language) && hintId(id),
+    blanks && hintOf(schema, description, isBlank(formData), t, i18n.language) && hintId(id),
     rawErrors.length > 0 && faultId(id),
   ]
   return (

@@ -29,8 +29,7 @@ export function ObjectField(props: FieldProps) {
   if (kindOf(schema, lookOf(uiSchema), root) === 'json') return <LeafField {...props} />
   const gated = isGated(props, root)
   const path = (props.childFieldPathId ?? fieldPathId).path
-  if (gated && formData === undefined) {
-    if (readonly) return <p className="text-muted">{t('nothing')}</p>
+  if (gated && formData === undefined && !readonly) {
     const title = (uiSchema?.['ui:title'] as string | undefined) ?? schema.title ?? props.name
     return (
       <div>

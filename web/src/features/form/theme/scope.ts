@@ -9,7 +9,8 @@ import type { Visibility } from '../schema/visible'
 
 export interface Scope {
   visible: Visibility
-  readOnly: boolean
+  /** Whether there are fields to fill. Who is to judge a value sees only what is in it. */
+  blanks: boolean
   sections: Section[]
   /** The schema as the form is drawn from it. */
   schema: Json
@@ -17,7 +18,7 @@ export interface Scope {
 
 export const ScopeContext = createContext<Scope>({
   visible: () => true,
-  readOnly: false,
+  blanks: true,
   sections: [],
   schema: {},
 })
@@ -36,13 +37,13 @@ export const ValueContext = createContext<unknown>(undefined)
 export const ListContext = createContext('')
 
 /**
- * Whether a field is shown. Who only reads, reads everything that is there and nothing else: what is
+ * Whether a field is shown. Who judges a value sees everything that is there and nothing else: what is
  * approved must not hide behind a condition.
  */
 export function useShown(path: readonly Step[], look: FieldLook): boolean {
   const value = useContext(ValueContext)
-  const { visible, readOnly } = useScope()
-  if (readOnly) return path.length === 0 || at(value, path) !== undefined
+  const { visible, blanks } = useScope()
+  if (!blanks) return path.length === 0 || at(value, path) !== undefined
   return !look.concealed && visible(path, value)
 }
 
