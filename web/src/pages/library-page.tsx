@@ -4,7 +4,7 @@ import { LayoutGrid, Rows3 } from 'lucide-react'
 import { useEffect, useMemo } from 'react'
 import { useTranslation } from 'react-i18next'
 
-import { byName, filtered, recentFirst } from '~/features/tools/library-facets'
+import { bestFirst, byName, filtered, recentFirst } from '~/features/tools/library-facets'
 import { ActiveFilters, Filters } from '~/features/tools/library-filters'
 import { healthByTool } from '~/features/tools/library-health'
 import { libraryTools, recentRuns } from '~/features/tools/library-queries'
@@ -32,12 +32,13 @@ export default function LibraryPage() {
   const tools = useMemo(() => list.data?.pages.flatMap((page) => page.items) ?? [], [list.data])
   const found = useMemo(() => {
     const found = byName(filtered(tools, search))
-    return search.sort === 'recent'
-      ? recentFirst(
-          found,
-          (runs ?? []).map((run) => run.tool),
-        )
-      : found
+    if (search.sort === 'recent') {
+      return recentFirst(
+        found,
+        (runs ?? []).map((run) => run.tool),
+      )
+    }
+    return search.q && search.sort === undefined ? bestFirst(found, tools, search.q) : found
   }, [tools, search, runs])
 
   const change = (part: Partial<LibrarySearch>) =>
@@ -95,6 +96,7 @@ function Toolbar({
 }) {
   const { t } = useTranslation('library')
   const view = search.view ?? 'grid'
+  const sorts = search.q ? ['match', 'name', 'recent'] : ['name', 'recent']
   const views = [
     ['grid', LayoutGrid],
     ['table', Rows3],
@@ -105,13 +107,16 @@ function Toolbar({
       <Select
         aria-label={t('sort.label')}
         className="w-auto"
-        value={search.sort ?? 'name'}
-        onChange={(event) =>
-          onChange({ sort: event.target.value === 'recent' ? 'recent' : undefined })
+        value={search.sort ?? sorts[0]}
+        onChange={({ target }) =>
+          onChange({ sort: (['name', 'recent'] as const).find((sort) => sort === target.value) })
         }
       >
-        <option value="name">{t('sort.name')}</option>
-        <option value="recent">{t('sort.recent')}</option>
+        {sorts.map((sort) => (
+          <option key={sort} value={sort}>
+            {t(`sort.${sort}`)}
+          </option>
+        ))}
       </Select>
       <fieldset className="flex gap-0.5 rounded-md border border-line">
         <legend className="sr-only">{t('view.label')}</legend>

@@ -1,4 +1,5 @@
 import type { ToolItem } from './library-queries'
+import { search as ranks } from './library-search'
 import type { LibrarySearch } from './search'
 
 export const FACETS = ['category', 'level', 'status', 'origin', 'tag'] as const
@@ -21,16 +22,6 @@ const values: Record<Facet, (tool: Filed) => string[]> = {
   tag: (tool) => [...new Set(tool.tags)],
 }
 
-/** Whether every word is in the tool's slug, name, description or tags. */
-export function speaksOf(tool: Filed, q: string | undefined): boolean {
-  if (!q) return true
-  const text = [tool.slug, tool.name, tool.description, ...tool.tags].join('\n').toLowerCase()
-  return q
-    .toLowerCase()
-    .split(/\s+/)
-    .every((word) => text.includes(word))
-}
-
 function fits(tool: Filed, search: LibrarySearch, but?: Facet): boolean {
   return FACETS.every((facet) => {
     const wanted = search[facet]
@@ -39,7 +30,8 @@ function fits(tool: Filed, search: LibrarySearch, but?: Facet): boolean {
 }
 
 export function filtered<T extends Filed>(tools: T[], search: LibrarySearch): T[] {
-  return tools.filter((tool) => speaksOf(tool, search.q) && fits(tool, search))
+  const said = search.q ? ranks(tools, search.q) : undefined
+  return tools.filter((tool) => (said?.has(tool) ?? true) && fits(tool, search))
 }
 
 export interface Choice {
@@ -52,9 +44,10 @@ export interface Choice {
  * always among the choices, or nobody could take it back.
  */
 export function choices(tools: Filed[], search: LibrarySearch, facet: Facet): Choice[] {
+  const said = search.q ? ranks(tools, search.q) : undefined
   const counts = new Map<string, number>()
   for (const tool of tools) {
-    if (!speaksOf(tool, search.q) || !fits(tool, search, facet)) continue
+    if (said?.has(tool) === false || !fits(tool, search, facet)) continue
     for (const value of values[facet](tool)) counts.set(value, (counts.get(value) ?? 0) + 1)
   }
   const chosen = search[facet]
@@ -67,6 +60,12 @@ export function choices(tools: Filed[], search: LibrarySearch, facet: Facet): Ch
 export function byName<T extends { name: string; slug: string }>(tools: T[]): T[] {
   const { compare } = new Intl.Collator(undefined, { numeric: true })
   return tools.toSorted((a, b) => compare(a.name, b.name) || compare(a.slug, b.slug))
+}
+
+/** Puts first what a query means most likely; what it means alike keeps its order. */
+export function bestFirst<T extends Filed>(found: T[], tools: T[], q: string): T[] {
+  const said = ranks(tools, q)
+  return found.toSorted((a, b) => (said.get(a) ?? 0) - (said.get(b) ?? 0))
 }
 
 /** Puts what was used last first; the rest keeps its order. */
