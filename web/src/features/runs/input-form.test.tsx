@@ -34,6 +34,12 @@ test('an object that may hold anything is read as JSON, and what was not given i
   expect(screen.queryByLabelText(/Icon/)).toBeNull()
 }, 30_000)
 
+test('a tool that takes any object is not said to need none', () => {
+  const tool = { slug: 'echo', input_schema: { type: 'object' } }
+  render(<InputForm tool={tool} value={{ a: 1 }} onChange={() => {}} readOnly />)
+  expect(screen.getByLabelText('Input')).toHaveTextContent('"a": 1')
+})
+
 test.each([
   [{ type: 'object' }, true],
   [{ type: 'object', additionalProperties: true }, true],

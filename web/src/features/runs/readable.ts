@@ -12,14 +12,18 @@ const SHAPES = [
   'const',
 ]
 
-/** A schema in which an object that may hold anything is written as JSON: a form has no fields for it. */
+/** A schema in which a part that may hold anything is written as JSON: a form has no fields for it. */
 export function withJsonParts(schema: unknown): unknown {
   if (!isObject(schema)) return schema
-  if (isOpen(schema)) return { ...schema, 'x-variant': 'json' }
   const next = { ...schema }
-  if (isObject(schema.properties)) next.properties = mapped(schema.properties, withJsonParts)
-  if (isObject(schema.items)) next.items = withJsonParts(schema.items) as JsonObject
+  if (isObject(schema.properties)) next.properties = mapped(schema.properties, part)
+  if (isObject(schema.items)) next.items = part(schema.items) as JsonObject
   return next
+}
+
+function part(schema: unknown): unknown {
+  const isJson = isObject(schema) && isOpen(schema)
+  return isJson ? { ...schema, 'x-variant': 'json' } : withJsonParts(schema)
 }
 
 /** Leaves out what was not given: who reads a call is not to search for it among empty fields. */
@@ -29,7 +33,8 @@ export function withoutEmpty(schema: unknown, value: unknown): unknown {
   return { ...schema, properties: Object.fromEntries(given) }
 }
 
-function isOpen(schema: JsonObject): boolean {
+/** Whether a schema says of an object only that it is one. */
+export function isOpen(schema: JsonObject): boolean {
   const { type, additionalProperties } = schema
   if (type !== 'object' || isObject(additionalProperties)) return false
   return additionalProperties !== false && !SHAPES.some((shape) => Object.hasOwn(schema, shape))

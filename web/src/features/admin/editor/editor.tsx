@@ -104,7 +104,7 @@ function Tabs({ tab, search }: { tab: EditorTab; search: ToolEditorSearch }) {
   return (
     <nav
       aria-label={t('editor.tabs')}
-      className="-mb-1 flex flex-wrap gap-x-1 border-b border-line"
+      className="-mb-1 flex flex-wrap border-b border-line sm:gap-x-1"
     >
       {EDITOR_TABS.map((one) => {
         const count = faults.filter(({ path }) => placeOf(path).tab === one).length
@@ -117,7 +117,7 @@ function Tabs({ tab, search }: { tab: EditorTab; search: ToolEditorSearch }) {
             resetScroll={false}
             aria-current={one === tab ? 'page' : undefined}
             className={cn(
-              '-mb-px border-b-2 border-transparent px-2.5 py-2 font-medium text-muted hover:text-text',
+              '-mb-px border-b-2 border-transparent px-1.5 py-2 font-medium sm:px-2.5 text-muted hover:text-text',
               { 'border-accent text-accent hover:text-accent': one === tab },
             )}
           >

@@ -45,19 +45,21 @@ export function FieldCard(props: Props) {
           aria-expanded={isOpen}
           aria-describedby={here.length > 0 ? `${bodyId}-faults` : undefined}
           aria-controls={bodyId}
-          className="flex min-w-0 flex-1 flex-wrap items-center gap-2 rounded-sm px-1.5 py-1 text-left"
+          className="flex min-w-0 flex-1 items-start gap-2 rounded-sm px-1.5 py-1 text-left"
           onClick={() => onOpen(!isOpen)}
         >
           <ChevronRight
             aria-hidden
-            className={cn('size-4 shrink-0 text-muted', { 'rotate-90': isOpen })}
+            className={cn('mt-0.5 size-4 shrink-0 text-muted', { 'rotate-90': isOpen })}
           />
-          <code className="min-w-0 font-medium break-all">{name}</code>
-          <Badge>{kind ? t(`field.${kind}`) : t('field.other')}</Badge>
-          {required && <Badge tone="accent">{t('schema.required')}</Badge>}
-          {typeof schema.title === 'string' && (
-            <span className="min-w-0 truncate text-muted">{schema.title}</span>
-          )}
+          <span className="flex min-w-0 flex-wrap items-center gap-2">
+            <code className="min-w-0 font-medium break-all">{name}</code>
+            <Badge>{kind ? t(`field.${kind}`) : t('field.other')}</Badge>
+            {required && <Badge tone="accent">{t('schema.required')}</Badge>}
+            {typeof schema.title === 'string' && (
+              <span className="min-w-0 truncate text-muted">{schema.title}</span>
+            )}
+          </span>
         </button>
         {!isFixed && <Moves {...props} />}
       </div>
