@@ -14,6 +14,8 @@ const edit = (page: Page, slug: string, search = '') =>
 const unsaved = (page: Page) => page.getByText('Unsaved changes').waitFor()
 const allSaved = (page: Page) => page.getByText('All saved').waitFor()
 
+const focused = (page: Page) => page.evaluate(() => document.activeElement?.id)
+
 test('a tool is made of fields, tried unsaved, published, and run from the library', async () => {
   const page = await world.signedIn()
   await page.goto('/admin/tools')
@@ -119,7 +121,7 @@ test('fields and JSON are two looks at one schema, and what fields cannot say st
   await page.keyboard.type('nonsense')
   await page.getByText('It is kept as typed.').first().waitFor()
   await page.getByRole('button', { name: 'Save draft' }).click()
-  await page.getByRole('alert').getByText('input_schema').waitFor()
+  await page.getByRole('alert').getByText('Input schema').waitFor()
   await json.click()
   await page.keyboard.press('Control+End')
   for (const _ of 'nonsense') await page.keyboard.press('Backspace')
@@ -173,11 +175,16 @@ test('everything that is wrong is told at once, each with the way to it, and not
   await page.getByLabel('Slug').fill('not.ready')
   await page.getByRole('button', { name: 'Save draft' }).click()
   const told = page.getByRole('alert')
-  await told.getByText('implementation_type').waitFor()
+  await told.getByRole('button', { name: /^Kind of execution: / }).waitFor()
+  const name = page.getByLabel('Name', { exact: true })
+  await expect.poll(() => focused(page)).toBe(await name.getAttribute('id'))
+  expect(await name.getAttribute('aria-invalid')).toBe('true')
+  expect(await page.locator('#part-name-fault').textContent()).toMatch(/^Write something/)
   await expectAccessible(page)
-  await told.getByRole('button', { name: /implementation_type/ }).click()
+  await told.getByRole('button', { name: /^Kind of execution: / }).click()
   await page.waitForURL('**tab=execution**')
   await page.getByText('cannot be made yet').last().waitFor()
+  await expect.poll(() => focused(page)).toBe('part-implementation_type')
   await tab(page, 'Identity')
   expect(await page.getByLabel('Slug').inputValue()).toBe('not.ready')
 
@@ -187,6 +194,56 @@ test('everything that is wrong is told at once, each with the way to it, and not
   await page.getByRole('link', { name: 'Runs' }).click()
   await page.getByRole('dialog').getByRole('button', { name: 'Leave' }).click()
   await page.waitForURL('**/runs')
+})
+
+test('what is wrong inside of a schema is told at its field', async () => {
+  await world.server.echo('crooked')
+  const page = await world.signedIn()
+  await edit(page, 'crooked', '?tab=schema&as=json')
+  const json = page.getByRole('textbox', { name: 'Input schema' })
+  await json.click()
+  await page.keyboard.press('Control+a')
+  await page.keyboard.insertText('{"type":"object","properties":{"who":{"type":"strong"}}}')
+  await page.getByRole('link', { name: 'Fields' }).click()
+  world.expectComplaint(/422/)
+  await page.getByRole('button', { name: 'Save draft' }).click()
+  await page
+    .getByRole('alert')
+    .getByRole('button', { name: /^Input schema who/ })
+    .waitFor()
+  await expect.poll(() => focused(page)).toBe('part-input_schema-properties-who')
+  await expectAccessible(page)
+})
+
+test('a sign-in that runs out takes nothing from what was typed', async () => {
+  await world.server.echo('long-typed')
+  const password = 'correct horse battery staple'
+  const account = { email: 'ann@example.com', display_name: 'Ann', role: 'admin', password }
+  await world.server.api('POST', '/api/users', account)
+  world.expectComplaint(/401/)
+  const page = await world.stranger()
+  await page.goto('/admin/tools/long-typed/edit')
+  await page.getByLabel('Email').fill(account.email)
+  await page.getByLabel('Password').fill(password)
+  await page.getByRole('button', { name: 'Sign in' }).click()
+  await page.getByLabel('Description').fill('Typed for an hour.')
+  await page.context().clearCookies()
+  await page.getByRole('button', { name: 'Save draft' }).click()
+
+  const dialog = page.getByRole('dialog', { name: 'Your sign-in has run out' })
+  await dialog.getByLabel('Email').fill(account.email)
+  await dialog.getByLabel('Password').fill('wrong')
+  await dialog.getByRole('button', { name: 'Sign in' }).click()
+  await dialog.getByText('the email or the password is wrong').waitFor()
+  await expectAccessible(page)
+  await dialog.getByLabel('Password').fill(password)
+  await dialog.getByRole('button', { name: 'Sign in' }).click()
+  await dialog.waitFor({ state: 'detached' })
+  expect(await page.getByLabel('Description').inputValue()).toBe('Typed for an hour.')
+  await page.getByRole('button', { name: 'Save draft' }).click()
+  await said(page, 'long-typed is saved')
+  const saved = await world.server.api('GET', '/api/tools/long-typed')
+  expect(saved.description).toBe('Typed for an hour.')
 })
 
 test('a secret is not shown, and stays what it was when something beside it changes', async () => {

@@ -259,6 +259,46 @@ test('a server that is away for a while takes nothing from what was typed', asyn
   expect([input.amount, note]).toEqual([8, 'kept'])
 })
 
+test('whose sign-in runs out signs in over the page, and decides', async () => {
+  const { approval_id } = await park('expired')
+  const page = await signIn('approver', `/approvals/${approval_id}`)
+  await page.getByLabel('Note').fill('kept too')
+  await page.context().clearCookies()
+  const dialog = page.getByRole('dialog', { name: 'Your sign-in has run out' })
+  // The page looks for news, and hears of it first. Who puts it off is asked again when they decide.
+  await dialog.waitFor()
+  await page.keyboard.press('Escape')
+  await dialog.waitFor({ state: 'detached' })
+  await page.getByRole('button', { name: 'Approve' }).click()
+  await dialog.getByLabel('Email').fill('approver@example.com')
+  await dialog.getByLabel('Password').fill(PASSWORD)
+  await dialog.getByRole('button', { name: 'Sign in' }).click()
+  await dialog.waitFor({ state: 'detached' })
+  expect(await page.getByLabel('Note').inputValue()).toBe('kept too')
+  await page.getByRole('button', { name: 'Approve' }).click()
+  await outcome(page, 'You approved this')
+  expect((await world.server.api('GET', `/api/approvals/${approval_id}`)).note).toBe('kept too')
+})
+
+test('a tool that an agent wants made can be read', async () => {
+  const input = {
+    action: 'create',
+    slug: 'made.by_agent',
+    name: 'Made',
+    description: 'Made by an agent.',
+    implementation_type: 'internal',
+    input_schema: { type: 'object', properties: { whom: { type: 'string' } } },
+  }
+  const call = { input }
+  const { approval_id } = await world.server.api('POST', '/api/tools/manageTools/run', call, agent)
+  const page = await world.signedIn()
+  await page.goto(`/approvals/${approval_id}`)
+  const schema = page.getByLabel('Input Schema')
+  await expect.poll(() => schema.inputValue()).toContain('"whom"')
+  expect(await page.getByLabel('Icon').count()).toBe(0)
+  await expectAccessible(page)
+})
+
 test('when the time is over there is nothing left to press', async () => {
   const { approval_id } = await park('late')
   const page = await world.signedIn()

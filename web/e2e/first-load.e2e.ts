@@ -104,13 +104,106 @@ test('the theme stays as chosen, after a reload too', async () => {
   await expect.poll(ground).toBe(light)
 })
 
-test.each(['/admin/nonsense', '/tools/a/b/c', '/runs/1/2'])('%s is nothing', async (path) => {
+const NOWHERE = ['/admin/nonsense', '/tools/a/b/c', '/runs/1/2', '/nope', '/no/pe?q=1']
+
+test.each(NOWHERE)('%s is nothing', async (path) => {
+  world.expectComplaint(/404/)
   const page = await world.signedIn()
   await page.goto(path)
   await page.getByText('There is nothing at this address.').waitFor()
+  await page.getByRole('navigation', { name: 'Main' }).waitFor()
   await expectAccessible(page)
   await page.getByRole('link', { name: 'Go to the library' }).click()
   await page.waitForURL('**/tools')
+})
+
+test('a path that is no page is a page for browsers only', async () => {
+  const html = 'text/html,application/xhtml+xml,*/*;q=0.8'
+  const ask = async (path: string, accept: string, method = 'GET') => {
+    const answer = await fetch(world.server.url + path, { method, headers: { accept } })
+    return `${answer.status} ${answer.headers.get('content-type')?.split(';')[0]}`
+  }
+  expect(await ask('/nope', html)).toBe('404 text/html')
+  expect(await ask('/nope', '*/*')).toBe('404 application/problem+json')
+  expect(await ask('/nope', 'application/json, text/html;q=0.5')).toBe(
+    '404 application/problem+json',
+  )
+  expect(await ask('/nope', html, 'POST')).toBe('404 application/problem+json')
+  for (const path of ['/api/nope', '/assets/nope.js', '/icons/nope.svg', '/docs/nope']) {
+    expect(await ask(path, html), path).toBe('404 application/problem+json')
+  }
+})
+
+describe('a page whose files do not come', () => {
+  const script = '**/assets/runs-page-*.js'
+
+  test('can be tried again once the server is back', async () => {
+    world.expectComplaint(/ERR_FAILED|could not be loaded|dynamically imported/)
+    const page = await world.signedIn()
+    await page.goto('/tools')
+    await page.getByRole('heading', { level: 1 }).waitFor()
+    const isRoot = (url: URL) => url.pathname === '/'
+    await page.route(script, (route) => route.abort())
+    await page.route(isRoot, (route) => route.abort())
+    await page.getByRole('link', { name: 'Runs' }).click()
+    await page.getByRole('heading', { name: 'This page could not be loaded.' }).waitFor()
+    await page.getByText('The server cannot be reached.').waitFor()
+    await page.getByRole('navigation', { name: 'Main' }).waitFor()
+    await expectAccessible(page)
+    const again = page.getByRole('button', { name: 'Try again' })
+    await again.click()
+    await expect.poll(() => again.isEnabled()).toBe(true)
+
+    await page.unroute(script)
+    await page.unroute(isRoot)
+    await again.click()
+    await page.getByRole('heading', { name: 'Runs', level: 1 }).waitFor()
+  })
+
+  test('is loaded anew once when there is another version, and never in a loop', async () => {
+    world.expectComplaint(/ERR_FAILED|could not be loaded|dynamically imported/)
+    const page = await world.signedIn()
+    await page.goto('/tools')
+    await page.getByRole('heading', { level: 1 }).waitFor()
+    await page.route(script, (route) => route.abort())
+    await page.route(
+      (url) => url.pathname === '/',
+      (route) =>
+        route.fulfill({
+          contentType: 'text/html',
+          body: '<script type="module" src="/assets/index-other.js"></script>',
+        }),
+    )
+    let loads = 0
+    page.on('request', (request) => {
+      if (request.isNavigationRequest()) loads += 1
+    })
+    await page.getByRole('link', { name: 'Runs' }).click()
+    await expect.poll(() => loads).toBe(1)
+    await page.getByRole('heading', { name: 'This page could not be loaded.' }).waitFor()
+    await page.waitForLoadState('networkidle')
+    expect(loads).toBe(1)
+  })
+})
+
+test('signed out in one tab, a sign-in in another is enough to go on', async () => {
+  world.expectComplaint(/401/)
+  const page = await world.stranger()
+  await page.goto('/tools/e2e.kept')
+  await signIn(page)
+  await page.getByLabel('Text').fill('typed before, too')
+  await page.context().clearCookies()
+  await page.getByRole('button', { name: 'Run', exact: true }).click()
+
+  const dialog = page.getByRole('dialog', { name: 'Your sign-in has run out' })
+  const opened = page.context().waitForEvent('page')
+  await dialog.getByRole('link', { name: 'Sign in in another tab' }).click()
+  const other = await opened
+  await signIn(other)
+  await other.waitForURL('**/tools')
+  await page.evaluate(() => dispatchEvent(new Event('focus')))
+  await dialog.waitFor({ state: 'detached' })
+  expect(await page.getByLabel('Text').inputValue()).toBe('typed before, too')
 })
 
 test('signed out in one tab, the other leads to the sign-in and back with what was typed', async () => {
@@ -127,6 +220,8 @@ test('signed out in one tab, the other leads to the sign-in and back with what w
   await other.waitForURL('**/sign-in')
 
   await page.getByRole('button', { name: 'Run', exact: true }).click()
+  await page.getByRole('dialog', { name: 'Your sign-in has run out' }).waitFor()
+  await page.keyboard.press('Escape')
   await page.getByRole('link', { name: /^Sign in again/ }).click()
   await page.waitForURL('**/sign-in?next=**')
   await signIn(page)

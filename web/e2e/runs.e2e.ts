@@ -151,3 +151,23 @@ test('a phone has room for a run', async () => {
   await expectNoSidewaysScroll(page)
   await expectAccessible(page)
 })
+
+test('a table wider than the page scrolls by itself, and shows that there is more', async () => {
+  await world.server.echo('wide', { input_schema: { type: 'object' } })
+  const row = Object.fromEntries(
+    Array.from({ length: 14 }, (_, index) => [`column_${index}`, `value ${index}`]),
+  )
+  const input = { prices: [row, row] }
+  const { run_id } = await world.server.api('POST', '/api/tools/wide/run', { input })
+  const page = await world.signedIn({ width: 390 })
+  await page.goto(`/runs/${run_id}`)
+  const box = page.locator('[tabindex="0"]:has(> table)').first()
+  await box.waitFor()
+  const edges = box.locator('xpath=..').locator('[data-edge]')
+  await expect.poll(() => edges.count()).toBe(1)
+  await box.focus()
+  await page.keyboard.press('ArrowRight')
+  await expect.poll(() => edges.count()).toBe(2)
+  await expectNoSidewaysScroll(page)
+  await expectAccessible(page)
+})
