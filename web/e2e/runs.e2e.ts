@@ -41,6 +41,7 @@ test('the list goes on where the first page ends', async () => {
   const page = await world.signedIn()
   await page.goto('/runs?tool=other')
   const rows = page.getByRole('table').getByRole('link')
+  await rows.first().waitFor()
   await expect.poll(() => rows.count()).toBe(50)
   await page.getByRole('button', { name: 'Load more' }).click()
   await expect.poll(() => rows.count()).toBe(56)
