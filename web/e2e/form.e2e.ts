@@ -295,3 +295,39 @@ async function refusals(slug: string, input: unknown): Promise<string[]> {
   if (answer.status !== 200 && answer.status !== 422) throw new Error(`status ${answer.status}`)
   return (errors ?? []).map(({ path }: { path: string }) => path)
 }
+
+test('a decimal comma is taken in German, and told of in English', async () => {
+  const input_schema = { type: 'object', properties: { price: { type: 'number' } } }
+  const page = await open('form.comma', { input_schema })
+  const price = page.getByLabel('Price')
+  await price.pressSequentially('12,5')
+  expect(await price.inputValue()).toBe('12,5')
+  await runButton(page).click()
+  await page.getByText(/a point before decimals/).waitFor()
+
+  await page.evaluate(() => localStorage.setItem('language', 'de'))
+  await page.goto('/tools/form.comma?input={"price":1.25}')
+  await page.waitForFunction(() => document.querySelector('form input'))
+  expect(await price.inputValue()).toBe('1,25')
+  await price.fill('')
+  await price.pressSequentially('12,5')
+  await page.getByRole('button', { name: 'Ausführen', exact: true }).click()
+  expect(await sent(page, 'form.comma')).toEqual({ price: 12.5 })
+})
+
+test('fields may be named like what every object has', async () => {
+  const names = ['constructor', 'toString', 'hasOwnProperty']
+  const properties = Object.fromEntries(
+    names.map((name) => [name, { type: 'string', title: name }]),
+  )
+  const page = await open('form.names', {
+    input_schema: { type: 'object', properties, required: names },
+  })
+  await runButton(page).click()
+  await page.getByText('3 things need another look.').waitFor()
+  for (const name of names) await page.getByLabel(name).fill(name)
+  await runButton(page).click()
+  expect(await sent(page, 'form.names')).toEqual(
+    Object.fromEntries(names.map((name) => [name, name])),
+  )
+})

@@ -55,6 +55,19 @@ test('typing searches, by the keyboard alone, and the back button is believed', 
   expect(await page.getByRole('searchbox').inputValue()).toBe('sales')
 })
 
+test('the best match comes first, and a slip of the finger is forgiven', async () => {
+  await world.server.echo('post.notes', { name: 'A notebook', description: 'Holds any record.' })
+  const page = await world.signedIn()
+  await page.goto('/tools?q=record')
+  const first = page.getByRole('list', { name: 'Tools found' }).getByRole('listitem').first()
+  await first.getByRole('link', { name: 'Update record' }).waitFor()
+  await page.getByRole('combobox', { name: 'Order' }).selectOption('By name')
+  await first.getByRole('link', { name: 'A notebook' }).waitFor()
+  await page.getByRole('searchbox').fill('updaet recrod')
+  await page.getByText(/^1 of/).waitFor()
+  await first.getByRole('link', { name: 'Update record' }).waitFor()
+})
+
 test('a search without any match says so and offers a way out', async () => {
   const page = await world.signedIn()
   await page.goto('/tools?q=no-such-tool&category=CRM&view=table')

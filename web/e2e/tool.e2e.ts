@@ -200,9 +200,143 @@ test('a link carries the input, and the history brings an old one back', async (
   await history.getByRole('link', { name: 'Re-run with changes' }).last().click()
   await result(page).getByText('a & b?', { exact: true }).waitFor()
   expect(await page.getByLabel('Text').inputValue()).toBe('a & b?')
+})
 
-  await page.goto('/tools/e2e.linked?input=nonsense{')
+test('a link that cannot fill the form says why', async () => {
+  await world.server.echo('e2e.broken')
+  const page = await world.signedIn()
+  const told = (words: string) => page.getByRole('alert').filter({ hasText: words }).waitFor()
+  await page.goto('/tools/e2e.broken?input=nonsense{')
+  await told('its input is not JSON')
   expect(await page.getByLabel('Text').inputValue()).toBe('')
+  await expectAccessible(page)
+  await page.goto('/tools/e2e.broken?input=[1]')
+  await told('not an object')
+  await page.goto(`/tools/e2e.broken?input={"text":"${'a'.repeat(6_000)}`)
+  await told('was cut on the way')
+})
+
+const LARGE = '9007199254740993'
+
+test('a large number keeps its digits in links, forms, runs and approvals', async () => {
+  const properties = { id: { type: 'integer' }, text: { type: 'string' } }
+  await world.server.echo('e2e.large', {
+    input_schema: { type: 'object', properties },
+    permission_level: 'write',
+  })
+  const agent = await world.server.agentKey('counter')
+  const ask = async (path: string, key: string, body?: string) => {
+    const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
+    const method = body ? 'POST' : 'GET'
+    return (await fetch(world.server.url + path, { method, headers, body })).text()
+  }
+  const inputs = async () =>
+    (await ask('/api/runs?tool=e2e.large', world.server.key)).match(/"input":\{[^}]*\}/g)
+  const page = await world.signedIn()
+  await page.goto(`/tools/e2e.large?input={"id":${LARGE}}`)
+  const id = page.getByLabel('ID', { exact: true })
+  expect(await id.inputValue()).toBe(LARGE)
+  await page.getByRole('button', { name: 'Copy link' }).click()
+  expect(await page.evaluate(() => navigator.clipboard.readText())).toContain(LARGE)
+  await runButton(page).click()
+  await succeeds(page)
+  await result(page).getByText(LARGE).first().waitFor()
+  expect(await inputs()).toEqual([`"input":{"id":${LARGE}}`])
+
+  await page.goto('/tools/e2e.large')
+  await page.getByRole('link', { name: 'Re-run with changes' }).click()
+  await succeeds(page)
+  expect(await id.inputValue()).toBe(LARGE)
+  await page.getByLabel('Text').fill('again')
+  await page.getByRole('button', { name: 'JSON', exact: true }).click()
+  await page.getByRole('textbox', { name: 'Input as JSON' }).getByText(LARGE).waitFor()
+  await runButton(page).click()
+  await result(page).getByText('again', { exact: true }).waitFor()
+  expect((await inputs())?.[0]).toBe(`"input":{"id":${LARGE},"text":"again"}`)
+
+  const parked = await ask(
+    '/api/tools/e2e.large/run',
+    agent,
+    `{"input":{"id":${LARGE}},"wait_ms":1}`,
+  )
+  await page.goto(`/approvals/${JSON.parse(parked).approval_id}`)
+  await page.getByRole('button', { name: 'Edit' }).click()
+  await page.getByLabel('Text').fill('edited')
+  await page.getByRole('button', { name: 'Review changes' }).click()
+  await page.getByRole('button', { name: 'Approve with changes' }).click()
+  await page.getByText('You approved this').first().waitFor()
+  await vi.waitFor(async () => {
+    expect((await inputs())?.[0]).toBe(`"input":{"id":${LARGE},"text":"edited"}`)
+  })
+})
+
+test('what was typed is there again until it is reset or the person signs out', async () => {
+  await world.server.echo('e2e.typed')
+  await world.server.api('POST', '/api/users', {
+    email: 'typist@example.com',
+    display_name: 'Typist',
+    role: 'member',
+    password: 'correct horse battery staple',
+  })
+  world.expectComplaint(/401/)
+  const page = await world.stranger()
+  const signIn = async () => {
+    await page.getByLabel('Email').fill('typist@example.com')
+    await page.getByLabel('Password').fill('correct horse battery staple')
+    await page.getByRole('button', { name: 'Sign in' }).click()
+  }
+  const away = async () => {
+    await page.getByRole('link', { name: 'All tools' }).click()
+    await page.getByRole('link', { name: 'e2e.typed' }).click()
+    await page.getByLabel('Text').waitFor()
+  }
+  const restored = page.getByText('Restored what you typed here before.')
+  await page.goto('/tools/e2e.typed')
+  await signIn()
+  await page.getByLabel('Text').waitFor()
+  await away()
+  expect(await restored.count()).toBe(0)
+  await page.getByLabel('Text').fill('half a thought')
+  await away()
+  await restored.waitFor()
+  expect(await page.getByLabel('Text').inputValue()).toBe('half a thought')
+  await expectAccessible(page)
+  await page.goto('/tools/e2e.typed?input={"text":"linked"}')
+  await page.getByLabel('Text').waitFor()
+  expect(await page.getByLabel('Text').inputValue()).toBe('linked')
+  expect(await restored.count()).toBe(0)
+  await away()
+  await page.getByRole('button', { name: 'Start afresh' }).click()
+  expect(await page.getByLabel('Text').inputValue()).toBe('')
+  await away()
+  expect(await restored.count()).toBe(0)
+
+  await page.getByLabel('Text').fill('not for others')
+  await page.getByRole('button', { name: 'Account' }).click()
+  await page.getByRole('menuitem', { name: 'Sign out' }).click()
+  await page.waitForURL('**/sign-in')
+  expect(await page.evaluate(() => JSON.stringify(sessionStorage))).not.toContain('not for others')
+})
+
+test('who may not run a tool sees its form and why there is no button', async () => {
+  await world.server.echo('e2e.seen')
+  await world.server.api('POST', '/api/users', {
+    email: 'viewer@example.com',
+    display_name: 'Viewer',
+    role: 'viewer',
+    password: 'correct horse battery staple',
+  })
+  world.expectComplaint(/401/)
+  const page = await world.stranger()
+  await page.goto('/tools/e2e.seen')
+  await page.getByLabel('Email').fill('viewer@example.com')
+  await page.getByLabel('Password').fill('correct horse battery staple')
+  await page.getByRole('button', { name: 'Sign in' }).click()
+  await page.getByText('You may look at tools, but not run them').waitFor()
+  expect(await page.getByLabel('Text').isEditable()).toBe(false)
+  expect(await runButton(page).count()).toBe(0)
+  expect(await page.getByText(/run the tool/).count()).toBe(0)
+  await expectAccessible(page)
 })
 
 test('who is signed out meanwhile signs in again and finds the form as it was', async () => {

@@ -28,7 +28,7 @@ export function NumberControl(props: ControlProps) {
         autoComplete="off"
         value={isTyped ? typed : writtenNumber(value, comma)}
         readOnly={readOnly}
-        placeholder={look.placeholder ?? writtenNumber(given, comma)}
+        placeholder={look.placeholder ?? (writtenNumber(given, comma) || undefined)}
         onChange={({ target }) => {
           setTyped(target.value)
           onChange(readNumber(target.value, comma))
