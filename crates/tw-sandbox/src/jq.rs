@@ -17,7 +17,7 @@ use jaq_json::Val;
 ///
 /// It is also what keeps the reader from the end of its stack. jaq reads and compiles by recursion, so
 /// its depth is at most the number of tokens, whichever way they are nested; the deepest that fits in
-/// here takes a third of [`STACK_BYTES`] in a build without optimisation.
+/// here takes three quarters of [`STACK_BYTES`] in a build without optimisation.
 pub(crate) const FILTER_BYTES_MAX: usize = 16 << 10;
 /// The stack that filters are compiled on, here and in a worker, and run on in a worker.
 pub(crate) const STACK_BYTES: usize = 128 << 20;

@@ -33,7 +33,7 @@ pub(crate) fn run(filter: &Filter, input: Val, limits: &Limits) -> Result<Vec<u8
     let mut text = Text { bytes: OPENING.to_vec(), max: OPENING.len().saturating_add(limits.output_bytes) };
     for (count, output) in filter.id.run((context, input)).enumerate() {
         let output = output.map_err(|stopped| match stopped.get_err() {
-            Ok(error) => failed(error),
+            Ok(error) => raised(error),
             Err(_) => failed("it jumps out of itself"),
         })?;
         if count == limits.outputs {
@@ -46,6 +46,14 @@ pub(crate) fn run(filter: &Filter, input: Val, limits: &Limits) -> Result<Vec<u8
     }
     text.bytes.extend_from_slice(CLOSING);
     Ok(text.bytes)
+}
+
+/// A text that was raised stands without quotes.
+fn raised(error: jaq_json::Error) -> Failure {
+    match error.into_val() {
+        Val::TStr(text) => failed(String::from_utf8_lossy(&text)),
+        value => failed(value),
+    }
 }
 
 pub(crate) fn failed(error: impl fmt::Display) -> Failure {

@@ -90,14 +90,9 @@ fn permitted() -> Result<Rules, seccompiler::BackendError> {
     use seccompiler::{SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompRule};
 
     let plain = [
-        // The pipes.
-        libc::SYS_read,
-        libc::SYS_write,
-        libc::SYS_writev,
         // The heap.
         libc::SYS_brk,
         libc::SYS_madvise,
-        libc::SYS_mmap,
         libc::SYS_mprotect,
         libc::SYS_mremap,
         libc::SYS_munmap,
@@ -117,14 +112,22 @@ fn permitted() -> Result<Rules, seccompiler::BackendError> {
         libc::SYS_rt_sigreturn,
         libc::SYS_sigaltstack,
     ];
-    let own = |argument: u8, id: u64| {
-        SeccompCondition::new(argument, SeccompCmpArgLen::Dword, SeccompCmpOp::Eq, id)
+    let only = |argument: u8, operator: SeccompCmpOp, value: u64| {
+        SeccompCondition::new(argument, SeccompCmpArgLen::Dword, operator, value)
             .and_then(|condition| SeccompRule::new(vec![condition]))
     };
+    let is = |argument, value| only(argument, SeccompCmpOp::Eq, value);
     let mut rules: Rules = plain.into_iter().map(|call| (call, Vec::new())).collect();
+    // The pipes, and no other file that somebody may have left open for all children.
+    rules.insert(libc::SYS_read, vec![is(0, 0)?]);
+    rules.insert(libc::SYS_write, vec![is(0, 1)?, is(0, 2)?]);
+    rules.insert(libc::SYS_writev, vec![is(0, 1)?, is(0, 2)?]);
+    // Memory, and no file as memory.
+    let anonymous = libc::MAP_ANONYMOUS.unsigned_abs().into();
+    rules.insert(libc::SYS_mmap, vec![only(3, SeccompCmpOp::MaskedEq(anonymous), anonymous)?]);
     // Its own limits and a signal to itself (which is how a process aborts), and nobody else's.
-    rules.insert(libc::SYS_prlimit64, vec![own(0, 0)?]);
-    rules.insert(libc::SYS_tgkill, vec![own(0, std::process::id().into())?]);
+    rules.insert(libc::SYS_prlimit64, vec![is(0, 0)?]);
+    rules.insert(libc::SYS_tgkill, vec![is(0, std::process::id().into())?]);
     Ok(rules)
 }
 

@@ -65,10 +65,9 @@ fn no_shape_of_a_filter_reaches_the_end_of_the_stack() {
         [".?", "", ""],
     ] {
         let times = (FILTER_BYTES_MAX - middle.len()) / (start.len() + end.len());
-        let closed = format!("{}{middle}{}", start.repeat(times), end.repeat(times));
-        let open = format!("{}{middle}", start.repeat(FILTER_BYTES_MAX / start.len() - 1));
         // What matters is that it answers.
-        let _ = (check(&closed), check(&open));
+        let _ = check(&format!("{}{middle}{}", start.repeat(times), end.repeat(times)));
+        let _ = check(&start.repeat(FILTER_BYTES_MAX / start.len()));
     }
 }
 

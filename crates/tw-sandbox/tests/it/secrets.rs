@@ -43,7 +43,6 @@ async fn worker_has_nothing_but_its_pipes() {
     assert_eq!(read("environ"), "TZ=UTC\0");
     let mut home = fs::read_dir(format!("/proc/{pid}/cwd")).unwrap();
     assert!(home.next().is_none());
-    assert_eq!(fs::read_dir(format!("/proc/{pid}/fd")).unwrap().count(), 3);
     assert!(read("status").lines().any(|line| line == "Seccomp:\t2"), "{}", read("status"));
     for limit in ["Max core file size", "Max file size", "Max processes"] {
         let limits = read("limits");
