@@ -17,10 +17,10 @@ use jaq_json::Val;
 ///
 /// It is also what keeps the reader from the end of its stack. jaq reads and compiles by recursion, so
 /// its depth is at most the number of tokens, whichever way they are nested; the deepest that fits in
-/// here takes three quarters of [`STACK_BYTES`] in a build without optimisation.
+/// here takes at most three quarters of [`STACK_BYTES`], with optimisation or without.
 pub(crate) const FILTER_BYTES_MAX: usize = 16 << 10;
 /// The stack that filters are compiled on, here and in a worker, and run on in a worker.
-pub(crate) const STACK_BYTES: usize = 128 << 20;
+pub(crate) const STACK_BYTES: usize = if cfg!(debug_assertions) { 128 << 20 } else { 64 << 20 };
 
 /// What jq has and a filter here has not: the environment of the process, and the end of it.
 const WITHHELD: [&str; 3] = ["env", "halt", "halt_error"];
@@ -30,7 +30,8 @@ pub(crate) type Filter = jaq_core::Filter<Data>;
 
 /// Whether a filter can be read and everything it calls exists. Runs nothing of it.
 ///
-/// The message says what is wrong in plain words, with the place.
+/// The message says what is wrong in plain words, with the place. It takes some milliseconds, and up to
+/// half a second for a filter made to be slow, so it is not for a thread that others wait for.
 ///
 /// # Example
 ///
