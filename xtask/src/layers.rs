@@ -20,6 +20,7 @@ pub(crate) const LAYERS: &[(&str, &[&str])] = &[
     ("toolwright-sdk", &["tw-macros", "tw-model"]),
     ("tw-store", &["tw-model"]),
     ("tw-egress", &[]),
+    ("tw-sandbox", &[]),
     ("tw-tools", &["toolwright-sdk"]),
     ("tw-engine", &["toolwright-sdk", "tw-model", "tw-policy", "tw-schema", "tw-store"]),
     ("tw-http", &["tw-engine", "tw-model", "tw-schema"]),

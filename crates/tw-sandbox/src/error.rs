@@ -1,0 +1,45 @@
+//! Why a filter gave no result.
+//!
+//! All but the last are about the filter or its input, and their texts are for whoever wrote it.
+
+use std::{io, time::Duration};
+
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    #[error("the filter cannot be read: {message}")]
+    Filter { message: String },
+    /// The filter raised an error, or did what cannot be done, such as adding a number to an object.
+    #[error("the filter failed: {message}")]
+    Failed { message: String },
+    #[error("the filter did not end within {after:?}")]
+    Time { after: Duration },
+    #[error("the filter needs more than {bytes} bytes of memory")]
+    Memory { bytes: usize },
+    #[error("the filter gives more than {max} results")]
+    Outputs { max: usize },
+    #[error("the results of the filter are over {max} bytes")]
+    OutputBytes { max: usize },
+    /// Nothing is known about the filter: it was not run, or not to its end.
+    #[error("{why}")]
+    Worker { why: &'static str, source: Option<io::Error> },
+}
+
+impl Error {
+    /// Whether the same filter on the same input may succeed later.
+    #[must_use]
+    pub fn is_retryable(&self) -> bool {
+        match self {
+            Self::Worker { .. } => true,
+            Self::Filter { .. }
+            | Self::Failed { .. }
+            | Self::Time { .. }
+            | Self::Memory { .. }
+            | Self::Outputs { .. }
+            | Self::OutputBytes { .. } => false,
+        }
+    }
+
+    pub(crate) fn worker(why: &'static str) -> Self {
+        Self::Worker { why, source: None }
+    }
+}

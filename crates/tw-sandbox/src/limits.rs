@@ -1,0 +1,23 @@
+//! How much one request may use.
+
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Limits {
+    /// From when a worker gets the request to when its answer is read. Waiting for a worker is not in it.
+    pub time: Duration,
+    /// What the request may have on the heap: the filter, its input, everything in between and the
+    /// results as text. The stack of a worker comes on top and has a limit of its own.
+    pub memory_bytes: usize,
+    pub outputs: usize,
+    /// All results together, as JSON.
+    pub output_bytes: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self { time: Duration::from_secs(1), memory_bytes: 64 << 20, outputs: 1000, output_bytes: 10 << 20 }
+    }
+}
