@@ -11,6 +11,8 @@
 mod condition;
 mod faults;
 mod template;
+mod url_template;
 
 pub use condition::Condition;
 pub use template::{Context, Template};
+pub use url_template::UrlTemplate;
