@@ -54,7 +54,7 @@ impl HttpSpec {
     /// Calls the service. What comes out, failures included, holds none of the credentials that went in.
     pub async fn call(&self, world: &World<'_>, input: &Value) -> Result<ToolResult, ToolFailure> {
         let opening = timeout_at(world.deadline, self.open(world.secrets));
-        let opened = opening.await.map_err(|_| late("opening its credentials"))??;
+        let opened = opening.await.map_err(|_| late("its credentials were opened"))??;
         let redactor = self.redactor(opened.values().map(|secret| secret.as_str()));
         let outcome = self.call_with(world, input, opened.clone(), &redactor).await;
         redactor.outcome(outcome)
@@ -81,7 +81,7 @@ impl HttpSpec {
         let mut data = answer::data(&response, redactor)?;
         if let Some(filter) = &self.response {
             let run = timeout_at(world.deadline, world.jq.run(filter, &data, world.deadline));
-            data = run.await.map_err(|_| late("its `response` filter"))??;
+            data = run.await.map_err(|_| late("its `response` filter ran"))??;
         }
         Ok(ToolResult { data, summary: answer::summary(self.host(), &response), markdown: None })
     }
@@ -124,5 +124,5 @@ impl HttpSpec {
 }
 
 fn late(doing: &str) -> ToolFailure {
-    ToolFailure::with_code(Code::Timeout, format!("the time was over while {doing} took place"))
+    ToolFailure::with_code(Code::Timeout, format!("the time was over while {doing}"))
 }

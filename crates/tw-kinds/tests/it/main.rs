@@ -59,7 +59,7 @@ impl House {
     async fn call(&self, path: &str, more: Value, input: Value) -> Result<ToolResult, ToolFailure> {
         let mut implementation = json!({ "url": self.upstream.url(path) });
         implementation.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
-        let spec = HttpSpec::read(&implementation, &Members).unwrap();
+        let spec = shared(HttpSpec::read(&implementation, &Members).unwrap());
         let world = World {
             egress: &self.egress,
             secrets: &self.secrets,
@@ -68,7 +68,7 @@ impl House {
             idempotency_key: "run-1",
             circuit: &self.circuit,
         };
-        spec.call(&world, &input).await
+        sent(spec.call(&world, &input)).await
     }
 
     async fn get(&self, path: &str) -> Result<ToolResult, ToolFailure> {
@@ -85,6 +85,15 @@ impl House {
         assert_eq!(requests.len(), 1, "{requests:?}");
         requests.remove(0)
     }
+}
+
+/// A tool that was read serves many calls at once, each in a task of its own.
+fn shared<T: Send + Sync + 'static>(spec: T) -> T {
+    spec
+}
+
+fn sent<T: Send>(call: T) -> T {
+    call
 }
 
 fn shown(failure: &ToolFailure) -> String {
