@@ -23,6 +23,7 @@ pub(crate) const LAYERS: &[(&str, &[&str])] = &[
     ("tw-sandbox", &[]),
     ("tw-tools", &["toolwright-sdk"]),
     ("tw-engine", &["toolwright-sdk", "tw-model", "tw-policy", "tw-schema", "tw-store"]),
+    ("tw-kinds", &["tw-egress", "tw-model", "tw-schema"]),
     ("tw-http", &["tw-engine", "tw-model", "tw-schema"]),
     ("tw-mcp", &["tw-engine", "tw-model", "tw-schema"]),
     ("tw-server", &["tw-engine", "tw-http", "tw-mcp", "tw-model", "tw-schema", "tw-store", "tw-tools"]),

@@ -115,6 +115,11 @@ impl Request {
         self
     }
 
+    /// Refuses a header that could not be sent, such as when a tool is saved.
+    pub fn check_header(name: &str, value: &str) -> Result<(), Error> {
+        readable(name, value).map(drop)
+    }
+
     #[must_use]
     pub fn body(mut self, body: impl Into<Bytes>) -> Self {
         self.body = body.into();

@@ -72,6 +72,9 @@ codes! {
     OutputInvalid => "OUTPUT_INVALID", 502, "The tool's output does not fit its schema";
     ToolFailed => "TOOL_FAILED", 502, "The tool reported a failure";
     CredentialMissing => "CREDENTIAL_MISSING", 409, "The tool needs a credential that is not there";
+    EgressDenied => "EGRESS_DENIED", 502, "The address is not one that may be called";
+    UpstreamError => "UPSTREAM_ERROR", 502, "The service behind the tool did not answer as it should";
+    CircuitOpen => "CIRCUIT_OPEN", 503, "The service behind the tool keeps failing and is not asked for now";
     ToolPanicked => "TOOL_PANICKED", 502, "The tool crashed";
     Interrupted => "INTERRUPTED", 503, "The server stopped while the tool was running";
 }

@@ -7,6 +7,7 @@
 pub mod tricks;
 
 use std::{
+    collections::VecDeque,
     io,
     net::SocketAddr,
     sync::{Arc, Mutex, PoisonError},
@@ -32,6 +33,7 @@ struct Seen {
     connections: watch::Sender<usize>,
     hang_ups: watch::Sender<usize>,
     requests: Mutex<Vec<Asked>>,
+    script: Mutex<VecDeque<Vec<u8>>>,
 }
 
 /// A request as it came.
@@ -84,6 +86,12 @@ impl Upstream {
         format!("http://{}{path}", self.address)
     }
 
+    /// Answers the next requests with these bytes, as they stand and whatever their path says.
+    pub fn script<A: Into<Vec<u8>>>(&self, answers: impl IntoIterator<Item = A>) {
+        let mut script = self.seen.script.lock().unwrap_or_else(PoisonError::into_inner);
+        script.extend(answers.into_iter().map(Into::into));
+    }
+
     /// How many connections were accepted so far.
     #[must_use]
     pub fn connections(&self) -> usize {
@@ -132,6 +140,11 @@ async fn serve(mut stream: TcpStream, seen: &Seen) -> io::Result<()> {
     let mut unread = Vec::new();
     while let Some(asked) = read(&mut stream, &mut unread).await? {
         seen.requests.lock().unwrap_or_else(PoisonError::into_inner).push(asked.clone());
+        let scripted = seen.script.lock().unwrap_or_else(PoisonError::into_inner).pop_front();
+        if let Some(answer) = scripted {
+            say(&mut stream, answer).await?;
+            continue;
+        }
         match tricks::play(&mut stream, &asked).await? {
             Then::NextRequest => {}
             Then::Close => return stream.shutdown().await,

@@ -20,10 +20,12 @@ const PAGES: &[(&str, &str)] = pages![
     "ALREADY_DECIDED",
     "BAD_REQUEST",
     "CANCELLED",
+    "CIRCUIT_OPEN",
     "CONFLICT",
     "CREDENTIAL_MISSING",
     "CSRF_REJECTED",
     "OTHER_TENANT",
+    "EGRESS_DENIED",
     "EXPIRED",
     "FOREIGN_HOST",
     "IDEMPOTENCY_IN_FLIGHT",
@@ -53,6 +55,7 @@ const PAGES: &[(&str, &str)] = pages![
     "UNAUTHENTICATED",
     "UNAVAILABLE",
     "UNSUPPORTED_MEDIA_TYPE",
+    "UPSTREAM_ERROR",
 ];
 
 /// The page of a code, as it was written.

@@ -6,6 +6,8 @@ import { cn } from '~/kit/cn'
 /** The codes of runs that did not succeed and that can be explained in a sentence. */
 const EXPLAINED = new Set([
   'CANCELLED',
+  'CIRCUIT_OPEN',
+  'EGRESS_DENIED',
   'EXPIRED',
   'INTERNAL',
   'INTERRUPTED',
@@ -17,6 +19,7 @@ const EXPLAINED = new Set([
   'TOOL_DISABLED',
   'TOOL_FAILED',
   'TOOL_PANICKED',
+  'UPSTREAM_ERROR',
 ])
 
 interface Props {

@@ -1,0 +1,17 @@
+//! Tools that are a call to somebody's HTTP service.
+//!
+//! [`HttpSpec`] is what an author wrote, read once. [`HttpSpec::call`] fills it in, asks the circuit, sends
+//! by way of the guarded client, and makes data of the answer. A credential is in the request and nowhere
+//! else: whatever comes back is searched for it before it is handed on.
+
+mod answer;
+mod call;
+mod circuit;
+mod fill;
+mod redact;
+mod retry;
+mod spec;
+
+pub use call::{Jq, Secrets, World};
+pub use circuit::{Circuit, Circuits};
+pub use spec::HttpSpec;

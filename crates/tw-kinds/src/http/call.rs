@@ -1,0 +1,128 @@
+//! One call, from the input to the outcome.
+
+use std::{collections::BTreeMap, fmt};
+
+use futures::future::BoxFuture;
+use serde_json::Value;
+use tokio::time::{Instant, sleep, timeout_at};
+use tw_egress::{Egress, Error, Response};
+use tw_model::{Code, ToolFailure, ToolResult};
+use zeroize::Zeroizing;
+
+use super::{answer, circuit::Circuit, fill::Filled, redact::Redactor, retry, spec::HttpSpec};
+use crate::template::Context;
+
+/// Opens credentials of the tenant whose tool is called.
+pub trait Secrets: Send + Sync {
+    /// What is inserted for a reference: `label`, or `label.field` where no label has that name.
+    fn open<'a>(&'a self, reference: &'a str) -> BoxFuture<'a, Result<Zeroizing<String>, ToolFailure>>;
+}
+
+/// Runs filters of jq.
+pub trait Jq: Send + Sync {
+    fn run<'a>(
+        &'a self,
+        filter: &'a str,
+        input: &'a Value,
+        deadline: Instant,
+    ) -> BoxFuture<'a, Result<Value, ToolFailure>>;
+
+    /// Says why a text is no filter.
+    fn check(&self, filter: &str) -> Result<(), String>;
+}
+
+/// All that a call may touch.
+#[derive(Clone, Copy)]
+pub struct World<'a> {
+    /// The client of the tenant, see [`Egress::apart`].
+    pub egress: &'a Egress,
+    pub secrets: &'a dyn Secrets,
+    pub jq: &'a dyn Jq,
+    pub deadline: Instant,
+    /// What a service may know repeated requests by: the same for every try of one call.
+    pub idempotency_key: &'a str,
+    pub circuit: &'a Circuit,
+}
+
+impl fmt::Debug for World<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("World").field("egress", &self.egress).finish_non_exhaustive()
+    }
+}
+
+impl HttpSpec {
+    /// Calls the service. What comes out, failures included, holds none of the credentials that went in.
+    pub async fn call(&self, world: &World<'_>, input: &Value) -> Result<ToolResult, ToolFailure> {
+        let opening = timeout_at(world.deadline, self.open(world.secrets));
+        let opened = opening.await.map_err(|_| late("its credentials were opened"))??;
+        let redactor = self.redactor(opened.values().map(|secret| secret.as_str()));
+        let outcome = self.call_with(world, input, opened.clone(), &redactor).await;
+        redactor.outcome(outcome)
+    }
+
+    async fn open(&self, secrets: &dyn Secrets) -> Result<BTreeMap<String, Zeroizing<String>>, ToolFailure> {
+        let mut opened = BTreeMap::new();
+        for label in self.labels() {
+            opened.insert(label.clone(), secrets.open(label).await?);
+        }
+        Ok(opened)
+    }
+
+    async fn call_with(
+        &self,
+        world: &World<'_>,
+        input: &Value,
+        opened: BTreeMap<String, Zeroizing<String>>,
+        redactor: &Redactor,
+    ) -> Result<ToolResult, ToolFailure> {
+        let context = Context::of_input(input).with_secrets(opened);
+        let filled = self.fill(&context, input, world.idempotency_key)?;
+        let response = self.send(world, &filled).await?;
+        let mut data = answer::data(&response, redactor)?;
+        if let Some(filter) = &self.response {
+            let run = timeout_at(world.deadline, world.jq.run(filter, &data, world.deadline));
+            data = run.await.map_err(|_| late("its `response` filter ran"))??;
+        }
+        Ok(ToolResult { data, summary: answer::summary(self.host(), &response), markdown: None })
+    }
+
+    /// Sends it, and again where that is allowed and may help. The circuit hears of the last try alone.
+    async fn send(&self, world: &World<'_>, filled: &Filled) -> Result<Response, ToolFailure> {
+        let pass = world.circuit.enter(world.deadline)?;
+        let sent = self.send_until_it_passes(world, filled).await;
+        match answer::is_well(&sent) {
+            Some(true) => pass.succeeded(),
+            Some(false) => pass.failed(),
+            None => drop(pass),
+        }
+        sent.map_err(|error| answer::failure(&error))
+    }
+
+    async fn send_until_it_passes(&self, world: &World<'_>, filled: &Filled) -> Result<Response, Error> {
+        let mut tries = 0;
+        loop {
+            let left = world.deadline.saturating_duration_since(Instant::now());
+            let sent = world.egress.send(filled.request(left)).await;
+            tries += 1;
+            if self.tries_max() <= tries || !retry::may_pass(&sent) {
+                return sent;
+            }
+            let wait = retry::wait(tries, &sent);
+            // What cannot be waited for is not waited for: the caller hears now what the service said.
+            if world.deadline <= Instant::now() + wait {
+                return sent;
+            }
+            sleep(wait).await;
+        }
+    }
+
+    /// A request with an effect is repeated only if the service can tell that it is the same one.
+    fn tries_max(&self) -> u32 {
+        let is_repeatable = self.method.is_safe() || self.idempotency_header.is_some();
+        if is_repeatable { 1 + self.retries } else { 1 }
+    }
+}
+
+fn late(doing: &str) -> ToolFailure {
+    ToolFailure::with_code(Code::Timeout, format!("the time was over while {doing}"))
+}

@@ -1,0 +1,256 @@
+//! What an author writes: `implementation` of a tool of kind `http`.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::{Map, Value};
+use tw_egress::{Error, Method, Request};
+use tw_model::each_secret;
+use tw_schema::Fault;
+
+use super::{call::Jq, redact::Redactor};
+use crate::{
+    faults::{Faults, below, type_name},
+    template::{Template, pieces::References, text::Text},
+    url_template::UrlTemplate,
+};
+
+const PATH: &str = "/implementation";
+const NAMES: &[&str] = &["input"];
+const RETRIES_MAX: u64 = 5;
+const HEADERS_MAX: usize = 50;
+const MEMBERS: &[&str] =
+    &["url", "method", "query", "headers", "body", "response", "retry", "idempotency_header"];
+
+/// A call to a service, read and compiled once.
+#[derive(Debug)]
+pub struct HttpSpec {
+    pub(super) url: UrlTemplate,
+    pub(super) method: Method,
+    pub(super) query: Option<Vec<(String, Template)>>,
+    pub(super) headers: Vec<(String, Text)>,
+    pub(super) body: Option<Template>,
+    /// A filter of jq.
+    pub(super) response: Option<String>,
+    /// How often it is tried again.
+    pub(super) retries: u32,
+    pub(super) idempotency_header: Option<String>,
+    labels: BTreeSet<String>,
+    /// Secrets that stand in the definition itself.
+    literals: Vec<String>,
+}
+
+impl HttpSpec {
+    /// Reads an implementation with its secrets open, and tells everything that is wrong with it.
+    pub fn read(implementation: &Value, jq: &dyn Jq) -> Result<Self, Vec<Fault>> {
+        let mut reader = Reader::default();
+        let Some(members) = reader.object(implementation, PATH) else { return reader.faults.told(None) };
+        for name in members.keys().filter(|name| !MEMBERS.contains(&name.as_str())) {
+            reader.faults.say(below(PATH, name), "is not a known property");
+        }
+        let part = |name: &str| members.get(name).filter(|value| !value.is_null());
+        let method = reader.method(part("method"));
+        let url = reader.url(part("url"));
+        let query = part("query").and_then(|query| reader.query(query));
+        let headers = part("headers").and_then(|headers| reader.headers(headers)).unwrap_or_default();
+        let idempotency_header =
+            part("idempotency_header").and_then(|name| reader.idempotency_header(name, &headers));
+        let body = part("body").and_then(|body| reader.template(body, &below(PATH, "body")));
+        let response = part("response").and_then(|filter| reader.response(filter, jq));
+        let retries = part("retry").map_or(0, |retry| reader.retries(retry));
+        let spec = url.map(|url| Self {
+            url,
+            method,
+            query,
+            headers,
+            // Forms send an empty object for nothing, and a service may refuse a GET that has a body.
+            body: body.filter(|_| !(method.is_safe() && is_empty(part("body")))),
+            response,
+            retries,
+            idempotency_header,
+            labels: BTreeSet::new(),
+            literals: literals(members),
+        });
+        reader.faults.told(spec).map(Self::with_labels)
+    }
+
+    /// The credentials that it refers to: what stands behind each `secret:`, a label or a label with a
+    /// field, as in `crm.username`.
+    #[must_use]
+    pub fn labels(&self) -> &BTreeSet<String> {
+        &self.labels
+    }
+
+    /// The host that it calls.
+    #[must_use]
+    pub fn host(&self) -> &str {
+        self.url.host()
+    }
+
+    fn with_labels(self) -> Self {
+        let mut labels = BTreeSet::new();
+        self.url.labels(&mut labels);
+        self.query.iter().flatten().for_each(|(_, value)| value.labels(&mut labels));
+        self.headers.iter().for_each(|(_, value)| value.labels(&mut labels));
+        self.body.iter().for_each(|body| body.labels(&mut labels));
+        Self { labels, ..self }
+    }
+
+    pub(super) fn redactor<'a>(&'a self, opened: impl Iterator<Item = &'a str>) -> Redactor {
+        Redactor::new(opened.chain(self.literals.iter().map(String::as_str)))
+    }
+}
+
+fn is_empty(body: Option<&Value>) -> bool {
+    body.and_then(Value::as_object).is_some_and(Map::is_empty)
+}
+
+/// The secrets that are written out: texts whose name says so. Of `Bearer abc` also the `abc`.
+fn literals(members: &Map<String, Value>) -> Vec<String> {
+    let mut found = Vec::new();
+    for part in ["query", "headers", "body"] {
+        let mut part = members.get(part).cloned().unwrap_or_default();
+        each_secret(&mut part, &mut |secret| {
+            let text = secret.as_str().map_or_else(|| secret.to_string(), ToOwned::to_owned);
+            found.extend(text.split_once(' ').map(|(_, rest)| rest.to_owned()));
+            found.push(text);
+        });
+    }
+    found
+}
+
+#[derive(Default)]
+struct Reader {
+    faults: Faults,
+}
+
+impl Reader {
+    fn object<'a>(&mut self, value: &'a Value, at: &str) -> Option<&'a Map<String, Value>> {
+        let members = value.as_object();
+        if members.is_none() {
+            self.faults.say(at, format!("must be an object, not {}", type_name(value)));
+        }
+        members
+    }
+
+    fn text<'a>(&mut self, value: &'a Value, at: &str) -> Option<&'a str> {
+        let text = value.as_str().filter(|text| !text.is_empty());
+        if text.is_none() {
+            self.faults.say(at, "must be a text that is not empty");
+        }
+        text
+    }
+
+    fn url(&mut self, value: Option<&Value>) -> Option<UrlTemplate> {
+        let at = below(PATH, "url");
+        let Some(value) = value else {
+            self.faults.say(at, "is required");
+            return None;
+        };
+        let text = self.text(value, &at)?;
+        self.faults.take(UrlTemplate::read(text, &at, NAMES))
+    }
+
+    fn method(&mut self, value: Option<&Value>) -> Method {
+        let Some(value) = value else { return Method::Get };
+        let method = value.as_str().and_then(|text| text.to_ascii_uppercase().parse().ok());
+        method.unwrap_or_else(|| {
+            let known: Vec<_> = Method::ALL.iter().map(|method| method.as_str()).collect();
+            self.faults.say(below(PATH, "method"), format!("must be one of {}", known.join(", ")));
+            Method::Get
+        })
+    }
+
+    fn template(&mut self, value: &Value, at: &str) -> Option<Template> {
+        self.faults.take(Template::read_with(value, at, NAMES, References::Secrets))
+    }
+
+    fn query(&mut self, value: &Value) -> Option<Vec<(String, Template)>> {
+        let at = below(PATH, "query");
+        let mut query = Vec::new();
+        for (name, value) in self.object(value, &at)? {
+            let at = below(&at, name);
+            self.fixed_name(name, &at);
+            query.extend(self.template(value, &at).map(|value| (name.clone(), value)));
+        }
+        Some(query)
+    }
+
+    fn headers(&mut self, value: &Value) -> Option<Vec<(String, Text)>> {
+        let at = below(PATH, "headers");
+        let members = self.object(value, &at)?;
+        if HEADERS_MAX < members.len() {
+            self.faults.say(&at, format!("has at most {HEADERS_MAX} headers"));
+        }
+        let mut seen = BTreeMap::new();
+        let mut headers = Vec::new();
+        for (name, value) in members {
+            let at = below(&at, name);
+            self.header_name(name, &at);
+            if let Some(other) = seen.insert(name.to_ascii_lowercase(), name) {
+                self.faults.say(&at, format!("is the same header as `{other}`"));
+            }
+            let text = match value {
+                Value::String(text) => text.clone(),
+                Value::Number(_) | Value::Bool(_) => value.to_string(),
+                Value::Null => continue,
+                other => {
+                    self.faults.say(&at, format!("must be a text, not {}", type_name(other)));
+                    continue;
+                }
+            };
+            match Text::read(&text, &at, NAMES, References::Secrets) {
+                Ok(text) => headers.push((name.clone(), text)),
+                Err(why) => self.faults.say(at, why),
+            }
+        }
+        Some(headers)
+    }
+
+    fn idempotency_header(&mut self, value: &Value, headers: &[(String, Text)]) -> Option<String> {
+        let at = below(PATH, "idempotency_header");
+        let name = self.text(value, &at)?;
+        self.header_name(name, &at);
+        if headers.iter().any(|(other, _)| other.eq_ignore_ascii_case(name)) {
+            self.faults.say(at, "is among the headers already");
+        }
+        Some(name.to_owned())
+    }
+
+    fn fixed_name(&mut self, name: &str, at: &str) {
+        if name.contains("{{") || name.contains("{%") {
+            self.faults.say(at, "a name is taken as it is and cannot hold an expression");
+        }
+    }
+
+    /// A name that the client would refuse is refused here, where the author sees it.
+    fn header_name(&mut self, name: &str, at: &str) {
+        match Request::check_header(name, "") {
+            Ok(()) => {}
+            Err(Error::BadRequest { why }) => self.faults.say(at, why),
+            Err(error) => self.faults.say(at, error.to_string()),
+        }
+    }
+
+    fn response(&mut self, value: &Value, jq: &dyn Jq) -> Option<String> {
+        let at = below(PATH, "response");
+        let filter = self.text(value, &at)?;
+        if let Err(why) = jq.check(filter) {
+            self.faults.say(at, why);
+        }
+        Some(filter.to_owned())
+    }
+
+    fn retries(&mut self, value: &Value) -> u32 {
+        let at = below(PATH, "retry");
+        let Some(members) = self.object(value, &at) else { return 0 };
+        for name in members.keys().filter(|name| *name != "max") {
+            self.faults.say(below(&at, name), "is not a known property");
+        }
+        let max = members.get("max").and_then(Value::as_u64).filter(|max| *max <= RETRIES_MAX);
+        let max = max.and_then(|max| u32::try_from(max).ok());
+        max.unwrap_or_else(|| {
+            self.faults.say(below(&at, "max"), format!("must be a whole number from 0 to {RETRIES_MAX}"));
+            0
+        })
+    }
+}

@@ -1,0 +1,204 @@
+//! Templates: JSON whose texts hold expressions over an input.
+//!
+//! A text that is exactly one expression, `{{ input.count }}`, yields the value itself with its type. In
+//! a longer text what an expression yields is inserted: texts as they are, everything else as JSON. That
+//! happens once; what was inserted is never read as a template again.
+
+pub(crate) mod language;
+pub(crate) mod pieces;
+#[cfg(test)]
+mod tests;
+pub(crate) mod text;
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fmt,
+};
+
+use minijinja::value::Serde;
+use serde_json::{Map, Value};
+use tw_model::{Code, ToolFailure};
+use tw_schema::Fault;
+use zeroize::Zeroizing;
+
+use crate::faults::{Faults, below};
+use pieces::References;
+use text::Text;
+
+/// What expressions can read.
+pub struct Context {
+    found: minijinja::Value,
+    secrets: BTreeMap<String, Zeroizing<String>>,
+}
+
+impl Context {
+    /// A context of named values, such as `input`.
+    #[must_use]
+    pub fn new(values: &Map<String, Value>) -> Self {
+        Self { found: minijinja::Value::from(Serde(values)), secrets: BTreeMap::new() }
+    }
+
+    /// A context of the input alone.
+    #[must_use]
+    pub fn of_input(input: &Value) -> Self {
+        let values: BTreeMap<_, _> = [("input", input)].into();
+        Self { found: minijinja::Value::from(Serde(values)), secrets: BTreeMap::new() }
+    }
+
+    /// What references insert. No expression can read it.
+    pub(crate) fn with_secrets(mut self, secrets: BTreeMap<String, Zeroizing<String>>) -> Self {
+        self.secrets = secrets;
+        self
+    }
+
+    pub(crate) fn found(&self) -> &minijinja::Value {
+        &self.found
+    }
+
+    pub(crate) fn secret(&self, label: &str) -> Result<&str, ToolFailure> {
+        let secret = self.secrets.get(label).map(|secret| secret.as_str());
+        secret.ok_or_else(|| {
+            ToolFailure::with_code(Code::CredentialMissing, format!("there is no credential `{label}`"))
+        })
+    }
+}
+
+impl fmt::Debug for Context {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Context").field("secrets", &self.secrets.keys()).finish_non_exhaustive()
+    }
+}
+
+/// A JSON value whose texts were compiled once.
+#[derive(Debug)]
+pub struct Template(Node);
+
+#[derive(Debug)]
+enum Node {
+    Fixed(Value),
+    Text(Text),
+    List(Vec<Node>),
+    Object(Vec<(String, Node)>),
+}
+
+/// How a template may be nested. What is sent as JSON cannot be deeper by much.
+const DEPTH_MAX: usize = 64;
+
+impl Template {
+    /// Compiles a value. Its expressions may read `names`; `path` is where the value stands, for faults
+    /// and failures.
+    pub fn read(value: &Value, path: &str, names: &[&str]) -> Result<Self, Vec<Fault>> {
+        Self::read_with(value, path, names, References::None)
+    }
+
+    pub(crate) fn read_with(
+        value: &Value,
+        path: &str,
+        names: &[&str],
+        references: References,
+    ) -> Result<Self, Vec<Fault>> {
+        let mut reader = Reader { names, references, faults: Faults::default() };
+        let node = reader.node(value, path, 0);
+        reader.faults.told(node).map(Self)
+    }
+
+    /// Fills it in. A member of an object whose one expression reads something absent is left out; in a
+    /// list, where that would move the others, and for the whole value it is a failure.
+    pub fn render(&self, context: &Context) -> Result<Value, ToolFailure> {
+        match self.render_if_there(context)? {
+            Some(value) => Ok(value),
+            None => Err(self.0.missing()),
+        }
+    }
+
+    /// As [`Template::render`], with `None` where the whole is one expression that reads something absent.
+    pub fn render_if_there(&self, context: &Context) -> Result<Option<Value>, ToolFailure> {
+        self.0.render(context)
+    }
+
+    pub(crate) fn labels(&self, into: &mut BTreeSet<String>) {
+        self.0.labels(into);
+    }
+}
+
+impl Node {
+    fn render(&self, context: &Context) -> Result<Option<Value>, ToolFailure> {
+        match self {
+            Self::Fixed(value) => Ok(Some(value.clone())),
+            Self::Text(text) => text.value(context),
+            Self::List(items) => {
+                let item = |node: &Self| node.render(context)?.ok_or_else(|| node.missing());
+                Ok(Some(Value::Array(items.iter().map(item).collect::<Result<_, _>>()?)))
+            }
+            Self::Object(members) => {
+                let mut filled = Map::new();
+                for (name, node) in members {
+                    if let Some(value) = node.render(context)? {
+                        filled.insert(name.clone(), value);
+                    }
+                }
+                Ok(Some(Value::Object(filled)))
+            }
+        }
+    }
+
+    fn missing(&self) -> ToolFailure {
+        match self {
+            Self::Text(text) => text.missing(),
+            _ => ToolFailure::invalid("a template has no value"),
+        }
+    }
+
+    fn labels(&self, into: &mut BTreeSet<String>) {
+        match self {
+            Self::Fixed(_) => {}
+            Self::Text(text) => text.labels(into),
+            Self::List(items) => items.iter().for_each(|item| item.labels(into)),
+            Self::Object(members) => members.iter().for_each(|(_, member)| member.labels(into)),
+        }
+    }
+}
+
+struct Reader<'a> {
+    names: &'a [&'a str],
+    references: References,
+    faults: Faults,
+}
+
+impl Reader<'_> {
+    fn node(&mut self, value: &Value, path: &str, depth: usize) -> Option<Node> {
+        if DEPTH_MAX < depth {
+            self.faults.say(path, format!("is nested deeper than {DEPTH_MAX}"));
+            return None;
+        }
+        match value {
+            Value::String(text) => {
+                let read = Text::read(text, path, self.names, self.references);
+                read.map(Node::Text).map_err(|why| self.faults.say(path, why)).ok()
+            }
+            Value::Array(items) => {
+                let at = |index: usize| below(path, &index.to_string());
+                let nodes: Vec<_> = items
+                    .iter()
+                    .enumerate()
+                    .map(|(index, item)| self.node(item, &at(index), depth + 1))
+                    .collect();
+                nodes.into_iter().collect::<Option<_>>().map(Node::List)
+            }
+            Value::Object(members) => {
+                let nodes: Vec<_> = members
+                    .iter()
+                    .map(|(name, member)| {
+                        let at = below(path, name);
+                        if name.contains("{{") || name.contains("{%") {
+                            self.faults.say(&at, "a name is taken as it is and cannot hold an expression");
+                        }
+                        Some((name.clone(), self.node(member, &at, depth + 1)?))
+                    })
+                    .collect();
+                nodes.into_iter().collect::<Option<_>>().map(Node::Object)
+            }
+            fixed => Some(Node::Fixed(fixed.clone())),
+        }
+    }
+}

@@ -1,0 +1,170 @@
+//! One text of a template.
+
+use std::collections::BTreeSet;
+
+use minijinja::{ErrorKind, Value as Found};
+use serde_json::Value;
+use tw_model::ToolFailure;
+
+use super::{
+    Context,
+    language::{Block, Code, Manner, OUTPUT_BYTES_MAX, text_of, to_json, too_large},
+    pieces::{Part, References, has_statements, split},
+};
+
+const TEXT_BYTES_MAX: usize = 64 << 10;
+
+/// A text, compiled. It knows where it stands, so that a failure can say it.
+#[derive(Debug)]
+pub(crate) struct Text {
+    at: String,
+    form: Form,
+}
+
+#[derive(Debug)]
+enum Form {
+    Plain(String),
+    /// One expression and nothing else, which yields a value of any type.
+    One(Code),
+    Joined(Vec<Piece>),
+    Block(Box<Block>),
+}
+
+#[derive(Debug)]
+pub(crate) enum Piece {
+    Literal(String),
+    Code(Code),
+    Secret(String),
+}
+
+impl Piece {
+    /// Compiles the parts of a text without statements.
+    pub(crate) fn read_all(text: &str, names: &[&str], references: References) -> Result<Vec<Self>, String> {
+        let parts = split(text, references)?;
+        parts.into_iter().map(|part| Self::read(part, names)).collect()
+    }
+
+    fn read(part: Part<'_>, names: &[&str]) -> Result<Self, String> {
+        Ok(match part {
+            Part::Literal(text) => Self::Literal(text.to_owned()),
+            Part::Code(code) => Self::Code(Code::read(code, Manner::Value, names)?),
+            Part::Secret(label) => Self::Secret(label.to_owned()),
+        })
+    }
+
+    /// What an expression says, for a failure.
+    pub(crate) fn source(&self) -> Option<&str> {
+        match self {
+            Self::Code(code) => Some(code.source()),
+            Self::Literal(_) | Self::Secret(_) => None,
+        }
+    }
+
+    /// What it is within a longer text, where something has to stand.
+    pub(crate) fn text(&self, at: &str, context: &Context) -> Result<String, ToolFailure> {
+        match self {
+            Self::Literal(text) => Ok(text.clone()),
+            Self::Secret(label) => context.secret(label).map(ToOwned::to_owned),
+            Self::Code(code) => {
+                let found = code.value(context.found()).map_err(|error| failure(at, code, &error))?;
+                if found.is_undefined() || found.is_none() {
+                    return Err(missing(at, code));
+                }
+                text_of(&found).map_err(|error| failure(at, code, &error))
+            }
+        }
+    }
+}
+
+impl Text {
+    pub(crate) fn read(text: &str, at: &str, names: &[&str], references: References) -> Result<Self, String> {
+        if TEXT_BYTES_MAX < text.len() {
+            return Err(format!("has at most {TEXT_BYTES_MAX} bytes"));
+        }
+        let form = if has_statements(text) {
+            if references == References::Secrets && text.contains("secret:") {
+                return Err("a text with statements cannot refer to a secret".to_owned());
+            }
+            Form::Block(Box::new(Block::read(text, names)?))
+        } else {
+            let mut pieces = Piece::read_all(text, names, references)?;
+            match (pieces.pop(), pieces.is_empty()) {
+                (None, _) => Form::Plain(String::new()),
+                (Some(Piece::Literal(text)), true) => Form::Plain(text),
+                (Some(Piece::Code(code)), true) => Form::One(code),
+                (Some(last), _) => {
+                    pieces.push(last);
+                    Form::Joined(pieces)
+                }
+            }
+        };
+        Ok(Self { at: at.to_owned(), form })
+    }
+
+    pub(crate) fn labels(&self, into: &mut BTreeSet<String>) {
+        if let Form::Joined(pieces) = &self.form {
+            into.extend(pieces.iter().filter_map(|piece| match piece {
+                Piece::Secret(label) => Some(label.clone()),
+                _ => None,
+            }));
+        }
+    }
+
+    /// How a failure names the text where it yields nothing.
+    pub(crate) fn missing(&self) -> ToolFailure {
+        match &self.form {
+            Form::One(code) => missing(&self.at, code),
+            _ => ToolFailure::invalid(format!("`{}` has no value", self.at)),
+        }
+    }
+
+    /// The value; `None` where the text is one expression and what it reads is absent.
+    pub(crate) fn value(&self, context: &Context) -> Result<Option<Value>, ToolFailure> {
+        match &self.form {
+            Form::Plain(text) => Ok(Some(Value::String(text.clone()))),
+            Form::One(code) => one(&self.at, code, context.found()),
+            Form::Joined(pieces) => {
+                let mut joined = String::new();
+                for piece in pieces {
+                    joined.push_str(&piece.text(&self.at, context)?);
+                    if OUTPUT_BYTES_MAX < joined.len() {
+                        return Err(ToolFailure::invalid(format!("`{}`: {}", self.at, told(&too_large()))));
+                    }
+                }
+                Ok(Some(Value::String(joined)))
+            }
+            Form::Block(block) => {
+                let text = block.render(context.found());
+                let text = text.map_err(|error| {
+                    ToolFailure::invalid(format!("`{}` cannot be filled in: {}", self.at, told(&error)))
+                })?;
+                Ok(Some(Value::String(text)))
+            }
+        }
+    }
+}
+
+/// The value of one expression; `None` where what it reads is absent.
+pub(crate) fn one(at: &str, code: &Code, found: &Found) -> Result<Option<Value>, ToolFailure> {
+    let value = code.value(found).map_err(|error| failure(at, code, &error))?;
+    if value.is_undefined() {
+        return Ok(None);
+    }
+    to_json(&value, &mut { OUTPUT_BYTES_MAX }).map(Some).map_err(|error| failure(at, code, &error))
+}
+
+pub(crate) fn missing(at: &str, code: &Code) -> ToolFailure {
+    ToolFailure::invalid(format!("`{}` has no value, and `{at}` needs one", code.source()))
+}
+
+pub(crate) fn failure(at: &str, code: &Code, error: &minijinja::Error) -> ToolFailure {
+    ToolFailure::invalid(format!("`{}` in `{at}` cannot be worked out: {}", code.source(), told(error)))
+}
+
+fn told(error: &minijinja::Error) -> String {
+    match error.kind() {
+        ErrorKind::OutOfFuel => "it takes too many steps".to_owned(),
+        ErrorKind::UndefinedError => "something in it has no value".to_owned(),
+        kind => error.detail().map_or_else(|| kind.to_string(), ToOwned::to_owned),
+    }
+}

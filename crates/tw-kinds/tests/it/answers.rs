@@ -1,0 +1,112 @@
+//! What becomes of an answer.
+
+use serde_json::{Value, json};
+use tw_model::Code;
+
+use crate::House;
+
+/// Calls an upstream that says what it is told to.
+async fn answered(
+    kind: &str,
+    body: &[u8],
+    more: Value,
+) -> Result<tw_model::ToolResult, tw_model::ToolFailure> {
+    let house = House::new().await;
+    let kind = if kind.is_empty() { String::new() } else { format!("content-type: {kind}\r\n") };
+    house.upstream.script([[
+        format!("HTTP/1.1 200 OK\r\n{kind}content-length: {}\r\n\r\n", body.len()).as_bytes(),
+        body,
+    ]
+    .concat()]);
+    house.call("/", more, json!({})).await
+}
+
+async fn data(kind: &str, body: &[u8]) -> Value {
+    answered(kind, body, json!({})).await.unwrap().data
+}
+
+#[tokio::test]
+async fn answer_is_data_by_its_type_or_by_its_look() {
+    let object = br#" {"n": 9007199254740993, "a": [null]} "#;
+    let value = json!({ "n": 9_007_199_254_740_993_u64, "a": [null] });
+    for kind in [
+        "application/json",
+        "application/problem+json; charset=utf-8",
+        "Application/JSON",
+        "text/plain",
+        "",
+        "text/html",
+    ] {
+        assert_eq!(data(kind, object).await, value, "{kind}");
+    }
+    assert_eq!(data("application/json", b"\xef\xbb\xbf[1]").await, json!([1]));
+    assert_eq!(data("application/json", b"42").await, json!(42));
+    assert_eq!(data("", b"42").await, json!(42));
+    assert_eq!(data("text/plain", b"42").await, json!("42"));
+    assert_eq!(data("text/plain", b"0042").await, json!("0042"));
+    assert_eq!(data("text/plain", b"{not json").await, json!("{not json"));
+    assert_eq!(data("text/plain", "grüße".as_bytes()).await, json!("grüße"));
+    assert_eq!(data("application/json", b"").await, Value::Null);
+    assert_eq!(data("text/plain", b" \n").await, Value::Null);
+}
+
+#[tokio::test]
+async fn answer_that_is_no_text_or_not_what_it_claims_is_a_failure() {
+    for (kind, body, text) in [
+        (
+            "image/png",
+            &b"\x89PNG\r\n\x1a\n\0"[..],
+            "the service answered with 9 bytes that are no text, of type `image/png`",
+        ),
+        ("", b"a\0b", "the service answered with 3 bytes that are no text"),
+        (
+            "application/json",
+            b"<html>",
+            "the service says that it answers with JSON, and it is none: expected value at line 1 column 1",
+        ),
+    ] {
+        let failure = answered(kind, body, json!({})).await.unwrap_err();
+        assert_eq!((failure.code, failure.message.as_str()), (Code::UpstreamError, text));
+    }
+    let deep = "[".repeat(100_000);
+    assert_eq!(
+        answered("application/json", deep.as_bytes(), json!({})).await.unwrap_err().code,
+        Code::UpstreamError
+    );
+}
+
+#[tokio::test]
+async fn filter_picks_from_the_answer() {
+    let body = br#"{"current": {"t": 3}}"#;
+    let result = answered("application/json", body, json!({ "response": ".current" })).await.unwrap();
+    assert_eq!(result.data, json!({ "t": 3 }));
+    assert_eq!(result.summary, "HTTP 200 from 127.0.0.1, 21 B");
+    let failure = answered("application/json", body, json!({ "response": ".gone" })).await.unwrap_err();
+    assert_eq!(failure.code, Code::ToolFailed);
+}
+
+#[tokio::test]
+async fn other_status_than_success_is_a_failure_with_its_first_words() {
+    let house = House::new().await;
+    for status in [400, 401, 404, 422, 500, 599] {
+        assert_eq!(
+            house.failure(&format!("/status/{status}")).await,
+            format!("UPSTREAM_ERROR: HTTP {status}: so")
+        );
+    }
+    let body = "ü".repeat(600);
+    house.upstream.script([format!("HTTP/1.1 418 No\r\ncontent-length: {}\r\n\r\n{body}", body.len())]);
+    let failure = house.get("/").await.unwrap_err();
+    assert_eq!(failure.message, format!("HTTP 418: {}", "ü".repeat(500)));
+}
+
+#[tokio::test]
+async fn redirect_is_a_failure_and_is_not_followed() {
+    let house = House::new().await;
+    for to in ["/elsewhere", "http://169.254.169.254/latest", "http://127.0.0.1:1/", "file:///etc/passwd"] {
+        let failure = house.get(&format!("/redirect?to={to}")).await.unwrap_err();
+        assert_eq!(failure.code, Code::UpstreamError);
+        assert_eq!(failure.message, "HTTP 302: the service leads elsewhere, and redirects are not followed");
+    }
+    assert!(house.upstream.requests().iter().all(|asked| asked.path.starts_with("/redirect")));
+}

@@ -1,0 +1,133 @@
+//! Calls over real sockets of this machine, to services that behave and to ones that do not.
+
+#![expect(clippy::unwrap_used, reason = "a test that meets an error has failed")]
+
+mod answers;
+mod arguments;
+mod guard;
+mod hostile;
+mod retries;
+mod save;
+mod secrets;
+
+use std::{collections::BTreeMap, time::Duration};
+
+use futures::future::BoxFuture;
+use serde_json::{Value, json};
+use tokio::time::Instant;
+use tw_egress::{Egress, Limits, Policy, Reach};
+use tw_kinds::http::{Circuit, Circuits, HttpSpec, Jq, Secrets, World};
+use tw_model::{Code, TenantId, ToolFailure, ToolId, ToolResult};
+use tw_test::Upstream;
+use zeroize::Zeroizing;
+
+/// A deadline for what is expected to run into it.
+const SOON: Duration = Duration::from_millis(400);
+/// What no test waits for, on however busy a machine.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// An upstream, and a caller that may call it.
+struct House {
+    upstream: Upstream,
+    egress: Egress,
+    secrets: Vault,
+    circuit: Circuit,
+    within: Duration,
+}
+
+impl House {
+    async fn new() -> Self {
+        let upstream = Upstream::start().await;
+        let policy = Policy::new(Reach::Public, [upstream.host_and_port()]).unwrap();
+        let limits = Limits { connect: PATIENCE, ..Limits::default() };
+        let egress = Egress::builder(policy).limits(limits).build();
+        let circuit = Circuits::default().get(TenantId::new(), ToolId::new());
+        Self { upstream, egress, secrets: Vault::default(), circuit, within: PATIENCE }
+    }
+
+    fn within(mut self, time: Duration) -> Self {
+        self.within = time;
+        self
+    }
+
+    fn secret(mut self, label: &str, value: &str) -> Self {
+        self.secrets.0.insert(label.to_owned(), value.to_owned());
+        self
+    }
+
+    /// Calls a tool whose implementation has this path for its URL.
+    async fn call(&self, path: &str, more: Value, input: Value) -> Result<ToolResult, ToolFailure> {
+        let mut implementation = json!({ "url": self.upstream.url(path) });
+        implementation.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        let spec = shared(HttpSpec::read(&implementation, &Members).unwrap());
+        let world = World {
+            egress: &self.egress,
+            secrets: &self.secrets,
+            jq: &Members,
+            deadline: Instant::now() + self.within,
+            idempotency_key: "run-1",
+            circuit: &self.circuit,
+        };
+        sent(spec.call(&world, &input)).await
+    }
+
+    async fn get(&self, path: &str) -> Result<ToolResult, ToolFailure> {
+        self.call(path, json!({}), json!({})).await
+    }
+
+    async fn failure(&self, path: &str) -> String {
+        shown(&self.get(path).await.unwrap_err())
+    }
+
+    /// The only request that came.
+    fn asked(&self) -> tw_test::hostile::Asked {
+        let mut requests = self.upstream.requests();
+        assert_eq!(requests.len(), 1, "{requests:?}");
+        requests.remove(0)
+    }
+}
+
+/// A tool that was read serves many calls at once, each in a task of its own.
+fn shared<T: Send + Sync + 'static>(spec: T) -> T {
+    spec
+}
+
+fn sent<T: Send>(call: T) -> T {
+    call
+}
+
+fn shown(failure: &ToolFailure) -> String {
+    format!("{}: {}", failure.code, failure.message)
+}
+
+#[derive(Default)]
+struct Vault(BTreeMap<String, String>);
+
+impl Secrets for Vault {
+    fn open<'a>(&'a self, reference: &'a str) -> BoxFuture<'a, Result<Zeroizing<String>, ToolFailure>> {
+        let missing = || {
+            ToolFailure::with_code(Code::CredentialMissing, format!("there is no credential `{reference}`"))
+        };
+        let found = self.0.get(reference).cloned().map(Zeroizing::new).ok_or_else(missing);
+        Box::pin(std::future::ready(found))
+    }
+}
+
+/// Of jq, a stand-in that knows `.member` alone.
+struct Members;
+
+impl Jq for Members {
+    fn run<'a>(
+        &'a self,
+        filter: &'a str,
+        input: &'a Value,
+        _: Instant,
+    ) -> BoxFuture<'a, Result<Value, ToolFailure>> {
+        let member = input.get(filter.trim_start_matches('.')).cloned();
+        Box::pin(std::future::ready(member.ok_or_else(|| ToolFailure::new(format!("no member in {input}")))))
+    }
+
+    fn check(&self, filter: &str) -> Result<(), String> {
+        if filter.starts_with('.') { Ok(()) } else { Err(format!("`{filter}` is no filter")) }
+    }
+}

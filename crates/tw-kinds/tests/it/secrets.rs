@@ -1,0 +1,85 @@
+//! Credentials: in the request, and nowhere else.
+
+use base64::{Engine as _, engine::general_purpose::STANDARD};
+use serde_json::{Value, json};
+use tw_model::Code;
+
+use crate::House;
+
+const KEY: &str = "canary/k3y+\"q\" 1";
+
+#[tokio::test]
+async fn reference_is_filled_in_wherever_an_author_writes_it() {
+    let house = House::new().await.secret("weather", KEY).secret("crm.token", "canary-token");
+    let more = json!({
+        "method": "POST", "query": { "key": "secret:weather" },
+        "headers": { "X-Api-Key": "secret:weather", "Authorization": "Bearer secret:crm.token" },
+        "body": { "deep": ["k=secret:weather"], "said": "{{ input.said }}" },
+    });
+    house
+        .call("/bot/secret:crm.token/?k=secret:crm.token", more, json!({ "said": "secret:weather" }))
+        .await
+        .unwrap();
+    let asked = house.asked();
+    assert_eq!(asked.path, "/bot/canary-token/?k=canary-token&key=canary%2Fk3y%2B%22q%22%201");
+    assert_eq!(asked.header("x-api-key"), Some(KEY));
+    assert_eq!(asked.header("authorization"), Some("Bearer canary-token"));
+    let body: Value = serde_json::from_slice(&asked.body).unwrap();
+    assert_eq!(body, json!({ "deep": [format!("k={KEY}")], "said": "secret:weather" }));
+}
+
+#[tokio::test]
+async fn echoed_credential_is_hidden_in_data_and_in_failures() {
+    let literal = "literal-canary";
+    let more = json!({
+        "method": "POST", "query": { "key": "secret:weather" }, "body": { "k": "secret:weather" },
+        "headers": { "Authorization": format!("Bearer {literal}"), "X-Key": "secret:weather", "X-Basic": "Basic secret:basic" },
+    });
+    let basic = STANDARD.encode("user:canary-password");
+    let house = House::new().await.secret("weather", KEY).secret("basic", &basic);
+    let echoed = house.call("/echo", more.clone(), json!({})).await.unwrap();
+    let text = format!("{echoed:?}");
+    assert!(text.contains("***"), "{text}");
+    for secret in ["canary", basic.as_str()] {
+        assert!(!text.contains(secret), "{text}");
+    }
+
+    let quoted = json!({ "error": format!("bad key {KEY} of user:canary-password"), (KEY): KEY }).to_string();
+    for (status, filter) in [("200 OK", Value::Null), ("200 OK", json!(".gone")), ("401 No", Value::Null)] {
+        house
+            .upstream
+            .script([format!("HTTP/1.1 {status}\r\ncontent-length: {}\r\n\r\n{quoted}", quoted.len())]);
+        let mut more = more.clone();
+        more["response"] = filter;
+        let text = format!("{:?}", house.call("/", more, json!({})).await);
+        assert!(text.contains("***") && !text.contains("canary"), "{text}");
+    }
+}
+
+#[tokio::test]
+async fn credential_is_hidden_before_a_failure_is_cut() {
+    let house = House::new().await.secret("weather", "canary-canary-canary");
+    let body = format!("{}canary-canary-canary", "x".repeat(490));
+    house.upstream.script([format!("HTTP/1.1 500 No\r\ncontent-length: {}\r\n\r\n{body}", body.len())]);
+    let more = json!({ "headers": { "X-Key": "secret:weather" } });
+    let failure = house.call("/", more, json!({})).await.unwrap_err();
+    assert_eq!(failure.message, format!("HTTP 500: {}***", "x".repeat(490)));
+}
+
+#[tokio::test]
+async fn missing_credential_stops_the_call_before_it_is_sent() {
+    let house = House::new().await;
+    let failure =
+        house.call("/", json!({ "headers": { "X-Key": "secret:weather" } }), json!({})).await.unwrap_err();
+    assert_eq!(failure.code, Code::CredentialMissing);
+    assert_eq!(house.upstream.connections(), 0);
+}
+
+#[tokio::test]
+async fn credential_with_a_line_break_is_refused_and_not_shown() {
+    let house = House::new().await.secret("weather", "canary\r\nHost: evil.test");
+    let failure =
+        house.call("/", json!({ "headers": { "X-Key": "secret:weather" } }), json!({})).await.unwrap_err();
+    assert!(failure.message.contains("line break") && !failure.message.contains("canary"), "{failure}");
+    assert_eq!(house.upstream.connections(), 0);
+}
