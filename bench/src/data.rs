@@ -114,6 +114,7 @@ impl Entries {
             epoch: self.epoch,
             claim: None,
             park: None,
+            wait: None,
         };
         self.entry(run, Step::Open(Box::new(new)), EventKind::Started, STARTED)
     }
@@ -142,5 +143,6 @@ fn change(to: Option<RunStatus>, finished: Option<Finished>) -> Step {
         claimed_by: None,
         epoch: None,
         decision: None,
+        wait: None,
     }))
 }

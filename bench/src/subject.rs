@@ -15,7 +15,10 @@ use serde::{Deserialize, Serialize};
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 use tracing_subscriber::{EnvFilter, fmt, layer::SubscriberExt, util::SubscriberInitExt};
+use tw_egress::{Egress, Policy, Reach};
 use tw_engine::{Engine, MasterKey, Operator, RateLimits, Setup};
+use tw_kinds::AllKinds;
+use tw_sandbox::{Sandbox, Worker};
 use tw_store::{Durability, Options, Store, Target};
 
 /// What a subject is started with.
@@ -76,7 +79,15 @@ async fn serve(args: Args) -> Result<()> {
     let operator = Operator::new(store.clone());
     let master_key = master_key()?;
     anyhow::ensure!(operator.check_master_key(&master_key).await?, "the database has another master key");
-    let engine = Engine::start(Setup { store, master_key, limits: RateLimits::default() })?;
+    let setup = Setup {
+        store,
+        master_key,
+        limits: RateLimits::default(),
+        egress: Egress::new(Policy::new(Reach::Any, [] as [&str; 0])?),
+        sandbox: Sandbox::new(Worker::this_program()),
+        kinds: Arc::new(AllKinds::default()),
+    };
+    let engine = Engine::start(setup)?;
     let first = operator.bootstrap().await.context("prepare the database")?;
 
     let settings = tw_http::Settings {

@@ -54,7 +54,7 @@ impl ToolContext {
         if self.is_cancelled() {
             return Err(cancelled());
         }
-        let in_flight = InFlight::new(&self.0.blocking_in_flight);
+        let in_flight = InFlight::new(&self.parts.blocking_in_flight);
         let (cx, span) = (self.clone(), tracing::Span::current());
         let mut task = tokio::task::spawn_blocking(move || {
             let _in_flight = in_flight;
@@ -95,7 +95,7 @@ mod tests {
     use super::*;
 
     fn cancellable() -> (ToolContext, CancellationToken, Arc<AtomicUsize>) {
-        let parts = Arc::into_inner(ToolContext::for_test().0).unwrap();
+        let parts = Arc::into_inner(ToolContext::for_test().parts).unwrap();
         let (cancel, count) = (parts.cancel.clone(), Arc::clone(&parts.blocking_in_flight));
         (ToolContext::new(parts), cancel, count)
     }

@@ -5,16 +5,23 @@ use std::{
     time::Duration,
 };
 
+use serde_json::Value;
 use tokio::{sync::mpsc, time::Instant};
 use tokio_util::sync::CancellationToken;
-use tw_model::{PermissionSet, RunId, SessionId, Source, TenantId, TenantSlug, UserId};
+use tw_egress::Egress;
+use tw_model::{PermissionSet, RunId, SessionId, Source, TenantId, TenantSlug, ToolFailure, UserId};
+
+use crate::{Credential, House};
 
 /// What a tool is told about the call it serves, and what it may use while it works.
 ///
 /// Tenant and user stand here and never in an input: who calls was settled by the door's check of
 /// credentials. Cheap to clone.
 #[derive(Clone, Debug)]
-pub struct ToolContext(pub(crate) Arc<ContextParts>);
+pub struct ToolContext {
+    pub(crate) parts: Arc<ContextParts>,
+    settings: Option<Arc<Value>>,
+}
 
 /// What a [`ToolContext`] is made of. The engine fills it in for every call.
 #[derive(Debug)]
@@ -35,12 +42,14 @@ pub struct ContextParts {
     pub output: Option<mpsc::Sender<String>>,
     /// How many pieces of blocking work are under way, so that abandoned ones can be reported.
     pub blocking_in_flight: Arc<AtomicUsize>,
+    /// The way to whatever lies outside the tool; `None` in tests of tools that need nothing.
+    pub house: Option<Arc<dyn House>>,
 }
 
 impl ToolContext {
     #[must_use]
     pub fn new(parts: ContextParts) -> Self {
-        Self(Arc::new(parts))
+        Self { parts: Arc::new(parts), settings: None }
     }
 
     /// A context for tests of tools: no rights, a deadline in 30 seconds, never cancelled.
@@ -60,12 +69,13 @@ impl ToolContext {
             cancel: CancellationToken::new(),
             output: None,
             blocking_in_flight: Arc::default(),
+            house: None,
         })
     }
 
     #[must_use]
     pub fn tenant(&self) -> TenantId {
-        self.0.tenant
+        self.parts.tenant
     }
 
     /// The tenant, under the name that data tools know it by.
@@ -76,67 +86,107 @@ impl ToolContext {
 
     #[must_use]
     pub fn tenant_slug(&self) -> &str {
-        self.0.tenant_slug.as_str()
+        self.parts.tenant_slug.as_str()
     }
 
     /// The person behind the call, also when an agent makes it.
     #[must_use]
     pub fn user(&self) -> UserId {
-        self.0.user
+        self.parts.user
     }
 
     /// The agent that calls; `None` when a person does.
     #[must_use]
     pub fn agent(&self) -> Option<&str> {
-        self.0.agent.as_deref()
+        self.parts.agent.as_deref()
     }
 
     #[must_use]
     pub fn session(&self) -> SessionId {
-        self.0.session
+        self.parts.session
     }
 
     #[must_use]
     pub fn run(&self) -> RunId {
-        self.0.run
+        self.parts.run
     }
 
     #[must_use]
     pub fn source(&self) -> Source {
-        self.0.source
+        self.parts.source
     }
 
     #[must_use]
     pub fn permissions(&self) -> &PermissionSet {
-        &self.0.permissions
+        &self.parts.permissions
     }
 
     #[must_use]
     pub fn deadline(&self) -> Instant {
-        self.0.deadline
+        self.parts.deadline
     }
 
     /// The time left until the deadline; zero once it has passed.
     #[must_use]
     pub fn remaining(&self) -> Duration {
-        self.0.deadline.saturating_duration_since(Instant::now())
+        self.parts.deadline.saturating_duration_since(Instant::now())
     }
 
     #[must_use]
     pub fn is_cancelled(&self) -> bool {
-        self.0.cancel.is_cancelled()
+        self.parts.cancel.is_cancelled()
     }
 
     /// Resolves once the call is cancelled, for a `select!` around something long.
     pub async fn cancelled(&self) {
-        self.0.cancel.cancelled().await;
+        self.parts.cancel.cancelled().await;
     }
 
     /// A key to send to upstream services that de-duplicate requests. It is the same for every
     /// attempt of one run and never the same for two runs.
     #[must_use]
     pub fn idempotency_key(&self) -> String {
-        self.0.run.to_string()
+        self.parts.run.to_string()
+    }
+
+    /// The client for requests to others. It goes nowhere that the operator has not opened.
+    pub fn http(&self) -> Result<Egress, ToolFailure> {
+        Ok(self.house()?.egress(self.tenant()))
+    }
+
+    /// Everything that a jq filter gives for a value. It runs where it cannot hurt.
+    pub async fn jq(&self, filter: &str, input: &Value) -> Result<Vec<Value>, ToolFailure> {
+        self.house()?.jq(self.tenant(), filter, input).await
+    }
+
+    /// The tenant's credential of this label or id.
+    pub async fn credential(&self, label: &str) -> Result<Credential, ToolFailure> {
+        self.house()?.credential(self.tenant(), label).await
+    }
+
+    /// The credential that the tenant has for a provider, if it has one.
+    pub async fn credential_for(
+        &self,
+        provider: &str,
+        variant: Option<&str>,
+    ) -> Result<Option<Credential>, ToolFailure> {
+        self.house()?.credential_for(self.tenant(), provider, variant).await
+    }
+
+    fn house(&self) -> Result<&dyn House, ToolFailure> {
+        self.parts.house.as_deref().ok_or_else(|| ToolFailure::new("there is nothing outside here"))
+    }
+
+    /// What the author of a tool wrote beside `builtin_key`, where this one runs under another name.
+    #[must_use]
+    pub fn settings(&self) -> Option<&Value> {
+        self.settings.as_deref()
+    }
+
+    /// The same, with settings.
+    #[must_use]
+    pub fn with_settings(self, settings: Arc<Value>) -> Self {
+        Self { settings: Some(settings), ..self }
     }
 
     /// Adds text to the run's visible output while the tool works.
@@ -145,7 +195,7 @@ impl ToolContext {
     /// answer is false when the text was not taken, because nobody listens (any more) or because the
     /// reader is too far behind. The result of the run does not depend on it either way.
     pub fn append(&self, text: impl Into<String>) -> bool {
-        self.0.output.as_ref().is_some_and(|output| output.try_send(text.into()).is_ok())
+        self.parts.output.as_ref().is_some_and(|output| output.try_send(text.into()).is_ok())
     }
 }
 
@@ -154,7 +204,7 @@ mod tests {
     use super::*;
 
     fn with(change: impl FnOnce(&mut ContextParts)) -> ToolContext {
-        let mut parts = Arc::into_inner(ToolContext::for_test().0).unwrap();
+        let mut parts = Arc::into_inner(ToolContext::for_test().parts).unwrap();
         change(&mut parts);
         ToolContext::new(parts)
     }

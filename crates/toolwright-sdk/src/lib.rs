@@ -3,7 +3,7 @@
 //! A tool is one async function in one file, and one `mod` line beside it. The function registers
 //! itself; no list is edited. This room knows nothing of stores, doors or policies, and must never
 //! depend on the crates that do: a tool gets what it may touch through its [`ToolContext`] and
-//! through nothing else.
+//! through nothing else, the network included.
 //!
 //! Start with [`macro@tool`], then [`ToolContext`] and [`Reply`]. [`registered`] is what the engine
 //! reads at start, [`conformance`] what the tests hold every tool against.
@@ -51,13 +51,16 @@ mod blocking;
 pub mod conformance;
 mod context;
 mod declare;
+mod house;
 mod registry;
 mod reply;
 
 pub use context::{ContextParts, ToolContext};
 pub use declare::NoInput;
+pub use house::{Credential, House};
 pub use registry::{AggregateFn, BoxFuture, CodeTool, DuplicateSlug, Place, RunFn, Submission, registered};
 pub use reply::{Answer, Reply};
+pub use tw_egress as egress;
 pub use tw_macros::tool;
 pub use tw_model::{
     Code, Level, Permission, PermissionSet, Policy, RunId, SessionId, Source, TenantId, TenantSlug, ToolDef,

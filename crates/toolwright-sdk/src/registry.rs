@@ -45,6 +45,10 @@ pub struct CodeTool {
     pub aggregate: Option<AggregateFn>,
     /// Declared to take no input at all.
     pub input_less: bool,
+    /// Tools of the kind `function` may be made of it.
+    pub callable: bool,
+    /// Tools of the kind `internal` may be made of it, by its slug.
+    pub builtin: bool,
 }
 
 inventory::collect!(CodeTool);
@@ -93,6 +97,8 @@ mod tests {
             run: |_, _| unreachable!("nothing runs here"),
             aggregate: None,
             input_less: false,
+            callable: false,
+            builtin: false,
         }
     }
 

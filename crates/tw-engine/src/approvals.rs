@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use serde_json::{Value, value::RawValue};
-use tw_model::{ApprovalId, Caller, EventKind, Level, RunStatus, Timestamp};
+use tw_model::{ApprovalId, Caller, EventKind, Level, PendingCallId, RunStatus, Timestamp};
 use tw_store::{
     Approval, Run,
     log::{ApprovalDecision, Change, Expect, Finished, Rejected, Step},
@@ -72,7 +72,7 @@ impl Engine {
         loop {
             match self.try_approve(permit.caller(), id, &yes).await? {
                 Decided::Done(run) => {
-                    self.resume_soon(run.tenant, id);
+                    self.resume_soon(run.tenant, PendingCallId::from_uuid(id.uuid()));
                     let wait = yes.wait.unwrap_or(Duration::from_secs(30)).min(Duration::from_secs(120));
                     return Ok(self.wait_for(*run, wait, None).await);
                 }
@@ -107,6 +107,7 @@ impl Engine {
             finished: None,
             claimed_by: None,
             epoch: Some(caller.epoch),
+            wait: None,
             decision: Some(ApprovalDecision {
                 status: "approved",
                 by: Some(caller.principal.label()),
@@ -147,7 +148,10 @@ impl Engine {
                 },
             );
             match self.decide(caller, run, Change { epoch: Some(caller.epoch), ..change }, event).await? {
-                Decided::Done(_) => return self.known_approval(caller, id).await,
+                Decided::Done(_) => {
+                    self.look_soon();
+                    return self.known_approval(caller, id).await;
+                }
                 Decided::TenantChanged => permit = self.renew(&permit).await?,
             }
         }
@@ -321,6 +325,7 @@ pub(crate) fn end_waiting(
         }),
         claimed_by: None,
         epoch: None,
+        wait: None,
         decision: Some(ApprovalDecision {
             status: approval,
             by: by.map(|caller| caller.principal.label()),

@@ -17,15 +17,18 @@ use tw_schema::{Schema, SchemaCache};
 use tw_store::{Override, ReadTool, Store, StoredOverride, Tenant};
 
 pub(crate) use self::own::{Own, Side};
-use crate::error::{Error, Result};
+use crate::{
+    error::{Error, Result},
+    kinds::{Executor, Kinds},
+};
 
 /// What happens when a tool is called.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(crate) enum Body {
     /// A function of the program.
     Code(RunFn),
-    /// What came in goes out.
-    Echo,
+    /// What is written down outside the program.
+    Kind(Arc<dyn Executor>),
     /// The engine's own: makes and changes tools.
     ManageTools,
 }
@@ -87,7 +90,7 @@ impl Tool {
             def: Arc::new(def),
             input: self.input.clone(),
             output: self.output.clone(),
-            body: self.body,
+            body: self.body.clone(),
             slug: Arc::clone(&self.slug),
             version: Arc::clone(&self.version),
             revision: stored.revision,
@@ -96,6 +99,11 @@ impl Tool {
 }
 
 impl Tool {
+    /// Whether a run that was cut off is taken up again.
+    pub(crate) fn goes_on(&self) -> bool {
+        matches!(&self.body, Body::Kind(executor) if executor.goes_on())
+    }
+
     /// Whether no override takes the question away.
     fn always_asks(&self) -> bool {
         matches!(self.body, Body::ManageTools)
@@ -327,6 +335,7 @@ pub(crate) struct Catalogue {
     store: Store,
     code: Arc<Tools>,
     schemas: SchemaCache,
+    kinds: Arc<dyn Kinds>,
     views: RwLock<HashMap<TenantId, Arc<View>>>,
 }
 
@@ -335,6 +344,7 @@ impl Catalogue {
         store: Store,
         registered: &[&CodeTool],
         schemas: SchemaCache,
+        kinds: Arc<dyn Kinds>,
     ) -> Result<Self, CatalogueError> {
         let mut code = Tools::default();
         let own = crate::admin::manage_tools();
@@ -346,7 +356,7 @@ impl Catalogue {
             }
             code.add(Arc::new(prepare(def, Body::Code(tool.run), &place, &schemas)?));
         }
-        Ok(Self { store, code: Arc::new(code), schemas, views: RwLock::default() })
+        Ok(Self { store, code: Arc::new(code), schemas, kinds, views: RwLock::default() })
     }
 
     /// The tenant as of `epoch` or later.
@@ -450,13 +460,17 @@ impl Catalogue {
     pub(crate) fn ready(&self, entry: &Entry, side: Side) -> Result<Option<Arc<Tool>>> {
         match entry {
             Entry::Code(tool) => Ok(Some(Arc::clone(tool))),
-            Entry::Own(own) => own.ready(side, &self.schemas),
+            Entry::Own(own) => own.ready(side, &self.schemas, &*self.kinds),
         }
     }
 
     /// A tool of the tenant's own as it was under another number.
     pub(crate) fn ready_at(&self, own: &Own, snapshot: &tw_store::Snapshot) -> Result<Arc<Tool>> {
-        own.prepare(&snapshot.content, &snapshot.version, &self.schemas)
+        own.prepare(&snapshot.content, &snapshot.version, &self.schemas, &*self.kinds)
+    }
+
+    pub(crate) fn kinds(&self) -> &Arc<dyn Kinds> {
+        &self.kinds
     }
 }
 

@@ -8,13 +8,17 @@
 
 mod admin;
 mod approvals;
+mod calls;
 mod catalogue;
+mod chain;
 mod corridor;
 mod envelope;
 mod epochs;
 mod error;
 mod flights;
+mod house;
 mod identity;
+mod kinds;
 mod life;
 mod once;
 mod page;
@@ -32,16 +36,21 @@ mod vault;
 use std::{sync::Arc, time::Duration};
 
 use tokio_util::sync::CancellationToken;
+use tw_egress::Egress;
 use tw_model::{Caller, Code, SessionId, TenantId, Timestamp};
+use tw_sandbox::Sandbox;
 use tw_schema::SchemaCache;
 use tw_store::{NewAudit, Store};
 
 pub use admin::*;
 pub use approvals::Yes;
+pub use calls::{Answered, WorkerCalls};
 pub use catalogue::{CatalogueError, Tool};
+pub use chain::{DEPTH_MAX, Inner, STEPS_MAX, Step};
 pub use corridor::{Answer, CallRequest, IdempotencyKey, slot::RateLimits};
 pub use error::{Error, Result};
 pub use identity::Freshness;
+pub use kinds::{Call, Ended, Executor, Kinds, Wait, Written};
 pub use once::{Claimed, Once};
 pub use page::{Page, PageRequest};
 use rights::{Permit, RunTools};
@@ -49,24 +58,26 @@ pub use secrets::MasterKey;
 pub use sessions::{EventReader, From};
 pub use toolset::{Callable, ToolsetKey};
 pub use tw_store::{
-    Approval, AuditFilter, AuditRecord, Credential, Event, Run, RunFilter, Session, Tenant, TenantChange,
-    User,
+    Approval, AuditFilter, AuditRecord, Credential, Event, PendingCall, Run, RunFilter, Session, Tenant,
+    TenantChange, User,
 };
 pub use vault::{Secret, Vault};
 
 /// Everything behind the doors. Cheap to clone.
 #[derive(Clone, Debug)]
 pub struct Engine {
-    pub(crate) inner: Arc<Inner>,
+    pub(crate) inner: Arc<Inside>,
 }
 
 #[derive(Debug)]
-pub(crate) struct Inner {
+pub(crate) struct Inside {
     pub(crate) store: Store,
     pub(crate) catalogue: Arc<catalogue::Catalogue>,
     pub(crate) identity: identity::Identity,
     pub(crate) secrets: secrets::Secrets,
     pub(crate) vault: Vault,
+    pub(crate) rooms: Arc<house::Rooms>,
+    pub(crate) budgets: chain::Budgets,
     pub(crate) slots: corridor::slot::Slots,
     pub(crate) flights: Arc<flights::Flights>,
     pub(crate) settler: settle::Settler,
@@ -85,6 +96,11 @@ pub struct Setup {
     pub store: Store,
     pub master_key: MasterKey,
     pub limits: RateLimits,
+    /// The way out.
+    pub egress: Egress,
+    /// Where what tenants write runs.
+    pub sandbox: Sandbox,
+    pub kinds: Arc<dyn Kinds>,
 }
 
 impl Engine {
@@ -94,16 +110,20 @@ impl Engine {
     ///
     /// When two tools share a slug, or a schema cannot be used.
     pub fn start(setup: Setup) -> Result<Self, CatalogueError> {
-        let Setup { store, master_key, limits } = setup;
+        let Setup { store, master_key, limits, egress, sandbox, kinds } = setup;
         let registered = toolwright_sdk::registered()?;
-        let catalogue = Arc::new(catalogue::Catalogue::new(store.clone(), &registered, SchemaCache::new())?);
+        let catalogue = catalogue::Catalogue::new(store.clone(), &registered, SchemaCache::new(), kinds)?;
+        let catalogue = Arc::new(catalogue);
+        let vault = Vault::new(store.clone(), &master_key);
         let epochs = Arc::new(epochs::Epochs::new(store.clone()));
         let engine = Self {
-            inner: Arc::new(Inner {
+            inner: Arc::new(Inside {
                 identity: identity::Identity::new(store.clone(), epochs, Arc::clone(&catalogue)),
                 catalogue,
                 secrets: secrets::Secrets::new(&master_key),
-                vault: Vault::new(store.clone(), &master_key),
+                rooms: house::Rooms::new(egress, sandbox, vault.clone()),
+                budgets: chain::Budgets::default(),
+                vault,
                 slots: corridor::slot::Slots::new(limits),
                 flights: Arc::default(),
                 settler: settle::Settler::start(store.clone()),
@@ -191,6 +211,7 @@ impl Engine {
     /// Ends the background work and closes the store. After [`Engine::drain`].
     pub async fn close(&self) {
         self.inner.end.cancel();
+        self.inner.rooms.close().await;
         if let Err(error) = self.inner.store.sign_off().await {
             tracing::debug!(%error, "this server could not sign off");
         }

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use tokio::time::{Instant, MissedTickBehavior, interval};
 use tokio_util::sync::CancellationToken;
-use tw_model::{Effect, Timestamp};
+use tw_model::{Effect, Timestamp, WaitsFor};
 use tw_store::log::Expect;
 
 use crate::{
@@ -112,9 +112,17 @@ impl Engine {
                     tool: run.tool.as_str().into(),
                     actor: r#"{"kind":"system"}"#.into(),
                 };
-                let effect = if run.effectful { Effect::Unknown } else { Effect::None };
-                let message = "the server stopped while the tool was running";
-                let entry = settle::interrupted(identity, Expect::Lease(run.lease_epoch), effect, message);
+                let pending = self.inner.store.tenant(tenant).pending_call_of(id).await;
+                let pending = pending.map_err(Error::store("reading a pending call"))?;
+                let goes_on = pending.filter(|call| call.waits_for == WaitsFor::Child);
+                let entry = match goes_on {
+                    Some(call) => settle::left_over(identity, run.lease_epoch, call),
+                    None => {
+                        let effect = if run.effectful { Effect::Unknown } else { Effect::None };
+                        let message = "the server stopped while the tool was running";
+                        settle::interrupted(identity, Expect::Lease(run.lease_epoch), effect, message)
+                    }
+                };
                 tickets.push(self.inner.store.log().append(entry));
             }
             let mut closed = 0;

@@ -1,4 +1,5 @@
-//! Calls that go on after a decision, and calls whose time is over. Any replica does this for all.
+//! Calls that go on after a decision or after what they waited for, and calls whose time is over. Any replica
+//! does this for all.
 
 use std::{
     collections::HashSet,
@@ -7,15 +8,18 @@ use std::{
 };
 
 use serde_json::Value;
-use tw_model::{ApprovalId, Caller, EventKind, RunStatus, TenantId, Timestamp};
+use tw_model::{
+    ApprovalId, Caller, Code, EventKind, PendingCallId, RunStatus, TenantId, Timestamp, WaitsFor,
+};
 use tw_store::{
-    Approval, Run,
-    log::{Change, Entry, Expect, Rejected, Step},
+    Approval, PendingCall, Run,
+    log::{Change, Entry, Expect, Finished, NewEvent, Rejected, Step, WaitChange},
 };
 
 use crate::{
     Engine,
     approvals::{end_waiting, has_expired},
+    catalogue::Tool,
     corridor::{
         authorize,
         execute::{Job, started_event},
@@ -40,6 +44,14 @@ enum TakenUp {
     Over,
     /// Rights or tool changed between reading them and writing the start.
     TenantChanged,
+}
+
+/// What a run that is taken up runs.
+struct Started {
+    tool: Arc<Tool>,
+    input: Value,
+    /// That it begins, where it has not begun before.
+    event: Option<NewEvent>,
 }
 
 /// Whose an approved call is.
@@ -85,14 +97,14 @@ pub(crate) async fn resumed_caller(
 
 /// The waiting calls that this replica is busy with.
 #[derive(Debug, Default)]
-pub(crate) struct TakingUp(Mutex<HashSet<ApprovalId>>);
+pub(crate) struct TakingUp(Mutex<HashSet<PendingCallId>>);
 
 /// One of them, until dropped.
 #[derive(Debug)]
-struct Entered<'a>(&'a TakingUp, ApprovalId);
+struct Entered<'a>(&'a TakingUp, PendingCallId);
 
 impl TakingUp {
-    fn enter(&self, id: ApprovalId) -> Option<Entered<'_>> {
+    fn enter(&self, id: PendingCallId) -> Option<Entered<'_>> {
         let new = self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(id);
         // Made only when it is ours: dropping one takes the call off the list.
         new.then(|| Entered(self, id))
@@ -107,9 +119,37 @@ impl Drop for Entered<'_> {
 
 impl Engine {
     /// Takes a decided call up at once, rather than at the next look.
-    pub(crate) fn resume_soon(&self, tenant: TenantId, id: ApprovalId) {
+    pub(crate) fn resume_soon(&self, tenant: TenantId, id: PendingCallId) {
         let engine = self.clone();
         tokio::spawn(async move { engine.take_up(tenant, id).await });
+    }
+
+    /// Looks after what waits at once.
+    pub(crate) fn look_soon(&self) {
+        self.look_at(Timestamp::now());
+    }
+
+    /// Looks after what waits at a moment, rather than at the look after it.
+    pub(crate) fn look_at(&self, due: Timestamp) {
+        let engine = self.clone();
+        let left = u64::try_from(due.micros() - Timestamp::now().micros()).unwrap_or_default();
+        tokio::spawn(async move {
+            tokio::time::sleep(Duration::from_micros(left)).await;
+            if !engine.inner.flights.is_closed()
+                && let Err(error) = engine.look_after_waiting().await
+            {
+                tracing::debug!(%error, "waiting calls could not be looked after");
+            }
+        });
+    }
+
+    /// A run is over: whoever waits for it goes on.
+    pub(crate) fn has_ended(&self, run: &Run) {
+        if run.root == run.id {
+            self.inner.budgets.close(run.id);
+        } else {
+            self.look_soon();
+        }
     }
 
     /// Takes up what may go on and ends what has run out of time. Returns how many there were.
@@ -128,7 +168,7 @@ impl Engine {
         Ok(count)
     }
 
-    async fn take_up(&self, tenant: TenantId, id: ApprovalId) {
+    async fn take_up(&self, tenant: TenantId, id: PendingCallId) {
         if self.inner.flights.is_closed() {
             return;
         }
@@ -140,25 +180,117 @@ impl Engine {
                 Ok(TakenUp::TenantChanged) => {}
                 Err(error) => {
                     let error = &error as &dyn std::error::Error;
-                    tracing::warn!(error, approval = %id, "a waiting call was not taken up");
+                    tracing::warn!(error, call = %id, "a waiting call was not taken up");
                     return;
                 }
             }
         }
     }
 
-    async fn try_take_up(&self, tenant: TenantId, id: ApprovalId) -> Result<TakenUp> {
+    async fn try_take_up(&self, tenant: TenantId, id: PendingCallId) -> Result<TakenUp> {
         self.announce().await?;
         let scope = self.inner.store.tenant(tenant);
-        let approval = scope.approval(id).await.map_err(Error::store("reading an approval"))?;
-        let Some(approval) = approval else { return Ok(TakenUp::Over) };
-        let run = scope.run(approval.run).await.map_err(Error::store("reading a run"))?;
+        let call = scope.pending_call(id).await.map_err(Error::store("reading a pending call"))?;
+        let Some(call) = call else { return Ok(TakenUp::Over) };
+        let run = scope.run(call.run).await.map_err(Error::store("reading a run"))?;
         let Some(run) = run else { return Ok(TakenUp::Over) };
         let now = self.inner.store.now().await.map_err(Error::store("asking for the time"))?;
+        match call.waits_for {
+            WaitsFor::Worker | WaitsFor::Person => {
+                self.end_unanswered(&call, &run, now).await?;
+                return Ok(TakenUp::Over);
+            }
+            WaitsFor::Child => return self.go_on(&call, run).await,
+            WaitsFor::Approval => {}
+        }
+        let approval = scope.approval(ApprovalId::from_uuid(id.uuid())).await;
+        let Some(approval) = approval.map_err(Error::store("reading an approval"))? else {
+            return Ok(TakenUp::Over);
+        };
         match approval.state.as_str() {
             "waiting" if has_expired(&approval, now) => self.expire(&approval, &run).await?,
             "ready" => return self.resume(&approval, run).await,
             _ => {}
+        }
+        Ok(TakenUp::Over)
+    }
+
+    /// Takes up a run that waited for one of its own.
+    async fn go_on(&self, call: &PendingCall, run: Run) -> Result<TakenUp> {
+        if !run.status.waits() || !matches!(call.state.as_str(), "waiting" | "ready") {
+            return Ok(TakenUp::Over);
+        }
+        if let (Some(child), "waiting") = (call.child, call.state.as_str()) {
+            let child = self.inner.store.tenant(run.tenant).run(child).await;
+            if child.map_err(Error::store("reading a run"))?.is_some_and(|child| child.status.is_open()) {
+                return Ok(TakenUp::Over);
+            }
+        }
+        let (caller, kept) = match resumed_caller(self, run.tenant, &call.context).await {
+            Ok(resumed) => resumed,
+            Err(Error::Unauthenticated { why }) => {
+                return self.cannot_go_on(&run, Code::NotPermitted, why).await;
+            }
+            Err(error) => return Err(error),
+        };
+        let view = self.inner.catalogue.view(run.tenant, caller.epoch).await?;
+        let id = run.tool_id.to_string();
+        let authorized = self
+            .resolve(&view, &id, kept.pinned.as_deref(), kept.mode)
+            .await
+            .and_then(|resolved| authorize::authorize(resolved, &caller, &view));
+        let tool = match authorized {
+            Ok(authorized) => authorized.into_parts().0,
+            Err(error @ Error::Store { .. }) => return Err(error),
+            Err(error) => return self.cannot_go_on(&run, error.code(), &error.to_string()).await,
+        };
+        if kept.definition_hash.as_ref() != Some(&tool.definition_hash) {
+            let why = "the tool has changed since the call was begun";
+            return self.cannot_go_on(&run, Code::Superseded, why).await;
+        }
+        let caller = Caller { epoch: view.epoch, ..caller };
+        let input = run.input.as_deref().and_then(|input| serde_json::from_str(input.get()).ok());
+        let started = Started { tool, input: input.unwrap_or(Value::Null), event: None };
+        self.run_again(run, caller, kept, started).await
+    }
+
+    /// Ends a run that waited and cannot go on.
+    async fn cannot_go_on(&self, run: &Run, code: Code, why: &str) -> Result<TakenUp> {
+        let failed = payload::Failed {
+            status: RunStatus::Error,
+            error: why,
+            error_code: code.as_str(),
+            effect: None,
+            duration_ms: None,
+            duration_us: None,
+        };
+        let change = Change {
+            expect: Expect::Status(run.status),
+            to: Some(RunStatus::Error),
+            finished: Some(Finished {
+                error: Some(why.to_owned()),
+                error_code: Some(code.as_str()),
+                ..Finished::default()
+            }),
+            claimed_by: None,
+            epoch: None,
+            decision: None,
+            wait: Some(WaitChange::Over),
+        };
+        let entry = Entry {
+            tenant: run.tenant,
+            run: run.id,
+            session: run.session,
+            tool: run.tool.as_str().into(),
+            actor: r#"{"kind":"system"}"#.into(),
+            at: Timestamp::now(),
+            step: Step::Change(Box::new(change)),
+            events: vec![payload::event(EventKind::Failed, run.id, &failed)],
+        };
+        match self.append(entry).await {
+            Ok(_) => self.has_ended(run),
+            Err(Rejected::Status { .. }) => {}
+            Err(source) => return Err(Error::Record { source }),
         }
         Ok(TakenUp::Over)
     }
@@ -278,29 +410,50 @@ impl Engine {
         kept: Resumption,
         cleared: gate::Cleared,
     ) -> Result<TakenUp> {
-        let patience = Duration::from_secs(600);
-        let slot = self.inner.slots.take(&caller, cleared.tool(), patience).await?;
         let (tool, input, text) = cleared.into_parts();
+        let event = started_event(&caller, &tool, run.id, kept.mode, &text);
+        self.run_again(run, caller, kept, Started { tool, input, event: Some(event) }).await
+    }
+
+    /// Makes a run that nobody is at work on this server's, and works on it.
+    async fn run_again(
+        &self,
+        run: Run,
+        caller: Caller,
+        kept: Resumption,
+        started: Started,
+    ) -> Result<TakenUp> {
+        let Started { tool, input, event } = started;
+        let patience = Duration::from_secs(600);
+        let slot = self.inner.slots.take(&caller, &tool, patience).await?;
         // A server that is about to stop leaves the call to the others.
         let Some(boarding) = self.inner.flights.board(run.tenant, run.id) else { return Ok(TakenUp::Over) };
         let change = Change {
-            expect: Expect::Status(RunStatus::Pending),
+            expect: Expect::Status(run.status),
             to: Some(RunStatus::Running),
             finished: None,
             claimed_by: Some(self.inner.store.replica()),
             epoch: Some(caller.epoch),
             decision: None,
+            wait: None,
         };
-        let event = started_event(&caller, &tool, run.id, kept.mode, &text);
         let slug = Arc::clone(&tool.slug);
-        let entry =
-            record::entry(&caller, &slug, run.id, run.session, Step::Change(Box::new(change)), vec![event]);
-        let started = entry.at;
+        let began = event.is_some();
+        let entry = record::entry(
+            &caller,
+            &slug,
+            run.id,
+            run.session,
+            Step::Change(Box::new(change)),
+            event.into_iter().collect(),
+        );
+        let started = if began { entry.at } else { run.started };
         let lease_epoch = match self.claim(entry, &boarding).await? {
             Claimed::Ours { lease_epoch } => lease_epoch,
             Claimed::Theirs => return Ok(TakenUp::Over),
             Claimed::TenantChanged => return Ok(TakenUp::TenantChanged),
         };
+        let limit = tool.def.timeout();
         let job = Job {
             engine: self.clone(),
             caller,
@@ -314,6 +467,7 @@ impl Engine {
             input,
             boarding,
             slot,
+            limit,
         };
         match job.run().await {
             Ok(_) => Ok(TakenUp::Over),

@@ -56,6 +56,8 @@ rights! {
     CancelRuns: May, "runs.own.cancel" | "runs.tenant.cancel";
     ReadApprovals: Never, "approvals.tenant.read";
     DecideApprovals: Never, "approvals.tenant.decide";
+    /// A worker's result, or a person's answer: which of them depends on the permission.
+    AnswerCalls: Never, "workers.tenant.answer" | "tools.tenant.run";
     ReadKeys: Never, "keys.tenant.read";
     WriteKeys: Never, "keys.tenant.write";
     ReadCredentials: Never, "credentials.tenant.read";

@@ -23,6 +23,8 @@ use crate::{
 /// How often, and how far apart, a run is looked for whose start is not on disk yet.
 const START_LOOKS: usize = 40;
 const START_PAUSE: Duration = Duration::from_millis(50);
+/// More than one run can have begun at a time.
+const CHILDREN_MOST: i64 = 100;
 
 /// Lists of runs that are known to be longer than what is counted. Runs are never taken away, so once
 /// a list is long it stays long, and counting it again would cost the same again.
@@ -61,7 +63,12 @@ impl Engine {
     /// One run, if the caller may see it. What they may not see does not exist for them.
     pub async fn run(&self, permit: &Permit<ReadRuns>, id: RunId) -> Result<Answer> {
         let run = self.visible_run(permit.caller(), id, "runs.tenant.read").await?;
-        self.answer_of(run).await
+        let answer = self.answer_of(run).await?;
+        if answer.pending.is_some() {
+            return Ok(answer);
+        }
+        let pending = self.inner.store.tenant(answer.run.tenant).pending_call_of(id).await;
+        Ok(Answer { pending: pending.map_err(Error::store("reading a pending call"))?, ..answer })
     }
 
     async fn visible_run(&self, caller: &Caller, id: RunId, right: &str) -> Result<Run> {
@@ -118,7 +125,9 @@ impl Engine {
                 Ok(_) => {
                     self.inner.flights.stop(id);
                     let run = self.visible_run(caller, id, "runs.tenant.cancel").await?;
-                    return Ok(Answer { run, approval: None });
+                    self.cancel_children(caller, &run).await;
+                    self.look_soon();
+                    return Ok(Answer { run, approval: None, pending: None });
                 }
                 // It moved on meanwhile, for instance because it was approved. What is written about its
                 // effect depends on where it stands, so look again.
@@ -130,6 +139,20 @@ impl Engine {
 }
 
 impl Engine {
+    /// Ends what a run has begun and waits for. Whatever was not begun never will be.
+    async fn cancel_children(&self, caller: &Caller, run: &Run) {
+        let filter = RunFilter { parent: Some(run.id), ..RunFilter::default() };
+        let children = self.inner.store.tenant(run.tenant).runs(&filter, None, 0, CHILDREN_MOST).await;
+        match children {
+            Ok(children) => {
+                for child in children.into_iter().filter(|child| child.status.is_open()) {
+                    Box::pin(self.cancel_unwanted(caller.clone(), child.id)).await;
+                }
+            }
+            Err(error) => tracing::warn!(%error, run_id = %run.id, "what it has begun was not cancelled"),
+        }
+    }
+
     /// Cancels a run that its caller no longer wants, if it is still under way and the caller may.
     pub(crate) async fn cancel_unwanted(&self, caller: Caller, id: RunId) {
         let Ok(permit) = Permit::<CancelRuns>::check(caller) else { return };
@@ -175,7 +198,8 @@ fn cancelling(caller: &Caller, run: &Run, note: Option<String>) -> tw_store::log
         }),
         claimed_by: None,
         epoch: None,
-        decision: waits(run.status).then(|| ApprovalDecision {
+        wait: None,
+        decision: run.status.waits().then(|| ApprovalDecision {
             status: "cancelled",
             by: Some(caller.principal.label()),
             note,
@@ -185,8 +209,4 @@ fn cancelling(caller: &Caller, run: &Run, note: Option<String>) -> tw_store::log
     };
     let tool = run.tool.as_str().into();
     record::entry(caller, &tool, run.id, run.session, Step::Change(Box::new(change)), vec![event])
-}
-
-fn waits(status: RunStatus) -> bool {
-    matches!(status, RunStatus::NeedsApproval | RunStatus::Pending)
 }

@@ -9,8 +9,8 @@ use std::{sync::Arc, time::Duration};
 use tokio::sync::mpsc;
 use tw_model::{Code, Effect, EventKind, RunId, RunStatus, SessionId, TenantId, Timestamp};
 use tw_store::{
-    Store,
-    log::{Change, Entry, Expect, Finished, Rejected, Step},
+    PendingCall, Store,
+    log::{Change, Entry, Expect, Finished, NewWait, Rejected, Step, WaitChange, WaitState},
 };
 
 use crate::corridor::payload;
@@ -93,6 +93,7 @@ pub(crate) fn interrupted(identity: RunIdentity, expect: Expect, effect: Effect,
         claimed_by: None,
         epoch: None,
         decision: None,
+        wait: None,
     };
     Entry {
         tenant,
@@ -104,6 +105,31 @@ pub(crate) fn interrupted(identity: RunIdentity, expect: Expect, effect: Effect,
         step: Step::Change(Box::new(change)),
         events: vec![payload::event(EventKind::Failed, run, &said)],
     }
+}
+
+/// An entry that leaves a run to whoever goes on with it.
+pub(crate) fn left_over(identity: RunIdentity, lease_epoch: i64, call: PendingCall) -> Entry {
+    let RunIdentity { tenant, run, session, tool, actor } = identity;
+    let wait = NewWait {
+        id: call.id,
+        waits_for: call.waits_for,
+        state: WaitState::Ready,
+        context: call.context,
+        child: None,
+        deadline: None,
+        expires: call.expires,
+    };
+    let change = Change {
+        expect: Expect::Lease(lease_epoch),
+        to: Some(RunStatus::Pending),
+        finished: None,
+        claimed_by: None,
+        epoch: None,
+        decision: None,
+        wait: Some(WaitChange::Park(wait)),
+    };
+    let step = Step::Change(Box::new(change));
+    Entry { tenant, run, session, tool, actor, at: Timestamp::now(), step, events: Vec::new() }
 }
 
 async fn settle(store: Store, mut entries: mpsc::UnboundedReceiver<Entry>) {

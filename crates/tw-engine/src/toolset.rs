@@ -25,7 +25,7 @@ impl Callable {
     /// Whether a call may be answered before it has run.
     #[must_use]
     pub fn can_be_pending(&self) -> bool {
-        self.asks || self.def.is_async
+        self.asks || self.def.is_async || self.def.implementation.may_wait()
     }
 }
 

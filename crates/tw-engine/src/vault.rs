@@ -68,6 +68,10 @@ impl Secret {
         }
     }
 
+    pub(crate) fn into_fields(self) -> BTreeMap<String, Zeroizing<String>> {
+        self.fields
+    }
+
     /// One of the texts in it.
     #[must_use]
     pub fn field(&self, name: &str) -> Option<&str> {

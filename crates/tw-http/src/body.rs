@@ -44,26 +44,35 @@ impl<T: DeserializeOwned> FromRequest<App> for JsonBytes<T> {
     type Rejection = Problem;
 
     async fn from_request(request: Request, app: &App) -> Result<Self, Problem> {
-        let (parts, body) = request.into_parts();
-        if body.is_end_stream() {
-            // A body that is left out is an empty one: `POST …/deny` needs nothing more.
-            return Ok(Self(parse(b"{}")?, Bytes::new()));
-        }
-        require_json(&parts.headers)?;
-        let bytes = read(&parts.headers, body, app.settings.body_limit).await?;
-        if bytes.is_empty() {
-            return Ok(Self(parse(b"{}")?, bytes));
-        }
-        tw_schema::scan(&bytes).map_err(|fault| {
-            let code = if fault.is_range() { Code::InvalidParams } else { Code::InvalidJson };
-            Problem::new(code, format!("the body is not strict JSON: {fault}"))
-        })?;
-        // Without this an array of values would pass for the fields in their order.
-        if bytes.trim_ascii_start().first() != Some(&b'{') {
-            return Err(Problem::invalid("", "the body is a JSON object"));
-        }
-        Ok(Self(parse(&bytes)?, bytes))
+        let (value, bytes) = read_json(request, app.settings.body_limit).await?;
+        Ok(Self(value, bytes))
     }
+}
+
+/// Reads a JSON body of so many bytes at the most.
+pub(crate) async fn read_json<T: DeserializeOwned>(
+    request: Request,
+    limit: usize,
+) -> Result<(T, Bytes), Problem> {
+    let (parts, body) = request.into_parts();
+    if body.is_end_stream() {
+        // A body that is left out is an empty one: `POST …/deny` needs nothing more.
+        return Ok((parse(b"{}")?, Bytes::new()));
+    }
+    require_json(&parts.headers)?;
+    let bytes = read(&parts.headers, body, limit).await?;
+    if bytes.is_empty() {
+        return Ok((parse(b"{}")?, bytes));
+    }
+    tw_schema::scan(&bytes).map_err(|fault| {
+        let code = if fault.is_range() { Code::InvalidParams } else { Code::InvalidJson };
+        Problem::new(code, format!("the body is not strict JSON: {fault}"))
+    })?;
+    // Without this an array of values would pass for the fields in their order.
+    if bytes.trim_ascii_start().first() != Some(&b'{') {
+        return Err(Problem::invalid("", "the body is a JSON object"));
+    }
+    Ok((parse(&bytes)?, bytes))
 }
 
 async fn read(headers: &HeaderMap, body: Body, limit: usize) -> Result<Bytes, Problem> {

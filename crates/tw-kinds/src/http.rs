@@ -8,10 +8,12 @@ mod answer;
 mod call;
 mod circuit;
 mod fill;
+mod kind;
 mod redact;
 mod retry;
 mod spec;
 
 pub use call::{Jq, Secrets, World};
 pub use circuit::{Circuit, Circuits};
+pub(crate) use kind::Http;
 pub use spec::HttpSpec;

@@ -39,6 +39,8 @@ pub(crate) struct Optional {
     pub(crate) is_async: bool,
     pub(crate) timeout_ms: Option<u64>,
     pub(crate) pure: bool,
+    pub(crate) callable: bool,
+    pub(crate) builtin: bool,
     pub(crate) concurrency_group: Option<LitStr>,
     pub(crate) max_concurrency: Option<u32>,
     pub(crate) tags: Vec<LitStr>,
@@ -103,6 +105,8 @@ impl Reading {
             "is_async" => more.is_async = entry.flag()?,
             "timeout_ms" => more.timeout_ms = Some(entry.number()?),
             "pure" => more.pure = entry.flag()?,
+            "callable" => more.callable = entry.flag()?,
+            "builtin" => more.builtin = entry.flag()?,
             "concurrency_group" => more.concurrency_group = Some(entry.text()?),
             "max_concurrency" => more.max_concurrency = Some(entry.number()?),
             "tags" => more.tags = entry.texts()?,
@@ -129,7 +133,8 @@ fn unknown(name: &str) -> String {
     format!(
         "a tool has no attribute `{name}`; it has slug, name, category, icon, version, level, policy, \
          required_permission, tenants, opt_in, sections, form, collaborative, aggregate, visible, is_async, \
-         timeout_ms, pure, concurrency_group, max_concurrency, tags, input_less"
+         timeout_ms, pure, concurrency_group, max_concurrency, tags, input_less, \
+         callable, builtin"
     )
 }
 

@@ -94,7 +94,8 @@ fn expansion(attributes: &Attributes, function: &ItemFn, description: &str) -> T
     let ident = &function.sig.ident;
     let conditions = function.attrs.iter().filter(|attribute| attribute.path().is_ident("cfg"));
     let declaration = declaration(attributes, description);
-    let input_less = attributes.more.input_less;
+    let (input_less, callable, builtin) =
+        (attributes.more.input_less, attributes.more.callable, attributes.more.builtin);
     let aggregate = option(attributes.more.aggregate.as_ref().map(|path| quote!(#path)));
     let (define, run) = if input_less {
         (quote!(define_input_less), quote!(run_input_less))
@@ -133,6 +134,8 @@ fn expansion(attributes: &Attributes, function: &ItemFn, description: &str) -> T
                     run,
                     aggregate: #aggregate,
                     input_less: #input_less,
+                    callable: #callable,
+                    builtin: #builtin,
                 }
             }
         };

@@ -41,6 +41,8 @@ use proc_macro::TokenStream;
 /// | `visible` | a space shows the call |
 /// | `is_async`, `timeout_ms = 5000` | how long a call may take, and whether the caller waits |
 /// | `pure` | equal input gives equal output, and nothing else happens |
+/// | `callable` | tools of the kind `function` may be made of it |
+/// | `builtin` | tools of the kind `internal` may be made of it |
 /// | `concurrency_group = "…"`, `max_concurrency = 2` | how many runs of the group may overlap |
 /// | `tags = ["…"]` | for searching |
 /// | `input_less` | the function takes the context only |

@@ -66,6 +66,7 @@ impl Door {
             mode: Mode::Production,
             idempotency: None,
             unwanted: Some(unwanted),
+            deadline: None,
         };
         match self.engine.call(permit, request).await {
             Ok(answer) => Ok(self.told(answer, era)),
@@ -95,7 +96,7 @@ impl Door {
             Err(error) => return Ok(failed(&error.to_string(), era)),
         };
         match self.engine.run(&reader, id).await {
-            Ok(Answer { run, approval }) => {
+            Ok(Answer { run, approval, .. }) => {
                 let url = run.status.is_open().then(|| self.place(&run, approval));
                 let content = json!({
                     "run_id": run.id.to_string(), "tool": run.tool, "status": run.status.as_str(),
@@ -110,7 +111,7 @@ impl Door {
     }
 
     fn told(&self, answer: Answer, era: Era) -> String {
-        let Answer { run, approval } = answer;
+        let Answer { run, approval, .. } = answer;
         match run.status {
             RunStatus::Success => {
                 let output = run.output.as_deref().map_or("null", RawValue::get);

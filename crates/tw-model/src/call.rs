@@ -180,6 +180,12 @@ impl RunStatus {
     pub const fn is_open(self) -> bool {
         matches!(self, Self::Running | Self::Pending | Self::NeedsApproval)
     }
+
+    /// Open, and nobody is at work on it.
+    #[must_use]
+    pub const fn waits(self) -> bool {
+        matches!(self, Self::Pending | Self::NeedsApproval)
+    }
 }
 
 /// One step of the way a call came: the run that made it, and of which tool.

@@ -75,6 +75,8 @@ codes! {
     EgressDenied => "EGRESS_DENIED", 502, "The address is not one that may be called";
     UpstreamError => "UPSTREAM_ERROR", 502, "The service behind the tool did not answer as it should";
     CircuitOpen => "CIRCUIT_OPEN", 503, "The service behind the tool keeps failing and is not asked for now";
+    DepthExceeded => "DEPTH_EXCEEDED", 422, "Calls within calls go too deep";
+    BudgetExceeded => "BUDGET_EXCEEDED", 422, "The call has led to more calls than it may";
     ToolPanicked => "TOOL_PANICKED", 502, "The tool crashed";
     Interrupted => "INTERRUPTED", 503, "The server stopped while the tool was running";
 }

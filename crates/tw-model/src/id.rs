@@ -67,6 +67,8 @@ ids! {
     KeyId,
     LoginId,
     ApprovalId,
+    /// A call that waits for somebody. What waits for an approval has that approval's id.
+    PendingCallId,
     AuditId,
     CredentialId,
     /// One boot of one server process.

@@ -14,6 +14,7 @@ mod definition;
 mod event;
 mod id;
 mod outcome;
+mod pending;
 mod permission;
 mod role;
 mod slug;
@@ -28,10 +29,11 @@ pub use definition::{
 };
 pub use event::{Effect, EventKind};
 pub use id::{
-    ApprovalId, AuditId, CredentialId, EventId, IdError, KeyId, LoginId, ReplicaId, RunId, SessionId,
-    TenantId, ToolId, UserId,
+    ApprovalId, AuditId, CredentialId, EventId, IdError, KeyId, LoginId, PendingCallId, ReplicaId, RunId,
+    SessionId, TenantId, ToolId, UserId,
 };
 pub use outcome::{ToolFailure, ToolResult};
+pub use pending::WaitsFor;
 pub use permission::{Permission, PermissionError, PermissionSet};
 pub use role::Role;
 pub use slug::{Slug, SlugError, TenantSlug};

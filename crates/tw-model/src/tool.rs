@@ -115,41 +115,65 @@ impl Default for Execution {
 }
 
 /// What runs when the tool is called.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "implementation_type", rename_all = "snake_case")]
 pub enum Implementation {
     /// A Rust function that registered itself under the tool's slug.
     Code,
-    /// Gives back what it was given.
-    Echo,
+    /// Gives back what it was given, or one of the program's own tools under another name.
+    Internal,
+    /// A request to somebody else's server.
+    Http,
+    /// A program outside, which fetches its calls and brings back the results.
+    External,
+    /// A person, who answers in a form.
+    Space,
+    /// A function of the program that tools may call.
+    Function,
+    /// Other tools, one after the other.
+    Composition,
 }
 
 impl Implementation {
+    /// What a tool outside the program can be made of.
+    pub const AUTHORED: &[Self] =
+        &[Self::Internal, Self::Http, Self::External, Self::Space, Self::Function, Self::Composition];
+
+    /// The authored one that the wire's `implementation_type` names.
+    #[must_use]
+    pub fn parse(text: &str) -> Option<Self> {
+        Self::AUTHORED.iter().copied().find(|implementation| implementation.type_name() == text)
+    }
+
     /// The wire's `implementation_type`.
     #[must_use]
-    pub const fn type_name(&self) -> &'static str {
+    pub const fn type_name(self) -> &'static str {
         match self {
-            Self::Code => "function",
-            Self::Echo => "internal",
+            Self::Code | Self::Function => "function",
+            Self::Internal => "internal",
+            Self::Http => "http",
+            Self::External => "external",
+            Self::Space => "space",
+            Self::Composition => "composition",
         }
     }
 
     /// The wire's `execution_type`, where one of its four words fits.
     #[must_use]
-    pub const fn execution_type(&self) -> Option<&'static str> {
+    pub const fn execution_type(self) -> Option<&'static str> {
         match self {
-            Self::Code => None,
-            Self::Echo => Some("internal"),
+            Self::Internal => Some("internal"),
+            Self::Http => Some("gateway"),
+            Self::External => Some("external"),
+            Self::Space => Some("space"),
+            Self::Code | Self::Function | Self::Composition => None,
         }
     }
 
-    /// The wire's `tool_type`. It is derived, and nobody can set it.
+    /// Whether a call can still be open when it is answered.
     #[must_use]
-    pub const fn tool_type(&self) -> &'static str {
-        match self {
-            Self::Code => "built_in",
-            Self::Echo => "custom",
-        }
+    pub const fn may_wait(self) -> bool {
+        matches!(self, Self::External | Self::Space | Self::Composition)
     }
 }
 
@@ -198,6 +222,13 @@ pub struct ToolDef {
 
 impl ToolDef {
     pub const TIMEOUT_MS_DEFAULT: u64 = 30_000;
+
+    /// The wire's `tool_type`. It is derived, and nobody can set it.
+    #[must_use]
+    pub fn tool_type(&self) -> &'static str {
+        let is_builtin = self.authored.implementation.get("builtin_key").is_some_and(Value::is_string);
+        if self.implementation == Implementation::Code || is_builtin { "built_in" } else { "custom" }
+    }
 
     /// How long a call may take: the smaller of the two limits that a definition can name.
     #[must_use]

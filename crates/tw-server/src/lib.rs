@@ -112,6 +112,9 @@ enum Command {
     },
     /// Show who the key stands for
     Me(Server),
+    /// Run what tenants wrote, for a server that starts this itself
+    #[command(hide = true)]
+    SandboxWorker,
 }
 
 /// Reads the command line and does what it says. The whole of a program: ours, and that of somebody who
@@ -119,6 +122,10 @@ enum Command {
 #[must_use]
 pub fn run() -> ExitCode {
     let cli = Cli::parse();
+    // Before anything else is opened: what runs in there must find nothing.
+    if matches!(cli.command, Command::SandboxWorker) {
+        return tw_sandbox::serve_worker();
+    }
     // The TLS library wants to be told once whose cryptography it uses.
     rustls::crypto::ring::default_provider().install_default().ok();
     let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
@@ -153,6 +160,7 @@ async fn dispatch(command: Command) -> Result<ExitCode> {
         Command::Approvals { server, command } => client::approvals::run(&server, command).await?,
         Command::Mcp(server) => client::mcp::run(&server).await?,
         Command::Me(server) => client::me(&server).await?,
+        Command::SandboxWorker => unreachable!("served before"),
     }
     Ok(ExitCode::SUCCESS)
 }

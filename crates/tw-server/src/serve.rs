@@ -17,6 +17,8 @@ use tokio::{
 };
 use tokio_util::sync::CancellationToken;
 use tw_engine::{Engine, FirstRun, Operator, Setup};
+use tw_kinds::AllKinds;
+use tw_sandbox::{Sandbox, Worker};
 use tw_store::{Durability, Options, Store, Target};
 
 use crate::{
@@ -76,7 +78,15 @@ pub(crate) async fn run(args: Args) -> Result<ExitCode> {
     let store = open_store(&config, &target).await?;
     let operator = Operator::new(store.clone());
     master_key::check(&key, &operator).await?;
-    let engine = start_engine(&target, Setup { store, master_key: key.key, limits: config.limits }).await?;
+    let setup = Setup {
+        store,
+        master_key: key.key,
+        limits: config.limits,
+        egress: tw_egress::Egress::new(config.egress.policy()?),
+        sandbox: Sandbox::new(Worker::this_program()),
+        kinds: Arc::new(AllKinds::default()),
+    };
+    let engine = start_engine(&target, setup).await?;
     let first = bootstrap(&target, &operator).await?;
     let base = config.public_url.clone().unwrap_or_else(|| format!("http://{}", reachable(address)));
     let running = Running::open(&config, engine, listener, &base, metrics);

@@ -27,6 +27,24 @@ impl Conditions {
         self.sql.push_str(&self.args.len().to_string());
     }
 
+    /// Ends a parenthesis that the piece before has opened.
+    pub(crate) fn close(&mut self) {
+        self.sql.push(')');
+    }
+
+    /// Adds `AND <left> IN (…)`, of at least one.
+    pub(crate) fn any_of(&mut self, left: &'static str, texts: &[String]) {
+        self.sql.push_str(if self.sql.is_empty() { " WHERE " } else { " AND " });
+        self.sql.push_str(left);
+        self.sql.push_str(" IN (");
+        for (index, text) in texts.iter().enumerate() {
+            self.args.push(Arg::Text(text.clone()));
+            self.sql.push_str(if index == 0 { "$" } else { ", $" });
+            self.sql.push_str(&self.args.len().to_string());
+        }
+        self.sql.push(')');
+    }
+
     /// Adds what an index is made for; it speaks of no value from outside.
     pub(crate) fn and_always(&mut self, condition: &'static str) {
         self.sql.push_str(if self.sql.is_empty() { " WHERE " } else { " AND " });

@@ -7,8 +7,10 @@
 //!
 //! Start with [`Store`], then [`log`], the one way to change a run.
 
+mod approvals;
 mod audit;
 mod backup;
+mod calls;
 mod credentials;
 mod db;
 mod error;
@@ -19,7 +21,6 @@ pub mod log;
 mod logins;
 mod lookup;
 mod meta;
-mod pending;
 mod presence;
 mod registry;
 mod replicas;
@@ -32,14 +33,15 @@ mod tools;
 mod users;
 mod wake;
 
+pub use approvals::Approval;
 pub use audit::{AuditFilter, AuditRecord, By, NewAudit};
+pub use calls::{PendingCall, Wanted};
 pub use credentials::{Credential, Rewrap, Sealed, WrappedKey};
 pub use db::{Durability, Target, migrate, pending_migrations};
 pub use error::{Cause, Error, Result, timed_out};
 pub use idempotency::{KeyScope, Used};
 pub use keys::{ApiKey, NewKey};
 pub use logins::{Login, NewLogin, Opens};
-pub use pending::Approval;
 pub use registry::{Claim, Left, Note, ReadTool, Snapshot, StoredTool, ToolVersion, moment_after};
 pub use runs::{COUNT_MAX, Run, RunFilter};
 pub use scope::{Options, Store, TenantScope};

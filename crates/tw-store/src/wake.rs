@@ -27,6 +27,8 @@ enum Hint {
     Session(SessionId),
     Tenant(TenantId),
     Run(RunId),
+    /// Somebody of the tenant is waited for.
+    Calls(TenantId),
     Pending,
 }
 
@@ -43,6 +45,7 @@ struct Inner {
     sessions: Mutex<HashMap<SessionId, (usize, Arc<Notify>)>>,
     tenants: broadcast::Sender<TenantId>,
     runs: broadcast::Sender<RunId>,
+    calls: broadcast::Sender<TenantId>,
     pending: Notify,
 }
 
@@ -82,6 +85,7 @@ impl Wake {
             sessions: Mutex::default(),
             tenants: broadcast::channel(1024).0,
             runs: broadcast::channel(1024).0,
+            calls: broadcast::channel(1024).0,
             pending: Notify::new(),
         });
         match db {
@@ -116,6 +120,12 @@ impl Wake {
         self.inner.runs.subscribe()
     }
 
+    /// Tenants that have a new call for a worker or a person. After a lag, take all to have one.
+    #[must_use]
+    pub fn calls(&self) -> broadcast::Receiver<TenantId> {
+        self.inner.calls.subscribe()
+    }
+
     /// Resolves when a pending call may have become ready.
     pub async fn pending(&self) {
         self.inner.pending.notified().await;
@@ -131,6 +141,10 @@ impl Wake {
 
     pub(crate) fn run_ended(&self, run: RunId) {
         self.tell(Hint::Run(run));
+    }
+
+    pub(crate) fn call_waits(&self, tenant: TenantId) {
+        self.tell(Hint::Calls(tenant));
     }
 
     pub(crate) fn pending_ready(&self) {
@@ -162,6 +176,7 @@ impl Inner {
             // Nobody listening is fine.
             Hint::Tenant(tenant) => drop(self.tenants.send(tenant)),
             Hint::Run(run) => drop(self.runs.send(run)),
+            Hint::Calls(tenant) => drop(self.calls.send(tenant)),
             Hint::Pending => self.pending.notify_one(),
         }
     }
@@ -225,6 +240,7 @@ fn payloads(replica: ReplicaId, hints: impl Iterator<Item = Hint>) -> Vec<String
             Hint::Session(session) => format!(" s{session}"),
             Hint::Tenant(tenant) => format!(" t{tenant}"),
             Hint::Run(run) => format!(" r{run}"),
+            Hint::Calls(tenant) => format!(" c{tenant}"),
             Hint::Pending => " p".to_owned(),
         };
         if PAYLOAD_MAX < payload.len() + word.len() {
@@ -243,6 +259,7 @@ fn parse(payload: &str) -> Option<(ReplicaId, impl Iterator<Item = Hint> + '_)> 
         ("s", id) => id.parse().ok().map(Hint::Session),
         ("t", id) => id.parse().ok().map(Hint::Tenant),
         ("r", id) => id.parse().ok().map(Hint::Run),
+        ("c", id) => id.parse().ok().map(Hint::Calls),
         ("p", _) => Some(Hint::Pending),
         _ => None,
     });
@@ -258,7 +275,8 @@ mod tests {
         let replica = ReplicaId::new();
         let hints: HashSet<Hint> = (0..1000)
             .map(|_| Hint::Session(SessionId::new()))
-            .chain([Hint::Tenant(TenantId::new()), Hint::Run(RunId::new()), Hint::Pending])
+            .chain([Hint::Tenant(TenantId::new()), Hint::Run(RunId::new())])
+            .chain([Hint::Calls(TenantId::new()), Hint::Pending])
             .collect();
 
         let payloads = payloads(replica, hints.iter().copied());

@@ -3,12 +3,15 @@
 //! Whatever door it comes through, a change is read, laid over what is stored, checked as a whole and
 //! written only if nobody else has written in between.
 
+mod callees;
 mod draft;
 mod edit;
 mod history;
 mod names;
 mod overrides;
 mod read;
+
+use std::sync::Arc;
 
 use serde_json::Value;
 use tw_model::{Actor, Caller, Definition, Switches, Timestamp, ToolId, ToolStatus};
@@ -71,7 +74,8 @@ impl Engine {
             needs::<PublishTools>(caller)?;
         }
         let body = body.clone();
-        let new = off_the_runtime(move || read_new(&body)).await??;
+        let kinds = Arc::clone(self.inner.catalogue.kinds());
+        let new = off_the_runtime(move || read_new(&body, &*kinds)).await??;
         self.insert(caller, new, asked).await
     }
 
@@ -112,7 +116,7 @@ impl Engine {
         let implementation = &mut definition.authored.implementation;
         let vault = &self.inner.vault;
         *implementation = vault.open_implementation(caller.tenant, own.stored.id, implementation).await?;
-        checked(&slug, definition.clone()).await?;
+        checked(&slug, definition.clone(), self.inner.catalogue.kinds()).await?;
         let switches = Switches { status: ToolStatus::Draft, ..own.stored.switches.clone() };
         let new = New { slug, definition, switches, version: VERSION_FIRST.to_owned(), publish: false };
         self.insert(caller, new, asked).await
@@ -123,6 +127,7 @@ impl Engine {
         let view = self.inner.catalogue.view(caller.tenant, caller.epoch).await?;
         is_free(&view, id, &new.slug)?;
         names_are_free(&view, id, &new.definition)?;
+        self.can_call(caller, &view, id, &new.definition)?;
         let (slug, publish) = (new.slug.clone(), new.publish);
         let by = by(caller, asked);
         let definition = self.to_be_kept(caller, id, new.definition.clone()).await?;
@@ -336,13 +341,14 @@ impl Engine {
             }
             Some(Entry::Own(own)) => {
                 let (after, definition) = with_change(&own.stored, view, body)?;
-                let definition = checked(&after.slug, definition).await?;
+                let definition = checked(&after.slug, definition, self.inner.catalogue.kinds()).await?;
                 StoredTool { definition, ..after }
             }
             None => {
                 let mut body = members(body)?;
                 body.entry("slug").or_insert_with(|| name.into());
-                let new = off_the_runtime(move || read_new(&Value::Object(body))).await??;
+                let kinds = Arc::clone(self.inner.catalogue.kinds());
+                let new = off_the_runtime(move || read_new(&Value::Object(body), &*kinds)).await??;
                 if !new.slug.as_str().eq_ignore_ascii_case(name) {
                     return Err(Error::invalid("/slug", "is not the one in the path"));
                 }
@@ -379,7 +385,8 @@ impl Engine {
     /// Whether a tool could be made of this, as far as that can be known before it is tried.
     pub(super) async fn check_new(&self, view: &View, body: &Value) -> Result<()> {
         let body = body.clone();
-        let New { slug, definition, .. } = off_the_runtime(move || read_new(&body)).await??;
+        let kinds = Arc::clone(self.inner.catalogue.kinds());
+        let New { slug, definition, .. } = off_the_runtime(move || read_new(&body, &*kinds)).await??;
         is_free(view, ToolId::new(), &slug)?;
         names_are_free(view, ToolId::new(), &definition)
     }
@@ -389,7 +396,7 @@ impl Engine {
         match entry {
             Entry::Own(own) => {
                 let (_, definition) = with_change(&own.stored, view, body)?;
-                checked(&own.stored.slug, definition).await.map(drop)
+                checked(&own.stored.slug, definition, self.inner.catalogue.kinds()).await.map(drop)
             }
             Entry::Code(tool) => {
                 let written = self.inner.catalogue.as_written(tool.def.id);

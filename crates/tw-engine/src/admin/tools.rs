@@ -73,6 +73,19 @@ pub(super) fn shown_fields(authored: Option<&Value>, schema: &Value) -> Option<V
 }
 
 impl Engine {
+    /// What tools of the kind `internal` can be made of.
+    #[must_use]
+    pub fn builtins(&self, _: &Permit<ReadTools>) -> Vec<Arc<ToolDef>> {
+        let registered = toolwright_sdk::registered().unwrap_or_default();
+        let builtins = registered.into_iter().filter(|tool| tool.builtin);
+        builtins
+            .filter_map(|tool| self.inner.catalogue.as_written((tool.define)().id))
+            .map(|tool| Arc::clone(&tool.def))
+            .collect()
+    }
+}
+
+impl Engine {
     /// The tools the caller may see, by slug. Returns the page, whether there is more, and how many
     /// there are in all.
     pub async fn tools(
@@ -200,7 +213,7 @@ impl ToolFilter {
             Entry::Code(tool) => {
                 let def = &tool.def;
                 is(&self.implementation_type, def.implementation.type_name())
-                    && is(&self.tool_type, def.implementation.tool_type())
+                    && is(&self.tool_type, def.tool_type())
                     && is(&self.kind, def.layer.as_str())
                     && is(&self.origin, def.origin.as_str())
                     && is(&self.category, &def.category)
@@ -209,7 +222,7 @@ impl ToolFilter {
             Entry::Own(own) => {
                 let face = own.face(side);
                 is(&self.implementation_type, &face.implementation_type)
-                    && is(&self.tool_type, "custom")
+                    && is(&self.tool_type, if face.is_builtin() { "built_in" } else { "custom" })
                     && is(&self.kind, "tenant_custom")
                     && is(&self.origin, "database")
                     && is(&self.category, &face.category)

@@ -8,7 +8,10 @@ use tw_schema::SchemaCache;
 use tw_store::StoredTool;
 
 use super::{Body, Tool, definition_hash};
-use crate::error::{Error, Result};
+use crate::{
+    error::{Error, Result},
+    kinds::{Kinds, Written},
+};
 
 /// Which of the two a tool can have: what runs, or what was saved last.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,9 +33,21 @@ pub(crate) struct Face {
     aliases: Vec<String>,
     #[serde(default)]
     execution_spec: Option<serde::de::IgnoredAny>,
+    #[serde(default)]
+    implementation: FaceOfImplementation,
+}
+
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default)]
+struct FaceOfImplementation {
+    builtin_key: Option<String>,
 }
 
 impl Face {
+    pub(crate) fn is_builtin(&self) -> bool {
+        self.implementation.builtin_key.is_some()
+    }
+
     /// Whether the rest may name other tools.
     pub(crate) fn calls_others(&self) -> bool {
         self.execution_spec.is_some()
@@ -99,7 +114,12 @@ impl Own {
         }
     }
 
-    pub(super) fn ready(&self, side: Side, schemas: &SchemaCache) -> Result<Option<Arc<Tool>>> {
+    pub(super) fn ready(
+        &self,
+        side: Side,
+        schemas: &SchemaCache,
+        kinds: &dyn Kinds,
+    ) -> Result<Option<Arc<Tool>>> {
         let stored = &self.stored;
         let (cell, text, version) = match (side, &stored.live, &stored.live_version) {
             (Side::Draft, _, _) => (&self.draft, &stored.definition, &stored.version),
@@ -109,21 +129,33 @@ impl Own {
         if let Some(tool) = cell.get() {
             return Ok(Some(Arc::clone(tool)));
         }
-        let tool = self.prepare(text, version, schemas)?;
+        let tool = self.prepare(text, version, schemas, kinds)?;
         Ok(Some(Arc::clone(cell.get_or_init(|| tool))))
     }
 
-    pub(super) fn prepare(&self, text: &str, version: &str, schemas: &SchemaCache) -> Result<Arc<Tool>> {
+    pub(super) fn prepare(
+        &self,
+        text: &str,
+        version: &str,
+        schemas: &SchemaCache,
+        kinds: &dyn Kinds,
+    ) -> Result<Arc<Tool>> {
         let def = self.define(text, version)?;
         let compile = |schema: &serde_json::Value| {
             schemas.get_or_compile(schema).map_err(|fault| corrupt(&self.stored, &fault))
         };
-        let body = match def.implementation {
-            Implementation::Echo => Body::Echo,
-            Implementation::Code => {
-                return Err(corrupt(&self.stored, &"its code is not part of this program"));
-            }
+        let written = Written {
+            kind: def.implementation,
+            implementation: &def.authored.implementation,
+            execution_spec: def.authored.execution_spec.as_ref(),
+            is_async: def.is_async,
+            is_new: false,
         };
+        let executor = kinds.read(written).map_err(|faults| {
+            let first = faults.first().map(|fault| format!("{} {}", fault.path, fault.message));
+            corrupt(&self.stored, &first.unwrap_or_default())
+        })?;
+        let body = Body::Kind(Arc::from(executor));
         Ok(Arc::new(Tool {
             definition_hash: definition_hash(&def),
             input: compile(&def.input_schema)?,
@@ -167,12 +199,10 @@ impl Own {
             execution: definition.execution,
             input_schema: Arc::new(definition.input_schema),
             output_schema: definition.output_schema.map(Arc::new),
-            implementation: match definition.implementation_type.as_str() {
-                "internal" => Implementation::Echo,
-                other => {
-                    return Err(corrupt(stored, &format!("`{other}` tools are not known to this program")));
-                }
-            },
+            implementation: Implementation::parse(&definition.implementation_type).ok_or_else(|| {
+                let kind = &definition.implementation_type;
+                corrupt(stored, &format!("`{kind}` tools are not known to this program"))
+            })?,
             authored: Arc::new(definition.authored),
             published_at: stored.published,
             has_draft: self.has_draft(),

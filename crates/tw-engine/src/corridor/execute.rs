@@ -9,28 +9,33 @@ use tokio::{
     time::{Instant, sleep_until},
 };
 use tokio_util::sync::CancellationToken;
-use toolwright_sdk::{ContextParts, ToolContext};
+use toolwright_sdk::{ContextParts, House, ToolContext};
 use tracing::Instrument;
 use tw_model::{
-    Caller, Code, Effect, EventKind, Mode, Principal, RunId, RunStatus, SessionId, Timestamp, ToolFailure,
-    ToolResult,
+    Caller, Code, Effect, EventKind, Mode, PendingCallId, Principal, RunId, RunStatus, SessionId, Timestamp,
+    ToolFailure, ToolResult, WaitsFor,
 };
 use tw_store::{
     Run,
-    log::{Appended, Change, Claim, Entry, Expect, Finished, Rejected, Step, Ticket},
+    log::{
+        Appended, Change, Claim, Entry, Expect, Finished, NewWait, Rejected, Step, Ticket, WaitChange,
+        WaitState,
+    },
 };
 
 use super::{
     Answer,
     gate::Cleared,
     payload,
-    record::{self, raw},
+    record::{self, Resumption, raw},
     slot::Slot,
 };
 use crate::{
     Engine,
     catalogue::{Body, Tool},
+    chain::Inner,
     flights::{Boarding, Stop},
+    kinds::{Call, Ended, Wait},
     settle::RunIdentity,
 };
 
@@ -47,6 +52,7 @@ pub(crate) struct Start {
     pub(crate) mode: Mode,
     pub(crate) claim: Option<Claim>,
     pub(crate) unwanted: Option<CancellationToken>,
+    pub(crate) deadline: Option<Instant>,
 }
 
 /// A run under way.
@@ -64,6 +70,8 @@ pub(crate) struct Job {
     pub(crate) input: Value,
     pub(crate) boarding: Boarding,
     pub(crate) slot: Slot,
+    /// How long it may take.
+    pub(crate) limit: Duration,
 }
 
 /// How the tool came to an end.
@@ -74,6 +82,7 @@ enum Outcome {
     /// The row says already how.
     EndedElsewhere,
     Interrupted,
+    Waits(Wait),
 }
 
 impl Engine {
@@ -86,16 +95,19 @@ impl Engine {
         slot: Slot,
         wait: Duration,
     ) -> Result<Answer, Rejected> {
-        let Start { run, session, caller, mode, claim, unwanted } = start;
+        let Start { run, session, caller, mode, claim, unwanted, deadline } = start;
         let (tool, input, text) = cleared.into_parts();
         let session = session.unwrap_or(run.into());
-        let timeout = tool.def.timeout();
-        let in_time = timeout <= wait;
-        let flush_first = tool.def.has_effects() || claim.is_some() || !in_time;
+        let left = deadline.map_or(Duration::MAX, |deadline| deadline.duration_since(Instant::now()));
+        let limit = tool.def.timeout().min(left);
+        let in_time = limit <= wait;
+        let goes_on = tool.goes_on();
+        let flush_first = tool.def.has_effects() || claim.is_some() || !in_time || goes_on;
 
         // Waiting for a place may have taken so long that this server is about to stop by now.
         let boarding = self.inner.flights.board(caller.tenant, run).ok_or(Rejected::Closed)?;
-        let new = record::new_run(self, &caller, &tool, run, mode, claim);
+        let mut new = record::new_run(self, &caller, &tool, run, mode, claim);
+        new.wait = goes_on.then(|| going_on(&caller, &tool, mode, session, WaitState::Claimed));
         let event = started_event(&caller, &tool, run, mode, &text);
         let entry = record::entry(&caller, &tool.slug, run, session, Step::Open(Box::new(new)), vec![event]);
         let started = entry.at;
@@ -129,6 +141,7 @@ impl Engine {
                     input,
                     boarding,
                     slot,
+                    limit,
                 };
                 match unwanted {
                     Some(unwanted) => job.run_while_wanted(unwanted).await,
@@ -144,22 +157,38 @@ impl Engine {
                 // What is answered as running is on disk as running.
                 Err(_) => tokio::select! {
                     ended = &mut task => ended,
-                    Ok(()) = told => return Ok(Answer { run: open, approval: None }),
+                    Ok(()) = told => return Ok(Answer { run: open, approval: None, pending: None }),
                 },
             },
         };
         // The task contains the tool's panics itself; one that is left is ours.
         let run = ended.unwrap_or(Err(Rejected::Closed))?;
-        Ok(Answer { run, approval: None })
+        Ok(Answer { run, approval: None, pending: None })
     }
 }
 
-/// What the kind `internal` answers.
-fn echo(name: &str, input: Value) -> ToolResult {
-    ToolResult {
-        data: serde_json::json!({ "success": true, "args": input }),
-        summary: format!("{name}: gave back its input"),
-        markdown: None,
+/// The row by which a run that was cut off is known to be one that goes on.
+pub(crate) fn going_on(
+    caller: &Caller,
+    tool: &Tool,
+    mode: Mode,
+    session: SessionId,
+    state: WaitState,
+) -> NewWait {
+    let resumption = Resumption {
+        pinned: Some(tool.version.to_string()),
+        definition_hash: Some(tool.definition_hash.clone()),
+        ..Resumption::new(caller, mode, session)
+    };
+    NewWait {
+        id: PendingCallId::new(),
+        waits_for: WaitsFor::Child,
+        state,
+        context: resumption.to_text(),
+        child: None,
+        deadline: None,
+        // What it waits for runs out of time by itself.
+        expires: Timestamp::from_micros(i64::MAX),
     }
 }
 
@@ -195,9 +224,19 @@ impl Job {
     pub(crate) async fn run(mut self) -> Result<Run, Rejected> {
         let began = Instant::now();
         let span = tracing::info_span!("run", run_id = %self.run, tool = &*self.tool.slug);
-        let outcome = self.run_tool(began + self.tool.def.timeout()).instrument(span).await;
+        let deadline = began + self.limit;
+        let outcome = self.run_tool(deadline).instrument(span).await;
         let duration = began.elapsed();
-        let result = self.finish(outcome, duration).await;
+        let result = match outcome {
+            Outcome::Waits(wait) => Box::pin(self.park(wait, deadline)).await,
+            Outcome::Interrupted if self.tool.goes_on() => Box::pin(self.leave_to_others()).await,
+            outcome => self.finish(outcome, duration).await,
+        };
+        if let Ok(run) = &result
+            && !run.status.is_open()
+        {
+            self.engine.has_ended(run);
+        }
         // The place in the concurrency group is free once the end is on disk, not before.
         drop(self.slot);
         result
@@ -221,15 +260,21 @@ impl Job {
             cancel: self.boarding.cancel.clone(),
             output: Some(output),
             blocking_in_flight: Arc::clone(&self.engine.inner.flights.blocking),
+            house: Some(Arc::clone(&self.engine.inner.rooms) as Arc<dyn House>),
         });
-        let (body, input) = (self.tool.body, std::mem::take(&mut self.input));
-        let name = Arc::clone(&self.tool.def);
-        let (engine, caller, run_id) = (self.engine.clone(), self.caller.clone(), self.run);
+        let input = std::mem::take(&mut self.input);
+        let (engine, tool) = (self.engine.clone(), Arc::clone(&self.tool));
+        let (caller, run_id, session) = (self.caller.clone(), self.run, self.session);
         let tool = async move {
-            match body {
-                Body::Code(run) => run(cx, input).await,
-                Body::Echo => Ok(echo(&name.name, input)),
-                Body::ManageTools => engine.manage_tools(&caller, run_id, input).await,
+            match &tool.body {
+                Body::Code(run) => run(cx, input).await.into(),
+                Body::ManageTools => engine.manage_tools(&caller, run_id, input).await.into(),
+                Body::Kind(executor) => {
+                    let slug = tool.def.slug.clone();
+                    let inner = Inner { engine, caller, run: run_id, tool: slug, session, deadline };
+                    let vault = &inner.engine.inner.vault;
+                    executor.run(Call { cx, def: &tool.def, input, vault, inner: &inner }).await
+                }
             }
         };
         let tool = AssertUnwindSafe(tool).catch_unwind();
@@ -239,10 +284,11 @@ impl Job {
                 biased;
                 Some(text) = appended.recv() => self.note_output(&text),
                 ended = &mut tool => break match ended {
-                    Ok(Ok(result)) => self.check_output(result),
+                    Ok(Ended::Done(result)) => self.check_output(result),
+                    Ok(Ended::Waits(wait)) => Outcome::Waits(wait),
                     // A tool that was told to stop may put that in its own words; why it was told counts.
-                    Ok(Err(_)) if self.boarding.cancel.is_cancelled() => self.stopped(),
-                    Ok(Err(failure)) => Outcome::Failed(failure),
+                    Ok(Ended::Failed(_)) if self.boarding.cancel.is_cancelled() => self.stopped(),
+                    Ok(Ended::Failed(failure)) => Outcome::Failed(failure),
                     Err(_) => Outcome::Failed(ToolFailure::with_code(
                         Code::ToolPanicked,
                         "the tool crashed; its author can find out why in the server's log",
@@ -309,7 +355,7 @@ impl Job {
                 self.fail(&mut run, RunStatus::Error, failure.code, &failure.message, None)
             }
             Outcome::TimedOut => {
-                let message = format!("Tool timed out after {}ms", self.tool.def.timeout().as_millis());
+                let message = timed_out(self.limit);
                 self.fail(&mut run, RunStatus::TimedOut, Code::Timeout, &message, Some(self.effect()))
             }
             Outcome::Interrupted => {
@@ -317,6 +363,7 @@ impl Job {
                 self.fail(&mut run, RunStatus::Error, Code::Interrupted, message, Some(self.effect()))
             }
             Outcome::EndedElsewhere => return Box::pin(self.as_stored()).await,
+            Outcome::Waits(_) => unreachable!("a run that waits does not finish"),
         };
         let finished = Finished {
             summary: run.summary.clone(),
@@ -331,6 +378,71 @@ impl Job {
         };
         let entry = self.entry(self.change(Some(run.status), Some(finished)), vec![event]);
         run.finished = Some(entry.at);
+        self.write_end(entry, run).await
+    }
+
+    /// Stops to wait. From here on nobody is at work on the run, and anybody can go on with it.
+    async fn park(&mut self, wait: Wait, deadline: Instant) -> Result<Run, Rejected> {
+        let (status, wait) = match wait {
+            Wait::Answer { by, within } => {
+                let resumption = Resumption {
+                    timeout_ms: Some(u64::try_from(self.limit.as_millis()).unwrap_or(u64::MAX)),
+                    ..Resumption::new(&self.caller, self.mode, self.session)
+                };
+                let left = deadline.saturating_duration_since(Instant::now());
+                let new = NewWait {
+                    id: PendingCallId::new(),
+                    waits_for: by,
+                    state: WaitState::Waiting,
+                    context: resumption.to_text(),
+                    child: None,
+                    deadline: (!self.tool.def.is_async).then(|| Timestamp::now().plus(left)),
+                    expires: Timestamp::now().plus(within),
+                };
+                (RunStatus::Pending, new)
+            }
+            Wait::Run { id, needs_approval } => {
+                let row = going_on(&self.caller, &self.tool, self.mode, self.session, WaitState::Waiting);
+                let status = if needs_approval { RunStatus::NeedsApproval } else { RunStatus::Pending };
+                (status, NewWait { child: Some(id), ..row })
+            }
+        };
+        let due = wait.deadline;
+        let run = self.stop_to_wait(status, wait).await?;
+        match due {
+            Some(due) if run.status.waits() => self.engine.look_at(due),
+            // What it waits for may have ended in between.
+            _ => self.engine.look_soon(),
+        }
+        Ok(run)
+    }
+
+    /// This server is about to stop; another goes on.
+    async fn leave_to_others(&mut self) -> Result<Run, Rejected> {
+        let wait = going_on(&self.caller, &self.tool, self.mode, self.session, WaitState::Ready);
+        self.stop_to_wait(RunStatus::Pending, wait).await
+    }
+
+    async fn stop_to_wait(&mut self, status: RunStatus, wait: NewWait) -> Result<Run, Rejected> {
+        let change = Change {
+            expect: Expect::Lease(self.lease_epoch),
+            to: Some(status),
+            finished: None,
+            claimed_by: None,
+            epoch: None,
+            decision: None,
+            wait: Some(WaitChange::Park(wait)),
+        };
+        let entry = self.entry(Step::Change(Box::new(change)), Vec::new());
+        let run = self.engine.fresh_run(
+            &self.caller,
+            &self.tool,
+            self.run,
+            self.session,
+            self.mode,
+            self.started,
+            status,
+        );
         self.write_end(entry, run).await
     }
 
@@ -350,7 +462,9 @@ impl Job {
         }
         match ending.wait().await {
             Ok(Appended { .. }) => {
-                count(&run);
+                if !run.status.is_open() {
+                    count(&run);
+                }
                 Ok(run)
             }
             Err(Rejected::Status { .. }) => Box::pin(self.as_stored()).await,
@@ -438,6 +552,7 @@ impl Job {
             claimed_by: None,
             epoch: None,
             decision: None,
+            wait: (self.tool.goes_on() && to.is_some()).then_some(WaitChange::Over),
         }))
     }
 
@@ -446,12 +561,17 @@ impl Job {
     }
 }
 
+/// What a run that took too long says.
+pub(crate) fn timed_out(limit: Duration) -> String {
+    format!("Tool timed out after {}ms", limit.as_millis())
+}
+
 /// A text as both databases take it: PostgreSQL has no NUL in text.
 pub(crate) fn storable(text: &str) -> String {
     if text.contains('\0') { text.replace('\0', "\u{fffd}") } else { text.to_owned() }
 }
 
-fn count(run: &Run) {
+pub(crate) fn count(run: &Run) {
     metrics::counter!("toolwright_runs_total", "status" => run.status.as_str(), "source" => run.source.as_str())
         .increment(1);
     #[expect(clippy::cast_precision_loss, reason = "a duration in seconds needs no more digits")]

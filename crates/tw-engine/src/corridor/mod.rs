@@ -16,10 +16,11 @@ pub(crate) mod validate;
 use std::time::Duration;
 
 use serde_json::value::RawValue;
+use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
-use tw_model::{ApprovalId, Caller, Mode, RunId, RunStatus, SessionId, Timestamp};
+use tw_model::{ApprovalId, Caller, Mode, RunId, RunStatus, SessionId, Timestamp, WaitsFor};
 use tw_store::{
-    KeyScope, Run,
+    KeyScope, PendingCall, Run,
     log::{Claim, Rejected},
 };
 
@@ -46,6 +47,8 @@ pub struct CallRequest {
     pub idempotency: Option<IdempotencyKey>,
     /// Fires when the caller no longer wants the run; without it a run goes on whoever hangs up.
     pub unwanted: Option<CancellationToken>,
+    /// When whoever waits for it is out of time, where that is sooner than the tool's own time.
+    pub deadline: Option<Instant>,
 }
 
 /// A key that makes a request the same request when it is sent again.
@@ -63,6 +66,8 @@ pub struct Answer {
     pub run: Run,
     /// What has to be decided first.
     pub approval: Option<ApprovalId>,
+    /// How it waits, or waited.
+    pub pending: Option<PendingCall>,
 }
 
 /// How often a call walks the corridor again because its tenant changed under it. Each walk is a few
@@ -70,6 +75,8 @@ pub struct Answer {
 const WALKS_MAX: usize = 64;
 /// How long an idempotency key is kept.
 pub(crate) const KEY_KEPT: Duration = Duration::from_secs(24 * 60 * 60);
+/// How long a run finds the calls that it has made.
+const STEP_KEPT: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 /// The longest a caller may wait for an answer.
 const WAIT_MAX: Duration = Duration::from_secs(120);
 
@@ -154,12 +161,32 @@ impl Engine {
         let recorded = match gate::gate(valid) {
             gate::Gate::Clear(cleared) => {
                 let wait = request.wait.unwrap_or(cleared.tool().def.timeout()).min(WAIT_MAX);
+                let since = Instant::now();
                 let slot = self.inner.slots.take(caller, cleared.tool(), wait).await?;
+                let answers_at_once = cleared.tool().def.is_async;
                 // Made once the call has its place: an id begins with the time by which runs are found.
                 let run = RunId::new();
                 let (caller, mode, unwanted) = (caller.clone(), request.mode, request.unwanted.clone());
-                let start = execute::Start { run, session, caller, mode, claim, unwanted };
-                self.begin(start, cleared, slot, wait).await
+                let start = execute::Start {
+                    run,
+                    session,
+                    caller,
+                    mode,
+                    claim,
+                    unwanted,
+                    deadline: request.deadline,
+                };
+                match self.begin(start, cleared, slot, wait).await {
+                    Ok(answer) if answer.run.status.waits() => {
+                        let patience = match (request.wait, answer.run.status) {
+                            (None, RunStatus::NeedsApproval) => Duration::ZERO,
+                            (None, _) if answers_at_once => Duration::ZERO,
+                            _ => wait.saturating_sub(since.elapsed()),
+                        };
+                        return Box::pin(self.answer_parked(answer.run, patience)).await;
+                    }
+                    recorded => recorded,
+                }
             }
             // Nobody asks before an author tries something; if it ever came to that, there would be nothing to
             // resume.
@@ -182,6 +209,12 @@ impl Engine {
             Err(Rejected::Closed) => Err(Error::ShuttingDown),
             Err(source) => Err(Error::Record { source }),
         }
+    }
+
+    /// Waits with the caller of a run that waits itself.
+    async fn answer_parked(&self, run: Run, patience: Duration) -> Result<Walk> {
+        let run = if patience.is_zero() { run } else { self.wait_for(run, patience, None).await.run };
+        Ok(Walk::Answered(Box::new(self.answer_of(run).await?)))
     }
 
     /// The session the run belongs to: the caller's own choice, or the run itself.
@@ -226,16 +259,40 @@ impl Engine {
 
     /// A run as its caller is told of it.
     pub(crate) async fn answer_of(&self, run: Run) -> Result<Answer> {
-        let approval = match run.status {
-            RunStatus::NeedsApproval => {
-                let scope = self.inner.store.tenant(run.tenant);
-                let approval =
-                    scope.approval_of_run(run.id).await.map_err(Error::store("reading an approval"))?;
-                approval.map(|approval| approval.id)
+        let scope = self.inner.store.tenant(run.tenant);
+        let pending = match run.status {
+            RunStatus::Pending | RunStatus::NeedsApproval | RunStatus::TimedOut => {
+                scope.pending_call_of(run.id).await.map_err(Error::store("reading a pending call"))?
             }
             _ => None,
         };
-        Ok(Answer { run, approval })
+        let approval = match run.status {
+            RunStatus::NeedsApproval => self.approval_below(run.tenant, pending.as_ref()).await?,
+            _ => None,
+        };
+        Ok(Answer { run, approval, pending })
+    }
+
+    /// What has to be decided before a run goes on: about itself, or about what it waits for.
+    async fn approval_below(
+        &self,
+        tenant: tw_model::TenantId,
+        pending: Option<&PendingCall>,
+    ) -> Result<Option<ApprovalId>> {
+        let scope = self.inner.store.tenant(tenant);
+        let mut waiting = pending.cloned();
+        for _ in 0..=crate::chain::DEPTH_MAX {
+            let Some(call) = waiting else { break };
+            match (call.waits_for, call.child) {
+                (WaitsFor::Approval, _) => return Ok(Some(ApprovalId::from_uuid(call.id.uuid()))),
+                (WaitsFor::Child, Some(child)) => {
+                    let below = scope.pending_call_of(child).await;
+                    waiting = below.map_err(Error::store("reading a pending call"))?;
+                }
+                _ => break,
+            }
+        }
+        Ok(None)
     }
 }
 
@@ -249,7 +306,8 @@ fn claim(key: &IdempotencyKey, instead_of: Option<RunId>) -> Claim {
         route: key.route.clone(),
         key: key.key.clone(),
         body_hash: key.body_hash,
-        expires: Timestamp::now().plus(KEY_KEPT),
+        // A run that goes on after a person has decided must find what it has done before.
+        expires: Timestamp::now().plus(if key.route == crate::chain::ROUTE { STEP_KEPT } else { KEY_KEPT }),
         instead_of,
     }
 }

@@ -45,6 +45,34 @@ pub(crate) struct Resumption {
     pub(crate) pinned: Option<String>,
     pub(crate) session: SessionId,
     pub(crate) chain: Vec<Link>,
+    /// What ran, where it goes on rather than being begun.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) definition_hash: Option<String>,
+    /// How long the run may take, where somebody outside is waited for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) timeout_ms: Option<u64>,
+}
+
+impl Resumption {
+    pub(crate) fn new(caller: &Caller, mode: Mode, session: SessionId) -> Self {
+        Self {
+            principal: caller.principal.clone(),
+            display_name: caller.display_name.to_string(),
+            role: caller.role,
+            source: caller.source,
+            channel: caller.channel,
+            mode,
+            pinned: None,
+            session,
+            chain: caller.chain.to_vec(),
+            definition_hash: None,
+            timeout_ms: None,
+        }
+    }
+
+    pub(crate) fn to_text(&self) -> String {
+        serde_json::to_string(self).expect("a resumption is plain JSON")
+    }
 }
 
 /// The row of a new run, as far as caller and tool say it.
@@ -71,6 +99,7 @@ pub(crate) fn new_run(
         epoch: caller.epoch,
         claim,
         park: None,
+        wait: None,
     }
 }
 
@@ -110,18 +139,9 @@ impl Engine {
         let input_digest = seal::input_digest(&asked.value);
         let root = caller.chain.first().map_or(run, |link| link.run);
         let principal = seal::principal(caller);
-        let resumption = Resumption {
-            principal: caller.principal.clone(),
-            display_name: caller.display_name.to_string(),
-            role: caller.role,
-            source: caller.source,
-            channel: caller.channel,
-            mode,
-            pinned: pinned.map(str::to_owned),
-            session,
-            chain: caller.chain.to_vec(),
-        };
-        let context = serde_json::to_string(&resumption).expect("a resumption is plain JSON");
+        let resumption =
+            Resumption { pinned: pinned.map(str::to_owned), ..Resumption::new(caller, mode, session) };
+        let context = resumption.to_text();
         let facts = seal::Sealed {
             tenant: caller.tenant,
             principal: &principal,
@@ -167,7 +187,7 @@ impl Engine {
         let parked = self.fresh_run(caller, &asked.tool, run, session, mode, at, RunStatus::NeedsApproval);
         match wait {
             Some(wait) => Ok(self.wait_for(parked, wait, Some(id)).await),
-            None => Ok(Answer { run: parked, approval: Some(id) }),
+            None => Ok(Answer { run: parked, approval: Some(id), pending: None }),
         }
     }
 
@@ -234,7 +254,7 @@ impl Engine {
             }
             if !newest.status.is_open() || leaving || until <= tokio::time::Instant::now() {
                 let approval = approval.filter(|_| newest.status == RunStatus::NeedsApproval);
-                return Answer { run: newest, approval };
+                return Answer { run: newest, approval, pending: None };
             }
             let look = until.min(tokio::time::Instant::now() + LOOK_EVERY);
             tokio::select! {

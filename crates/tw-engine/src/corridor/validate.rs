@@ -42,7 +42,7 @@ impl Engine {
         let valid = fitting(authorized, input, caller)?;
         match valid.tool.body {
             Body::ManageTools => self.check_managing(caller, view, &valid.value).await?,
-            Body::Code(_) | Body::Echo => {}
+            Body::Code(_) | Body::Kind(_) => {}
         }
         Ok(valid)
     }

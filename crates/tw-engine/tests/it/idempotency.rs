@@ -23,6 +23,7 @@ fn again(request: &CallRequest) -> CallRequest {
         unwanted: None,
         mode: request.mode,
         idempotency: request.idempotency.clone(),
+        deadline: None,
     }
 }
 

@@ -66,6 +66,7 @@ impl Desk {
             epoch: self.epoch,
             claim: None,
             park: None,
+            wait: None,
         }
     }
 
@@ -99,7 +100,15 @@ impl Desk {
 
 fn change(expect: Expect, to: Option<RunStatus>) -> Step {
     let finished = to.map(|_| Finished::default());
-    Step::Change(Box::new(Change { expect, to, finished, claimed_by: None, epoch: None, decision: None }))
+    Step::Change(Box::new(Change {
+        expect,
+        to,
+        finished,
+        claimed_by: None,
+        epoch: None,
+        decision: None,
+        wait: None,
+    }))
 }
 
 on_both! {
@@ -274,6 +283,7 @@ on_both! {
             claimed_by: None,
             epoch: None,
             decision: None,
+            wait: None,
         }));
         desk.store.log().append(desk.entry(run, run.into(), EventKind::Failed, step)).wait().await.unwrap();
 

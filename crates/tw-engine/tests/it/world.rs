@@ -9,14 +9,17 @@ use std::{
 
 use serde_json::{Value, value::RawValue};
 use sqlx::{AssertSqlSafe, Connection, PgConnection, SqliteConnection, sqlite::SqliteConnectOptions};
+use tw_egress::{Egress, Policy};
 use tw_engine::{
     Answer, Asked, CallRequest, Engine, Error, Freshness, IdempotencyKey, KeyRequest, MasterKey, Operator,
     RateLimits, Result, Setup, UserRequest, Yes,
     rights::{CancelRuns, DecideApprovals, Permit, Right, RunTools, UpdateTools, WriteKeys},
 };
+use tw_kinds::AllKinds;
 use tw_model::{
     ActsAs, ApprovalId, Caller, EventKind, KeyId, Mode, Role, RunId, RunStatus, SessionId, TenantId, UserId,
 };
+use tw_sandbox::{Sandbox, Worker};
 use tw_store::{Approval, Event, Run, Store, Target, TenantScope};
 use tw_test::{Kind, TestDb};
 use uuid::Uuid;
@@ -83,6 +86,9 @@ impl World {
             store: store.clone(),
             master_key: self.master_key.clone(),
             limits: RateLimits::default(),
+            egress: Egress::new(Policy::default()),
+            sandbox: Sandbox::new(Worker::this_program()),
+            kinds: Arc::new(AllKinds::default()),
         };
         let server =
             Server { engine: Engine::start(setup).unwrap(), store, people: Arc::clone(&self.people) };
@@ -171,6 +177,7 @@ pub(crate) fn request(tool: &str, input: &Value) -> CallRequest {
         unwanted: None,
         mode: Mode::Production,
         idempotency: None,
+        deadline: None,
     }
 }
 

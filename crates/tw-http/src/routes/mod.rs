@@ -3,6 +3,7 @@
 mod approvals;
 mod audit;
 mod authoring;
+mod calls;
 mod credentials;
 mod error_pages;
 mod explain;
@@ -70,6 +71,7 @@ pub(crate) fn routes() -> OpenApiRouter<App> {
         .routes(routes!(login::sign_out))
         .routes(routes!(login::switch_tenant))
         .routes(routes!(login::change_password))
+        .routes(routes!(tools::builtins))
         .routes(routes!(tools::list, authoring::create))
         .routes(routes!(tools::read, authoring::change, authoring::save, authoring::remove))
         .routes(routes!(authoring::publish))
@@ -86,6 +88,10 @@ pub(crate) fn routes() -> OpenApiRouter<App> {
         .routes(routes!(runs::list))
         .routes(routes!(runs::read))
         .routes(routes!(runs::cancel))
+        .routes(routes!(calls::submit))
+        .routes(routes!(calls::list))
+        .routes(routes!(calls::read))
+        .routes(routes!(calls::stream))
         .routes(routes!(sessions::create))
         .routes(routes!(sessions::read))
         .routes(routes!(sessions::events))
@@ -122,6 +128,14 @@ pub(crate) struct List<T> {
     next_cursor: Option<String>,
     /// How many there are in all; `null` when that is more than is counted.
     total: Option<i64>,
+}
+
+impl<T> List<T> {
+    /// A list that is all there is.
+    fn of(items: Vec<T>) -> Self {
+        let total = i64::try_from(items.len()).ok();
+        Self { items, next_cursor: None, total }
+    }
 }
 
 impl<T> From<Page<T>> for List<T> {

@@ -8,10 +8,10 @@ use axum::{
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use tw_engine::{
-    Answer, Run, RunFilter,
+    Answer, PendingCall, Run, RunFilter,
     rights::{CancelRuns, ReadRuns},
 };
-use tw_model::{RunId, RunStatus, SessionId, Source, Timestamp};
+use tw_model::{RunId, RunStatus, SessionId, Source, Timestamp, WaitsFor};
 use uuid::Uuid;
 
 use super::List;
@@ -48,6 +48,22 @@ pub(crate) struct RunAnswer {
     /// Where a person decides, while one has to.
     #[serde(skip_serializing_if = "Option::is_none")]
     approval_id: Option<Uuid>,
+    /// What a worker or a person answers, while one has to, or after the call has timed out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pending_tool_call_id: Option<Uuid>,
+}
+
+/// How a run waits for a worker or a person, or waited.
+#[derive(Debug, Serialize, utoipa::ToSchema)]
+pub(crate) struct PendingToolCall {
+    id: Uuid,
+    /// `worker` or `person`.
+    waits_for: &'static str,
+    /// `waiting` while its caller waits, `pending` when nobody does any more, `resolved`, `expired` or `cancelled`.
+    status: &'static str,
+    #[schema(value_type = String, format = DateTime)]
+    expires_at: Timestamp,
+    answered_by: Option<String>,
 }
 
 /// A run, as recorded.
@@ -68,10 +84,25 @@ pub(crate) struct RunRecord {
     started_at: Timestamp,
     #[schema(value_type = Option<String>, format = DateTime)]
     finished_at: Option<Timestamp>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pending_tool_call: Option<PendingToolCall>,
+    /// What a worker or a person answered after the run had timed out: `{ result }` or `{ error }`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<Object>)]
+    late_result: Option<Box<RawValue>>,
+}
+
+/// The pending call of a run, where somebody outside answers it.
+fn to_answer(answer: &Answer) -> Option<&PendingCall> {
+    let outside = |call: &&PendingCall| matches!(call.waits_for, WaitsFor::Worker | WaitsFor::Person);
+    answer.pending.as_ref().filter(outside)
 }
 
 impl From<Answer> for RunAnswer {
-    fn from(Answer { run, approval }: Answer) -> Self {
+    fn from(answer: Answer) -> Self {
+        let unanswered = matches!(answer.run.status, RunStatus::Pending | RunStatus::TimedOut);
+        let pending = to_answer(&answer).filter(|_| unanswered).map(|call| call.id.uuid());
+        let Answer { run, approval, .. } = answer;
         Self {
             run_id: run.id.uuid(),
             tool: run.tool,
@@ -87,14 +118,28 @@ impl From<Answer> for RunAnswer {
             session_id: run.session.uuid(),
             effect: run.effect,
             approval_id: approval.map(tw_model::ApprovalId::uuid),
+            pending_tool_call_id: pending,
         }
     }
 }
 
 impl From<Answer> for RunRecord {
-    fn from(Answer { mut run, approval }: Answer) -> Self {
+    fn from(mut answer: Answer) -> Self {
         let nobody = || RawValue::from_string("null".to_owned()).expect("null is JSON");
+        let call = to_answer(&answer);
+        let late = call.filter(|_| answer.run.status == RunStatus::TimedOut);
+        let late_result = late.and_then(|call| call.result.clone());
+        let pending_tool_call = call.map(|call| PendingToolCall {
+            id: call.id.uuid(),
+            waits_for: call.waits_for.as_str(),
+            status: super::calls::status_of(call, answer.run.status),
+            expires_at: call.expires,
+            answered_by: call.answered_by.clone(),
+        });
+        let run = &mut answer.run;
         Self {
+            pending_tool_call,
+            late_result,
             parent_run_id: run.parent.map(RunId::uuid),
             input: run.input.take(),
             source: run.source.as_str(),
@@ -103,7 +148,7 @@ impl From<Answer> for RunRecord {
             actor: RawValue::from_string(std::mem::take(&mut run.actor)).unwrap_or_else(|_| nobody()),
             started_at: run.started,
             finished_at: run.finished,
-            answer: Answer { run, approval }.into(),
+            answer: answer.into(),
         }
     }
 }
@@ -144,7 +189,7 @@ pub(crate) async fn list(
         until: params.moment("until")?,
     };
     let page = app.engine.runs(&permit, filter, &params.page()?).await?;
-    Ok(axum::Json(page.map(|run: Run| RunRecord::from(Answer { run, approval: None })).into()))
+    Ok(axum::Json(page.map(|run: Run| RunRecord::from(Answer { run, approval: None, pending: None })).into()))
 }
 
 /// One run.

@@ -112,7 +112,7 @@ impl From<&Listed> for ToolItem {
             kind: def.layer.as_str(),
             origin: def.origin.as_str(),
             scope: if is_own { "tenant" } else { "global" },
-            tool_type: def.implementation.tool_type(),
+            tool_type: def.tool_type(),
             implementation_type: def.implementation.type_name(),
             execution_type: def.implementation.execution_type(),
             status: def.status.as_str(),
@@ -164,6 +164,43 @@ pub(crate) fn whole(status: StatusCode, listed: &Listed) -> Answered {
 
 fn etag(listed: &Listed) -> String {
     format!("\"{}\"", listed.mark)
+}
+
+/// What a tool of the kind `internal` can be made of, by its `builtin_key`.
+#[derive(Debug, Serialize, utoipa::ToSchema)]
+pub(crate) struct BuiltinTemplate {
+    builtin_key: String,
+    name: String,
+    description: String,
+    category: String,
+    icon: String,
+    version: String,
+    permission_level: Option<&'static str>,
+    #[schema(value_type = Object)]
+    input_schema: Value,
+    #[schema(value_type = Option<Object>)]
+    output_schema: Option<Value>,
+}
+
+/// The built-ins that tools can be made of, by key.
+#[utoipa::path(get, path = "/api/tools/builtins/templates", operation_id = "list_builtin_templates", tag = "tools",
+    responses((status = 200, body = List<BuiltinTemplate>)))]
+pub(crate) async fn builtins(
+    State(app): State<App>,
+    Allowed(permit): Allowed<ReadTools>,
+) -> Result<axum::Json<List<BuiltinTemplate>>> {
+    let templates = app.engine.builtins(&permit).into_iter().map(|def| BuiltinTemplate {
+        builtin_key: def.slug.to_string(),
+        name: def.name.clone(),
+        description: def.description.clone(),
+        category: def.category.clone(),
+        icon: def.icon.clone(),
+        version: def.version.to_string(),
+        permission_level: def.level.map(tw_model::Level::as_str),
+        input_schema: (*def.input_schema).clone(),
+        output_schema: def.output_schema.as_deref().cloned(),
+    });
+    Ok(axum::Json(List::of(templates.collect())))
 }
 
 /// The tools of the tenant's catalogue that the caller may see, by slug.
@@ -255,6 +292,7 @@ pub(crate) async fn run(
         mode: body.mode.unwrap_or_default(),
         unsaved: None,
         unwanted: None,
+        deadline: None,
     };
     let answer = app.engine.call(&permit, request).await?;
     Ok(super::runs::answered(answer).into_response())
@@ -305,6 +343,7 @@ pub(crate) async fn test(
         mode: Mode::Debug,
         unsaved: body.definition.filter(|changes| !changes.is_empty()).map(Value::Object),
         unwanted: None,
+        deadline: None,
     };
     let answer = app.engine.call(&permit, request).await?;
     Ok(super::runs::answered(answer).into_response())

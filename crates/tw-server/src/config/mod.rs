@@ -11,6 +11,7 @@ use etcetera::BaseStrategy;
 use figment::value::Value;
 use serde::Deserialize;
 use tracing_subscriber::EnvFilter;
+use tw_egress::{Policy, Reach};
 use tw_engine::RateLimits;
 use tw_store::{Durability, Target};
 
@@ -106,7 +107,7 @@ impl Default for Database {
     }
 }
 
-/// Where tools may connect to. Read by the execution kinds that call out.
+/// Where tools may connect to.
 #[derive(Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct Egress {
@@ -114,6 +115,16 @@ pub(crate) struct Egress {
     /// Addresses and ranges that are open beside what the policy opens.
     #[serde(deserialize_with = "load::words")]
     pub(crate) allow: Vec<String>,
+}
+
+impl Egress {
+    pub(crate) fn policy(&self) -> Result<Policy> {
+        let reach = match self.policy {
+            EgressPolicy::Public => Reach::Public,
+            EgressPolicy::Any => Reach::Any,
+        };
+        Policy::new(reach, &self.allow).context("`[egress]` cannot be used")
+    }
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
@@ -169,6 +180,7 @@ impl Config {
         if self.body_limit_bytes == 0 || self.database.connections == 0 {
             bail!("`body_limit_bytes` and `database.connections` must be at least 1");
         }
+        self.egress.policy()?;
         EnvFilter::try_new(&self.log.level)
             .context("`log.level` must be error, warn, info, debug or trace, or such a word by module")?;
         Ok(self)

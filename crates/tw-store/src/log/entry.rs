@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use tw_model::{
-    ApprovalId, Channel, Effect, EventId, EventKind, Level, Mode, ReplicaId, RunId, RunStatus, SessionId,
-    Source, TenantId, Timestamp, ToolId,
+    ApprovalId, Channel, Effect, EventId, EventKind, Level, Mode, PendingCallId, ReplicaId, RunId, RunStatus,
+    SessionId, Source, TenantId, Timestamp, ToolId, WaitsFor,
 };
 
 use crate::error::Error;
@@ -21,7 +21,7 @@ pub struct Entry {
     pub actor: Arc<str>,
     pub at: Timestamp,
     pub step: Step,
-    /// At least one.
+    /// At least one, except where a run only stops to wait, or goes on.
     pub events: Vec<NewEvent>,
 }
 
@@ -59,6 +59,8 @@ pub struct NewRun {
     pub claim: Option<Claim>,
     /// The run waits for somebody instead of running.
     pub park: Option<Park>,
+    /// The run can be taken up again where it stopped, and this row is how that is known.
+    pub wait: Option<NewWait>,
 }
 
 /// An idempotency key taken together with the run it names.
@@ -78,6 +80,40 @@ pub struct Park {
     /// Whatever resuming needs, as JSON.
     pub context: String,
     pub approval: NewApproval,
+}
+
+/// The row of a run that waits for anything but an approval.
+#[derive(Clone, Debug)]
+pub struct NewWait {
+    /// Of a row that is new; a run that waits again keeps the one it has.
+    pub id: PendingCallId,
+    pub waits_for: WaitsFor,
+    pub state: WaitState,
+    pub context: String,
+    pub child: Option<RunId>,
+    /// When the run itself is out of time.
+    pub deadline: Option<Timestamp>,
+    pub expires: Timestamp,
+}
+
+/// How a run that waits stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WaitState {
+    Waiting,
+    /// Nothing is waited for any more; somebody has to take it up.
+    Ready,
+    /// Somebody has.
+    Claimed,
+}
+
+impl WaitState {
+    pub(crate) const fn as_str(self) -> &'static str {
+        match self {
+            Self::Waiting => "waiting",
+            Self::Ready => "ready",
+            Self::Claimed => "claimed",
+        }
+    }
 }
 
 #[derive(Clone, Debug)]
@@ -105,12 +141,26 @@ pub struct Change {
     /// As [`NewRun::epoch`], where an effect is about to happen.
     pub epoch: Option<i64>,
     pub decision: Option<ApprovalDecision>,
+    pub wait: Option<WaitChange>,
+}
+
+/// What becomes of the row of a run that waits, where its status does not say so.
+#[derive(Clone, Debug)]
+pub enum WaitChange {
+    /// The run stops to wait.
+    Park(NewWait),
+    /// What was waited for has come.
+    Answered { result: String, by: String },
+    /// Nobody came in time.
+    Expired,
+    /// The run has ended without having waited in the end.
+    Over,
 }
 
 impl Change {
     /// Whether it leaves the run's row as it is, but for the number of its last event.
     pub(crate) fn only_numbers(&self) -> bool {
-        self.to.is_none() && self.finished.is_none() && self.claimed_by.is_none()
+        self.to.is_none() && self.finished.is_none() && self.claimed_by.is_none() && self.wait.is_none()
     }
 }
 

@@ -6,7 +6,7 @@ use tokio::sync::{mpsc, oneshot};
 
 use super::{
     Job,
-    entry::{Appended, Entry, Expect, Rejected, Step},
+    entry::{Appended, Entry, Expect, Rejected, Step, WaitChange, WaitState},
     postgres, sqlite,
 };
 use crate::{
@@ -186,6 +186,11 @@ fn answer_all(wake: &Wake, group: &Group, answers: Vec<Answer>, written: Vec<Res
             if let Step::Change(change) = &entry.step {
                 if change.decision.as_ref().is_some_and(|decision| decision.status == "approved") {
                     wake.pending_ready();
+                }
+                match &change.wait {
+                    Some(WaitChange::Park(wait)) if wait.state == WaitState::Ready => wake.pending_ready(),
+                    Some(WaitChange::Park(_)) => wake.call_waits(entry.tenant),
+                    _ => {}
                 }
                 let ends = change.to.is_some_and(|to| !to.is_open());
                 if ends && !matches!(change.expect, Expect::Lease(_)) {

@@ -21,8 +21,8 @@ use std::sync::Arc;
 use tokio::sync::{Mutex, mpsc, oneshot};
 
 pub use entry::{
-    Appended, ApprovalDecision, Change, Claim, Entry, Expect, Finished, NewApproval, NewEvent, NewRun, Park,
-    Rejected, Step,
+    Appended, ApprovalDecision, Change, Claim, Entry, Expect, Finished, NewApproval, NewEvent, NewRun,
+    NewWait, Park, Rejected, Step, WaitChange, WaitState,
 };
 
 use self::lane::Carrier;

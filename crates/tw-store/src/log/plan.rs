@@ -189,7 +189,7 @@ fn change_run<'a>(
     let answer = Appended { seq, lease_epoch: state.lease_epoch };
     // A lease above the first means that the run once waited, so there is a row that says so.
     let ends_wait = (waited || 1 < state.lease_epoch) && change.to.is_some_and(|to| !to.is_open());
-    if change.decision.is_some() || change.claimed_by.is_some() || ends_wait {
+    if change.decision.is_some() || change.claimed_by.is_some() || change.wait.is_some() || ends_wait {
         plan.waits.push((entry, change));
     }
     match index {
@@ -206,15 +206,20 @@ fn apply(entry: &Entry, change: &Change, state: &mut RunState, seq: i64) {
     if let Some(replica) = change.claimed_by {
         state.replica = Some(replica);
         state.lease_epoch += 1;
-        state.input_seq = seq;
-        // The time a person took to decide is not time the tool took to run.
-        state.started_us = entry.at.micros();
+        // A run that goes on where it stopped began before.
+        if !entry.events.is_empty() {
+            state.input_seq = seq;
+            // The time a person took to decide is not time the tool took to run.
+            state.started_us = entry.at.micros();
+        }
     }
     if let Some(status) = change.to {
         state.status = status;
         if !status.is_open() {
             state.finished_us = Some(entry.at.micros());
             state.output_seq = Some(seq);
+        }
+        if status != RunStatus::Running {
             state.replica = None;
         }
     }
@@ -282,6 +287,7 @@ mod tests {
             epoch,
             claim: None,
             park: None,
+            wait: None,
         };
         entry(run, session, EventKind::Started, Step::Open(Box::new(new)))
     }
@@ -294,6 +300,7 @@ mod tests {
             claimed_by: None,
             epoch: None,
             decision: None,
+            wait: None,
         };
         entry(run, session, EventKind::Completed, Step::Change(Box::new(change)))
     }
@@ -352,6 +359,7 @@ mod tests {
                 claimed_by: None,
                 epoch: None,
                 decision: None,
+                wait: None,
             };
             entry(run, run.into(), EventKind::OutputAppended, Step::Change(Box::new(change)))
         };

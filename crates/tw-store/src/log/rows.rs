@@ -6,7 +6,7 @@ use tw_model::{ReplicaId, RunId, RunStatus, SessionId};
 use uuid::Uuid;
 
 use super::{
-    entry::{ApprovalDecision, Change, Claim, Entry, Expect, NewRun, Park, Step},
+    entry::{ApprovalDecision, Change, Claim, Entry, Expect, NewRun, NewWait, Park, Step, WaitChange},
     plan::{Found, Plan, RunState, check_start},
 };
 use crate::{
@@ -28,7 +28,7 @@ pub(super) enum Value<'a> {
     Id(Option<Uuid>),
     Text(Option<&'a str>),
     Bytes(Option<&'a [u8]>),
-    Number(i64),
+    Number(Option<i64>),
 }
 
 impl From<Uuid> for Value<'_> {
@@ -51,7 +51,7 @@ impl<'a> From<&'a [u8]> for Value<'a> {
 
 impl From<i64> for Value<'_> {
     fn from(number: i64) -> Self {
-        Self::Number(number)
+        Self::Number(Some(number))
     }
 }
 
@@ -152,8 +152,15 @@ pub(super) fn waits<'a>(plan: &Plan<'a>) -> Vec<Statement<'a>> {
         if let Some(park) = &run.park {
             statements.extend(park_run(entry, run, park));
         }
+        if let Some(wait) = &run.wait {
+            statements.push(wait_for(entry, wait));
+        }
     }
     for (entry, change) in &plan.waits {
+        if let Some(WaitChange::Park(wait)) = &change.wait {
+            statements.push(wait_for(entry, wait));
+            continue;
+        }
         match &change.decision {
             Some(decision) => statements.push(decide(entry, decision)),
             // Where nobody decided, an end leaves nothing to decide either.
@@ -168,8 +175,15 @@ pub(super) fn waits<'a>(plan: &Plan<'a>) -> Vec<Statement<'a>> {
 }
 
 const PARK: &str = "INSERT INTO pending_calls
-    (id, tenant_id, run_id, waits_for, state, context, expires_us, created_us, updated_us)
-    VALUES ($1, $2, $3, 'approval', 'waiting', $4, $5, $6, $6)";
+    (id, tenant_id, run_id, waits_for, state, context, expires_us, created_us, updated_us, tool)
+    VALUES ($1, $2, $3, 'approval', 'waiting', $4, $5, $6, $6, $7)";
+const WAIT: &str = "INSERT INTO pending_calls
+    (id, tenant_id, run_id, waits_for, state, context, child_run_id, deadline_us, expires_us, created_us, updated_us,
+     tool)
+    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $10, $11)
+    ON CONFLICT (run_id) DO UPDATE SET waits_for = excluded.waits_for, state = excluded.state,
+        context = excluded.context, child_run_id = excluded.child_run_id, deadline_us = excluded.deadline_us,
+        expires_us = excluded.expires_us, updated_us = excluded.updated_us, lease_owner = NULL";
 const ASK: &str = "INSERT INTO approvals (id, tenant_id, run_id, tool_id, tool, version, input,
     input_digest, definition_hash, seal, level, reason, requested_by, owner_id, requested_us, expires_us, status)
     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, 'pending')";
@@ -183,6 +197,7 @@ fn park_run<'a>(entry: &'a Entry, run: &'a NewRun, park: &'a Park) -> [Statement
         park.context.as_str().into(),
         approval.expires.micros().into(),
         entry.at.micros().into(),
+        (&*entry.tool).into(),
     ];
     let asked = vec![
         approval.id.uuid().into(),
@@ -206,6 +221,23 @@ fn park_run<'a>(entry: &'a Entry, run: &'a NewRun, park: &'a Park) -> [Statement
         Statement { sql: PARK, values: pending, doing: "parking a call" },
         Statement { sql: ASK, values: asked, doing: "asking for an approval" },
     ]
+}
+
+fn wait_for<'a>(entry: &'a Entry, wait: &'a NewWait) -> Statement<'a> {
+    let values = vec![
+        wait.id.uuid().into(),
+        entry.tenant.uuid().into(),
+        entry.run.uuid().into(),
+        wait.waits_for.as_str().into(),
+        wait.state.as_str().into(),
+        wait.context.as_str().into(),
+        Value::Id(wait.child.map(RunId::uuid)),
+        Value::Number(wait.deadline.map(tw_model::Timestamp::micros)),
+        wait.expires.micros().into(),
+        entry.at.micros().into(),
+        (&*entry.tool).into(),
+    ];
+    Statement { sql: WAIT, values, doing: "waiting" }
 }
 
 const DECIDE: &str =
@@ -233,8 +265,13 @@ fn decide<'a>(entry: &'a Entry, decision: &'a ApprovalDecision) -> Statement<'a>
     Statement { sql: DECIDE, values, doing: "deciding an approval" }
 }
 
-const MOVE: &str = "UPDATE pending_calls SET state = $1, lease_owner = $2, updated_us = $3
-    WHERE tenant_id = $4 AND run_id = $5 AND state IN ('waiting', 'ready', 'claimed')";
+// A call outside that took too long ends the run, and may still be answered.
+const MOVE: &str = "UPDATE pending_calls SET
+    state = CASE WHEN $1 = 'late' AND state = 'waiting' AND waits_for IN ('worker', 'person') THEN state
+        WHEN $1 = 'late' THEN 'resolved' ELSE $1 END,
+    lease_owner = $2, updated_us = $3, deadline_us = NULL, result = coalesce($4, result),
+    answered_by = coalesce($5, answered_by)
+    WHERE tenant_id = $6 AND run_id = $7 AND state IN ('waiting', 'ready', 'claimed')";
 
 fn move_pending<'a>(entry: &'a Entry, change: &'a Change) -> Statement<'a> {
     let state = match (&change.decision, change.claimed_by) {
@@ -244,12 +281,23 @@ fn move_pending<'a>(entry: &'a Entry, change: &'a Change) -> Statement<'a> {
             _ => "cancelled",
         },
         (None, Some(_)) => "claimed",
-        (None, None) => "resolved",
+        (None, None) => match (&change.wait, change.to) {
+            (Some(WaitChange::Expired), _) => "expired",
+            (_, Some(RunStatus::TimedOut)) => "late",
+            (_, Some(RunStatus::Cancelled)) => "cancelled",
+            _ => "resolved",
+        },
+    };
+    let (result, by) = match &change.wait {
+        Some(WaitChange::Answered { result, by }) => (Some(result.as_str()), Some(by.as_str())),
+        _ => (None, None),
     };
     let values = vec![
         state.into(),
         Value::Id(change.claimed_by.map(ReplicaId::uuid)),
         entry.at.micros().into(),
+        Value::Text(result),
+        Value::Text(by),
         entry.tenant.uuid().into(),
         entry.run.uuid().into(),
     ];
@@ -262,7 +310,7 @@ mod tests {
 
     #[test]
     fn parameters_are_numbered_in_the_order_in_which_they_are_first_named() {
-        for sql in [CLAIM, PARK, ASK, DECIDE, MOVE] {
+        for sql in [CLAIM, PARK, WAIT, ASK, DECIDE, MOVE] {
             let mut seen = 0;
             for after in sql.split('$').skip(1) {
                 let digits = after.split(|c: char| !c.is_ascii_digit()).next().unwrap();

@@ -202,8 +202,10 @@ impl ToSql for Value<'_> {
             Self::Id(Some(id)) => ToSqlOutput::Borrowed(ValueRef::Blob(id.as_bytes())),
             Self::Text(Some(text)) => ToSqlOutput::Borrowed(ValueRef::Text(text.as_bytes())),
             Self::Bytes(Some(bytes)) => ToSqlOutput::Borrowed(ValueRef::Blob(bytes)),
-            Self::Number(number) => ToSqlOutput::Owned(Stored::Integer(*number)),
-            Self::Id(None) | Self::Text(None) | Self::Bytes(None) => ToSqlOutput::Owned(Stored::Null),
+            Self::Number(Some(number)) => ToSqlOutput::Owned(Stored::Integer(*number)),
+            Self::Id(None) | Self::Text(None) | Self::Bytes(None) | Self::Number(None) => {
+                ToSqlOutput::Owned(Stored::Null)
+            }
         })
     }
 }

@@ -39,6 +39,7 @@ async fn start(store: &Store, tenant: &TenantScope, run: RunId) -> Entry {
         epoch: tenant.epoch().await.unwrap(),
         claim: None,
         park: None,
+        wait: None,
     };
     entry(tenant, run, EventKind::Started, Step::Open(Box::new(new)))
 }
@@ -51,6 +52,7 @@ fn end(tenant: &TenantScope, run: RunId) -> Entry {
         claimed_by: None,
         epoch: None,
         decision: None,
+        wait: None,
     };
     entry(tenant, run, EventKind::Completed, Step::Change(Box::new(change)))
 }

@@ -3,10 +3,12 @@
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 use tw_model::{
-    Definition, Execution, Layer, Level, OutputSection, Permission, Policy, REDACTED, Slug, Switches,
-    ToolStatus, left_redacted, unredacted,
+    Definition, Execution, Implementation, Layer, Level, OutputSection, Permission, Policy, REDACTED, Slug,
+    Switches, ToolStatus, left_redacted, unredacted,
 };
 use tw_schema::{Fault, Schema, SchemaFault, canonical, check_form_spec, check_sections, check_view_spec};
+
+use crate::kinds::{Kinds, Written};
 
 /// Derived or written elsewhere. Whoever saves what they read sends them back.
 const READ_ONLY: &[&str] = &[
@@ -44,8 +46,6 @@ const KINDS: &[&str] = &[
     "composition",
     "code",
 ];
-/// Those that this version runs.
-const KINDS_HERE: &[&str] = &["internal"];
 
 const NAME_MAX: usize = 200;
 const DESCRIPTION_MAX: usize = 20_000;
@@ -251,8 +251,9 @@ impl Sent {
         if let Some(execution) = self.take::<Execution>("execution") {
             definition.execution = execution.unwrap_or_default();
         }
-        if let Some(kind) = self.take::<String>("implementation_type") {
-            definition.implementation_type = kind.unwrap_or_default();
+        let kind = self.take::<String>("implementation_type");
+        if let Some(kind) = &kind {
+            definition.implementation_type = kind.clone().unwrap_or_default();
         }
         let authored = &mut definition.authored;
         if let Some(implementation) = self.take::<Value>("implementation") {
@@ -271,6 +272,13 @@ impl Sent {
                 }
                 *place = Some(spec).filter(|spec| !spec.is_null());
             }
+        }
+        // What is to be executed says of what kind it is.
+        let of_spec = authored.execution_spec.as_ref().and_then(|spec| spec["kind"].as_str());
+        if let (None | Some(None), Some(of_spec)) = (kind, of_spec)
+            && matches!(definition.implementation_type.as_str(), "" | "custom")
+        {
+            of_spec.clone_into(&mut definition.implementation_type);
         }
         let mut aliases = std::mem::take(&mut authored.aliases);
         self.words("aliases", &mut aliases);
@@ -315,7 +323,7 @@ impl Sent {
 }
 
 /// Everything that is wrong with a definition.
-pub(super) fn check(slug: &Slug, definition: &Definition) -> Vec<Fault> {
+pub(super) fn check(slug: &Slug, definition: &Definition, kinds: &dyn Kinds) -> Vec<Fault> {
     let mut faults = Vec::new();
     let mut say = |path: &str, message: String| faults.push(Fault { path: path.to_owned(), message });
     if definition.name.is_empty() {
@@ -345,7 +353,7 @@ pub(super) fn check(slug: &Slug, definition: &Definition) -> Vec<Fault> {
         }
     }
     check_schemas(definition, &mut faults);
-    check_kind(definition, &mut faults);
+    check_kind(definition, kinds, &mut faults);
     faults
 }
 
@@ -393,24 +401,24 @@ fn told(fault: &SchemaFault) -> (String, String) {
 }
 
 /// What is wrong with what would run, all at once.
-fn check_kind(definition: &Definition, faults: &mut Vec<Fault>) {
+fn check_kind(definition: &Definition, kinds: &dyn Kinds, faults: &mut Vec<Fault>) {
     let mut say = |path: &str, message: String| faults.push(Fault { path: path.to_owned(), message });
-    let kind = definition.implementation_type.as_str();
     let authored = &definition.authored;
+    let kind = definition.implementation_type.as_str();
+    let known = Implementation::parse(kind);
+    let here = || Implementation::AUTHORED.iter().map(|kind| kind.type_name()).collect::<Vec<_>>().join(", ");
     match kind {
-        "" => say(
-            "/implementation_type",
-            format!("is needed; this version makes {} tools", KINDS_HERE.join(", ")),
-        ),
-        kind if KINDS_HERE.contains(&kind) => {}
+        "" => say("/implementation_type", format!("is needed; this version makes {} tools", here())),
+        _ if known.is_some() => {}
         kind if KINDS.contains(&kind) => say(
             "/implementation_type",
-            format!("`{kind}` tools cannot be made yet; this version makes {} tools", KINDS_HERE.join(", ")),
+            format!("`{kind}` tools cannot be made yet; this version makes {} tools", here()),
         ),
         kind => say("/implementation_type", format!("`{kind}` is not one of {}", KINDS.join(", "))),
     }
     if !authored.implementation.is_object() && !authored.implementation.is_null() {
         say("/implementation", "is an object".to_owned());
+        return;
     }
     if let Some(at) = left_redacted(&authored.implementation) {
         say(
@@ -418,13 +426,19 @@ fn check_kind(definition: &Definition, faults: &mut Vec<Fault>) {
             format!("is `{REDACTED}`, and nothing is stored there that could be kept"),
         );
     }
-    if kind == "internal" {
-        if authored.implementation.get("builtin_key").is_some_and(|key| !key.is_null()) {
-            let message = "built-ins cannot be chosen yet; without it the tool gives back its input";
-            say("/implementation/builtin_key", message.to_owned());
-        }
-        if authored.execution_spec.is_some() {
-            say("/execution_spec", "is not for `internal` tools".to_owned());
-        }
+    let Some(kind) = known else { return };
+    if let Err(found) = kinds.read(written(kind, definition, true)) {
+        faults.extend(found);
+    }
+}
+
+/// How a tool runs, for whoever runs its kind.
+pub(super) fn written(kind: Implementation, definition: &Definition, is_new: bool) -> Written<'_> {
+    Written {
+        kind,
+        implementation: &definition.authored.implementation,
+        execution_spec: definition.authored.execution_spec.as_ref(),
+        is_async: definition.is_async,
+        is_new,
     }
 }

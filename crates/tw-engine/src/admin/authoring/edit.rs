@@ -48,7 +48,8 @@ impl Engine {
             let (stored, view) = self.stored(caller, id, asked).await?;
             let mut edit = plan(&stored, &view)?;
             if let Some(definition) = edit.definition.take() {
-                checked(&stored.slug, definition.clone()).await?;
+                checked(&stored.slug, definition.clone(), self.inner.catalogue.kinds()).await?;
+                self.can_call(caller, &view, id, &definition)?;
                 if edit.notes.contains(&Note::Save) {
                     edit.after.definition = self.to_be_kept(caller, id, definition).await?;
                     edit.after.revision += 1;

@@ -15,6 +15,7 @@ use crate::{
     admin::tools::shown_fields,
     catalogue::View,
     error::{Error, Result},
+    kinds::Kinds,
 };
 
 pub(super) const VERSION_FIRST: &str = "1.0.0";
@@ -30,7 +31,7 @@ pub(super) struct New {
     pub(super) publish: bool,
 }
 
-pub(in crate::admin) fn read_new(body: &Value) -> Result<New> {
+pub(in crate::admin) fn read_new(body: &Value, kinds: &dyn Kinds) -> Result<New> {
     let has_category = body.get("category").is_some();
     let body = canonical_manifest(body).map_err(faulty)?;
     let mut members = members(&body)?;
@@ -58,7 +59,7 @@ pub(in crate::admin) fn read_new(body: &Value) -> Result<New> {
     if slug.is_none() && !sent.faults.iter().any(|fault| fault.path == "/slug") {
         sent.say("/slug", "is needed");
     }
-    let checked = slug.as_ref().map(|slug| draft::check(slug, &definition)).unwrap_or_default();
+    let checked = slug.as_ref().map(|slug| draft::check(slug, &definition, kinds)).unwrap_or_default();
     // What could not be read is told once.
     for fault in checked {
         if !sent.faults.iter().any(|told| told.path == fault.path) {
@@ -127,9 +128,13 @@ pub(in crate::admin) fn with_change(
 
 /// A definition as it is stored, if nothing is wrong with it. The order of its properties is the
 /// author's.
-pub(in crate::admin) async fn checked(slug: &Slug, definition: Definition) -> Result<Arc<str>> {
-    let slug = slug.clone();
-    let check = move || (draft::check(&slug, &definition), as_text(&definition));
+pub(in crate::admin) async fn checked(
+    slug: &Slug,
+    definition: Definition,
+    kinds: &Arc<dyn Kinds>,
+) -> Result<Arc<str>> {
+    let (slug, kinds) = (slug.clone(), Arc::clone(kinds));
+    let check = move || (draft::check(&slug, &definition, &*kinds), as_text(&definition));
     let (faults, text) = off_the_runtime(check).await?;
     faultless(faults)?;
     Ok(text)

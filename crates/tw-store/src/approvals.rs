@@ -1,8 +1,8 @@
-//! Runs that wait for somebody: the approvals inbox, and what is due or ready.
+//! The approvals inbox.
 
 use serde_json::value::RawValue;
 use sqlx::AssertSqlSafe;
-use tw_model::{ApprovalId, Level, RunId, TenantId, Timestamp, ToolId, UserId};
+use tw_model::{ApprovalId, Level, RunId, Timestamp, ToolId, UserId};
 use uuid::Uuid;
 
 use crate::{
@@ -10,7 +10,7 @@ use crate::{
     error::{Error, Result},
     filter::{Arg, Conditions, bind_args},
     row::row,
-    scope::{Store, TenantScope},
+    scope::TenantScope,
 };
 
 /// What a person is asked to decide.
@@ -140,20 +140,6 @@ impl TenantScope {
             .fetch_all(c).await)
             .map_err(Error::doing("reading approvals"))?;
         rows.into_iter().map(ApprovalRow::approval).collect()
-    }
-}
-
-impl Store {
-    /// Pending calls that have run out of time or may go on, over all tenants. Ids only.
-    pub async fn due_pending(&self, now: Timestamp, most: i64) -> Result<Vec<(TenantId, ApprovalId)>> {
-        const SQLITE: &str = "SELECT tenant_id, id FROM pending_calls
-            WHERE (state = 'waiting' AND expires_us <= $1) OR state = 'ready' ORDER BY expires_us LIMIT $2";
-        const PG: &str = "SELECT tenant_id, id FROM tw_due_pending($1, $2)";
-        let rows = self.ids(SQLITE, PG, now.micros(), most).await?;
-        Ok(rows
-            .into_iter()
-            .map(|(tenant, id)| (TenantId::from_uuid(tenant), ApprovalId::from_uuid(id)))
-            .collect())
     }
 }
 

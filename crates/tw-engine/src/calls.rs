@@ -1,0 +1,444 @@
+//! Calls that somebody outside answers: a worker by the API, a person in a form. One answer counts, and it counts
+//! even if it comes after the caller has given up.
+
+use std::time::Duration;
+
+use serde_json::{Value, json, value::RawValue};
+use tokio::{sync::broadcast, time::Instant};
+use tw_model::{
+    Caller, Code, Effect, EventKind, PendingCallId, RunId, RunStatus, Timestamp, ToolResult, WaitsFor,
+};
+use tw_store::{
+    PendingCall, Run, Wanted,
+    log::{Change, Entry, Expect, Finished, Rejected, Step, WaitChange},
+};
+use uuid::Uuid;
+
+use crate::{
+    Engine,
+    corridor::{
+        Answer,
+        execute::{count, storable, timed_out},
+        payload,
+        record::{self, raw},
+    },
+    error::{Error, Result},
+    page::{Page, PageRequest},
+    resume::kept,
+    rights::{AnswerCalls, Permit},
+};
+
+/// How long a worker that was told of a call has it to itself, unless it stays.
+const LEASE: Duration = Duration::from_secs(30);
+const RENEW_EVERY: Duration = Duration::from_secs(10);
+/// How often a stream looks by itself, behind the hints.
+const LOOK_EVERY: Duration = Duration::from_millis(500);
+const TOLD_MOST: i64 = 50;
+
+/// What somebody outside says about a call.
+#[derive(Clone, Debug)]
+pub enum Answered {
+    Result(Value),
+    Error(String),
+}
+
+impl Answered {
+    fn as_text(&self) -> String {
+        match self {
+            Self::Result(result) => json!({ "result": result }).to_string(),
+            Self::Error(error) => json!({ "error": error }).to_string(),
+        }
+    }
+}
+
+impl Engine {
+    /// Takes the answer to a call. The same answer again changes nothing, another one is refused.
+    pub async fn answer_call(
+        &self,
+        permit: &Permit<AnswerCalls>,
+        run: RunId,
+        call: PendingCallId,
+        answered: Answered,
+    ) -> Result<Answer> {
+        let caller = permit.caller();
+        loop {
+            let (call, run) = self.answerable(caller, run, call).await?;
+            let text = answered.as_text();
+            let now = self.inner.store.now().await.map_err(Error::store("asking for the time"))?;
+            match call.state.as_str() {
+                "waiting" if call.expires <= now => return Err(Error::Expired { what: "call" }),
+                "waiting" => {}
+                "resolved" if is_same(&call, &text) => return self.answer_with(run, call).await,
+                "resolved" => return Err(Error::Conflict { why: "the call was answered before".to_owned() }),
+                "cancelled" => return Err(Error::Conflict { why: "the call was cancelled".to_owned() }),
+                "expired" => return Err(Error::Expired { what: "call" }),
+                _ => return Err(Error::NotFound { what: "call" }),
+            }
+            let scope = self.inner.store.tenant(caller.tenant);
+            if run.status != RunStatus::Pending {
+                let kept = scope.keep_late_result(call.id, &text, &caller.principal.label(), now).await;
+                kept.map_err(Error::store("keeping a late result"))?;
+                continue;
+            }
+            let (entry, ended) = self.ending(caller, &call, &run, &answered, text).await?;
+            match self.append(entry).await {
+                Ok(_) => {
+                    self.has_ended(&ended);
+                    count(&ended);
+                    let call =
+                        scope.pending_call(call.id).await.map_err(Error::store("reading a pending call"))?;
+                    return Ok(Answer { run: ended, approval: None, pending: call });
+                }
+                // Somebody else was quicker, or its time ran out just now.
+                Err(Rejected::Status { .. }) => {}
+                Err(source) => return Err(Error::Record { source }),
+            }
+        }
+    }
+
+    /// A call of this tenant that the caller may answer.
+    async fn answerable(
+        &self,
+        caller: &Caller,
+        run: RunId,
+        call: PendingCallId,
+    ) -> Result<(PendingCall, Run)> {
+        let scope = self.inner.store.tenant(caller.tenant);
+        let missing = || Error::NotFound { what: "call" };
+        let found = scope.pending_call(call).await.map_err(Error::store("reading a pending call"))?;
+        let found = found.filter(|found| found.run == run).ok_or_else(missing)?;
+        match found.waits_for {
+            WaitsFor::Worker if !caller.permissions.has("workers.tenant.answer") => {
+                let why = "the result of a worker needs the permission `workers.tenant.answer`";
+                return Err(Error::NotPermitted { why: why.to_owned() });
+            }
+            WaitsFor::Worker | WaitsFor::Person => {}
+            WaitsFor::Approval | WaitsFor::Child => return Err(missing()),
+        }
+        let run = scope.run(run).await.map_err(Error::store("reading a run"))?;
+        Ok((found, run.ok_or_else(missing)?))
+    }
+
+    async fn answer_with(&self, run: Run, call: PendingCall) -> Result<Answer> {
+        Ok(Answer { run, approval: None, pending: Some(call) })
+    }
+
+    /// The entry that ends a run with its answer, and the run as it will be then.
+    async fn ending(
+        &self,
+        caller: &Caller,
+        call: &PendingCall,
+        run: &Run,
+        answered: &Answered,
+        text: String,
+    ) -> Result<(Entry, Run)> {
+        let at = Timestamp::now();
+        let duration_us = (at.micros() - run.started.micros()).max(0);
+        let mut ended = Run { finished: Some(at), duration_us: Some(duration_us), ..run.clone() };
+        let failed = match answered {
+            Answered::Error(error) => Some((Code::ToolFailed, storable(error))),
+            Answered::Result(result) => match own_error(result) {
+                Some(error) => Some((Code::ToolFailed, storable(error))),
+                None => self.misfit(run, call, result).await?,
+            },
+        };
+        let event = match (failed, answered) {
+            (None, Answered::Result(result)) => {
+                let ToolResult { data, summary, markdown } = read_result(result, &run.tool);
+                let output = raw(&data);
+                let event = payload::Completed {
+                    output: &output,
+                    summary: &summary,
+                    markdown: markdown.as_deref(),
+                    duration_ms: duration_us / 1000,
+                    duration_us,
+                };
+                let event = payload::event(EventKind::Completed, run.id, &event);
+                ended.status = RunStatus::Success;
+                ended.summary = Some(storable(&summary));
+                ended.markdown = markdown;
+                ended.output = Some(output);
+                event
+            }
+            (failed, _) => {
+                let (code, message) = failed.unwrap_or((Code::ToolFailed, String::new()));
+                let event = failed_event(run.id, RunStatus::Error, code, &message, None, duration_us);
+                ended.status = RunStatus::Error;
+                ended.error_code = Some(code.as_str().to_owned());
+                ended.error = Some(message);
+                event
+            }
+        };
+        let code = ended.error_code.as_deref().and_then(|code| code.parse::<Code>().ok());
+        let change = Change {
+            expect: Expect::Status(RunStatus::Pending),
+            to: Some(ended.status),
+            finished: Some(Finished {
+                summary: ended.summary.clone(),
+                error: ended.error.clone(),
+                error_code: code.map(Code::as_str),
+                effect: None,
+                duration_us: Some(duration_us),
+            }),
+            claimed_by: None,
+            epoch: None,
+            decision: None,
+            wait: Some(WaitChange::Answered { result: text, by: caller.principal.label() }),
+        };
+        let tool = run.tool.as_str().into();
+        let step = Step::Change(Box::new(change));
+        let entry = Entry { at, ..record::entry(caller, &tool, run.id, run.session, step, vec![event]) };
+        Ok((entry, ended))
+    }
+
+    /// What is wrong with a result. A person can mend it at once; what a worker sends is what came of the call.
+    async fn misfit(&self, run: &Run, call: &PendingCall, result: &Value) -> Result<Option<(Code, String)>> {
+        let kept = kept(&call.context)?;
+        let epoch = self.inner.identity.epochs.ask(run.tenant).await?;
+        let view = self.inner.catalogue.view(run.tenant, epoch).await?;
+        let tool = self.tool_now(&view, run.tool_id, kept.pinned.as_deref(), kept.mode).await?;
+        let Some(schema) = tool.as_ref().and_then(|tool| tool.output.as_ref()) else { return Ok(None) };
+        let read = read_result(result, &run.tool);
+        if schema.is_valid(&read.data) {
+            return Ok(None);
+        }
+        let faults = schema.faults(&read.data);
+        if call.waits_for == WaitsFor::Person {
+            return Err(Error::InvalidParams { what: "the answer".to_owned(), faults });
+        }
+        let first =
+            faults.first().map_or_else(String::new, |fault| format!(": `{}` {}", fault.path, fault.message));
+        Ok(Some((Code::OutputInvalid, format!("the result does not fit the tool's output schema{first}"))))
+    }
+
+    /// Ends what has run out of its own time, and closes what nobody answers any more.
+    pub(crate) async fn end_unanswered(&self, call: &PendingCall, run: &Run, now: Timestamp) -> Result<()> {
+        if call.state != "waiting" {
+            return Ok(());
+        }
+        let scope = self.inner.store.tenant(run.tenant);
+        if run.status != RunStatus::Pending {
+            if call.expires <= now {
+                let closed = scope.close_unanswered(call.id, now).await;
+                closed.map_err(Error::store("closing a call"))?;
+            }
+            return Ok(());
+        }
+        let limit = Duration::from_millis(kept(&call.context)?.timeout_ms.unwrap_or_default());
+        let (status, code, message, wait) = if call.expires <= now {
+            let message = "nobody answered in time".to_owned();
+            (RunStatus::Error, Code::Expired, message, Some(WaitChange::Expired))
+        } else if call.deadline.is_some_and(|deadline| deadline <= now) {
+            (RunStatus::TimedOut, Code::Timeout, timed_out(limit), None)
+        } else {
+            return Ok(());
+        };
+        let effect = if run.effectful { Effect::Unknown } else { Effect::None };
+        let at = Timestamp::now();
+        let duration_us = (at.micros() - run.started.micros()).max(0);
+        let event = failed_event(run.id, status, code, &message, Some(effect), duration_us);
+        let change = Change {
+            expect: Expect::Status(RunStatus::Pending),
+            to: Some(status),
+            finished: Some(Finished {
+                summary: None,
+                error: Some(message.clone()),
+                error_code: Some(code.as_str()),
+                effect: Some(effect),
+                duration_us: Some(duration_us),
+            }),
+            claimed_by: None,
+            epoch: None,
+            decision: None,
+            wait,
+        };
+        let entry = Entry {
+            tenant: run.tenant,
+            run: run.id,
+            session: run.session,
+            tool: run.tool.as_str().into(),
+            actor: run.actor.as_str().into(),
+            at,
+            step: Step::Change(Box::new(change)),
+            events: vec![event],
+        };
+        match self.append(entry).await {
+            Ok(_) => {
+                let ended = Run { status, duration_us: Some(duration_us), ..run.clone() };
+                count(&ended);
+                self.has_ended(&ended);
+                Ok(())
+            }
+            // An answer came at the same moment.
+            Err(Rejected::Status { .. }) => Ok(()),
+            Err(source) => Err(Error::Record { source }),
+        }
+    }
+
+    /// Calls that a person has to answer, oldest first, each with its run.
+    pub async fn calls_for_people(
+        &self,
+        permit: &Permit<AnswerCalls>,
+        page: &PageRequest,
+    ) -> Result<Page<(PendingCall, Run)>> {
+        let caller = permit.caller();
+        let scope = self.inner.store.tenant(caller.tenant);
+        let place = format!("calls/{}/{}", caller.tenant, caller.principal.label());
+        let after = self.open_cursor(&place, page)?.map(PendingCallId::from_uuid);
+        let calls = scope.calls_for_people(after, page.offset, page.limit + 1).await;
+        let mut rows = Vec::new();
+        for call in calls.map_err(Error::store("reading calls"))? {
+            if let Some(run) = scope.run(call.run).await.map_err(Error::store("reading a run"))? {
+                rows.push((call, run));
+            }
+        }
+        let total = scope.count_calls_for_people().await.map_err(Error::store("counting calls"))?;
+        Ok(self.page(rows, page, &place, total, |(call, _)| call.id.uuid()))
+    }
+
+    /// One call that a person or a worker has to answer, or had to.
+    pub async fn call_to_answer(
+        &self,
+        permit: &Permit<AnswerCalls>,
+        id: PendingCallId,
+    ) -> Result<(PendingCall, Run)> {
+        let scope = self.inner.store.tenant(permit.caller().tenant);
+        let call = scope.pending_call(id).await.map_err(Error::store("reading a pending call"))?;
+        let call = call.filter(|call| matches!(call.waits_for, WaitsFor::Worker | WaitsFor::Person));
+        let call = call.ok_or(Error::NotFound { what: "call" })?;
+        let run = scope.run(call.run).await.map_err(Error::store("reading a run"))?;
+        Ok((call, run.ok_or(Error::NotFound { what: "call" })?))
+    }
+
+    /// The calls for a worker that does the work of these tools, or of all.
+    pub fn worker_calls(
+        &self,
+        permit: &Permit<AnswerCalls>,
+        tools: Vec<String>,
+        after: Option<PendingCallId>,
+    ) -> Result<WorkerCalls> {
+        let caller = permit.caller().clone();
+        if !caller.permissions.has("workers.tenant.answer") {
+            let why = "a worker needs the permission `workers.tenant.answer`";
+            return Err(Error::NotPermitted { why: why.to_owned() });
+        }
+        let tools = tools.iter().map(|tool| tool.to_ascii_lowercase()).collect();
+        let hints = self.inner.store.wake().calls();
+        let renew = Instant::now() + RENEW_EVERY;
+        Ok(WorkerCalls { engine: self.clone(), caller, tools, after, worker: Uuid::now_v7(), hints, renew })
+    }
+}
+
+/// What one worker is told, for as long as it listens. What it was told and has not answered when it goes is
+/// told to another.
+#[derive(Debug)]
+pub struct WorkerCalls {
+    engine: Engine,
+    caller: Caller,
+    tools: Vec<String>,
+    after: Option<PendingCallId>,
+    worker: Uuid,
+    hints: broadcast::Receiver<tw_model::TenantId>,
+    renew: Instant,
+}
+
+impl WorkerCalls {
+    /// The next calls, as soon as there are some; none once this server is about to stop or the worker may no
+    /// longer have them.
+    pub async fn next(&mut self) -> Result<Vec<(PendingCall, Run)>> {
+        loop {
+            let told = self.lease().await?;
+            if !told.is_empty() {
+                return Ok(told);
+            }
+            tokio::select! {
+                _ = self.hints.recv() => {}
+                () = tokio::time::sleep(LOOK_EVERY) => {}
+                () = self.engine.closing() => return Ok(Vec::new()),
+            }
+            let again = self.engine.inner.identity.again(&self.caller).await?;
+            self.caller = Permit::<AnswerCalls>::check(again)?.caller().clone();
+        }
+    }
+
+    async fn lease(&mut self) -> Result<Vec<(PendingCall, Run)>> {
+        let now = self.engine.inner.store.now().await.map_err(Error::store("asking for the time"))?;
+        let scope = self.engine.inner.store.tenant(self.caller.tenant);
+        if self.renew <= Instant::now() {
+            let renewed = scope.renew_leases(self.worker, now.plus(LEASE)).await;
+            renewed.map_err(Error::store("renewing what a worker has"))?;
+            self.renew = Instant::now() + RENEW_EVERY;
+        }
+        let wanted = Wanted {
+            tools: &self.tools,
+            after: self.after.take(),
+            worker: self.worker,
+            now,
+            until: now.plus(LEASE),
+            most: TOLD_MOST,
+        };
+        let calls = scope.lease_calls(&wanted).await.map_err(Error::store("taking calls for a worker"))?;
+        let mut told = Vec::with_capacity(calls.len());
+        for call in calls {
+            if let Some(run) = scope.run(call.run).await.map_err(Error::store("reading a run"))? {
+                told.push((call, run));
+            }
+        }
+        Ok(told)
+    }
+}
+
+impl Drop for WorkerCalls {
+    fn drop(&mut self) {
+        let (scope, worker) = (self.engine.inner.store.tenant(self.caller.tenant), self.worker);
+        // The lease runs out by itself if this comes to nothing.
+        tokio::spawn(async move {
+            if let Err(error) = scope.release_leases(worker).await {
+                tracing::debug!(%error, "what a worker had was not given back");
+            }
+        });
+    }
+}
+
+fn is_same(call: &PendingCall, text: &str) -> bool {
+    let digest = |text: &str| serde_json::from_str::<Value>(text).ok().map(|value| tw_schema::digest(&value));
+    call.result.as_deref().is_some_and(|kept: &RawValue| digest(kept.get()) == digest(text))
+}
+
+/// What came back, as a tool's result: one that says so itself is taken at its word.
+pub(crate) fn read_result(result: &Value, tool: &str) -> ToolResult {
+    let says_success = result.get("success").is_some_and(Value::is_boolean);
+    match (says_success, result.get("summary").and_then(Value::as_str)) {
+        (true, Some(summary)) => ToolResult {
+            data: result.get("data").cloned().unwrap_or(Value::Null),
+            summary: summary.to_owned(),
+            markdown: result.get("markdown").and_then(Value::as_str).map(str::to_owned),
+        },
+        _ => ToolResult { data: result.clone(), summary: format!("{tool}: answered"), markdown: None },
+    }
+}
+
+/// Why it failed, of a result that says that it did.
+fn own_error(result: &Value) -> Option<&str> {
+    let failed = result.get("success") == Some(&Value::Bool(false));
+    result.get("error").and_then(Value::as_str).filter(|_| failed)
+}
+
+fn failed_event(
+    run: RunId,
+    status: RunStatus,
+    code: Code,
+    message: &str,
+    effect: Option<Effect>,
+    duration_us: i64,
+) -> tw_store::log::NewEvent {
+    let failed = payload::Failed {
+        status,
+        error: message,
+        error_code: code.as_str(),
+        effect,
+        duration_ms: Some(duration_us / 1000),
+        duration_us: Some(duration_us),
+    };
+    payload::event(EventKind::Failed, run, &failed)
+}

@@ -1,0 +1,131 @@
+//! Calls that a run makes itself. They come in by the front door like any other, with the chain attached.
+
+use std::{collections::HashMap, sync::Mutex, sync::PoisonError};
+
+use serde_json::Value;
+use tokio::time::Instant;
+use tw_model::{Caller, Code, Link, Mode, RunId, RunStatus, SessionId, Slug, ToolFailure};
+use tw_store::Run;
+
+use crate::{
+    Engine,
+    corridor::{Answer, CallRequest, IdempotencyKey, record::raw},
+    error::Error,
+    rights::{Permit, RunTools},
+};
+
+/// How deep calls may be nested.
+pub const DEPTH_MAX: usize = 8;
+/// How many calls one outer call may lead to.
+pub const STEPS_MAX: usize = 1_000;
+/// The route under which inner calls keep their answers.
+pub(crate) const ROUTE: &str = "inner";
+
+/// Whoever runs, as a caller.
+#[derive(Debug)]
+pub struct Inner {
+    pub(crate) engine: Engine,
+    pub(crate) caller: Caller,
+    pub(crate) run: RunId,
+    pub(crate) tool: Slug,
+    pub(crate) session: SessionId,
+    pub(crate) deadline: Instant,
+}
+
+/// How an inner call stands.
+#[derive(Debug)]
+pub enum Step {
+    Ended(Box<Run>),
+    /// It waits for somebody.
+    Open {
+        run: RunId,
+        needs_approval: bool,
+    },
+}
+
+impl Inner {
+    /// Makes one call. Under the same name, the same run answers it again, however often this one is taken up.
+    pub async fn call(&self, name: &str, tool: &str, input: &Value) -> Result<Step, ToolFailure> {
+        let caller = self.as_caller(tool)?;
+        let permit = Permit::<RunTools>::check(caller).map_err(|error| refused(tool, &error))?;
+        let input = raw(input);
+        loop {
+            let request = CallRequest {
+                tool: tool.to_owned(),
+                session: (self.session != self.run.into()).then_some(self.session),
+                wait: Some(self.deadline.saturating_duration_since(Instant::now())),
+                version: None,
+                mode: Mode::Production,
+                unsaved: None,
+                idempotency: Some(IdempotencyKey {
+                    key: format!("{}/{name}", self.run),
+                    route: ROUTE.to_owned(),
+                    body_hash: *blake3::hash(input.get().as_bytes()).as_bytes(),
+                }),
+                unwanted: None,
+                deadline: Some(self.deadline),
+                input: input.clone(),
+            };
+            let answer = match Box::pin(self.engine.call(&permit, request)).await {
+                Ok(answer) => answer,
+                // It was begun before this server, or this run of it, took over.
+                Err(Error::IdempotencyInFlight) => {
+                    tokio::time::sleep(std::time::Duration::from_millis(100)).await;
+                    continue;
+                }
+                Err(error) => return Err(refused(tool, &error)),
+            };
+            let Answer { run, .. } = answer;
+            match run.status {
+                RunStatus::Running => {}
+                RunStatus::NeedsApproval => return Ok(Step::Open { run: run.id, needs_approval: true }),
+                RunStatus::Pending => return Ok(Step::Open { run: run.id, needs_approval: false }),
+                _ => return Ok(Step::Ended(Box::new(run))),
+            }
+        }
+    }
+
+    fn as_caller(&self, tool: &str) -> Result<Caller, ToolFailure> {
+        let mut chain = self.caller.chain.to_vec();
+        chain.push(Link { run: self.run, tool: self.tool.clone() });
+        if DEPTH_MAX <= chain.len() {
+            let message =
+                format!("`{tool}` would be called {DEPTH_MAX} calls deep, which is as far as calls go");
+            return Err(ToolFailure::with_code(Code::DepthExceeded, message));
+        }
+        if chain.iter().any(|link| link.tool.as_str().eq_ignore_ascii_case(tool)) {
+            let message = format!("`{tool}` would be called by itself");
+            return Err(ToolFailure::with_code(Code::DepthExceeded, message));
+        }
+        let root = chain[0].run;
+        if !self.engine.inner.budgets.spend(root) {
+            let message =
+                format!("the call has led to {STEPS_MAX} calls already, which is as many as it may");
+            return Err(ToolFailure::with_code(Code::BudgetExceeded, message));
+        }
+        Ok(Caller { chain: chain.into(), ..self.caller.clone() })
+    }
+}
+
+/// A call that was refused at the door, as a failure of the step that made it.
+fn refused(tool: &str, error: &Error) -> ToolFailure {
+    ToolFailure::with_code(error.code(), format!("`{tool}`: {error}"))
+}
+
+/// How many calls the outer calls under way have led to.
+#[derive(Debug, Default)]
+pub(crate) struct Budgets(Mutex<HashMap<RunId, usize>>);
+
+impl Budgets {
+    fn spend(&self, root: RunId) -> bool {
+        let mut spent = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let spent = spent.entry(root).or_default();
+        *spent += 1;
+        *spent <= STEPS_MAX
+    }
+
+    /// An outer call that has ended needs no account.
+    pub(crate) fn close(&self, root: RunId) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).remove(&root);
+    }
+}

@@ -1,0 +1,239 @@
+//! Calls that somebody outside answers: workers, who fetch them here, and people.
+
+use std::{collections::VecDeque, convert::Infallible, time::Duration};
+
+use axum::{
+    extract::{FromRequest, Request, State},
+    http::{HeaderMap, StatusCode},
+    response::{
+        IntoResponse, Response,
+        sse::{Event as Message, KeepAlive, Sse},
+    },
+};
+use futures::Stream;
+use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::{Value, value::RawValue};
+use tw_engine::{Answered, PendingCall, Run, WorkerCalls, rights::AnswerCalls};
+use tw_model::{Code, PendingCallId, RunId, RunStatus, Timestamp};
+use uuid::Uuid;
+
+use super::{List, json, runs::RunAnswer};
+use crate::{
+    App,
+    auth::Allowed,
+    body::read_json,
+    problem::{Problem, ProblemDocument, Result},
+    query::{Id, Params},
+};
+
+/// What a result may be.
+const RESULT_BYTES_MAX: usize = 10 << 20;
+/// How often a stream says that it is still there.
+const HEARTBEAT: Duration = Duration::from_secs(15);
+const TOOLS_MAX: usize = 200;
+
+/// A call that waits for a person or a worker, or waited.
+#[derive(Debug, Serialize, utoipa::ToSchema)]
+pub(crate) struct PendingCallView {
+    id: Uuid,
+    run_id: Uuid,
+    tool: String,
+    version: String,
+    #[schema(value_type = Option<Object>)]
+    input: Option<Box<RawValue>>,
+    /// `worker` or `person`.
+    waits_for: &'static str,
+    /// `waiting` while its caller waits, `pending` when nobody does any more, `resolved`, `expired` or `cancelled`.
+    status: &'static str,
+    /// Who called.
+    requested_by: String,
+    #[schema(value_type = String, format = DateTime)]
+    requested_at: Timestamp,
+    /// When the caller is told that it took too long.
+    #[schema(value_type = Option<String>, format = DateTime)]
+    deadline: Option<Timestamp>,
+    /// Until when a result is taken.
+    #[schema(value_type = String, format = DateTime)]
+    expires_at: Timestamp,
+    answered_by: Option<String>,
+}
+
+impl From<(PendingCall, Run)> for PendingCallView {
+    fn from((call, run): (PendingCall, Run)) -> Self {
+        Self {
+            id: call.id.uuid(),
+            run_id: run.id.uuid(),
+            waits_for: call.waits_for.as_str(),
+            status: status_of(&call, run.status),
+            requested_by: run.principal,
+            requested_at: call.created,
+            deadline: call.deadline,
+            expires_at: call.expires,
+            answered_by: call.answered_by,
+            tool: run.tool,
+            version: run.version,
+            input: run.input,
+        }
+    }
+}
+
+/// How a call stands, in the words of those who wait for it.
+pub(crate) fn status_of(call: &PendingCall, run: RunStatus) -> &'static str {
+    match call.state.as_str() {
+        "waiting" if call.deadline.is_some() && run == RunStatus::Pending => "waiting",
+        "waiting" | "ready" | "claimed" => "pending",
+        "resolved" => "resolved",
+        "expired" => "expired",
+        _ => "cancelled",
+    }
+}
+
+/// What somebody outside says about a call: a `result`, or an `error`.
+#[derive(Debug, Deserialize, utoipa::ToSchema)]
+pub(crate) struct ToolResultRequest {
+    /// Also as `callId`.
+    #[serde(alias = "callId")]
+    call_id: Option<String>,
+    #[serde(default, deserialize_with = "present")]
+    #[schema(value_type = Option<Object>)]
+    result: Option<Value>,
+    #[serde(default)]
+    error: Option<String>,
+}
+
+/// `null` is a result like any other.
+fn present<'de, D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Option<Value>, D::Error> {
+    Value::deserialize(deserializer).map(Some)
+}
+
+/// Answers a call. The first answer counts; the same again changes nothing.
+///
+/// A result that comes after the caller has given up is kept with the run as `late_result`.
+#[utoipa::path(post, path = "/api/runs/{id}/tool-results", operation_id = "submit_tool_result", tag = "calls",
+    params(("id" = Uuid, Path)), request_body = ToolResultRequest,
+    responses((status = 200, body = RunAnswer), (status = 404, body = ProblemDocument),
+              (status = 409, description = "It was answered otherwise, or cancelled", body = ProblemDocument),
+              (status = 410, description = "Its time is over", body = ProblemDocument),
+              (status = 413, body = ProblemDocument), (status = 422, body = ProblemDocument)))]
+pub(crate) async fn submit(
+    State(app): State<App>,
+    Allowed(permit): Allowed<AnswerCalls>,
+    Id(run): Id<RunId>,
+    LargeBody(body): LargeBody,
+) -> Result<Response> {
+    let call = body.call_id.ok_or_else(|| Problem::invalid("/call_id", "is needed"))?;
+    let call: PendingCallId =
+        call.parse().map_err(|_| Problem::new(Code::NotFound, "there is no such call"))?;
+    let answered = match (body.result, body.error) {
+        (Some(result), None) => Answered::Result(result),
+        (None, Some(error)) => Answered::Error(error),
+        (None, None) => return Err(Problem::invalid("/result", "is needed, or `error`")),
+        (Some(_), Some(_)) => return Err(Problem::invalid("/error", "is sent instead of a `result`")),
+    };
+    let answer = app.engine.answer_call(&permit, run, call, answered).await?;
+    Ok(json(StatusCode::OK, &RunAnswer::from(answer)))
+}
+
+pub(crate) struct LargeBody(ToolResultRequest);
+
+impl FromRequest<App> for LargeBody {
+    type Rejection = Problem;
+
+    async fn from_request(request: Request, _: &App) -> std::result::Result<Self, Problem> {
+        // The rest of the body is the name of the call.
+        read_json(request, RESULT_BYTES_MAX + 1024).await.map(|(body, _)| Self(body))
+    }
+}
+
+/// Calls that a person has to answer, oldest first.
+#[utoipa::path(get, path = "/api/pending-calls", operation_id = "list_pending_calls", tag = "calls",
+    params(("limit" = Option<i64>, Query), ("cursor" = Option<String>, Query), ("offset" = Option<i64>, Query)),
+    responses((status = 200, body = List<PendingCallView>)))]
+pub(crate) async fn list(
+    State(app): State<App>,
+    Allowed(permit): Allowed<AnswerCalls>,
+    params: Params,
+) -> Result<axum::Json<List<PendingCallView>>> {
+    let page = app.engine.calls_for_people(&permit, &params.page()?).await?;
+    Ok(axum::Json(page.map(PendingCallView::from).into()))
+}
+
+/// One call that waits for a person or a worker, or waited.
+#[utoipa::path(get, path = "/api/pending-calls/{id}", operation_id = "get_pending_call", tag = "calls",
+    params(("id" = Uuid, Path)),
+    responses((status = 200, body = PendingCallView), (status = 404, body = ProblemDocument)))]
+pub(crate) async fn read(
+    State(app): State<App>,
+    Allowed(permit): Allowed<AnswerCalls>,
+    Id(id): Id<PendingCallId>,
+) -> Result<axum::Json<PendingCallView>> {
+    Ok(axum::Json(app.engine.call_to_answer(&permit, id).await?.into()))
+}
+
+/// What a worker is told of a call.
+#[derive(Debug, Serialize)]
+struct ToolCall {
+    call_id: Uuid,
+    run_id: Uuid,
+    tool: String,
+    input: Option<Box<RawValue>>,
+    deadline: Option<Timestamp>,
+    expires_at: Timestamp,
+}
+
+/// The calls for a worker as they come, as server-sent events `tool.call`.
+///
+/// First every open call, oldest first, or those after `Last-Event-ID`. A call is told to one worker; one that goes
+/// without an answer leaves its calls to the others.
+#[utoipa::path(get, path = "/api/workers/stream", operation_id = "stream_worker_calls", tag = "calls",
+    params(("tools" = Option<String>, Query, description = "Slugs, with commas; all without it"),
+           ("Last-Event-ID" = Option<Uuid>, Header)),
+    responses((status = 200, description = "Calls", body = String, content_type = "text/event-stream")))]
+pub(crate) async fn stream(
+    State(app): State<App>,
+    Allowed(permit): Allowed<AnswerCalls>,
+    params: Params,
+    headers: HeaderMap,
+) -> Result<Response> {
+    let after = match headers.get("last-event-id") {
+        None => None,
+        Some(last) => {
+            let id = last.to_str().ok().and_then(|text| text.parse::<PendingCallId>().ok());
+            let wrong = || Problem::new(Code::BadRequest, "`Last-Event-ID` is the id of a call");
+            Some(id.ok_or_else(wrong)?)
+        }
+    };
+    let tools = params.text("tools").unwrap_or_default();
+    let tools: Vec<String> =
+        tools.split(',').map(str::trim).filter(|tool| !tool.is_empty()).map(str::to_owned).collect();
+    if TOOLS_MAX < tools.len() {
+        return Err(Problem::new(Code::BadRequest, format!("`tools` names at most {TOOLS_MAX} tools")));
+    }
+    let calls = app.engine.worker_calls(&permit, tools, after)?;
+    Ok(Sse::new(messages(calls)).keep_alive(KeepAlive::new().interval(HEARTBEAT)).into_response())
+}
+
+/// Ends when the worker may no longer have calls, the database is away or the server is about to stop: one that
+/// comes back goes on where it was.
+fn messages(calls: WorkerCalls) -> impl Stream<Item = std::result::Result<Message, Infallible>> {
+    let state = (calls, VecDeque::new());
+    futures::stream::unfold(state, |(mut calls, mut ready)| async move {
+        if ready.is_empty() {
+            ready.extend(calls.next().await.ok()?.into_iter().map(message));
+        }
+        Some((Ok(ready.pop_front()?), (calls, ready)))
+    })
+}
+
+fn message((call, run): (PendingCall, Run)) -> Message {
+    let told = ToolCall {
+        call_id: call.id.uuid(),
+        run_id: run.id.uuid(),
+        tool: run.tool,
+        input: run.input,
+        deadline: call.deadline,
+        expires_at: call.expires,
+    };
+    let data = serde_json::to_string(&told).expect("a call is plain JSON");
+    Message::default().id(told.call_id.to_string()).event("tool.call").data(data)
+}

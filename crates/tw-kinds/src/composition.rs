@@ -1,0 +1,232 @@
+//! Tools that are other tools, one after the other.
+//!
+//! A chain keeps nothing of its own. Each step is a call by the name of the step, and the same name is answered by
+//! the same run, so a chain that was cut off, or that waited for somebody, is run again from its beginning: the
+//! steps that it has done answer as they did, and it goes on from there.
+
+use serde_json::{Map, Value, json};
+use toolwright_sdk::BoxFuture;
+use tw_engine::{Call, Ended, Executor, Step as Called, Wait};
+use tw_model::{Code, RunStatus, Slug, ToolFailure, ToolResult};
+use tw_schema::Fault;
+
+use crate::{
+    condition::Condition,
+    faults::{Faults, below},
+    template::{Context, Template},
+};
+
+const STEPS_MAX: usize = 100;
+const ID_MAX: usize = 64;
+const PLACE: &str = "/execution_spec";
+
+#[derive(Debug)]
+pub(crate) struct Composition {
+    steps: Vec<Step>,
+    output: Option<Template>,
+}
+
+#[derive(Debug)]
+struct Step {
+    id: String,
+    tool: Slug,
+    input: Template,
+    when: Option<Condition>,
+    on_error: OnError,
+}
+
+/// What a chain does when a step fails.
+#[derive(Debug)]
+enum OnError {
+    Stop,
+    Continue,
+    Fallback(Value),
+}
+
+impl Composition {
+    pub(crate) fn read(spec: &Value) -> Result<Self, Vec<Fault>> {
+        let mut faults = Faults::default();
+        let Some(members) = spec.as_object() else {
+            faults.say(PLACE, "is needed: an object with `kind` and `steps`");
+            return faults.told(None);
+        };
+        for (name, value) in members {
+            match name.as_str() {
+                "kind" if value == "composition" => {}
+                "kind" => faults.say(below(PLACE, "kind"), "is `composition`"),
+                "steps" | "output" => {}
+                _ => faults.say(below(PLACE, name), "is not known"),
+            }
+        }
+        let empty = Vec::new();
+        let steps = match members.get("steps") {
+            Some(Value::Array(steps)) if (1..=STEPS_MAX).contains(&steps.len()) => steps,
+            _ => {
+                faults.say(below(PLACE, "steps"), format!("is a list of 1 to {STEPS_MAX} steps"));
+                &empty
+            }
+        };
+        let mut read: Vec<Step> = Vec::with_capacity(steps.len());
+        for (index, step) in steps.iter().enumerate() {
+            let place = format!("{PLACE}/steps/{index}");
+            let Some(step) = faults.take(Step::read(step, &place)) else { continue };
+            if read.iter().any(|before| before.id == step.id) {
+                faults.say(format!("{place}/id"), format!("`{}` is the id of a step before", step.id));
+            }
+            read.push(step);
+        }
+        let output = members.get("output").filter(|output| !output.is_null());
+        let output =
+            output.map(|output| Template::read(output, &below(PLACE, "output"), &["input", "steps"]));
+        let output = output.and_then(|output| faults.take(output));
+        faults.told(Some(Self { steps: read, output }))
+    }
+
+    async fn run(&self, call: &Call<'_>) -> Result<Ended, ToolFailure> {
+        let mut done = Map::new();
+        let mut last = Value::Null;
+        for step in &self.steps {
+            let context = context(&call.input, &done);
+            if let Some(when) = &step.when
+                && !when.holds(&context)?
+            {
+                done.insert(step.id.clone(), json!({ "status": "skipped", "output": null }));
+                last = Value::Null;
+                continue;
+            }
+            let outcome = match step.input.render(&context) {
+                Ok(input) => call.inner.call(&step.id, step.tool.as_str(), &input).await,
+                Err(failure) => Err(failure),
+            };
+            let failure = match outcome {
+                Ok(Called::Open { run, needs_approval }) => {
+                    return Ok(Ended::Waits(Wait::Run { id: run, needs_approval }));
+                }
+                Ok(Called::Ended(run)) if run.status == RunStatus::Success => {
+                    let output = run.output.as_deref().map(|output| serde_json::from_str(output.get()));
+                    last = output.transpose().ok().flatten().unwrap_or(Value::Null);
+                    done.insert(step.id.clone(), json!({ "status": "success", "output": last }));
+                    continue;
+                }
+                Ok(Called::Ended(run)) => {
+                    let code = run.error_code.as_deref().and_then(|code| code.parse::<Code>().ok());
+                    let message = run.error.unwrap_or_else(|| run.status.as_str().to_owned());
+                    ToolFailure::with_code(code.unwrap_or(Code::ToolFailed), message)
+                }
+                Err(failure) => failure,
+            };
+            last = match &step.on_error {
+                OnError::Stop => {
+                    let message = format!("step `{}` ({}): {}", step.id, step.tool, failure.message);
+                    return Err(ToolFailure::with_code(failure.code, message));
+                }
+                OnError::Continue => Value::Null,
+                OnError::Fallback(value) => value.clone(),
+            };
+            let error = json!({ "code": failure.code, "message": failure.message });
+            done.insert(step.id.clone(), json!({ "status": "error", "output": last, "error": error }));
+        }
+        let data = match &self.output {
+            Some(output) => output.render(&context(&call.input, &done))?,
+            None => last,
+        };
+        let count = done.values().filter(|step| step["status"] == "success").count();
+        let summary = format!("{}: {count} of {} steps done", call.def.name, self.steps.len());
+        Ok(Ended::Done(ToolResult { data, summary, markdown: None }))
+    }
+}
+
+fn context(input: &Value, done: &Map<String, Value>) -> Context {
+    let values = [("input".to_owned(), input.clone()), ("steps".to_owned(), Value::Object(done.clone()))];
+    Context::new(&values.into_iter().collect())
+}
+
+impl Executor for Composition {
+    fn run<'a>(&'a self, call: Call<'a>) -> BoxFuture<'a, Ended> {
+        Box::pin(async move { self.run(&call).await.unwrap_or_else(Ended::Failed) })
+    }
+
+    fn calls(&self) -> Vec<&str> {
+        self.steps.iter().map(|step| step.tool.as_str()).collect()
+    }
+
+    fn goes_on(&self) -> bool {
+        true
+    }
+}
+
+impl Step {
+    fn read(step: &Value, place: &str) -> Result<Self, Vec<Fault>> {
+        const NAMES: &[&str] = &["input", "steps"];
+        let mut faults = Faults::default();
+        let Some(members) = step.as_object() else {
+            faults.say(place, "is an object");
+            return faults.told(None);
+        };
+        for name in members.keys() {
+            if !matches!(name.as_str(), "id" | "tool" | "input" | "when" | "on_error" | "fallback") {
+                faults.say(below(place, name), "is not known");
+            }
+        }
+        let id = members.get("id").and_then(Value::as_str).filter(|id| is_id(id));
+        if id.is_none() {
+            let rule = "is needed: letters, digits and `_`, at first no digit";
+            faults.say(below(place, "id"), format!("{rule}, {ID_MAX} at most"));
+        }
+        let tool = match members.get("tool").and_then(Value::as_str).map(str::parse::<Slug>) {
+            Some(Ok(tool)) => Some(tool),
+            Some(Err(error)) => {
+                faults.say(below(place, "tool"), error.to_string());
+                None
+            }
+            None => {
+                faults.say(below(place, "tool"), "is needed: the slug of a tool");
+                None
+            }
+        };
+        let empty = Value::Object(Map::new());
+        let input = members.get("input").unwrap_or(&empty);
+        let single = input.as_str().is_some_and(|text| text.starts_with("{{"));
+        if !input.is_object() && !single {
+            faults.say(below(place, "input"), "is an object, or one expression that yields one");
+        }
+        let input = faults.take(Template::read(input, &below(place, "input"), NAMES));
+        let when = match members.get("when") {
+            None | Some(Value::Null) => None,
+            Some(Value::String(when)) => faults.take(Condition::read(when, &below(place, "when"), NAMES)),
+            Some(_) => {
+                faults.say(below(place, "when"), "is a text with an expression");
+                None
+            }
+        };
+        let fallback = members.get("fallback");
+        let on_error = match members.get("on_error").map(|word| word.as_str()) {
+            None | Some(Some("stop")) => Some(OnError::Stop),
+            Some(Some("continue")) => Some(OnError::Continue),
+            Some(Some("fallback")) => match fallback {
+                Some(value) => Some(OnError::Fallback(value.clone())),
+                None => {
+                    faults.say(below(place, "fallback"), "is needed where `on_error` is `fallback`");
+                    None
+                }
+            },
+            Some(_) => {
+                faults.say(below(place, "on_error"), "is one of stop, continue, fallback");
+                None
+            }
+        };
+        if fallback.is_some() && matches!(on_error, Some(OnError::Stop | OnError::Continue)) {
+            faults.say(below(place, "fallback"), "is for `on_error` `fallback`");
+        }
+        let parts = (id, tool, input, on_error);
+        let (Some(id), Some(tool), Some(input), Some(on_error)) = parts else { return faults.told(None) };
+        faults.told(Some(Self { id: id.to_owned(), tool, input, when, on_error }))
+    }
+}
+
+/// Names that expressions can say.
+fn is_id(id: &str) -> bool {
+    let mut letters = id.chars();
+    let starts = letters.next().is_some_and(|c| c.is_ascii_alphabetic() || c == '_');
+    starts && id.len() <= ID_MAX && letters.all(|c| c.is_ascii_alphanumeric() || c == '_')
+}

@@ -1,0 +1,45 @@
+//! Tools that are a function of the program, of those that tools may call.
+
+use serde_json::Value;
+use toolwright_sdk::{BoxFuture, CodeTool, registered};
+use tw_engine::{Call, Ended, Executor};
+use tw_schema::Fault;
+
+use crate::faults::{Faults, below, fault};
+
+/// A function that tools may call.
+#[derive(Debug)]
+pub(crate) struct Function(&'static CodeTool);
+
+impl Function {
+    pub(crate) fn read(implementation: &Value) -> Result<Self, Vec<Fault>> {
+        let place = "/implementation/function_name";
+        let known = || {
+            let callable = registered().unwrap_or_default().into_iter().filter(|tool| tool.callable);
+            callable.map(|tool| (tool.define)().slug.to_string()).collect::<Vec<_>>().join(", ")
+        };
+        let mut faults = Faults::default();
+        for name in implementation.as_object().into_iter().flatten().map(|(name, _)| name) {
+            if name != "function_name" {
+                faults.say(below("/implementation", name), "is not known");
+            }
+        }
+        let found = match implementation.get("function_name") {
+            Some(Value::String(name)) => {
+                let named = |tool: &&CodeTool| tool.callable && (tool.define)().slug.as_str() == name;
+                let found = registered().unwrap_or_default().into_iter().find(named);
+                found.ok_or_else(|| vec![fault(place, format!("is one of {}", known()))])
+            }
+            Some(_) => Err(vec![fault(place, format!("is a text, one of {}", known()))]),
+            None => Err(vec![fault(place, format!("is needed: one of {}", known()))]),
+        };
+        let found = faults.take(found).map(Self);
+        faults.told(found)
+    }
+}
+
+impl Executor for Function {
+    fn run<'a>(&'a self, call: Call<'a>) -> BoxFuture<'a, Ended> {
+        Box::pin(async move { (self.0.run)(call.cx, call.input).await.into() })
+    }
+}

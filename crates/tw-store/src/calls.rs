@@ -1,0 +1,284 @@
+//! Calls that wait for a worker or a person outside, or for a call of their own.
+
+use serde_json::value::RawValue;
+use sqlx::AssertSqlSafe;
+use tw_model::{PendingCallId, RunId, TenantId, Timestamp, WaitsFor};
+use uuid::Uuid;
+
+use crate::{
+    db::{on, within},
+    error::{Error, Result},
+    filter::{Arg, Conditions, bind_args},
+    row::row,
+    scope::{Store, TenantScope},
+};
+
+/// A run that waits or waited, as far as its waiting goes.
+#[derive(Clone, Debug)]
+pub struct PendingCall {
+    pub id: PendingCallId,
+    pub run: RunId,
+    pub tool: String,
+    pub waits_for: WaitsFor,
+    /// `waiting`, `ready`, `claimed`, `resolved`, `expired` or `cancelled`.
+    pub state: String,
+    /// What resuming needs, as JSON.
+    pub context: String,
+    /// The run that is waited for.
+    pub child: Option<RunId>,
+    /// When the run itself is out of time.
+    pub deadline: Option<Timestamp>,
+    pub expires: Timestamp,
+    pub result: Option<Box<RawValue>>,
+    pub answered_by: Option<String>,
+    pub created: Timestamp,
+}
+
+row! {
+    #[derive(Debug)]
+    struct PendingRow {
+        id: Uuid,
+        run_id: Uuid,
+        tool: String,
+        waits_for: String,
+        state: String,
+        context: String,
+        child_run_id: Option<Uuid>,
+        deadline_us: Option<i64>,
+        expires_us: i64,
+        result: Option<String>,
+        answered_by: Option<String>,
+        created_us: i64,
+    }
+}
+
+const SELECT: &str =
+    "SELECT p.id, p.run_id, p.tool, p.waits_for, p.state, p.context, p.child_run_id, p.deadline_us,
+    p.expires_us, p.result, p.answered_by, p.created_us FROM pending_calls p";
+
+/// Of those whose run still waits: what came too late for its run can be answered, and is offered to nobody.
+const SELECT_OPEN: &str = "SELECT p.id, p.run_id, p.tool, p.waits_for, p.state, p.context, p.child_run_id,
+    p.deadline_us, p.expires_us, p.result, p.answered_by, p.created_us FROM pending_calls p
+    JOIN runs r ON r.tenant_id = p.tenant_id AND r.id = p.run_id AND r.status = 'pending'";
+
+/// Which calls a worker is told of.
+#[derive(Clone, Debug)]
+pub struct Wanted<'a> {
+    /// Slugs, in lower case; none for all.
+    pub tools: &'a [String],
+    /// The last call that it was told of before.
+    pub after: Option<PendingCallId>,
+    /// Whose the calls are from now on.
+    pub worker: Uuid,
+    pub now: Timestamp,
+    pub until: Timestamp,
+    pub most: i64,
+}
+
+impl TenantScope {
+    pub async fn pending_call(&self, id: PendingCallId) -> Result<Option<PendingCall>> {
+        self.one_pending("p.id =", id.uuid()).await
+    }
+
+    pub async fn pending_call_of(&self, run: RunId) -> Result<Option<PendingCall>> {
+        self.one_pending("p.run_id =", run.uuid()).await
+    }
+
+    async fn one_pending(&self, column: &'static str, id: Uuid) -> Result<Option<PendingCall>> {
+        let mut conditions = Conditions::default();
+        conditions.and("p.tenant_id =", Arg::Id(self.tenant.uuid()));
+        conditions.and(column, Arg::Id(id));
+        Ok(self.select_pending(SELECT, conditions, "").await?.pop())
+    }
+
+    /// Calls that a person has to answer, oldest first, from the one after `after`.
+    pub async fn calls_for_people(
+        &self,
+        after: Option<PendingCallId>,
+        offset: i64,
+        limit: i64,
+    ) -> Result<Vec<PendingCall>> {
+        let mut conditions = self.open_calls(WaitsFor::Person);
+        if let Some(after) = after {
+            conditions.and("p.id >", Arg::Id(after.uuid()));
+        }
+        let tail = format!(" ORDER BY p.id LIMIT {limit} OFFSET {offset}");
+        self.select_pending(SELECT_OPEN, conditions, &tail).await
+    }
+
+    pub async fn count_calls_for_people(&self) -> Result<Option<i64>> {
+        let most = crate::runs::COUNT_MAX;
+        let conditions = self.open_calls(WaitsFor::Person);
+        let sql = format!(
+            "SELECT count(*) FROM (SELECT 1 AS one FROM pending_calls p
+             JOIN runs r ON r.tenant_id = p.tenant_id AND r.id = p.run_id AND r.status = 'pending'{} LIMIT {}) AS counted",
+            conditions.sql(),
+            most + 1
+        );
+        let mut conn = self.read().await?;
+        let count: i64 = on!(conn, c => bind_args!(sqlx::query_scalar(AssertSqlSafe(sql)), conditions.args())
+            .fetch_one(c).await)
+        .map_err(Error::doing("counting calls that wait"))?;
+        Ok((count <= most).then_some(count))
+    }
+
+    fn open_calls(&self, waits_for: WaitsFor) -> Conditions {
+        let mut conditions = Conditions::default();
+        conditions.and("p.tenant_id =", Arg::Id(self.tenant.uuid()));
+        conditions.and("p.waits_for =", Arg::Text(waits_for.as_str().to_owned()));
+        conditions.and_always("p.state = 'waiting'");
+        conditions
+    }
+
+    /// Takes calls for a worker, oldest first, that no other worker has. One that the worker was told of before is
+    /// not told again while its place in the order is known; one that nobody was told of is.
+    pub async fn lease_calls(&self, wanted: &Wanted<'_>) -> Result<Vec<PendingCall>> {
+        let mut conditions = self.open_calls(WaitsFor::Worker);
+        conditions.and("coalesce(p.lease_until_us, 0) <", Arg::Int(wanted.now.micros()));
+        conditions.and("p.expires_us >", Arg::Int(wanted.now.micros()));
+        if let Some(after) = wanted.after {
+            conditions.and("(p.delivered_us IS NULL OR p.id >", Arg::Id(after.uuid()));
+            conditions.close();
+        }
+        if !wanted.tools.is_empty() {
+            conditions.any_of("lower(p.tool)", wanted.tools);
+        }
+        let tail = format!(" ORDER BY p.id LIMIT {}", wanted.most);
+        let candidates = self.select_pending(SELECT_OPEN, conditions, &tail).await?;
+        let mut leased = Vec::with_capacity(candidates.len());
+        for call in candidates {
+            if self.lease_call(call.id, wanted).await? {
+                leased.push(call);
+            }
+        }
+        Ok(leased)
+    }
+
+    async fn lease_call(&self, id: PendingCallId, wanted: &Wanted<'_>) -> Result<bool> {
+        const LEASE: &str = "UPDATE pending_calls SET lease_owner = $1, lease_until_us = $2,
+            delivered_us = coalesce(delivered_us, $3)
+            WHERE tenant_id = $4 AND id = $5 AND state = 'waiting' AND coalesce(lease_until_us, 0) < $3";
+        let Wanted { worker, now, until, .. } = *wanted;
+        let args = [
+            Arg::Id(worker),
+            Arg::Int(until.micros()),
+            Arg::Int(now.micros()),
+            self.as_arg(),
+            Arg::Id(id.uuid()),
+        ];
+        Ok(self.change_calls(LEASE, args.to_vec()).await? != 0)
+    }
+
+    /// Keeps what a worker has for longer.
+    pub async fn renew_leases(&self, worker: Uuid, until: Timestamp) -> Result<()> {
+        const RENEW: &str = "UPDATE pending_calls SET lease_until_us = $1
+            WHERE tenant_id = $2 AND lease_owner = $3 AND state = 'waiting' AND waits_for = 'worker'";
+        let args = vec![Arg::Int(until.micros()), self.as_arg(), Arg::Id(worker)];
+        self.change_calls(RENEW, args).await.map(drop)
+    }
+
+    /// Gives back what a worker has and will not answer.
+    pub async fn release_leases(&self, worker: Uuid) -> Result<()> {
+        const RELEASE: &str = "UPDATE pending_calls SET lease_until_us = NULL, lease_owner = NULL
+            WHERE tenant_id = $1 AND lease_owner = $2 AND state = 'waiting' AND waits_for = 'worker'";
+        self.change_calls(RELEASE, vec![self.as_arg(), Arg::Id(worker)]).await.map(drop)
+    }
+
+    /// Keeps a result that came after its run had ended. Says whether it was the first.
+    pub async fn keep_late_result(
+        &self,
+        id: PendingCallId,
+        result: &str,
+        by: &str,
+        now: Timestamp,
+    ) -> Result<bool> {
+        const KEEP: &str =
+            "UPDATE pending_calls SET state = 'resolved', result = $1, answered_by = $2, updated_us = $3
+            WHERE tenant_id = $4 AND id = $5 AND state = 'waiting' AND expires_us > $3";
+        let args = vec![
+            Arg::Text(result.to_owned()),
+            Arg::Text(by.to_owned()),
+            Arg::Int(now.micros()),
+            self.as_arg(),
+            Arg::Id(id.uuid()),
+        ];
+        Ok(self.change_calls(KEEP, args).await? != 0)
+    }
+
+    /// Closes a call whose run has ended and that nobody answered.
+    pub async fn close_unanswered(&self, id: PendingCallId, now: Timestamp) -> Result<()> {
+        const CLOSE: &str = "UPDATE pending_calls SET state = 'expired', deadline_us = NULL, updated_us = $1
+            WHERE tenant_id = $2 AND id = $3 AND state = 'waiting'";
+        let args = vec![Arg::Int(now.micros()), self.as_arg(), Arg::Id(id.uuid())];
+        self.change_calls(CLOSE, args).await.map(drop)
+    }
+
+    fn as_arg(&self) -> Arg {
+        Arg::Id(self.tenant.uuid())
+    }
+
+    async fn change_calls(&self, sql: &'static str, args: Vec<Arg>) -> Result<u64> {
+        let mut tx = self.begin().await?;
+        let changed = within!(&mut tx, c => bind_args!(sqlx::query(sql), args).execute(c).await
+            .map(|done| done.rows_affected()))
+        .map_err(Error::doing("changing calls that wait"))?;
+        tx.commit().await?;
+        Ok(changed)
+    }
+
+    async fn select_pending(
+        &self,
+        select: &'static str,
+        conditions: Conditions,
+        tail: &str,
+    ) -> Result<Vec<PendingCall>> {
+        let sql = format!("{select}{}{tail}", conditions.sql());
+        let mut conn = self.read().await?;
+        let rows: Vec<PendingRow> =
+            on!(conn, c => bind_args!(sqlx::query_as(AssertSqlSafe(sql)), conditions.args())
+            .fetch_all(c).await)
+            .map_err(Error::doing("reading calls that wait"))?;
+        rows.into_iter().map(PendingRow::call).collect()
+    }
+}
+
+impl Store {
+    /// Pending calls that have run out of time or may go on, over all tenants. Ids only.
+    pub async fn due_pending(&self, now: Timestamp, most: i64) -> Result<Vec<(TenantId, PendingCallId)>> {
+        const SQLITE: &str =
+            "SELECT tenant_id, id FROM pending_calls WHERE state = 'waiting' AND expires_us <= $1
+            UNION SELECT tenant_id, id FROM pending_calls WHERE state = 'ready'
+            UNION SELECT tenant_id, id FROM pending_calls WHERE deadline_us <= $1
+            UNION SELECT p.tenant_id, p.id FROM pending_calls p
+                WHERE p.waits_for = 'child' AND p.state = 'waiting' AND NOT EXISTS (SELECT 1 FROM runs r
+                    WHERE r.id = p.child_run_id AND r.status IN ('running', 'pending', 'needs_approval'))
+            LIMIT $2";
+        const PG: &str = "SELECT tenant_id, id FROM tw_due_pending($1, $2)";
+        let rows = self.ids(SQLITE, PG, now.micros(), most).await?;
+        Ok(rows
+            .into_iter()
+            .map(|(tenant, id)| (TenantId::from_uuid(tenant), PendingCallId::from_uuid(id)))
+            .collect())
+    }
+}
+
+impl PendingRow {
+    fn call(self) -> Result<PendingCall> {
+        let corrupt = |what: &str| Error::Corrupt { what: format!("{what} of pending call {}", self.id) };
+        let result = self.result.clone().map(RawValue::from_string).transpose();
+        Ok(PendingCall {
+            id: PendingCallId::from_uuid(self.id),
+            run: RunId::from_uuid(self.run_id),
+            waits_for: WaitsFor::parse(&self.waits_for).ok_or_else(|| corrupt("whom it waits for"))?,
+            child: self.child_run_id.map(RunId::from_uuid),
+            deadline: self.deadline_us.map(Timestamp::from_micros),
+            expires: Timestamp::from_micros(self.expires_us),
+            result: result.map_err(|_| corrupt("the result"))?,
+            created: Timestamp::from_micros(self.created_us),
+            tool: self.tool,
+            state: self.state,
+            context: self.context,
+            answered_by: self.answered_by,
+        })
+    }
+}
