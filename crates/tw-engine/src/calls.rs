@@ -204,7 +204,8 @@ impl Engine {
         }
         let faults = schema.faults(&read.data);
         if call.waits_for == WaitsFor::Person {
-            return Err(Error::InvalidParams { what: "the answer".to_owned(), faults });
+            let first = faults.first().map_or("", |fault| &fault.message);
+            return Err(Error::InvalidParams { what: format!("the answer does not fit: {first}"), faults });
         }
         let first =
             faults.first().map_or_else(String::new, |fault| format!(": `{}` {}", fault.path, fault.message));

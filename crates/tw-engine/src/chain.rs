@@ -53,7 +53,8 @@ impl Inner {
             let request = CallRequest {
                 tool: tool.to_owned(),
                 session: (self.session != self.run.into()).then_some(self.session),
-                wait: Some(self.deadline.saturating_duration_since(Instant::now())),
+                // Not longer than there is somebody at work on it.
+                wait: None,
                 version: None,
                 mode: Mode::Production,
                 unsaved: None,

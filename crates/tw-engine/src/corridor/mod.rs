@@ -77,6 +77,8 @@ const WALKS_MAX: usize = 64;
 pub(crate) const KEY_KEPT: Duration = Duration::from_secs(24 * 60 * 60);
 /// How long a run finds the calls that it has made.
 const STEP_KEPT: Duration = Duration::from_secs(30 * 24 * 60 * 60);
+/// How long it may take until a call that is out of time is written down as that.
+const CLOSED_WITHIN: Duration = Duration::from_secs(5);
 /// The longest a caller may wait for an answer.
 const WAIT_MAX: Duration = Duration::from_secs(120);
 
@@ -164,6 +166,8 @@ impl Engine {
                 let since = Instant::now();
                 let slot = self.inner.slots.take(caller, cleared.tool(), wait).await?;
                 let answers_at_once = cleared.tool().def.is_async;
+                // Whoever waits for as long as the call may take is told how it ended.
+                let to_the_end = cleared.tool().def.timeout() <= wait;
                 // Made once the call has its place: an id begins with the time by which runs are found.
                 let run = RunId::new();
                 let (caller, mode, unwanted) = (caller.clone(), request.mode, request.unwanted.clone());
@@ -181,6 +185,7 @@ impl Engine {
                         let patience = match (request.wait, answer.run.status) {
                             (None, RunStatus::NeedsApproval) => Duration::ZERO,
                             (None, _) if answers_at_once => Duration::ZERO,
+                            _ if to_the_end => wait.saturating_sub(since.elapsed()) + CLOSED_WITHIN,
                             _ => wait.saturating_sub(since.elapsed()),
                         };
                         return Box::pin(self.answer_parked(answer.run, patience)).await;
