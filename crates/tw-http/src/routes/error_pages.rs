@@ -19,11 +19,13 @@ macro_rules! pages {
 const PAGES: &[(&str, &str)] = pages![
     "ALREADY_DECIDED",
     "BAD_REQUEST",
+    "BUDGET_EXCEEDED",
     "CANCELLED",
     "CIRCUIT_OPEN",
     "CONFLICT",
     "CREDENTIAL_MISSING",
     "CSRF_REJECTED",
+    "DEPTH_EXCEEDED",
     "OTHER_TENANT",
     "EGRESS_DENIED",
     "EXPIRED",
