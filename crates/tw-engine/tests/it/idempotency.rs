@@ -29,7 +29,7 @@ fn again(request: &CallRequest) -> CallRequest {
 
 /// What a door shows of an answer.
 fn shown(answer: &Result<Answer>) -> String {
-    let Answer { run, approval } = answer.as_ref().unwrap();
+    let Answer { run, approval, .. } = answer.as_ref().unwrap();
     let output = run.output.as_ref().map(|output| output.get());
     format!(
         "{} {} {} {:?} {output:?} {:?} {:?} {:?} {:?} {:?} {} {:?} {approval:?}",

@@ -33,6 +33,7 @@ pub(crate) async fn record_yes(store: &Store, run: &tw_store::Run, id: ApprovalI
             changes: None,
             input: None,
         }),
+        wait: None,
     };
     let payload = json!({ "approval_id": id }).to_string();
     let entry = Entry {

@@ -231,6 +231,20 @@ impl Scene {
         answer.status.is_success().then(|| answer.text_at("/id"))
     }
 
+    /// A call that a worker has to answer: its run, and its id.
+    async fn waiting_call(&self) -> (String, String) {
+        let admin = self.world.client(&self.server, "acme", Role::Admin).await;
+        let slug = self.fresh("outside");
+        let body = json!({
+            "slug": slug, "name": "Outside", "description": "Done by others.", "publish": true, "is_async": true,
+            "implementation_type": "external", "input_schema": { "type": "object" },
+        });
+        admin.post("/api/tools", &body).await.is("201 published");
+        let waits = admin.run(&slug, json!({})).await;
+        let waits = waits.is("202 pending");
+        (waits.text_at("/run_id"), waits.text_at("/pending_tool_call_id"))
+    }
+
     /// An approval that waits.
     async fn approval(&self) -> String {
         let ledger = self.world.ledger(&self.fresh("ledger"));
@@ -268,7 +282,10 @@ impl Scene {
             | "GET /api/docs"
             | "GET /api/me"
             | "GET /api/tools"
+            | "GET /api/tools/builtins/templates"
             | "GET /api/approvals"
+            | "GET /api/pending-calls"
+            | "GET /api/workers/stream"
             | "GET /api/api-keys"
             | "GET /api/credentials"
             | "GET /api/users"
@@ -309,6 +326,11 @@ impl Scene {
             }
             "GET /api/runs/{id}" => (Some(self.ended_run(owner).await?), None),
             "POST /api/runs/{id}/cancel" => (Some(self.open_run(owner).await?), Some(json!({}))),
+            "POST /api/runs/{id}/tool-results" => {
+                let (run, call) = self.waiting_call().await;
+                (Some(run), Some(json!({ "call_id": call, "result": {} })))
+            }
+            "GET /api/pending-calls/{id}" => (Some(self.waiting_call().await.1), None),
             "POST /api/sessions" => (None, Some(json!({ "title": "a session" }))),
             "GET /api/sessions/{id}"
             | "GET /api/sessions/{id}/events"
