@@ -12,7 +12,7 @@ use std::{
 
 use serde_json::json;
 use toolwright_sdk::{CodeTool, RunFn};
-use tw_model::{Layer, Slug, TenantId, TenantSlug, ToolDef, ToolId, ToolStatus};
+use tw_model::{Layer, Slug, TenantId, TenantSlug, ToolDef, ToolId, ToolStatus, look_alike};
 use tw_schema::{Schema, SchemaCache};
 use tw_store::{Override, ReadTool, Store, StoredOverride, Tenant};
 
@@ -236,6 +236,13 @@ impl Tools {
     /// Whether somebody looking for `name` would find something else than `id`.
     pub(crate) fn takes(&self, name: &str, id: ToolId) -> bool {
         self.get(name).is_some_and(|entry| entry.id() != id)
+    }
+
+    /// The tools with a name that could be taken for this one.
+    pub(crate) fn looking_like(&self, name: &str) -> impl Iterator<Item = &Entry> {
+        let slugs = self.by_slug.iter().filter(move |(slug, _)| look_alike(slug, name));
+        let aliases = self.aliases.iter().filter(move |(alias, _)| look_alike(alias, name));
+        slugs.map(|(_, entry)| entry).chain(aliases.filter_map(|(_, id)| self.by_id.get(id)))
     }
 
     /// Forgets a tool of the tenant's own.

@@ -32,20 +32,25 @@ impl<S: Sync> axum::extract::FromRequestParts<S> for RequestId {
     }
 }
 
+/// The names under which a machine reaches itself.
+const LOOPBACK: [&str; 3] = ["127.0.0.1", "localhost", "[::1]"];
+
 /// Which hosts are served here, and which pages may ask.
 #[derive(Debug)]
 pub struct Hosts {
     hosts: Vec<String>,
     origins: Vec<String>,
+    public: Option<Place>,
 }
 
 impl Hosts {
     pub(crate) fn new(settings: &Settings) -> Self {
-        let mut hosts: Vec<String> = ["127.0.0.1", "localhost", "[::1]"].map(str::to_owned).to_vec();
-        hosts.extend(settings.public_url.as_deref().and_then(host_of_url).map(str::to_ascii_lowercase));
+        let public_url = settings.public_url.as_deref();
+        let mut hosts = LOOPBACK.map(str::to_owned).to_vec();
+        hosts.extend(public_url.and_then(host_of_url).map(|(_, host)| host.to_ascii_lowercase()));
         hosts.extend(settings.allowed_hosts.iter().map(|host| host.to_ascii_lowercase()));
         let origins = settings.allowed_origins.iter().map(|origin| origin.trim_end_matches('/').to_owned());
-        Self { hosts, origins: origins.collect() }
+        Self { hosts, origins: origins.collect(), public: public_url.and_then(Place::of_url) }
     }
 
     /// A name with or without a port; a configured name without a port stands for every port.
@@ -55,8 +60,20 @@ impl Hosts {
         self.hosts.iter().any(|allowed| *allowed == host || allowed == name)
     }
 
-    fn takes_origin(&self, origin: &str) -> bool {
-        self.lists(origin) || host_of_url(origin).is_some_and(|host| self.serves(host))
+    /// Whether a page may ask the hosts that a request names.
+    fn takes_origin(&self, origin: &str, asked: &[&str]) -> bool {
+        self.lists(origin) || Place::of_url(origin).is_some_and(|page| self.is_own(&page, asked))
+    }
+
+    /// Whether a page is of this server: of the address the request went to, or of the public one. Another
+    /// port of the same machine is somebody else.
+    fn is_own(&self, page: &Place, asked: &[&str]) -> bool {
+        match &self.public {
+            Some(public) if public == page => true,
+            // What is public by TLS has no pages without it.
+            Some(public) if public.name == page.name && public.scheme != page.scheme => false,
+            _ => asked.iter().any(|host| Place::of_host(page.scheme, host).as_ref() == Some(page)),
+        }
     }
 
     /// Whether a page of another server is one of those that the settings name.
@@ -80,13 +97,13 @@ impl Hosts {
         }
         // Where the target names a host too, both have to be ours: who is asked must not depend on whom
         // of the two somebody between us and the caller believes.
-        let mut named = host.into_iter().chain(authority).peekable();
-        if named.peek().is_none() || !named.all(|host| self.serves(host)) {
+        let asked: Vec<&str> = host.into_iter().chain(authority).collect();
+        if asked.is_empty() || !asked.iter().all(|host| self.serves(host)) {
             let detail = "this host is not served here; the setting `allowed_hosts` names those that are";
             return Err(Problem::new(Code::ForeignHost, detail));
         }
         for origin in headers.get_all(header::ORIGIN) {
-            if !origin.to_str().is_ok_and(|origin| self.takes_origin(origin)) {
+            if !origin.to_str().is_ok_and(|origin| self.takes_origin(origin, &asked)) {
                 let detail =
                     "pages of this origin may not ask; the setting `allowed_origins` names those that may";
                 return Err(Problem::new(Code::ForeignHost, detail));
@@ -96,10 +113,43 @@ impl Hosts {
     }
 }
 
-fn host_of_url(url: &str) -> Option<&str> {
-    let rest = url.strip_prefix("http://").or_else(|| url.strip_prefix("https://"))?;
+/// Where a page or a server is. The names of this machine count as one.
+#[derive(Debug, PartialEq, Eq)]
+struct Place {
+    scheme: Scheme,
+    name: String,
+    port: u16,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Scheme {
+    Http,
+    Https,
+}
+
+impl Place {
+    fn of_url(url: &str) -> Option<Self> {
+        host_of_url(url).and_then(|(scheme, host)| Self::of_host(scheme, host))
+    }
+
+    fn of_host(scheme: Scheme, host: &str) -> Option<Self> {
+        let host = host.to_ascii_lowercase();
+        let name = without_port(&host);
+        let port = match (host[name.len()..].trim_start_matches(':'), scheme) {
+            ("", Scheme::Http) => 80,
+            ("", Scheme::Https) => 443,
+            (port, _) => port.parse().ok()?,
+        };
+        let name = if LOOPBACK.contains(&name) { "localhost" } else { name };
+        Some(Self { scheme, name: name.to_owned(), port })
+    }
+}
+
+fn host_of_url(url: &str) -> Option<(Scheme, &str)> {
+    let http = url.strip_prefix("http://").map(|rest| (Scheme::Http, rest));
+    let (scheme, rest) = http.or_else(|| Some((Scheme::Https, url.strip_prefix("https://")?)))?;
     let host = rest.split(['/', '?', '#']).next()?;
-    (!host.is_empty() && !host.contains('@')).then_some(host)
+    (!host.is_empty() && !host.contains('@')).then_some((scheme, host))
 }
 
 fn without_port(host: &str) -> &str {
@@ -257,6 +307,7 @@ mod tests {
         Hosts {
             hosts: ["127.0.0.1", "localhost", "[::1]", "tools.example.com"].map(str::to_owned).to_vec(),
             origins: vec!["https://app.example.org".to_owned()],
+            public: Place::of_url("https://tools.example.com"),
         }
     }
 
@@ -274,13 +325,32 @@ mod tests {
 
     #[test]
     fn only_pages_of_this_server_and_listed_ones_may_ask() {
-        for origin in ["http://localhost:7420", "https://tools.example.com", "https://app.example.org"] {
-            assert!(hosts().takes_origin(origin), "{origin}");
+        for (origin, host) in [
+            ("http://localhost:7420", "localhost:7420"),
+            ("http://localhost:7420", "127.0.0.1:7420"),
+            ("http://[::1]", "[::1]:80"),
+            ("https://tools.example.com", "tools.example.com"),
+            ("https://tools.example.com", "TOOLS.example.com:443"),
+            ("https://tools.example.com", "127.0.0.1:7420"),
+            ("https://tools.example.com:8443", "tools.example.com:8443"),
+            ("https://app.example.org", "localhost:7420"),
+        ] {
+            assert!(hosts().takes_origin(origin, &[host]), "{origin} at {host}");
         }
-        for origin in
-            ["null", "http://evil.example", "https://app.example.org.evil", "file://", "http://u@localhost"]
-        {
-            assert!(!hosts().takes_origin(origin), "{origin}");
+        for (origin, host) in [
+            ("http://localhost:9999", "localhost:7420"),
+            ("http://localhost", "localhost:7420"),
+            ("http://localhost:7420", "localhost"),
+            ("http://localhost:99999", "localhost:99999"),
+            ("http://tools.example.com", "tools.example.com"),
+            ("https://tools.example.com:8443", "tools.example.com"),
+            ("null", "localhost"),
+            ("http://evil.example", "localhost"),
+            ("https://app.example.org.evil", "localhost"),
+            ("file://", "localhost"),
+            ("http://u@localhost", "localhost"),
+        ] {
+            assert!(!hosts().takes_origin(origin, &[host]), "{origin} at {host}");
         }
     }
 }

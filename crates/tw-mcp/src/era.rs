@@ -3,12 +3,13 @@
 use http::{HeaderMap, StatusCode};
 use serde_json::{Value, json};
 
-use crate::rpc::{Fault, HEADER_MISMATCH, INVALID_PARAMS, Message, UNSUPPORTED_VERSION};
+use crate::rpc::{Fault, HEADER_MISMATCH, INVALID_PARAMS, INVALID_REQUEST, Message, UNSUPPORTED_VERSION};
 
 /// The present revision: no handshake, every request says who it is.
 pub(crate) const PRESENT: &str = "2026-07-28";
 /// Earlier ones, newest first. They open with `initialize`.
-pub(crate) const EARLIER: [&str; 3] = ["2025-11-25", "2025-06-18", "2025-03-26"];
+pub(crate) const EARLIER: [&str; 3] = ["2025-11-25", "2025-06-18", WITH_BATCHES];
+const WITH_BATCHES: &str = "2025-03-26";
 
 const VERSION: &str = "io.modelcontextprotocol/protocolVersion";
 const NEEDED: [&str; 3] =
@@ -56,6 +57,18 @@ impl Era {
         }
         check_routing(message, headers)?;
         Ok(Self::Present)
+    }
+}
+
+/// Several messages in one array were part of one revision only. It knew no header yet, so whoever sends
+/// none is taken to speak it.
+pub(crate) fn takes_batches(headers: &HeaderMap) -> Result<(), Fault> {
+    match one(headers, "mcp-protocol-version")? {
+        None | Some(WITH_BATCHES) => Ok(()),
+        Some(version) => {
+            let text = format!("one request at a time: revision {version} knows no batches");
+            Err(Fault::bad_request(INVALID_REQUEST, text))
+        }
     }
 }
 

@@ -9,7 +9,7 @@ use axum::{
     response::{IntoResponse, Response},
 };
 use bytes::Bytes;
-use futures::{StreamExt, stream};
+use futures::{StreamExt, future, stream};
 use http_body_util::{BodyExt, LengthLimitError, Limited};
 use serde_json::{Value, json, value::RawValue};
 use tokio_util::sync::DropGuard;
@@ -22,7 +22,7 @@ use tw_model::{Caller, Channel};
 use crate::{
     Door,
     call::Wanted,
-    era::{EARLIER, Era, PRESENT},
+    era::{self, EARLIER, Era, PRESENT},
     rpc::{
         Fault, INTERNAL_ERROR, INVALID_REQUEST, METHOD_NOT_FOUND, Message, PARSE_ERROR, Params,
         UNAUTHENTICATED, respond, respond_kept, result,
@@ -32,6 +32,8 @@ use crate::{
 /// After this long a call is answered as a stream, whose heartbeat tells the client that it goes on.
 const PLAIN_FOR: Duration = Duration::from_secs(3);
 const HEARTBEAT: Duration = Duration::from_secs(5);
+/// How many messages may come at once.
+const BATCH_MAX: usize = 50;
 
 pub(crate) async fn only_post() -> Response {
     let body = "this server keeps no session and no stream: send each request by POST";
@@ -63,7 +65,52 @@ impl Door {
         }
         let bytes = self.read(body).await?;
         tw_schema::scan(&bytes).map_err(|fault| Fault::bad_request(PARSE_ERROR, fault.to_string()))?;
-        let message = read_message(&bytes)?;
+        if bytes.trim_ascii_start().starts_with(b"[") {
+            return self.take_batch(caller, &bytes, headers).await;
+        }
+        Ok(match Message::read(&bytes) {
+            Ok(message) => self.take_message(caller, &message, headers, accepts_stream(headers)).await,
+            Err((fault, id)) => fault.answer(id),
+        })
+    }
+
+    /// Several messages at once, all of them answered together.
+    async fn take_batch(&self, caller: Caller, bytes: &[u8], headers: &HeaderMap) -> Result<Response, Fault> {
+        era::takes_batches(headers)?;
+        let messages: Vec<&RawValue> = serde_json::from_slice(bytes).unwrap_or_default();
+        if !(1..=BATCH_MAX).contains(&messages.len()) {
+            let text = format!("a batch has 1 to {BATCH_MAX} messages");
+            return Err(Fault::bad_request(INVALID_REQUEST, text));
+        }
+        let each = messages.into_iter().map(|message| {
+            let caller = caller.clone();
+            async move {
+                let answer = match Message::read(message.get().as_bytes()) {
+                    Ok(Message { method, id, .. }) if method == "initialize" => {
+                        Fault::new(INVALID_REQUEST, "`initialize` comes alone").answer(id)
+                    }
+                    Ok(message) => self.take_message(caller, &message, headers, false).await,
+                    Err((fault, id)) => fault.answer(id),
+                };
+                body_of(answer).await
+            }
+        });
+        let mut answers = future::join_all(each).await;
+        answers.retain(|answer| !answer.is_empty());
+        if answers.is_empty() {
+            return Ok(StatusCode::ACCEPTED.into_response());
+        }
+        let body = [b"[".as_slice(), &answers.join(&b","[..]), b"]"].concat();
+        Ok(respond(StatusCode::OK, body.into()))
+    }
+
+    async fn take_message(
+        &self,
+        caller: Caller,
+        message: &Message<'_>,
+        headers: &HeaderMap,
+        may_stream: bool,
+    ) -> Response {
         let Some(id) = message.id else {
             // A notification asks for nothing, and but one of them means nothing to a server without sessions.
             if message.method == "notifications/cancelled"
@@ -71,13 +118,12 @@ impl Door {
             {
                 self.calls.take_back(caller.key, &id.to_string());
             }
-            return Ok(StatusCode::ACCEPTED.into_response());
+            return StatusCode::ACCEPTED.into_response();
         };
-        let era = match Era::of(&message, headers) {
-            Ok(era) => era,
-            Err(fault) => return Ok(fault.answer(Some(id))),
-        };
-        Ok(self.answer(caller, &message, id, era, accepts_stream(headers)).await)
+        match Era::of(message, headers) {
+            Ok(era) => self.answer(caller, message, id, era, may_stream).await,
+            Err(fault) => fault.answer(Some(id)),
+        }
     }
 
     async fn answer(
@@ -208,23 +254,6 @@ impl Door {
     }
 }
 
-fn read_message(bytes: &[u8]) -> Result<Message<'_>, Fault> {
-    if bytes.trim_ascii_start().starts_with(b"[") {
-        return Err(Fault::bad_request(INVALID_REQUEST, "one request at a time: batches are not taken"));
-    }
-    let message: Message<'_> = serde_json::from_slice(bytes)
-        .map_err(|error| Fault::bad_request(INVALID_REQUEST, error.to_string()))?;
-    if message.jsonrpc != "2.0" {
-        return Err(Fault::bad_request(INVALID_REQUEST, "`jsonrpc` is \"2.0\""));
-    }
-    let is_id =
-        |id: &&RawValue| id.get().starts_with(['"', '-', '0', '1', '2', '3', '4', '5', '6', '7', '8', '9']);
-    if message.id.as_ref().is_some_and(|id| !is_id(id)) {
-        return Err(Fault::bad_request(INVALID_REQUEST, "`id` is a text or a number"));
-    }
-    Ok(message)
-}
-
 /// Who calls what, once both are known to be in order.
 fn wanted(caller: Caller, message: &Message<'_>) -> Result<(Permit<RunTools>, Wanted), Fault> {
     let permit = Permit::<RunTools>::check(caller).map_err(|error| forbidden(&error))?;
@@ -244,7 +273,7 @@ fn event(body: &[u8]) -> Bytes {
     event.into()
 }
 
-/// A fault inside a stream has no status any more.
+/// What stands inside a stream or a batch has no status of its own.
 async fn body_of(response: Response) -> Bytes {
     response.into_body().collect().await.map(http_body_util::Collected::to_bytes).unwrap_or_default()
 }

@@ -26,16 +26,88 @@ pub(crate) const UNSUPPORTED_VERSION: i32 = -32022;
 pub(crate) const UNAUTHENTICATED: i32 = -32001;
 
 /// A request or a notification.
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Debug)]
 pub(crate) struct Message<'a> {
-    pub(crate) jsonrpc: String,
     /// Given back as it came; absent in a notification.
-    #[serde(borrow, default)]
     pub(crate) id: Option<&'a RawValue>,
     pub(crate) method: String,
-    #[serde(borrow, default)]
     pub(crate) params: Params<'a>,
+}
+
+impl<'a> Message<'a> {
+    /// Reads what is known to be JSON. A fault comes with the id it is answered under, where that is one.
+    pub(crate) fn read(bytes: &'a [u8]) -> Result<Self, (Fault, Option<&'a RawValue>)> {
+        let invalid = |text: &str| Fault::bad_request(INVALID_REQUEST, text);
+        let Ok(members) = serde_json::from_slice::<Members<'_>>(bytes) else {
+            return Err((invalid("a request is an object"), None));
+        };
+        let id = members.id.filter(|id| is_id(id));
+        let fail = |text: &str| Err((invalid(text), id));
+        if id.is_none() && members.id.is_some() {
+            return fail("`id` is a text or a number");
+        }
+        if let Some(name) = &members.unknown {
+            return fail(&format!("`{name}` is no part of a request: those are jsonrpc, id, method, params"));
+        }
+        if text(members.jsonrpc).as_deref() != Some("2.0") {
+            return fail("`jsonrpc` is \"2.0\"");
+        }
+        let Some(method) = text(members.method) else { return fail("`method` is a text and is needed") };
+        match members.params.map_or(Ok(Params::default()), |params| serde_json::from_str(params.get())) {
+            Ok(params) => Ok(Self { id, method, params }),
+            Err(_) => fail("`params` is an object"),
+        }
+    }
+}
+
+fn is_id(id: &RawValue) -> bool {
+    id.get().starts_with(['"', '-', '0', '1', '2', '3', '4', '5', '6', '7', '8', '9'])
+}
+
+fn text(value: Option<&RawValue>) -> Option<String> {
+    serde_json::from_str(value?.get()).ok()
+}
+
+/// The members of a message as they came.
+#[derive(Debug, Default)]
+struct Members<'a> {
+    jsonrpc: Option<&'a RawValue>,
+    id: Option<&'a RawValue>,
+    method: Option<&'a RawValue>,
+    params: Option<&'a RawValue>,
+    /// The first of those that are no part of a message.
+    unknown: Option<String>,
+}
+
+impl<'de: 'a, 'a> Deserialize<'de> for Members<'a> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Each;
+
+        impl<'de> Visitor<'de> for Each {
+            type Value = Members<'de>;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a message as an object")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+                let mut members = Members::default();
+                while let Some(key) = map.next_key::<String>()? {
+                    let value = Some(map.next_value()?);
+                    match key.as_str() {
+                        "jsonrpc" => members.jsonrpc = value,
+                        "id" => members.id = value,
+                        "method" => members.method = value,
+                        "params" => members.params = value,
+                        _ => members.unknown = members.unknown.or(Some(key)),
+                    }
+                }
+                Ok(members)
+            }
+        }
+
+        deserializer.deserialize_map(Each)
+    }
 }
 
 /// The members of `params`. The arguments of a call stay as they came: they may be large, and the engine

@@ -13,6 +13,7 @@ mod credential;
 mod definition;
 mod event;
 mod id;
+mod name;
 mod outcome;
 mod pending;
 mod permission;
@@ -32,11 +33,12 @@ pub use id::{
     ApprovalId, AuditId, CredentialId, EventId, IdError, KeyId, LoginId, PendingCallId, ReplicaId, RunId,
     SessionId, TenantId, ToolId, UserId,
 };
+pub use name::{NAME_MAX, NameError, check_name};
 pub use outcome::{ToolFailure, ToolResult};
 pub use pending::WaitsFor;
 pub use permission::{Permission, PermissionError, PermissionSet};
 pub use role::Role;
-pub use slug::{Slug, SlugError, TenantSlug};
+pub use slug::{Slug, SlugError, TenantSlug, look_alike};
 pub use time::Timestamp;
 pub use tool::{
     Execution, Implementation, Layer, Level, Listing, Origin, OutputSection, Policy, SectionKind, ToolDef,

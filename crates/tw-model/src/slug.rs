@@ -67,6 +67,17 @@ impl Slug {
     }
 }
 
+/// Whether a quick reader takes two names for one: they differ by case, or by which of `.`, `_` and `-` they
+/// are joined with.
+#[must_use]
+pub fn look_alike(one: &str, other: &str) -> bool {
+    let seen = |byte: u8| match byte {
+        b'.' | b'_' => b'-',
+        byte => byte.to_ascii_lowercase(),
+    };
+    one.len() == other.len() && one.bytes().map(seen).eq(other.bytes().map(seen))
+}
+
 impl FromStr for Slug {
     type Err = SlugError;
 
@@ -188,6 +199,16 @@ mod tests {
         assert!(matches!(refused("New"), SlugError::Reserved { .. }));
         assert!(matches!(refused("a1932c07-5f1a-7cc0-9d3c-2f7a1f0e8a11"), SlugError::Reserved { .. }));
         assert_eq!(refused(&"a".repeat(129)), SlugError::Length { len: 129 });
+    }
+
+    #[test]
+    fn names_that_differ_by_their_joints_look_alike() {
+        for (one, other) in [("roi-calculator", "roi_calculator"), ("a.b-c", "A-b.C"), ("same", "same")] {
+            assert!(look_alike(one, other), "{one} {other}");
+        }
+        for (one, other) in [("roi-calculator", "roicalculator"), ("a-b", "a-c"), ("a-b", "a-b-")] {
+            assert!(!look_alike(one, other), "{one} {other}");
+        }
     }
 
     #[test]

@@ -6,10 +6,12 @@
 //! is refused when the schema is compiled, and the second is weighed against the value at hand
 //! before errors are collected.
 
+mod pattern;
 mod weigh;
 
 use serde_json::Value;
 
+pub(crate) use pattern::weight as pattern_weight;
 use weigh::Weighing;
 
 use crate::{
@@ -25,14 +27,18 @@ const CHAIN_MAX: u64 = 24;
 /// How many may apply along one path from the root of a value to a leaf.
 const PATH_MAX: u64 = 200_000;
 /// How many steps one check of one value may take.
-const CHECK_MAX: u64 = 200_000_000;
+const CHECK_MAX: u64 = 10_000_000;
 /// How many steps the collection of errors may take.
 const COLLECT_MAX: u64 = 200_000;
 /// How deep the calls may go, one inside another, while errors are collected. Each takes about a
 /// kilobyte of stack, and a thread has two megabytes.
 const COLLECT_DEPTH_MAX: u64 = 512;
 /// Schemas this light need no look at the value before a check.
-const LIGHT: u64 = 64;
+const LIGHT: u64 = 8;
+/// How many steps the patterns may take on all texts of one value.
+const MATCH_MAX: u64 = 100_000_000;
+/// To see that all items differ counts as this many steps for each of them.
+const DIFFERING: u64 = 32;
 /// Comparing with this many entries of a list counts as one step.
 const COMPARED_PER_STEP: u64 = 8;
 
@@ -46,6 +52,8 @@ pub(crate) struct Price {
     /// Whether there is one way only to every place. Then the search for the first error goes
     /// straight down and needs no weighing.
     straight: bool,
+    /// How heavy the patterns are that apply to one text at most.
+    patterns: u64,
 }
 
 /// How much may be told about a value that does not fit.
@@ -60,7 +68,9 @@ impl Price {
     /// Weighs a schema, and refuses one that never comes to an end or is too heavy.
     pub(crate) fn of(outline: &Outline) -> Result<Self, SchemaFault> {
         let most = |costs: Vec<u64>| costs.into_iter().max().unwrap_or(1);
-        let own = |node: &Node| 1 + node.compared as u64 / COMPARED_PER_STEP;
+        let own = |node: &Node| {
+            1 + node.compared as u64 / COMPARED_PER_STEP + if node.differing { DIFFERING } else { 0 }
+        };
         let same_place = most(Sweep::run(outline, |node, below| own(node) + below.iter().sum::<u64>())?);
         let chain = most(Sweep::run(outline, |_, below| 1 + below.iter().max().unwrap_or(&0))?);
         // A path that comes back to where it was is not counted on: those results the validator
@@ -70,12 +80,17 @@ impl Price {
             return Err(SchemaFault::TooComplex);
         }
         let straight = outline.nodes.iter().all(is_straight);
-        Ok(Self { same_place, chain, straight })
+        let heavy = |node: &Node, below: &[u64]| {
+            below.iter().fold(node.patterns_weight, |sum, cost| sum.saturating_add(*cost))
+        };
+        let patterns = most(Sweep::run_through_cycles(outline, same_place_below, heavy));
+        Ok(Self { same_place, chain, straight, patterns })
     }
 
     /// Whether a value can be checked at all. Only a heavy schema on a huge value cannot.
     pub(crate) fn allows_check(&self, value: &Value) -> bool {
-        self.same_place <= LIGHT || self.same_place.saturating_mul(count(value)) <= CHECK_MAX
+        (self.same_place <= LIGHT || self.same_place.saturating_mul(count(value)) <= CHECK_MAX)
+            && (self.patterns == 0 || self.patterns.saturating_mul(text_bytes(value)) <= MATCH_MAX)
     }
 
     /// How much of what is wrong with a value can be told within reason.
@@ -109,6 +124,17 @@ fn count(value: &Value) -> u64 {
     1 + match value {
         Value::Array(items) => items.iter().map(count).sum(),
         Value::Object(members) => members.values().map(count).sum(),
+        _ => 0,
+    }
+}
+
+fn text_bytes(value: &Value) -> u64 {
+    match value {
+        Value::String(text) => text.len() as u64,
+        Value::Array(items) => items.iter().map(text_bytes).sum(),
+        Value::Object(members) => {
+            members.iter().map(|(name, member)| name.len() as u64 + text_bytes(member)).sum()
+        }
         _ => 0,
     }
 }

@@ -44,7 +44,10 @@ pub use fields::{
     fields_to_schema, parse_fields, schema_to_fields, variants,
 };
 pub use labels::{Control, FilterField, filter_fields, humanize_field_name};
-pub use limits::{DEPTH_MAX as SCHEMA_DEPTH_MAX, ENUM_MAX, NODES_MAX, PATTERNS_MAX, TEXT_BYTES_MAX};
+pub use limits::{
+    BRANCHES_MAX, DEPTH_MAX as SCHEMA_DEPTH_MAX, ENUM_MAX, NODES_MAX, PATTERN_TEXT_MAX, PATTERNS_MAX,
+    PROPERTIES_MAX, TEXT_BYTES_MAX,
+};
 pub use manifest::{canonical_manifest, canonical_patch, slug_from_name};
 pub use schema::{FAULTS_MAX, Schema, SchemaFault};
 pub use specs::{check_form_spec, check_sections, check_view_spec};

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::SchemaFault;
+use crate::{SchemaFault, path, words};
 
 /// How many values (objects, arrays, scalars) a schema may consist of.
 pub const NODES_MAX: usize = 50_000;
@@ -10,15 +10,21 @@ pub const NODES_MAX: usize = 50_000;
 pub const DEPTH_MAX: usize = 64;
 /// How many entries one `enum` may have.
 pub const ENUM_MAX: usize = 10_000;
+/// How many properties one object may have, and how many of them may be required.
+pub const PROPERTIES_MAX: usize = 2_000;
+/// How many subschemas one choice, one list of items or one set of definitions may have.
+pub const BRANCHES_MAX: usize = 1_000;
 /// How many bytes its keys and strings may have together.
 pub const TEXT_BYTES_MAX: usize = 4 << 20;
 /// How many regular expressions it may hold. Each takes memory of its own once compiled.
 pub const PATTERNS_MAX: usize = 256;
+/// How many bytes one of them may have.
+pub const PATTERN_TEXT_MAX: usize = 8 << 10;
 
 /// What all regular expressions together may take, and the least and the most for one.
-const PATTERNS_BYTES: usize = 32 << 20;
-const PATTERN_BYTES_LEAST: usize = 256 << 10;
-const PATTERN_BYTES_MOST: usize = 10 << 20;
+const PATTERNS_BYTES: usize = 7 << 20;
+const PATTERN_BYTES_LEAST: usize = 24 << 10;
+const PATTERN_BYTES_MOST: usize = 7 << 20;
 
 /// Refuses a document that is too large to be worth compiling.
 ///
@@ -29,25 +35,71 @@ pub(crate) fn check(document: &Value) -> Result<Within, SchemaFault> {
         return Err(SchemaFault::NotASchema);
     }
     let mut count = Within::default();
-    let mut open = vec![(document, 1)];
-    while let Some((value, depth)) = open.pop() {
-        if DEPTH_MAX < depth {
-            return Err(SchemaFault::TooLarge { what: "levels", max: DEPTH_MAX });
-        }
-        count.add(value)?;
+    // Every place by the one around it, so that the path of a fault can be told.
+    let mut places = vec![Place { value: document, around: 0, step: Step::Root, depth: 1 }];
+    let mut next = 0;
+    while let Some(&Place { value, depth, .. }) = places.get(next) {
+        let wide = match value {
+            Value::Array(items) => items.len(),
+            Value::Object(members) => members.len(),
+            _ => 0,
+        };
+        let fits = within("levels", depth, DEPTH_MAX)
+            .and_then(|()| within("values", places.len() + wide, NODES_MAX))
+            .and_then(|()| count.add(value));
+        fits.map_err(|Beyond { what, max }| SchemaFault::TooLarge {
+            path: path_of(&places, next),
+            what,
+            max,
+        })?;
+        let below = |value, step| Place { value, around: next, step, depth: depth + 1 };
         match value {
-            Value::Array(items) => open.extend(items.iter().map(|item| (item, depth + 1))),
-            Value::Object(members) => open.extend(members.values().map(|member| (member, depth + 1))),
+            Value::Array(items) => {
+                places.extend(items.iter().enumerate().map(|(index, item)| below(item, Step::Item(index))));
+            }
+            Value::Object(members) => {
+                places.extend(members.iter().map(|(name, member)| below(member, Step::Member(name))));
+            }
             _ => {}
         }
+        next += 1;
     }
     Ok(count)
+}
+
+#[derive(Clone, Copy)]
+struct Place<'a> {
+    value: &'a Value,
+    around: usize,
+    step: Step<'a>,
+    depth: usize,
+}
+
+#[derive(Clone, Copy)]
+enum Step<'a> {
+    Root,
+    Item(usize),
+    Member(&'a str),
+}
+
+fn path_of(places: &[Place<'_>], place: usize) -> String {
+    let Place { around, step, .. } = places[place];
+    match step {
+        Step::Root => String::new(),
+        Step::Item(index) => path::join(&path_of(places, around), &index.to_string()),
+        Step::Member(name) => path::join(&path_of(places, around), &words::cut(name)),
+    }
+}
+
+/// A limit that is exceeded.
+struct Beyond {
+    what: &'static str,
+    max: usize,
 }
 
 /// What a document within the limits consists of.
 #[derive(Debug, Default, Clone, Copy)]
 pub(crate) struct Within {
-    nodes: usize,
     text_bytes: usize,
     patterns: usize,
 }
@@ -59,25 +111,47 @@ impl Within {
         (PATTERNS_BYTES / self.patterns.max(1)).clamp(PATTERN_BYTES_LEAST, PATTERN_BYTES_MOST)
     }
 
-    fn add(&mut self, value: &Value) -> Result<(), SchemaFault> {
-        self.nodes += 1;
+    fn add(&mut self, value: &Value) -> Result<(), Beyond> {
         match value {
             Value::String(text) => self.text_bytes += text.len(),
             Value::Object(members) => {
-                self.text_bytes += members.keys().map(String::len).sum::<usize>();
-                self.patterns += usize::from(members.get("pattern").is_some_and(Value::is_string));
-                self.patterns += members
-                    .get("patternProperties")
-                    .and_then(Value::as_object)
-                    .map_or(0, serde_json::Map::len);
-                let entries = members.get("enum").and_then(Value::as_array).map_or(0, Vec::len);
-                within("entries in one `enum`", entries, ENUM_MAX)?;
+                for (keyword, said) in members {
+                    self.text_bytes += keyword.len();
+                    self.add_keyword(keyword, said)?;
+                }
             }
             _ => {}
         }
-        within("values", self.nodes, NODES_MAX)?;
         within("bytes of text", self.text_bytes, TEXT_BYTES_MAX)?;
         within("regular expressions", self.patterns, PATTERNS_MAX)
+    }
+
+    fn add_keyword(&mut self, keyword: &str, said: &Value) -> Result<(), Beyond> {
+        match (keyword, said) {
+            ("enum", Value::Array(entries)) => within("entries in one `enum`", entries.len(), ENUM_MAX),
+            ("properties", Value::Object(properties)) => {
+                within("properties in one object", properties.len(), PROPERTIES_MAX)
+            }
+            ("required", Value::Array(names)) => {
+                within("required properties in one object", names.len(), PROPERTIES_MAX)
+            }
+            ("allOf" | "anyOf" | "oneOf" | "prefixItems", Value::Array(branches)) => {
+                within("subschemas in one list", branches.len(), BRANCHES_MAX)
+            }
+            ("$defs" | "definitions" | "dependentSchemas" | "dependentRequired", Value::Object(named)) => {
+                within("entries in one set of subschemas", named.len(), BRANCHES_MAX)
+            }
+            ("pattern", Value::String(pattern)) => self.add_pattern(pattern),
+            ("patternProperties", Value::Object(named)) => {
+                named.keys().try_for_each(|pattern| self.add_pattern(pattern))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn add_pattern(&mut self, pattern: &str) -> Result<(), Beyond> {
+        self.patterns += 1;
+        within("bytes in one regular expression", pattern.len(), PATTERN_TEXT_MAX)
     }
 }
 
@@ -101,6 +175,6 @@ pub(crate) fn weight(value: &Value) -> usize {
     weight
 }
 
-fn within(what: &'static str, found: usize, max: usize) -> Result<(), SchemaFault> {
-    if found <= max { Ok(()) } else { Err(SchemaFault::TooLarge { what, max }) }
+fn within(what: &'static str, found: usize, max: usize) -> Result<(), Beyond> {
+    if found <= max { Ok(()) } else { Err(Beyond { what, max }) }
 }

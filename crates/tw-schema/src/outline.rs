@@ -39,6 +39,10 @@ pub(crate) struct Node {
     pub(crate) cases: Option<Cases>,
     /// How many entries the validator compares one by one.
     pub(crate) compared: usize,
+    /// Whether all items of an array have to differ.
+    pub(crate) differing: bool,
+    /// How heavy the regular expressions are that stand here.
+    pub(crate) patterns_weight: u64,
     pub(crate) required: Vec<String>,
     /// Other names by which callers know this property (`x-aliases`).
     pub(crate) aliases: Vec<String>,

@@ -76,7 +76,7 @@ pub enum SchemaFault {
     #[error("a schema is an object or a boolean")]
     NotASchema,
     #[error("a schema has at most {max} {what}")]
-    TooLarge { what: &'static str, max: usize },
+    TooLarge { path: String, what: &'static str, max: usize },
     #[error("the schema is wrong at `{path}`: {message}")]
     Invalid { path: String, message: String },
     #[error(
@@ -99,7 +99,7 @@ impl SchemaFault {
     #[must_use]
     pub fn path(&self) -> &str {
         match self {
-            Self::Invalid { path, .. } | Self::Pattern { path } => path,
+            Self::TooLarge { path, .. } | Self::Invalid { path, .. } | Self::Pattern { path } => path,
             _ => "",
         }
     }

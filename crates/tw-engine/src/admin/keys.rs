@@ -1,6 +1,6 @@
 //! API keys of a tenant.
 
-use tw_model::{ActsAs, KeyId, Role, TenantSlug, Timestamp, UserId};
+use tw_model::{ActsAs, KeyId, Role, TenantSlug, Timestamp, UserId, check_name};
 use tw_store::{ApiKey, By, NewKey, TenantScope};
 
 use super::by;
@@ -29,8 +29,6 @@ pub struct CreatedKey {
     pub key: ApiKey,
     pub text: String,
 }
-
-const NAME_MAX: usize = 200;
 
 impl Engine {
     pub async fn create_key(
@@ -85,9 +83,7 @@ pub(super) async fn create(
     by: &By,
 ) -> Result<CreatedKey> {
     let name = request.name.trim();
-    if name.is_empty() || NAME_MAX < name.len() || name.contains(char::is_control) {
-        return Err(Error::invalid("/name", format!("has 1 to {NAME_MAX} bytes and no control characters")));
-    }
+    check_name(name).map_err(|error| Error::invalid("/name", error.to_string()))?;
     let agent = match (request.acts_as, request.agent) {
         (ActsAs::User, Some(_)) => return Err(Error::invalid("/agent", "goes with `acts_as: agent` only")),
         (ActsAs::User, None) => None,

@@ -1,6 +1,6 @@
 //! What an operator does on the database itself, with or without a server running on it.
 
-use tw_model::{ActsAs, Role, Slug, TenantId, TenantSlug, Timestamp};
+use tw_model::{ActsAs, Role, Slug, TenantId, TenantSlug, Timestamp, check_name};
 use tw_store::{Added, By, Override, Store, Tenant, User, normal_email};
 
 use super::{
@@ -39,6 +39,7 @@ impl Operator {
     }
 
     pub async fn create_tenant(&self, slug: &TenantSlug, name: &str) -> Result<Tenant> {
+        check_name(name).map_err(|error| Error::invalid("/name", error.to_string()))?;
         self.store.create_tenant(slug, name, &self.by).await.map_err(Error::store("creating a tenant"))
     }
 

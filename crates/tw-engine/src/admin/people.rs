@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use tw_model::{Role, Timestamp, UserId};
+use tw_model::{Role, Timestamp, UserId, check_name};
 use tw_store::{Added, By, Changed, NewUser, TenantScope, User, normal_email};
 
 use super::{by, passwords};
@@ -16,8 +16,6 @@ use crate::{
 
 /// How long a sign-in link may be used.
 const LINK_LIFE: Duration = Duration::from_secs(24 * 60 * 60);
-
-const NAME_MAX: usize = 200;
 
 /// A person to be added to a tenant.
 #[derive(Debug)]
@@ -113,10 +111,7 @@ pub(super) async fn add(scope: &TenantScope, request: UserRequest, by: &By) -> R
     let email =
         normal_email(&request.email).ok_or_else(|| Error::invalid("/email", "is not an email address"))?;
     let name = request.display_name.trim();
-    if name.is_empty() || NAME_MAX < name.len() || name.contains(char::is_control) {
-        let message = format!("has 1 to {NAME_MAX} bytes and no control characters");
-        return Err(Error::invalid("/display_name", message));
-    }
+    check_name(name).map_err(|error| Error::invalid("/display_name", error.to_string()))?;
     check_role(request.role)?;
     let password_hash = match request.password {
         Some(password) => Some(passwords::hash(password).await?),

@@ -1,7 +1,7 @@
 //! One's own tenant: its settings, and its audit log.
 
 use serde_json::Value;
-use tw_model::{AuditId, Timestamp};
+use tw_model::{AuditId, Timestamp, check_name};
 use tw_store::{AuditFilter, AuditRecord, Changed, Tenant, TenantChange};
 
 use super::by;
@@ -30,8 +30,8 @@ impl Engine {
     ) -> Result<Tenant> {
         let caller = permit.caller();
         check_settings(change.settings.as_ref())?;
-        if change.name.as_ref().is_some_and(|name| name.trim().is_empty() || 200 < name.len()) {
-            return Err(Error::invalid("/name", "has 1 to 200 bytes"));
+        if let Some(name) = &change.name {
+            check_name(name).map_err(|error| Error::invalid("/name", error.to_string()))?;
         }
         let scope = self.inner.store.tenant(caller.tenant);
         let changed = scope.change_tenant(change, expected, &by(caller, request_id)).await;

@@ -323,7 +323,8 @@ async fn only_own_hosts_and_own_pages_are_served() {
     let cases = [
         ("127.0.0.1", "", 200),
         ("localhost:7420", "", 200),
-        ("LocalHost", "http://localhost:3000", 200),
+        ("LocalHost:3000", "http://localhost:3000", 200),
+        ("localhost:7420", "http://127.0.0.1:7420", 200),
         ("[::1]:7420", "http://[::1]:7420", 200),
         ("127.0.0.1", "https://127.0.0.1", 200),
         ("evil.example", "", 403),
@@ -339,6 +340,8 @@ async fn only_own_hosts_and_own_pages_are_served() {
         ("0.0.0.0", "", 403),
         ("::1", "", 403),
         ("127.0.0.1", "null", 403),
+        ("localhost:7420", "http://localhost:9999", 403),
+        ("localhost:7420", "http://localhost", 403),
         ("127.0.0.1", "http://evil.example", 403),
         ("127.0.0.1", "http://localhost.evil.example", 403),
         ("127.0.0.1", "http://localhost@evil.example", 403),
@@ -364,6 +367,9 @@ async fn hosts_and_pages_that_the_settings_name_are_served_too() {
     let cases = [
         ("tools.example.com", "", 200),
         ("tools.example.com:443", "https://tools.example.com", 200),
+        ("tools.example.com", "http://tools.example.com", 403),
+        ("internal.example:1234", "https://internal.example:1234", 200),
+        ("internal.example:1234", "https://internal.example", 403),
         ("internal.example:1234", "", 200),
         ("gateway.example:8443", "", 200),
         ("localhost", "", 200),

@@ -152,11 +152,20 @@ on_both! {
             (r#"{"jsonrpc":"2.0","id":1,"Method":"ping"}"#, -32600),
             (r#"{"jsonrpc":"1.0","id":1,"method":"ping"}"#, -32600),
             (r#"{"jsonrpc":"2.0","id":{},"method":"ping"}"#, -32600),
-            (r#"[{"jsonrpc":"2.0","id":1,"method":"ping"}]"#, -32600),
+            (r#"{"jsonrpc":"2.0","id":null,"method":"ping"}"#, -32600),
+            (r#"{"jsonrpc":"2.0","id":1,"method":{}}"#, -32600),
+            (r#"{"jsonrpc":"2.0","id":1}"#, -32600),
             (r#"{"jsonrpc":"2.0","id":1,"method":"ping","params":[]}"#, -32600),
+            (r#"{"jsonrpc":"2.0","id":1,"method":"ping","params":"x"}"#, -32600),
+            (r#""ping""#, -32600),
+            ("[]", -32600),
         ] {
             let heard = agent.send(body, &[]).await;
             assert_eq!((heard.status, &heard.body["error"]["code"]), (StatusCode::BAD_REQUEST, &json!(code)), "{body}: {}", heard.body);
+            let has_id = code == -32600 && body.contains(r#""id":1"#);
+            assert_eq!(heard.body["id"], if has_id { json!(1) } else { Value::Null }, "{body}");
+            let message = heard.body["error"]["message"].as_str().unwrap();
+            assert!(!["invalid type", ", expected", "unknown field", "struct"].iter().any(|word| message.contains(word)), "{message}");
         }
         for (params, code) in [
             (json!({}), -32602),
@@ -172,6 +181,36 @@ on_both! {
         assert!(refused["isError"] == true && refused["content"][0]["text"].as_str().unwrap().contains("/other"), "{refused}");
         let refused = agent.call("test.echo", json!([1])).await;
         assert_eq!(refused["isError"], true, "{refused}");
+    }
+
+    async fn batch_is_answered_together_in_the_one_revision_that_knows_it(db: TestDb) {
+        let world = World::on(db).await;
+        let server = world.server();
+        let agent = Speaker::agent(&world, &server, "acme").await;
+        let call = |id: u64| {
+            let params = json!({ "name": "test.echo", "arguments": { "value": id } });
+            json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params })
+        };
+        let noted = json!({ "jsonrpc": "2.0", "method": "notifications/initialized" });
+        let batch = json!([call(1), noted, { "jsonrpc": "2.0", "id": 2, "method": 7 }, call(3), 4,
+            { "jsonrpc": "2.0", "id": 5, "method": "initialize" }]);
+        for headers in [&[][..], &[("mcp-protocol-version", "2025-03-26")]] {
+            let heard = agent.send(batch.to_string(), headers).await;
+            assert_eq!(heard.status, StatusCode::OK, "{}", heard.body);
+            let answers = heard.body.as_array().unwrap();
+            let ids: Vec<&Value> = answers.iter().map(|answer| &answer["id"]).collect();
+            assert_eq!(ids, [&json!(1), &json!(2), &json!(3), &Value::Null, &json!(5)], "{}", heard.body);
+            assert_eq!(answers[2]["result"]["structuredContent"], json!({ "value": 3 }));
+            for wrong in [1, 3, 4] {
+                assert_eq!(answers[wrong]["error"]["code"], -32600, "{}", heard.body);
+            }
+        }
+        let heard = agent.send(json!([noted]).to_string(), &[]).await;
+        assert_eq!((heard.status, heard.body), (StatusCode::ACCEPTED, json!("")));
+        for (batch, version) in [(json!([]), "2025-03-26"), (json!(vec![noted; 51]), "2025-03-26"), (json!([call(1)]), "2025-11-25"), (json!([call(1)]), PRESENT)] {
+            let heard = agent.send(batch.to_string(), &[("mcp-protocol-version", version)]).await;
+            assert_eq!((heard.status, &heard.body["error"]["code"]), (StatusCode::BAD_REQUEST, &json!(-32600)), "{version}: {}", heard.body);
+        }
     }
 
     async fn stranger_is_told_to_bring_a_key_before_the_body_is_read(db: TestDb) {

@@ -259,12 +259,12 @@ fn maps_of_values_are_read_by_the_schema_of_their_values() {
 
 #[test]
 fn many_unknown_names_are_read_in_one_pass() {
-    let properties: serde_json::Map<_, _> = (0..10_000).map(|n| (format!("p_{n}"), json!({}))).collect();
+    let properties: serde_json::Map<_, _> = (0..2_000).map(|n| (format!("p_{n}"), json!({}))).collect();
     let schema = Schema::compile(&json!({ "properties": properties })).unwrap();
-    let members: serde_json::Map<_, _> = (0..10_000).map(|n| (format!("P-{n}"), json!(n))).collect();
+    let members: serde_json::Map<_, _> = (0..2_000).map(|n| (format!("P-{n}"), json!(n))).collect();
     let mut value = Value::Object(members);
-    assert_eq!(schema.coerce(&mut value).len(), 10_000);
-    assert_eq!(value["p_9999"], 9_999);
+    assert_eq!(schema.coerce(&mut value).len(), 2_000);
+    assert_eq!(value["p_1999"], 1_999);
 }
 
 proptest! {

@@ -6,7 +6,7 @@ use jsonschema::{Draft, ReferencingError, Registry, Retrieve, Uri, uri};
 use serde_json::{Map, Value};
 
 use super::{Additional, Cases, Id, Node, Outline, Types};
-use crate::SchemaFault;
+use crate::{SchemaFault, cost::pattern_weight};
 
 const DRAFT: Draft = Draft::Draft202012;
 
@@ -252,6 +252,11 @@ fn read_plain(schema: &Map<String, Value>, node: &mut Node) {
     }
     read_entries(schema, node);
     node.default = schema.get("default").cloned();
+    node.differing = schema.get("uniqueItems") == Some(&Value::Bool(true));
+    let names = schema.get("patternProperties").and_then(Value::as_object).into_iter().flatten();
+    let patterns =
+        schema.get("pattern").and_then(Value::as_str).into_iter().chain(names.map(|(name, _)| name.as_str()));
+    node.patterns_weight = patterns.fold(0, |sum, pattern| sum.saturating_add(pattern_weight(pattern)));
     node.required = texts(schema, "required");
     node.aliases = texts(schema, "x-aliases");
     node.unevaluated =

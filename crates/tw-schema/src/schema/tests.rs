@@ -340,7 +340,7 @@ fn formats_are_checked_and_unknown_ones_are_not() {
 fn messages_never_repeat_long_values() {
     let long = "x".repeat(10_000);
     let schema = compile(json!({
-        "properties": { "a": { "enum": [long, "y"] }, "b": { "const": long }, "c": { "pattern": "y".repeat(10_000) } },
+        "properties": { "a": { "enum": [long, "y"] }, "b": { "const": long }, "c": { "pattern": "y".repeat(8_000) } },
         "required": [long],
     }));
     for fault in schema.faults(&json!({ "a": long.clone() + "z", "b": long.clone() + "z", "c": long })) {

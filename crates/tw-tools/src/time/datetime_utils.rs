@@ -7,6 +7,7 @@ use std::fmt;
 use jiff::{Span, Timestamp, Unit, Zoned, fmt::strtime, tz::TimeZone};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
 use toolwright_sdk::{Code, Reply, ToolContext, ToolFailure, tool};
 
 use super::moment::{self, Moment};
@@ -73,21 +74,22 @@ impl JsonSchema for Written {
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-#[schemars(example = serde_json::json!({ "operation": "now", "timezone": "Europe/Vienna" }))]
-#[schemars(example = serde_json::json!({ "operation": "parse", "value": "01.07.2026", "format": "%d.%m.%Y" }))]
-#[schemars(example = serde_json::json!({
+#[schemars(example = json!({ "operation": "now", "timezone": "Europe/Vienna" }))]
+#[schemars(example = json!({ "operation": "parse", "value": "01.07.2026", "format": "%d.%m.%Y" }))]
+#[schemars(example = json!({
     "operation": "format", "value": "2026-03-29T10:00:00Z", "format": "%A, %d %B %Y",
 }))]
-#[schemars(example = serde_json::json!({
+#[schemars(example = json!({
     "operation": "add", "value": "2024-01-31", "amount": 1, "unit": "months",
 }))]
-#[schemars(example = serde_json::json!({
+#[schemars(example = json!({
     "operation": "diff", "value": "2024-02-28", "other": "2024-03-01",
 }))]
-#[schemars(example = serde_json::json!({
+#[schemars(example = json!({
     "operation": "convert", "value": "2026-03-29T10:00:00", "timezone": "Europe/Vienna",
     "to_timezone": "America/New_York",
 }))]
+#[schemars(extend("allOf" = needs_by_operation()))]
 struct Input {
     /// What to do. `now` needs nothing else; `parse` needs `value`; `format` needs `value` and
     /// `format`; `add` needs `value`, `amount` and `unit`; `diff` needs `value` and `other`;
@@ -118,6 +120,23 @@ struct Input {
     /// For `add`: the unit of `amount`.
     #[schemars(title = "Unit")]
     unit: Option<Step>,
+}
+
+/// What each operation needs, so that a call without it never runs. The input stays one flat object.
+fn needs_by_operation() -> Value {
+    let needs = |operations: &[&str], fields: &[&str]| {
+        json!({
+            "if": { "properties": { "operation": { "enum": operations } }, "required": ["operation"] },
+            "then": { "required": fields },
+        })
+    };
+    json!([
+        needs(&["parse", "format", "add", "diff", "convert"], &["value"]),
+        needs(&["format"], &["format"]),
+        needs(&["add"], &["amount", "unit"]),
+        needs(&["diff"], &["other"]),
+        needs(&["convert"], &["to_timezone"]),
+    ])
 }
 
 /// The moment that was asked for, or, for `diff`, the difference.

@@ -1,5 +1,3 @@
-use serde_json::{Value, json};
-
 use super::*;
 
 /// Sunday, when clocks went forward in Vienna nine hours before.
@@ -171,4 +169,18 @@ fn results_beyond_the_calendar_are_refused() {
         let failure = run(input).unwrap_err();
         assert!(failure.message.starts_with("the result is out of range"), "{failure}");
     }
+}
+
+#[test]
+fn schema_asks_for_what_each_operation_needs() {
+    let schema = tw_schema::Schema::compile(&schemars::schema_for!(Input).to_value()).unwrap();
+    let missing =
+        |input: Value| -> Vec<String> { schema.faults(&input).into_iter().map(|fault| fault.path).collect() };
+    assert_eq!(missing(json!({ "operation": "now" })), [""; 0]);
+    assert_eq!(missing(json!({ "operation": "parse", "value": NOW })), [""; 0]);
+    assert_eq!(missing(json!({ "operation": "parse" })), ["/value"]);
+    assert_eq!(missing(json!({ "operation": "format" })), ["/format", "/value"]);
+    assert_eq!(missing(json!({ "operation": "add", "value": NOW })), ["/amount", "/unit"]);
+    assert_eq!(missing(json!({ "operation": "diff", "value": NOW })), ["/other"]);
+    assert_eq!(missing(json!({ "operation": "convert", "value": NOW })), ["/to_timezone"]);
 }

@@ -4,7 +4,7 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 use tw_model::{
     Definition, Execution, Implementation, Layer, Level, OutputSection, Permission, Policy, REDACTED, Slug,
-    Switches, ToolStatus, left_redacted, unredacted,
+    Switches, ToolStatus, check_name, left_redacted, unredacted,
 };
 use tw_schema::{Fault, Schema, SchemaFault, canonical, check_form_spec, check_sections, check_view_spec};
 
@@ -47,7 +47,6 @@ const KINDS: &[&str] = &[
     "code",
 ];
 
-const NAME_MAX: usize = 200;
 const DESCRIPTION_MAX: usize = 20_000;
 const WORD_MAX: usize = 100;
 const LIST_MAX: usize = 50;
@@ -199,7 +198,12 @@ impl Sent {
     }
 
     pub(super) fn rename(&mut self, definition: &mut Definition) {
-        self.text("name", &mut definition.name, None, NAME_MAX);
+        let Some(name) = self.take::<String>("name") else { return };
+        let Some(name) = name else { return self.say("/name", "cannot be null") };
+        if let Err(error) = check_name(&name) {
+            self.say("/name", error.to_string());
+        }
+        definition.name = name;
     }
 
     /// Lays what was sent over a definition.
@@ -396,7 +400,7 @@ fn check_schemas(definition: &Definition, faults: &mut Vec<Fault>) {
 fn told(fault: &SchemaFault) -> (String, String) {
     match fault {
         SchemaFault::Invalid { path, message } => (path.clone(), message.clone()),
-        other => (String::new(), other.to_string()),
+        other => (other.path().to_owned(), other.to_string()),
     }
 }
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use serde_json::{Value, json};
-use tw_model::{Caller, Layer, Level, Listing, Policy, ToolDef, ToolStatus};
+use tw_model::{Caller, Layer, Level, Listing, Policy, ToolDef, ToolStatus, check_name};
 use tw_schema::{Fault, canonical, canonical_patch};
 use tw_store::{Changed, Override};
 
@@ -156,12 +156,12 @@ pub(super) fn read_layer(
 }
 
 fn check(layer: &Override, tool: &ToolDef) -> Result<()> {
-    for (path, text) in [
-        ("/name", &layer.name),
-        ("/description", &layer.description),
-        ("/category", &layer.category),
-        ("/icon", &layer.icon),
-    ] {
+    if let Some(name) = &layer.name {
+        check_name(name).map_err(|error| Error::invalid("/name", error.to_string()))?;
+    }
+    for (path, text) in
+        [("/description", &layer.description), ("/category", &layer.category), ("/icon", &layer.icon)]
+    {
         if text.as_ref().is_some_and(|text| text.trim().is_empty() || TEXT_MAX < text.len()) {
             return Err(Error::invalid(path, format!("has 1 to {TEXT_MAX} bytes")));
         }

@@ -14,6 +14,23 @@ use crate::{
 };
 
 on_both! {
+    async fn name_that_cannot_be_seen_or_misleads_is_refused(db: TestDb) {
+        let world = World::on(db).await;
+        let server = world.server();
+        let admin = world.client(&server, "acme", Role::Admin).await;
+        for name in ["", " \u{3000}", "\u{200b}\u{feff}", "\u{2800}", "Ada\u{202e}nimda", "\u{2067}Ada", "a\tb"] {
+            let person = json!({ "email": "ada@example.com", "display_name": name, "role": "member" });
+            for refused in [
+                admin.post("/api/api-keys", &json!({ "name": name, "role": "member" })).await,
+                admin.post("/api/users", &person).await,
+                admin.patch("/api/tenants/current", &json!({ "name": name })).await,
+            ] {
+                assert!(refused.is("422 INVALID_PARAMS").text.contains("name\""), "{name:?}: {}", refused.text);
+            }
+        }
+        admin.patch("/api/tenants/current", &json!({ "name": "Ünal & Söhne 👩\u{200d}🔬" })).await.is("200 active");
+    }
+
     async fn key_stops_when_its_time_is_up(db: TestDb) {
         let world = World::on(db).await;
         let server = world.server();

@@ -285,6 +285,8 @@ on_both! {
             ("unheard_of", json!(1)),
             ("timeout_ms", json!(0)),
             ("name", json!("")),
+            ("name", json!("\u{200b}")),
+            ("name", json!("a\u{202e}b")),
             ("scope", json!("tenant")),
             ("kind", json!("tenant_custom")),
         ] {

@@ -193,6 +193,14 @@ on_both! {
         call(&member, "layered", &second).await.is("200 success");
         let pinned = json!({ "input": { "a": 1 }, "version": "1.0.0" });
         assert_eq!(call(&member, "layered", &pinned).await.is("200 success").text_at("/version"), "1.0.0");
+        // Published again without a new number, the number stands for what was published last.
+        author.patch(&at("layered"), &json!({ "input_schema": needing("c") })).await.is("200 published");
+        call(&member, "layered", &second).await.is("200 success");
+        publish(&author, "layered").await.is("200 published");
+        let third = json!({ "input": { "c": 1 }, "version": "2.0.0" });
+        call(&member, "layered", &third).await.is("200 success");
+        call(&member, "layered", &second).await.is("422 MISSING_PARAM");
+        call(&member, "layered", &pinned).await.is("200 success");
         for version in ["1.0.1", "9.9.9", "x", ""] {
             let body = json!({ "input": { "a": 1 }, "version": version });
             call(&member, "layered", &body).await.is("404 NOT_FOUND");

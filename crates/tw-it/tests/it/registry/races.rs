@@ -116,6 +116,11 @@ on_both! {
         let total = author.get("/api/tools?kind=tenant_custom").await.json()["total"].as_u64().unwrap();
         assert_eq!(total, u64::try_from(TRIALS).unwrap());
         for trial in 0..TRIALS {
+            let (one, other) = (format!("look-alike.n{trial}"), format!("look_alike-n{trial}"));
+            let answers = together(creating(&author, echo(&one)), creating(&author, echo(&other))).await;
+            assert_eq!(made(&answers), 1, "two that look alike are one name");
+        }
+        for trial in 0..TRIALS {
             let alias = |slug: &str| {
                 with(&echo(&format!("{slug}-{trial}")), &json!({ "aliases": [format!("alias-{trial}")] }))
             };

@@ -22,6 +22,10 @@ on_both! {
             ("name", json!("")),
             ("name", json!(7)),
             ("name", json!("n".repeat(201))),
+            ("name", json!("\u{a0}\u{200b}\u{2060}")),
+            ("name", json!("\u{3164}")),
+            ("name", json!("Invoice\u{202e}fdp")),
+            ("name", json!("One\nTwo")),
             ("description", json!("")),
             ("description", json!("d".repeat(20_001))),
             ("icon", json!("")),
@@ -146,6 +150,42 @@ on_both! {
             author.post("/api/tools", &echo(slug)).await.is("201 draft");
         }
         assert_eq!(author.get("/api/tools?kind=tenant_custom").await.json()["total"], 4);
+    }
+
+    async fn name_that_could_be_taken_for_another_is_refused_with_that_one(db: TestDb) {
+        let world = World::on(db).await;
+        let server = world.server();
+        let author = world.client(&server, "acme", Role::Admin).await;
+        let stranger = world.client(&server, "globex", Role::Admin).await;
+        live(&author, "pay-out.now").await;
+        live(&author, "beside").await;
+        for (slug, other) in [
+            ("pay_out.now", "pay-out.now"),
+            ("pay-out-now", "pay-out.now"),
+            ("Pay.Out_Now", "pay-out.now"),
+            ("test-echo", "test.echo"),
+            ("TEST_echo", "test.echo"),
+            ("test_private", "test.private"),
+            ("get-run", "get_run"),
+        ] {
+            let aliases = json!({ "aliases": [slug] });
+            for refused in [
+                author.post("/api/tools", &echo(slug)).await,
+                author.post("/api/tools", &with(&echo("other"), &aliases)).await,
+                author.post("/api/tools/beside/clone", &json!({ "slug": slug })).await,
+                author.patch(&at("beside"), &aliases).await,
+            ] {
+                assert!(refused.is("409 CONFLICT").text.contains(&format!("`{other}`")), "{}", refused.text);
+            }
+        }
+        // Another spelling of its own name a tool may have, and nobody minds what another tenant has.
+        author.patch(&at("pay-out.now"), &json!({ "aliases": ["pay_out_now"] })).await.is("200 published");
+        author.patch(&at("pay-out.now"), &json!({ "slug": "pay_out.now" })).await.is("422 INVALID_PARAMS");
+        live(&stranger, "pay_out.now").await;
+        live(&stranger, "test_private").await;
+        live(&author, "payoutnow").await;
+        author.delete(&at("pay-out.now")).await.is("204");
+        live(&author, "pay_out.now").await;
     }
 
     async fn body_that_is_too_large_or_no_json_is_refused(db: TestDb) {

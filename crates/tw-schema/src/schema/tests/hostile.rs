@@ -126,7 +126,7 @@ fn longest_chain_that_compiles_fits_on_the_stack_with_the_deepest_value() {
     assert!(!schema.faults(&wrong).is_empty());
     schema.coerce(&mut wrong);
     schema.with_defaults(&mut wrong);
-    let document = chain(5_000, |next| json!({ "allOf": [next] }));
+    let document = chain(900, |next| json!({ "allOf": [next] }));
     assert_eq!(Schema::compile(&document).unwrap_err(), SchemaFault::TooComplex);
 }
 
@@ -140,6 +140,28 @@ fn pattern_made_for_backtracking_is_linear() {
     }
     let schema = compile(json!({ "patternProperties": { "^(a+)+$": false } }));
     assert!(schema.is_valid(&json!({ text: 1 })));
+}
+
+#[test]
+fn text_that_a_heavy_pattern_would_take_long_for_is_refused() {
+    for pattern in ["(a{30}){1000}", "[ab]*a[ab]{500}c", ".*a(.{30}){30}c"] {
+        let schema = compile(json!({ "items": { "allOf": [{ "pattern": pattern }] } }));
+        let faults = schema.faults(&json!(["ab".repeat(500_000)]));
+        assert_eq!(faults[0].message, "is too large to be checked against this schema", "{pattern}");
+        assert_eq!(schema.faults(&json!(["ab".repeat(1_000)]))[0].path, "/0", "{pattern}");
+    }
+    let light = compile(json!({ "type": "string", "pattern": "^[A-Za-z0-9+/]+={0,2}$" }));
+    assert!(light.is_valid(&json!("QUJD".repeat(1_000_000))));
+    let names = compile(json!({ "patternProperties": { "(a{30}){1000}": {} } }));
+    assert!(!names.is_valid(&json!({ "a".repeat(100_000): 1 })));
+}
+
+#[test]
+fn items_that_have_to_differ_many_times_over_are_refused_when_there_are_many() {
+    let value = Value::from_iter(0..100_000);
+    assert!(compile(json!({ "uniqueItems": true })).is_valid(&value));
+    let many = compile(json!({ "allOf": vec![json!({ "uniqueItems": true }); 60] }));
+    assert_eq!(many.faults(&value)[0].message, "is too large to be checked against this schema");
 }
 
 #[test]
@@ -169,8 +191,25 @@ fn schema_beyond_the_limits_is_refused() {
     // Dropping it would take the recursion that this crate avoids.
     std::mem::forget(very_deep);
     let wide = |count: usize| json!({ "properties": (0..count).map(|n| (format!("p{n}"), json!({}))).collect::<Map<_, _>>() });
-    compile(wide(40_000));
-    refused(wide(50_000), expect!["a schema has at most 50000 values"]);
+    compile(wide(2_000));
+    refused(wide(2_001), expect!["a schema has at most 2000 properties in one object"]);
+    let many = |count: usize| json!({ "properties": (0..count).map(|n| (format!("p{n}"), wide(999))).collect::<Map<_, _>>() });
+    compile(many(10));
+    refused(many(50), expect!["a schema has at most 50000 values"]);
+    refused(
+        json!({ "required": (0..2_001).map(|n| n.to_string()).collect::<Vec<_>>() }),
+        expect!["a schema has at most 2000 required properties in one object"],
+    );
+    refused(
+        json!({ "items": { "anyOf": vec![json!({}); 1_001] } }),
+        expect!["a schema has at most 1000 subschemas in one list"],
+    );
+    let below = json!({ "properties": { "a/b": { "items": [{ "required": vec!["x"; 2_001] }] } } });
+    assert_eq!(Schema::compile(&below).unwrap_err().path(), "/properties/a~1b/items/0");
+    refused(
+        json!({ "pattern": "a".repeat(8193) }),
+        expect!["a schema has at most 8192 bytes in one regular expression"],
+    );
     compile(json!({ "enum": (0..10_000).collect::<Vec<_>>() }));
     refused(
         json!({ "enum": (0..10_001).collect::<Vec<_>>() }),
@@ -186,7 +225,7 @@ fn schema_beyond_the_limits_is_refused() {
         expect!["a schema has at most 256 regular expressions"],
     );
     refused(
-        json!({ "allOf": (0..3_000).map(|n| json!({ "minimum": n })).collect::<Vec<_>>() }),
+        json!({ "allOf": vec![json!({ "allOf": (0..700).map(|n| json!({ "minimum": n })).collect::<Vec<_>>() }); 3] }),
         expect!["the schema is too complex: too many subschemas apply to one value"],
     );
 }
