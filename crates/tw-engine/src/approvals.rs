@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use serde_json::{Value, value::RawValue};
-use tw_model::{ApprovalId, Caller, EventKind, Level, PendingCallId, RunStatus, Timestamp};
+use tokio::time::Instant;
+use tw_model::{ApprovalId, Caller, EventKind, Level, PendingCallId, RunStatus, Timestamp, WaitsFor};
 use tw_store::{
     Approval, Run,
     log::{ApprovalDecision, Change, Expect, Finished, Rejected, Step},
@@ -24,6 +25,9 @@ use crate::{
     rights::{DecideApprovals, Permit, ReadApprovals},
     seal,
 };
+
+/// How often it is looked whether an approved run waits again.
+const LOOK_EVERY: Duration = Duration::from_millis(250);
 
 /// What the approver says yes to.
 #[derive(Debug, Default)]
@@ -74,11 +78,28 @@ impl Engine {
                 Decided::Done(run) => {
                     self.resume_soon(run.tenant, PendingCallId::from_uuid(id.uuid()));
                     let wait = yes.wait.unwrap_or(Duration::from_secs(30)).min(Duration::from_secs(120));
-                    return Ok(self.wait_for(*run, wait, None).await);
+                    return self.wait_until_it_waits(*run, wait, yes.wait.is_some()).await;
                 }
                 // Whoever decides must have the right at the moment it counts.
                 Decided::TenantChanged => permit = self.renew(&permit).await?,
             }
+        }
+    }
+
+    /// Waits for the end of an approved run; without a word on how long, no longer than somebody is at work on it.
+    async fn wait_until_it_waits(&self, run: Run, wait: Duration, to_the_end: bool) -> Result<Answer> {
+        let until = Instant::now() + wait;
+        let mut run = run;
+        loop {
+            let left = until.saturating_duration_since(Instant::now());
+            let slice = if to_the_end { left } else { left.min(LOOK_EVERY) };
+            run = self.wait_for(run, slice, None).await.run;
+            let answer = self.answer_of(run).await?;
+            let waits_on = answer.pending.as_ref().is_some_and(|call| call.waits_for != WaitsFor::Approval);
+            if !answer.run.status.is_open() || waits_on || until <= Instant::now() {
+                return Ok(answer);
+            }
+            run = answer.run;
         }
     }
 

@@ -52,6 +52,19 @@ impl Answered {
 }
 
 impl Engine {
+    /// Whether the caller may answer whatever call the run waits for, before the answer is read.
+    pub async fn may_answer(&self, permit: &Permit<AnswerCalls>, run: RunId) -> Result<()> {
+        let caller = permit.caller();
+        let call = self.inner.store.tenant(caller.tenant).pending_call_of(run).await;
+        let call = call.map_err(Error::store("reading a pending call"))?;
+        let of_worker = call.is_some_and(|call| call.waits_for == WaitsFor::Worker);
+        if of_worker && !caller.permissions.has("workers.tenant.answer") {
+            let why = "the result of a worker needs the permission `workers.tenant.answer`";
+            return Err(Error::NotPermitted { why: why.to_owned() });
+        }
+        Ok(())
+    }
+
     /// Takes the answer to a call. The same answer again changes nothing, another one is refused.
     pub async fn answer_call(
         &self,
@@ -107,13 +120,8 @@ impl Engine {
         let missing = || Error::NotFound { what: "call" };
         let found = scope.pending_call(call).await.map_err(Error::store("reading a pending call"))?;
         let found = found.filter(|found| found.run == run).ok_or_else(missing)?;
-        match found.waits_for {
-            WaitsFor::Worker if !caller.permissions.has("workers.tenant.answer") => {
-                let why = "the result of a worker needs the permission `workers.tenant.answer`";
-                return Err(Error::NotPermitted { why: why.to_owned() });
-            }
-            WaitsFor::Worker | WaitsFor::Person => {}
-            WaitsFor::Approval | WaitsFor::Child => return Err(missing()),
+        if matches!(found.waits_for, WaitsFor::Approval | WaitsFor::Child) {
+            return Err(missing());
         }
         let run = scope.run(run).await.map_err(Error::store("reading a run"))?;
         Ok((found, run.ok_or_else(missing)?))
@@ -326,7 +334,8 @@ impl Engine {
         let tools = tools.iter().map(|tool| tool.to_ascii_lowercase()).collect();
         let hints = self.inner.store.wake().calls();
         let renew = Instant::now() + RENEW_EVERY;
-        Ok(WorkerCalls { engine: self.clone(), caller, tools, after, worker: Uuid::now_v7(), hints, renew })
+        let (engine, worker) = (self.clone(), Uuid::now_v7());
+        Ok(WorkerCalls { engine, caller, tools, after, worker, hints, renew, has_begun: false })
     }
 }
 
@@ -341,6 +350,7 @@ pub struct WorkerCalls {
     worker: Uuid,
     hints: broadcast::Receiver<tw_model::TenantId>,
     renew: Instant,
+    has_begun: bool,
 }
 
 impl WorkerCalls {
@@ -372,12 +382,17 @@ impl WorkerCalls {
         }
         let wanted = Wanted {
             tools: &self.tools,
-            after: self.after.take(),
+            after: self.after,
             worker: self.worker,
             now,
             until: now.plus(LEASE),
             most: TOLD_MOST,
         };
+        if !self.has_begun {
+            let taken = scope.take_back_calls(&wanted).await;
+            taken.map_err(Error::store("giving a worker back what it had"))?;
+            self.has_begun = true;
+        }
         let calls = scope.lease_calls(&wanted).await.map_err(Error::store("taking calls for a worker"))?;
         let mut told = Vec::with_capacity(calls.len());
         for call in calls {

@@ -154,6 +154,27 @@ impl TenantScope {
         Ok(leased)
     }
 
+    /// Gives a worker that comes back what it was told of before, without telling it again.
+    pub async fn take_back_calls(&self, wanted: &Wanted<'_>) -> Result<()> {
+        let Some(after) = wanted.after else { return Ok(()) };
+        let mut sql = "UPDATE pending_calls SET lease_owner = $1, lease_until_us = $2
+            WHERE tenant_id = $3 AND waits_for = 'worker' AND state = 'waiting' AND delivered_us IS NOT NULL
+            AND coalesce(lease_until_us, 0) < $4 AND id <= $5"
+            .to_owned();
+        let Wanted { worker, now, until, .. } = *wanted;
+        let mut args = vec![Arg::Id(worker), Arg::Int(until.micros()), self.as_arg()];
+        args.extend([Arg::Int(now.micros()), Arg::Id(after.uuid())]);
+        if !wanted.tools.is_empty() {
+            let places: Vec<_> = (0..wanted.tools.len()).map(|index| format!("${}", index + 6)).collect();
+            sql.push_str(&format!(" AND lower(tool) IN ({})", places.join(", ")));
+            args.extend(wanted.tools.iter().cloned().map(Arg::Text));
+        }
+        let mut tx = self.begin().await?;
+        within!(&mut tx, c => bind_args!(sqlx::query(AssertSqlSafe(sql)), args).execute(c).await.map(drop))
+            .map_err(Error::doing("changing calls that wait"))?;
+        tx.commit().await
+    }
+
     async fn lease_call(&self, id: PendingCallId, wanted: &Wanted<'_>) -> Result<bool> {
         const LEASE: &str = "UPDATE pending_calls SET lease_owner = $1, lease_until_us = $2,
             delivered_us = coalesce(delivered_us, $3)

@@ -41,6 +41,8 @@ use crate::{
 
 /// What a run may give back.
 const OUTPUT_BYTES_MAX: usize = 10 << 20;
+/// How close to its deadline a run is out of time.
+const AT_THE_END: Duration = Duration::from_millis(250);
 /// How many pieces of appended output wait to be written.
 const OUTPUT_QUEUE: usize = 64;
 
@@ -288,6 +290,12 @@ impl Job {
                     Ok(Ended::Waits(wait)) => Outcome::Waits(wait),
                     // A tool that was told to stop may put that in its own words; why it was told counts.
                     Ok(Ended::Failed(_)) if self.boarding.cancel.is_cancelled() => self.stopped(),
+                    // Whatever it waited for last took as long as the run may take.
+                    Ok(Ended::Failed(failure))
+                        if failure.code == Code::Timeout && deadline <= Instant::now() + AT_THE_END =>
+                    {
+                        Outcome::TimedOut
+                    }
                     Ok(Ended::Failed(failure)) => Outcome::Failed(failure),
                     Err(_) => Outcome::Failed(ToolFailure::with_code(
                         Code::ToolPanicked,

@@ -165,7 +165,8 @@ impl Engine {
                 let wait = request.wait.unwrap_or(cleared.tool().def.timeout()).min(WAIT_MAX);
                 let since = Instant::now();
                 let slot = self.inner.slots.take(caller, cleared.tool(), wait).await?;
-                let answers_at_once = cleared.tool().def.is_async;
+                // What a chain waits for may take days.
+                let answers_at_once = cleared.tool().def.is_async || cleared.tool().goes_on();
                 // Whoever waits for as long as the call may take is told how it ended.
                 let to_the_end = cleared.tool().def.timeout() <= wait;
                 // Made once the call has its place: an id begins with the time by which runs are found.

@@ -3,7 +3,7 @@
 use std::{collections::VecDeque, convert::Infallible, time::Duration};
 
 use axum::{
-    extract::{FromRequest, Request, State},
+    extract::{Request, State},
     http::{HeaderMap, StatusCode},
     response::{
         IntoResponse, Response,
@@ -119,8 +119,11 @@ pub(crate) async fn submit(
     State(app): State<App>,
     Allowed(permit): Allowed<AnswerCalls>,
     Id(run): Id<RunId>,
-    LargeBody(body): LargeBody,
+    request: Request,
 ) -> Result<Response> {
+    app.engine.may_answer(&permit, run).await?;
+    // The rest of the body is the name of the call.
+    let (body, _) = read_json::<ToolResultRequest>(request, RESULT_BYTES_MAX + 1024).await?;
     let call = body.call_id.ok_or_else(|| Problem::invalid("/call_id", "is needed"))?;
     let call: PendingCallId =
         call.parse().map_err(|_| Problem::new(Code::NotFound, "there is no such call"))?;
@@ -132,17 +135,6 @@ pub(crate) async fn submit(
     };
     let answer = app.engine.answer_call(&permit, run, call, answered).await?;
     Ok(json(StatusCode::OK, &RunAnswer::from(answer)))
-}
-
-pub(crate) struct LargeBody(ToolResultRequest);
-
-impl FromRequest<App> for LargeBody {
-    type Rejection = Problem;
-
-    async fn from_request(request: Request, _: &App) -> std::result::Result<Self, Problem> {
-        // The rest of the body is the name of the call.
-        read_json(request, RESULT_BYTES_MAX + 1024).await.map(|(body, _)| Self(body))
-    }
 }
 
 /// Calls that a person has to answer, oldest first.

@@ -632,12 +632,13 @@ tenant's admin` asks for the things of a tenant that is not theirs.
 | sign in (401) | the caller is not known, or not any more |
 ";
 
-const CHAPTERS: [(&str, &str); 7] = [
+const CHAPTERS: [(&str, &str); 8] = [
     ("people", "Signing in, and who one is"),
     ("tools", "Tools"),
     ("runs", "Runs"),
     ("sessions", "Sessions and their events"),
     ("approvals", "Approvals"),
+    ("calls", "Calls that workers and people answer"),
     ("administration", "Administration"),
     ("operations", "Operations"),
 ];

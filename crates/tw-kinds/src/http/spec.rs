@@ -215,6 +215,12 @@ impl Reader {
                     continue;
                 }
             };
+            if !text.contains("{{")
+                && let Err(Error::BadRequest { why }) = Request::check_header(name, &text)
+                && Request::check_header(name, "").is_ok()
+            {
+                self.faults.say(&at, why);
+            }
             match Text::read(&text, &at, NAMES, References::Secrets) {
                 Ok(text) => headers.push((name.clone(), text)),
                 Err(why) => self.faults.say(at, why),
