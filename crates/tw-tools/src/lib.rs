@@ -5,7 +5,7 @@
 //! reach for a store, a door or another tool. Every tool has a page under `docs/tools/`, and the
 //! numbers of its worked example are also a test.
 //!
-//! Start with `analysis/roi_calculator.rs`; `tests/conformance.rs` is what every tool is held against.
+//! Start with `analysis/roi_calculator.rs`; `tests/it/conformance.rs` is what every tool is held against.
 
 mod analysis;
 mod figures;

@@ -1,0 +1,3 @@
+//! The shipped tools from outside.
+
+mod conformance;
