@@ -13,6 +13,7 @@ mod data;
 mod figures;
 mod names;
 mod time;
+mod web;
 
 /// Refers to this crate, so that the linker keeps it and its tools.
 ///

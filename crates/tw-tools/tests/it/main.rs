@@ -1,10 +1,12 @@
-//! The shipped tools from outside: as they register, as they run.
+//! The shipped tools from outside: as they register, as they run, with real sockets of this machine.
 
 #![expect(clippy::unwrap_used, reason = "a test that meets an error has failed")]
 
 mod conformance;
 mod data;
 mod house;
+mod http_request;
+mod web_search;
 
 use serde_json::Value;
 use toolwright_sdk::{CodeTool, ToolContext, ToolFailure, ToolResult, registered};

@@ -1,0 +1,7 @@
+//! Tools that ask other people's servers. All of them go through the guarded client of their context.
+
+mod http_request;
+mod outside;
+mod search_key;
+mod serper;
+mod web_search;
