@@ -2,6 +2,10 @@
 
 mod http_request;
 mod outside;
+mod page;
 mod search_key;
 mod serper;
+mod sheet;
+mod table;
+mod web_fetch;
 mod web_search;

@@ -46,7 +46,7 @@ async fn function_is_run_by_its_name() {
 #[tokio::test]
 async fn unknown_function_is_answered_with_those_there_are() {
     // Tools that reach out, and this one itself, are tools and no functions.
-    for name in ["nope", "http_request", "function_call", "JSON_TRANSFORM", ""] {
+    for name in ["nope", "http_request", "web_fetch", "function_call", "JSON_TRANSFORM", ""] {
         let input = json!({ "function_name": name });
         let failure = run("function_call", Hut::near(&[]).context(), input).await.unwrap_err();
         assert_eq!(failure.code, Code::InvalidParams);
@@ -66,7 +66,7 @@ fn whatever_may_be_called_as_a_function_only_reads() {
     let builtins: Vec<_> =
         tools.iter().filter(|tool| tool.builtin).map(|tool| (tool.define)().slug).collect();
     let expected =
-        ["datetime_utils", "function_call", "http_request", "json_transform", "web_search"];
+        ["datetime_utils", "function_call", "http_request", "json_transform", "web_fetch", "web_search"];
     assert_eq!(builtins.iter().map(|slug| slug.as_str()).collect::<Vec<_>>(), expected);
     assert_eq!((tool("http_request").define)().level, Some(Level::Write));
 }

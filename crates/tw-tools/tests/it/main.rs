@@ -6,6 +6,7 @@ mod conformance;
 mod data;
 mod house;
 mod http_request;
+mod web_fetch;
 mod web_search;
 
 use serde_json::Value;
