@@ -83,9 +83,10 @@ function agree({ form, rest, mcp }: Verdicts): boolean {
 test('Form, REST and MCP accept and refuse the same generated inputs for every shipped tool', async () => {
   const { items } = await server.api('GET', '/api/tools?origin=code&limit=200')
   const slugs: string[] = items.map(({ slug }: { slug: string }) => slug)
-  // What that one takes it does.
-  const shipped = slugs.filter((slug) => slug !== 'manageTools')
-  expect(shipped.length).toBeGreaterThanOrEqual(9)
+  // What these take they do, some of them at other people's servers.
+  const doers = ['manageTools', 'http_request', 'web_fetch', 'web_search']
+  const shipped = slugs.filter((slug) => !doers.includes(slug))
+  expect(shipped.length).toBeGreaterThanOrEqual(11)
   const count = { taken: 0, refused: 0 }
   for (const [index, slug] of shipped.entries()) {
     const tool = await server.api('GET', `/api/tools/${slug}`)

@@ -180,6 +180,7 @@ enum Level {
     version = "1.0.0",
     level = "read",
     pure,
+    callable,
     timeout_ms = 5_000,
     tags = ["ai", "readiness", "maturity", "assessment"],
     form = "ai_readiness_assessment.form.json",

@@ -169,6 +169,7 @@ enum Level {
     version = "1.0.0",
     level = "read",
     pure,
+    callable,
     timeout_ms = 5_000,
     tags = ["estimation", "complexity", "effort", "planning"],
     form = "complexity_estimator.form.json",

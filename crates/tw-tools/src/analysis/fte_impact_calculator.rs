@@ -166,6 +166,7 @@ struct Point {
     version = "1.0.0",
     level = "read",
     pure,
+    callable,
     timeout_ms = 5_000,
     tags = ["fte", "capacity", "staffing", "planning"],
     form = "fte_impact_calculator.form.json",

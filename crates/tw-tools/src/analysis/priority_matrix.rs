@@ -153,6 +153,7 @@ enum Quadrant {
     version = "1.0.0",
     level = "read",
     pure,
+    callable,
     timeout_ms = 5_000,
     collaborative,
     aggregate = combine,

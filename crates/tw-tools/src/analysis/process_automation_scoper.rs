@@ -202,6 +202,7 @@ enum Mode {
     version = "1.0.0",
     level = "read",
     pure,
+    callable,
     timeout_ms = 5_000,
     tags = ["automation", "process", "scoping", "hours"],
     form = "process_automation_scoper.form.json",

@@ -175,6 +175,7 @@ struct Part {
     version = "1.0.0",
     level = "read",
     pure,
+    callable,
     timeout_ms = 5_000,
     tags = ["decision", "ranking", "criteria", "weights"],
     form = "quick_score.form.json",

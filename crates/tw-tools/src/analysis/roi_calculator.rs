@@ -151,6 +151,7 @@ struct Point {
     version = "1.0.0",
     level = "read",
     pure,
+    callable,
     timeout_ms = 5_000,
     tags = ["finance", "investment", "npv", "payback"],
     form = "roi_calculator.form.json",

@@ -195,6 +195,7 @@ struct Point {
     version = "1.0.0",
     level = "read",
     pure,
+    callable,
     timeout_ms = 5_000,
     tags = ["time", "productivity", "hours", "automation"],
     form = "time_savings_calculator.form.json",

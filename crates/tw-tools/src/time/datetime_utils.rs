@@ -218,7 +218,9 @@ struct Calendar {
     level = "read",
     timeout_ms = 5_000,
     tags = ["date", "time", "timezone", "now"],
-    form = "datetime_utils.form.json"
+    form = "datetime_utils.form.json",
+    builtin,
+    callable
 )]
 async fn datetime_utils(_cx: ToolContext, input: Input) -> Result<Reply<Output>, ToolFailure> {
     run_at(Timestamp::now(), &input)

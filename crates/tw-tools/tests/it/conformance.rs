@@ -3,6 +3,20 @@
 use serde_json::{Value, json};
 use toolwright_sdk::{CodeTool, Level, ToolContext, ToolDef, conformance, registered};
 
+use crate::house::Hut;
+
+/// Tools that ask somebody else. Their examples name sites that tests do not call; the files of their
+/// names run them against a server of this machine.
+const ASK_OTHERS: [&str; 3] = ["http_request", "web_fetch", "web_search"];
+
+fn cx() -> ToolContext {
+    Hut::near(&[]).context()
+}
+
+fn asks_others(tool: &ToolDef) -> bool {
+    ASK_OTHERS.contains(&tool.slug.as_str())
+}
+
 fn tools() -> Vec<(&'static CodeTool, ToolDef)> {
     tw_tools::link();
     let tools = registered().expect("no slug is claimed twice");
@@ -38,11 +52,16 @@ fn shipped_tools_are_registered_without_a_list() {
         "complexity-estimator",
         "datetime_utils",
         "fte-impact-calculator",
+        "function_call",
+        "http_request",
+        "json_transform",
         "priority-matrix",
         "process-automation-scoper",
         "quick-score",
         "roi-calculator",
         "time-savings-calculator",
+        "web_fetch",
+        "web_search",
     ] {
         assert!(slugs.iter().any(|found| found == slug), "{slug} is not among {slugs:?}");
     }
@@ -74,7 +93,7 @@ fn every_form_asks_for_what_its_tool_takes() {
         }
         forms += 1;
     }
-    assert!(9 <= forms, "{forms} tools have a form");
+    assert!(14 <= forms, "{forms} tools have a form");
 }
 
 #[test]
@@ -112,12 +131,12 @@ fn every_example_and_default_fits_its_schema() {
 #[tokio::test]
 async fn every_example_of_a_reading_tool_runs_and_its_output_fits_the_schema() {
     for (tool, definition) in tools() {
-        if definition.level != Some(Level::Read) {
+        if definition.level != Some(Level::Read) || asks_others(&definition) {
             continue;
         }
         let output = definition.output_schema.as_deref().expect("there is an output schema");
         for example in examples(&definition.input_schema) {
-            let run = || (tool.run)(ToolContext::for_test(), example.clone());
+            let run = || (tool.run)(cx(), example.clone());
             let result = run().await.expect("an example runs");
             check(output, &result.data, definition.slug.as_str());
             assert!(!result.summary.is_empty(), "{}: {example} has no summary", definition.slug);
@@ -145,7 +164,11 @@ async fn every_tool_has_a_page_in_the_manual_whose_examples_are_true() {
         assert!(!inputs.is_empty() && inputs.len() == outputs.len(), "{path} has no pairs of examples");
         for (input, output) in inputs.into_iter().zip(outputs) {
             check(&definition.input_schema, &input, &path);
-            let result = (tool.run)(ToolContext::for_test(), input).await.expect("an example runs");
+            if asks_others(&definition) {
+                check(definition.output_schema.as_deref().unwrap(), &output, &path);
+                continue;
+            }
+            let result = (tool.run)(cx(), input).await.expect("an example runs");
             assert_eq!(result.data, output, "{path}");
         }
     }

@@ -1,0 +1,78 @@
+//! `function_call`: runs a function of the program by its name.
+//!
+//! Which functions there are is said in `docs/tools/function_call.md`, and by the tool itself when it
+//! is asked for one that is not there.
+
+use std::{collections::BTreeMap, sync::LazyLock};
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+use toolwright_sdk::{CodeTool, Reply, ToolContext, ToolFailure, registered, tool};
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(example = serde_json::json!({
+    "function_name": "datetime_utils",
+    "arguments": { "operation": "diff", "value": "2024-02-28", "other": "2024-03-01" },
+}))]
+struct Input {
+    /// The function to run, such as `json_transform`.
+    #[schemars(title = "Function", length(min = 1, max = 128), example = &"json_transform")]
+    function_name: String,
+    /// Its input, as it takes it when it is called as a tool.
+    #[serde(default)]
+    #[schemars(title = "Arguments")]
+    arguments: Map<String, Value>,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+struct Output {
+    #[schemars(title = "Function")]
+    function_name: String,
+    /// What the function gave back.
+    #[schemars(title = "Result")]
+    result: Value,
+}
+
+/// Runs one of the program's own functions by name: calculators, date and time, jq.
+///
+/// Use it where the name of the function is known only when the call is made. A function that you
+/// know beforehand is called directly, as the tool of that name: that checks the input first and says
+/// more precisely what is wrong. It does not run tools that people made.
+// Only what is pure or reads a clock is `callable`, so this one reads as well.
+#[tool(
+    slug = "function_call",
+    name = "Call a function",
+    category = "data",
+    icon = "code",
+    version = "1.0.0",
+    level = "read",
+    timeout_ms = 10_000,
+    tags = ["function", "call"],
+    form = "function_call.form.json",
+    builtin
+)]
+async fn function_call(cx: ToolContext, input: Input) -> Result<Reply<Output>, ToolFailure> {
+    let function = find(&input.function_name)?;
+    let given = (function.run)(cx, Value::Object(input.arguments)).await?;
+    let summary = format!("{}: {}", input.function_name, given.summary);
+    let reply = Reply::new(Output { function_name: input.function_name, result: given.data }, summary);
+    Ok(match given.markdown {
+        Some(markdown) => reply.markdown(markdown),
+        None => reply,
+    })
+}
+
+/// What may be called, by name. Defining a tool builds its schemas, which is not for every call.
+static CALLABLE: LazyLock<BTreeMap<String, &CodeTool>> = LazyLock::new(|| {
+    let callable = registered().unwrap_or_default().into_iter().filter(|tool| tool.callable);
+    callable.map(|tool| ((tool.define)().slug.to_string(), tool)).collect()
+});
+
+fn find(name: &str) -> Result<&'static CodeTool, ToolFailure> {
+    CALLABLE.get(name).copied().ok_or_else(|| {
+        let known: Vec<_> = CALLABLE.keys().map(String::as_str).collect();
+        ToolFailure::invalid(format!("there is no function '{name}'; there are {}", known.join(", ")))
+    })
+}

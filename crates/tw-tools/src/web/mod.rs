@@ -1,0 +1,11 @@
+//! Tools that ask other people's servers. All of them go through the guarded client of their context.
+
+mod http_request;
+mod outside;
+mod page;
+mod search_key;
+mod serper;
+mod sheet;
+mod table;
+mod web_fetch;
+mod web_search;

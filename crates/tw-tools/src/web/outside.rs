@@ -1,0 +1,48 @@
+//! What the tools of this folder make of answers, and of their absence.
+
+use toolwright_sdk::{
+    Code, ToolFailure,
+    egress::{Error, Headers, Response},
+};
+
+/// How much of an answer that is no success a failure shows.
+const SHOWN_CHARS: usize = 500;
+
+/// Why there is no answer, for the caller.
+pub(super) fn failure(error: &Error) -> ToolFailure {
+    let code = match error {
+        Error::Denied { .. } => Code::EgressDenied,
+        Error::Timeout { .. } => Code::Timeout,
+        Error::BadUrl { .. } | Error::BadRequest { .. } => Code::InvalidParams,
+        Error::Unreachable { .. }
+        | Error::TooLarge { .. }
+        | Error::BadResponse { .. }
+        | Error::Interrupted { .. } => Code::UpstreamError,
+    };
+    ToolFailure::with_code(code, error.to_string())
+}
+
+pub(super) fn upstream(message: impl Into<String>) -> ToolFailure {
+    ToolFailure::with_code(Code::UpstreamError, message)
+}
+
+/// An answer that is no success, in the words of the service.
+pub(super) fn refused(status: u16, body: &str) -> ToolFailure {
+    let shown: String = body.trim().chars().take(SHOWN_CHARS).collect();
+    upstream(if shown.is_empty() { format!("HTTP {status}") } else { format!("HTTP {status}: {shown}") })
+}
+
+/// The type of an answer without its parameters, in lower case; empty when there is none.
+pub(super) fn content_type(headers: &Headers) -> String {
+    let given = headers.get("content-type").unwrap_or_default();
+    given.split(';').next().unwrap_or_default().trim().to_ascii_lowercase()
+}
+
+pub(super) fn is_json(content_type: &str) -> bool {
+    content_type == "application/json" || content_type.ends_with("+json")
+}
+
+/// The body without the mark that some put before it.
+pub(super) fn body(response: &Response) -> &[u8] {
+    response.body.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&response.body)
+}

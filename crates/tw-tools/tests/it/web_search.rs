@@ -1,0 +1,190 @@
+//! `web_search` against a server that plays Serper.
+
+use std::{env, process::Stdio, sync::Arc};
+
+use serde_json::{Value, json};
+use tokio::process::Command;
+use toolwright_sdk::{Code, ToolContext, ToolFailure};
+use tw_test::Upstream;
+
+use crate::{house::Hut, run};
+
+const FOUND: &str = r#"{
+    "organic": [
+        { "title": "One", "link": "https://one.test/", "snippet": "First", "position": 1 },
+        { "title": "Two", "link": "https://two.test/" }
+    ],
+    "credits": 1
+}"#;
+
+fn answer(status: &str, body: &str) -> String {
+    format!("HTTP/1.1 {status}\r\ncontent-length: {}\r\n\r\n{body}", body.len())
+}
+
+async fn search(cx: ToolContext) -> Result<Value, ToolFailure> {
+    Ok(run("web_search", cx, json!({ "query": " rye bread ", "max_results": 5 })).await?.data)
+}
+
+fn set(cx: ToolContext, settings: Value) -> ToolContext {
+    cx.with_settings(Arc::new(settings))
+}
+
+#[tokio::test]
+async fn results_come_in_order_with_their_places() {
+    let serper = Upstream::start().await;
+    serper.script([answer("200 OK", FOUND)]);
+    let cx =
+        set(Hut::near(&[&serper]).context(), json!({ "api_key": "k-1", "endpoint": serper.url("/search") }));
+    assert_eq!(
+        search(cx).await.unwrap(),
+        json!({
+            "results": [
+                { "title": "One", "url": "https://one.test/", "snippet": "First", "position": 1 },
+                { "title": "Two", "url": "https://two.test/", "snippet": "", "position": 2 },
+            ],
+            "provider": "serper",
+        })
+    );
+    let asked = serper.requests().remove(0);
+    assert_eq!((asked.method.as_str(), asked.path.as_str()), ("POST", "/search"));
+    assert_eq!(asked.header("x-api-key"), Some("k-1"));
+    assert_eq!(serde_json::from_slice::<Value>(&asked.body).unwrap(), json!({ "q": "rye bread", "num": 5 }));
+}
+
+#[tokio::test]
+async fn no_more_results_than_asked_for_and_ten_by_default() {
+    let serper = Upstream::start().await;
+    serper.script([answer("200 OK", FOUND), answer("200 OK", "{}")]);
+    let settings = json!({ "api_key": "k-1", "endpoint": serper.url("/") });
+    let cx = || set(Hut::near(&[&serper]).context(), settings.clone());
+    let one = run("web_search", cx(), json!({ "query": "a", "max_results": 1 })).await.unwrap();
+    assert_eq!(one.data["results"].as_array().unwrap().len(), 1);
+    assert_eq!(one.summary, "1 result: One");
+    let none = run("web_search", cx(), json!({ "query": "a" })).await.unwrap();
+    assert_eq!((&none.data["results"], none.summary.as_str()), (&json!([]), "nothing was found"));
+    assert_eq!(serper.requests()[1].body, br#"{"q":"a","num":10}"#);
+    for input in [json!({ "query": " " }), json!({ "query": "a", "max_results": 21 })] {
+        assert_eq!(run("web_search", cx(), input).await.unwrap_err().code, Code::InvalidParams);
+    }
+}
+
+/// Takes away the first place each time; the next one is then used.
+#[tokio::test]
+async fn key_is_looked_for_in_the_order_that_is_promised() {
+    let serper = Upstream::start().await;
+    let endpoint = serper.url("/");
+    let at = |key: &'static str| [("endpoint", endpoint.as_str()), ("api_key", key)];
+    let by_token = [("endpoint", endpoint.as_str()), ("token", "from-serper")];
+    let hut = || {
+        let hut = Hut::near(&[&serper]).label("mine", &at("from-label"));
+        hut.provider("serper", None, &by_token)
+    };
+    let both = || hut().provider("web_search", Some("serper"), &at("from-web-search"));
+    let own = json!({ "api_key": "from-settings", "credentials_ref": "mine", "endpoint": endpoint });
+    for (cx, expected) in [
+        (set(both().context(), own), "from-settings"),
+        (set(both().context(), json!({ "credentials_ref": "mine" })), "from-label"),
+        (set(both().context(), json!({})), "from-web-search"),
+        (both().context(), "from-web-search"),
+        (hut().context(), "from-serper"),
+    ] {
+        serper.script([answer("200 OK", FOUND)]);
+        search(cx).await.unwrap();
+        assert_eq!(serper.requests().last().unwrap().header("x-api-key"), Some(expected));
+    }
+}
+
+#[tokio::test]
+async fn credential_that_is_named_and_cannot_be_used_is_not_replaced_by_another() {
+    let serper = Upstream::start().await;
+    let hut = || {
+        Hut::near(&[&serper]).provider("serper", None, &[("api_key", "k-2"), ("endpoint", &serper.url("/"))])
+    };
+    let gone = search(set(hut().context(), json!({ "credentials_ref": "gone" }))).await.unwrap_err();
+    assert_eq!((gone.code, gone.message.as_str()), (Code::CredentialMissing, "no credential 'gone'"));
+    let hut = hut().label("other", &[("username", "u")]);
+    let other = search(set(hut.context(), json!({ "credentials_ref": "other" }))).await.unwrap_err();
+    assert_eq!(other.code, Code::CredentialMissing);
+    assert_eq!(other.message, "the credential 'other' has neither 'api_key' nor 'token'");
+    assert_eq!(serper.connections(), 0);
+}
+
+/// The environment belongs to the whole process, so a process of its own gets it: this program again,
+/// with this test.
+#[tokio::test]
+async fn key_of_the_installation_is_the_last_one_and_stays_with_its_provider() {
+    if env::var("SERPER_API_KEY").as_deref() == Ok("k-of-the-installation") {
+        // Settings name an endpoint and no key: the installation's key must not go there.
+        let stranger = Upstream::start().await;
+        let cx = set(Hut::near(&[&stranger]).context(), json!({ "endpoint": stranger.url("/") }));
+        let failure = search(cx).await.unwrap_err();
+        assert_eq!(failure.code, Code::UpstreamError);
+        assert!(failure.message.contains("`https://google.serper.dev` cannot be reached"), "{failure}");
+        assert_eq!(stranger.connections(), 0);
+        // A tenant's own key comes first.
+        let own = [("api_key", "k-own"), ("endpoint", &stranger.url("/"))];
+        stranger.script([answer("200 OK", FOUND)]);
+        search(Hut::near(&[&stranger]).provider("serper", None, &own).context()).await.unwrap();
+        assert_eq!(stranger.requests()[0].header("x-api-key"), Some("k-own"));
+        return;
+    }
+    let name = "web_search::key_of_the_installation_is_the_last_one_and_stays_with_its_provider";
+    let mut child = Command::new(env::current_exe().unwrap());
+    child.env("SERPER_API_KEY", "k-of-the-installation").stdout(Stdio::piped());
+    let output = child.args([name, "--exact"]).output().await.unwrap();
+    let said = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success() && said.contains("1 passed"), "{said}");
+}
+
+#[tokio::test]
+async fn without_any_key_the_failure_names_every_place() {
+    if env::var_os("SERPER_API_KEY").is_some() {
+        return;
+    }
+    let failure = search(Hut::near(&[]).context()).await.unwrap_err();
+    assert_eq!(failure.code, Code::CredentialMissing);
+    for place in ["'api_key'", "'credentials_ref'", "'web_search'", "'serper'", "SERPER_API_KEY"] {
+        assert!(failure.message.contains(place), "{place}: {failure}");
+    }
+}
+
+#[tokio::test]
+async fn key_never_shows() {
+    let serper = Upstream::start().await;
+    let settings = json!({ "api_key": "k-secret-1", "endpoint": serper.url("/") });
+    let cx = || set(Hut::near(&[&serper]).context(), settings.clone());
+
+    serper.script([answer("403 Forbidden", r#"{"message":"Unauthorized: k-secret-1"}"#)]);
+    let failure = search(cx()).await.unwrap_err();
+    assert_eq!(failure.code, Code::UpstreamError);
+    assert_eq!(failure.message, r#"HTTP 403: {"message":"Unauthorized: ***"}"#);
+
+    serper.script([answer("400 Bad", &format!("{}k-secret-1", "x".repeat(495)))]);
+    assert!(!search(cx()).await.unwrap_err().message.contains("k-se"));
+
+    serper.script([answer(
+        "200 OK",
+        &FOUND.replace("First", "for k-secret-1").replace("one.test/", "one.test/k-secret-1"),
+    )]);
+    let found = run("web_search", cx(), json!({ "query": "a" })).await.unwrap();
+    assert_eq!(found.data["results"][0]["snippet"], "for ***");
+    assert!(!format!("{found:?}").contains("k-secret-1"));
+
+    for body in ["no json", r#"{"organic": [{}]}"#, r#"{"organic": "k-secret-1"}"#] {
+        serper.script([answer("200 OK", body)]);
+        let failure = search(cx()).await.unwrap_err();
+        assert_eq!(failure.code, Code::UpstreamError);
+        assert!(failure.message.starts_with("the answer of serper cannot be read"), "{failure}");
+        assert!(!failure.message.contains("k-secret-1"), "{failure}");
+    }
+}
+
+#[tokio::test]
+async fn endpoint_that_may_not_be_called_is_refused() {
+    let shut = Upstream::start().await;
+    let cx = set(Hut::near(&[]).context(), json!({ "api_key": "k", "endpoint": shut.url("/") }));
+    assert_eq!(search(cx).await.unwrap_err().code, Code::EgressDenied);
+    let cx = set(Hut::near(&[]).context(), json!({ "api_key": "k", "endpoint": "nowhere" }));
+    assert_eq!(search(cx).await.unwrap_err().code, Code::ToolFailed);
+    assert_eq!(shut.connections(), 0);
+}
