@@ -10,6 +10,7 @@ mod credentials;
 mod first_steps;
 mod isolation;
 mod kill;
+mod kinds;
 mod load;
 mod mcp;
 mod mcp_clients;

@@ -1,0 +1,151 @@
+//! Chains whose server dies under them.
+
+use std::path::Path;
+
+use serde_json::{Value, json};
+use tw_model::Role;
+use tw_test::{TestDb, on_both};
+
+use super::{PATIENCE, answer, approve, calling, composition, external, first, make, once, run_of};
+use crate::world::{Client, World, eventually, lines_of};
+
+fn write(id: &str, ledger: &Path, before_ms: u64, after_ms: u64) -> Value {
+    let input = json!({ "file": ledger, "line": id, "before_ms": before_ms, "after_ms": after_ms });
+    json!({ "id": id, "tool": "test.write", "input": input })
+}
+
+async fn below(client: &Client, run: &str) -> Vec<String> {
+    let runs = client.get(&format!("/api/runs?parent_run_id={run}&limit=200")).await.json();
+    let runs = runs["items"].as_array().unwrap().iter().rev();
+    runs.map(|run| format!("{} {}", run["tool"].as_str().unwrap(), run["status"].as_str().unwrap())).collect()
+}
+
+on_both! {
+    async fn chain_that_waited_goes_on_after_its_server_was_killed(db: TestDb) {
+        let world = World::on(db).await;
+        let mut server = world.server();
+        let mut builder = world.client(&server, "acme", Role::Builder).await;
+        for (tool, is_async) in [("job", true), ("lookup", false)] {
+            let ledger = world.ledger(tool);
+            make(&builder, &external(tool, &json!({ "timeout_ms": 100_000, "is_async": is_async }))).await;
+            let steps = [write("one", &ledger, 0, 0), json!({ "id": "out", "tool": tool }), write("three", &ledger, 0, 0)];
+            let chain = composition(&format!("{tool}-chain"), &json!({ "steps": steps, "output": "{{ steps.out.output }}" }));
+            make(&builder, &chain).await;
+            let body = json!({ "input": {}, "wait_ms": 0 });
+            let open = builder.post(&format!("/api/tools/{tool}-chain/run"), &body).await;
+            assert_eq!(open.status, 202, "{}", open.text);
+            let run = open.text_at("/run_id");
+            let inner = first(&builder, tool, "pending").await;
+            let call = run_of(&builder, &inner).await["pending_tool_call"]["id"].as_str().unwrap().to_owned();
+            if is_async {
+                once(&builder, &run, "pending").await;
+            }
+            server.kill();
+
+            server = world.server();
+            builder = builder.at(&server);
+            answer(&builder, &inner, &call, &json!("found")).await.is("200 success");
+
+            assert_eq!(once(&builder, &run, "success").await["output"], "found");
+            assert_eq!(lines_of(&ledger), ["one", "three"]);
+            let lookup = format!("{tool} success");
+            assert_eq!(below(&builder, &run).await, ["test.write success", &lookup, "test.write success"]);
+            assert_eq!(builder.trail(&run).await, ["tool.started", "tool.completed"]);
+        }
+    }
+
+    async fn chain_at_work_goes_on_after_its_server_was_killed(db: TestDb) {
+        let world = World::on(db).await;
+        let mut server = world.server();
+        let builder = world.client(&server, "acme", Role::Builder).await;
+        let ledger = world.ledger("effects");
+        // What only reads can be made again; it is long enough to be caught at it.
+        let slow = json!({ "id": "slow", "tool": "test.slow", "input": { "ms": 1500 } });
+        let steps = [write("one", &ledger, 0, 0), slow, write("three", &ledger, 0, 0)];
+        make(&builder, &composition("chain", &json!({ "steps": steps }))).await;
+        let (caller, path) = (builder.clone(), "/api/tools/chain/run");
+        let waiting = tokio::spawn(async move {
+            let request = caller.request(reqwest::Method::POST, path).json(&json!({ "input": {} }));
+            caller.try_send(request).await
+        });
+        first(&builder, "test.slow", "running").await;
+        let run = first(&builder, "chain", "running").await;
+        assert_eq!(lines_of(&ledger), ["one"]);
+        server.kill();
+        assert!(waiting.await.unwrap().is_err());
+
+        let server = world.server();
+        let builder = builder.at(&server);
+        assert_eq!(once(&builder, &run, "success").await["output"], json!({ "done": "three" }));
+        assert_eq!(lines_of(&ledger), ["one", "three"]);
+        let trail = builder.trail(&run).await;
+        assert_eq!(trail, ["tool.started", "tool.completed"]);
+    }
+
+    async fn step_with_an_effect_that_was_cut_off_is_not_made_again(db: TestDb) {
+        let world = World::on(db).await;
+        let mut server = world.server();
+        let builder = world.client(&server, "acme", Role::Builder).await;
+        let ledger = world.ledger("effects");
+        let steps = [write("one", &ledger, 0, 0), write("two", &ledger, 0, 60_000), write("three", &ledger, 0, 0)];
+        make(&builder, &composition("chain", &json!({ "steps": steps }))).await;
+        let (caller, path) = (builder.clone(), "/api/tools/chain/run");
+        let waiting = tokio::spawn(async move {
+            let request = caller.request(reqwest::Method::POST, path).json(&json!({ "input": {} }));
+            caller.try_send(request).await
+        });
+        eventually("the second effect", PATIENCE, async || lines_of(&ledger).len() == 2).await;
+        let run = first(&builder, "chain", "running").await;
+        server.kill();
+        assert!(waiting.await.unwrap().is_err());
+
+        let server = world.server();
+        let builder = builder.at(&server);
+        let outer = once(&builder, &run, "error").await;
+        assert_eq!(outer["error_code"], "INTERRUPTED");
+        assert_eq!(lines_of(&ledger), ["one", "two"]);
+        assert_eq!(below(&builder, &run).await, ["test.write success", "test.write error"]);
+        assert_eq!(builder.trail(&run).await, ["tool.started", "tool.failed"]);
+    }
+
+    async fn approval_inside_a_chain_outlives_its_server(db: TestDb) {
+        let world = World::on(db).await;
+        let mut server = world.server();
+        let builder = world.client(&server, "acme", Role::Builder).await;
+        let agent = world.agent(&server, "acme").await;
+        let ledger = world.ledger("effects");
+        make(&builder, &composition("chain", &json!({ "steps": [write("one", &ledger, 0, 0)] }))).await;
+        let parked = agent.run("chain", json!({})).await;
+        let run = parked.is("202 needs_approval").text_at("/run_id");
+        server.kill();
+
+        let server = world.server();
+        let approver = world.client(&server, "acme", Role::Approver).await;
+        approve(&approver, &parked.text_at("/approval_id")).await.is("200 success");
+        assert_eq!(once(&agent.at(&server), &run, "success").await["output"], json!({ "done": "one" }));
+        assert_eq!(lines_of(&ledger), ["one"]);
+    }
+
+    async fn chain_of_a_server_that_is_asked_to_end_goes_on_on_the_next(db: TestDb) {
+        let world = World::on(db).await;
+        let mut server = world.server();
+        let builder = world.client(&server, "acme", Role::Builder).await;
+        let ledger = world.ledger("effects");
+        make(&builder, &external("lookup", &json!({ "is_async": true }))).await;
+        let steps = [write("one", &ledger, 0, 0), json!({ "id": "out", "tool": "lookup" }), write("three", &ledger, 0, 0)];
+        make(&builder, &composition("chain", &json!({ "steps": steps }))).await;
+        let waiting = calling(&builder, "chain", json!({ "input": {}, "wait_ms": 60_000 }));
+        let run = first(&builder, "chain", "pending").await;
+        let (code, _) = server.terminate();
+        assert_eq!(code, Some(0), "{}", server.log());
+        waiting.await.unwrap().is("202 pending");
+
+        let server = world.server();
+        let builder = builder.at(&server);
+        let inner = first(&builder, "lookup", "pending").await;
+        let call = run_of(&builder, &inner).await["pending_tool_call"]["id"].as_str().unwrap().to_owned();
+        answer(&builder, &inner, &call, &json!(1)).await.is("200 success");
+        once(&builder, &run, "success").await;
+        assert_eq!(lines_of(&ledger), ["one", "three"]);
+    }
+}

@@ -1,0 +1,121 @@
+//! Tools that a person answers.
+
+use serde_json::{Value, json};
+use tw_model::{ActsAs, Role};
+use tw_test::{TestDb, on_both};
+
+use super::{answer, calling, cancel, ids, make, run_of, tool};
+use crate::world::{Client, World, eventually};
+
+const PATH: &str = "/api/pending-calls";
+
+fn question(slug: &str) -> Value {
+    tool(
+        slug,
+        &json!({
+            "implementation_type": "space", "is_async": true,
+            "output_schema": {
+                "type": "object", "properties": { "confirmed": { "type": "boolean" } }, "required": ["confirmed"],
+            },
+        }),
+    )
+}
+
+async fn listed(client: &Client) -> Vec<Value> {
+    client.get(PATH).await.json()["items"].as_array().unwrap().clone()
+}
+
+on_both! {
+    async fn question_is_listed_and_a_member_answers_it(db: TestDb) {
+        let world = World::on(db).await;
+        let server = world.server();
+        let builder = world.client(&server, "acme", Role::Builder).await;
+        let member = world.client(&server, "acme", Role::Member).await;
+        let agent = world.agent(&server, "acme").await;
+        let stranger = world.client(&server, "globex", Role::Admin).await;
+        make(&builder, &question("confirm")).await;
+        let first = ids(agent.run("confirm", json!({ "text": "Book it?" })).await.is("202 pending"));
+        let second = ids(agent.run("confirm", json!({ "text": "And this?" })).await.is("202 pending"));
+
+        let items = listed(&member).await;
+        assert_eq!(items.iter().map(|item| item["id"].as_str().unwrap()).collect::<Vec<_>>(), [&first.1, &second.1]);
+        let item = &items[0];
+        assert_eq!((&item["run_id"], &item["tool"], &item["input"]), (&json!(first.0), &json!("confirm"), &json!({ "text": "Book it?" })));
+        assert_eq!((&item["waits_for"], &item["status"]), (&json!("person"), &json!("pending")));
+        assert!(item["requested_by"].is_string() && item["expires_at"].is_string() && item["deadline"].is_null());
+        assert_eq!(member.get(&format!("{PATH}/{}", first.1)).await.json(), *item);
+        assert_eq!(member.get(&format!("{PATH}?limit=1")).await.json()["total"], 2);
+
+        assert_eq!(listed(&stranger).await, Vec::<Value>::new());
+        stranger.get(&format!("{PATH}/{}", first.1)).await.is("404 NOT_FOUND");
+        answer(&stranger, &first.0, &first.1, &json!({ "confirmed": true })).await.is("404 NOT_FOUND");
+
+        let said = answer(&member, &first.0, &first.1, &json!({ "confirmed": true })).await;
+        assert_eq!(said.is("200 success").json()["output"], json!({ "confirmed": true }));
+        assert_eq!(run_of(&agent, &first.0).await["output"], json!({ "confirmed": true }));
+        assert_eq!(agent.trail(&first.0).await, ["tool.started", "tool.completed"]);
+        let record = member.get(&format!("{PATH}/{}", first.1)).await.json();
+        assert_eq!(record["status"], "resolved");
+        assert!(record["answered_by"].is_string());
+        cancel(&agent, &second.0).await.is("200 cancelled");
+        assert_eq!(listed(&member).await, Vec::<Value>::new());
+        answer(&member, &second.0, &second.1, &json!({ "confirmed": true })).await.is("409 CONFLICT");
+    }
+
+    async fn answer_that_does_not_fit_is_refused_with_its_place_and_may_be_mended(db: TestDb) {
+        let world = World::on(db).await;
+        let server = world.server();
+        let builder = world.client(&server, "acme", Role::Builder).await;
+        let member = world.client(&server, "acme", Role::Member).await;
+        make(&builder, &question("confirm")).await;
+        let (run, call) = ids(member.run("confirm", json!({})).await.is("202 pending"));
+        for (wrong, path) in [(json!({ "confirmed": "yes" }), "/confirmed"), (json!({}), "/confirmed"), (json!("yes"), "")] {
+            let refused = answer(&member, &run, &call, &wrong).await;
+            refused.is("422 INVALID_PARAMS");
+            assert_eq!(refused.text_at("/errors/0/path"), path, "{wrong}");
+            assert_eq!((run_of(&member, &run).await["status"].as_str(), listed(&member).await.len()), (Some("pending"), 1));
+        }
+        answer(&member, &run, &call, &json!({ "confirmed": false })).await.is("200 success");
+        assert_eq!(member.trail(&run).await, ["tool.started", "tool.completed"]);
+    }
+
+    async fn agent_and_viewer_never_answer(db: TestDb) {
+        let world = World::on(db).await;
+        let server = world.server();
+        let builder = world.client(&server, "acme", Role::Builder).await;
+        make(&builder, &question("confirm")).await;
+        let viewer = world.client(&server, "acme", Role::Viewer).await;
+        let mut refused = vec![viewer];
+        for role in [Role::Agent, Role::Member, Role::Admin] {
+            refused.push(Client::new(&server.url, Some(world.key("acme", role, ActsAs::Agent).await)));
+        }
+        let (run, call) = ids(refused[1].run("confirm", json!({})).await.is("202 pending"));
+        for who in &refused {
+            answer(who, &run, &call, &json!({ "confirmed": true })).await.is("403 NOT_PERMITTED");
+            who.get(PATH).await.is("403 NOT_PERMITTED");
+            who.get(&format!("{PATH}/{call}")).await.is("403 NOT_PERMITTED");
+        }
+        assert_eq!(run_of(&builder, &run).await["status"], "pending");
+    }
+
+    async fn caller_waits_for_the_person_up_to_the_timeout(db: TestDb) {
+        let world = World::on(db).await;
+        let server = world.server();
+        let builder = world.client(&server, "acme", Role::Builder).await;
+        let agent = world.agent(&server, "acme").await;
+        make(&builder, &tool("ask", &json!({ "implementation_type": "space" }))).await;
+        make(&builder, &tool("brief", &json!({ "implementation_type": "space", "timeout_ms": 300 }))).await;
+        let waiting = calling(&agent, "ask", json!({ "input": {} }));
+        eventually("the question is asked", super::PATIENCE, async || listed(&builder).await.len() == 1).await;
+        let item = listed(&builder).await.remove(0);
+        assert_eq!(item["status"], "waiting");
+        answer(&builder, item["run_id"].as_str().unwrap(), item["id"].as_str().unwrap(), &json!("yes")).await.is("200 success");
+        assert_eq!(waiting.await.unwrap().is("200 success").json()["output"], "yes");
+
+        let late = agent.run("brief", json!({})).await;
+        let (run, call) = ids(late.is("200 timed_out"));
+        assert_eq!(late.text_at("/error"), "Tool timed out after 300ms");
+        answer(&builder, &run, &call, &json!("yes")).await.is("200 timed_out");
+        assert_eq!(run_of(&agent, &run).await["late_result"], json!({ "result": "yes" }));
+    }
+}
