@@ -22,6 +22,7 @@ mod kinds;
 mod life;
 mod once;
 mod page;
+mod pure;
 mod resume;
 pub mod rights;
 mod runs;
@@ -78,6 +79,7 @@ pub(crate) struct Inside {
     pub(crate) vault: Vault,
     pub(crate) rooms: Arc<house::Rooms>,
     pub(crate) budgets: chain::Budgets,
+    pub(crate) pure: pure::Results,
     pub(crate) slots: corridor::slot::Slots,
     pub(crate) flights: Arc<flights::Flights>,
     pub(crate) settler: settle::Settler,
@@ -123,6 +125,7 @@ impl Engine {
                 secrets: secrets::Secrets::new(&master_key),
                 rooms: house::Rooms::new(egress, sandbox, vault.clone()),
                 budgets: chain::Budgets::default(),
+                pure: pure::Results::default(),
                 vault,
                 slots: corridor::slot::Slots::new(limits),
                 flights: Arc::default(),

@@ -36,6 +36,7 @@ use crate::{
     chain::Inner,
     flights::{Boarding, Stop},
     kinds::{Call, Ended, Wait},
+    pure::Asked,
     settle::RunIdentity,
 };
 
@@ -245,6 +246,21 @@ impl Job {
     }
 
     async fn run_tool(&mut self, deadline: Instant) -> Outcome {
+        let Some(asked) = Asked::of(self.caller.tenant, &self.tool, self.mode, &self.input) else {
+            return self.run_body(deadline).await;
+        };
+        let results = &self.engine.clone().inner.pure;
+        if let Some(result) = results.get(&asked) {
+            return Outcome::Succeeded(result);
+        }
+        let outcome = self.run_body(deadline).await;
+        if let Outcome::Succeeded(result) = &outcome {
+            results.keep(asked, result);
+        }
+        outcome
+    }
+
+    async fn run_body(&mut self, deadline: Instant) -> Outcome {
         let (output, mut appended) = mpsc::channel(OUTPUT_QUEUE);
         let cx = ToolContext::new(ContextParts {
             tenant: self.caller.tenant,

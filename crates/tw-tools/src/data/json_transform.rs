@@ -48,7 +48,6 @@ struct Output {
     icon = "workflow",
     version = "1.0.0",
     level = "read",
-    pure,
     timeout_ms = 10_000,
     tags = ["json", "jq", "filter", "map"],
     form = "json_transform.form.json",
