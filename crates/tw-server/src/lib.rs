@@ -25,7 +25,6 @@ use std::process::ExitCode;
 
 use anyhow::Result;
 use clap::{Parser, Subcommand};
-use tw_engine::MasterKey;
 
 use crate::{client::Server, config::Place, operator::Common};
 
@@ -56,9 +55,12 @@ enum Command {
     Serve(serve::Args),
     /// Bring the database up to date; `serve` does so by itself
     Migrate(Place),
-    /// Print a new master key
+    /// Print a new master key, or put what is stored under another one
     #[command(after_help = "Example:\n  (umask 077; toolwright master-key > /etc/toolwright/key)")]
-    MasterKey,
+    MasterKey {
+        #[command(subcommand)]
+        command: Option<operator::master_key::Command>,
+    },
     /// Copy the embedded database to a file while it is in use
     #[command(after_help = "Example:\n  toolwright backup --out /backups/toolwright-$(date +%F).sqlite")]
     Backup(backup::Args),
@@ -151,7 +153,7 @@ async fn dispatch(command: Command) -> Result<ExitCode> {
         Command::Doctor(common) => return doctor::run(&common).await,
         Command::Tools { server, command } => return client::tools::run(&server, command).await,
         Command::Migrate(place) => migrate(&place).await?,
-        Command::MasterKey => output::say(&MasterKey::generate().to_text())?,
+        Command::MasterKey { command } => operator::master_key::run(command).await?,
         Command::Backup(args) => backup::run(args).await?,
         Command::Tenants { common, command } => operator::tenants::run(&common, command).await?,
         Command::Users { common, command } => operator::users::run(&common, command).await?,

@@ -116,7 +116,8 @@ fn exposed(_: &Path) -> bool {
     false
 }
 
-fn own_file(target: &Target) -> Option<PathBuf> {
+/// Where the key of an embedded database is kept, unless somebody names another place.
+pub(crate) fn own_file(target: &Target) -> Option<PathBuf> {
     folder::of(target).map(|folder| folder.join(FILE))
 }
 
@@ -124,7 +125,7 @@ fn parse(text: &str) -> Result<MasterKey> {
     MasterKey::parse(text).context("it is not the base64 of 32 bytes")
 }
 
-fn read(file: &Path) -> Result<Option<MasterKey>> {
+pub(crate) fn read(file: &Path) -> Result<Option<MasterKey>> {
     let text = match fs::read_to_string(file) {
         Ok(text) => text,
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
@@ -140,11 +141,7 @@ fn read(file: &Path) -> Result<Option<MasterKey>> {
 /// Writes a new key so that the file is there whole or not at all. Says whether it was this call's.
 fn make(file: &Path) -> std::io::Result<bool> {
     let folder = file.parent().unwrap_or(Path::new("."));
-    // The permissions of such a file are its owner's alone from the start.
-    let mut new = tempfile::Builder::new().prefix(".master.key.").tempfile_in(folder)?;
-    writeln!(new, "{}", MasterKey::generate().to_text())?;
-    new.as_file().sync_all()?;
-    match new.persist_noclobber(file) {
+    match written(folder, &MasterKey::generate())?.persist_noclobber(file) {
         Ok(_) => {}
         Err(error) if error.error.kind() == ErrorKind::AlreadyExists => return Ok(false),
         Err(error) => return Err(error.error),
@@ -153,6 +150,23 @@ fn make(file: &Path) -> std::io::Result<bool> {
     #[cfg(unix)]
     fs::File::open(folder)?.sync_all()?;
     Ok(true)
+}
+
+/// Puts another key in the place of one, at once.
+pub(crate) fn replace(file: &Path, key: &MasterKey) -> std::io::Result<()> {
+    let folder = file.parent().unwrap_or(Path::new("."));
+    written(folder, key)?.persist(file)?;
+    #[cfg(unix)]
+    fs::File::open(folder)?.sync_all()?;
+    Ok(())
+}
+
+fn written(folder: &Path, key: &MasterKey) -> std::io::Result<tempfile::NamedTempFile> {
+    // The permissions of such a file are its owner's alone from the start.
+    let mut new = tempfile::Builder::new().prefix(".master.key.").tempfile_in(folder)?;
+    writeln!(new, "{}", key.to_text())?;
+    new.as_file().sync_all()?;
+    Ok(new)
 }
 
 #[cfg(test)]

@@ -1,4 +1,5 @@
-//! Facts about the whole installation, such as the check of its master key. Each is settled once.
+//! Facts about the whole installation, such as the check of its master key. Each is settled once, and replaced
+//! by an operator alone.
 
 use crate::{
     db::{on, within},
@@ -26,5 +27,14 @@ impl Store {
             .map_err(Error::doing("reading a fact"))?;
         tx.commit().await?;
         Ok(stored)
+    }
+
+    /// Puts another value in the place of one.
+    pub async fn replace_meta(&self, key: &str, value: &str) -> Result<()> {
+        const Q: &str = "UPDATE meta SET value = $1 WHERE key = $2";
+        let mut tx = self.db.begin("{}").await?;
+        within!(&mut tx, c => sqlx::query(Q).bind(value).bind(key).execute(c).await.map(drop))
+            .map_err(Error::doing("replacing a fact"))?;
+        tx.commit().await
     }
 }

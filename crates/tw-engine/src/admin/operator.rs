@@ -10,6 +10,7 @@ use super::{
 use crate::{
     MasterKey,
     error::{Error, Result},
+    vault::Vault,
 };
 
 /// The name under which the database remembers which master key it belongs to.
@@ -32,6 +33,18 @@ impl Operator {
     pub async fn check_master_key(&self, key: &MasterKey) -> Result<bool> {
         let kept = self.store.set_meta_once(KEY_CHECK, &key.fingerprint()).await;
         Ok(kept.map_err(Error::store("checking the master key"))? == key.fingerprint())
+    }
+
+    /// Puts every stored secret under another master key, and says how many keys that were; `None` where the
+    /// database belongs to neither. What was interrupted is finished when it is asked for again.
+    pub async fn rotate_master_key(&self, now: &MasterKey, next: &MasterKey) -> Result<Option<u64>> {
+        if !self.check_master_key(now).await? && !self.check_master_key(next).await? {
+            return Ok(None);
+        }
+        let keys = Vault::new(self.store.clone(), now).rewrap(next).await?;
+        let replaced = self.store.replace_meta(KEY_CHECK, &next.fingerprint()).await;
+        replaced.map_err(Error::store("noting the master key"))?;
+        Ok(Some(keys))
     }
 
     pub async fn tenants(&self) -> Result<Vec<Tenant>> {

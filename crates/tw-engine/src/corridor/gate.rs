@@ -3,10 +3,11 @@
 use std::sync::Arc;
 
 use serde_json::{Value, value::RawValue};
+use tw_model::Level;
 use tw_policy::{Rule, Verdict};
 
 use super::validate::Valid;
-use crate::catalogue::Tool;
+use crate::catalogue::{Body, Tool};
 
 /// A call that may run now.
 #[derive(Debug)]
@@ -33,6 +34,14 @@ pub(crate) struct Asked {
     pub(crate) rule: Rule,
     pub(crate) value: Value,
     pub(crate) text: Box<RawValue>,
+}
+
+impl Asked {
+    /// How dangerous this very call is. Making and changing a tool can be undone, deleting one cannot.
+    pub(crate) fn level(&self) -> Option<Level> {
+        let deletes = matches!(self.tool.body, Body::ManageTools) && self.value["action"] == "delete";
+        if deletes { Some(Level::Destructive) } else { self.tool.def.level }
+    }
 }
 
 #[derive(Debug)]

@@ -159,7 +159,7 @@ impl Engine {
             seal: facts.seal(&self.inner.secrets).to_vec(),
             input_digest: input_digest.clone(),
             definition_hash: asked.tool.definition_hash.clone(),
-            level: asked.tool.def.level,
+            level: asked.level(),
             reason: asked.rule.to_string(),
             owner: caller.principal.owner(),
             expires,

@@ -1,6 +1,7 @@
 //! What an operator does on the database itself, whether or not a server runs on it.
 
 pub(crate) mod keys;
+pub(crate) mod master_key;
 pub(crate) mod tenants;
 pub(crate) mod tools;
 pub(crate) mod users;
