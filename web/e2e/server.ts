@@ -10,11 +10,15 @@ const run = promisify(execFile)
 /** The program under test: `cargo xtask browse` builds it and says where it is. */
 const PROGRAM = process.env.TW_E2E_SERVER ?? '../target/debug/toolwright'
 
+/** Settings beside those that every test has. */
+export type Environment = Record<string, string>
+
 /** A real server on its own folder and port, as `make run` starts it. */
 export class Server {
   private constructor(
     private readonly folder: string,
     private readonly port: number,
+    private readonly env: Environment,
   ) {}
 
   private process?: ChildProcess
@@ -22,9 +26,9 @@ export class Server {
   link = ''
   key = ''
 
-  static async start(): Promise<Server> {
+  static async start(env: Environment = {}): Promise<Server> {
     const folder = await mkdtemp(join(tmpdir(), 'tw-e2e-'))
-    const server = new Server(folder, await freePort())
+    const server = new Server(folder, await freePort(), env)
     const said = await server.up()
     server.link = /^sign in: (.*)$/m.exec(said)?.[1] ?? ''
     server.key = /^api key: (.*)$/m.exec(said)?.[1] ?? ''
@@ -38,18 +42,19 @@ export class Server {
   /** Starts the program on the same folder and port; resolves to what it printed until it listened. */
   up(): Promise<string> {
     const args = ['serve', '--data-dir', this.folder, '--listen', `127.0.0.1:${this.port}`]
-    const process = spawn(PROGRAM, args, { stdio: ['ignore', 'pipe', 'pipe'] })
-    this.process = process
+    const env = { ...process.env, ...this.env }
+    const program = spawn(PROGRAM, args, { stdio: ['ignore', 'pipe', 'pipe'], env })
+    this.process = program
     let said = ''
     return new Promise((done, fail) => {
       const hear = (text: Buffer) => {
         said += text.toString()
         if (said.includes('listening on')) done(said)
       }
-      process.stdout.on('data', hear)
-      process.stderr.on('data', hear)
-      process.on('error', fail)
-      process.on('exit', (code) => fail(new Error(`the server ended with ${code}: ${said}`)))
+      program.stdout.on('data', hear)
+      program.stderr.on('data', hear)
+      program.on('error', fail)
+      program.on('exit', (code) => fail(new Error(`the server ended with ${code}: ${said}`)))
     })
   }
 

@@ -1,7 +1,7 @@
 import { AxeBuilder } from '@axe-core/playwright'
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
 
-import { Server } from './server'
+import { type Environment, Server } from './server'
 
 const FLAGS = [
   '--no-sandbox',
@@ -19,9 +19,11 @@ const FLAGS = [
  *
  *     const world = useWorld()
  *     test('…', async () => { const page = await world.signedIn() … })
+ *
+ * What the server is to be told by its environment may be known only when it starts.
  */
-export function useWorld() {
-  const world = new World()
+export function useWorld(env?: () => Environment) {
+  const world = new World(env)
   beforeAll(() => world.start())
   afterEach(() => world.afterTest())
   afterAll(() => world.end())
@@ -35,6 +37,8 @@ export interface Look {
 }
 
 class World {
+  constructor(private readonly env: () => Environment = () => ({})) {}
+
   server!: Server
   private browser!: Browser
   private cookies?: Awaited<ReturnType<BrowserContext['storageState']>>
@@ -43,7 +47,7 @@ class World {
   private expected: RegExp[] = []
 
   async start() {
-    this.server = await Server.start()
+    this.server = await Server.start(this.env())
     this.browser = await chromium.launch({ executablePath: '/usr/bin/chromium', args: FLAGS })
   }
 

@@ -99,24 +99,31 @@ const run = createRoute({
   component: page(() => import('~/pages/run-page'), 'runs', 'result', 'form'),
 })
 
+const INBOX_TEXTS = ['approvals', 'answers', 'library', 'result', 'runs']
+
 const approvals = createRoute({
   getParentRoute: () => inside,
   path: '/approvals',
   validateSearch: approvalsSearch,
-  component: page(() => import('~/pages/approvals-page'), 'approvals', 'library', 'result', 'runs'),
+  component: page(() => import('~/pages/approvals-page'), ...INBOX_TEXTS),
 })
 
 const approval = createRoute({
   getParentRoute: () => inside,
   path: '/approvals/$id',
-  component: page(
-    () => import('~/pages/approval-page'),
-    'approvals',
-    'form',
-    'library',
-    'result',
-    'runs',
-  ),
+  component: page(() => import('~/pages/approval-page'), ...INBOX_TEXTS, 'form'),
+})
+
+const answers = createRoute({
+  getParentRoute: () => inside,
+  path: '/approvals/answers',
+  component: page(() => import('~/pages/answers-page'), ...INBOX_TEXTS),
+})
+
+const answer = createRoute({
+  getParentRoute: () => inside,
+  path: '/approvals/answers/$id',
+  component: page(() => import('~/pages/answer-page'), ...INBOX_TEXTS, 'form'),
 })
 
 const toolsAdmin = createRoute({
@@ -126,18 +133,20 @@ const toolsAdmin = createRoute({
   component: page(() => import('~/pages/tools-admin-page'), 'admin'),
 })
 
+const EDITOR_TEXTS = ['admin', 'kinds', 'form', 'result', 'runs']
+
 const toolNew = createRoute({
   getParentRoute: () => inside,
   path: '/admin/tools/new',
   validateSearch: toolEditorSearch,
-  component: page(() => import('~/pages/tool-new-page'), 'admin', 'form', 'result'),
+  component: page(() => import('~/pages/tool-new-page'), ...EDITOR_TEXTS),
 })
 
 const toolEdit = createRoute({
   getParentRoute: () => inside,
   path: '/admin/tools/$slug/edit',
   validateSearch: toolEditorSearch,
-  component: page(() => import('~/pages/tool-edit-page'), 'admin', 'form', 'result'),
+  component: page(() => import('~/pages/tool-edit-page'), ...EDITOR_TEXTS),
 })
 
 /** Whatever is no page. */
@@ -158,6 +167,8 @@ export const router = createRouter({
       run,
       approvals,
       approval,
+      answers,
+      answer,
       toolsAdmin,
       toolNew,
       toolEdit,

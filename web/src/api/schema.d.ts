@@ -323,6 +323,40 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/pending-calls": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Calls that a person has to answer, oldest first. */
+        get: operations["list_pending_calls"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/pending-calls/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** One call that waits for a person or a worker, or waited. */
+        get: operations["get_pending_call"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/roles": {
         parameters: {
             query?: never;
@@ -385,6 +419,26 @@ export interface paths {
         put?: never;
         /** Ends a run that has not ended yet, wherever it runs. */
         post: operations["cancel_run"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/runs/{id}/tool-results": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Answers a call. The first answer counts; the same again changes nothing.
+         * @description A result that comes after the caller has given up is kept with the run as `late_result`.
+         */
+        post: operations["submit_tool_result"];
         delete?: never;
         options?: never;
         head?: never;
@@ -509,6 +563,23 @@ export interface paths {
         put?: never;
         /** Makes a tool. It is a draft, unless `"publish": true` is sent by somebody who may publish. */
         post: operations["create_tool"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/tools/builtins/templates": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The built-ins that tools can be made of, by key. */
+        get: operations["list_builtin_templates"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -786,6 +857,27 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/workers/stream": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The calls for a worker as they come, as server-sent events `tool.call`.
+         * @description First every open call, oldest first, or those after `Last-Event-ID`. A call is told to one worker; one that goes
+         *     without an answer leaves its calls to the others.
+         */
+        get: operations["stream_worker_calls"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/healthz": {
         parameters: {
             query?: never;
@@ -890,6 +982,18 @@ export interface components {
             note?: string | null;
             object: string;
             request_id?: string | null;
+        };
+        /** @description What a tool of the kind `internal` can be made of, by its `builtin_key`. */
+        BuiltinTemplate: {
+            builtin_key: string;
+            category: string;
+            description: string;
+            icon: string;
+            input_schema: Record<string, never>;
+            name: string;
+            output_schema?: Record<string, never> | null;
+            permission_level?: string | null;
+            version: string;
         };
         CancelRequest: {
             /** @description Why, for the log. */
@@ -1119,6 +1223,27 @@ export interface components {
             total?: number | null;
         };
         /** @description A page of a list. */
+        List_BuiltinTemplate: {
+            items: {
+                builtin_key: string;
+                category: string;
+                description: string;
+                icon: string;
+                input_schema: Record<string, never>;
+                name: string;
+                output_schema?: Record<string, never> | null;
+                permission_level?: string | null;
+                version: string;
+            }[];
+            /** @description Send it as `cursor` to get the next page; `null` on the last. */
+            next_cursor?: string | null;
+            /**
+             * Format: int64
+             * @description How many there are in all; `null` when that is more than is counted.
+             */
+            total?: number | null;
+        };
+        /** @description A page of a list. */
         List_CredentialView: {
             items: {
                 /** Format: date-time */
@@ -1186,6 +1311,44 @@ export interface components {
             total?: number | null;
         };
         /** @description A page of a list. */
+        List_PendingCallView: {
+            items: {
+                answered_by?: string | null;
+                /**
+                 * Format: date-time
+                 * @description When the caller is told that it took too long.
+                 */
+                deadline?: string | null;
+                /**
+                 * Format: date-time
+                 * @description Until when a result is taken.
+                 */
+                expires_at: string;
+                /** Format: uuid */
+                id: string;
+                input?: Record<string, never> | null;
+                /** Format: date-time */
+                requested_at: string;
+                /** @description Who called. */
+                requested_by: string;
+                /** Format: uuid */
+                run_id: string;
+                /** @description `waiting` while its caller waits, `pending` when nobody does any more, `resolved`, `expired` or `cancelled`. */
+                status: string;
+                tool: string;
+                version: string;
+                /** @description `worker` or `person`. */
+                waits_for: string;
+            }[];
+            /** @description Send it as `cursor` to get the next page; `null` on the last. */
+            next_cursor?: string | null;
+            /**
+             * Format: int64
+             * @description How many there are in all; `null` when that is more than is counted.
+             */
+            total?: number | null;
+        };
+        /** @description A page of a list. */
         List_RoleView: {
             items: {
                 permissions: string[];
@@ -1208,9 +1371,12 @@ export interface components {
                 /** Format: date-time */
                 finished_at?: string | null;
                 input?: Record<string, never> | null;
+                /** @description What a worker or a person answered after the run had timed out: `{ result }` or `{ error }`. */
+                late_result?: Record<string, never> | null;
                 mode: string;
                 /** Format: uuid */
                 parent_run_id?: string | null;
+                pending_tool_call?: components["schemas"]["PendingToolCall"] | null;
                 source: string;
                 /** Format: date-time */
                 started_at: string;
@@ -1356,6 +1522,47 @@ export interface components {
         NewSession: {
             title?: string | null;
         };
+        /** @description A call that waits for a person or a worker, or waited. */
+        PendingCallView: {
+            answered_by?: string | null;
+            /**
+             * Format: date-time
+             * @description When the caller is told that it took too long.
+             */
+            deadline?: string | null;
+            /**
+             * Format: date-time
+             * @description Until when a result is taken.
+             */
+            expires_at: string;
+            /** Format: uuid */
+            id: string;
+            input?: Record<string, never> | null;
+            /** Format: date-time */
+            requested_at: string;
+            /** @description Who called. */
+            requested_by: string;
+            /** Format: uuid */
+            run_id: string;
+            /** @description `waiting` while its caller waits, `pending` when nobody does any more, `resolved`, `expired` or `cancelled`. */
+            status: string;
+            tool: string;
+            version: string;
+            /** @description `worker` or `person`. */
+            waits_for: string;
+        };
+        /** @description How a run waits for a worker or a person, or waited. */
+        PendingToolCall: {
+            answered_by?: string | null;
+            /** Format: date-time */
+            expires_at: string;
+            /** Format: uuid */
+            id: string;
+            /** @description `waiting` while its caller waits, `pending` when nobody does any more, `resolved`, `expired` or `cancelled`. */
+            status: string;
+            /** @description `worker` or `person`. */
+            waits_for: string;
+        };
         PrincipalView: {
             agent?: string | null;
             display_name: string;
@@ -1416,6 +1623,11 @@ export interface components {
             error_code?: string | null;
             markdown?: string | null;
             output?: Record<string, never> | null;
+            /**
+             * Format: uuid
+             * @description What a worker or a person answers, while one has to, or after the call has timed out.
+             */
+            pending_tool_call_id?: string | null;
             /** Format: uuid */
             run_id: string;
             /** Format: uuid */
@@ -1436,9 +1648,12 @@ export interface components {
             /** Format: date-time */
             finished_at?: string | null;
             input?: Record<string, never> | null;
+            /** @description What a worker or a person answered after the run had timed out: `{ result }` or `{ error }`. */
+            late_result?: Record<string, never> | null;
             mode: string;
             /** Format: uuid */
             parent_run_id?: string | null;
+            pending_tool_call?: components["schemas"]["PendingToolCall"] | null;
             source: string;
             /** Format: date-time */
             started_at: string;
@@ -1611,6 +1826,13 @@ export interface components {
             unavailable_reason?: string | null;
             version: string;
             visible?: boolean | null;
+        };
+        /** @description What somebody outside says about a call: a `result`, or an `error`. */
+        ToolResultRequest: {
+            /** @description Also as `callId`. */
+            call_id?: string | null;
+            error?: string | null;
+            result?: Record<string, never> | null;
         };
         /** @description A tool, whole. */
         ToolView: components["schemas"]["ToolItem"] & {
@@ -2394,6 +2616,58 @@ export interface operations {
             };
         };
     };
+    list_pending_calls: {
+        parameters: {
+            query?: {
+                limit?: number;
+                cursor?: string;
+                offset?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["List_PendingCallView"];
+                };
+            };
+        };
+    };
+    get_pending_call: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PendingCallView"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     list_roles: {
         parameters: {
             query?: never;
@@ -2509,6 +2783,73 @@ export interface operations {
             };
             /** @description It has ended already */
             409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    submit_tool_result: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ToolResultRequest"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RunAnswer"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description It was answered otherwise, or cancelled */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Its time is over */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            422: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -2791,6 +3132,25 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_builtin_templates: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["List_BuiltinTemplate"];
                 };
             };
         };
@@ -3698,6 +4058,31 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    stream_worker_calls: {
+        parameters: {
+            query?: {
+                /** @description Slugs, with commas; all without it */
+                tools?: string;
+            };
+            header?: {
+                "Last-Event-ID"?: string | null;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Calls */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/event-stream": string;
                 };
             };
         };

@@ -5,6 +5,7 @@ import { useTranslation } from 'react-i18next'
 
 import { useMay } from '~/api/me'
 import { ApprovalsList, QuickDecision } from '~/features/approvals/approvals-list'
+import { InboxTabs } from '~/features/approvals/inbox-tabs'
 import { KeySheet } from '~/features/approvals/key-sheet'
 import { type Approval, approvalsBy, type Decision } from '~/features/approvals/approval-queries'
 import { APPROVAL_STATES } from '~/features/approvals/search'
@@ -51,6 +52,7 @@ function Inbox() {
         </div>
         <KeySheet open={sheet} onOpen={setSheet} />
       </div>
+      <InboxTabs of="approvals" />
       <StatusTabs />
       {!decides && <p className="text-muted">{t('read_only')}</p>}
       {list.error && <Fault error={list.error} onRetry={() => void list.refetch()} />}

@@ -5,11 +5,13 @@ import { useTranslation } from 'react-i18next'
 
 import { RunResult } from '~/features/result/run-result'
 import { hasEnded } from '~/features/result/run-status'
-import { childrenOf, type Run, runOf, toolAt } from '~/features/runs/queries'
+import { LateResult } from '~/features/runs/late-result'
+import { type Run, runOf, toolAt, treeOf } from '~/features/runs/queries'
 import { useRunEvents } from '~/features/runs/run-events'
 import { RunHead } from '~/features/runs/run-head'
 import { RunInput } from '~/features/runs/run-input'
 import { EventList, RunLogs } from '~/features/runs/run-log'
+import { RunWaiting } from '~/features/runs/run-waiting'
 import { WaterfallChart } from '~/features/runs/waterfall-chart'
 import { Fault, Loading, Skeleton } from '~/kit/states'
 
@@ -32,11 +34,12 @@ export default function RunPage() {
 function RunDetail({ run }: { run: Run }) {
   const isOpen = !hasEnded(run.status)
   const events = useRunEvents(run)
-  const { data: steps = [] } = useQuery(childrenOf(run.run_id, isOpen))
+  const { data: steps = [] } = useQuery(treeOf(run))
   const { data: tool } = useQuery(toolAt(run.tool, run.version))
   return (
     <div className="grid min-w-0 grid-cols-[minmax(0,1fr)] gap-6">
       <RunHead run={run} />
+      <RunWaiting id={run.run_id} />
       <Section name="waterfall.title">
         {events.data ? (
           <WaterfallChart events={events.data} steps={steps} isOpen={isOpen} />
@@ -48,6 +51,7 @@ function RunDetail({ run }: { run: Run }) {
         <RunInput run={run} />
         <Section name="result" live>
           <RunResult run={run} tool={tool} />
+          {run.late_result && <LateResult late={run.late_result} tool={tool} />}
         </Section>
       </div>
       <RunLogs run={run} events={events.data ?? []} />

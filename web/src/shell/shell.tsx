@@ -12,6 +12,7 @@ import { useTranslation } from 'react-i18next'
 
 import { useMay } from '~/api/me'
 import { useSignedOut } from '~/api/signed-out'
+import { pendingAnswers } from '~/features/answers/queries'
 import { pendingApprovals } from '~/features/approvals/queries'
 import { loadTexts } from '~/i18n'
 import { Badge } from '~/kit/badge'
@@ -84,6 +85,7 @@ const tab =
 function Navigation() {
   const { t } = useTranslation()
   const decides = useMay('approvals.tenant.read')
+  const answers = useMay('tools.tenant.run')
   const authors = useMay('tools.tenant.update')
   return (
     <nav aria-label={t('nav.label')} className="flex items-center gap-0.5 sm:gap-1">
@@ -91,7 +93,7 @@ function Navigation() {
         <Wrench aria-hidden />
         <span className="hidden sm:inline">{t('nav.tools')}</span>
       </Link>
-      {decides && <ApprovalsTab />}
+      {(decides || answers) && <InboxTab decides={decides} answers={answers} />}
       <Link to="/runs" search={{}} className={tab} aria-label={t('nav.runs')}>
         <ListChecks aria-hidden />
         <span className="hidden sm:inline">{t('nav.runs')}</span>
@@ -106,14 +108,25 @@ function Navigation() {
   )
 }
 
-function ApprovalsTab() {
+/** What waits for this person: decisions, answers, or both. Whoever may not decide goes to the answers. */
+function InboxTab({ decides, answers }: { decides: boolean; answers: boolean }) {
   const { t } = useTranslation()
-  const { data } = useQuery(pendingApprovals)
-  const count = data?.total ?? data?.items.length ?? 0
+  const approvals = useQuery({ ...pendingApprovals, enabled: decides })
+  const calls = useQuery({ ...pendingAnswers, enabled: answers })
+  const count = [approvals.data, calls.data].reduce(
+    (sum, page) => sum + (page?.total ?? page?.items.length ?? 0),
+    0,
+  )
+  const name = t(decides ? 'nav.approvals' : 'nav.answers')
   return (
-    <Link to="/approvals" search={{}} className={tab} aria-label={t('nav.approvals')}>
+    <Link
+      to={decides ? '/approvals' : '/approvals/answers'}
+      search={{}}
+      className={tab}
+      aria-label={name}
+    >
       <Inbox aria-hidden />
-      <span className="hidden sm:inline">{t('nav.approvals')}</span>
+      <span className="hidden sm:inline">{name}</span>
       {count > 0 && (
         <Badge tone="warn" aria-label={t('waiting', { count })}>
           {count}

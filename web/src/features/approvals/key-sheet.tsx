@@ -5,7 +5,7 @@ import { Button } from '~/kit/button'
 import { Dialog } from '~/kit/dialog'
 import { useSingleKeys } from '~/kit/keys'
 
-const KEYS = [
+const APPROVAL_KEYS = [
   ['j', 'next'],
   ['k', 'previous'],
   ['Enter', 'open'],
@@ -16,7 +16,15 @@ const KEYS = [
 ] as const
 
 /** The keys of the approvals, and the switch for those who do not want them. */
-export function KeySheet({ open, onOpen }: { open: boolean; onOpen: (open: boolean) => void }) {
+export function KeySheet({
+  keys = APPROVAL_KEYS,
+  open,
+  onOpen,
+}: {
+  keys?: readonly (readonly [key: string, name: string])[]
+  open: boolean
+  onOpen: (open: boolean) => void
+}) {
   const { t } = useTranslation('approvals')
   const [on, setOn] = useSingleKeys()
   return (
@@ -27,7 +35,7 @@ export function KeySheet({ open, onOpen }: { open: boolean; onOpen: (open: boole
       </Button>
       <Dialog open={open} onClose={() => onOpen(false)} title={t('keys.title')}>
         <dl className="grid grid-cols-[auto_1fr] items-center gap-x-4 gap-y-2">
-          {KEYS.map(([key, name]) => (
+          {keys.map(([key, name]) => (
             <div key={key} className="contents">
               <dt>
                 <kbd className="inline-block min-w-7 rounded border border-line bg-raised px-2 py-0.5 text-center font-mono text-xs">

@@ -5,8 +5,11 @@ import { cn } from '~/kit/cn'
 
 /** The codes of runs that did not succeed and that can be explained in a sentence. */
 const EXPLAINED = new Set([
+  'BUDGET_EXCEEDED',
   'CANCELLED',
   'CIRCUIT_OPEN',
+  'CREDENTIAL_MISSING',
+  'DEPTH_EXCEEDED',
   'EGRESS_DENIED',
   'EXPIRED',
   'INTERNAL',

@@ -7,15 +7,17 @@ import { hasEnded } from '~/features/result/run-status'
 import type { Actor } from './people'
 import type { RunsSearch } from './search'
 import { beginOf } from './time-range'
+import { tree } from './tree'
 
 type Schemas = components['schemas']
 
 /** A run, as recorded. The description of the API cannot say what is inside of JSON. */
-export type Run = Omit<Schemas['RunRecord'], 'actor' | 'input' | 'output'> & {
+export type Run = Omit<Schemas['RunRecord'], 'actor' | 'input' | 'output' | 'late_result'> & {
   actor: Actor | null
   input: unknown
   output: unknown
   logs?: unknown
+  late_result?: { result?: unknown; error?: string } | null
 }
 
 export type RunEvent = Omit<Schemas['EventView'], 'actor' | 'payload'> & {
@@ -74,16 +76,28 @@ export const runOf = (id: string) =>
     refetchInterval: ({ state }) => (state.data && !hasEnded(state.data.status) ? WATCH_MS : false),
   })
 
-/** The runs that a run started. */
-export const childrenOf = (id: string, isOpen: boolean) =>
+/** The runs that a run started itself, in their order. What has ended starts none any more. */
+const childrenOf = (id: string, hasEnded: boolean) =>
   queryOptions({
-    queryKey: ['runs', 'children', id],
+    queryKey: ['runs', 'children', id, hasEnded],
     queryFn: async () => {
       const query = { parent_run_id: id, limit: HEAD }
       const page = (await body(api.GET('/api/runs', { params: { query } }))) as unknown
       return (page as Page<Run>).items.toReversed()
     },
-    refetchInterval: isOpen ? WATCH_MS : false,
+    staleTime: hasEnded ? Number.POSITIVE_INFINITY : 0,
+  })
+
+/** Everything that a run started, and what that started in turn. */
+export const treeOf = ({ run_id, status }: { run_id: string; status: string }) =>
+  queryOptions({
+    queryKey: ['runs', 'tree', run_id, hasEnded(status)],
+    queryFn: ({ client }) =>
+      tree({ run_id, status }, (run) =>
+        client.fetchQuery(childrenOf(run.run_id, hasEnded(run.status))),
+      ),
+    placeholderData: keepPreviousData,
+    refetchInterval: hasEnded(status) ? false : WATCH_MS,
   })
 
 type Tool = Schemas['ToolView']
@@ -103,9 +117,10 @@ export const toolAt = (slug: string, version: string) =>
       if (revision === undefined) return tool
       const params = { path: { tool: slug, revision } }
       const then = await body(api.GET('/api/tools/{tool}/versions/{revision}', { params }))
-      const { name, input_schema, form_spec, view_spec, output_sections } =
+      const { name, input_schema, output_schema, form_spec, view_spec, output_sections } =
         then.snapshot as unknown as Tool
-      return { ...tool, name, input_schema, form_spec, view_spec, output_sections }
+      const schemas = { input_schema, output_schema: output_schema ?? null }
+      return { ...tool, name, ...schemas, form_spec, view_spec, output_sections }
     },
     staleTime: 30_000,
   })

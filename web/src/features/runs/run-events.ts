@@ -3,6 +3,7 @@ import { useEffect } from 'react'
 
 import { api, body } from '~/api/client'
 import { follow } from '~/api/events'
+import { parse } from '~/api/exact'
 import { hasEnded } from '~/features/result/run-status'
 import { type Run, type RunEvent, runOf } from './queries'
 
@@ -48,7 +49,7 @@ export function useRunEvents(run: Run) {
     const stop = new AbortController()
     const path = `/api/sessions/${encodeURIComponent(session_id)}/events/stream?after=${last}`
     const stream = follow(path, stop.signal, ({ data }) => {
-      const event = JSON.parse(data) as RunEvent
+      const event = parse(data) as RunEvent
       if (event.run_id !== run_id) return
       queries.setQueryData(key, (events) => withEvent(events ?? [], event))
       void queries.invalidateQueries({ queryKey: runOf(run_id).queryKey })

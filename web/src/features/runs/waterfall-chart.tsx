@@ -4,7 +4,9 @@ import { useTranslation } from 'react-i18next'
 import { cn } from '~/kit/cn'
 import { useNow } from '~/kit/now'
 import { duration } from '~/kit/time'
-import type { Run, RunEvent } from './queries'
+import { RunStatus } from '~/features/result/run-status'
+import type { RunEvent } from './queries'
+import type { TreeRun } from './tree'
 import { type Bar, type Phase, waterfall } from './waterfall'
 
 const colours: Record<Phase, string> = {
@@ -21,7 +23,7 @@ export function WaterfallChart({
   isOpen,
 }: {
   events: RunEvent[]
-  steps: Run[]
+  steps: TreeRun[]
   isOpen: boolean
 }) {
   const { t } = useTranslation('runs')
@@ -45,16 +47,27 @@ function BarRow({ bar, from, total }: { bar: Bar; from: number; total: number })
   const width = Math.max(((bar.to - bar.from) / total) * 100, 0.75)
   const time = duration(bar.to - bar.from)
   return (
-    <li className="grid min-w-0 grid-cols-[1fr_auto] items-center gap-x-3 sm:grid-cols-[12rem_1fr_6rem]">
-      <span className="min-w-0 break-words">
+    <li className="grid min-w-0 grid-cols-[1fr_auto] items-center gap-x-3 sm:grid-cols-[18rem_1fr_6rem]">
+      <span
+        className="flex min-w-0 flex-wrap items-center gap-x-2 gap-y-0.5 break-words"
+        style={{ paddingLeft: `${bar.depth ?? 0}rem` }}
+      >
         {bar.step ? (
-          <Link
-            to="/runs/$id"
-            params={{ id: bar.step.run_id }}
-            className="text-accent underline underline-offset-2"
-          >
-            {bar.step.tool}
-          </Link>
+          <>
+            <Link
+              to="/runs/$id"
+              params={{ id: bar.step.run_id }}
+              className="min-w-0 break-all text-accent underline underline-offset-2"
+            >
+              {bar.step.tool}
+            </Link>
+            <RunStatus status={bar.step.status} />
+            {(bar.depth ?? 0) > 0 && (
+              <span className="sr-only">
+                {t('waterfall.depth', { depth: (bar.depth ?? 0) + 1 })}
+              </span>
+            )}
+          </>
         ) : (
           t(`waterfall.${bar.phase}`)
         )}

@@ -39,7 +39,7 @@ test('a clock that goes backwards makes no bar of negative length', () => {
 })
 
 test('steps have bars of their own', () => {
-  const step = { run_id: 'r', tool: 'add', status: 'running', started_at: at(12) }
+  const step = { run_id: 'r', tool: 'add', status: 'running', started_at: at(12), depth: 1 }
   const fall = waterfall([event('started', 10)], [step], 15_000)
   expect(fall?.bars[1]).toEqual({
     phase: 'step',
@@ -47,6 +47,7 @@ test('steps have bars of their own', () => {
     to: 15_000,
     open: true,
     step: { run_id: 'r', tool: 'add', status: 'running' },
+    depth: 1,
   })
 })
 

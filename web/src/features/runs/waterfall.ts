@@ -11,6 +11,8 @@ export interface Bar {
   open: boolean
   /** The run that a step is. */
   step?: Pick<Run, 'run_id' | 'tool' | 'status'>
+  /** How many runs a step is inside of, not counting the first. */
+  depth?: number
 }
 
 export interface Waterfall {
@@ -20,7 +22,9 @@ export interface Waterfall {
 }
 
 type Event = Pick<RunEvent, 'type' | 'at'>
-type Step = Pick<Run, 'run_id' | 'tool' | 'status' | 'started_at' | 'finished_at'>
+type Step = Pick<Run, 'run_id' | 'tool' | 'status' | 'started_at' | 'finished_at'> & {
+  depth?: number
+}
 
 const ENDS = ['tool.completed', 'tool.failed', 'tool.cancelled']
 
@@ -51,6 +55,7 @@ export function waterfall(events: Event[], steps: Step[], now: number): Waterfal
       to: Math.max(from, to ?? now),
       open: to === undefined,
       step: { run_id: step.run_id, tool: step.tool, status: step.status },
+      depth: step.depth ?? 0,
     })
   }
   if (bars.length === 0) return undefined

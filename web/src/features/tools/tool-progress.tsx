@@ -7,6 +7,7 @@ import { useTranslation } from 'react-i18next'
 import { api, queryClient } from '~/api/client'
 import { useMay } from '~/api/me'
 import { RunStatus } from '~/features/result/run-status'
+import { RunWaiting } from '~/features/runs/run-waiting'
 import { Button } from '~/kit/button'
 import { useNow } from '~/kit/now'
 import { Fault, Skeleton } from '~/kit/states'
@@ -33,7 +34,12 @@ export function ToolProgress({ run, startedAt, text, lost }: Props) {
       </div>
       {lost && <Lost />}
       {run.approval_id && run.status === 'needs_approval' && <Waiting id={run.approval_id} />}
-      {run.status === 'pending' && <p className="text-muted">{t('pending')}</p>}
+      {run.status === 'pending' && (
+        <>
+          <p className="text-muted">{t('pending')}</p>
+          <RunWaiting id={run.run_id} />
+        </>
+      )}
       {text && (
         <pre
           tabIndex={0}

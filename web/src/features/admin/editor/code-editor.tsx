@@ -15,6 +15,7 @@ import { EditorView, keymap, lineNumbers } from '@codemirror/view'
 import { tags } from '@lezer/highlight'
 import { useEffect, useEffectEvent, useRef } from 'react'
 
+import { parse, stringify } from '~/api/exact'
 import { nonce } from '~/nonce'
 
 interface Props {
@@ -94,7 +95,7 @@ export default function CodeEditor(props: Props) {
 function isSame(a: string, b: string): boolean {
   if (a === b) return true
   try {
-    return JSON.stringify(JSON.parse(a)) === JSON.stringify(JSON.parse(b))
+    return stringify(parse(a)) === stringify(parse(b))
   } catch {
     return false
   }

@@ -1,7 +1,10 @@
 import { createContext, use } from 'react'
 
+import type { Step } from '~/features/form/schema/pointer'
+import { at } from '~/features/form/schema/pointer'
 import { canLayOver, type Key, partOf } from './definition'
-import type { Editor } from './use-editor'
+import { faultsBelow, pathOf } from './inside'
+import type { Editor, Inside } from './use-editor'
 
 export interface Editing extends Editor {
   /** Whether only something is laid over a tool of the program. */
@@ -27,6 +30,20 @@ export function usePart<K extends Key>(key: K) {
     set: (value: (typeof definition)[K]) => change(key, value),
     fault,
     isFixed: isOverride && !canLayOver(key),
+  }
+}
+
+/** What a control of something inside of a part needs to know. A fault further inside is told here, too. */
+export function useInside(key: Inside, steps: Step[]) {
+  const { definition, changeAt, faults, isOverride } = useEditing()
+  const path = pathOf(key, steps)
+  return {
+    id: idOf(path),
+    path,
+    value: at(definition[key], steps),
+    set: (value: unknown) => changeAt(key, steps, value),
+    fault: faultsBelow(faults, path),
+    isFixed: isOverride,
   }
 }
 

@@ -10,19 +10,29 @@ export const NOT_JSON = 'is not JSON'
 
 // The sentences that the server has, and the words for them here. Groups of a pattern are the values of the text.
 const SENTENCES: [RegExp, key: string][] = [
-  [/^is needed|^cannot be null$|^must have required/, 'needed'],
+  [/^is (?:needed: |a text, )one of (?<words>.+)$/, 'one_of'],
+  [/^is needed: letters, digits and `_`/, 'step_id'],
+  [
+    /^is (?:needed|required)|^cannot be null$|^must have required|^must be a text that is/,
+    'needed',
+  ],
   [/^has 1 to (?<max>\d+) bytes$/, 'length'],
   [/^has at most (?<count>\d+) words of 1 to (?<max>\d+) bytes$/, 'words'],
-  [/^is a number from (?<min>\d+) to (?<max>\d+)$/, 'range'],
+  [/^(?:is a|must be a whole) number from (?<min>\d+) to (?<max>\d+)$/, 'range'],
   [/^is at least (?<min>\d+)$/, 'least'],
-  [/^is one of (?<words>.+)$/, 'one_of'],
+  [/^(?:is|must be) one of (?<words>.+)$/, 'one_of'],
+  [/^is a list of 1 to (?<max>\d+) steps$/, 'steps'],
+  [/^`(?<id>.+)` is the id of a step before$/, 'step_taken'],
+  [/^is an object, or one expression/, 'step_input'],
+  [/^a name is taken as it is/, 'fixed_name'],
+  [/^is the same header as `(?<other>.+)`$/, 'same_header'],
+  [/^is among the headers already$/, 'header_twice'],
   [/^is an object$/, 'object'],
   [new RegExp(`^${NOT_JSON}$`), 'json'],
-  [/^is not a known property$/, 'unknown'],
+  [/^is not a known property$|^is not known/, 'unknown'],
   [/^`(?<kind>.+)` tools cannot be made yet; this version makes (?<words>.+) tools$/, 'kind_later'],
   [/^`(?<kind>.+)` is not one of (?<words>.+)$/, 'kind_unknown'],
   [/^is not for `(?<kind>.+)` tools$/, 'not_for_kind'],
-  [/^built-ins cannot be chosen yet/, 'builtin_later'],
   [/^is `\*\*\*`, and nothing is stored/, 'secret'],
   [/^describes an object/, 'schema_object'],
   [/^there is a tool `.+` already$/, 'taken'],
@@ -68,9 +78,20 @@ const LABELS: Record<string, string> = {
 
 /** What a place in a definition is called on the page, and where below that it is. */
 export function usePlaceName(): (path: string) => { label: string; below: string } {
-  const { t } = useTranslation('admin')
+  const { t } = useTranslation(['admin', 'kinds'])
   return (path) => {
     const [, part = '', ...rest] = path.split('/')
+    const [inside = '', ...deeper] = rest
+    if (part === 'execution_spec' && inside === 'steps' && deeper.length > 0) {
+      const [number, member, ...below] = deeper
+      const label = t('kinds:step', { number: Number(number) + 1 })
+      const name = member && t(`kinds:place.${member}`, { defaultValue: member })
+      return { label: name ? `${label}, ${name}` : label, below: below.join(' › ') }
+    }
+    if ((part === 'implementation' || part === 'execution_spec') && inside) {
+      const label = t(`kinds:place.${inside}`, { defaultValue: '' })
+      if (label) return { label, below: deeper.join(' › ') }
+    }
     if (part === 'execution' && rest.length > 0) {
       return { label: t(`editor.${rest[0]}`, { defaultValue: rest[0] }), below: '' }
     }

@@ -15,7 +15,7 @@ interface Common {
   hint?: ReactNode
 }
 
-function described(id: string, hint: unknown, fault: unknown): string | undefined {
+export function described(id: string, hint: unknown, fault: unknown): string | undefined {
   const ids = [hint ? `${id}-hint` : '', fault ? `${id}-fault` : ''].filter(Boolean)
   return ids.length > 0 ? ids.join(' ') : undefined
 }
@@ -117,17 +117,19 @@ interface NumberProps extends Common {
   id: string
   value: number | null
   onChange: (value: number | null) => void
+  min?: number
   fault?: string
   disabled?: boolean
 }
 
-export function NumberInput({ id, label, hint, value, onChange, fault, disabled }: NumberProps) {
+export function NumberInput(props: NumberProps) {
+  const { id, label, hint, value, onChange, min = 1, fault, disabled } = props
   return (
     <Field id={id} label={label} hint={hint} fault={fault}>
       <Input
         id={id}
         type="number"
-        min={1}
+        min={min}
         step={1}
         value={value ?? ''}
         disabled={disabled}

@@ -4,44 +4,29 @@ import { Field, Input } from '~/kit/field'
 import { Switch } from '~/kit/switch'
 import { idOf, useEditing, usePart } from './context'
 import type { Execution } from './definition'
-import { JsonPart } from './json-part'
-import { ChoicePart, NumberInput, SwitchPart } from './parts'
-
-// Every kind there will be. Which of them can be made already is the server's to say, when it is saved.
-const KINDS = [
-  'internal',
-  'http',
-  'external',
-  'space',
-  'function',
-  'artifact',
-  'mcp',
-  'prompt',
-  'composition',
-]
+import { KindChooser } from './kinds/chooser'
+import { KindPanel } from './kinds/panel'
+import { NumberInput, SwitchPart } from './parts'
 
 export function ExecutionTab() {
-  const { t } = useTranslation('admin')
-  const { definition } = useEditing()
-  const kind = definition.implementation_type
-  const kinds = KINDS.includes(kind) ? KINDS : [kind, ...KINDS]
-  const hasSpec = ['prompt', 'composition'].includes(kind) || definition.execution_spec !== null
   return (
-    <div className="grid gap-5">
-      <ChoicePart
-        name="implementation_type"
-        label={t('editor.implementation_type')}
-        hint={t(KINDS.includes(kind) ? `execution.${kind}` : 'execution.other')}
-        options={kinds.map((kind) => ({ value: kind, label: kind, is: kind }))}
-      />
-      <JsonPart
-        name="implementation"
-        label={t('editor.implementation')}
-        hint={t('editor.implementation_hint')}
-      />
-      {hasSpec && <JsonPart name="execution_spec" label={t('editor.execution_spec')} canBeNull />}
-      <Limits />
+    <div className="grid gap-6">
+      <KindChooser />
+      <KindPanel />
+      <section aria-labelledby="limits-title" className="grid min-w-0 gap-5">
+        <LimitsTitle />
+        <Limits />
+      </section>
     </div>
+  )
+}
+
+function LimitsTitle() {
+  const { t } = useTranslation('admin')
+  return (
+    <h2 id="limits-title" className="font-semibold">
+      {t('editor.limits')}
+    </h2>
   )
 }
 
@@ -49,7 +34,8 @@ function Limits() {
   const { t } = useTranslation('admin')
   const timeout = usePart('timeout_ms')
   const execution = usePart('execution')
-  const { faults } = useEditing()
+  const { definition, faults } = useEditing()
+  const isAnswered = ['external', 'space'].includes(definition.implementation_type)
   const set = (change: Partial<Execution>) => execution.set({ ...execution.value, ...change })
   const faultAt = (path: string) => faults.find((fault) => fault.path === path)?.message
   const group = idOf('/execution/concurrency_group')
@@ -60,7 +46,7 @@ function Limits() {
         <NumberInput
           id={timeout.id}
           label={t('editor.timeout_ms')}
-          hint={t('editor.timeout_hint')}
+          hint={t(isAnswered ? 'editor.timeout_answered' : 'editor.timeout_hint')}
           value={timeout.value}
           fault={timeout.fault}
           disabled={timeout.isFixed}

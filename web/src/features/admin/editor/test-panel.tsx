@@ -1,11 +1,12 @@
-import { useMutation } from '@tanstack/react-query'
+import { useMutation, useQuery } from '@tanstack/react-query'
 import { Component, lazy, type ReactNode, Suspense, useDeferredValue, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 
 import { api, body } from '~/api/client'
 import { type Fault as FaultAt, Problem } from '~/api/problem'
 import type { components } from '~/api/schema'
-import type { ShownRun } from '~/features/result/run-result'
+import { hasEnded } from '~/features/result/run-status'
+import { runOf } from '~/features/runs/queries'
 import { Fault, Skeleton } from '~/kit/states'
 import { type Editing, useEditing } from './context'
 import { bodyOf, changesOf } from './definition'
@@ -13,6 +14,7 @@ import { plainly, usePlaceName } from './fault-words'
 import { faultOfSlug } from './slug'
 
 type TestRequest = components['schemas']['TestRequest']
+type RunAnswer = components['schemas']['RunAnswer']
 
 // The form brings a whole engine with it.
 const ToolForm = lazy(() =>
@@ -22,6 +24,10 @@ const RunResult = lazy(() =>
   import('~/features/result/run-result').then(({ RunResult }) => ({ default: RunResult })),
 )
 
+const RunWaiting = lazy(() =>
+  import('~/features/runs/run-waiting').then(({ RunWaiting }) => ({ default: RunWaiting })),
+)
+
 /** The form that people will see. Sending it tries the tool as it is typed here, saved or not. */
 export function TestPanel() {
   const { t } = useTranslation('admin')
@@ -29,6 +35,7 @@ export function TestPanel() {
   const { base, definition, isDirty, isOverride } = editing
   const [input, setInput] = useState<unknown>({})
   const test = useMutation({ mutationFn: (input: unknown) => tried(editing, input) })
+  const run = useFollowed(test.data)
   const { slug, input_schema, form_spec } = useDeferredValue(definition)
   const hasSlug = base !== undefined || faultOfSlug(definition.slug) === undefined
   const faults = test.error instanceof Problem ? inputFaults(test.error) : NONE
@@ -61,14 +68,29 @@ export function TestPanel() {
       {!hasSlug && <p className="text-xs text-muted">{t('test.needs_slug')}</p>}
       <div aria-live="polite" className="min-w-0">
         {test.error && faults.length === 0 && <Refused error={test.error} />}
-        {test.data && (
+        {run && (
           <Suspense fallback={<Skeleton className="h-24" />}>
-            <RunResult run={test.data} tool={base} level={3} />
+            <div className="grid min-w-0 gap-3">
+              <RunResult run={run} tool={base} level={3} />
+              {!hasEnded(run.status) && (
+                <>
+                  <p className="text-xs text-muted">{t('test.goes_on')}</p>
+                  <RunWaiting id={run.run_id} />
+                </>
+              )}
+            </div>
           </Suspense>
         )}
       </div>
     </section>
   )
+}
+
+/** A run as it stands now: one that was not over when it was answered is asked for until it is. */
+function useFollowed(answer: RunAnswer | undefined) {
+  const isOpen = answer !== undefined && !hasEnded(answer.status)
+  const { data } = useQuery({ ...runOf(answer?.run_id ?? ''), enabled: isOpen })
+  return isOpen && data?.run_id === answer.run_id ? data : answer
 }
 
 /** What the server says against a definition, all of it: a test asks it of everything that is typed. */
@@ -98,6 +120,10 @@ function Refused({ error }: { error: unknown }) {
   )
 }
 
+/** Kinds that others answer. Nobody is to look at a test that does nothing for long. */
+const ANSWERED = ['external', 'space', 'composition']
+const WAIT_MS = 2_000
+
 const NONE: FaultAt[] = []
 const IN_DEFINITION = '/definition'
 
@@ -108,12 +134,13 @@ function inputFaults({ code, errors }: Problem): FaultAt[] {
 }
 
 /** Tries what is typed. Of a tool that there is only the changes are sent, and of the program's none. */
-async function tried(editing: Editing, input: unknown): Promise<ShownRun> {
+async function tried(editing: Editing, input: unknown): Promise<RunAnswer> {
   const { base, before, definition, isOverride } = editing
   const typed = base ? changesOf(before, definition) : bodyOf(definition)
   const isSaved = isOverride || (base !== undefined && Object.keys(typed).length === 0)
   const tool = base?.slug ?? definition.slug
-  const request = { input, definition: isSaved ? undefined : typed } as TestRequest
+  const wait_ms = ANSWERED.includes(definition.implementation_type) ? WAIT_MS : undefined
+  const request = { input, definition: isSaved ? undefined : typed, wait_ms } as TestRequest
   return body(api.POST('/api/tools/{tool}/test', { params: { path: { tool } }, body: request }))
 }
 

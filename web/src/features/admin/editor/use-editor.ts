@@ -3,6 +3,7 @@ import { useEffect, useEffectEvent, useMemo, useState } from 'react'
 import { api, body, queryClient } from '~/api/client'
 import { type Fault, Problem } from '~/api/problem'
 import { toolChanged, toolOf } from '../queries'
+import type { Step } from '~/features/form/schema/pointer'
 import type { Tool } from '../types'
 import {
   BLANK,
@@ -14,6 +15,7 @@ import {
   type Key,
   partOf,
 } from './definition'
+import { isBelow, type KindParts, partsOfKind, pathOf, putAt, withoutBelow } from './inside'
 import { faultsOf, NOT_JSON } from './fault-words'
 
 interface Options {
@@ -31,8 +33,10 @@ interface Options {
 export function useEditor({ tool, words, onSaved }: Options) {
   const [base, setBase] = useState(tool)
   const [definition, setDefinition] = useState(() => (tool ? fromTool(tool) : BLANK))
-  // Text that is not JSON yet. It stays as it was typed, and keeps the rest from being saved.
-  const [unread, setUnread] = useState<Partial<Record<Key, string>>>({})
+  // Text that is not JSON yet, by its place. It stays as it was typed, and keeps the rest from being saved.
+  const [unread, setUnread] = useState<Partial<Record<string, string>>>({})
+  // What was typed for other kinds, should somebody go back to one.
+  const [others, setOthers] = useState<Record<string, KindParts>>({})
   const [problem, setProblem] = useState<unknown>()
   const [faults, setFaults] = useState<Fault[]>([])
   const [theirs, setTheirs] = useState<Tool>()
@@ -49,11 +53,30 @@ export function useEditor({ tool, words, onSaved }: Options) {
     setFaults((now) => now.filter(({ path }) => partOf(path) !== key))
   }
 
+  /** Puts something at a place inside of a part; `undefined` takes it out. */
+  const changeAt = (key: Inside, steps: Step[], value: unknown) => {
+    setDefinition((now) => ({ ...now, [key]: putAt(now[key] ?? {}, steps, value) }))
+    const place = pathOf(key, steps)
+    setFaults((now) => now.filter(({ path }) => !isBelow(path, place)))
+  }
+
+  /** Makes it another kind of tool. What the old kind was told stays for whoever comes back to it. */
+  const changeKind = (kind: string) => {
+    const { implementation_type: old, implementation, execution_spec } = definition
+    if (kind === old) return
+    const parts = others[kind] ?? partsOfKind(kind, before)
+    setOthers({ ...others, [old]: { implementation, execution_spec } })
+    setDefinition({ ...definition, implementation_type: kind, ...parts })
+    setUnread((now) => withoutBelow(withoutBelow(now, '/implementation'), '/execution_spec'))
+    setFaults((now) => now.filter(({ path }) => !KIND_PARTS.includes(partOf(path))))
+  }
+
   /** Takes a tool as the server has it now, and forgets what was typed. */
   const reset = (tool: Tool) => {
     setBase(tool)
     setDefinition(fromTool(tool))
     setUnread({})
+    setOthers({})
     setFaults([])
     setProblem(undefined)
     setTheirs(undefined)
@@ -68,7 +91,7 @@ export function useEditor({ tool, words, onSaved }: Options) {
     setProblem(undefined)
     setFaults([])
     if (Object.keys(unread).length > 0) {
-      refuse(Object.keys(unread).map((key) => ({ path: `/${key}`, message: NOT_JSON })))
+      refuse(Object.keys(unread).map((path) => ({ path, message: NOT_JSON })))
       return
     }
     setBusy(true)
@@ -115,6 +138,8 @@ export function useEditor({ tool, words, onSaved }: Options) {
     definition,
     changed,
     change,
+    changeAt,
+    changeKind,
     unread,
     setUnread,
     faults,
@@ -128,6 +153,10 @@ export function useEditor({ tool, words, onSaved }: Options) {
     reset,
   }
 }
+
+/** The parts that say what is to run, and have an inside of their own. */
+export type Inside = 'implementation' | 'execution_spec'
+const KIND_PARTS = ['implementation_type', 'implementation', 'execution_spec']
 
 export type Editor = ReturnType<typeof useEditor>
 

@@ -1,6 +1,7 @@
 import { useId, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 
+import { parse, stringify } from '~/api/exact'
 import { Field, Input, Select } from '~/kit/field'
 import type { Kind, Schema } from './kinds'
 import { optionsOf } from './options'
@@ -77,7 +78,7 @@ function JsonDefault({ id, label, value, kind, onChange }: JsonProps) {
         id={id}
         className="font-mono"
         placeholder={kind === 'array' ? '[]' : '{}'}
-        value={typed ?? (value === undefined ? '' : JSON.stringify(value))}
+        value={typed ?? (value === undefined ? '' : stringify(value))}
         aria-invalid={fault !== undefined}
         aria-describedby={fault ? `${id}-fault` : undefined}
         onChange={({ target: { value: text } }) => {
@@ -93,7 +94,7 @@ function JsonDefault({ id, label, value, kind, onChange }: JsonProps) {
 
 function parsed(text: string, kind: 'object' | 'array'): { value: unknown } | undefined {
   try {
-    const value: unknown = JSON.parse(text)
+    const value = parse(text)
     const fits =
       typeof value === 'object' && value !== null && Array.isArray(value) === (kind === 'array')
     return fits ? { value } : undefined

@@ -45,7 +45,7 @@ function Side({ side, asJson }: { side: Exclude<SchemaSide, 'layout'>; asJson: b
   const name = `${side}_schema` as const
   const { value, set, isFixed } = usePart(name)
   const { unread, faults } = useEditing()
-  if (asJson || unread[name] !== undefined) {
+  if (asJson || unread[`/${name}`] !== undefined) {
     const hint = t(side === 'input' ? 'schema.input_hint' : 'schema.output_hint')
     return (
       <JsonPart

@@ -1,0 +1,349 @@
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import type { Page } from 'playwright-core'
+
+import { expectAccessible, expectNoSidewaysScroll, useWorld } from './world'
+
+let upstream: Server
+const heard: { url?: string; key?: string | string[] }[] = []
+
+beforeAll(async () => {
+  upstream = createServer((request, response) => {
+    heard.push({ url: request.url, key: request.headers['x-api-key'] })
+    response.setHeader('content-type', 'application/json')
+    response.end(JSON.stringify({ current: { city: 'Graz', degrees: 21 }, rest: 'left out' }))
+  })
+  await new Promise<void>((done) => upstream.listen(0, '127.0.0.1', done))
+})
+
+afterAll(() => void upstream.close())
+
+const host = () => `127.0.0.1:${(upstream.address() as AddressInfo).port}`
+
+const world = useWorld(() => ({ TOOLWRIGHT_EGRESS__ALLOW: host() }))
+
+const CITY = { type: 'object', properties: { city: { type: 'string', title: 'City' } } }
+
+const kind = (page: Page, name: string) => page.getByRole('radio', { name })
+const tab = (page: Page, name: string) =>
+  page.getByRole('navigation', { name: 'Parts of the tool' }).getByRole('link', { name }).click()
+const said = (page: Page, text: string) =>
+  page.getByLabel('Messages').getByText(text).first().waitFor()
+
+/** Puts text into an editor of JSON. */
+async function write(page: Page, name: string, text: string) {
+  const box = page.getByRole('textbox', { name, exact: true })
+  await box.click()
+  await page.keyboard.press('Control+a')
+  await page.keyboard.insertText(text)
+}
+
+async function make(slug: string, definition: Record<string, unknown>) {
+  await world.server.api('POST', '/api/tools', {
+    slug,
+    name: slug,
+    description: 'Made for a test.',
+    input_schema: CITY,
+    permission_level: 'read',
+    publish: true,
+    ...definition,
+  })
+}
+
+const ASK = {
+  name: 'Ask somebody',
+  implementation_type: 'space',
+  timeout_ms: 600_000,
+  output_schema: {
+    type: 'object',
+    properties: {
+      verdict: { type: 'string', title: 'Verdict' },
+      stars: { type: 'integer', title: 'Stars', maximum: 5 },
+    },
+    required: ['verdict'],
+  },
+}
+
+test('a tool over HTTP is made in the editor, tried, published and run', async () => {
+  const credential = { label: 'weather', type: 'api_key', payload: { api_key: 'k-123' } }
+  await world.server.api('POST', '/api/credentials', credential)
+  await world.server.echo('city-weather', { name: 'City weather', input_schema: CITY })
+  const page = await world.signedIn()
+  await page.goto('/admin/tools/city-weather/edit?tab=execution')
+  await kind(page, 'HTTP').click()
+  world.expectComplaint(/422/)
+  await page.getByRole('button', { name: 'Save draft' }).click()
+  // The server says that the address is missing, and the page says where.
+  await page.getByRole('alert').getByRole('button', { name: 'Address: This is needed.' }).waitFor()
+  const url = page.getByLabel('Address')
+  await expect.poll(() => url.getAttribute('aria-invalid')).toBe('true')
+  await expect
+    .poll(() => page.evaluate(() => document.activeElement?.id))
+    .toBe('part-implementation-url')
+  await expectAccessible(page)
+
+  await page.getByText('{{ input.city }}').first().waitFor()
+  await url.fill(`http://${host()}/v1/cities/{{ input.city }}`)
+  await page.getByRole('button', { name: 'Add a parameter' }).click()
+  await page.getByLabel('Name of parameter 1').fill('units')
+  await page.getByLabel('Value of parameter 1').fill('metric')
+  await page.getByRole('button', { name: 'Add a header' }).click()
+  await page.getByLabel('Name of header 1').fill('X-Api-Key')
+  await page.getByLabel('Credential for header 1').selectOption('weather')
+  expect(await page.getByLabel('Value of header 1').inputValue()).toBe('secret:weather')
+  await page.getByRole('button', { name: 'Add a header' }).click()
+  await page.getByLabel('Name of header 2').fill('X-Other')
+  await page.getByLabel('Value of header 2').fill('written out')
+  await page.getByLabel('Filter of the answer (jq)').fill('.current')
+
+  const panel = page.getByRole('region', { name: 'Preview and test' })
+  await panel.getByLabel('City').fill('St. Pölten/Nord')
+  await panel.getByRole('button', { name: 'Test' }).click()
+  await panel.getByText('Success').first().waitFor()
+  await panel.getByText('Graz').first().waitFor()
+  expect(heard.at(-1)).toEqual({
+    url: '/v1/cities/St.%20P%C3%B6lten%2FNord?units=metric',
+    key: 'k-123',
+  })
+  await expectAccessible(page)
+
+  await page.getByRole('button', { name: 'Save & publish' }).click()
+  await said(page, 'City weather is published')
+  // What was written out is a secret now, and stays when something beside it changes.
+  await expect.poll(() => page.getByLabel('Value of header 2').inputValue()).toBe('***')
+  await page.getByLabel('Tries again, at most').fill('1')
+  await page.getByRole('button', { name: 'Save & publish' }).click()
+  await expect
+    .poll(async () => (await world.server.api('GET', '/api/tools/city-weather')).implementation)
+    .toMatchObject({
+      retry: { max: 1 },
+      query: { units: 'metric' },
+      headers: { 'X-Api-Key': 'secret:weather', 'X-Other': '***' },
+    })
+  await page.getByRole('button', { name: 'Edit as JSON' }).click()
+  await page.getByRole('textbox', { name: 'Settings' }).getByText('".current"').waitFor()
+
+  await page.goto('/tools/city-weather')
+  await page.getByLabel('City').fill('Graz')
+  await page.getByRole('button', { name: 'Run', exact: true }).click()
+  await page.getByText('Success').first().waitFor()
+  expect(await page.content()).not.toContain('left out')
+})
+
+test('a chain with a step for a person is made, run, answered by somebody else, and shown as a tree', async () => {
+  await make('ask', ASK)
+  await world.server.echo('greet', { name: 'Greet', input_schema: CITY })
+  await world.server.echo('chain', { name: 'Chain', input_schema: CITY, timeout_ms: 600_000 })
+  const page = await world.signedIn()
+  await page.goto('/admin/tools/chain/edit?tab=execution')
+  await kind(page, 'Composition').click()
+  await page.getByRole('button', { name: 'Add a step' }).click()
+  const first = page.getByRole('group', { name: 'Step 1' })
+  await first.getByLabel('Tool').fill('ask')
+  await first.getByText('It takes: city').waitFor()
+  await page.getByRole('button', { name: 'Add a step' }).click()
+  const second = page.getByRole('group', { name: 'Step 2' })
+  await second.getByLabel('Tool').fill('greet')
+  // The person comes second, by keyboard.
+  await first.getByLabel('Tool').focus()
+  await page.keyboard.press('Alt+ArrowDown')
+  await expect.poll(() => second.getByLabel('Tool').inputValue()).toBe('ask')
+  await first.getByLabel('Id').fill('hello')
+  await second.getByLabel('Id').fill('asked')
+  await first.getByRole('textbox', { name: 'Input' }).click()
+  await page.keyboard.press('Control+a')
+  await page.keyboard.insertText('{"city": "{{ input.city }}"}')
+  await second.getByRole('textbox', { name: 'Input' }).click()
+  await page.keyboard.press('Control+a')
+  await page.keyboard.insertText('{"city": "{{ steps.hello.output.args.city }}"}')
+  await write(page, 'Output', '{"said": "{{ steps.asked.output.verdict }}"}')
+  await expectAccessible(page)
+  await page.getByRole('button', { name: 'Save & publish' }).click()
+  await said(page, 'Chain is published')
+  const { execution_spec } = await world.server.api('GET', '/api/tools/chain')
+  expect(execution_spec.steps.map(({ id, tool }: any) => [id, tool])).toEqual([
+    ['hello', 'greet'],
+    ['asked', 'ask'],
+  ])
+
+  await page.goto('/tools/chain')
+  await page.getByLabel('City').fill('Graz')
+  await page.getByRole('button', { name: 'Run', exact: true }).click()
+  await page.getByText('ask waits for a person to answer.').waitFor()
+  await page.getByRole('link', { name: 'Answer', exact: true }).waitFor()
+
+  const other = await world.signedIn()
+  await other.goto('/approvals')
+  await other.getByRole('link', { name: /^To answer/ }).click()
+  await other.waitForURL('**/approvals/answers')
+  await other.getByRole('link', { name: 'You asks: ask' }).waitFor()
+  await other.keyboard.press('j')
+  await other.keyboard.press('Enter')
+  await other.getByRole('heading', { level: 1, name: 'Ask somebody' }).waitFor()
+  const asked = other.getByRole('region', { name: 'What is asked' })
+  await expect.poll(() => asked.getByLabel('City').inputValue()).toBe('Graz')
+  const form = other.getByRole('region', { name: 'Your answer' })
+  await form.getByRole('button', { name: 'Send the answer' }).click()
+  await expect.poll(() => form.getByLabel('Verdict').getAttribute('aria-invalid')).toBe('true')
+  await form.getByLabel('Verdict').fill('Lovely town')
+  await form.getByLabel('Stars').fill('5')
+  await expectAccessible(other)
+  await form.getByRole('button', { name: 'Send the answer' }).click()
+  await other.getByRole('region', { name: 'You answered this' }).waitFor()
+
+  await page.getByText('Success').first().waitFor()
+  await page.getByText('Lovely town').first().waitFor()
+  await page.getByRole('link', { name: 'Details' }).click()
+  await page.waitForURL('**/runs/**')
+  const time = page.getByRole('region', { name: 'Where the time went' })
+  await time.getByRole('link', { name: 'greet' }).waitFor()
+  await time.getByRole('link', { name: 'ask' }).waitFor()
+  expect(await time.getByText('Success').count()).toBe(2)
+  await expectAccessible(page)
+})
+
+test('whoever is slower, and whoever cannot, is told plainly', async () => {
+  await make('slow', ASK)
+  const parked = () =>
+    world.server.api('POST', '/api/tools/slow/run', { input: { city: 'Linz' }, wait_ms: 500 })
+  const { run_id, pending_tool_call_id: call_id } = await parked()
+  const page = await world.signedIn()
+  await page.goto(`/runs/${run_id}`)
+  await page.getByText('slow waits for a person to answer.').waitFor()
+  await page.getByRole('link', { name: 'Answer', exact: true }).click()
+  await page.waitForURL(`**/answers/${call_id}`)
+  await page.getByLabel('Verdict').fill('mine')
+  await page.route(`**/api/pending-calls/${call_id}`, (route) => route.abort())
+  world.expectComplaint(/ERR_FAILED/)
+  world.expectComplaint(/409/)
+  const answer = { call_id, result: { verdict: 'theirs' } }
+  await world.server.api('POST', `/api/runs/${run_id}/tool-results`, answer)
+  await page.getByRole('button', { name: 'Send the answer' }).click()
+  await page.getByText('Your answer was not taken: somebody else has answered').waitFor()
+  await page.unroute(`**/api/pending-calls/${call_id}`)
+  await page.reload()
+  const unsent = page.getByRole('region', { name: 'What you had typed was not sent' })
+  expect(await unsent.textContent()).toContain('mine')
+  await page.getByText('theirs').first().waitFor()
+
+  const next = await parked()
+  await page.goto(`/approvals/answers/${next.pending_tool_call_id}`)
+  await page.getByRole('button', { name: 'I cannot do this' }).click()
+  const dialog = page.getByRole('dialog')
+  await dialog.getByRole('button', { name: 'Send that it cannot be done' }).click()
+  await dialog.getByText('Say why').waitFor()
+  await expectAccessible(page)
+  await dialog.getByLabel('Why not').fill('Nobody is in Linz.')
+  await dialog.getByRole('button', { name: 'Send that it cannot be done' }).click()
+  await page.getByRole('region', { name: 'You answered this' }).waitFor()
+  await page.getByText('Nobody is in Linz.').first().waitFor()
+  expect((await world.server.api('GET', `/api/runs/${next.run_id}`)).status).toBe('error')
+})
+
+test('an answer that comes too late is shown with its run', async () => {
+  await make('late', { ...ASK, timeout_ms: 50 })
+  const run = await world.server.api('POST', '/api/tools/late/run', { input: { city: 'Wien' } })
+  expect(run.status).toBe('timed_out')
+  const page = await world.signedIn()
+  await page.goto(`/approvals/answers/${run.pending_tool_call_id}`)
+  await page.getByText('The caller has stopped waiting.').waitFor()
+  await page.getByLabel('Verdict').fill('better late')
+  await page.getByRole('button', { name: 'Send the answer' }).click()
+  await page.getByRole('region', { name: 'You answered this' }).waitFor()
+  await page.goto(`/runs/${run.run_id}`)
+  await page.getByRole('heading', { name: 'Answered later' }).waitFor()
+  await page.getByText('better late').first().waitFor()
+  await expectAccessible(page)
+})
+
+test('a built-in fills in what nobody has described yet', async () => {
+  const page = await world.signedIn()
+  await page.goto('/admin/tools/new')
+  await page.getByLabel('Name', { exact: true }).fill('Reshape')
+  await page.getByLabel('Slug').fill('reshape')
+  await tab(page, 'Execution')
+  await page.getByRole('combobox', { name: 'Built-in' }).selectOption('json_transform')
+  await tab(page, 'Identity')
+  expect(await page.getByLabel('Description').inputValue()).not.toBe('')
+  await page.getByRole('button', { name: 'Save & publish' }).click()
+  await said(page, 'Reshape is published')
+  const input = { data: { a: 1 }, expression: '.a' }
+  const run = await world.server.api('POST', '/api/tools/reshape/run', { input })
+  expect(run.output.result).toBe(1)
+})
+
+test('going to another kind and back loses nothing, and half typed JSON keeps its place', async () => {
+  await make('many-kinds', {
+    implementation_type: 'http',
+    implementation: { url: `http://${host()}/`, body: { a: 1 }, method: 'POST' },
+  })
+  const page = await world.signedIn()
+  await page.goto('/admin/tools/many-kinds/edit?tab=execution')
+  await page.getByLabel('Address').fill(`http://${host()}/changed`)
+  await kind(page, 'Worker').click()
+  await page.getByText('/api/workers/stream?tools=many-kinds').waitFor()
+  await kind(page, 'Function').click()
+  world.expectComplaint(/422/)
+  await page.getByRole('button', { name: 'Save draft' }).click()
+  await page.getByText('Choose one of these:').first().waitFor()
+  await kind(page, 'HTTP').click()
+  expect(await page.getByLabel('Address').inputValue()).toBe(`http://${host()}/changed`)
+  await write(page, 'Body (JSON)', '{"a": ')
+  await page.getByText('It is kept as typed.').first().waitFor()
+  await page.getByRole('button', { name: 'Edit as JSON' }).click()
+  await page.getByText('Mend it first').waitFor()
+  await page.getByRole('button', { name: 'Save draft' }).click()
+  await page
+    .getByRole('alert')
+    .getByRole('button', { name: /^Body: / })
+    .waitFor()
+  await write(page, 'Body (JSON)', '{"a": 12345678901234567890}')
+  await page.getByRole('button', { name: 'Save draft' }).click()
+  await said(page, 'many-kinds is saved')
+})
+
+describe('everyone can use every page, on a phone too', () => {
+  let call = ''
+
+  beforeAll(async () => {
+    await make('seen-ask', ASK)
+    await make('seen-free', { ...ASK, output_schema: null })
+    await make('seen-worker', { implementation_type: 'external' })
+    await make('seen-http', {
+      implementation_type: 'http',
+      implementation: {
+        url: `http://${host()}/{{ input.city }}`,
+        headers: { 'X-A': 'b' },
+        body: { x: 1 },
+      },
+    })
+    const step = (id: string) => ({ id, tool: 'seen-ask', on_error: 'fallback', fallback: null })
+    await make('seen-chain', {
+      implementation_type: 'composition',
+      execution_spec: { kind: 'composition', steps: [step('a'), step('b')] },
+    })
+    const input = { city: 'x'.repeat(200) }
+    const run = await world.server.api('POST', '/api/tools/seen-ask/run', { input, wait_ms: 500 })
+    call = run.pending_tool_call_id
+  })
+
+  const surfaces: [string, () => string][] = [
+    ...['ask', 'worker', 'http', 'chain'].map((name): [string, () => string] => [
+      `the editor of seen-${name}`,
+      () => `/admin/tools/seen-${name}/edit?tab=execution`,
+    ]),
+    ['the answers', () => '/approvals/answers'],
+    ['an answer', () => `/approvals/answers/${call}`],
+  ]
+
+  test.each(surfaces)('%s', async (_, address) => {
+    for (const width of [1280, 390]) {
+      const page = await world.signedIn({ width })
+      await page.goto(address())
+      await page.getByRole('heading').first().waitFor()
+      await page.locator('.animate-pulse').first().waitFor({ state: 'detached' })
+      await expectNoSidewaysScroll(page)
+      await expectAccessible(page)
+    }
+  })
+})

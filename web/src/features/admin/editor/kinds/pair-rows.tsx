@@ -1,0 +1,175 @@
+import { useQuery } from '@tanstack/react-query'
+import { Plus, X } from 'lucide-react'
+import { useState } from 'react'
+import { useTranslation } from 'react-i18next'
+
+import { useMay } from '~/api/me'
+import { same } from '~/features/form/schema/json'
+import { Button } from '~/kit/button'
+import { Input, Select } from '~/kit/field'
+import { idOf, useEditing, useInside } from '../context'
+import { faultsBelow, pathOf } from '../inside'
+import { faultOfPair, objectOf, type Pair, pairsOf, textOf, valueOf } from './pairs'
+import { credentials } from './queries'
+
+/** What stands for a secret that the server has and does not show. */
+const STORED = '***'
+
+interface Props {
+  name: 'query' | 'headers'
+}
+
+/** Names with values, one below the other. */
+export function PairRows({ name }: Props) {
+  const { t } = useTranslation('kinds')
+  const { faults, isOverride } = useEditing()
+  const { id, path, value, set } = useInside('implementation', [name])
+  const [rows, setRows] = useState(() => pairsOf(value))
+  // What came from elsewhere replaces the rows; what is half typed in them does not.
+  if (!same(objectOf(rows) ?? {}, value ?? {})) setRows(pairsOf(value))
+  const change = (next: Pair[]) => {
+    setRows(next)
+    set(objectOf(next))
+  }
+  const own = faults.filter((fault) => fault.path === path)
+  return (
+    <div role="group" aria-labelledby={`${id}-label`} className="grid min-w-0 gap-2">
+      <p id={`${id}-label`} className="font-medium">
+        {t(name)}
+      </p>
+      {rows.map((pair, index) => (
+        <PairRow
+          // The place, not the name: that changes while it is typed.
+          // oxlint-disable-next-line react/no-array-index-key
+          key={index}
+          of={name}
+          pair={pair}
+          number={index + 1}
+          own={faultOfPair(rows, index)}
+          isFixed={isOverride}
+          onChange={(changed) => change(rows.with(index, changed))}
+          onRemove={() => change(rows.toSpliced(index, 1))}
+        />
+      ))}
+      {own.map(({ message }) => (
+        <p key={message} className="text-xs text-bad">
+          {message}
+        </p>
+      ))}
+      {!isOverride && (
+        <Button
+          id={id}
+          size="small"
+          className="justify-self-start"
+          onClick={() => setRows([...rows, { name: '', value: '' }])}
+        >
+          <Plus aria-hidden />
+          {t(`add_${name}`)}
+        </Button>
+      )}
+      <p className="text-xs text-muted">{t(`${name}_hint`)}</p>
+    </div>
+  )
+}
+
+interface RowProps {
+  of: Props['name']
+  pair: Pair
+  number: number
+  own: ReturnType<typeof faultOfPair>
+  isFixed: boolean
+  onChange: (pair: Pair) => void
+  onRemove: () => void
+}
+
+function PairRow({ of, pair, number, own, isFixed, onChange, onRemove }: RowProps) {
+  const { t } = useTranslation('kinds')
+  const { faults } = useEditing()
+  const path = pathOf('implementation', [of, pair.name])
+  const id = own ? idOf(`/implementation/${of}-${number}`) : idOf(path)
+  const told = own ? t(`pair_${own}`) : faultsBelow(faults, path)
+  const value = textOf(pair.value)
+  const described = told ? `${id}-fault` : undefined
+  return (
+    <div className="grid min-w-0 gap-1">
+      <div className="flex min-w-0 flex-wrap items-center gap-2 sm:flex-nowrap">
+        <Input
+          aria-label={t(`${of}_name`, { number })}
+          className="min-w-0 flex-1 basis-28 font-mono"
+          value={pair.name}
+          disabled={isFixed}
+          placeholder={t('name')}
+          aria-invalid={told !== undefined}
+          aria-describedby={described}
+          onChange={({ target }) => onChange({ ...pair, name: target.value })}
+        />
+        <Input
+          id={id}
+          aria-label={t(`${of}_value`, { number })}
+          className="min-w-0 flex-2 basis-28 font-mono"
+          value={value}
+          disabled={isFixed}
+          placeholder={t('value')}
+          aria-invalid={told !== undefined}
+          aria-describedby={described}
+          onChange={({ target }) => onChange({ ...pair, value: valueOf(target.value, pair.value) })}
+        />
+        {of === 'headers' && !isFixed && (
+          <CredentialPicker
+            number={number}
+            value={value}
+            onChoose={(value) => onChange({ ...pair, value })}
+          />
+        )}
+        {!isFixed && (
+          <Button
+            tone="quiet"
+            size="icon"
+            aria-label={t(`${of}_remove`, { number })}
+            onClick={onRemove}
+          >
+            <X aria-hidden />
+          </Button>
+        )}
+      </div>
+      {value === STORED && <p className="text-xs text-muted">{t('stored_secret')}</p>}
+      {told && (
+        <p id={`${id}-fault`} className="text-xs text-bad">
+          {told}
+        </p>
+      )}
+    </div>
+  )
+}
+
+interface PickerProps {
+  number: number
+  value: string
+  onChoose: (value: string) => void
+}
+
+/** Puts the name of a credential where its secret is to stand. */
+function CredentialPicker({ number, value, onChoose }: PickerProps) {
+  const { t } = useTranslation('kinds')
+  const { data = [] } = useQuery({ ...credentials, enabled: useMay('credentials.tenant.read') })
+  if (data.length === 0) return null
+  const chosen = data.find(({ label }) => value.endsWith(`secret:${label}`))
+  return (
+    <Select
+      aria-label={t('credential', { number })}
+      className="min-w-0 flex-1 basis-28"
+      value={chosen?.label ?? ''}
+      onChange={({ target }) => {
+        const found = data.find(({ label }) => label === target.value)
+        if (found) onChoose(`${found.type === 'basic' ? 'Basic ' : ''}secret:${found.label}`)
+      }}
+    >
+      <option value="">{t('no_credential')}</option>
+      {data.map(({ id, label }) => (
+        <option key={id} value={label}>
+          {label}
+        </option>
+      ))}
+    </Select>
+  )
+}

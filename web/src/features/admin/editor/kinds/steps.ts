@@ -1,0 +1,62 @@
+import { isJson, list, text } from '~/features/form/schema/json'
+
+/** A step of a composition. Anything else that somebody wrote into one stays there. */
+export interface ChainStep extends Record<string, unknown> {
+  id?: unknown
+  tool?: unknown
+}
+
+export const ON_ERROR = ['stop', 'continue', 'fallback'] as const
+
+export function stepsOf(spec: unknown): ChainStep[] {
+  return isJson(spec) ? list(spec.steps).map((step) => (isJson(step) ? step : {})) : []
+}
+
+/** A step to begin with, under an id that no other one has. */
+export function newStep(steps: readonly ChainStep[]): ChainStep {
+  const taken = new Set(steps.map(({ id }) => id))
+  let number = steps.length + 1
+  while (taken.has(`step_${number}`)) number++
+  return { id: `step_${number}`, tool: '', input: {} }
+}
+
+/** The order after one has moved, as the numbers that the steps had before. */
+export function orderMoved(count: number, from: number, to: number): number[] {
+  const order = Array.from({ length: count }, (_, index) => index)
+  if (from < 0 || to < 0 || from >= count || to >= count) return order
+  return order.toSpliced(from, 1).toSpliced(to, 0, from)
+}
+
+/** The order without one. */
+export function orderWithout(count: number, index: number): number[] {
+  return Array.from({ length: count }, (_, index) => index).toSpliced(index, 1)
+}
+
+export function inOrder<T>(items: readonly T[], order: readonly number[]): T[] {
+  return order.flatMap((index) => (index in items ? [items[index] as T] : []))
+}
+
+/** What to do when a step fails. Only `fallback` has a value beside it. */
+export function withOnError(step: ChainStep, word: string): ChainStep {
+  const { on_error: _, fallback = null, ...rest } = step
+  if (word === 'stop') return rest
+  return word === 'fallback' ? { ...rest, on_error: word, fallback } : { ...rest, on_error: word }
+}
+
+/** The expressions that a step, or the output behind all steps, can use. */
+export function expressionsAt(inputs: readonly string[], before: readonly ChainStep[]): string[] {
+  const outputs = before.flatMap(({ id }) => (text(id) ? [`{{ steps.${text(id)}.output }}`] : []))
+  return [...inputs.map(expressionOf), ...outputs]
+}
+
+/** How a template says an input: names that are no words are told in brackets. */
+export function expressionOf(name: string): string {
+  return /^[A-Za-z_]\w*$/.test(name)
+    ? `{{ input.${name} }}`
+    : `{{ input[${JSON.stringify(name)}] }}`
+}
+
+/** The names of what a tool is given. */
+export function inputNames(schema: unknown): string[] {
+  return isJson(schema) && isJson(schema.properties) ? Object.keys(schema.properties) : []
+}

@@ -1,0 +1,137 @@
+import { useQuery } from '@tanstack/react-query'
+import { Link, useNavigate } from '@tanstack/react-router'
+import { useEffect, useRef, useState } from 'react'
+import { useTranslation } from 'react-i18next'
+
+import { useMay } from '~/api/me'
+import { Problem } from '~/api/problem'
+import { KeySheet } from '~/features/approvals/key-sheet'
+import { Unsent } from '~/features/approvals/outcome'
+import { Raw } from '~/features/result/raw'
+import { InputForm } from '~/features/runs/input-form'
+import { actorOf, useNaming } from '~/features/runs/people'
+import { toolAt } from '~/features/runs/queries'
+import { useKept } from '~/kit/kept'
+import { useKeys } from '~/kit/keys'
+import { useNow } from '~/kit/now'
+import { isObject } from '~/features/result/json'
+import { AnswerFacts } from './answer-facts'
+import { AnswerPanel } from './answer-panel'
+import { type Asked, isOpen, useAnswer } from './answer-queries'
+import { AnswerOutcome } from './answer-outcome'
+import { KEYS } from './keys'
+import { pendingAnswers } from './queries'
+
+/** Everything about one call that waits for a person, and the form to answer it. */
+export function AnswerDetail({ call }: { call: Asked }) {
+  const { t } = useTranslation('answers')
+  const [draft, setDraft] = useKept<unknown>(`answer:${call.id}`)
+  const [sheet, setSheet] = useState(false)
+  const outcome = useRef<HTMLHeadingElement>(null)
+  const answer = useAnswer(call)
+  const { data: tool } = useQuery(toolAt(call.tool, call.version))
+  const refusal = useRefusal(call)
+  const problem = answer.error instanceof Problem ? answer.error : undefined
+  const overtaken = problem?.status === 409 || problem?.status === 410
+  const isDone = !isOpen(call)
+  useNeighbours(call.id, () => setSheet(true))
+
+  // The form is gone, and the focus must not go with it. A dialog that closes has its turn first.
+  const hasAnswered = answer.isSuccess && isDone
+  useEffect(() => {
+    if (!hasAnswered) return
+    const timer = setTimeout(() => outcome.current?.focus())
+    return () => clearTimeout(timer)
+  }, [hasAnswered])
+
+  return (
+    <div className="grid min-w-0 gap-5">
+      <header className="grid min-w-0 gap-2">
+        <div className="flex items-center justify-between gap-2 text-xs text-muted">
+          <Link to="/approvals/answers" className="underline underline-offset-2">
+            {t('title')}
+          </Link>
+          <KeySheet keys={KEYS} open={sheet} onOpen={setSheet} />
+        </div>
+        <Heading call={call} toolName={tool?.name ?? call.tool} />
+        {tool?.description && <p className="break-words text-muted">{tool.description}</p>}
+      </header>
+      <div aria-live="polite" className="grid min-w-0 gap-4 empty:hidden">
+        {overtaken && <p className="font-medium">{t(`overtaken_${problem.status}`)}</p>}
+        {isDone && <AnswerOutcome call={call} heading={outcome} />}
+        {isDone && !answer.isSuccess && draft !== undefined && (
+          <Unsent input={draft} note={undefined} />
+        )}
+        {!isDone && refusal && <p className="rounded-lg bg-warn-soft p-4 text-warn">{refusal}</p>}
+        {!isDone && call.status === 'pending' && !refusal && (
+          <p className="rounded-lg bg-warn-soft p-4 text-warn">{t('late_hint')}</p>
+        )}
+      </div>
+      <div className="grid min-w-0 items-start gap-6 lg:grid-cols-[minmax(0,1fr)_22rem]">
+        <div className="grid min-w-0 gap-6">
+          <section
+            aria-labelledby="asked-input"
+            className="grid min-w-0 gap-4 rounded-lg border border-line p-4"
+          >
+            <h2 id="asked-input" className="text-base font-semibold">
+              {t('input')}
+            </h2>
+            {tool && isObject(call.input) ? (
+              <InputForm tool={tool} value={call.input} onChange={unchanged} readOnly />
+            ) : (
+              <Raw value={call.input ?? null} name={t('input')} />
+            )}
+          </section>
+          {!isDone && !refusal && (
+            <AnswerPanel
+              call={call}
+              tool={tool}
+              draft={draft}
+              onDraft={setDraft}
+              busy={answer.isPending}
+              problem={overtaken ? undefined : answer.error}
+              onAnswer={(said) => answer.mutate(said, { onSuccess: () => setDraft(undefined) })}
+            />
+          )}
+        </div>
+        <AnswerFacts call={call} />
+      </div>
+    </div>
+  )
+}
+
+/** A form to read tells of no change. */
+function unchanged() {}
+
+function Heading({ call, toolName }: { call: Asked; toolName: string }) {
+  const { t } = useTranslation('answers')
+  const name = useNaming()
+  return (
+    <h1 className="min-w-0 text-xl font-semibold break-words">
+      {t('asks', { who: name(actorOf(call.requested_by)), tool: toolName })}
+    </h1>
+  )
+}
+
+/** Why this person cannot answer this one now, if so. */
+function useRefusal(call: Asked): string | undefined {
+  const { t } = useTranslation('answers')
+  const answers = useMay('tools.tenant.run')
+  const isOver = Date.parse(call.expires_at) <= useNow(1_000)
+  if (call.waits_for !== 'person') return t('for_worker')
+  if (!answers) return t('read_only')
+  return isOver ? t('over') : undefined
+}
+
+/** The keys of the page: `j` and `k` lead to the next and the previous one that waits. */
+function useNeighbours(id: string, onSheet: () => void) {
+  const navigate = useNavigate()
+  const { data } = useQuery(pendingAnswers)
+  const go = (by: number) => {
+    const ids = data?.items.map((call) => call.id) ?? []
+    const place = ids.indexOf(id)
+    const next = place < 0 ? ids[0] : ids[place + by]
+    if (next) void navigate({ to: '/approvals/answers/$id', params: { id: next } })
+  }
+  useKeys({ j: () => go(1), k: () => go(-1), '?': onSheet })
+}

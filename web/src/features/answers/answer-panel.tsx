@@ -1,0 +1,74 @@
+import { useMemo, useState } from 'react'
+import { useTranslation } from 'react-i18next'
+
+import { Problem } from '~/api/problem'
+import type { components } from '~/api/schema'
+import { InputForm } from '~/features/runs/input-form'
+import { Button } from '~/kit/button'
+import { Fault, Skeleton } from '~/kit/states'
+import type { Asked, Said } from './answer-queries'
+import { answerSchema, firstAnswer } from './answer-schema'
+import { CannotDialog } from './cannot-dialog'
+
+interface Props {
+  call: Asked
+  /** Missing while it is read. */
+  tool: components['schemas']['ToolView'] | undefined
+  draft: unknown
+  onDraft: (draft: unknown) => void
+  busy: boolean
+  problem: unknown
+  onAnswer: (said: Said) => void
+}
+
+/** The form that the tool's output schema makes, and the way to say that there will be no answer. */
+export function AnswerPanel({ call, tool, draft, onDraft, busy, problem, onAnswer }: Props) {
+  const { t } = useTranslation('answers')
+  const [cannot, setCannot] = useState(false)
+  const form = useMemo(() => {
+    const input_schema = answerSchema(tool?.output_schema)
+    return { slug: `answer-${call.id}`, input_schema, form_spec: null }
+  }, [call.id, tool])
+  const faults = problem instanceof Problem ? problem.errors : undefined
+  return (
+    <section
+      aria-labelledby="answer"
+      className="grid min-w-0 gap-4 rounded-lg border border-line p-4"
+    >
+      <div className="grid gap-1">
+        <h2 id="answer" className="text-base font-semibold">
+          {t('answer')}
+        </h2>
+        {tool && tool.output_schema == null && <p className="text-muted">{t('any_json')}</p>}
+      </div>
+      {tool ? (
+        <InputForm
+          tool={form}
+          value={draft === undefined ? firstAnswer(form.input_schema) : draft}
+          onChange={(value, typed) => typed && onDraft(value)}
+          faults={faults}
+          onSubmit={(result) => onAnswer({ result })}
+          submitLabel={t('send')}
+          busy={busy}
+        />
+      ) : (
+        <Skeleton className="h-40" />
+      )}
+      {problem != null && !cannot && <Fault error={problem} />}
+      <div>
+        <Button tone="danger" disabled={busy} onClick={() => setCannot(true)}>
+          {t('cannot')}
+        </Button>
+      </div>
+      {cannot && (
+        <CannotDialog
+          tool={call.tool}
+          busy={busy}
+          error={problem}
+          onSend={(error) => onAnswer({ error })}
+          onClose={() => setCannot(false)}
+        />
+      )}
+    </section>
+  )
+}

@@ -1,0 +1,60 @@
+import { Link } from '@tanstack/react-router'
+import type { RefObject } from 'react'
+import { useTranslation } from 'react-i18next'
+
+import { stringify } from '~/api/exact'
+import { Expiry } from '~/features/approvals/words'
+import { actorOf, useNaming } from '~/features/runs/people'
+import { Badge } from '~/kit/badge'
+import { plain } from '~/kit/plain'
+import { Moment } from '~/kit/time'
+import type { Asked } from './answer-queries'
+
+/** The cards of the list, each a link to its form. */
+export function AnswersList({
+  calls,
+  box,
+}: {
+  calls: Asked[]
+  box: RefObject<HTMLUListElement | null>
+}) {
+  const { t } = useTranslation('answers')
+  return (
+    <ul ref={box} aria-label={t('list')} className="grid gap-2">
+      {calls.map((call) => (
+        <AskedCard key={call.id} call={call} />
+      ))}
+    </ul>
+  )
+}
+
+function AskedCard({ call }: { call: Asked }) {
+  const { t } = useTranslation(['answers', 'approvals'])
+  const name = useNaming()
+  return (
+    <li className="relative grid min-w-0 gap-2 rounded-lg border border-line p-4 focus-within:border-accent focus-within:bg-raised hover:bg-raised">
+      <div className="flex min-w-0 flex-wrap items-center gap-x-3 gap-y-1">
+        <h2 className="min-w-0 font-medium">
+          <Link
+            to="/approvals/answers/$id"
+            params={{ id: call.id }}
+            data-answer={call.id}
+            className="break-words after:absolute after:inset-0 after:rounded-lg"
+          >
+            {t('asks', { who: name(actorOf(call.requested_by)), tool: call.tool })}
+          </Link>
+        </h2>
+        {call.status === 'pending' && <Badge>{t('nobody_waits')}</Badge>}
+      </div>
+      <p className="line-clamp-2 font-mono text-xs break-all text-muted">
+        {plain((stringify(call.input) ?? '').slice(0, 400))}
+      </p>
+      <div className="flex flex-wrap gap-x-4 gap-y-1 text-xs text-muted">
+        <span>
+          {t('approvals:asked')} <Moment at={call.requested_at} />
+        </span>
+        <Expiry at={call.expires_at} />
+      </div>
+    </li>
+  )
+}

@@ -1,0 +1,48 @@
+import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { useTranslation } from 'react-i18next'
+
+import { useMay } from '~/api/me'
+import { pendingAnswers } from '~/features/answers/queries'
+import { Badge } from '~/kit/badge'
+import { pendingApprovals } from './queries'
+
+const look =
+  '-mb-px flex items-center gap-2 border-b-2 border-transparent px-2.5 py-2 font-medium text-muted hover:text-text aria-[current=page]:border-accent aria-[current=page]:text-accent'
+
+/** The two things that wait for people: decisions and answers. Whoever does only one sees no choice. */
+export function InboxTabs({ of }: { of: 'approvals' | 'answers' }) {
+  const { t } = useTranslation('answers')
+  const decides = useMay('approvals.tenant.read')
+  const answers = useMay('tools.tenant.run')
+  const approvals = useQuery({ ...pendingApprovals, enabled: decides })
+  const calls = useQuery({ ...pendingAnswers, enabled: answers })
+  if (!decides || !answers) return null
+  const count = (page?: { total?: number | null; items: unknown[] }) =>
+    page ? (page.total ?? page.items.length) : 0
+  return (
+    <nav aria-label={t('inbox')} className="flex flex-wrap gap-x-1 border-b border-line">
+      <Link
+        to="/approvals"
+        search={{}}
+        aria-current={of === 'approvals' ? 'page' : undefined}
+        className={look}
+      >
+        {t('to_decide')}
+        <Count of={count(approvals.data)} />
+      </Link>
+      <Link
+        to="/approvals/answers"
+        aria-current={of === 'answers' ? 'page' : undefined}
+        className={look}
+      >
+        {t('to_answer')}
+        <Count of={count(calls.data)} />
+      </Link>
+    </nav>
+  )
+}
+
+function Count({ of }: { of: number }) {
+  return of > 0 && <Badge tone="warn">{of}</Badge>
+}

@@ -1,0 +1,56 @@
+import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { Bot, MessageSquareReply } from 'lucide-react'
+import { useTranslation } from 'react-i18next'
+
+import { useMay } from '~/api/me'
+import { hasEnded } from '~/features/result/run-status'
+import { Button } from '~/kit/button'
+import { Moment } from '~/kit/time'
+import { type Run, runOf, treeOf } from './queries'
+import { waitingIn } from './tree'
+
+/** For whom a run waits, itself or inside, and the way to answer where that is a person. */
+export function RunWaiting({ id }: { id: string }) {
+  const { data: run } = useQuery(runOf(id))
+  if (!run || (hasEnded(run.status) && !run.pending_tool_call)) return null
+  return <Waiting run={run} />
+}
+
+function Waiting({ run }: { run: Run }) {
+  const { t } = useTranslation('runs')
+  const answers = useMay('tools.tenant.run')
+  const { data: inside = [] } = useQuery(treeOf(run))
+  const isLate = hasEnded(run.status)
+  return waitingIn([run, ...inside]).map(({ run_id, tool, call }) => {
+    const isPerson = call.waits_for === 'person'
+    const Icon = isPerson ? MessageSquareReply : Bot
+    return (
+      <div
+        key={call.id}
+        className="grid min-w-0 justify-items-start gap-2 rounded-md border border-warn bg-warn-soft p-3 text-warn"
+      >
+        <p className="flex min-w-0 items-start gap-2">
+          <Icon aria-hidden className="mt-0.5 size-4 shrink-0" />
+          <span className="min-w-0 break-words">
+            {t(`waiting.${isPerson ? 'person' : 'worker'}`, { tool })}
+            {isLate && ` ${t('waiting.late')}`} {t('waiting.until')} <Moment at={call.expires_at} />
+          </span>
+        </p>
+        {isPerson && answers ? (
+          <Button asChild size="small">
+            <Link to="/approvals/answers/$id" params={{ id: call.id }}>
+              {t('waiting.answer')}
+            </Link>
+          </Button>
+        ) : (
+          run_id !== run.run_id && (
+            <Link to="/runs/$id" params={{ id: run_id }} className="underline">
+              {t('waiting.to_run')}
+            </Link>
+          )
+        )}
+      </div>
+    )
+  })
+}
