@@ -13,16 +13,8 @@ use crate::{faults::fault, opened};
 
 pub(crate) fn read(implementation: &Value) -> Result<Box<dyn Executor>, Vec<Fault>> {
     let key = implementation.get("builtin_key").filter(|key| !key.is_null());
-    let Some(key) = key else {
-        let unknown = implementation.as_object().into_iter().flatten().map(|(name, _)| {
-            fault(
-                format!("/implementation/{name}"),
-                "is not known: without `builtin_key` the tool gives back its input",
-            )
-        });
-        let unknown: Vec<_> = unknown.filter(|fault| fault.path != "/implementation/builtin_key").collect();
-        return if unknown.is_empty() { Ok(Box::new(Echo)) } else { Err(unknown) };
-    };
+    // Whatever else is written there is kept, and nothing of it is called.
+    let Some(key) = key else { return Ok(Box::new(Echo)) };
     let found = key.as_str().and_then(builtin);
     let Some(tool) = found else {
         let known: Vec<_> = builtins().map(|tool| (tool.define)().slug.to_string()).collect();

@@ -167,6 +167,30 @@ fn wrong_or_missing_master_key_is_refused() {
 }
 
 #[test]
+fn everything_stored_is_put_under_another_master_key_while_no_server_runs() {
+    let world = World::new();
+    let server = world.serve("");
+    let next = world.folder().join("next.key");
+    fs::write(&next, world.ok("master-key")).unwrap();
+    let rotate = format!("master-key rotate --to {}", next.display());
+    let refused = world.refused(&rotate);
+    assert!(refused.contains("another server is running"), "{refused}");
+    drop(server);
+
+    let before = fs::read_to_string(world.folder().join("master.key")).unwrap();
+    let told = world.ok(&rotate);
+    assert!(told.contains("0 keys are under the new master key now"), "{told}");
+    let after = fs::read_to_string(world.folder().join("master.key")).unwrap();
+    assert_eq!(after.trim(), fs::read_to_string(&next).unwrap().trim());
+    world.ok(&rotate);
+    drop(world.serve(""));
+
+    fs::write(world.folder().join("master.key"), before).unwrap();
+    let refused = world.refused("serve --listen 127.0.0.1:0");
+    assert!(refused.contains("belongs to another master key"), "{refused}");
+}
+
+#[test]
 fn taken_port_is_told_before_anything_is_shown_once() {
     let world = World::new();
     let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();

@@ -160,24 +160,28 @@ pub(super) async fn import(client: &Client, dir: &Path, as_json: bool) -> Result
         return nothing.hint("`toolwright tools export --out DIR` writes such files");
     }
     let mut lines = Vec::new();
-    for path in files {
-        let file = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        let mut line = Line {
-            file,
-            tool: None,
-            outcome: Outcome::Unchanged,
-            published: false,
-            notes: Vec::new(),
-            error: None,
-        };
-        if let Err(error) = bring_in(client, &path, &mut line).await {
-            line.outcome = Outcome::Failed;
-            line.error = Some(format!("{error:#}"));
+    let mut left = files;
+    // A tool that calls another one can come in once that is there, so what failed is tried again for as long as
+    // something else came in.
+    while !left.is_empty() {
+        let mut failed = Vec::new();
+        let round = left.len();
+        for path in left {
+            let line = brought_in(client, &path).await;
+            match line.outcome {
+                Outcome::Failed => failed.push((path, line)),
+                _ => lines.push(line),
+            }
         }
-        if !as_json {
-            say(&line)?;
+        if failed.len() == round {
+            lines.extend(failed.into_iter().map(|(_, line)| line));
+            break;
         }
-        lines.push(line);
+        left = failed.into_iter().map(|(path, _)| path).collect();
+    }
+    lines.sort_by(|a, b| a.file.cmp(&b.file));
+    if !as_json {
+        lines.iter().try_for_each(say)?;
     }
     let count = |outcome| lines.iter().filter(|line| line.outcome == outcome).count();
     let failed = count(Outcome::Failed);
@@ -193,6 +197,23 @@ pub(super) async fn import(client: &Client, dir: &Path, as_json: bool) -> Result
         ));
     }
     Ok(if failed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+async fn brought_in(client: &Client, path: &Path) -> Line {
+    let file = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let mut line = Line {
+        file,
+        tool: None,
+        outcome: Outcome::Unchanged,
+        published: false,
+        notes: Vec::new(),
+        error: None,
+    };
+    if let Err(error) = bring_in(client, path, &mut line).await {
+        line.outcome = Outcome::Failed;
+        line.error = Some(format!("{error:#}"));
+    }
+    line
 }
 
 fn say(line: &Line) -> Result<()> {
