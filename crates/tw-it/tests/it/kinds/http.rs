@@ -390,6 +390,38 @@ on_both! {
         assert_eq!(inside.connections(), 0);
     }
 
+    async fn built_in_that_is_given_an_address_inside_does_not_call_it(db: TestDb) {
+        let (inside, outside) = (Upstream::start().await, Upstream::start().await);
+        let world = World::on(db).await;
+        let server = server_to(&world, &[&outside]);
+        let admin = world.client(&server, "acme", Role::Admin).await;
+        let shut = shut_urls(inside.port()).into_iter().chain(
+            ["file:///etc/passwd", "gopher://127.0.0.1/", "http://169.254.169.254/latest/", "//127.0.0.1/"].map(str::to_owned),
+        );
+        for url in shut {
+            for (tool, input) in [
+                ("web_fetch", json!({ "url": url })),
+                ("http_request", json!({ "url": url, "method": "GET" })),
+            ] {
+                let told = admin.run(tool, input).await;
+                if told.status == 200 {
+                    told.is("200 error");
+                    let code = told.text_at("/error_code");
+                    assert!(["EGRESS_DENIED", "INVALID_PARAMS"].contains(&code.as_str()), "{tool} {url}: {}", told.text);
+                    assert!(code != "EGRESS_DENIED" || told.text.contains("egress.allow"), "{}", told.text);
+                } else {
+                    told.is("422 INVALID_PARAMS");
+                }
+            }
+        }
+        for tool in ["web_fetch", "http_request"] {
+            let elsewhere = outside.url(&format!("/redirect?to={}", inside.url("/")));
+            let told = admin.run(tool, json!({ "url": elsewhere, "method": "GET" })).await;
+            assert_ne!(told.status, 500, "{}", told.text);
+        }
+        assert_eq!(inside.connections(), 0);
+    }
+
     async fn argument_never_changes_whom_a_tool_calls(db: TestDb) {
         let (upstream, inside) = (Upstream::start().await, Upstream::start().await);
         let world = World::on(db).await;

@@ -102,6 +102,26 @@ on_both! {
         }
     }
 
+    async fn of_two_late_results_the_first_is_kept(db: TestDb) {
+        let world = World::on(db).await;
+        let server = world.server();
+        let one = world.client(&server, "acme", Role::Builder).await;
+        let two = world.client(&server, "acme", Role::Admin).await;
+        make(&one, &external("late", &json!({ "timeout_ms": 1 }))).await;
+        for trial in 0..TRIALS {
+            let call = ids(one.run("late", json!({})).await.is("200 timed_out"));
+            let answers = together(answering(&one, &call, json!(1)), answering(&two, &call, json!(2))).await;
+            let kept = match (answers.0.verdict().as_str(), answers.1.verdict().as_str()) {
+                ("200 timed_out", "409 CONFLICT") => 1,
+                ("409 CONFLICT", "200 timed_out") => 2,
+                other => panic!("trial {trial}: {other:?}"),
+            };
+            let run = run_of(&one, &call.0).await;
+            assert_eq!((&run["status"], &run["late_result"]), (&json!("timed_out"), &json!({ "result": kept })));
+            assert_eq!(one.trail(&call.0).await, ["tool.started", "tool.failed"]);
+        }
+    }
+
     async fn of_a_result_and_a_cancellation_one_counts(db: TestDb) {
         let world = World::on(db).await;
         let server = world.server();

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 use tw_model::Role;
-use tw_test::{TestDb, on_both};
+use tw_test::{Kind, TestDb, on_both};
 
 use super::{PATIENCE, answer, approve, calling, composition, external, first, make, once, run_of};
 use crate::world::{Client, World, eventually, lines_of};
@@ -148,4 +148,35 @@ on_both! {
         once(&builder, &run, "success").await;
         assert_eq!(lines_of(&ledger), ["one", "three"]);
     }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn chain_on_one_server_goes_on_after_an_answer_on_the_other() {
+    let world = World::on(TestDb::new(Kind::Postgres).await).await;
+    let (mut here, there) = (world.server(), world.server());
+    let builder = world.client(&here, "acme", Role::Builder).await;
+    let ledger = world.ledger("effects");
+    make(&builder, &external("job", &json!({ "is_async": true }))).await;
+    let steps =
+        [write("one", &ledger, 0, 0), json!({ "id": "out", "tool": "job" }), write("three", &ledger, 0, 0)];
+    make(&builder, &composition("chain", &json!({ "steps": steps }))).await;
+    for killed in [false, true] {
+        let waiting =
+            calling(&builder, "chain", json!({ "input": {}, "wait_ms": if killed { 0 } else { 30_000 } }));
+        let inner = first(&builder, "job", "pending").await;
+        let run = run_of(&builder, &inner).await["parent_run_id"].as_str().unwrap().to_owned();
+        let call = run_of(&builder, &inner).await["pending_tool_call"]["id"].as_str().unwrap().to_owned();
+        if killed {
+            assert_eq!(waiting.await.unwrap().status, 202);
+            once(&builder, &run, "pending").await;
+            here.kill();
+            answer(&builder.at(&there), &inner, &call, &json!(1)).await.is("200 success");
+        } else {
+            answer(&builder.at(&there), &inner, &call, &json!(1)).await.is("200 success");
+            waiting.await.unwrap().is("200 success");
+        }
+        once(&builder.at(&there), &run, "success").await;
+        assert_eq!(builder.at(&there).trail(&run).await, ["tool.started", "tool.completed"]);
+    }
+    assert_eq!(lines_of(&ledger), ["one", "three", "one", "three"]);
 }
