@@ -170,21 +170,21 @@ test('everything that is wrong is told at once, each with the way to it, and not
   const page = await world.signedIn()
   await page.goto('/admin/tools/new?tab=execution')
   world.expectComplaint(/422/)
-  await page.getByLabel('Kind of execution').selectOption('http')
+  await page.getByRole('radio', { name: 'HTTP' }).click()
   await tab(page, 'Identity')
   await page.getByLabel('Slug').fill('not.ready')
   await page.getByRole('button', { name: 'Save draft' }).click()
   const told = page.getByRole('alert')
-  await told.getByRole('button', { name: /^Kind of execution: / }).waitFor()
+  await told.getByRole('button', { name: /^Address: / }).waitFor()
   const name = page.getByLabel('Name', { exact: true })
   await expect.poll(() => focused(page)).toBe(await name.getAttribute('id'))
   expect(await name.getAttribute('aria-invalid')).toBe('true')
   expect(await page.locator('#part-name-fault').textContent()).toMatch(/^Write something/)
   await expectAccessible(page)
-  await told.getByRole('button', { name: /^Kind of execution: / }).click()
+  await told.getByRole('button', { name: /^Address: / }).click()
   await page.waitForURL('**tab=execution**')
-  await page.getByText('cannot be made yet').last().waitFor()
-  await expect.poll(() => focused(page)).toBe('part-implementation_type')
+  await page.getByText('This is needed.').last().waitFor()
+  await expect.poll(() => focused(page)).toBe('part-implementation-url')
   await tab(page, 'Identity')
   expect(await page.getByLabel('Slug').inputValue()).toBe('not.ready')
 
@@ -247,11 +247,12 @@ test('a sign-in that runs out takes nothing from what was typed', async () => {
 })
 
 test('a secret is not shown, and stays what it was when something beside it changes', async () => {
-  const implementation = { headers: { 'X-Api-Key': 'very secret' } }
-  await world.server.echo('guarded', { implementation })
+  const headers = { 'X-Api-Key': 'very secret' }
+  const implementation = { url: 'https://example.com/', headers }
+  await world.server.echo('guarded', { implementation_type: 'http', implementation })
   const page = await world.signedIn()
   await edit(page, 'guarded', '?tab=execution')
-  await page.getByRole('textbox', { name: 'Settings' }).getByText('"***"').waitFor()
+  await expect.poll(() => page.getByLabel('Value of header 1').inputValue()).toBe('***')
   expect(await page.content()).not.toContain('very secret')
   await page.getByLabel('Timeout (milliseconds)').fill('4000')
   await page.getByRole('button', { name: 'Save draft' }).click()

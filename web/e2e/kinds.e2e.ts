@@ -176,7 +176,7 @@ test('a chain with a step for a person is made, run, answered by somebody else, 
   await other.goto('/approvals')
   await other.getByRole('link', { name: /^To answer/ }).click()
   await other.waitForURL('**/approvals/answers')
-  await other.getByRole('link', { name: 'You asks: ask' }).waitFor()
+  await other.getByRole('link', { name: 'ask, asked by: You' }).waitFor()
   await other.keyboard.press('j')
   await other.keyboard.press('Enter')
   await other.getByRole('heading', { level: 1, name: 'Ask somebody' }).waitFor()

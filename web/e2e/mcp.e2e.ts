@@ -38,7 +38,8 @@ const call = (name: string, input: Record<string, unknown>) =>
   agent.callTool({ name, arguments: input }) as Promise<Answer>
 const pay = (record: string, amount: number) => call('pay', { record, amount })
 
-const badge = (page: Page) => page.getByRole('navigation').getByText('1', { exact: true })
+const badge = (page: Page) =>
+  page.getByRole('navigation', { name: 'Main' }).getByText('1', { exact: true })
 const outcome = (page: Page, text: string) => page.getByRole('region', { name: text }).waitFor()
 
 /** A page that is loaded already: an agent waits ten seconds for its person. */

@@ -10,7 +10,7 @@ import { Unsent } from '~/features/approvals/outcome'
 import { Raw } from '~/features/result/raw'
 import { InputForm } from '~/features/runs/input-form'
 import { actorOf, useNaming } from '~/features/runs/people'
-import { toolAt } from '~/features/runs/queries'
+import { runOf, toolAt } from '~/features/runs/queries'
 import { useKept } from '~/kit/kept'
 import { useKeys } from '~/kit/keys'
 import { useNow } from '~/kit/now'
@@ -29,7 +29,12 @@ export function AnswerDetail({ call }: { call: Asked }) {
   const [sheet, setSheet] = useState(false)
   const outcome = useRef<HTMLHeadingElement>(null)
   const answer = useAnswer(call)
-  const { data: tool } = useQuery(toolAt(call.tool, call.version))
+  const { data: run } = useQuery(runOf(call.run_id))
+  const of = useQuery({
+    ...toolAt(call.tool, call.version, run?.mode),
+    enabled: run !== undefined,
+  })
+  const tool = of.data
   const refusal = useRefusal(call)
   const problem = answer.error instanceof Problem ? answer.error : undefined
   const overtaken = problem?.status === 409 || problem?.status === 410
@@ -85,7 +90,7 @@ export function AnswerDetail({ call }: { call: Asked }) {
           {!isDone && !refusal && (
             <AnswerPanel
               call={call}
-              tool={tool}
+              output={of.error ? null : tool && (tool.output_schema ?? null)}
               draft={draft}
               onDraft={setDraft}
               busy={answer.isPending}

@@ -2,7 +2,6 @@ import { useMemo, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 
 import { Problem } from '~/api/problem'
-import type { components } from '~/api/schema'
 import { InputForm } from '~/features/runs/input-form'
 import { Button } from '~/kit/button'
 import { Fault, Skeleton } from '~/kit/states'
@@ -12,8 +11,8 @@ import { CannotDialog } from './cannot-dialog'
 
 interface Props {
   call: Asked
-  /** Missing while it is read. */
-  tool: components['schemas']['ToolView'] | undefined
+  /** The schema of the answer; `undefined` while it is read, `null` where there is none. */
+  output: unknown
   draft: unknown
   onDraft: (draft: unknown) => void
   busy: boolean
@@ -22,13 +21,13 @@ interface Props {
 }
 
 /** The form that the tool's output schema makes, and the way to say that there will be no answer. */
-export function AnswerPanel({ call, tool, draft, onDraft, busy, problem, onAnswer }: Props) {
+export function AnswerPanel({ call, output, draft, onDraft, busy, problem, onAnswer }: Props) {
   const { t } = useTranslation('answers')
   const [cannot, setCannot] = useState(false)
   const form = useMemo(() => {
-    const input_schema = answerSchema(tool?.output_schema)
+    const input_schema = answerSchema(output)
     return { slug: `answer-${call.id}`, input_schema, form_spec: null }
-  }, [call.id, tool])
+  }, [call.id, output])
   const faults = problem instanceof Problem ? problem.errors : undefined
   return (
     <section
@@ -39,9 +38,9 @@ export function AnswerPanel({ call, tool, draft, onDraft, busy, problem, onAnswe
         <h2 id="answer" className="text-base font-semibold">
           {t('answer')}
         </h2>
-        {tool && tool.output_schema == null && <p className="text-muted">{t('any_json')}</p>}
+        {output === null && <p className="text-muted">{t('any_json')}</p>}
       </div>
-      {tool ? (
+      {output !== undefined ? (
         <InputForm
           tool={form}
           value={draft === undefined ? firstAnswer(form.input_schema) : draft}

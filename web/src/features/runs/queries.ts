@@ -7,7 +7,7 @@ import { hasEnded } from '~/features/result/run-status'
 import type { Actor } from './people'
 import type { RunsSearch } from './search'
 import { beginOf } from './time-range'
-import { tree } from './tree'
+import { type TreeRun, tree } from './tree'
 
 type Schemas = components['schemas']
 
@@ -92,10 +92,17 @@ const childrenOf = (id: string, hasEnded: boolean) =>
 export const treeOf = ({ run_id, status }: { run_id: string; status: string }) =>
   queryOptions({
     queryKey: ['runs', 'tree', run_id, hasEnded(status)],
-    queryFn: ({ client }) =>
-      tree({ run_id, status }, (run) =>
+    queryFn: async ({ client }) => {
+      const runs = await tree({ run_id, status }, (run) =>
         client.fetchQuery(childrenOf(run.run_id, hasEnded(run.status))),
-      ),
+      )
+      // For whom a run waits stands only in the run itself.
+      const whole = async (run: TreeRun) =>
+        run.status === 'pending'
+          ? { ...run, ...(await client.fetchQuery({ ...runOf(run.run_id), staleTime: 0 })) }
+          : run
+      return Promise.all(runs.map(whole))
+    },
     placeholderData: keepPreviousData,
     refetchInterval: hasEnded(status) ? false : WATCH_MS,
   })
@@ -104,15 +111,15 @@ type Tool = Schemas['ToolView']
 
 /**
  * A tool whole, as it was in a version, for its form and the way its outputs are shown. Authors read
- * what was saved last, which need not be what runs; the history has that.
+ * what was saved last, which need not be what runs; the history has that. A test ran what was saved last.
  */
-export const toolAt = (slug: string, version: string) =>
+export const toolAt = (slug: string, version: string, mode = 'production') =>
   queryOptions({
-    queryKey: ['tools', 'at', slug, version],
+    queryKey: ['tools', 'at', slug, version, mode],
     queryFn: async () => {
       const path = { tool: slug }
       const tool = await body(api.GET('/api/tools/{tool}', { params: { path } }))
-      if (!tool.has_draft && tool.version === version) return tool
+      if (mode === 'debug' || (!tool.has_draft && tool.version === version)) return tool
       const revision = await publishedAs(slug, version)
       if (revision === undefined) return tool
       const params = { path: { tool: slug, revision } }

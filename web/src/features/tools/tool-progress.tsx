@@ -34,12 +34,8 @@ export function ToolProgress({ run, startedAt, text, lost }: Props) {
       </div>
       {lost && <Lost />}
       {run.approval_id && run.status === 'needs_approval' && <Waiting id={run.approval_id} />}
-      {run.status === 'pending' && (
-        <>
-          <p className="text-muted">{t('pending')}</p>
-          <RunWaiting id={run.run_id} />
-        </>
-      )}
+      {run.status === 'pending' && <p className="text-muted">{t('pending')}</p>}
+      <RunWaiting id={run.run_id} />
       {text && (
         <pre
           tabIndex={0}
