@@ -33,6 +33,10 @@ impl Kinds for AllKinds {
             }
             Implementation::Internal => internal::read(implementation),
             Implementation::Http => Http::read(implementation, &self.circuits, is_new).map(boxed),
+            // Whoever names an address wants it called, at once, whatever the tool is to be.
+            Implementation::External | Implementation::Space if implementation.get("url").is_some() => {
+                Http::read(implementation, &self.circuits, is_new).map(boxed)
+            }
             Implementation::External | Implementation::Space => {
                 Outside::read(kind, implementation).map(boxed)
             }

@@ -10,7 +10,7 @@ use crate::{
     catalogue::{Entry, Side, View},
     error::{Error, Result},
     page::PageRequest,
-    rights::{Permit, ReadTools},
+    rights::{Permit, ReadHistory, ReadTools},
 };
 
 /// Which tools.
@@ -75,7 +75,7 @@ pub(super) fn shown_fields(authored: Option<&Value>, schema: &Value) -> Option<V
 impl Engine {
     /// What tools of the kind `internal` can be made of.
     #[must_use]
-    pub fn builtins(&self, _: &Permit<ReadTools>) -> Vec<Arc<ToolDef>> {
+    pub fn builtins(&self, _: &Permit<ReadHistory>) -> Vec<Arc<ToolDef>> {
         let registered = toolwright_sdk::registered().unwrap_or_default();
         let builtins = registered.into_iter().filter(|tool| tool.builtin);
         builtins

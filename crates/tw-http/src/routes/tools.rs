@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, value::RawValue};
 use tw_engine::{
     CallRequest, Listed, ToolFilter,
-    rights::{Permit, ReadTools, RunTools, UpdateTools},
+    rights::{Permit, ReadHistory, ReadTools, RunTools, UpdateTools},
 };
 use tw_model::{Layer, Listing, Mode, Origin, OutputSection, SessionId, Timestamp, ToolStatus};
 use uuid::Uuid;
@@ -187,7 +187,7 @@ pub(crate) struct BuiltinTemplate {
     responses((status = 200, body = List<BuiltinTemplate>)))]
 pub(crate) async fn builtins(
     State(app): State<App>,
-    Allowed(permit): Allowed<ReadTools>,
+    Allowed(permit): Allowed<ReadHistory>,
 ) -> Result<axum::Json<List<BuiltinTemplate>>> {
     let templates = app.engine.builtins(&permit).into_iter().map(|def| BuiltinTemplate {
         builtin_key: def.slug.to_string(),

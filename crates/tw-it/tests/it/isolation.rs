@@ -636,6 +636,7 @@ struct Planted {
     approval: String,
     user: String,
     credential: String,
+    call: String,
     ids: Vec<String>,
 }
 
@@ -687,6 +688,13 @@ async fn plant(world: &World, server: &Server) -> Planted {
         .post(&format!("/api/approvals/{approval}/deny"), &json!({ "note": canary("note") }))
         .await
         .is("200 denied");
+    let asks = json!({
+        "slug": "asks", "name": "Asks", "description": "A person answers.", "publish": true, "is_async": true,
+        "implementation_type": "space", "input_schema": { "type": "object" },
+    });
+    admin.post("/api/tools", &asks).await.is("201 published");
+    let asked = agent.run("asks", json!({ "question": canary("question") })).await;
+    let call = asked.is("202 pending").text_at("/pending_tool_call_id");
     let slow = json!({ "input": { "ms": 60_000 }, "session_id": session, "wait_ms": 0 });
     let slow = agent.post("/api/tools/test.slow/run", &slow).await.is("202 running").text_at("/run_id");
     let reason = json!({ "reason": canary("reason") });
@@ -698,18 +706,19 @@ async fn plant(world: &World, server: &Server) -> Planted {
         approval.clone(),
         user.clone(),
         credential.clone(),
+        call.clone(),
         key_id,
         own,
         slow,
         parked.text_at("/run_id"),
     ];
-    Planted { canaries, run, session, approval, user, credential, ids }
+    Planted { canaries, run, session, approval, user, credential, call, ids }
 }
 
 /// Every way to read: each `GET` of the published description, lists also with everything that steers
 /// them.
 fn reads(planted: &Planted) -> Vec<String> {
-    let Planted { run, session, approval, user, credential, .. } = planted;
+    let Planted { run, session, approval, user, credential, call, .. } = planted;
     let mut paths = Vec::new();
     for operation in operations() {
         if operation.method != Method::GET {
@@ -723,6 +732,7 @@ fn reads(planted: &Planted) -> Vec<String> {
             "/api/runs/{id}" => format!("/api/runs/{run}"),
             "/api/approvals/{id}" => format!("/api/approvals/{approval}"),
             "/api/users/{id}" => format!("/api/users/{user}"),
+            "/api/pending-calls/{id}" => format!("/api/pending-calls/{call}"),
             path if path.starts_with("/api/credentials/{id}") => path.replace("{id}", credential),
             path if path.starts_with("/api/sessions/{id}") => path.replace("{id}", session),
             path if path.contains('{') => panic!("GET {path} is not searched: give it a thing here"),

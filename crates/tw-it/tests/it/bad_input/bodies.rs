@@ -20,7 +20,8 @@ const NO_TYPE: Wanted = Wanted::Problem(&[415]);
 const TOO_LARGE: Wanted = Wanted::Problem(&[413]);
 
 /// How much a body may be.
-const LIMIT: usize = 4 << 20;
+/// What the largest body may be that any operation reads.
+const LIMIT: usize = (10 << 20) + 1024;
 
 /// Texts that no operation takes, whatever it is about.
 fn texts() -> Vec<(&'static str, Vec<u8>, &'static Wanted)> {
