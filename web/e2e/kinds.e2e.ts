@@ -240,6 +240,22 @@ test('whoever is slower, and whoever cannot, is told plainly', async () => {
   expect((await world.server.api('GET', `/api/runs/${next.run_id}`)).status).toBe('error')
 })
 
+test('a test of a tool that a person answers says that it waits, and then shows the answer', async () => {
+  await make('tried', ASK)
+  const page = await world.signedIn()
+  await page.goto('/admin/tools/tried/edit?tab=execution')
+  const panel = page.getByRole('region', { name: 'Preview and test' })
+  await panel.getByLabel('City').fill('Steyr')
+  await panel.getByRole('button', { name: 'Test' }).click()
+  await panel.getByText('tried waits for a person to answer.').waitFor()
+  await expectAccessible(page)
+  const { items } = await world.server.api('GET', '/api/pending-calls')
+  const { id: call_id, run_id } = items.find(({ tool }: any) => tool === 'tried')
+  const answer = { call_id, result: { verdict: 'seen in the panel' } }
+  await world.server.api('POST', `/api/runs/${run_id}/tool-results`, answer)
+  await panel.getByText('seen in the panel').first().waitFor()
+})
+
 test('an answer that comes too late is shown with its run', async () => {
   await make('late', { ...ASK, timeout_ms: 50 })
   const run = await world.server.api('POST', '/api/tools/late/run', { input: { city: 'Wien' } })

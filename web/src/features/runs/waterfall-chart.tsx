@@ -16,6 +16,16 @@ const colours: Record<Phase, string> = {
   step: 'bg-good',
 }
 
+/** A step that has not gone well, or has not gone yet, is not green. */
+const stepColours: Record<string, string> = {
+  running: 'bg-accent',
+  pending: 'bg-warn',
+  needs_approval: 'bg-warn',
+  error: 'bg-bad',
+  timed_out: 'bg-bad',
+  cancelled: 'bg-line-strong',
+}
+
 /** Where the time of a run went. */
 export function WaterfallChart({
   events,
@@ -77,7 +87,11 @@ function BarRow({ bar, from, total }: { bar: Bar; from: number; total: number })
         className="col-span-full row-start-2 h-3 overflow-hidden rounded-sm bg-sunken sm:col-span-1 sm:col-start-2 sm:row-start-1"
       >
         <span
-          className={cn('block h-full rounded-sm', colours[bar.phase], bar.open && 'animate-pulse')}
+          className={cn(
+            'block h-full rounded-sm',
+            stepColours[bar.step?.status ?? ''] ?? colours[bar.phase],
+            bar.open && 'animate-pulse',
+          )}
           style={{ marginLeft: `${Math.min(left, 99.25)}%`, width: `${width}%` }}
         />
       </span>

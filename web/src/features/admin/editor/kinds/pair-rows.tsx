@@ -157,7 +157,7 @@ function CredentialPicker({ number, value, onChoose }: PickerProps) {
   return (
     <Select
       aria-label={t('credential', { number })}
-      className="min-w-0 flex-1 basis-28"
+      className="min-w-0 flex-1 basis-48 sm:basis-28"
       value={chosen?.label ?? ''}
       onChange={({ target }) => {
         const found = data.find(({ label }) => label === target.value)
