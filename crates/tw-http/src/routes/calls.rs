@@ -92,8 +92,9 @@ pub(crate) fn status_of(call: &PendingCall, run: RunStatus) -> &'static str {
 #[derive(Debug, Deserialize, utoipa::ToSchema)]
 pub(crate) struct ToolResultRequest {
     /// Also as `callId`.
-    #[serde(alias = "callId")]
-    call_id: String,
+    #[serde(default, alias = "callId")]
+    #[schema(value_type = String, required = true)]
+    call_id: Option<String>,
     #[serde(default, deserialize_with = "present")]
     #[schema(value_type = Value, required = false)]
     result: Option<Value>,
@@ -124,8 +125,9 @@ pub(crate) async fn submit(
     app.engine.may_answer(&permit, run).await?;
     // The rest of the body is the name of the call.
     let (body, _) = read_json::<ToolResultRequest>(request, RESULT_BYTES_MAX + 1024).await?;
+    let call = body.call_id.ok_or_else(|| Problem::invalid("/call_id", "is needed"))?;
     let call: PendingCallId =
-        body.call_id.parse().map_err(|_| Problem::new(Code::NotFound, "there is no such call"))?;
+        call.parse().map_err(|_| Problem::new(Code::NotFound, "there is no such call"))?;
     let answered = match (body.result, body.error) {
         (Some(result), None) => Answered::Result(result),
         (None, Some(error)) => Answered::Error(error),

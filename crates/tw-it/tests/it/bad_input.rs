@@ -288,6 +288,8 @@ fn types(schema: &Value) -> Vec<String> {
     match &schema["type"] {
         Value::String(name) => vec![name.clone()],
         Value::Array(names) => names.iter().map(|name| name.as_str().unwrap().to_owned()).collect(),
+        // What takes anything names none.
+        _ if schema.as_object().is_some_and(serde_json::Map::is_empty) => Vec::new(),
         _ => vec!["string".to_owned()],
     }
 }
