@@ -1,13 +1,16 @@
 //! Tools that are other tools, one after the other.
 
+use std::time::Duration;
+
 use serde_json::{Value, json};
 use tw_model::Role;
-use tw_test::{TestDb, on_both};
+use tw_test::{TestDb, Upstream, on_both};
 
 use super::{
-    Worker, answer, approve, call, calling, cancel, composition, external, first, make, once, run_of, tool,
+    Worker, answer, approve, call, calling, cancel, composition, external, first, make, once, run_of,
+    server_to, tool,
 };
-use crate::world::{Answer, Client, World, lines_of};
+use crate::world::{Answer, Client, World, eventually, lines_of};
 
 /// A step that gives back one value.
 fn echo(id: &str, value: Value) -> Value {
@@ -141,7 +144,7 @@ on_both! {
             approve(&approver, &id).await.is("200 success");
             if line == "first" {
                 // On to the next one: the state is the same, what is asked for is not.
-                crate::world::eventually("the second is asked for", super::PATIENCE, async || {
+                eventually("the second is asked for", super::PATIENCE, async || {
                     let outer = run_of(&agent, &run).await;
                     outer["approval_id"].is_string() && outer["approval_id"] != json!(id)
                 }).await;
@@ -222,7 +225,7 @@ on_both! {
         assert_eq!(builder.trail(&told.text_at("/run_id")).await, ["tool.started", "tool.failed"]);
         let inner = &below(&builder, &told.text_at("/run_id")).await[0];
         let ended = ["timed_out", "cancelled", "error"];
-        crate::world::eventually("what it called ends", super::PATIENCE, async || {
+        eventually("what it called ends", super::PATIENCE, async || {
             let inner = run_of(&builder, inner["run_id"].as_str().unwrap()).await;
             ended.contains(&inner["status"].as_str().unwrap())
         }).await;
@@ -319,6 +322,35 @@ on_both! {
         assert_eq!(lines_of(&ledger), Vec::<String>::new());
     }
 
+    async fn cancelling_a_chain_at_work_stops_the_step_it_is_at(db: TestDb) {
+        let upstream = Upstream::start().await;
+        let world = World::on(db).await;
+        let server = server_to(&world, &[&upstream]);
+        let builder = world.client(&server, "acme", Role::Builder).await;
+        let ledger = world.ledger("effects");
+        let implementation = json!({ "url": upstream.url("/hang") });
+        make(&builder, &tool("hangs", &json!({ "implementation_type": "http", "implementation": implementation }))).await;
+        make(&builder, &external("lookup", &json!({}))).await;
+        let write = json!({ "id": "w", "tool": "test.write", "input": { "file": ledger, "line": "never" } });
+        for (tool, status) in [("hangs", "running"), ("lookup", "pending")] {
+            let slug = format!("{tool}-chain");
+            let at_work = json!({ "id": "in", "tool": tool, "on_error": "continue" });
+            make(&builder, &composition(&slug, &json!({ "steps": [at_work, write] }))).await;
+            let waiting = calling(&builder, &slug, json!({ "input": {} }));
+            let inner = first(&builder, tool, status).await;
+            let run = run_of(&builder, &inner).await["parent_run_id"].as_str().unwrap().to_owned();
+            cancel(&builder, &run).await.is("200 cancelled");
+            waiting.await.unwrap().is("200 cancelled");
+            once(&builder, &inner, "cancelled").await;
+            for run in [&run, &inner] {
+                assert_eq!(builder.trail(run).await, ["tool.started", "tool.cancelled"]);
+            }
+            assert_eq!(below(&builder, &run).await.len(), 1, "nothing is begun any more");
+        }
+        tokio::time::timeout(super::PATIENCE, upstream.hung_up(1)).await.expect("the connection is let go");
+        assert_eq!(lines_of(&ledger), Vec::<String>::new());
+    }
+
     async fn calls_within_calls_go_seven_deep_and_no_deeper(db: TestDb) {
         let world = World::on(db).await;
         let server = world.server();
@@ -335,5 +367,27 @@ on_both! {
         let told = builder.run("c8", json!({ "x": 1 })).await;
         assert_eq!(told.is("200 error").text_at("/error_code"), "DEPTH_EXCEEDED");
         assert_eq!(leaves().await, 1);
+    }
+
+    async fn one_call_leads_to_a_thousand_calls_at_the_most(db: TestDb) {
+        let world = World::on(db).await;
+        let server = world.server();
+        let builder = world.client(&server, "acme", Role::Builder).await;
+        make(&builder, &tool("leaf", &json!({ "implementation_type": "internal" }))).await;
+        let steps = |tool: &str, count: usize| -> Vec<Value> {
+            (0..count).map(|step| json!({ "id": format!("s{step}"), "tool": tool })).collect()
+        };
+        make(&builder, &composition("hundred", &json!({ "steps": steps("leaf", 100) }))).await;
+        let many = composition("many", &json!({ "steps": steps("hundred", 11) }));
+        make(&builder, &with(many, &json!({ "timeout_ms": 120_000 }))).await;
+        let told = builder.post("/api/tools/many/run", &json!({ "input": {}, "wait_ms": 0 })).await;
+        let run = told.text_at("/run_id");
+        eventually("it is over", Duration::from_secs(120), async || run_of(&builder, &run).await["finished_at"].is_string()).await;
+        let run = run_of(&builder, &run).await;
+        assert_eq!((&run["status"], &run["error_code"]), (&json!("error"), &json!("BUDGET_EXCEEDED")), "{run}");
+        // The ones in between count as well.
+        let leaves = builder.get("/api/runs?tool=leaf&limit=1").await.json()["total"].as_u64().unwrap();
+        assert_eq!(leaves, 1000 - 10);
+        builder.run("hundred", json!({})).await.is("200 success");
     }
 }

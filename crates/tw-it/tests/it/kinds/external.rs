@@ -110,13 +110,13 @@ on_both! {
         let world = World::on(db).await;
         let server = world.server();
         let builder = world.client(&server, "acme", Role::Builder).await;
-        make(&builder, &external("slow", &json!({ "timeout_ms": 1500 }))).await;
-        let open = call(&builder, "slow", &json!({ "input": {}, "wait_ms": 300 })).await;
+        make(&builder, &external("slow", &json!({ "timeout_ms": 2500 }))).await;
+        let open = call(&builder, "slow", &json!({ "input": {}, "wait_ms": 700 })).await;
         open.is("202 pending");
         let (run, call_id) = ids(&open);
         assert_eq!(open.headers["location"], format!("/api/runs/{run}"));
         let record = once(&builder, &run, "timed_out").await;
-        assert_eq!(record["error"], "Tool timed out after 1500ms");
+        assert_eq!(record["error"], "Tool timed out after 2500ms");
         answer(&builder, &run, &call_id, &json!(1)).await.is("200 timed_out");
         assert_eq!(builder.trail(&run).await, ["tool.started", "tool.failed"]);
     }
@@ -253,10 +253,10 @@ on_both! {
         let mut server = world.server();
         let builder = world.client(&server, "acme", Role::Builder).await;
         make(&builder, &external("job", &json!({ "timeout_ms": 100_000 }))).await;
-        make(&builder, &external("short", &json!({ "timeout_ms": 1000 }))).await;
-        let open = call(&builder, "job", &json!({ "input": { "n": 7 }, "wait_ms": 200 })).await;
+        make(&builder, &external("short", &json!({ "timeout_ms": 2500 }))).await;
+        let open = call(&builder, "job", &json!({ "input": { "n": 7 }, "wait_ms": 700 })).await;
         let (run, call_id) = ids(open.is("202 pending"));
-        let short = call(&builder, "short", &json!({ "input": {}, "wait_ms": 200 })).await;
+        let short = call(&builder, "short", &json!({ "input": {}, "wait_ms": 700 })).await;
         let (short, _) = ids(short.is("202 pending"));
         server.kill();
 
@@ -270,7 +270,7 @@ on_both! {
         assert_eq!(run_of(&builder, &run).await["output"], "after all");
         assert_eq!(builder.trail(&run).await, ["tool.started", "tool.completed"]);
         // Its time runs out also where nobody waits for it any more.
-        assert_eq!(once(&builder, &short, "timed_out").await["error"], "Tool timed out after 1000ms");
+        assert_eq!(once(&builder, &short, "timed_out").await["error"], "Tool timed out after 2500ms");
         assert_eq!(builder.trail(&short).await, ["tool.started", "tool.failed"]);
     }
 

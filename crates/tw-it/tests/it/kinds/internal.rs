@@ -32,7 +32,6 @@ on_both! {
         let server = world.server();
         let builder = world.client(&server, "acme", Role::Builder).await;
         for (body, path) in [
-            (of("internal", &json!({ "url": "https://a.example/" })), "/implementation/url"),
             (of("internal", &json!({ "builtin_key": "no-such" })), "/implementation/builtin_key"),
             (of("internal", &json!({ "builtin_key": 7 })), "/implementation/builtin_key"),
             // A tool of the program that is no built-in is not had under another name.
@@ -42,7 +41,6 @@ on_both! {
             (of("function", &json!({ "function_name": "no_such" })), "/implementation/function_name"),
             (of("function", &json!({ "function_name": "test.write" })), "/implementation/function_name"),
             (of("function", &json!({ "function_name": ["datetime_utils"] })), "/implementation/function_name"),
-            (of("external", &json!({ "url": "https://a.example/" })), "/implementation/url"),
             (of("space", &json!({ "pending_ttl_ms": "long" })), "/implementation/pending_ttl_ms"),
             (of("http", &json!({})), "/implementation/url"),
             (of("http", &json!({ "url": "https://a.example/", "method": "STEAL" })), "/implementation/method"),

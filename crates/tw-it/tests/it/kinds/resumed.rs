@@ -1,12 +1,12 @@
 //! Chains whose server dies under them.
 
-use std::path::Path;
+use std::{path::Path, time::Duration};
 
 use serde_json::{Value, json};
 use tw_model::Role;
 use tw_test::{Kind, TestDb, on_both};
 
-use super::{PATIENCE, answer, approve, calling, composition, external, first, make, once, run_of};
+use super::{PATIENCE, Worker, answer, approve, calling, composition, external, first, make, once, run_of};
 use crate::world::{Client, World, eventually, lines_of};
 
 fn write(id: &str, ledger: &Path, before_ms: u64, after_ms: u64) -> Value {
@@ -136,8 +136,11 @@ on_both! {
         make(&builder, &composition("chain", &json!({ "steps": steps }))).await;
         let waiting = calling(&builder, "chain", json!({ "input": {}, "wait_ms": 60_000 }));
         let run = first(&builder, "chain", "pending").await;
-        let (code, _) = server.terminate();
+        let mut worker = Worker::listens(&builder, "lookup", None).await;
+        worker.told().await;
+        let (code, took) = server.terminate();
         assert_eq!(code, Some(0), "{}", server.log());
+        assert!(took < Duration::from_secs(10), "neither the chain nor the worker is waited for: {took:?}");
         waiting.await.unwrap().is("202 pending");
 
         let server = world.server();

@@ -6,7 +6,7 @@ use serde_json::json;
 use tw_model::Role;
 use tw_test::{TestDb, on_both};
 
-use super::{Worker, answer, cancel, external, ids, make};
+use super::{PATIENCE, Worker, answer, cancel, external, ids, make};
 use crate::world::{Client, World};
 
 async fn open(client: &Client, tool: &str) -> String {
@@ -119,5 +119,30 @@ on_both! {
             let request = builder.request(reqwest::Method::GET, "/api/workers/stream").header("last-event-id", wrong);
             builder.send(request).await.is("400 BAD_REQUEST");
         }
+    }
+
+    async fn worker_whose_key_is_revoked_is_told_nothing_more(db: TestDb) {
+        let (world, server, builder) = world_with(db).await;
+        let admin = world.client(&server, "acme", Role::Admin).await;
+        let made = admin.post("/api/api-keys", &json!({ "name": "w", "role": "builder", "acts_as": "user" })).await;
+        let worker = Client::new(&server.url, Some(made.text_at("/key")));
+        let mut revoked = Worker::listens(&worker, "a", None).await;
+        let first = open(&builder, "a").await;
+        assert_eq!(revoked.told().await.call, first);
+        admin.delete(&format!("/api/api-keys/{}", made.text_at("/id"))).await.is("200");
+        let second = open(&builder, "a").await;
+        let rest = async {
+            let mut rest = Vec::new();
+            while let Ok(Some(chunk)) = revoked.stream.chunk().await {
+                rest.extend(chunk);
+            }
+            rest
+        };
+        let rest = tokio::time::timeout(PATIENCE, rest).await.expect("the stream ends");
+        assert!(!String::from_utf8_lossy(&rest).contains(&second));
+        // What it had goes to those who may have it.
+        let mut other = Worker::listens(&builder, "a", None).await;
+        let told = BTreeSet::from([other.told().await.call, other.told().await.call]);
+        assert_eq!(told, BTreeSet::from([first, second]));
     }
 }
