@@ -1830,9 +1830,9 @@ export interface components {
         /** @description What somebody outside says about a call: a `result`, or an `error`. */
         ToolResultRequest: {
             /** @description Also as `callId`. */
-            call_id?: string | null;
+            call_id: string;
             error?: string | null;
-            result?: Record<string, never> | null;
+            result?: unknown;
         };
         /** @description A tool, whole. */
         ToolView: components["schemas"]["ToolItem"] & {
