@@ -100,7 +100,7 @@ impl Engine {
                     count(&ended);
                     let call =
                         scope.pending_call(call.id).await.map_err(Error::store("reading a pending call"))?;
-                    return Ok(Answer { run: ended, approval: None, pending: call });
+                    return Ok(Answer { run: ended, approval: None, pending: call, is_repeat: false });
                 }
                 // Somebody else was quicker, or its time ran out just now.
                 Err(Rejected::Status { .. }) => {}
@@ -128,7 +128,7 @@ impl Engine {
     }
 
     async fn answer_with(&self, run: Run, call: PendingCall) -> Result<Answer> {
-        Ok(Answer { run, approval: None, pending: Some(call) })
+        Ok(Answer { run, approval: None, pending: Some(call), is_repeat: false })
     }
 
     /// The entry that ends a run with its answer, and the run as it will be then.

@@ -76,7 +76,11 @@ impl Inner {
                 }
                 Err(error) => return Err(refused(tool, &error)),
             };
-            let Answer { run, .. } = answer;
+            let Answer { run, is_repeat, .. } = answer;
+            // What was done before this run was taken up again was paid for then.
+            if is_repeat {
+                self.engine.inner.budgets.give_back(permit.caller().chain[0].run);
+            }
             match run.status {
                 RunStatus::Running => {}
                 RunStatus::NeedsApproval => return Ok(Step::Open { run: run.id, needs_approval: true }),
@@ -123,6 +127,13 @@ impl Budgets {
         let spent = spent.entry(root).or_default();
         *spent += 1;
         *spent <= STEPS_MAX
+    }
+
+    fn give_back(&self, root: RunId) {
+        let mut spent = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(spent) = spent.get_mut(&root) {
+            *spent = spent.saturating_sub(1);
+        }
     }
 
     /// An outer call that has ended needs no account.

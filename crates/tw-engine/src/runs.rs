@@ -127,7 +127,7 @@ impl Engine {
                     let run = self.visible_run(caller, id, "runs.tenant.cancel").await?;
                     self.cancel_children(caller, &run).await;
                     self.look_soon();
-                    return Ok(Answer { run, approval: None, pending: None });
+                    return Ok(Answer { run, approval: None, pending: None, is_repeat: false });
                 }
                 // It moved on meanwhile, for instance because it was approved. What is written about its
                 // effect depends on where it stands, so look again.

@@ -160,13 +160,13 @@ impl Engine {
                 // What is answered as running is on disk as running.
                 Err(_) => tokio::select! {
                     ended = &mut task => ended,
-                    Ok(()) = told => return Ok(Answer { run: open, approval: None, pending: None }),
+                    Ok(()) = told => return Ok(Answer { run: open, approval: None, pending: None, is_repeat: false }),
                 },
             },
         };
         // The task contains the tool's panics itself; one that is left is ours.
         let run = ended.unwrap_or(Err(Rejected::Closed))?;
-        Ok(Answer { run, approval: None, pending: None })
+        Ok(Answer { run, approval: None, pending: None, is_repeat: false })
     }
 }
 

@@ -68,6 +68,8 @@ pub struct Answer {
     pub approval: Option<ApprovalId>,
     /// How it waits, or waited.
     pub pending: Option<PendingCall>,
+    /// Whether the call was made before, under the same idempotency key.
+    pub is_repeat: bool,
 }
 
 /// How often a call walks the corridor again because its tenant changed under it. Each walk is a few
@@ -127,7 +129,8 @@ impl Engine {
                 continue;
             }
             match walked? {
-                Walk::Answered(answer) | Walk::Replayed(answer) => return Ok(*answer),
+                Walk::Answered(answer) => return Ok(*answer),
+                Walk::Replayed(answer) => return Ok(Answer { is_repeat: true, ..*answer }),
                 Walk::KeyTaken => {}
                 Walk::Changed => caller = Box::pin(self.inner.identity.again(&caller)).await?,
             }
@@ -276,7 +279,7 @@ impl Engine {
             RunStatus::NeedsApproval => self.approval_below(run.tenant, pending.as_ref()).await?,
             _ => None,
         };
-        Ok(Answer { run, approval, pending })
+        Ok(Answer { run, approval, pending, is_repeat: false })
     }
 
     /// What has to be decided before a run goes on: about itself, or about what it waits for.

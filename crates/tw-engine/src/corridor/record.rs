@@ -187,7 +187,7 @@ impl Engine {
         let parked = self.fresh_run(caller, &asked.tool, run, session, mode, at, RunStatus::NeedsApproval);
         match wait {
             Some(wait) => Ok(self.wait_for(parked, wait, Some(id)).await),
-            None => Ok(Answer { run: parked, approval: Some(id), pending: None }),
+            None => Ok(Answer { run: parked, approval: Some(id), pending: None, is_repeat: false }),
         }
     }
 
@@ -254,7 +254,7 @@ impl Engine {
             }
             if !newest.status.is_open() || leaving || until <= tokio::time::Instant::now() {
                 let approval = approval.filter(|_| newest.status == RunStatus::NeedsApproval);
-                return Answer { run: newest, approval, pending: None };
+                return Answer { run: newest, approval, pending: None, is_repeat: false };
             }
             let look = until.min(tokio::time::Instant::now() + LOOK_EVERY);
             tokio::select! {

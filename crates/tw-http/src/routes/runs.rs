@@ -189,7 +189,10 @@ pub(crate) async fn list(
         until: params.moment("until")?,
     };
     let page = app.engine.runs(&permit, filter, &params.page()?).await?;
-    Ok(axum::Json(page.map(|run: Run| RunRecord::from(Answer { run, approval: None, pending: None })).into()))
+    Ok(axum::Json(
+        page.map(|run: Run| RunRecord::from(Answer { run, approval: None, pending: None, is_repeat: false }))
+            .into(),
+    ))
 }
 
 /// One run.

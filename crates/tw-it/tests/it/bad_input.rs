@@ -129,7 +129,7 @@ impl Scene {
         if known.is_object() {
             return known;
         }
-        let sample = |types: &Vec<String>| match types[0].as_str() {
+        let sample = |types: &Vec<String>| match types.first().map_or("", String::as_str) {
             "integer" | "number" => json!(1),
             "boolean" => json!(true),
             "array" => json!([]),
