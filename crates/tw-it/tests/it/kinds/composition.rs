@@ -390,4 +390,26 @@ on_both! {
         assert_eq!(leaves, 1000 - 10);
         builder.run("hundred", json!({})).await.is("200 success");
     }
+
+    async fn step_that_is_done_does_not_count_again_when_its_chain_goes_on(db: TestDb) {
+        const STEPS: usize = 60;
+        let world = World::on(db).await;
+        let server = world.server();
+        let builder = world.client(&server, "acme", Role::Builder).await;
+        make(&builder, &external("job", &json!({ "is_async": true }))).await;
+        let steps: Vec<Value> = (0..STEPS).map(|step| json!({ "id": format!("s{step}"), "tool": "job" })).collect();
+        make(&builder, &composition("patient", &json!({ "steps": steps }))).await;
+        let mut worker = Worker::listens(&builder, "job", None).await;
+        let run = builder.run("patient", json!({})).await.is("202 pending").text_at("/run_id");
+        for step in 0..STEPS {
+            // Every one of them makes the chain wait, and go on from its beginning.
+            let told = tokio::select! {
+                told = worker.told() => told,
+                run = once(&builder, &run, "error") => panic!("after {step} steps: {run}"),
+            };
+            answer(&builder, &told.run, &told.call, &json!(step)).await.is("200 success");
+        }
+        assert_eq!(once(&builder, &run, "success").await["output"], STEPS - 1);
+        assert_eq!(below(&builder, &run).await.len(), STEPS);
+    }
 }
