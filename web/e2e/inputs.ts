@@ -46,9 +46,10 @@ class Maker {
     private readonly chance: Chance,
   ) {}
 
-  fitting(given: Json): unknown {
+  fitting(given?: Json | true): unknown {
     const schema = this.resolved(given)
     if (schema.enum) return this.chance.of(schema.enum)
+    if (schema.type === undefined) return this.chance.of(ANYTHING)
     switch (this.chance.of([schema.type].flat())) {
       case 'object':
         return this.object(schema)
@@ -95,7 +96,7 @@ class Maker {
   }
 
   /** The value with one thing changed in it, at the top or below. */
-  changed(given: Json, value: unknown): unknown {
+  changed(given: Json | true | undefined, value: unknown): unknown {
     const schema = this.resolved(given)
     if (Array.isArray(value) && schema.items && value.length > 0 && this.chance.below(3)) {
       const at = this.chance.below(value.length)
@@ -129,7 +130,9 @@ class Maker {
     return this.chance.of(ANYTHING)
   }
 
-  private resolved(schema: Json): Json {
+  /** What is left out, or `true`, takes anything. */
+  private resolved(given: Json | true | undefined): Json {
+    const schema = typeof given === 'object' ? given : {}
     const name = schema.$ref?.replace('#/$defs/', '')
     return name ? { ...this.root.$defs[name], ...schema } : schema
   }
