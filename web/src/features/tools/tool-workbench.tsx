@@ -2,6 +2,7 @@ import { useNavigate } from '@tanstack/react-router'
 import { lazy, Suspense, useEffect, useEffectEvent, useMemo, useRef, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 
+import { stringify } from '~/api/exact'
 import { useMay } from '~/api/me'
 import { Problem } from '~/api/problem'
 import { isObject } from '~/features/result/json'
@@ -73,13 +74,13 @@ export function ToolWorkbench({ tool, search }: { tool: Tool; search: ToolSearch
   }
   const faults = start.error instanceof Problem ? start.error.errors : []
   const running = shown.run?.status === 'running' && shown.open
-  const clicked = useRef(Number.NEGATIVE_INFINITY)
+  const clicked = useRef({ at: Number.NEGATIVE_INFINITY, input: '' })
   // A quick tool is done before the second half of a double click, which is no second wish.
-  const runOnce = (input: unknown) => {
-    const now = performance.now()
-    if (now - clicked.current < DOUBLE_CLICK_MS) return
-    clicked.current = now
-    run(input)
+  const runOnce = (given: unknown) => {
+    const [at, input] = [performance.now(), stringify(given)]
+    if (at - clicked.current.at < DOUBLE_CLICK_MS && input === clicked.current.input) return
+    clicked.current = { at, input }
+    run(given)
   }
   return (
     <div className="grid min-w-0 gap-8">
