@@ -119,8 +119,11 @@ test('whoever decides second is told how it ended', async () => {
   // The page does not hear of the other decision before it sends its own.
   await page.goto(`/approvals/${approval_id}`)
   await page.getByRole('button', { name: 'Approve' }).waitFor()
-  await page.route(`**/api/approvals/${approval_id}`, (route) => route.abort())
   world.expectComplaint(/ERR_FAILED/)
+  // One look that fails: whatever was asked before has been answered by then.
+  const deaf = page.waitForEvent('requestfailed', (request) => request.url().endsWith(approval_id))
+  await page.route(`**/api/approvals/${approval_id}`, (route) => route.abort())
+  await deaf
   await world.server.api('POST', `/api/approvals/${approval_id}/deny`, { note: 'too late' })
   const refused = page.waitForResponse((response) => response.status() === 409)
   await page.getByRole('button', { name: 'Approve' }).click()
