@@ -120,15 +120,20 @@ test('whoever decides second is told how it ended', async () => {
   await page.goto(`/approvals/${approval_id}`)
   await page.getByRole('button', { name: 'Approve' }).waitFor()
   world.expectComplaint(/ERR_FAILED/)
+  let deaf = true
   // One look that fails: whatever was asked before has been answered by then.
-  const deaf = page.waitForEvent('requestfailed', (request) => request.url().endsWith(approval_id))
-  await page.route(`**/api/approvals/${approval_id}`, (route) => route.abort())
-  await deaf
+  const failed = page.waitForEvent('requestfailed', (request) =>
+    request.url().endsWith(approval_id),
+  )
+  await page.route(`**/api/approvals/${approval_id}`, (route) =>
+    deaf ? route.abort() : route.continue(),
+  )
+  await failed
   await world.server.api('POST', `/api/approvals/${approval_id}/deny`, { note: 'too late' })
   const refused = page.waitForResponse((response) => response.status() === 409)
   await page.getByRole('button', { name: 'Approve' }).click()
   await refused
-  await page.unroute(`**/api/approvals/${approval_id}`)
+  deaf = false
   await page.getByText('This was settled before your decision arrived').waitFor({ timeout: 20_000 })
   await page.getByText('too late').first().waitFor()
 })
