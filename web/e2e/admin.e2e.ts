@@ -58,6 +58,8 @@ test('a tool is made of fields, tried unsaved, published, and run from the libra
 
   await page.getByRole('link', { name: 'Open' }).click()
   await page.waitForURL('**/tools/order-coffee')
+  // The address comes before the page.
+  await page.getByRole('button', { name: 'Run', exact: true }).waitFor()
   await page.getByLabel('Guests').fill('3')
   await page.getByRole('button', { name: 'Run', exact: true }).click()
   await page.getByText('Success').first().waitFor()
