@@ -26,6 +26,7 @@ use crate::{
     page::{Page, PageRequest},
     resume::kept,
     rights::{AnswerCalls, Permit},
+    settle::{self, Failure, RunIdentity},
 };
 
 /// How long a worker that was told of a call has it to itself, unless it stays.
@@ -81,7 +82,9 @@ impl Engine {
             match call.state.as_str() {
                 "waiting" if call.expires <= now => return Err(Error::Expired { what: "call" }),
                 "waiting" => {}
-                "resolved" if is_same(&call, &text) => return self.answer_with(run, call).await,
+                "resolved" if is_same(&call, &text) => {
+                    return Ok(Answer { run, approval: None, pending: Some(call), is_repeat: true });
+                }
                 "resolved" => return Err(Error::Conflict { why: "the call was answered before".to_owned() }),
                 "cancelled" => return Err(Error::Conflict { why: "the call was cancelled".to_owned() }),
                 "expired" => return Err(Error::Expired { what: "call" }),
@@ -125,10 +128,6 @@ impl Engine {
         }
         let run = scope.run(run).await.map_err(Error::store("reading a run"))?;
         Ok((found, run.ok_or_else(missing)?))
-    }
-
-    async fn answer_with(&self, run: Run, call: PendingCall) -> Result<Answer> {
-        Ok(Answer { run, approval: None, pending: Some(call), is_repeat: false })
     }
 
     /// The entry that ends a run with its answer, and the run as it will be then.
@@ -204,7 +203,8 @@ impl Engine {
         let kept = kept(&call.context)?;
         let epoch = self.inner.identity.epochs.ask(run.tenant).await?;
         let view = self.inner.catalogue.view(run.tenant, epoch).await?;
-        let tool = self.tool_now(&view, run.tool_id, kept.pinned.as_deref(), kept.mode).await?;
+        // What it was when it was called.
+        let tool = self.tool_now(&view, run.tool_id, Some(&run.version), kept.mode).await?;
         let Some(schema) = tool.as_ref().and_then(|tool| tool.output.as_ref()) else { return Ok(None) };
         let read = read_result(result, &run.tool);
         if schema.is_valid(&read.data) {
@@ -243,34 +243,18 @@ impl Engine {
             return Ok(());
         };
         let effect = if run.effectful { Effect::Unknown } else { Effect::None };
-        let at = Timestamp::now();
-        let duration_us = (at.micros() - run.started.micros()).max(0);
-        let event = failed_event(run.id, status, code, &message, Some(effect), duration_us);
-        let change = Change {
+        let duration_us = (Timestamp::now().micros() - run.started.micros()).max(0);
+        let failure = Failure {
             expect: Expect::Status(RunStatus::Pending),
-            to: Some(status),
-            finished: Some(Finished {
-                summary: None,
-                error: Some(message.clone()),
-                error_code: Some(code.as_str()),
-                effect: Some(effect),
-                duration_us: Some(duration_us),
-            }),
-            claimed_by: None,
-            epoch: None,
-            decision: None,
+            status,
+            code,
+            message: &message,
+            effect: Some(effect),
+            duration_us: Some(duration_us),
             wait,
         };
-        let entry = Entry {
-            tenant: run.tenant,
-            run: run.id,
-            session: run.session,
-            tool: run.tool.as_str().into(),
-            actor: run.actor.as_str().into(),
-            at,
-            step: Step::Change(Box::new(change)),
-            events: vec![event],
-        };
+        let identity = RunIdentity { actor: run.actor.as_str().into(), ..RunIdentity::of_run(run) };
+        let entry = settle::failed(identity, failure);
         match self.append(entry).await {
             Ok(_) => {
                 let ended = Run { status, duration_us: Some(duration_us), ..run.clone() };

@@ -105,13 +105,7 @@ impl Engine {
                 let run =
                     self.inner.store.tenant(tenant).run(id).await.map_err(Error::store("reading a run"))?;
                 let Some(run) = run else { continue };
-                let identity = RunIdentity {
-                    tenant,
-                    run: id,
-                    session: run.session,
-                    tool: run.tool.as_str().into(),
-                    actor: r#"{"kind":"system"}"#.into(),
-                };
+                let identity = RunIdentity::of_run(&run);
                 let pending = self.inner.store.tenant(tenant).pending_call_of(id).await;
                 let pending = pending.map_err(Error::store("reading a pending call"))?;
                 let goes_on = pending.filter(|call| call.waits_for == WaitsFor::Child);

@@ -13,7 +13,7 @@ use tw_model::{
 };
 use tw_store::{
     Approval, PendingCall, Run,
-    log::{Change, Entry, Expect, Finished, NewEvent, Rejected, Step, WaitChange},
+    log::{Change, Entry, Expect, NewEvent, Rejected, Step, WaitChange},
 };
 
 use crate::{
@@ -29,6 +29,7 @@ use crate::{
     error::{Error, Result},
     flights::Boarding,
     seal,
+    settle::{self, Failure, RunIdentity},
 };
 
 /// How many waiting calls one look takes up.
@@ -256,37 +257,16 @@ impl Engine {
 
     /// Ends a run that waited and cannot go on.
     async fn cannot_go_on(&self, run: &Run, code: Code, why: &str) -> Result<TakenUp> {
-        let failed = payload::Failed {
-            status: RunStatus::Error,
-            error: why,
-            error_code: code.as_str(),
-            effect: None,
-            duration_ms: None,
-            duration_us: None,
-        };
-        let change = Change {
+        let failure = Failure {
             expect: Expect::Status(run.status),
-            to: Some(RunStatus::Error),
-            finished: Some(Finished {
-                error: Some(why.to_owned()),
-                error_code: Some(code.as_str()),
-                ..Finished::default()
-            }),
-            claimed_by: None,
-            epoch: None,
-            decision: None,
+            status: RunStatus::Error,
+            code,
+            message: why,
+            effect: None,
+            duration_us: None,
             wait: Some(WaitChange::Over),
         };
-        let entry = Entry {
-            tenant: run.tenant,
-            run: run.id,
-            session: run.session,
-            tool: run.tool.as_str().into(),
-            actor: r#"{"kind":"system"}"#.into(),
-            at: Timestamp::now(),
-            step: Step::Change(Box::new(change)),
-            events: vec![payload::event(EventKind::Failed, run.id, &failed)],
-        };
+        let entry = settle::failed(RunIdentity::of_run(run), failure);
         match self.append(entry).await {
             Ok(_) => self.has_ended(run),
             Err(Rejected::Status { .. }) => {}

@@ -9,7 +9,7 @@ use std::{sync::Arc, time::Duration};
 use tokio::sync::mpsc;
 use tw_model::{Code, Effect, EventKind, RunId, RunStatus, SessionId, TenantId, Timestamp};
 use tw_store::{
-    PendingCall, Store,
+    PendingCall, Run, Store,
     log::{Change, Entry, Expect, Finished, NewWait, Rejected, Step, WaitChange, WaitState},
 };
 
@@ -33,6 +33,17 @@ impl RunIdentity {
             session: entry.session,
             tool: Arc::clone(&entry.tool),
             actor: Arc::clone(&entry.actor),
+        }
+    }
+
+    /// Of a run that ends by itself.
+    pub(crate) fn of_run(run: &Run) -> Self {
+        Self {
+            tenant: run.tenant,
+            run: run.id,
+            session: run.session,
+            tool: run.tool.as_str().into(),
+            actor: r#"{"kind":"system"}"#.into(),
         }
     }
 }
@@ -69,31 +80,44 @@ impl Settler {
     }
 }
 
-/// An entry that closes a run as interrupted.
-pub(crate) fn interrupted(identity: RunIdentity, expect: Expect, effect: Effect, message: &str) -> Entry {
+/// How a run ends that nobody is at work on.
+#[derive(Debug)]
+pub(crate) struct Failure<'a> {
+    pub(crate) expect: Expect,
+    pub(crate) status: RunStatus,
+    pub(crate) code: Code,
+    pub(crate) message: &'a str,
+    pub(crate) effect: Option<Effect>,
+    pub(crate) duration_us: Option<i64>,
+    pub(crate) wait: Option<WaitChange>,
+}
+
+/// The entry that ends a run so.
+pub(crate) fn failed(identity: RunIdentity, failure: Failure<'_>) -> Entry {
     let RunIdentity { tenant, run, session, tool, actor } = identity;
-    let code = Code::Interrupted.as_str();
+    let Failure { expect, status, code, message, effect, duration_us, wait } = failure;
     let said = payload::Failed {
-        status: RunStatus::Error,
+        status,
         error: message,
-        error_code: code,
-        effect: Some(effect),
-        duration_ms: None,
-        duration_us: None,
+        error_code: code.as_str(),
+        effect,
+        duration_ms: duration_us.map(|duration| duration / 1000),
+        duration_us,
     };
     let change = Change {
         expect,
-        to: Some(RunStatus::Error),
+        to: Some(status),
         finished: Some(Finished {
+            summary: None,
             error: Some(message.to_owned()),
-            error_code: Some(code),
-            effect: Some(effect),
-            ..Finished::default()
+            error_code: Some(code.as_str()),
+            effect,
+            duration_us,
         }),
         claimed_by: None,
         epoch: None,
         decision: None,
-        wait: None,
+        wait,
     };
     Entry {
         tenant,
@@ -105,6 +129,20 @@ pub(crate) fn interrupted(identity: RunIdentity, expect: Expect, effect: Effect,
         step: Step::Change(Box::new(change)),
         events: vec![payload::event(EventKind::Failed, run, &said)],
     }
+}
+
+/// An entry that closes a run as interrupted.
+pub(crate) fn interrupted(identity: RunIdentity, expect: Expect, effect: Effect, message: &str) -> Entry {
+    let failure = Failure {
+        expect,
+        status: RunStatus::Error,
+        code: Code::Interrupted,
+        message,
+        effect: Some(effect),
+        duration_us: None,
+        wait: None,
+    };
+    failed(identity, failure)
 }
 
 /// An entry that leaves a run to whoever goes on with it.
