@@ -13,7 +13,7 @@ use metrics_exporter_prometheus::{Matcher, PrometheusBuilder, PrometheusHandle};
 use tokio::{
     net::TcpListener,
     task::JoinHandle,
-    time::{Instant, interval, timeout_at},
+    time::{Instant, interval, sleep, timeout_at},
 };
 use tokio_util::sync::CancellationToken;
 use tw_engine::{Engine, FirstRun, Operator, Setup};
@@ -36,6 +36,9 @@ const DRAIN: Duration = Duration::from_secs(25);
 const GONE_AFTER: Duration = Duration::from_millis(29_500);
 /// What of it is kept for closing the store.
 const CLOSING: Duration = Duration::from_millis(750);
+/// How long a start waits for PostgreSQL, at each step.
+const DATABASE_WITHIN: Duration = Duration::from_secs(20);
+const DATABASE_AGAIN_AFTER: Duration = Duration::from_millis(500);
 const UPKEEP_EVERY: Duration = Duration::from_secs(5);
 /// Upper ends, in seconds, of the ranges in which durations are counted.
 const DURATIONS: &[f64] =
@@ -75,9 +78,9 @@ pub(crate) async fn run(args: Args) -> Result<ExitCode> {
 
     // Without a key there is no point in touching the database.
     let key = master_key::find_or_make(&config, &target)?;
-    let store = open_store(&config, &target).await?;
+    let store = patiently(&target, async || open_store(&config, &target).await).await?;
     let operator = Operator::new(store.clone());
-    master_key::check(&key, &operator).await?;
+    patiently(&target, async || master_key::check(&key, &operator).await).await?;
     let setup = Setup {
         store,
         master_key: key.key,
@@ -87,7 +90,7 @@ pub(crate) async fn run(args: Args) -> Result<ExitCode> {
         kinds: Arc::new(AllKinds::default()),
     };
     let engine = start_engine(&target, setup).await?;
-    let first = bootstrap(&target, &operator).await?;
+    let first = patiently(&target, async || bootstrap(&target, &operator).await).await?;
     let base = config.public_url.clone().unwrap_or_else(|| format!("http://{}", reachable(address)));
     let running = Running::open(&config, engine, listener, &base, metrics);
 
@@ -128,6 +131,28 @@ fn install_metrics() -> Result<PrometheusHandle> {
         }
     });
     Ok(handle)
+}
+
+/// Does a step of the start again while PostgreSQL is out of reach: who starts both at once need not order them.
+async fn patiently<T>(target: &Target, step: impl AsyncFn() -> Result<T>) -> Result<T> {
+    let until = Instant::now() + DATABASE_WITHIN;
+    loop {
+        match step().await {
+            Err(error) if is_out_of_reach(target, &error) && Instant::now() < until => {
+                tracing::warn!("{error:#}; trying again for up to {} s", DATABASE_WITHIN.as_secs());
+                sleep(DATABASE_AGAIN_AFTER).await;
+            }
+            done => return done,
+        }
+    }
+}
+
+fn is_out_of_reach(target: &Target, error: &anyhow::Error) -> bool {
+    // A file that cannot be opened now will not open by waiting.
+    matches!(target, Target::Postgres { .. })
+        && error.chain().any(|cause| {
+            matches!(cause.downcast_ref::<tw_store::Error>(), Some(tw_store::Error::Unavailable { .. }))
+        })
 }
 
 async fn open_store(config: &Config, target: &Target) -> Result<Store> {

@@ -378,6 +378,13 @@ pub async fn migrate(target: &Target) -> Result<()> {
         sqlx::migrate::MigrateError::VersionMissing(version) => Error::Startup(format!(
             "the database was migrated by a newer Toolwright (migration {version} is unknown here): use that version"
         )),
+        sqlx::migrate::MigrateError::Execute(error)
+        | sqlx::migrate::MigrateError::ExecuteMigration(error, _) => match Error::doing("migrating")(error) {
+            Error::Database { source, .. } => {
+                Error::Startup(format!("the database cannot be migrated: {source}"))
+            }
+            error => error,
+        },
         error => Error::Startup(format!("the database cannot be migrated: {error}")),
     };
     let migrator = Migrator::with_migrations(migrations(target));

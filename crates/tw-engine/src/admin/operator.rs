@@ -134,17 +134,19 @@ impl Operator {
         set.map_err(Error::store("switching a tool for everybody"))
     }
 
-    /// Makes the tenant `demo` and its admin, if the database has no tenant yet. Returns the admin's email.
+    /// Makes the tenant `demo` and its admin, if the database has no tenant yet. Returns the admin's email. What was
+    /// interrupted is finished when it is asked for again.
     pub async fn prepare(&self) -> Result<Option<(TenantSlug, String)>> {
-        if !self.tenants().await?.is_empty() {
-            return Ok(None);
-        }
         let slug: TenantSlug = "demo".parse().expect("the word is a tenant slug");
-        match self.create_tenant(&slug, "Demo").await {
-            Ok(_) => {}
-            // Another server is making it right now.
-            Err(Error::Conflict { .. }) => return Ok(None),
-            Err(error) => return Err(error),
+        match self.tenants().await?.as_slice() {
+            [] => match self.create_tenant(&slug, "Demo").await {
+                Ok(_) => {}
+                // Another server is making it right now.
+                Err(Error::Conflict { .. }) => return Ok(None),
+                Err(error) => return Err(error),
+            },
+            [only] if only.slug == slug && self.users(&slug).await?.is_empty() => {}
+            _ => return Ok(None),
         }
         let admin = UserRequest {
             email: "admin@demo.localhost".to_owned(),
@@ -152,8 +154,11 @@ impl Operator {
             role: Role::Admin,
             password: None,
         };
-        let (user, _) = self.add_user(&slug, admin).await?;
-        Ok(Some((slug, user.email)))
+        match self.add_user(&slug, admin).await {
+            Ok((user, _)) => Ok(Some((slug, user.email))),
+            Err(Error::Conflict { .. }) => Ok(None),
+            Err(error) => Err(error),
+        }
     }
 
     /// As [`Operator::prepare`], with a key and a sign-in link for somebody who sees them.

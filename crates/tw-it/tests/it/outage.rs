@@ -305,6 +305,32 @@ async fn relay(
     }
 }
 
+#[tokio::test(flavor = "multi_thread")]
+async fn server_that_starts_before_its_database_waits_for_it() {
+    let world = World::on(TestDb::new(Kind::Postgres).await).await;
+    let Target::Postgres { url } = world.db.target() else { unreachable!("it was asked for") };
+    let (host, database) = url.strip_prefix("postgres://postgres@").unwrap().split_once('/').unwrap();
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    let host = host.to_owned();
+    let database_that_is_late = tokio::spawn(async move {
+        for turn in 0.. {
+            let (mut client, _) = listener.accept().await.unwrap();
+            if turn >= 3 {
+                let mut server = TcpStream::connect(&host).await.unwrap();
+                tokio::spawn(async move { tokio::io::copy_bidirectional(&mut client, &mut server).await });
+            }
+        }
+    });
+    let mut command = world.command();
+    command.env("TOOLWRIGHT_DATABASE_URL", format!("postgres://postgres@{address}/{database}"));
+    let server = tokio::task::spawn_blocking(|| Server::start(serving(command))).await.unwrap();
+    let admin = world.client(&server, "acme", Role::Admin).await;
+    admin.get("/api/me").await.is("200");
+    assert!(server.log().contains("trying again"), "{}", server.log());
+    database_that_is_late.abort();
+}
+
 async fn commits_cut_off(acknowledged: usize) {
     let mut rng = Rng::new(seed());
     let world = World::on(TestDb::new(Kind::Postgres).await).await;
