@@ -1,77 +1,55 @@
 import { useInfiniteQuery } from '@tanstack/react-query'
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router'
-import { type RefObject, useMemo, useRef, useState } from 'react'
+import { type RefObject, useRef, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 
 import { useMay } from '~/api/me'
 import { ApprovalsList, QuickDecision } from '~/features/approvals/approvals-list'
-import { InboxTabs } from '~/features/approvals/inbox-tabs'
-import { KeySheet } from '~/features/approvals/key-sheet'
+import { Inbox, moveFocus, NoInbox, useItems } from '~/features/approvals/inbox'
 import { type Approval, approvalsBy, type Decision } from '~/features/approvals/approval-queries'
 import { APPROVAL_STATES } from '~/features/approvals/search'
-import { Button } from '~/kit/button'
 import { useKeys } from '~/kit/keys'
-import { Empty, Fault, Loading } from '~/kit/states'
+import { Empty } from '~/kit/states'
 
 const route = getRouteApi('/inside/approvals')
 
 export default function ApprovalsPage() {
   const { t } = useTranslation('approvals')
-  if (useMay('approvals.tenant.read')) return <Inbox />
-  return (
-    <div className="grid gap-5">
-      <h1 className="text-xl font-semibold">{t('title')}</h1>
-      <Empty title={t('not_yours')} />
-    </div>
-  )
+  if (useMay('approvals.tenant.read')) return <Approvals />
+  return <NoInbox title={t('title')} why={t('not_yours')} />
 }
 
-function Inbox() {
+function Approvals() {
   const { t } = useTranslation('approvals')
   const { status = 'pending' } = route.useSearch()
   const decides = useMay('approvals.tenant.decide')
   const list = useInfiniteQuery(approvalsBy(status))
-  const approvals = useMemo(() => {
-    const read = list.data?.pages.flatMap((page) => page.items) ?? []
-    return [...new Map(read.map((approval) => [approval.id, approval])).values()]
-  }, [list.data])
+  const approvals = useItems(list.data)
   const box = useRef<HTMLUListElement>(null)
   const [sheet, setSheet] = useState(false)
   const [deciding, setDeciding] = useState<{ approval: Approval; kind: Decision['kind'] }>()
   const keys = useListKeys(box, approvals, decides, setDeciding, () => setSheet(true))
-  const total = list.data?.pages[0]?.total
-
   return (
-    <div className="grid gap-5">
-      <div className="flex flex-wrap items-center justify-between gap-3">
-        <div className="flex flex-wrap items-baseline gap-x-3">
-          <h1 className="text-xl font-semibold">{t('title')}</h1>
-          <p aria-live="polite" className="text-muted">
-            {typeof total === 'number' && t('count', { count: total })}
-          </p>
-        </div>
-        <KeySheet open={sheet} onOpen={setSheet} />
-      </div>
-      <InboxTabs of="approvals" />
-      <StatusTabs />
-      {!decides && <p className="text-muted">{t('read_only')}</p>}
-      {list.error && <Fault error={list.error} onRetry={() => void list.refetch()} />}
-      {list.isPending ? (
-        <Loading />
-      ) : approvals.length > 0 ? (
-        <ApprovalsList approvals={approvals} box={box} />
-      ) : (
-        !list.error && (
+    <>
+      <Inbox
+        of="approvals"
+        title={t('title')}
+        list={list}
+        keys={{ open: sheet, onOpen: setSheet }}
+        above={
+          <>
+            <StatusTabs />
+            {!decides && <p className="text-muted">{t('read_only')}</p>}
+          </>
+        }
+        empty={
           <Empty title={t(status === 'pending' ? 'empty.pending' : 'empty.other')}>
             {status === 'pending' && <p>{t('empty.explained')}</p>}
           </Empty>
-        )
-      )}
-      {list.hasNextPage && (
-        <Button disabled={list.isFetchingNextPage} onClick={() => void list.fetchNextPage()}>
-          {t('load_more')}
-        </Button>
-      )}
+        }
+      >
+        <ApprovalsList approvals={approvals} box={box} />
+      </Inbox>
       {deciding && (
         <QuickDecision
           key={deciding.approval.id}
@@ -82,7 +60,7 @@ function Inbox() {
           }}
         />
       )}
-    </div>
+    </>
   )
 }
 
@@ -107,7 +85,7 @@ function StatusTabs() {
   )
 }
 
-/** Moving through the list is moving the focus, so that Enter and screen readers need no help. */
+/** The keys of the list. Which approval is meant is the one that has the focus. */
 function useListKeys(
   box: RefObject<HTMLUListElement | null>,
   approvals: Approval[],
@@ -119,12 +97,7 @@ function useListKeys(
   const last = useRef(0)
   const links = () => [...(box.current?.querySelectorAll<HTMLElement>('[data-approval]') ?? [])]
   const move = (by: number) => {
-    const all = links()
-    const place = all.findIndex((link) => link === document.activeElement)
-    last.current = place < 0 ? 0 : Math.min(all.length - 1, Math.max(0, place + by))
-    const next = all[last.current]
-    next?.focus()
-    next?.scrollIntoView({ block: 'nearest' })
+    last.current = moveFocus(links(), by)
   }
   // What was decided leaves the list, and the focus goes to what has come in its place. The dialog has its
   // own turn first: it gives the focus back to where it was, if that is still there.

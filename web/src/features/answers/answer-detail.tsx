@@ -5,6 +5,7 @@ import { useTranslation } from 'react-i18next'
 
 import { useMay } from '~/api/me'
 import { Problem } from '~/api/problem'
+import { AskFacts } from '~/features/approvals/ask-facts'
 import { KeySheet } from '~/features/approvals/key-sheet'
 import { Unsent } from '~/features/approvals/outcome'
 import { Raw } from '~/features/result/raw'
@@ -15,7 +16,6 @@ import { useKept } from '~/kit/kept'
 import { useKeys } from '~/kit/keys'
 import { useNow } from '~/kit/now'
 import { isObject } from '~/features/result/json'
-import { AnswerFacts } from './answer-facts'
 import { AnswerPanel } from './answer-panel'
 import { type Asked, isOpen, useAnswer } from './answer-queries'
 import { AnswerOutcome } from './answer-outcome'
@@ -99,7 +99,7 @@ export function AnswerDetail({ call }: { call: Asked }) {
             />
           )}
         </div>
-        <AnswerFacts call={call} />
+        <AskFacts ask={call} isOpen={!isDone} idLabel={t('id')} copyLabel={t('copy_id')} />
       </div>
     </div>
   )

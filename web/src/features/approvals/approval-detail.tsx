@@ -9,8 +9,8 @@ import { toolAt } from '~/features/runs/queries'
 import { LevelBadge } from '~/features/tools/library-badges'
 import { useKeys } from '~/kit/keys'
 import { useNow } from '~/kit/now'
-import { ApprovalFacts } from './approval-facts'
 import { ApprovalInput } from './approval-input'
+import { AskFacts } from './ask-facts'
 import { DecideDialog } from './decide-dialog'
 import { DecisionPanel } from './decision-panel'
 import { KeySheet } from './key-sheet'
@@ -101,7 +101,12 @@ export function ApprovalDetail({
               }}
             />
           )}
-          <ApprovalFacts approval={approval} />
+          <AskFacts
+            ask={approval}
+            isOpen={isPending}
+            idLabel={t('fact.id')}
+            copyLabel={t('copy_id')}
+          />
         </div>
       </div>
       {decides && decision.asking && (

@@ -1,13 +1,13 @@
-import { ArrowDown, ArrowUp, ChevronRight, Trash2 } from 'lucide-react'
+import { ChevronRight } from 'lucide-react'
 import { useId, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 
 import { Badge } from '~/kit/badge'
-import { Button } from '~/kit/button'
 import { cn } from '~/kit/cn'
 import { Field, Input } from '~/kit/field'
 import { Switch } from '~/kit/switch'
 import { idOf, useEditing } from '../editor/context'
+import { MoveButtons } from '../move-buttons'
 import { FieldBody } from './field-body'
 import { kindOf, type Schema } from './kinds'
 import { faultOfName, type Member } from './members'
@@ -61,7 +61,7 @@ export function FieldCard(props: Props) {
             )}
           </span>
         </button>
-        {!isFixed && <Moves {...props} />}
+        {!isFixed && <MoveButtons {...props} name={name} />}
       </div>
       <div id={`${bodyId}-faults`} className="grid gap-1 px-3 pb-2 text-xs text-bad empty:hidden">
         {here.map((fault) => (
@@ -88,40 +88,6 @@ export function FieldCard(props: Props) {
         </div>
       )}
     </div>
-  )
-}
-
-function Moves({ member: { name }, isFirst, isLast, onMove, onRemove }: Props) {
-  const { t } = useTranslation('admin')
-  return (
-    <>
-      <Button
-        tone="quiet"
-        size="small"
-        aria-label={t('schema.up', { name })}
-        disabled={isFirst}
-        onClick={() => onMove(-1)}
-      >
-        <ArrowUp aria-hidden />
-      </Button>
-      <Button
-        tone="quiet"
-        size="small"
-        aria-label={t('schema.down', { name })}
-        disabled={isLast}
-        onClick={() => onMove(1)}
-      >
-        <ArrowDown aria-hidden />
-      </Button>
-      <Button
-        tone="quiet"
-        size="small"
-        aria-label={t('schema.remove', { name })}
-        onClick={onRemove}
-      >
-        <Trash2 aria-hidden />
-      </Button>
-    </>
   )
 }
 

@@ -1,10 +1,9 @@
 import { useQuery } from '@tanstack/react-query'
-import { ArrowDown, ArrowUp, Trash2 } from 'lucide-react'
 import { useDeferredValue } from 'react'
 import { useTranslation } from 'react-i18next'
 
-import { Button } from '~/kit/button'
 import { Field, Select } from '~/kit/field'
+import { MoveButtons } from '../../move-buttons'
 import { toolOf } from '../../queries'
 import { useEditing, useInside } from '../context'
 import { described } from '../parts'
@@ -50,36 +49,14 @@ export function StepCard({ step, index, count, expressions, onChange, onMove, on
       <div className="flex items-center gap-1">
         <p className="mr-auto font-medium">{t('step', { number })}</p>
         {!isOverride && (
-          <>
-            <Button
-              tone="quiet"
-              size="icon"
-              aria-label={t('step_up', { number })}
-              aria-keyshortcuts="Alt+ArrowUp"
-              disabled={index === 0}
-              onClick={() => onMove(-1)}
-            >
-              <ArrowUp aria-hidden />
-            </Button>
-            <Button
-              tone="quiet"
-              size="icon"
-              aria-label={t('step_down', { number })}
-              aria-keyshortcuts="Alt+ArrowDown"
-              disabled={index === count - 1}
-              onClick={() => onMove(1)}
-            >
-              <ArrowDown aria-hidden />
-            </Button>
-            <Button
-              tone="quiet"
-              size="icon"
-              aria-label={t('step_remove', { number })}
-              onClick={onRemove}
-            >
-              <Trash2 aria-hidden />
-            </Button>
-          </>
+          <MoveButtons
+            name={t('step_named', { number })}
+            isFirst={index === 0}
+            isLast={index === count - 1}
+            onMove={onMove}
+            onRemove={onRemove}
+            hasKeys
+          />
         )}
       </div>
       {own && <p className="text-xs text-bad">{own}</p>}
