@@ -106,6 +106,7 @@ test('two people on the same approval both end in the truth', async () => {
   await outcome(first, 'You denied this')
 
   await outcome(second, 'Denied by')
+  await second.getByText('This was settled before you decided').waitFor()
   await second.getByText('not today').first().waitFor()
   const unsent = second.getByRole('region', { name: 'What you had typed was not sent' })
   expect(await unsent.textContent()).toContain('"amount": 9')
@@ -136,6 +137,42 @@ test('whoever decides second is told how it ended', async () => {
   deaf = false
   await page.getByText('This was settled before your decision arrived').waitFor({ timeout: 20_000 })
   await page.getByText('too late').first().waitFor()
+})
+
+test('whose buttons go away because others were faster is told so, and led to the outcome', async () => {
+  const { approval_id } = await park('gone meanwhile')
+  const page = await signIn('approver', `/approvals/${approval_id}`)
+  await page.getByLabel('Note').fill('mine')
+  await world.server.api('POST', `/api/approvals/${approval_id}/deny`, { note: 'theirs' })
+  await outcome(page, 'Denied by')
+  await page.getByText('This was settled before you decided').waitFor()
+  await page.getByRole('region', { name: 'What you had typed was not sent' }).waitFor()
+  const focused = () => page.evaluate(() => document.activeElement?.textContent)
+  await expect.poll(focused).toMatch(/^Denied by/)
+  await expectAccessible(page)
+  // Whoever comes later had nothing to decide, and reads of no race.
+  await page.reload()
+  await outcome(page, 'Denied by')
+  expect(await page.getByText('This was settled before you decided').count()).toBe(0)
+})
+
+test('whoever is about to decide in the list is told that others were faster', async () => {
+  const { approval_id } = await park('taken from the list')
+  const page = await signIn('approver', '/approvals')
+  await page.getByText('taken from the list').waitFor()
+  await page.locator(`[data-approval="${approval_id}"]`).focus()
+  await page.keyboard.press('a')
+  const dialog = page.getByRole('dialog')
+  await dialog.getByLabel('Note').fill('fine with me')
+  await world.server.api('POST', `/api/approvals/${approval_id}/deny`, { note: 'not at all' })
+  const settled = page.getByRole('dialog', { name: 'Settled before you decided' })
+  await settled.getByText('Denied by').waitFor({ timeout: 20_000 })
+  await settled.getByText('not at all').waitFor()
+  await settled.getByText('fine with me').waitFor()
+  await expectAccessible(page)
+  await page.keyboard.press('Enter')
+  await settled.waitFor({ state: 'detached' })
+  expect(page.url()).toMatch(/\/approvals$/)
 })
 
 test('what is destructive is asked twice', async () => {

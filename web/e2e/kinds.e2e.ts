@@ -226,6 +226,14 @@ test('whoever is slower, and whoever cannot, is told plainly', async () => {
   expect(await unsent.textContent()).toContain('mine')
   await page.getByText('theirs').first().waitFor()
 
+  const other = await parked()
+  await page.goto(`/approvals/answers/${other.pending_tool_call_id}`)
+  await page.getByLabel('Verdict').fill('not yet sent')
+  const first = { call_id: other.pending_tool_call_id, result: { verdict: 'sooner' } }
+  await world.server.api('POST', `/api/runs/${other.run_id}/tool-results`, first)
+  await page.getByText('This was settled before you answered').waitFor()
+  await page.getByText('sooner').first().waitFor()
+
   const next = await parked()
   await page.goto(`/approvals/answers/${next.pending_tool_call_id}`)
   await page.getByRole('button', { name: 'I cannot do this' }).click()

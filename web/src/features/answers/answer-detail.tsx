@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link, useNavigate } from '@tanstack/react-router'
-import { useEffect, useRef, useState } from 'react'
+import { useRef, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 
 import { useMay } from '~/api/me'
@@ -8,6 +8,7 @@ import { Problem } from '~/api/problem'
 import { AskFacts } from '~/features/approvals/ask-facts'
 import { KeySheet } from '~/features/approvals/key-sheet'
 import { Unsent } from '~/features/approvals/outcome'
+import { useOvertaken } from '~/features/approvals/use-overtaken'
 import { Raw } from '~/features/result/raw'
 import { InputForm } from '~/features/runs/input-form'
 import { actorOf, useNaming } from '~/features/runs/people'
@@ -41,13 +42,12 @@ export function AnswerDetail({ call }: { call: Asked }) {
   const isDone = !isOpen(call)
   useNeighbours(call.id, () => setSheet(true))
 
-  // The form is gone, and the focus must not go with it. A dialog that closes has its turn first.
-  const hasAnswered = answer.isSuccess && isDone
-  useEffect(() => {
-    if (!hasAnswered) return
-    const timer = setTimeout(() => outcome.current?.focus())
-    return () => clearTimeout(timer)
-  }, [hasAnswered])
+  const isOvertaken = useOvertaken({
+    canEnd: !isDone && refusal === undefined,
+    isDone,
+    sent: answer,
+    heading: outcome,
+  })
 
   return (
     <div className="grid min-w-0 gap-5">
@@ -62,7 +62,11 @@ export function AnswerDetail({ call }: { call: Asked }) {
         {tool?.description && <p className="break-words text-muted">{tool.description}</p>}
       </header>
       <div aria-live="polite" className="grid min-w-0 gap-4 empty:hidden">
-        {overtaken && <p className="font-medium">{t(`overtaken_${problem.status}`)}</p>}
+        {(overtaken || isOvertaken) && (
+          <p className="font-medium">
+            {t(overtaken ? `overtaken_${problem.status}` : 'overtaken_before')}
+          </p>
+        )}
         {isDone && <AnswerOutcome call={call} heading={outcome} />}
         {isDone && !answer.isSuccess && draft !== undefined && (
           <Unsent input={draft} note={undefined} />

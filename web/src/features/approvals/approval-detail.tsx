@@ -30,7 +30,7 @@ export function ApprovalDetail({
 }) {
   const { t } = useTranslation('approvals')
   const outcome = useRef<HTMLHeadingElement>(null)
-  const decision = useDecision(approval, outcome)
+  const decision = useDecision(approval, outcome, useMay('approvals.tenant.decide'))
   const [sheet, setSheet] = useState(false)
   const { data: tool } = useQuery(toolAt(approval.tool, approval.version))
   const [wanted, setWanted] = useState(editAtOnce)
@@ -62,7 +62,11 @@ export function ApprovalDetail({
         <KeySheet open={sheet} onOpen={setSheet} />
       </Head>
       <div aria-live="polite" className="grid min-w-0 gap-4 empty:hidden">
-        {!isPending && decision.overtaken && <p className="font-medium">{t('overtaken')}</p>}
+        {decision.overtaken && (
+          <p className="font-medium">
+            {t(decision.overtaken === 'decision' ? 'overtaken' : 'overtaken_before')}
+          </p>
+        )}
         {!isPending && <Outcome approval={approval} heading={outcome} />}
         {!isPending && (decision.isChanged || decision.note !== '') && (
           <Unsent

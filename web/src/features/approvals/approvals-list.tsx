@@ -1,3 +1,4 @@
+import { useQuery } from '@tanstack/react-query'
 import { Link, useNavigate } from '@tanstack/react-router'
 import type { RefObject } from 'react'
 import { useTranslation } from 'react-i18next'
@@ -8,8 +9,9 @@ import { LevelBadge } from '~/features/tools/library-badges'
 import { useKept } from '~/kit/kept'
 import { Moment } from '~/kit/time'
 import { plain } from '~/kit/plain'
+import { type Approval, approvalOf, type Decision, useDecide } from './approval-queries'
 import { DecideDialog } from './decide-dialog'
-import { type Approval, type Decision, useDecide } from './approval-queries'
+import { SettledDialog } from './settled-dialog'
 import { ApprovalStatus, Expiry, useReason, verbOf } from './words'
 
 /** The cards of the list. Which one is meant by a key is the one that has the focus. */
@@ -90,6 +92,9 @@ export function QuickDecision({
   // The page of the approval keeps its note in the same place.
   const [note = '', setNote] = useKept<string>(`approval-note:${approval.id}`)
   const decide = useDecide(approval.id)
+  // The list lets go of what others decide meanwhile; whoever is about to decide has to hear of it.
+  const { data: current } = useQuery({ ...approvalOf(approval.id), initialData: approval })
+  const isOvertaken = current.status !== 'pending' && !decide.isPending && !decide.isSuccess
   const send = (decision: Decision) =>
     decide.mutate(decision, {
       onSuccess: () => {
@@ -97,12 +102,13 @@ export function QuickDecision({
         onClose()
       },
       onError: (error) => {
-        // Somebody was faster, or may not decide here: the page of the approval tells the whole story.
-        if (error instanceof Problem && [403, 409, 410].includes(error.status)) {
+        // May not decide here: the page of the approval tells the whole story.
+        if (error instanceof Problem && error.status === 403) {
           void navigate({ to: '/approvals/$id', params: { id: approval.id } })
         }
       },
     })
+  if (isOvertaken) return <SettledDialog approval={current} unsent={note} onClose={onClose} />
   return (
     <DecideDialog
       approval={approval}

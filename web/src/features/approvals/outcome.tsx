@@ -21,13 +21,10 @@ export function Outcome({
   heading: RefObject<HTMLHeadingElement | null>
 }) {
   const { t } = useTranslation('approvals')
-  const name = useNaming()
+  const how = useOutcomeWords(approval)
   const { data: run } = useQuery(runOf(approval.run_id))
   const { data: tool } = useQuery(toolAt(approval.tool, approval.version))
-  const { status, decided_by, decided_at, note, changes } = approval
-  const decider = decided_by ? actorOf(decided_by) : undefined
-  const isMe = decider?.id === useMe().principal.user_id
-  const how = decider ? (isMe ? `${status}_you` : `${status}_by`) : status
+  const { status, decided_at, note, changes } = approval
   return (
     <section
       aria-labelledby="outcome"
@@ -39,9 +36,9 @@ export function Outcome({
           id="outcome"
           ref={heading}
           tabIndex={-1}
-          className="min-w-0 text-base font-semibold break-words outline-none"
+          className="min-w-0 scroll-mt-20 text-base font-semibold break-words outline-none"
         >
-          {t(`outcome.${how}`, { who: decider && name(decider), defaultValue: status })}
+          {how}
         </h2>
         {decided_at && (
           <span className="text-xs text-muted">
@@ -49,12 +46,7 @@ export function Outcome({
           </span>
         )}
       </div>
-      {note && (
-        <blockquote className="border-l-2 border-line-strong pl-3 break-words whitespace-pre-wrap">
-          <span className="sr-only">{t('note_said')} </span>
-          {note}
-        </blockquote>
-      )}
+      {note && <Note text={note} />}
       {changes && changes.length > 0 && (
         <div className="grid gap-2">
           <h3 className="font-medium">{t('changes_made')}</h3>
@@ -68,6 +60,28 @@ export function Outcome({
         </div>
       )}
     </section>
+  )
+}
+
+/** How it ended and by whom, in a few words. */
+export function useOutcomeWords({ status, decided_by }: Approval): string {
+  const { t } = useTranslation('approvals')
+  const name = useNaming()
+  const me = useMe().principal.user_id
+  if (!decided_by) return t(`outcome.${status}`, { defaultValue: status })
+  const decider = actorOf(decided_by)
+  const how = decider.id === me ? `${status}_you` : `${status}_by`
+  return t(`outcome.${how}`, { who: name(decider), defaultValue: status })
+}
+
+/** What whoever decided said to it. */
+export function Note({ text }: { text: string }) {
+  const { t } = useTranslation('approvals')
+  return (
+    <blockquote className="border-l-2 border-line-strong pl-3 break-words whitespace-pre-wrap">
+      <span className="sr-only">{t('note_said')} </span>
+      {text}
+    </blockquote>
   )
 }
 

@@ -1,9 +1,10 @@
-import { type RefObject, useEffect, useState } from 'react'
+import { type RefObject, useState } from 'react'
 
 import { Problem } from '~/api/problem'
 import { useKept } from '~/kit/kept'
 import { diff } from './diff'
 import { type Approval, type Decision, useDecide } from './approval-queries'
+import { useOvertaken } from './use-overtaken'
 
 /** The step before the decision is sent, if there is one. */
 export type Asking = { kind: Decision['kind']; input?: unknown }
@@ -12,7 +13,11 @@ export type Asking = { kind: Decision['kind']; input?: unknown }
  * What a person is about to decide: their changes and their note, which are kept until they are sent,
  * and what the server made of it.
  */
-export function useDecision(approval: Approval, outcome: RefObject<HTMLElement | null>) {
+export function useDecision(
+  approval: Approval,
+  outcome: RefObject<HTMLElement | null>,
+  mayDecide: boolean,
+) {
   const [draft, setDraft] = useKept<unknown>(`approval-input:${approval.id}`)
   const [note = '', setNote] = useKept<string>(`approval-note:${approval.id}`)
   const [editing, setEditing] = useState(draft !== undefined)
@@ -20,13 +25,10 @@ export function useDecision(approval: Approval, outcome: RefObject<HTMLElement |
   const decide = useDecide(approval.id)
   const problem = decide.error instanceof Problem ? decide.error : undefined
 
-  // The buttons are gone, and the focus must not go with them. A dialog that closes has its turn first.
-  const isDone = decide.isSuccess && approval.status !== 'pending'
-  useEffect(() => {
-    if (!isDone) return
-    const timer = setTimeout(() => outcome.current?.focus())
-    return () => clearTimeout(timer)
-  }, [isDone, outcome])
+  const isDone = approval.status !== 'pending'
+  const canEnd = mayDecide && !isDone
+  const isOvertaken = useOvertaken({ canEnd, isDone, sent: decide, heading: outcome })
+  const forbidden = problem?.status === 403 ? problem.detail : undefined
 
   const send = (decision: Decision) =>
     decide.mutate(decision, {
@@ -66,9 +68,9 @@ export function useDecision(approval: Approval, outcome: RefObject<HTMLElement |
     busy: decide.isPending,
     error: decide.error,
     faults: problem?.errors ?? [],
-    /** Somebody or something was faster. */
-    overtaken: problem?.status === 409 || problem?.status === 410,
+    /** Somebody or something was faster: than a decision that was sent, or before there was one. */
+    overtaken: isOvertaken && !forbidden ? (problem ? 'decision' : 'person') : undefined,
     /** Why this person may not decide on this one. */
-    forbidden: problem?.status === 403 ? problem.detail : undefined,
+    forbidden,
   }
 }
