@@ -93,6 +93,12 @@ impl Site {
         Self(url.origin().ascii_serialization())
     }
 
+    /// What may be told of a URL that somebody sent.
+    #[must_use]
+    pub fn in_text(url: &str) -> Self {
+        url::Url::parse(url).map_or_else(|_| Self::unreadable(), |url| Self::of(&url))
+    }
+
     /// For a URL whose host nobody can read.
     pub(crate) fn unreadable() -> Self {
         Self("the URL".to_owned())

@@ -127,7 +127,7 @@ impl Engine {
                 budgets: chain::Budgets::default(),
                 pure: pure::Results::default(),
                 vault,
-                slots: corridor::slot::Slots::new(limits),
+                slots: corridor::slot::Slots::new(store.clone(), limits),
                 flights: Arc::default(),
                 settler: settle::Settler::start(store.clone()),
                 session_owners: moka::future::Cache::new(100_000),

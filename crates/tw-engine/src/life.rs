@@ -18,7 +18,7 @@ use crate::{
 const HEAR_EVERY: Duration = Duration::from_millis(500);
 const BEAT_EVERY: Duration = Duration::from_secs(3);
 /// A server that has not been heard of for this long is dead.
-const DEAD_AFTER: Duration = Duration::from_secs(15);
+pub(crate) const DEAD_AFTER: Duration = Duration::from_secs(15);
 const LOOK_EVERY: Duration = Duration::from_secs(1);
 const FORGET_KEYS_EVERY: Duration = Duration::from_secs(600);
 
@@ -81,8 +81,7 @@ impl Engine {
     }
 
     async fn sweep(&self, now: Timestamp) {
-        let dead_before =
-            Timestamp::from_micros(now.micros() - i64::try_from(DEAD_AFTER.as_micros()).unwrap_or(0));
+        let dead_before = now.minus(DEAD_AFTER);
         let swept = async {
             self.close_orphans(dead_before).await?;
             self.inner.store.forget_dead(dead_before).await.map_err(Error::store("forgetting dead servers"))

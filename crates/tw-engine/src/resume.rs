@@ -146,10 +146,11 @@ impl Engine {
 
     /// A run is over: whoever waits for it goes on.
     pub(crate) fn has_ended(&self, run: &Run) {
-        if run.root == run.id {
-            self.inner.budgets.close(run.id);
-        } else {
-            self.look_soon();
+        match run.parent {
+            None => self.inner.budgets.close(run.id),
+            // One that is at work here waits for it, or stops to wait and then looks itself.
+            Some(parent) if self.inner.flights.holds(parent) => {}
+            Some(_) => self.look_soon(),
         }
     }
 

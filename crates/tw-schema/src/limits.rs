@@ -8,7 +8,7 @@ use crate::{SchemaFault, path, words};
 pub const NODES_MAX: usize = 50_000;
 /// How deep they may be nested.
 pub const DEPTH_MAX: usize = 64;
-/// How many entries one `enum` may have.
+/// How many entries all `enum`s together may have.
 pub const ENUM_MAX: usize = 10_000;
 /// How many properties one object may have, and how many of them may be required.
 pub const PROPERTIES_MAX: usize = 2_000;
@@ -22,9 +22,9 @@ pub const PATTERNS_MAX: usize = 256;
 pub const PATTERN_TEXT_MAX: usize = 8 << 10;
 
 /// What all regular expressions together may take, and the least and the most for one.
-const PATTERNS_BYTES: usize = 7 << 20;
+const PATTERNS_BYTES: usize = 4 << 20;
 const PATTERN_BYTES_LEAST: usize = 24 << 10;
-const PATTERN_BYTES_MOST: usize = 7 << 20;
+const PATTERN_BYTES_MOST: usize = PATTERNS_BYTES;
 
 /// Refuses a document that is too large to be worth compiling.
 ///
@@ -102,6 +102,7 @@ struct Beyond {
 pub(crate) struct Within {
     text_bytes: usize,
     patterns: usize,
+    choices: usize,
 }
 
 impl Within {
@@ -128,7 +129,10 @@ impl Within {
 
     fn add_keyword(&mut self, keyword: &str, said: &Value) -> Result<(), Beyond> {
         match (keyword, said) {
-            ("enum", Value::Array(entries)) => within("entries in one `enum`", entries.len(), ENUM_MAX),
+            ("enum", Value::Array(entries)) => {
+                self.choices += entries.len();
+                within("entries in all `enum`s together", self.choices, ENUM_MAX)
+            }
             ("properties", Value::Object(properties)) => {
                 within("properties in one object", properties.len(), PROPERTIES_MAX)
             }

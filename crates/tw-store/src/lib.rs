@@ -21,6 +21,7 @@ pub mod log;
 mod logins;
 mod lookup;
 mod meta;
+mod places;
 mod presence;
 mod registry;
 mod replicas;

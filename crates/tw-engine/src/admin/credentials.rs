@@ -1,12 +1,14 @@
 //! Credentials of a tenant: written, replaced, removed, and never read back.
 
 mod read;
+mod trial;
 mod users;
 
 use serde_json::Value;
 use tw_model::{Caller, CredentialId};
 use tw_store::{Changed, Credential};
 
+pub use self::trial::{Trial, Tried};
 use self::{
     read::{Change, New, read_change, read_new},
     users::users_of,

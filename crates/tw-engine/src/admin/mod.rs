@@ -16,7 +16,7 @@ use tw_model::Caller;
 use tw_store::By;
 
 pub use authoring::{Asked, Compared, History, UsedBy};
-pub use credentials::credential_mark;
+pub use credentials::{Trial, Tried, credential_mark};
 pub use explain::{Check, Explained, ExplainedFor, Subject};
 pub use keys::{CreatedKey, KeyRequest};
 pub use manage::definition as manage_tools;

@@ -2,18 +2,24 @@
 
 use std::{
     collections::HashMap,
+    mem,
     num::NonZeroU32,
     sync::{Arc, Mutex, PoisonError},
     time::Duration,
 };
 
 use governor::{Quota, RateLimiter, clock::Clock, clock::DefaultClock, state::keyed::DashMapStateStore};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
-use tw_model::{Caller, TenantId};
+use tokio::{
+    sync::{OwnedSemaphorePermit, Semaphore},
+    time::Instant,
+};
+use tw_model::{Caller, TenantId, Timestamp};
+use tw_store::{Store, TenantScope};
 
 use crate::{
     catalogue::Tool,
     error::{Error, Result},
+    life::DEAD_AFTER,
 };
 
 /// Calls per minute; `None` for no limit, which is the default.
@@ -34,6 +40,12 @@ struct Limit {
     limiter: Limiter,
 }
 
+/// How soon a full group is looked at again.
+const PAUSE_FIRST: Duration = Duration::from_millis(20);
+const PAUSE_MAX: Duration = Duration::from_millis(250);
+/// How long after the end of its time a run may still hold its place.
+const HOLD_MORE: Duration = Duration::from_secs(30);
+
 /// How many runs of a concurrency group may overlap, and the places themselves.
 #[derive(Debug)]
 struct Group {
@@ -43,6 +55,7 @@ struct Group {
 
 #[derive(Debug)]
 pub(crate) struct Slots {
+    store: Store,
     limits: Vec<Limit>,
     groups: Mutex<HashMap<(TenantId, String), Group>>,
 }
@@ -50,11 +63,35 @@ pub(crate) struct Slots {
 /// A place in the tool's concurrency group, given back when dropped.
 #[derive(Debug)]
 pub(crate) struct Slot {
-    _place: Option<OwnedSemaphorePermit>,
+    _here: Option<OwnedSemaphorePermit>,
+    _everywhere: Option<Place>,
+}
+
+/// A place among all servers, given back when dropped.
+#[derive(Debug)]
+struct Place {
+    scope: TenantScope,
+    group: String,
+    number: i64,
+    until: Timestamp,
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        let Ok(runtime) = tokio::runtime::Handle::try_current() else { return };
+        let (scope, group) = (self.scope.clone(), mem::take(&mut self.group));
+        let (number, until) = (self.number, self.until);
+        // Where this fails, the place is free again when its time is over.
+        runtime.spawn(async move {
+            if let Err(error) = scope.leave_place(&group, number, until).await {
+                tracing::warn!(%error, group, "a place in a concurrency group was not given back");
+            }
+        });
+    }
 }
 
 impl Slots {
-    pub(crate) fn new(limits: RateLimits) -> Self {
+    pub(crate) fn new(store: Store, limits: RateLimits) -> Self {
         let limit = |name, per_minute: Option<NonZeroU32>| {
             per_minute.map(|per_minute| {
                 let limiter = RateLimiter::dashmap(Quota::per_minute(per_minute));
@@ -66,7 +103,7 @@ impl Slots {
             limit("key", limits.per_key),
             limit("tool", limits.per_tool),
         ];
-        Self { limits: limits.into_iter().flatten().collect(), groups: Mutex::default() }
+        Self { store, limits: limits.into_iter().flatten().collect(), groups: Mutex::default() }
     }
 
     /// Counts the call against the limits, then waits for a place, `patience` at the most.
@@ -86,22 +123,54 @@ impl Slots {
                 });
             }
         }
-        let Some(most) = tool.def.execution.max_concurrency else { return Ok(Slot { _place: None }) };
-        let group = self.group(caller.tenant, &tool.def.execution.concurrency_group, most);
-        match tokio::time::timeout(patience, group.acquire_owned()).await {
-            Ok(place) => Ok(Slot { _place: place.ok() }),
-            Err(_) => Err(Error::RateLimited {
-                why: format!(
-                    "the concurrency group `{}` was full for {} ms",
-                    tool.def.execution.concurrency_group,
-                    patience.as_millis()
-                ),
-                retry_after: Duration::from_secs(1),
-            }),
+        let Some(most) = tool.def.execution.max_concurrency else {
+            return Ok(Slot { _here: None, _everywhere: None });
+        };
+        let name = &tool.def.execution.concurrency_group;
+        let full = || Error::RateLimited {
+            why: format!("the concurrency group `{name}` was full for {} ms", patience.as_millis()),
+            retry_after: Duration::from_secs(1),
+        };
+        let (places, size) = self.group(caller.tenant, name, most);
+        let give_up = Instant::now() + patience;
+        let here = tokio::time::timeout_at(give_up, places.acquire_owned()).await.map_err(|_| full())?;
+        let everywhere = if self.store.is_shared() {
+            let hold = tool.def.timeout() + HOLD_MORE;
+            let place = self.place_everywhere(caller.tenant, name, size, hold, give_up).await?;
+            Some(place.ok_or_else(full)?)
+        } else {
+            None
+        };
+        Ok(Slot { _here: here.ok(), _everywhere: everywhere })
+    }
+
+    /// A place among all servers, once one is free.
+    async fn place_everywhere(
+        &self,
+        tenant: TenantId,
+        group: &str,
+        size: u32,
+        hold: Duration,
+        give_up: Instant,
+    ) -> Result<Option<Place>> {
+        let scope = self.store.tenant(tenant);
+        let mut pause = PAUSE_FIRST;
+        loop {
+            let now = self.store.now().await.map_err(Error::store("asking for the time"))?;
+            let (until, since) = (now.plus(hold), now.minus(DEAD_AFTER));
+            let taken = scope.take_place(group, size, until, now, since).await;
+            if let Some(number) = taken.map_err(Error::store("taking a place"))? {
+                return Ok(Some(Place { scope, group: group.to_owned(), number, until }));
+            }
+            if give_up <= Instant::now() + pause {
+                return Ok(None);
+            }
+            tokio::time::sleep(pause).await;
+            pause = (pause * 2).min(PAUSE_MAX);
         }
     }
 
-    fn group(&self, tenant: TenantId, name: &str, most: u32) -> Arc<Semaphore> {
+    fn group(&self, tenant: TenantId, name: &str, most: u32) -> (Arc<Semaphore>, u32) {
         let mut groups = self.groups.lock().unwrap_or_else(PoisonError::into_inner);
         let group = groups
             .entry((tenant, name.to_owned()))
@@ -111,6 +180,6 @@ impl Slots {
             group.places.forget_permits((group.size - most) as usize);
             group.size = most;
         }
-        Arc::clone(&group.places)
+        (Arc::clone(&group.places), group.size)
     }
 }

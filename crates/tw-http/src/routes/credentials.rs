@@ -5,10 +5,10 @@ use axum::{
     http::{HeaderMap, StatusCode, header},
     response::Response,
 };
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use tw_engine::{
-    Credential, credential_mark,
+    Credential, Trial, Tried, credential_mark,
     rights::{ReadCredentials, WriteCredentials},
 };
 use tw_model::{CredentialId, Timestamp};
@@ -204,4 +204,42 @@ pub(crate) async fn used_by(
     Id(id): Id<CredentialId>,
 ) -> Result<axum::Json<Users>> {
     Ok(axum::Json(Users { items: app.engine.credential_users(&permit, id).await? }))
+}
+
+/// Where a credential is tried.
+#[derive(Debug, Deserialize, utoipa::ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct TrialBody {
+    /// Asked with GET. Something that answers with success to those who have the right credential alone.
+    url: String,
+    /// In which header the credential's value is sent, instead of in `Authorization`, or `X-Api-Key` for a key.
+    #[serde(default)]
+    header: Option<String>,
+}
+
+/// How trying a credential went.
+#[derive(Debug, Serialize, utoipa::ToSchema)]
+pub(crate) struct TrialView {
+    ok: bool,
+    /// What the service answered with; `null` where it did not.
+    status: Option<u16>,
+    message: String,
+}
+
+/// Sends a credential along with one request, and says whether the service took it. Shows nothing of the answer.
+#[utoipa::path(post, path = "/api/credentials/{id}/test", operation_id = "test_credential", tag = "administration",
+    params(("id" = Uuid, Path)), request_body = TrialBody,
+    responses((status = 200, body = TrialView), (status = 404, body = ProblemDocument),
+              (status = 422, body = ProblemDocument)))]
+pub(crate) async fn test(
+    State(app): State<App>,
+    Allowed(permit): Allowed<WriteCredentials>,
+    RequestId(request): RequestId,
+    Id(id): Id<CredentialId>,
+    crate::body::Json(body): crate::body::Json<TrialBody>,
+) -> Result<axum::Json<TrialView>> {
+    let trial = Trial { url: body.url, header: body.header };
+    let Tried { ok, status, message } =
+        app.engine.try_credential(&permit, id, &trial, Some(&request)).await?;
+    Ok(axum::Json(TrialView { ok, status, message }))
 }

@@ -105,6 +105,7 @@ pub(crate) fn routes() -> OpenApiRouter<App> {
         .routes(routes!(credentials::list, credentials::create))
         .routes(routes!(credentials::read, credentials::change, credentials::remove))
         .routes(routes!(credentials::used_by))
+        .routes(routes!(credentials::test))
         .routes(routes!(users::list, users::create))
         .routes(routes!(users::read, users::change, users::remove))
         .routes(routes!(users::invite))

@@ -51,6 +51,33 @@ async fn the_running(client: &Client, tool: &str) -> String {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn concurrency_group_binds_over_all_servers() {
+    let (world, a, b) = two_servers().await;
+    let admin = world.client(&a, "acme", Role::Admin).await;
+    let there = world.client(&b, "acme", Role::Admin).await;
+    let file = world.ledger("press");
+    let write = |id: &str, before_ms: u64| {
+        let input = json!({ "file": file, "line": id, "before_ms": before_ms });
+        json!({ "id": id, "tool": "test.write", "input": input })
+    };
+    let body = json!({
+        "slug": "press", "name": "Press", "description": "One at a time.", "publish": true,
+        "input_schema": { "type": "object" },
+        "execution": { "concurrency_group": "press", "max_concurrency": 1 },
+        "execution_spec": { "kind": "composition", "steps": [write("enters", 0), write("leaves", 50)] },
+    });
+    admin.post("/api/tools", &body).await.is("201 published");
+
+    let calls: Vec<_> =
+        (0..8).map(|turn| calling(if turn % 2 == 0 { &admin } else { &there }, "press", json!({}))).collect();
+    for call in calls {
+        call.await.unwrap().0.is("200 success");
+    }
+    let lines = lines_of(&file);
+    assert_eq!(lines, ["enters", "leaves"].repeat(8), "nobody enters before the one before has left");
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn change_on_one_server_holds_on_the_other_at_once() {
     let (world, a, b) = two_servers().await;
     let admin = world.client(&a, "acme", Role::Admin).await;

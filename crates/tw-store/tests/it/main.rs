@@ -8,6 +8,7 @@ mod log;
 mod logins;
 mod lookup;
 mod meta;
+mod places;
 mod schema;
 mod tenants;
 mod users;

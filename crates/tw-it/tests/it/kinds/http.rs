@@ -541,4 +541,22 @@ on_both! {
         globex.run("weather", json!({})).await.is("200 success");
         assert_eq!(upstream.requests()[0].header("x-key"), Some("canary"));
     }
+
+    async fn pure_tool_is_asked_once_for_the_same_input_by_one_tenant(db: TestDb) {
+        let world = World::on(db).await;
+        let upstream = Upstream::start().await;
+        let server = server_to(&world, &[&upstream]);
+        let asked = |path: &str| upstream.requests().iter().filter(|asked| asked.path.starts_with(path)).count();
+        for tenant in ["acme", "globex"] {
+            let admin = world.client(&server, tenant, Role::Admin).await;
+            let pure = json!({ "execution": { "is_pure": true } });
+            make(&admin, &with(getting("rates", &upstream.url("/echo")), &pure)).await;
+            let first = admin.run("rates", json!({ "a": 1, "b": 2 })).await;
+            let again = admin.run("rates", json!({ "b": 2, "a": 1.0 })).await;
+            assert_eq!(first.is("200 success").json()["output"], again.is("200 success").json()["output"]);
+            assert_ne!(first.text_at("/run_id"), again.text_at("/run_id"), "each call is a run");
+            admin.run("rates", json!({ "a": 2 })).await.is("200 success");
+        }
+        assert_eq!(asked("/echo"), 4, "two inputs for each of two tenants");
+    }
 }

@@ -1,0 +1,62 @@
+//! Places in concurrency groups, where several servers share a database.
+
+use tw_model::Timestamp;
+
+use crate::{
+    db::{Db, within},
+    error::{Error, Result},
+    scope::{Store, TenantScope},
+};
+
+impl Store {
+    /// Whether other servers may work on the same database.
+    #[must_use]
+    pub fn is_shared(&self) -> bool {
+        matches!(self.db, Db::Pg(_))
+    }
+}
+
+impl TenantScope {
+    /// Takes a free place of a group of this size, if there is one, until a moment at the latest. A place of a
+    /// server that was not heard of since is free.
+    pub async fn take_place(
+        &self,
+        group: &str,
+        size: u32,
+        until: Timestamp,
+        now: Timestamp,
+        since: Timestamp,
+    ) -> Result<Option<i64>> {
+        const TAKE: &str = "WITH RECURSIVE numbers (n) AS (
+                SELECT CAST(0 AS bigint) UNION ALL SELECT n + 1 FROM numbers WHERE n + 1 < $1)
+            INSERT INTO places (tenant_id, name, place, replica_id, until_us)
+            SELECT $2, $3, n, $4, $5 FROM numbers
+            WHERE NOT EXISTS (SELECT 1 FROM places p JOIN replicas r ON r.id = p.replica_id AND r.heartbeat_us > $7
+                WHERE p.tenant_id = $2 AND p.name = $3 AND p.place = n AND p.until_us > $6)
+            ORDER BY n LIMIT 1
+            ON CONFLICT (tenant_id, name, place) DO UPDATE
+            SET replica_id = excluded.replica_id, until_us = excluded.until_us
+            WHERE places.until_us <= $6
+                OR NOT EXISTS (SELECT 1 FROM replicas r WHERE r.id = places.replica_id AND r.heartbeat_us > $7)
+            RETURNING place";
+        let mut tx = self.begin().await?;
+        let place: Option<i64> = within!(&mut tx, c => sqlx::query_scalar(TAKE)
+            .bind(i64::from(size)).bind(self.tenant.uuid()).bind(group).bind(self.store.replica().uuid())
+            .bind(until.micros()).bind(now.micros()).bind(since.micros()).fetch_optional(c).await)
+        .map_err(Error::doing("taking a place"))?;
+        tx.commit().await?;
+        Ok(place)
+    }
+
+    /// Gives a place back that this server took until that moment.
+    pub async fn leave_place(&self, group: &str, place: i64, until: Timestamp) -> Result<()> {
+        const LEAVE: &str = "DELETE FROM places
+            WHERE tenant_id = $1 AND name = $2 AND place = $3 AND replica_id = $4 AND until_us = $5";
+        let mut tx = self.begin().await?;
+        within!(&mut tx, c => sqlx::query(LEAVE)
+            .bind(self.tenant.uuid()).bind(group).bind(place).bind(self.store.replica().uuid())
+            .bind(until.micros()).execute(c).await.map(drop))
+        .map_err(Error::doing("leaving a place"))?;
+        tx.commit().await
+    }
+}
