@@ -186,6 +186,51 @@ describe('a page whose files do not come', () => {
   })
 })
 
+describe('a part of a page whose files do not come', () => {
+  test('leaves the page and what was typed, and can be tried again', async () => {
+    world.expectComplaint(/ERR_FAILED|could not be loaded|dynamically imported/)
+    const page = await world.signedIn()
+    let away = true
+    await page.route('**/assets/chart-*.js', (route) => (away ? route.abort() : route.continue()))
+    await page.goto('/tools/roi-calculator')
+    const investment = page.getByLabel(/^Initial investment/i)
+    await investment.fill('120000')
+    await page.getByLabel(/^Annual benefit/i).fill('68000')
+    await page.getByRole('button', { name: 'Run', exact: true }).click()
+    const result = page.getByRole('region', { name: 'Result', exact: true })
+    const part = result.getByRole('alert').filter({ hasText: 'This part of the page' })
+    await part.first().waitFor()
+    expect(await investment.inputValue()).toMatch(/120.?000/)
+    await result.getByText('Success').first().waitFor()
+    await expectAccessible(page)
+
+    away = false
+    await part.first().getByRole('button', { name: 'Try again' }).click()
+    await result
+      .getByRole('img', { name: /cash flow/i })
+      .locator('svg')
+      .first()
+      .waitFor()
+    expect(await investment.inputValue()).toMatch(/120.?000/)
+  })
+
+  test('leaves the editor usable', async () => {
+    world.expectComplaint(/ERR_FAILED|could not be loaded|dynamically imported/)
+    const page = await world.signedIn()
+    let away = true
+    await page.route('**/assets/http-*.js', (route) => (away ? route.abort() : route.continue()))
+    await page.goto('/admin/tools/e2e.kept/edit?tab=execution')
+    await page.getByRole('radio', { name: 'HTTP' }).click()
+    const part = page.getByRole('alert').filter({ hasText: 'This part of the page' })
+    await part.waitFor()
+    await page.getByLabel(/^Timeout/).fill('1234')
+    away = false
+    await part.getByRole('button', { name: 'Try again' }).click()
+    await page.getByLabel('Address').waitFor()
+    expect(await page.getByLabel(/^Timeout/).inputValue()).toBe('1234')
+  })
+})
+
 test('signed out in one tab, a sign-in in another is enough to go on', async () => {
   world.expectComplaint(/401/)
   const page = await world.stranger()

@@ -19,7 +19,7 @@ import { runsSearch } from '~/features/runs/search'
 import { signInSearch } from '~/features/sign-in/search'
 import { librarySearch, toolSearch } from '~/features/tools/search'
 import { loadTexts } from '~/i18n'
-import { NotLoaded } from '~/shell/not-loaded'
+import { NotLoaded } from '~/kit/not-loaded'
 import { PageFault, PageLoading, PageMissing, Shell } from '~/shell/shell'
 
 /**

@@ -3,7 +3,7 @@ import { useEffect, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 
 import { Button } from '~/kit/button'
-import { deployedScript, takeNewVersion } from './not-loaded'
+import { deployedScript, takeNewVersion } from '~/kit/not-loaded'
 
 /**
  * A page whose files did not come. Browsers remember a script that failed, so another try is a reload; but only

@@ -17,8 +17,8 @@ import { pendingApprovals } from '~/features/approvals/queries'
 import { loadTexts } from '~/i18n'
 import { Badge } from '~/kit/badge'
 import { Button } from '~/kit/button'
+import { isNotLoaded } from '~/kit/not-loaded'
 import { Fault, Loading } from '~/kit/states'
-import { isNotLoaded } from './not-loaded'
 import { PageNotLoaded } from './page-not-loaded'
 
 // Menus are heavy, and nobody opens one in the first second.
@@ -51,7 +51,7 @@ export function Shell() {
         </Link>
         <Navigation />
         <div className="ml-auto">
-          <CatchBoundary getResetKey={() => ''} errorComponent={NoMenu}>
+          <CatchBoundary getResetKey={() => ''} errorComponent={Nothing}>
             <Suspense>
               <AccountMenu />
             </Suspense>
@@ -66,16 +66,18 @@ export function Shell() {
         <Outlet />
       </main>
       {isSignedOut && (
-        <Suspense>
-          <SignInAgain />
-        </Suspense>
+        <CatchBoundary getResetKey={() => ''} errorComponent={Nothing}>
+          <Suspense>
+            <SignInAgain />
+          </Suspense>
+        </CatchBoundary>
       )}
     </div>
   )
 }
 
-/** A menu that does not come must not take the page with it. */
-function NoMenu() {
+/** A menu or a dialog that does not come must not take the page with it. */
+function Nothing() {
   return null
 }
 

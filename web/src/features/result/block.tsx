@@ -1,5 +1,4 @@
-import { lazy, Suspense } from 'react'
-
+import { lazyPart } from '~/kit/lazy-part'
 import { Skeleton } from '~/kit/states'
 import type { Block } from './blocks'
 import { DataTable } from './data-table'
@@ -12,7 +11,10 @@ import { Section } from './section'
 import { Summary } from './summary'
 import { Value } from './value'
 
-const Markdown = lazy(() => import('./markdown'))
+const Markdown = lazyPart(
+  () => import('./markdown'),
+  (module) => module.default,
+)
 
 /** One part of an output, the way its tool wants it shown. */
 export function BlockView({ block }: { block: Block }) {
@@ -54,9 +56,5 @@ export function BlockView({ block }: { block: Block }) {
 }
 
 export function Formatted({ text }: { text: string }) {
-  return (
-    <Suspense fallback={<Skeleton className="h-16" />}>
-      <Markdown text={text} />
-    </Suspense>
-  )
+  return <Markdown fallback={<Skeleton className="h-16" />} text={text} />
 }

@@ -1,6 +1,7 @@
-import { lazy, Suspense, useMemo, useRef, useState } from 'react'
+import { useMemo, useRef, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 
+import { lazyPart } from '~/kit/lazy-part'
 import { Skeleton } from '~/kit/states'
 import { useTheme } from '~/theme'
 import type { Block } from './blocks'
@@ -13,7 +14,10 @@ import { type Series, series } from './series'
 import { Value } from './value'
 import { label, number } from './words'
 
-const Chart = lazy(() => import('./chart'))
+const Chart = lazyPart(
+  () => import('./chart'),
+  (module) => module.default,
+)
 
 /** A chart or a radar, with its numbers as a table one click away. */
 export function Picture({ block }: { block: Block }) {
@@ -74,15 +78,15 @@ function Drawn({ block, series }: { block: Block; series: Series }) {
   }, [block, series, theme, currency, i18n.language])
   const height = heightOf(block, series)
   return (
-    <Suspense
+    <Chart
       fallback={
         <div style={{ height }}>
           <Skeleton className="h-full" />
         </div>
       }
-    >
-      <Chart option={option} height={height} />
-    </Suspense>
+      option={option}
+      height={height}
+    />
   )
 }
 

@@ -1,15 +1,17 @@
-import { type ComponentProps, lazy, Suspense, useMemo } from 'react'
+import { type ComponentProps, useMemo } from 'react'
 import { useTranslation } from 'react-i18next'
 
 import { isObject } from '~/features/result/json'
 import { Raw } from '~/features/result/raw'
+import { lazyPart } from '~/kit/lazy-part'
 import { Skeleton } from '~/kit/states'
 import { isOpen, withJsonParts, withoutEmpty } from './readable'
 
 // The form engine is the heaviest part of the app, and many come only to read.
-const ToolForm = lazy(async () => ({
-  default: (await import('~/features/form/tool-form')).ToolForm,
-}))
+const ToolForm = lazyPart(
+  () => import('~/features/form/tool-form'),
+  (module) => module.ToolForm,
+)
 
 /** The form of a tool, once it is here. To read, it shows what was given and no more. */
 export function InputForm({ tool, ...props }: ComponentProps<typeof ToolForm>) {
@@ -23,9 +25,5 @@ export function InputForm({ tool, ...props }: ComponentProps<typeof ToolForm>) {
   if (props.readOnly && isObject(input_schema) && isOpen(input_schema)) {
     return <Raw value={props.value} name={t('input')} />
   }
-  return (
-    <Suspense fallback={<Skeleton className="h-40" />}>
-      <ToolForm {...props} tool={shown} />
-    </Suspense>
-  )
+  return <ToolForm fallback={<Skeleton className="h-40" />} {...props} tool={shown} />
 }

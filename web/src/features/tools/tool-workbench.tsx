@@ -1,11 +1,12 @@
 import { useNavigate } from '@tanstack/react-router'
-import { lazy, Suspense, useEffect, useEffectEvent, useMemo, useRef, useState } from 'react'
+import { useEffect, useEffectEvent, useMemo, useRef, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 
 import { stringify } from '~/api/exact'
 import { useMay } from '~/api/me'
 import { Problem } from '~/api/problem'
 import { isObject } from '~/features/result/json'
+import { lazyPart } from '~/kit/lazy-part'
 import { Skeleton } from '~/kit/states'
 import type { Answer, Tool } from './queries'
 import type { ToolSearch } from './search'
@@ -21,8 +22,9 @@ import { useTyped } from './tool-typed'
 import { ToolUnavailable } from './tool-unavailable'
 
 // The form engine is heavy; name and description of the tool are read in the meantime.
-const ToolForm = lazy(() =>
-  import('~/features/form/tool-form').then(({ ToolForm }) => ({ default: ToolForm })),
+const ToolForm = lazyPart(
+  () => import('~/features/form/tool-form'),
+  (module) => module.ToolForm,
 )
 
 const DOUBLE_CLICK_MS = 500
@@ -96,18 +98,17 @@ export function ToolWorkbench({ tool, search }: { tool: Tool; search: ToolSearch
           {link && 'fault' in link && <LinkFaultNote fault={link.fault} />}
           {typed.restored !== undefined && <RestoredNote onReset={reset} />}
           <ToolExamples tool={tool} value={value} onChoose={change} />
-          <Suspense fallback={<Skeleton className="h-64" />}>
-            <ToolForm
-              tool={tool}
-              value={value}
-              onChange={change}
-              faults={faults}
-              onSubmit={runOnce}
-              busy={start.state !== 'idle' || running}
-              readOnly={!runnable}
-              blanks
-            />
-          </Suspense>
+          <ToolForm
+            fallback={<Skeleton className="h-64" />}
+            tool={tool}
+            value={value}
+            onChange={change}
+            faults={faults}
+            onSubmit={runOnce}
+            busy={start.state !== 'idle' || running}
+            readOnly={!runnable}
+            blanks
+          />
         </section>
         <ToolResult
           ref={result}

@@ -1,12 +1,16 @@
-import { lazy, type ReactNode, Suspense } from 'react'
+import type { ReactNode } from 'react'
 import { useTranslation } from 'react-i18next'
 
 import { parse, stringify } from '~/api/exact'
+import { lazyPart } from '~/kit/lazy-part'
 import { Skeleton } from '~/kit/states'
 import { useEditing } from './context'
 
 // The editor is heavy, and most people never open it.
-const CodeEditor = lazy(() => import('./code-editor'))
+const CodeEditor = lazyPart(
+  () => import('./code-editor'),
+  (module) => module.default,
+)
 
 interface Props {
   id: string
@@ -47,17 +51,16 @@ export function JsonBox(props: Props) {
       <p id={`${id}-label`} className="font-medium">
         {label}
       </p>
-      <Suspense fallback={<Skeleton className={isTall ? 'h-96' : 'h-28'} />}>
-        <CodeEditor
-          id={id}
-          label={label}
-          text={typed ?? (value === undefined ? '' : stringify(value, 2))}
-          isReadOnly={props.isReadOnly}
-          isTall={isTall}
-          isInvalid={isInvalid || typed !== undefined}
-          onChange={type}
-        />
-      </Suspense>
+      <CodeEditor
+        fallback={<Skeleton className={isTall ? 'h-96' : 'h-28'} />}
+        id={id}
+        label={label}
+        text={typed ?? (value === undefined ? '' : stringify(value, 2))}
+        isReadOnly={props.isReadOnly}
+        isTall={isTall}
+        isInvalid={isInvalid || typed !== undefined}
+        onChange={type}
+      />
       {hint && <div className="text-xs text-muted">{hint}</div>}
       <div id={`${id}-fault`} className="grid gap-1 text-xs text-bad empty:hidden">
         {typed !== undefined ? <p>{t('editor.not_json')}</p> : faults}

@@ -1,5 +1,5 @@
 import { useMutation, useQuery } from '@tanstack/react-query'
-import { Component, lazy, type ReactNode, Suspense, useDeferredValue, useState } from 'react'
+import { Component, type ReactNode, useDeferredValue, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 
 import { api, body } from '~/api/client'
@@ -7,6 +7,7 @@ import { type Fault as FaultAt, Problem } from '~/api/problem'
 import type { components } from '~/api/schema'
 import { hasEnded } from '~/features/result/run-status'
 import { runOf } from '~/features/runs/queries'
+import { lazyPart } from '~/kit/lazy-part'
 import { Fault, Skeleton } from '~/kit/states'
 import { type Editing, useEditing } from './context'
 import { bodyOf, changesOf } from './definition'
@@ -17,15 +18,18 @@ type TestRequest = components['schemas']['TestRequest']
 type RunAnswer = components['schemas']['RunAnswer']
 
 // The form brings a whole engine with it.
-const ToolForm = lazy(() =>
-  import('~/features/form/tool-form').then(({ ToolForm }) => ({ default: ToolForm })),
+const ToolForm = lazyPart(
+  () => import('~/features/form/tool-form'),
+  (module) => module.ToolForm,
 )
-const RunResult = lazy(() =>
-  import('~/features/result/run-result').then(({ RunResult }) => ({ default: RunResult })),
+const RunResult = lazyPart(
+  () => import('~/features/result/run-result'),
+  (module) => module.RunResult,
 )
 
-const RunWaiting = lazy(() =>
-  import('~/features/runs/run-waiting').then(({ RunWaiting }) => ({ default: RunWaiting })),
+const RunWaiting = lazyPart(
+  () => import('~/features/runs/run-waiting'),
+  (module) => module.RunWaiting,
 )
 
 /** The form that people will see. Sending it tries the tool as it is typed here, saved or not. */
@@ -53,33 +57,30 @@ export function TestPanel() {
         </p>
       </div>
       <Unbroken of={input_schema} text={t('test.no_form')}>
-        <Suspense fallback={<Skeleton className="h-32" />}>
-          <ToolForm
-            tool={{ slug: slug || 'new', input_schema, form_spec }}
-            value={input}
-            onChange={setInput}
-            faults={faults}
-            onSubmit={hasSlug ? test.mutate : undefined}
-            submitLabel={t('test.run')}
-            busy={test.isPending}
-          />
-        </Suspense>
+        <ToolForm
+          fallback={<Skeleton className="h-32" />}
+          tool={{ slug: slug || 'new', input_schema, form_spec }}
+          value={input}
+          onChange={setInput}
+          faults={faults}
+          onSubmit={hasSlug ? test.mutate : undefined}
+          submitLabel={t('test.run')}
+          busy={test.isPending}
+        />
       </Unbroken>
       {!hasSlug && <p className="text-xs text-muted">{t('test.needs_slug')}</p>}
       <div aria-live="polite" className="min-w-0">
         {test.error && faults.length === 0 && <Refused error={test.error} />}
         {run && (
-          <Suspense fallback={<Skeleton className="h-24" />}>
-            <div className="grid min-w-0 gap-3">
-              <RunResult run={run} tool={base} level={3} />
-              {!hasEnded(run.status) && (
-                <>
-                  <p className="text-xs text-muted">{t('test.goes_on')}</p>
-                  <RunWaiting id={run.run_id} />
-                </>
-              )}
-            </div>
-          </Suspense>
+          <div className="grid min-w-0 gap-3">
+            <RunResult fallback={<Skeleton className="h-24" />} run={run} tool={base} level={3} />
+            {!hasEnded(run.status) && (
+              <>
+                <p className="text-xs text-muted">{t('test.goes_on')}</p>
+                <RunWaiting id={run.run_id} />
+              </>
+            )}
+          </div>
         )}
       </div>
     </section>

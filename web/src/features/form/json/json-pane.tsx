@@ -1,12 +1,15 @@
-import { lazy, Suspense } from 'react'
 import { useTranslation } from 'react-i18next'
 
 import { parse as read } from '~/api/exact'
 import type { Fault } from '~/api/problem'
+import { lazyPart } from '~/kit/lazy-part'
 import { Skeleton } from '~/kit/states'
 import { Faults } from '../theme/notes'
 
-const JsonEditor = lazy(() => import('./json-editor'))
+const JsonEditor = lazyPart(
+  () => import('./json-editor'),
+  (module) => module.default,
+)
 
 interface Props {
   id: string
@@ -25,16 +28,15 @@ export function JsonPane({ id, text, onChange, faults, broken, readOnly }: Props
     : faults.map(({ path, message }) => (path ? `${path}: ${message}` : message))
   return (
     <div className="grid min-w-0 gap-2">
-      <Suspense fallback={<Skeleton className="h-48" />}>
-        <JsonEditor
-          text={text}
-          onChange={onChange}
-          label={t('json.label')}
-          faults={faults}
-          readOnly={readOnly}
-          describedBy={lines.length > 0 ? `${id}-json-faults` : undefined}
-        />
-      </Suspense>
+      <JsonEditor
+        fallback={<Skeleton className="h-48" />}
+        text={text}
+        onChange={onChange}
+        label={t('json.label')}
+        faults={faults}
+        readOnly={readOnly}
+        describedBy={lines.length > 0 ? `${id}-json-faults` : undefined}
+      />
       <div aria-live="polite">
         <Faults id={`${id}-json-faults`} faults={lines} />
       </div>

@@ -1,7 +1,8 @@
-import { lazy, Suspense, useState } from 'react'
+import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 
 import { Button } from '~/kit/button'
+import { lazyPart } from '~/kit/lazy-part'
 import { Skeleton } from '~/kit/states'
 import { idOf, useEditing } from '../context'
 import { isBelow } from '../inside'
@@ -10,12 +11,30 @@ import type { Inside } from '../use-editor'
 
 // Whoever makes a tool of one kind does not need the others.
 const PANELS = {
-  internal: lazy(() => import('./internal')),
-  http: lazy(() => import('./http')),
-  external: lazy(() => import('./outside').then((m) => ({ default: m.ExternalPanel }))),
-  space: lazy(() => import('./outside').then((m) => ({ default: m.SpacePanel }))),
-  function: lazy(() => import('./function')),
-  composition: lazy(() => import('./composition')),
+  internal: lazyPart(
+    () => import('./internal'),
+    (module) => module.default,
+  ),
+  http: lazyPart(
+    () => import('./http'),
+    (module) => module.default,
+  ),
+  external: lazyPart(
+    () => import('./outside'),
+    (module) => module.ExternalPanel,
+  ),
+  space: lazyPart(
+    () => import('./outside'),
+    (module) => module.SpacePanel,
+  ),
+  function: lazyPart(
+    () => import('./function'),
+    (module) => module.default,
+  ),
+  composition: lazyPart(
+    () => import('./composition'),
+    (module) => module.default,
+  ),
 }
 
 /** What the panels show of a part; anything else is told above them. The first shows all that is inside. */
@@ -103,9 +122,7 @@ function Fields({ kind, part }: { kind: keyof typeof PANELS; part: Inside }) {
           <code>{path.slice(part.length + 2)}</code> {message}
         </p>
       ))}
-      <Suspense fallback={<Skeleton className="h-40" />}>
-        <Panel />
-      </Suspense>
+      <Panel fallback={<Skeleton className="h-40" />} />
     </div>
   )
 }

@@ -26,6 +26,15 @@ export async function deployedScript(): Promise<string | undefined> {
   return SCRIPT.exec(await answer.text())?.[1]
 }
 
+/** Whether this page is of another version than the script that the server starts the app with. */
+export function isOtherVersion(
+  deployed: string | undefined,
+  head: string = document.head.innerHTML,
+): boolean {
+  const ours = SCRIPT.exec(head)?.[1]
+  return deployed !== undefined && ours !== undefined && deployed !== ours
+}
+
 const RELOADED_FOR = 'reloaded-for'
 
 /**
@@ -36,8 +45,7 @@ export function takeNewVersion(
   deployed: string | undefined,
   head: string = document.head.innerHTML,
 ): boolean {
-  const ours = SCRIPT.exec(head)?.[1]
-  if (!deployed || !ours || deployed === ours) return false
+  if (!deployed || !isOtherVersion(deployed, head)) return false
   try {
     if (sessionStorage.getItem(RELOADED_FOR) === deployed) return false
     sessionStorage.setItem(RELOADED_FOR, deployed)
