@@ -42,6 +42,8 @@ pub struct ContextParts {
     pub output: Option<mpsc::Sender<String>>,
     /// How many pieces of blocking work are under way, so that abandoned ones can be reported.
     pub blocking_in_flight: Arc<AtomicUsize>,
+    /// The `traceparent` of requests to others; `None` where the caller sent none.
+    pub trace: Option<String>,
     /// The way to whatever lies outside the tool; `None` in tests of tools that need nothing.
     pub house: Option<Arc<dyn House>>,
 }
@@ -69,6 +71,7 @@ impl ToolContext {
             cancel: CancellationToken::new(),
             output: None,
             blocking_in_flight: Arc::default(),
+            trace: None,
             house: None,
         })
     }
@@ -151,7 +154,11 @@ impl ToolContext {
 
     /// The client for requests to others. It goes nowhere that the operator has not opened.
     pub fn http(&self) -> Result<Egress, ToolFailure> {
-        Ok(self.house()?.egress(self.tenant()))
+        let egress = self.house()?.egress(self.tenant());
+        Ok(match &self.parts.trace {
+            Some(trace) => egress.traced(trace),
+            None => egress,
+        })
     }
 
     /// Everything that a jq filter gives for a value. It runs where it cannot hurt.

@@ -36,6 +36,7 @@ pub struct Egress {
     connector: Connector,
     policy: Arc<Policy>,
     limits: Limits,
+    trace: Option<Arc<str>>,
 }
 
 /// What an [`Egress`] is made of, where it is not the usual.
@@ -73,6 +74,13 @@ impl Egress {
         Self { client: client(self.connector.clone(), &self.limits), ..self.clone() }
     }
 
+    /// The same client, which tells others what its requests are part of: a `traceparent`, unless a request has
+    /// one of its own.
+    #[must_use]
+    pub fn traced(self, parent: &str) -> Self {
+        Self { trace: Some(parent.into()), ..self }
+    }
+
     /// Refuses what can be refused without asking a name server or sending anything, such as when a
     /// tool is saved. What passes is checked again, and fully, when it is called.
     pub fn check(&self, url: &str) -> Result<(), Error> {
@@ -96,6 +104,9 @@ impl Egress {
             body_max: request.answer_max(&self.limits),
         };
         let mut wire = request.into_wire(&target)?;
+        if let Some(parent) = self.trace.as_deref().and_then(|parent| parent.parse().ok()) {
+            wire.headers_mut().entry("traceparent").or_insert(parent);
+        }
         let line = Line::of(&mut wire);
         let exchange = timeout_at(bounds.end, self.client.request(wire));
         let answer = exchange.await.map_err(|_| bounds.late())?;
@@ -149,7 +160,13 @@ impl Builder {
             .with_root_certificates(roots(self.trusted))
             .with_no_client_auth();
         let connector = Connector::new(dialer, tls);
-        Egress { client: client(connector.clone(), &self.limits), connector, policy, limits: self.limits }
+        Egress {
+            client: client(connector.clone(), &self.limits),
+            connector,
+            policy,
+            limits: self.limits,
+            trace: None,
+        }
     }
 }
 

@@ -12,7 +12,7 @@ use std::{
 
 use serde_json::json;
 use toolwright_sdk::{CodeTool, RunFn};
-use tw_model::{Layer, Slug, TenantId, TenantSlug, ToolDef, ToolId, ToolStatus, look_alike};
+use tw_model::{Caller, Layer, Slug, TenantId, TenantSlug, ToolDef, ToolId, ToolStatus, look_alike};
 use tw_schema::{Schema, SchemaCache};
 use tw_store::{Override, ReadTool, Store, StoredOverride, Tenant};
 
@@ -102,6 +102,21 @@ impl Tool {
     /// Whether a run that was cut off is taken up again.
     pub(crate) fn goes_on(&self) -> bool {
         matches!(&self.body, Body::Kind(executor) if executor.goes_on())
+    }
+
+    /// The concurrency group that each call of it needs a place in.
+    pub(crate) fn group(&self) -> Option<&str> {
+        self.def.execution.max_concurrency.map(|_| self.def.execution.concurrency_group.as_str())
+    }
+
+    /// Whether whoever makes this call has a place for it.
+    pub(crate) fn has_place(&self, caller: &Caller) -> bool {
+        self.group().is_some_and(|group| caller.chain.iter().any(|link| link.group.as_deref() == Some(group)))
+    }
+
+    /// Whether nobody notices when a call of it is run twice.
+    pub(crate) fn may_run_twice(&self) -> bool {
+        matches!(self.body, Body::Code(_)) && self.def.execution.is_pure && !self.def.has_effects()
     }
 
     /// Whether no override takes the question away.

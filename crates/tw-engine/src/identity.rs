@@ -123,6 +123,7 @@ impl Identity {
         };
         fresh.channel = caller.channel;
         fresh.chain = Arc::clone(&caller.chain);
+        fresh.trace.clone_from(&caller.trace);
         Ok(fresh)
     }
 
@@ -287,6 +288,7 @@ fn stands_for(key: &ApiKey, owner: Role, view: &View) -> Caller {
         login: None,
         epoch: view.epoch,
         chain: Arc::from([]),
+        trace: None,
     }
 }
 
@@ -304,6 +306,7 @@ fn signed_in(user: &User, login: Option<LoginId>, view: &View) -> Caller {
         login,
         epoch: view.epoch,
         chain: Arc::from([]),
+        trace: None,
     }
 }
 

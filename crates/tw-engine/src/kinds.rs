@@ -79,4 +79,6 @@ pub enum Wait {
     Answer { by: WaitsFor, within: Duration },
     /// A run that this one has started.
     Run { id: RunId, needs_approval: bool },
+    /// Another server: this one is about to stop.
+    Others,
 }

@@ -6,7 +6,7 @@
 use std::time::Duration;
 
 use serde_json::Value;
-use tw_model::{Mode, TenantId, ToolResult};
+use tw_model::{Caller, Mode, ToolResult};
 
 use crate::catalogue::{Body, Tool};
 
@@ -18,20 +18,24 @@ const RESULT_BYTES_MAX: usize = 1 << 20;
 #[derive(Debug)]
 pub(crate) struct Results(moka::sync::Cache<Asked, (ToolResult, u32)>);
 
-/// One input to one tool of one tenant, as it was defined then.
+/// One input to one tool of one tenant, as both were then: a credential that was replaced gives another answer.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Asked([u8; 32]);
 
 impl Asked {
     /// `None` where the answer is not kept.
-    pub(crate) fn of(tenant: TenantId, tool: &Tool, mode: Mode, input: &Value) -> Option<Self> {
-        let kept =
-            tool.def.execution.is_pure && mode == Mode::Production && matches!(tool.body, Body::Kind(_));
-        kept.then(|| {
+    pub(crate) fn of(caller: &Caller, tool: &Tool, mode: Mode, input: &Value) -> Option<Self> {
+        let kept = match &tool.body {
+            // What it calls has rules of its own, which are for each caller.
+            Body::Kind(executor) => tool.def.execution.is_pure && executor.calls().is_empty(),
+            Body::Code(_) | Body::ManageTools => false,
+        };
+        (kept && mode == Mode::Production).then(|| {
             let mut hasher = blake3::Hasher::new();
-            for part in [tenant.uuid().as_bytes(), tool.def.id.uuid().as_bytes()] {
+            for part in [caller.tenant.uuid().as_bytes(), tool.def.id.uuid().as_bytes()] {
                 hasher.update(part);
             }
+            hasher.update(&caller.epoch.to_be_bytes());
             hasher.update(tool.definition_hash.as_bytes());
             hasher.update(tw_schema::digest(input).to_string().as_bytes());
             Self(*hasher.finalize().as_bytes())

@@ -20,6 +20,7 @@ use crate::{
     Engine,
     approvals::{end_waiting, has_expired},
     catalogue::Tool,
+    chain::Refusals,
     corridor::{
         authorize,
         execute::{Job, started_event},
@@ -92,6 +93,7 @@ pub(crate) async fn resumed_caller(
         login: None,
         epoch: view.epoch,
         chain: kept.chain.clone().into(),
+        trace: kept.trace.clone().map(Arc::new),
     };
     Ok((engine.inner.identity.by_principal(&caller).await?, kept))
 }
@@ -435,6 +437,10 @@ impl Engine {
             Claimed::TenantChanged => return Ok(TakenUp::TenantChanged),
         };
         let limit = tool.def.timeout();
+        if tool.goes_on() && !self.inner.budgets.is_open(run.root) {
+            let spent = self.inner.store.tenant(run.tenant).count_below(run.root).await;
+            self.inner.budgets.open(run.root, spent.map_err(Error::store("counting inner runs"))?);
+        }
         let job = Job {
             engine: self.clone(),
             caller,
@@ -449,6 +455,8 @@ impl Engine {
             boarding,
             slot,
             limit,
+            spent: kept.spent,
+            refusals: Arc::new(Refusals::kept(kept.refused)),
         };
         match job.run().await {
             Ok(_) => Ok(TakenUp::Over),

@@ -1,5 +1,7 @@
 //! Credentials: who is asking, and the right they need, as arguments of a handler.
 
+use std::sync::Arc;
+
 use axum::{
     extract::{FromRequestParts, OptionalFromRequestParts},
     http::{HeaderMap, Method, header, request::Parts},
@@ -10,7 +12,7 @@ use tw_engine::{
 };
 use tw_model::{Caller, Code};
 
-use crate::{App, problem::Problem, query::ToolName};
+use crate::{App, front, problem::Problem, query::ToolName};
 
 /// The name of the cookie that holds a browser's login.
 pub(crate) const COOKIE: &str = "toolwright_login";
@@ -62,7 +64,7 @@ impl<R: Right> OptionalFromRequestParts<App> for Allowed<R> {
 }
 
 async fn caller(parts: &Parts, app: &App, freshness: Freshness) -> Result<Caller, Problem> {
-    let caller = match bearer(&parts.headers)? {
+    let mut caller = match bearer(&parts.headers)? {
         Some(key) => app.engine.caller_by_key(key, freshness).await?,
         None => {
             let token = cookie(&parts.headers).ok_or_else(no_credentials)?;
@@ -72,6 +74,7 @@ async fn caller(parts: &Parts, app: &App, freshness: Freshness) -> Result<Caller
             caller
         }
     };
+    caller.trace = front::trace(&parts.headers).map(Arc::new);
     tracing::Span::current().record("tenant", tracing::field::display(&caller.tenant_slug));
     Ok(caller)
 }

@@ -12,7 +12,7 @@ use axum::{
 };
 use tower_http::catch_panic::CatchPanicLayer;
 use tracing::Instrument;
-use tw_model::Code;
+use tw_model::{Code, Trace};
 use uuid::Uuid;
 
 use crate::{App, Settings, body, problem::Problem};
@@ -181,14 +181,15 @@ async fn front(State(app): State<App>, mut request: Request, next: Next) -> Resp
     let method = request.method().clone();
     let path = request.uri().path().to_owned();
     let route = request.extensions().get::<MatchedPath>().map(|path| path.as_str().to_owned());
-    let trace = request.headers().get("traceparent").filter(|value| trace_id(value).is_some()).cloned();
+    let part_of = trace(request.headers());
+    let trace = request.headers().get("traceparent").filter(|_| part_of.is_some()).cloned();
     let span = tracing::info_span!(
         "request",
         request_id = %id,
         %method,
         path,
         tenant = tracing::field::Empty,
-        trace_id = trace.as_ref().and_then(trace_id),
+        trace_id = part_of.as_ref().map(Trace::id),
     );
     let request = body::heard_out(request);
     let exempt = matches!(path.as_str(), "/healthz" | "/readyz");
@@ -262,24 +263,9 @@ fn request_id(headers: &HeaderMap) -> Arc<str> {
     given.filter(fit).map_or_else(|| Uuid::now_v7().to_string().into(), Arc::from)
 }
 
-/// The trace id of a W3C `traceparent`; `None` for a header that is none, which counts as not sent.
-fn trace_id(value: &HeaderValue) -> Option<String> {
-    let is_hex = |text: &str, len| {
-        text.len() == len && text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
-    };
-    let is_id = |text: &str, len| is_hex(text, len) && text.bytes().any(|byte| byte != b'0');
-    match value.to_str().ok()?.split('-').collect::<Vec<_>>()[..] {
-        [version, trace, parent, flags, ..]
-            if is_hex(version, 2)
-                && version != "ff"
-                && is_id(trace, 32)
-                && is_id(parent, 16)
-                && is_hex(flags, 2) =>
-        {
-            Some(trace.to_owned())
-        }
-        _ => None,
-    }
+/// What a request is part of; a header that says nothing counts as not sent.
+pub(crate) fn trace(headers: &HeaderMap) -> Option<Trace> {
+    headers.get("traceparent")?.to_str().ok()?.parse().ok()
 }
 
 fn finish(response: &mut Response, id: &str, trace: Option<HeaderValue>, path: &str) {

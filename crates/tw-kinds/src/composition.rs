@@ -16,7 +16,7 @@ use crate::{
     template::{Context, Template},
 };
 
-const STEPS_MAX: usize = 100;
+const STEPS_MAX: usize = tw_engine::STEPS_MAX;
 const ID_MAX: usize = 64;
 const PLACE: &str = "/execution_spec";
 
@@ -87,18 +87,21 @@ impl Composition {
         let mut last = Value::Null;
         for step in &self.steps {
             let context = context(&call.input, &done);
-            if let Some(when) = &step.when
-                && !when.holds(&context)?
-            {
-                done.insert(step.id.clone(), json!({ "status": "skipped", "output": null }));
-                last = Value::Null;
-                continue;
-            }
-            let outcome = match step.input.render(&context) {
+            let input = match step.when.as_ref().map_or(Ok(true), |when| when.holds(&context)) {
+                Ok(false) => {
+                    done.insert(step.id.clone(), json!({ "status": "skipped", "output": null }));
+                    last = Value::Null;
+                    continue;
+                }
+                Ok(true) => step.input.render(&context),
+                Err(failure) => Err(failure),
+            };
+            let outcome = match input {
                 Ok(input) => call.inner.call(&step.id, step.tool.as_str(), &input).await,
                 Err(failure) => Err(failure),
             };
             let failure = match outcome {
+                Ok(Called::NotHere) => return Ok(Ended::Waits(Wait::Others)),
                 Ok(Called::Open { run, needs_approval }) => {
                     return Ok(Ended::Waits(Wait::Run { id: run, needs_approval }));
                 }

@@ -1,6 +1,6 @@
 //! The way of one request.
 
-use std::{convert::Infallible, time::Duration};
+use std::{convert::Infallible, sync::Arc, time::Duration};
 
 use axum::{
     body::Body,
@@ -231,7 +231,10 @@ impl Door {
             return Err(unauthenticated("send `Authorization: Bearer <API key>`"));
         };
         match self.engine.caller_by_key(key, Freshness::Heard).await {
-            Ok(caller) => Ok(Caller { channel: Channel::Mcp, ..caller }),
+            Ok(caller) => {
+                let trace = headers.get("traceparent").and_then(|value| value.to_str().ok()?.parse().ok());
+                Ok(Caller { channel: Channel::Mcp, trace: trace.map(Arc::new), ..caller })
+            }
             Err(Error::Unauthenticated { why }) => Err(unauthenticated(why)),
             Err(error) => {
                 tracing::warn!(error = &error as &dyn std::error::Error, "a key could not be looked up");

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{KeyId, LoginId, PermissionSet, Role, RunId, Slug, TenantId, TenantSlug, UserId};
+use crate::{KeyId, LoginId, PermissionSet, Role, RunId, Slug, TenantId, TenantSlug, Trace, UserId};
 
 /// Who a call is made for: a person, or an agent of the tenant. Never the key, so that rotating a
 /// key changes nothing about who did what.
@@ -193,6 +193,9 @@ impl RunStatus {
 pub struct Link {
     pub run: RunId,
     pub tool: Slug,
+    /// The concurrency group that it has a place in, which is then also for whatever it calls.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub group: Option<String>,
 }
 
 /// Who did something, as the log and the audit show it.
@@ -225,6 +228,8 @@ pub struct Caller {
     pub epoch: i64,
     /// The runs this call was made from, outermost first. Empty for a call from outside.
     pub chain: Arc<[Link]>,
+    /// What the call is part of, where its caller said so.
+    pub trace: Option<Arc<Trace>>,
 }
 
 impl Caller {

@@ -21,6 +21,7 @@ mod role;
 mod slug;
 mod time;
 mod tool;
+mod trace;
 
 pub use call::{Actor, ActsAs, Caller, Channel, Link, Mode, Principal, RunStatus, Source};
 pub use code::Code;
@@ -44,3 +45,4 @@ pub use tool::{
     Execution, Implementation, Layer, Level, Listing, Origin, OutputSection, Policy, SectionKind, ToolDef,
     ToolStatus,
 };
+pub use trace::{NoTrace, Trace};

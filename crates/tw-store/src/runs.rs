@@ -224,6 +224,20 @@ impl TenantScope {
         conditions
     }
 
+    /// How many runs a run has led to.
+    pub async fn count_below(&self, run: RunId) -> Result<usize> {
+        const Q: &str = "WITH RECURSIVE below (id) AS (
+                SELECT id FROM runs WHERE tenant_id = $1 AND parent_run_id = $2
+                UNION ALL
+                SELECT r.id FROM below JOIN runs r ON r.tenant_id = $1 AND r.parent_run_id = below.id)
+            SELECT count(*) FROM below";
+        let mut conn = self.read().await?;
+        let count: i64 = on!(conn, c => sqlx::query_scalar(Q).bind(self.tenant.uuid()).bind(run.uuid())
+            .fetch_one(c).await)
+        .map_err(Error::doing("counting runs"))?;
+        Ok(usize::try_from(count).unwrap_or(usize::MAX))
+    }
+
     async fn select_runs(&self, conditions: Conditions, tail: &str, planned: Planned) -> Result<Vec<Run>> {
         let sql = format!("{SELECT}{}{tail}", conditions.sql());
         let mut conn = self.read().await?;

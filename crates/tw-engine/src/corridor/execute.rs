@@ -12,20 +12,18 @@ use tokio_util::sync::CancellationToken;
 use toolwright_sdk::{ContextParts, House, ToolContext};
 use tracing::Instrument;
 use tw_model::{
-    Caller, Code, Effect, EventKind, Mode, PendingCallId, Principal, RunId, RunStatus, SessionId, Timestamp,
-    ToolFailure, ToolResult, WaitsFor,
+    Caller, Code, Effect, EventKind, Mode, Principal, RunId, RunStatus, SessionId, Timestamp, ToolFailure,
+    ToolResult,
 };
 use tw_store::{
     Run,
-    log::{
-        Appended, Change, Claim, Entry, Expect, Finished, NewWait, Rejected, Step, Ticket, WaitChange,
-        WaitState,
-    },
+    log::{Appended, Change, Claim, Entry, Expect, Finished, Rejected, Step, Ticket, WaitChange, WaitState},
 };
 
 use super::{
     Answer,
     gate::Cleared,
+    park::going_on,
     payload,
     record::{self, Resumption, raw},
     slot::Slot,
@@ -33,7 +31,7 @@ use super::{
 use crate::{
     Engine,
     catalogue::{Body, Tool},
-    chain::Inner,
+    chain::{Inner, Refusals},
     flights::{Boarding, Stop},
     kinds::{Call, Ended, Wait},
     pure::Asked,
@@ -75,6 +73,9 @@ pub(crate) struct Job {
     pub(crate) slot: Slot,
     /// How long it may take.
     pub(crate) limit: Duration,
+    /// How much of that was taken before it stopped to wait.
+    pub(crate) spent: Duration,
+    pub(crate) refusals: Arc<Refusals>,
 }
 
 /// How the tool came to an end.
@@ -105,12 +106,15 @@ impl Engine {
         let limit = tool.def.timeout().min(left);
         let in_time = limit <= wait;
         let goes_on = tool.goes_on();
-        let flush_first = tool.def.has_effects() || claim.is_some() || !in_time || goes_on;
+        // A start may be refused because the tenant has changed, and the call is then made anew. What is run
+        // beside it must not mind being run twice.
+        let flush_first = !tool.may_run_twice() || claim.is_some() || !in_time;
 
         // Waiting for a place may have taken so long that this server is about to stop by now.
         let boarding = self.inner.flights.board(caller.tenant, run).ok_or(Rejected::Closed)?;
         let mut new = record::new_run(self, &caller, &tool, run, mode, claim);
-        new.wait = goes_on.then(|| going_on(&caller, &tool, mode, session, WaitState::Claimed));
+        new.wait =
+            goes_on.then(|| going_on(Resumption::new(&caller, mode, session), &tool, WaitState::Claimed));
         let event = started_event(&caller, &tool, run, mode, &text);
         let entry = record::entry(&caller, &tool.slug, run, session, Step::Open(Box::new(new)), vec![event]);
         let started = entry.at;
@@ -145,6 +149,8 @@ impl Engine {
                     boarding,
                     slot,
                     limit,
+                    spent: Duration::ZERO,
+                    refusals: Arc::default(),
                 };
                 match unwanted {
                     Some(unwanted) => job.run_while_wanted(unwanted).await,
@@ -167,31 +173,6 @@ impl Engine {
         // The task contains the tool's panics itself; one that is left is ours.
         let run = ended.unwrap_or(Err(Rejected::Closed))?;
         Ok(Answer { run, approval: None, pending: None, is_repeat: false })
-    }
-}
-
-/// The row by which a run that was cut off is known to be one that goes on.
-pub(crate) fn going_on(
-    caller: &Caller,
-    tool: &Tool,
-    mode: Mode,
-    session: SessionId,
-    state: WaitState,
-) -> NewWait {
-    let resumption = Resumption {
-        pinned: Some(tool.version.to_string()),
-        definition_hash: Some(tool.definition_hash.clone()),
-        ..Resumption::new(caller, mode, session)
-    };
-    NewWait {
-        id: PendingCallId::new(),
-        waits_for: WaitsFor::Child,
-        state,
-        context: resumption.to_text(),
-        child: None,
-        deadline: None,
-        // What it waits for runs out of time by itself.
-        expires: Timestamp::from_micros(i64::MAX),
     }
 }
 
@@ -227,9 +208,10 @@ impl Job {
     pub(crate) async fn run(mut self) -> Result<Run, Rejected> {
         let began = Instant::now();
         let span = tracing::info_span!("run", run_id = %self.run, tool = &*self.tool.slug);
-        let deadline = began + self.limit;
+        let deadline = began + self.limit.saturating_sub(self.spent);
         let outcome = self.run_tool(deadline).instrument(span).await;
-        let duration = began.elapsed();
+        self.spent += began.elapsed();
+        let duration = self.spent;
         let result = match outcome {
             Outcome::Waits(wait) => Box::pin(self.park(wait, deadline)).await,
             Outcome::Interrupted if self.tool.goes_on() => Box::pin(self.leave_to_others()).await,
@@ -246,7 +228,7 @@ impl Job {
     }
 
     async fn run_tool(&mut self, deadline: Instant) -> Outcome {
-        let Some(asked) = Asked::of(self.caller.tenant, &self.tool, self.mode, &self.input) else {
+        let Some(asked) = Asked::of(&self.caller, &self.tool, self.mode, &self.input) else {
             return self.run_body(deadline).await;
         };
         let results = &self.engine.clone().inner.pure;
@@ -278,18 +260,20 @@ impl Job {
             cancel: self.boarding.cancel.clone(),
             output: Some(output),
             blocking_in_flight: Arc::clone(&self.engine.inner.flights.blocking),
+            trace: self.caller.trace.as_ref().map(|trace| trace.parent(self.run)),
             house: Some(Arc::clone(&self.engine.inner.rooms) as Arc<dyn House>),
         });
         let input = std::mem::take(&mut self.input);
         let (engine, tool) = (self.engine.clone(), Arc::clone(&self.tool));
         let (caller, run_id, session) = (self.caller.clone(), self.run, self.session);
+        let refusals = Arc::clone(&self.refusals);
         let tool = async move {
             match &tool.body {
                 Body::Code(run) => run(cx, input).await.into(),
                 Body::ManageTools => engine.manage_tools(&caller, run_id, input).await.into(),
                 Body::Kind(executor) => {
-                    let slug = tool.def.slug.clone();
-                    let inner = Inner { engine, caller, run: run_id, tool: slug, session, deadline };
+                    let own = Arc::clone(&tool);
+                    let inner = Inner { engine, caller, run: run_id, tool: own, session, deadline, refusals };
                     let vault = &inner.engine.inner.vault;
                     executor.run(Call { cx, def: &tool.def, input, vault, inner: &inner }).await
                 }
@@ -405,72 +389,7 @@ impl Job {
         self.write_end(entry, run).await
     }
 
-    /// Stops to wait. From here on nobody is at work on the run, and anybody can go on with it.
-    async fn park(&mut self, wait: Wait, deadline: Instant) -> Result<Run, Rejected> {
-        let (status, wait) = match wait {
-            Wait::Answer { by, within } => {
-                let resumption = Resumption {
-                    timeout_ms: Some(u64::try_from(self.limit.as_millis()).unwrap_or(u64::MAX)),
-                    ..Resumption::new(&self.caller, self.mode, self.session)
-                };
-                let left = deadline.saturating_duration_since(Instant::now());
-                let new = NewWait {
-                    id: PendingCallId::new(),
-                    waits_for: by,
-                    state: WaitState::Waiting,
-                    context: resumption.to_text(),
-                    child: None,
-                    deadline: (!self.tool.def.is_async).then(|| Timestamp::now().plus(left)),
-                    expires: Timestamp::now().plus(within),
-                };
-                (RunStatus::Pending, new)
-            }
-            Wait::Run { id, needs_approval } => {
-                let row = going_on(&self.caller, &self.tool, self.mode, self.session, WaitState::Waiting);
-                let status = if needs_approval { RunStatus::NeedsApproval } else { RunStatus::Pending };
-                (status, NewWait { child: Some(id), ..row })
-            }
-        };
-        let due = wait.deadline;
-        let run = self.stop_to_wait(status, wait).await?;
-        match due {
-            Some(due) if run.status.waits() => self.engine.look_at(due),
-            // What it waits for may have ended in between.
-            _ => self.engine.look_soon(),
-        }
-        Ok(run)
-    }
-
-    /// This server is about to stop; another goes on.
-    async fn leave_to_others(&mut self) -> Result<Run, Rejected> {
-        let wait = going_on(&self.caller, &self.tool, self.mode, self.session, WaitState::Ready);
-        self.stop_to_wait(RunStatus::Pending, wait).await
-    }
-
-    async fn stop_to_wait(&mut self, status: RunStatus, wait: NewWait) -> Result<Run, Rejected> {
-        let change = Change {
-            expect: Expect::Lease(self.lease_epoch),
-            to: Some(status),
-            finished: None,
-            claimed_by: None,
-            epoch: None,
-            decision: None,
-            wait: Some(WaitChange::Park(wait)),
-        };
-        let entry = self.entry(Step::Change(Box::new(change)), Vec::new());
-        let run = self.engine.fresh_run(
-            &self.caller,
-            &self.tool,
-            self.run,
-            self.session,
-            self.mode,
-            self.started,
-            status,
-        );
-        self.write_end(entry, run).await
-    }
-
-    async fn write_end(&mut self, entry: Entry, run: Run) -> Result<Run, Rejected> {
+    pub(super) async fn write_end(&mut self, entry: Entry, run: Run) -> Result<Run, Rejected> {
         let again = entry.clone();
         let ending = self.engine.inner.store.log().append(entry);
         if let Some(starting) = self.starting.take() {
@@ -580,7 +499,7 @@ impl Job {
         }))
     }
 
-    fn entry(&self, step: Step, events: Vec<tw_store::log::NewEvent>) -> Entry {
+    pub(super) fn entry(&self, step: Step, events: Vec<tw_store::log::NewEvent>) -> Entry {
         record::entry(&self.caller, &self.tool.slug, self.run, self.session, step, events)
     }
 }

@@ -7,6 +7,7 @@
 pub(crate) mod authorize;
 pub(crate) mod execute;
 pub(crate) mod gate;
+pub(crate) mod park;
 pub(crate) mod payload;
 pub(crate) mod record;
 pub(crate) mod resolve;
@@ -26,6 +27,7 @@ use tw_store::{
 
 use crate::{
     Engine,
+    catalogue::Tool,
     error::{Error, Result},
     rights::{Permit, RunTools},
 };
@@ -162,19 +164,28 @@ impl Engine {
         };
         let authorized = authorize::authorize(resolved, caller, &view)?;
         let valid = self.validate(authorized, &request.input, caller, &view).await?;
-        let session = self.session_for(caller, request.session).await?;
+        let session = match self.session_for(caller, request.session).await? {
+            // What it does is told in one place, in its order.
+            None if valid.tool().goes_on() => Some(self.session_of_chain(caller, valid.tool()).await?),
+            session => session,
+        };
         let recorded = match gate::gate(valid) {
             gate::Gate::Clear(cleared) => {
                 let wait = request.wait.unwrap_or(cleared.tool().def.timeout()).min(WAIT_MAX);
                 let since = Instant::now();
-                let slot = self.inner.slots.take(caller, cleared.tool(), wait).await?;
+                let slot = if cleared.tool().has_place(caller) {
+                    slot::Slot::none()
+                } else {
+                    self.inner.slots.take(caller, cleared.tool(), wait).await?
+                };
                 // What a chain waits for may take days.
                 let answers_at_once = cleared.tool().def.is_async || cleared.tool().goes_on();
                 // Whoever waits for as long as the call may take is told how it ended.
                 let to_the_end = cleared.tool().def.timeout() <= wait;
                 // Made once the call has its place: an id begins with the time by which runs are found.
                 let run = RunId::new();
-                let (caller, mode, unwanted) = (caller.clone(), request.mode, request.unwanted.clone());
+                let (by, mode, unwanted) = (caller, request.mode, request.unwanted.clone());
+                let caller = by.clone();
                 let start = execute::Start {
                     run,
                     session,
@@ -192,7 +203,7 @@ impl Engine {
                             _ if to_the_end => wait.saturating_sub(since.elapsed()) + CLOSED_WITHIN,
                             _ => wait.saturating_sub(since.elapsed()),
                         };
-                        return Box::pin(self.answer_parked(answer.run, patience)).await;
+                        return Box::pin(self.answer_parked(by, answer.run, patience, request)).await;
                     }
                     recorded => recorded,
                 }
@@ -221,8 +232,30 @@ impl Engine {
     }
 
     /// Waits with the caller of a run that waits itself.
-    async fn answer_parked(&self, run: Run, patience: Duration) -> Result<Walk> {
-        let run = if patience.is_zero() { run } else { self.wait_for(run, patience, None).await.run };
+    async fn answer_parked(
+        &self,
+        caller: &Caller,
+        run: Run,
+        patience: Duration,
+        request: &CallRequest,
+    ) -> Result<Walk> {
+        let id = run.id;
+        let run = match &request.unwanted {
+            _ if patience.is_zero() => run,
+            None => self.wait_for(run, patience, None).await.run,
+            Some(unwanted) => {
+                let waiting = self.wait_for(run, patience, None);
+                tokio::pin!(waiting);
+                tokio::select! {
+                    biased;
+                    answer = &mut waiting => answer.run,
+                    () = unwanted.cancelled() => {
+                        self.cancel_unwanted(caller.clone(), id).await;
+                        waiting.await.run
+                    }
+                }
+            }
+        };
         Ok(Walk::Answered(Box::new(self.answer_of(run).await?)))
     }
 
@@ -241,6 +274,12 @@ impl Engine {
             }
         };
         if crate::sessions::may_write(&owner, caller) { Ok(Some(id)) } else { Err(Error::SessionNotFound) }
+    }
+
+    async fn session_of_chain(&self, caller: &Caller, tool: &Tool) -> Result<SessionId> {
+        let scope = self.inner.store.tenant(caller.tenant);
+        let made = scope.create_session("api", Some(&tool.def.name), &caller.principal.label()).await;
+        Ok(made.map_err(Error::store("creating a session"))?.id)
     }
 
     async fn seen_before(&self, caller: &Caller, key: &IdempotencyKey) -> Result<Seen> {

@@ -1,12 +1,12 @@
 //! Steps 7 and 11: what is written about a run, and waiting for it to be written.
 
-use std::{sync::Arc, time::Duration};
+use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use tw_model::{
     ApprovalId, Caller, Channel, EventKind, Link, Mode, Principal, Role, RunId, RunStatus, SessionId, Source,
-    Timestamp,
+    Timestamp, Trace,
 };
 use tw_store::{
     Run,
@@ -14,7 +14,7 @@ use tw_store::{
 };
 
 use super::{Answer, gate::Asked, payload};
-use crate::{Engine, catalogue::Tool, seal, settle::RunIdentity};
+use crate::{Engine, catalogue::Tool, chain::Refusal, seal, settle::RunIdentity};
 
 /// How long an approval may be decided.
 pub(crate) const APPROVAL_LIFE: Duration = Duration::from_secs(24 * 60 * 60);
@@ -45,12 +45,20 @@ pub(crate) struct Resumption {
     pub(crate) pinned: Option<String>,
     pub(crate) session: SessionId,
     pub(crate) chain: Vec<Link>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) trace: Option<Trace>,
     /// What ran, where it goes on rather than being begun.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) definition_hash: Option<String>,
     /// How long the run may take, where somebody outside is waited for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) timeout_ms: Option<u64>,
+    /// How long it has been at work before, where it goes on.
+    #[serde(default, skip_serializing_if = "Duration::is_zero")]
+    pub(crate) spent: Duration,
+    /// The calls it made that were refused.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub(crate) refused: BTreeMap<String, Refusal>,
 }
 
 impl Resumption {
@@ -65,8 +73,11 @@ impl Resumption {
             pinned: None,
             session,
             chain: caller.chain.to_vec(),
+            trace: caller.trace.as_deref().cloned(),
             definition_hash: None,
             timeout_ms: None,
+            spent: Duration::ZERO,
+            refused: BTreeMap::new(),
         }
     }
 

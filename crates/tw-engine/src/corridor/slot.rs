@@ -67,6 +67,13 @@ pub(crate) struct Slot {
     _everywhere: Option<Place>,
 }
 
+impl Slot {
+    /// For calls that need no place of their own.
+    pub(crate) fn none() -> Self {
+        Self { _here: None, _everywhere: None }
+    }
+}
+
 /// A place among all servers, given back when dropped.
 #[derive(Debug)]
 struct Place {
@@ -123,9 +130,7 @@ impl Slots {
                 });
             }
         }
-        let Some(most) = tool.def.execution.max_concurrency else {
-            return Ok(Slot { _here: None, _everywhere: None });
-        };
+        let Some(most) = tool.def.execution.max_concurrency else { return Ok(Slot::none()) };
         let name = &tool.def.execution.concurrency_group;
         let full = || Error::RateLimited {
             why: format!("the concurrency group `{name}` was full for {} ms", patience.as_millis()),

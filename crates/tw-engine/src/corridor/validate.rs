@@ -24,6 +24,10 @@ pub(crate) struct Valid {
 }
 
 impl Valid {
+    pub(crate) fn tool(&self) -> &Tool {
+        &self.tool
+    }
+
     pub(crate) fn into_parts(self) -> (Arc<Tool>, Rule, Value, Box<RawValue>) {
         (self.tool, self.rule, self.value, self.text)
     }

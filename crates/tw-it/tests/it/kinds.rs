@@ -3,6 +3,7 @@
 mod composition;
 mod examples;
 mod external;
+mod governed;
 mod http;
 mod internal;
 mod races;
