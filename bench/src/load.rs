@@ -209,7 +209,7 @@ impl Client {
 
     fn check_head(&self, end: usize) -> Result<usize> {
         let head = &self.buffer[..end];
-        ensure!(head.starts_with(b"HTTP/1.1 200"), "refused: {}", String::from_utf8_lossy(&self.buffer));
+        ensure!(head.starts_with(b"HTTP/1.1 20"), "refused: {}", String::from_utf8_lossy(&self.buffer));
         let name = b"content-length: ";
         let start = find(head, name).context("an answer without a length")? + name.len();
         let digits = head[start..].split(|byte| *byte == b'\r').next().unwrap_or_default();

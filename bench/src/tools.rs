@@ -5,7 +5,15 @@ use toolwright_sdk::{Reply, ToolContext, ToolFailure, tool};
 use crate::work::{self, Confirmed, Order, Sum, Terms};
 
 /// Adds two numbers.
-#[tool(slug = "add", name = "Add", category = "bench", icon = "plus", version = "1.0.0", level = "read")]
+#[tool(
+    slug = "add",
+    name = "Add",
+    category = "bench",
+    icon = "plus",
+    version = "1.0.0",
+    level = "read",
+    pure
+)]
 async fn add(_cx: ToolContext, terms: Terms) -> Result<Reply<Sum>, ToolFailure> {
     let sum = work::add(terms);
     let summary = format!("the sum is {}", sum.sum);
@@ -34,7 +42,8 @@ async fn add_write(_cx: ToolContext, terms: Terms) -> Result<Reply<Sum>, ToolFai
     category = "bench",
     icon = "package",
     version = "1.0.0",
-    level = "read"
+    level = "read",
+    pure
 )]
 async fn order(_cx: ToolContext, order: Order) -> Result<Reply<Confirmed>, ToolFailure> {
     let summary = format!("order {} of {} lines", order.number, order.lines.len());

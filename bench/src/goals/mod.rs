@@ -3,6 +3,7 @@
 mod calls;
 mod catalogue;
 mod history;
+mod hop;
 mod log;
 mod mcp;
 mod sides;
@@ -20,6 +21,7 @@ pub(crate) const ALL: &[(&str, Measure)] = &[
     ("P2", mcp::order),
     ("P3", mcp::buffered),
     ("P4", calls::against_floor),
+    ("P5", hop::added),
     ("P6", log::against_floor),
     ("P7", calls::intent_before_effect),
     ("P8", mcp::list),
