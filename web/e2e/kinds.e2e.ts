@@ -177,6 +177,8 @@ test('a chain with a step for a person is made, run, answered by somebody else, 
   await other.getByRole('link', { name: /^To answer/ }).click()
   await other.waitForURL('**/approvals/answers')
   await other.getByRole('link', { name: 'ask, asked by: You' }).waitFor()
+  const tabs = other.getByRole('navigation', { name: 'What waits for you' })
+  expect(await tabs.locator('[aria-current]').allTextContents()).toEqual(['To answer1'])
   await other.keyboard.press('j')
   await other.keyboard.press('Enter')
   await other.getByRole('heading', { level: 1, name: 'Ask somebody' }).waitFor()
@@ -359,6 +361,34 @@ describe('everyone can use every page, on a phone too', () => {
     ['the answers', () => '/approvals/answers'],
     ['an answer', () => `/approvals/answers/${call}`],
   ]
+
+  test.each([1280, 390])(
+    'nothing that has the focus is behind a bar, %i pixels wide',
+    async (width) => {
+      const page = await world.signedIn({ width, height: 700 })
+      await page.goto('/admin/tools/seen-chain/edit?tab=execution')
+      await page.locator('.animate-pulse').first().waitFor({ state: 'detached' })
+      await page.getByRole('button', { name: 'Test', exact: true }).focus()
+      const focused = () =>
+        page.evaluate(() => {
+          const it = document.activeElement
+          if (!it || it.closest('header')) return undefined
+          const { left, top, width, height } = it.getBoundingClientRect()
+          const seen = document.elementFromPoint(left + width / 2, top + Math.min(height / 2, 10))
+          const isSeen = it.contains(seen) || seen?.closest('label')?.contains(it) === true
+          return { name: it.getAttribute('aria-label') ?? it.id, isSeen }
+        })
+      const hidden: string[] = []
+      let last = await focused()
+      for (let steps = 0; last && steps < 60; steps++) {
+        await page.keyboard.press('Shift+Tab')
+        last = await focused()
+        if (last && !last.isSeen) hidden.push(last.name)
+      }
+      expect(last).toBeUndefined()
+      expect(hidden).toEqual([])
+    },
+  )
 
   test.each(surfaces)('%s', async (_, address) => {
     for (const width of [1280, 390]) {

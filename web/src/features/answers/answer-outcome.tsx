@@ -33,7 +33,7 @@ export function AnswerOutcome({ call, heading }: Props) {
         id="outcome"
         ref={heading}
         tabIndex={-1}
-        className="min-w-0 scroll-mt-20 text-base font-semibold break-words outline-none"
+        className="min-w-0 text-base font-semibold break-words outline-none"
       >
         {t(`outcome.${how}`, { who: by && name(by), defaultValue: call.status })}
       </h2>

@@ -25,6 +25,8 @@ export function InboxTabs({ of }: { of: 'approvals' | 'answers' }) {
       <Link
         to="/approvals"
         search={{}}
+        // The other tab lies below this one, and would mark both.
+        activeOptions={{ exact: true }}
         aria-current={of === 'approvals' ? 'page' : undefined}
         className={look}
       >

@@ -36,7 +36,7 @@ export function Outcome({
           id="outcome"
           ref={heading}
           tabIndex={-1}
-          className="min-w-0 scroll-mt-20 text-base font-semibold break-words outline-none"
+          className="min-w-0 text-base font-semibold break-words outline-none"
         >
           {how}
         </h2>

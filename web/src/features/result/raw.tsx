@@ -19,7 +19,7 @@ export function Raw({ value, name }: { value: unknown; name: string }) {
       >
         {text.slice(0, SHOWN)}
       </pre>
-      <div className="absolute top-1.5 right-1.5">
+      <div className="absolute top-1.5 right-1.5 rounded-md bg-raised">
         <CopyButton text={text} name={t('copy_json')} />
       </div>
       {text.length > SHOWN && <p className="mt-1 text-xs text-muted">{t('cut')}</p>}

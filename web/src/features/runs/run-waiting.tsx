@@ -35,6 +35,7 @@ function Waiting({ run }: { run: Run }) {
           <span className="min-w-0 break-words">
             {t(`waiting.${isPerson ? 'person' : 'worker'}`, { tool })}
             {isLate && ` ${t('waiting.late')}`} {t('waiting.until')} <Moment at={call.expires_at} />
+            .
           </span>
         </p>
         {isPerson && answers ? (

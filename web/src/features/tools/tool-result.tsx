@@ -36,7 +36,7 @@ export function ToolResult({ ref, ...props }: Props) {
       aria-labelledby="result"
       aria-busy={start.state !== 'idle' || shown.open}
       className={cn(
-        'grid min-w-0 scroll-mt-20 gap-4 rounded-lg border border-line p-4 sm:p-5',
+        'grid min-w-0 gap-4 rounded-lg border border-line p-4 sm:p-5',
         fits && 'lg:sticky lg:top-20',
       )}
     >

@@ -52,10 +52,7 @@ export function ToolEditor({ tool, search }: { tool?: Tool; search: ToolEditorSe
   const isOverride = tool !== undefined && isOfProgram(tool)
   return (
     <EditingContext value={{ ...editor, isOverride }}>
-      <div
-        className="grid min-w-0 gap-5 [&_:is(a,button,input,select,textarea)]:scroll-mt-40"
-        inert={editor.busy && !editor.base}
-      >
+      <div className="grid min-w-0 gap-5" inert={editor.busy && !editor.base}>
         <SaveBar onSave={setPublishing} />
         {isOverride && <Note>{t('editor.override_note')}</Note>}
         {editor.theirs && (

@@ -8,7 +8,10 @@ import { Button } from '~/kit/button'
 import { DraftMark, StatusBadge } from '../badges'
 import { useEditing } from './context'
 
-/** What is edited, whether it is saved, and the buttons that save it. It stays in sight. */
+/**
+ * What is edited, whether it is saved, and the buttons that save it. It stays in sight; on a phone only the buttons
+ * do, or there would be little sight left.
+ */
 export function SaveBar({ onSave }: { onSave: (isPublishing: boolean) => void }) {
   const { t } = useTranslation('admin')
   const { base, isDirty, isOverride, busy, save } = useEditing()
@@ -19,7 +22,10 @@ export function SaveBar({ onSave }: { onSave: (isPublishing: boolean) => void })
     void save(publish)
   }
   return (
-    <div className="sticky top-14 z-20 -mx-4 -mt-6 flex flex-wrap items-center gap-x-4 gap-y-2 border-b border-line bg-ground px-4 py-3 sm:-mx-6 sm:px-6">
+    <div
+      data-bar
+      className="max-sm:contents sm:sticky sm:top-14 sm:z-20 sm:-mx-6 sm:-mt-6 sm:flex sm:flex-wrap sm:items-center sm:gap-x-4 sm:gap-y-2 sm:border-b sm:border-line sm:bg-ground sm:px-6 sm:py-3"
+    >
       <div className="grid min-w-0 flex-1 basis-56 gap-1">
         <Link
           to="/admin/tools"
@@ -41,33 +47,35 @@ export function SaveBar({ onSave }: { onSave: (isPublishing: boolean) => void })
           )}
         </div>
       </div>
-      <p className="text-xs text-muted" aria-live="polite">
-        {busy ? t('editor.saving') : isDirty ? t('editor.dirty') : base ? t('editor.clean') : ''}
-      </p>
-      <div className="flex flex-wrap gap-2">
-        {base?.available && (
-          <Button asChild tone="quiet">
-            <Link to="/tools/$slug" params={{ slug: base.slug }} search={{}}>
-              <ExternalLink aria-hidden />
-              {t('editor.open')}
-            </Link>
+      <div className="flex flex-wrap items-center justify-between gap-x-4 gap-y-1.5 max-sm:sticky max-sm:top-14 max-sm:z-20 max-sm:-mx-4 max-sm:border-b max-sm:border-line max-sm:bg-ground max-sm:px-4 max-sm:py-2">
+        <p className="text-xs text-muted" aria-live="polite">
+          {busy ? t('editor.saving') : isDirty ? t('editor.dirty') : base ? t('editor.clean') : ''}
+        </p>
+        <div className="flex flex-wrap gap-2">
+          {base?.available && (
+            <Button asChild tone="quiet">
+              <Link to="/tools/$slug" params={{ slug: base.slug }} search={{}}>
+                <ExternalLink aria-hidden />
+                <span className="max-sm:sr-only">{t('editor.open')}</span>
+              </Link>
+            </Button>
+          )}
+          <Button
+            tone={mayPublish ? 'plain' : 'primary'}
+            disabled={busy || (!isDirty && base !== undefined)}
+            aria-keyshortcuts="Control+S Meta+S"
+            onClick={() => go(false)}
+          >
+            <Save aria-hidden className="max-sm:hidden" />
+            {t(isOverride ? 'editor.save' : 'editor.save_draft')}
           </Button>
-        )}
-        <Button
-          tone={mayPublish ? 'plain' : 'primary'}
-          disabled={busy || (!isDirty && base !== undefined)}
-          aria-keyshortcuts="Control+S Meta+S"
-          onClick={() => go(false)}
-        >
-          <Save aria-hidden />
-          {t(isOverride ? 'editor.save' : 'editor.save_draft')}
-        </Button>
-        {mayPublish && (
-          <Button tone="primary" disabled={busy || !canPublish} onClick={() => go(true)}>
-            <Rocket aria-hidden />
-            {t(isDirty || !base ? 'editor.save_publish' : 'action.publish')}
-          </Button>
-        )}
+          {mayPublish && (
+            <Button tone="primary" disabled={busy || !canPublish} onClick={() => go(true)}>
+              <Rocket aria-hidden className="max-sm:hidden" />
+              {t(isDirty || !base ? 'editor.save_publish' : 'action.publish')}
+            </Button>
+          )}
+        </div>
       </div>
     </div>
   )

@@ -87,7 +87,7 @@ export function Expressions({ of }: { of: string[] }) {
       {of.map((text, index) => (
         <span key={text}>
           {index > 0 && ', '}
-          <code className="break-all">{text}</code>
+          <code className="inline-block max-w-full break-words">{text}</code>
         </span>
       ))}
     </span>

@@ -24,7 +24,7 @@ export function ExternalPanel() {
           >
             {snippet}
           </pre>
-          <div className="absolute top-1.5 right-1.5">
+          <div className="absolute top-1.5 right-1.5 rounded-md bg-raised">
             <CopyButton text={snippet} name={t('copy_worker')} />
           </div>
         </div>
