@@ -54,6 +54,119 @@ const ONBOARD = {
   },
 }
 
+const CUSTOMER = {
+  slug: 'crm.customer',
+  name: 'Look up a customer',
+  description: 'Says who a customer is, since when, and what they bought last year.',
+  category: 'sales',
+  icon: 'search',
+  tags: ['customers'],
+  permission_level: 'read',
+  input_schema: {
+    type: 'object',
+    properties: { customer: { type: 'string', title: 'Customer' } },
+    required: ['customer'],
+  },
+}
+
+/** A tool over HTTP; a picture of its panel is all that is wanted of it. */
+const TRACK = {
+  slug: 'shipping.track',
+  name: 'Track a parcel',
+  description: 'Says where a parcel is, and when it is expected to arrive.',
+  category: 'shipping',
+  icon: 'truck',
+  tags: ['customers'],
+  permission_level: 'read',
+  implementation_type: 'http',
+  implementation: {
+    url: 'https://api.carrier.example/v2/parcels/{{ input.parcel }}',
+    method: 'GET',
+    query: { language: '{{ input.language }}' },
+    headers: { 'X-Api-Key': 'secret:carrier' },
+    response: '.parcel | {status, place, expected}',
+    retry: { max: 2 },
+  },
+  input_schema: {
+    type: 'object',
+    properties: {
+      parcel: { type: 'string', title: 'Parcel' },
+      language: { type: 'string', title: 'Language', enum: ['en', 'de'], default: 'en' },
+    },
+    required: ['parcel'],
+  },
+}
+
+const LEAD = {
+  slug: 'sales.ask_lead',
+  name: 'Ask the sales lead',
+  description: 'A lead of the sales team looks at an offer and says whether it may go out.',
+  category: 'sales',
+  icon: 'users',
+  tags: ['customers'],
+  permission_level: 'read',
+  implementation_type: 'space',
+  timeout_ms: 3_600_000,
+  input_schema: {
+    type: 'object',
+    properties: {
+      customer: { type: 'string', title: 'Customer' },
+      percent: { type: 'number', title: 'Discount', 'x-unit': '%' },
+      reason: { type: 'string', title: 'Reason' },
+    },
+    required: ['customer', 'percent'],
+  },
+  output_schema: {
+    type: 'object',
+    properties: {
+      agreed: { type: 'boolean', title: 'It may go out', 'x-variant': 'checkbox' },
+      percent: { type: 'number', title: 'At most', 'x-unit': '%', minimum: 0, maximum: 30 },
+      remark: { type: 'string', title: 'Remark' },
+    },
+    required: ['agreed'],
+  },
+}
+
+const DISCOUNT = {
+  slug: 'sales.discount',
+  name: 'Offer a discount',
+  description: 'Looks up the customer, asks the sales lead, and writes down what was agreed.',
+  category: 'sales',
+  icon: 'percent',
+  tags: ['customers'],
+  permission_level: 'draft',
+  implementation_type: 'composition',
+  timeout_ms: 3_600_000,
+  input_schema: LEAD.input_schema,
+  execution_spec: {
+    kind: 'composition',
+    steps: [
+      { id: 'customer', tool: CUSTOMER.slug, input: { customer: '{{ input.customer }}' } },
+      {
+        id: 'lead',
+        tool: LEAD.slug,
+        input: {
+          customer: '{{ input.customer }}',
+          percent: '{{ input.percent }}',
+          reason: '{{ input.reason }}',
+        },
+        when: 'input.percent > 5',
+      },
+    ],
+    output: {
+      customer: '{{ input.customer }}',
+      agreed: '{{ steps.lead.output.agreed }}',
+      percent: '{{ steps.lead.output.percent }}',
+      remark: '{{ steps.lead.output.remark }}',
+    },
+  },
+}
+
+const offer = (customer: string, percent: number, reason: string) => ({
+  input: { customer, percent, reason },
+  wait_ms: 1_000,
+})
+
 const ROI = {
   initialInvestment: 120_000,
   annualBenefit: 68_000,
@@ -81,6 +194,16 @@ const refund = (invoice: string, amount: number, reason: string, message: string
 
 let approval = ''
 let run = ''
+let call = ''
+
+/** What the sales lead is asked about a customer. */
+async function askedAbout(customer: string): Promise<{ id: string; run_id: string }> {
+  const waits = async () => {
+    const { items } = await world.server.api('GET', '/api/pending-calls')
+    return items.find(({ input }: any) => input.customer === customer)
+  }
+  return vi.waitUntil(waits, { timeout: 20_000 })
+}
 
 beforeAll(async () => {
   const { server } = world
@@ -89,6 +212,12 @@ beforeAll(async () => {
   await mkdir(FOLDER, { recursive: true })
   await server.echo(REFUND.slug, REFUND)
   await server.echo(ONBOARD.slug, ONBOARD)
+  await server.echo(CUSTOMER.slug, CUSTOMER)
+  const secret = { label: 'carrier', type: 'api_key', payload: { api_key: 'of-the-example' } }
+  await server.api('POST', '/api/credentials', secret)
+  await server.echo(TRACK.slug, TRACK)
+  await server.echo(LEAD.slug, LEAD)
+  await server.echo(DISCOUNT.slug, DISCOUNT)
   const properties = {
     ...ONBOARD.input_schema.properties,
     equipment: {
@@ -126,11 +255,19 @@ beforeAll(async () => {
     note: 'Half of it went back last week.',
     wait_ms: 10_000,
   })
-  run = first.run_id
   await ask(refund('INV-2026-0407', 1_250, 'wrong_amount', 'The discount was missing.'))
   const told = 'The parcel never arrived, and we are sorry. The money is back in two days.'
   const second = await ask(refund('INV-2026-0412', 249.9, 'not_delivered', told))
   approval = second.approval_id
+
+  const loyal = 'Eleven years with us, and they have asked a competitor too.'
+  const chain = await make(DISCOUNT.slug, offer('Nordlicht GmbH', 12, loyal))
+  const { id: call_id, run_id } = await askedAbout('Nordlicht GmbH')
+  const result = { agreed: true, percent: 10, remark: 'Ten, if they stay for two years.' }
+  await server.api('POST', `/api/runs/${run_id}/tool-results`, { call_id, result })
+  run = chain.run_id
+  await make(DISCOUNT.slug, offer('Hafenkontor AG', 18, 'The order is four times the usual one.'))
+  call = (await askedAbout('Hafenkontor AG')).id
 })
 
 const result = (page: Page) => page.getByRole('region', { name: 'Result', exact: true })
@@ -143,6 +280,15 @@ async function runTool(page: Page, slug: string, input: unknown, chart: RegExp) 
   // As far down as it takes to see the form and the chart at once.
   await drawn.evaluate((chart) => chart.scrollIntoView({ block: 'end' }))
   await page.mouse.move(0, 0)
+}
+
+/** The panel of a tool's kind, right below the bar that stays in sight. */
+async function editorPanel(page: Page, slug: string, name: string) {
+  await page.goto(`/admin/tools/${slug}/edit?tab=execution`)
+  const panel = page.getByRole('region', { name, exact: true })
+  await panel.getByRole('textbox').first().waitFor()
+  await page.locator('.animate-pulse').first().waitFor({ state: 'detached' })
+  await panel.evaluate((panel) => scrollTo(0, panel.getBoundingClientRect().top - 144))
 }
 
 const PAGES: Record<string, (page: Page) => Promise<void>> = {
@@ -158,12 +304,25 @@ const PAGES: Record<string, (page: Page) => Promise<void>> = {
   },
   run: async (page) => {
     await page.goto(`/runs/${run}`)
-    await page.getByText('INV-2026-0388').first().waitFor()
+    await page.getByText('Ten, if they stay').first().waitFor()
+  },
+  inbox: async (page) => {
+    await page.goto('/approvals')
+    await page.getByText('INV-2026-0412').waitFor()
+  },
+  answer: async (page) => {
+    await page.goto(`/approvals/answers/${call}`)
+    await page.getByLabel('It may go out').check()
+    await page.getByLabel('At most').fill('15')
+    await page.getByLabel('Remark').fill('Fifteen, and we deliver in two parts.')
+    await page.evaluate(() => scrollTo(0, 0))
   },
   editor: async (page) => {
     await page.goto(`/admin/tools/${ONBOARD.slug}/edit?tab=schema`)
     await page.getByRole('region', { name: 'Preview and test' }).getByLabel('Buddy').waitFor()
   },
+  'editor-http': (page) => editorPanel(page, TRACK.slug, 'Which request is made'),
+  'editor-chain': (page) => editorPanel(page, DISCOUNT.slug, 'Which tools are called'),
 }
 
 for (const theme of ['light', 'dark'] as const) {
