@@ -87,8 +87,11 @@ test('a tool over HTTP is made in the editor, tried, published and run', async (
   await page.getByRole('button', { name: 'Add a parameter' }).click()
   await page.getByLabel('Name of parameter 1').fill('units')
   await page.getByLabel('Value of parameter 1').fill('metric')
-  await page.getByRole('button', { name: 'Add a header' }).click()
-  await page.getByLabel('Name of header 1').fill('X-Api-Key')
+  // The keyboard goes on in the row that was added.
+  await page.getByRole('button', { name: 'Add a header' }).press('Enter')
+  const header = page.getByLabel('Name of header 1')
+  await expect.poll(() => header.evaluate((box) => box === document.activeElement)).toBe(true)
+  await page.keyboard.type('X-Api-Key')
   await page.getByLabel('Credential for header 1').selectOption('weather')
   expect(await page.getByLabel('Value of header 1').inputValue()).toBe('secret:weather')
   await page.getByRole('button', { name: 'Add a header' }).click()

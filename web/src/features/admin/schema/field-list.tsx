@@ -3,6 +3,8 @@ import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 
 import { Button } from '~/kit/button'
+import { idOf } from '../editor/context'
+import { focusSoon } from '../focus-soon'
 import { FieldCard } from './field-card'
 import type { Schema } from './kinds'
 import {
@@ -29,6 +31,7 @@ export function FieldList({ schema, path, isFixed, onChange }: Props) {
   const { t } = useTranslation('admin')
   const [open, setOpen] = useState<number>()
   const members = membersOf(schema)
+  const placeOf = (name: string) => `${path}/properties/${escaped(name)}`
   return (
     <div className="grid min-w-0 gap-2">
       {members.length === 0 && <p className="text-muted">{t('schema.no_fields')}</p>}
@@ -40,7 +43,7 @@ export function FieldList({ schema, path, isFixed, onChange }: Props) {
             <FieldCard
               object={schema}
               member={member}
-              path={`${path}/properties/${escaped(member.name)}`}
+              path={placeOf(member.name)}
               isOpen={open === index}
               isFirst={index === 0}
               isLast={index === members.length - 1}
@@ -67,8 +70,10 @@ export function FieldList({ schema, path, isFixed, onChange }: Props) {
           size="small"
           className="justify-self-start"
           onClick={() => {
-            onChange(addMember(schema))
+            const added = addMember(schema)
+            onChange(added)
             setOpen(members.length)
+            focusSoon(idOf(placeOf(membersOf(added).at(-1)?.name ?? '')))
           }}
         >
           <Plus aria-hidden />

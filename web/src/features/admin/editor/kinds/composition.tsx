@@ -2,6 +2,7 @@ import { Plus } from 'lucide-react'
 import { useTranslation } from 'react-i18next'
 
 import { Button } from '~/kit/button'
+import { focusSoon } from '../../focus-soon'
 import { useEditing, useInside } from '../context'
 import { reordered } from '../inside'
 import { Expressions, JsonInside, useInputs } from './controls'
@@ -96,9 +97,4 @@ export default function CompositionPanel() {
       />
     </>
   )
-}
-
-/** Puts the focus where the person goes on, once that is drawn. */
-function focusSoon(id: string) {
-  setTimeout(() => document.getElementById(id)?.focus())
 }

@@ -7,6 +7,7 @@ import { useMay } from '~/api/me'
 import { same } from '~/features/form/schema/json'
 import { Button } from '~/kit/button'
 import { Input, Select } from '~/kit/field'
+import { focusSoon } from '../../focus-soon'
 import { idOf, useEditing, useInside } from '../context'
 import { faultsBelow, pathOf } from '../inside'
 import { faultOfPair, objectOf, type Pair, pairsOf, textOf, valueOf } from './pairs'
@@ -42,13 +43,17 @@ export function PairRows({ name }: Props) {
           // The place, not the name: that changes while it is typed.
           // oxlint-disable-next-line react/no-array-index-key
           key={index}
+          id={`${id}-row-${index}`}
           of={name}
           pair={pair}
           number={index + 1}
           own={faultOfPair(rows, index)}
           isFixed={isOverride}
           onChange={(changed) => change(rows.with(index, changed))}
-          onRemove={() => change(rows.toSpliced(index, 1))}
+          onRemove={() => {
+            change(rows.toSpliced(index, 1))
+            focusSoon(rows.length > 1 ? `${id}-row-${Math.max(0, index - 1)}` : id)
+          }}
         />
       ))}
       {own.map(({ message }) => (
@@ -61,7 +66,10 @@ export function PairRows({ name }: Props) {
           id={id}
           size="small"
           className="justify-self-start"
-          onClick={() => setRows([...rows, { name: '', value: '' }])}
+          onClick={() => {
+            setRows([...rows, { name: '', value: '' }])
+            focusSoon(`${id}-row-${rows.length}`)
+          }}
         >
           <Plus aria-hidden />
           {t(`add_${name}`)}
@@ -73,6 +81,8 @@ export function PairRows({ name }: Props) {
 }
 
 interface RowProps {
+  /** Of the box for the name. */
+  id: string
   of: Props['name']
   pair: Pair
   number: number
@@ -82,7 +92,7 @@ interface RowProps {
   onRemove: () => void
 }
 
-function PairRow({ of, pair, number, own, isFixed, onChange, onRemove }: RowProps) {
+function PairRow({ id: nameId, of, pair, number, own, isFixed, onChange, onRemove }: RowProps) {
   const { t } = useTranslation('kinds')
   const { faults } = useEditing()
   const path = pathOf('implementation', [of, pair.name])
@@ -94,6 +104,7 @@ function PairRow({ of, pair, number, own, isFixed, onChange, onRemove }: RowProp
     <div className="grid min-w-0 gap-1">
       <div className="flex min-w-0 flex-wrap items-center gap-2 sm:flex-nowrap">
         <Input
+          id={nameId}
           aria-label={t(`${of}_name`, { number })}
           className="min-w-0 flex-1 basis-28 font-mono"
           value={pair.name}
