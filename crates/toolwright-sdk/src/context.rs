@@ -9,7 +9,8 @@ use serde_json::Value;
 use tokio::{sync::mpsc, time::Instant};
 use tokio_util::sync::CancellationToken;
 use tw_egress::Egress;
-use tw_model::{PermissionSet, RunId, SessionId, Source, TenantId, TenantSlug, ToolFailure, UserId};
+use tw_model::{Code, PermissionSet, RunId, SessionId, Source, TenantId, TenantSlug, ToolFailure, UserId};
+use zeroize::Zeroizing;
 
 use crate::{Credential, House};
 
@@ -168,7 +169,47 @@ impl ToolContext {
 
     /// The tenant's credential of this label or id.
     pub async fn credential(&self, label: &str) -> Result<Credential, ToolFailure> {
-        self.house()?.credential(self.tenant(), label).await
+        let found = self.house()?.credential(self.tenant(), label).await;
+        found.map_err(|failure| match failure.code {
+            Code::CredentialMissing => {
+                let looked = "looked among the tenant's credentials by label and by id";
+                ToolFailure { message: format!("{}: {looked}", failure.message), ..failure }
+            }
+            _ => failure,
+        })
+    }
+
+    /// What stands for `secret:<reference>`: the value of the credential of this label or id, or, where
+    /// there is none, the field behind the last dot of the credential before it.
+    pub async fn secret(&self, reference: &str) -> Result<Zeroizing<String>, ToolFailure> {
+        let missing = |message: String| ToolFailure::with_code(Code::CredentialMissing, message);
+        let failure = match self.credential(reference).await {
+            Ok(credential) => {
+                return credential.value.ok_or_else(|| {
+                    let fields: Vec<_> = credential.fields.keys().map(|field| format!("`{field}`")).collect();
+                    let fields = fields.join(", ");
+                    missing(format!(
+                        "the credential `{reference}` has no value that could be inserted; \
+                         name one of its fields, as in `{reference}.<field>`: {fields}"
+                    ))
+                });
+            }
+            Err(failure) if failure.code != Code::CredentialMissing => return Err(failure),
+            Err(failure) => failure,
+        };
+        // A label may hold dots itself, so the field comes second.
+        let Some((label, field)) = reference.rsplit_once('.') else { return Err(failure) };
+        let why = match self.credential(label).await {
+            Ok(credential) => match credential.fields.get(field) {
+                Some(found) => return Ok(found.clone()),
+                None => format!("and `{label}` has no field `{field}`"),
+            },
+            Err(other) if other.code == Code::CredentialMissing => {
+                format!("and there is no `{label}` whose field `{field}` it could be")
+            }
+            Err(other) => return Err(other),
+        };
+        Err(missing(format!("{}, {why}", failure.message)))
     }
 
     /// The credential that the tenant has for a provider, if it has one.

@@ -52,12 +52,14 @@ pub mod conformance;
 mod context;
 mod declare;
 mod house;
+mod redact;
 mod registry;
 mod reply;
 
 pub use context::{ContextParts, ToolContext};
 pub use declare::NoInput;
 pub use house::{Credential, House};
+pub use redact::Redactor;
 pub use registry::{AggregateFn, BoxFuture, CodeTool, DuplicateSlug, Place, RunFn, Submission, registered};
 pub use reply::{Answer, Reply};
 pub use tw_egress as egress;

@@ -79,6 +79,11 @@ impl Answer {
         bounds: Bounds,
         line: Line,
     ) -> Result<Self, Error> {
+        // A body that must not be there is sent all the same by some. It may still be on its way, and the
+        // next request would take it for its answer.
+        if bounds.method == Method::Head || matches!(head.status.as_u16(), 204 | 304) {
+            line.give_up();
+        }
         if head.status == http::StatusCode::SWITCHING_PROTOCOLS {
             return Err(bounds.bad("it changes the protocol, which was not asked for"));
         }

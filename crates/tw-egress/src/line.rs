@@ -20,12 +20,19 @@ impl Line {
     pub(crate) fn keep(&mut self) {
         self.in_order = true;
     }
+
+    /// Sees to it that the connection is not used again, however the exchange ends.
+    pub(crate) fn give_up(&self) {
+        if let Some(connection) = &*self.connection.connection_metadata() {
+            connection.poison();
+        }
+    }
 }
 
 impl Drop for Line {
     fn drop(&mut self) {
-        if let (false, Some(connection)) = (self.in_order, &*self.connection.connection_metadata()) {
-            connection.poison();
+        if !self.in_order {
+            self.give_up();
         }
     }
 }

@@ -9,7 +9,7 @@ mod call;
 mod circuit;
 mod fill;
 mod kind;
-mod redact;
+mod literals;
 mod retry;
 mod spec;
 

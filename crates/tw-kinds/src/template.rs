@@ -4,6 +4,7 @@
 //! a longer text what an expression yields is inserted: texts as they are, everything else as JSON. That
 //! happens once; what was inserted is never read as a template again.
 
+mod filters;
 pub(crate) mod language;
 pub(crate) mod pieces;
 #[cfg(test)]
@@ -119,6 +120,11 @@ impl Template {
     pub(crate) fn labels(&self, into: &mut BTreeSet<String>) {
         self.0.labels(into);
     }
+
+    /// Everything that is looked up, such as `input.city`.
+    pub(crate) fn reads(&self, into: &mut BTreeSet<String>) {
+        self.0.reads(into);
+    }
 }
 
 impl Node {
@@ -155,6 +161,15 @@ impl Node {
             Self::Text(text) => text.labels(into),
             Self::List(items) => items.iter().for_each(|item| item.labels(into)),
             Self::Object(members) => members.iter().for_each(|(_, member)| member.labels(into)),
+        }
+    }
+
+    fn reads(&self, into: &mut BTreeSet<String>) {
+        match self {
+            Self::Fixed(_) => {}
+            Self::Text(text) => text.reads(into),
+            Self::List(items) => items.iter().for_each(|item| item.reads(into)),
+            Self::Object(members) => members.iter().for_each(|(_, member)| member.reads(into)),
         }
     }
 }

@@ -230,11 +230,17 @@ impl ToolDef {
         if self.implementation == Implementation::Code || is_builtin { "built_in" } else { "custom" }
     }
 
-    /// How long a call may take: the smaller of the two limits that a definition can name.
+    /// How long a call may take: the smaller of the two limits that a definition can name. The default
+    /// stands where nobody says anything, so it is no limit beside one that somebody names.
     #[must_use]
     pub fn timeout(&self) -> Duration {
         let own = Duration::from_millis(self.timeout_ms);
-        self.execution.timeout_s.map_or(own, |s| own.min(Duration::from_secs(s.into())))
+        let seconds = self.execution.timeout_s.map(|seconds| Duration::from_secs(seconds.into()));
+        match seconds {
+            Some(seconds) if self.timeout_ms == Self::TIMEOUT_MS_DEFAULT => seconds,
+            Some(seconds) => own.min(seconds),
+            None => own,
+        }
     }
 
     /// Whether a call may change the world, so that its start has to be on disk before it runs. A
@@ -260,6 +266,62 @@ impl ToolDef {
             (Some(true), _) | (None, Listing::OptOut) => Ok(()),
             (Some(false), _) => Err("switched_off"),
             (None, Listing::OptIn) => Err("not_switched_on"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tool(timeout_ms: u64, timeout_s: Option<u32>) -> ToolDef {
+        ToolDef {
+            id: ToolId::new(),
+            slug: "a".parse().unwrap(),
+            name: String::new(),
+            description: String::new(),
+            category: String::new(),
+            icon: String::new(),
+            tags: Vec::new(),
+            version: semver::Version::new(1, 0, 0),
+            layer: Layer::TenantCustom,
+            origin: Origin::Database,
+            status: ToolStatus::Published,
+            enabled: None,
+            is_active: true,
+            listing: Listing::OptOut,
+            level: None,
+            policy: None,
+            required_permission: None,
+            tenant_slugs: Vec::new(),
+            output_sections: Vec::new(),
+            collaborative: false,
+            visible: None,
+            is_async: false,
+            timeout_ms,
+            execution: Execution { timeout_s, ..Execution::default() },
+            input_schema: Arc::default(),
+            output_schema: None,
+            implementation: Implementation::Internal,
+            authored: Authored::none(),
+            published_at: None,
+            has_draft: false,
+        }
+    }
+
+    #[test]
+    fn smaller_limit_that_somebody_names_counts() {
+        let default = ToolDef::TIMEOUT_MS_DEFAULT;
+        for (timeout_ms, timeout_s, expected) in [
+            (default, None, default),
+            (default, Some(60), 60_000),
+            (default, Some(5), 5_000),
+            (90_000, None, 90_000),
+            (90_000, Some(60), 60_000),
+            (1_500, Some(60), 1_500),
+        ] {
+            let limit = tool(timeout_ms, timeout_s).timeout();
+            assert_eq!(limit, Duration::from_millis(expected), "{timeout_ms} and {timeout_s:?}");
         }
     }
 }

@@ -1,5 +1,7 @@
 //! jq: what a filter may call, and from its text to something that can be run.
 
+mod base32;
+
 use std::{
     panic,
     sync::{Mutex, PoisonError},
@@ -22,6 +24,8 @@ pub(crate) const FILTER_BYTES_MAX: usize = 16 << 10;
 /// The stack that filters are compiled on, here and in a worker, and run on in a worker.
 pub(crate) const STACK_BYTES: usize = if cfg!(debug_assertions) { 128 << 20 } else { 64 << 20 };
 
+/// What jq has and jaq has not, in jq.
+const PRELUDE: &str = include_str!("jq/prelude.jq");
 /// What jq has and a filter here has not: the environment of the process, and the end of it.
 const WITHHELD: [&str; 3] = ["env", "halt", "halt_error"];
 
@@ -63,9 +67,10 @@ pub(crate) fn compile(text: &str) -> Result<Filter, String> {
         return Err(message);
     }
     let defs = jaq_core::defs().chain(jaq_std::defs()).chain(jaq_json::defs());
-    let funs = jaq_core::funs::<Data>().chain(jaq_std::funs()).chain(jaq_json::funs());
+    let funs = jaq_core::funs::<Data>().chain(jaq_std::funs()).chain(jaq_json::funs()).chain(base32::funs());
+    let prelude = load::parse(PRELUDE, |parser| parser.defs()).expect("the prelude is jq");
     let arena = Arena::default();
-    let loader = Loader::new(defs.filter(|def| !WITHHELD.contains(&def.name)));
+    let loader = Loader::new(defs.filter(|def| !WITHHELD.contains(&def.name)).chain(prelude));
     let modules =
         loader.load(&arena, File { code: text, path: () }).map_err(|errors| unread(text, errors))?;
     load::import(&modules, |_| Err(String::new())).map_err(|errors| unread(text, errors))?;

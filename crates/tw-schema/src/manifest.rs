@@ -57,6 +57,9 @@ const SHARED: &[(&str, &str)] = &[
     ("timeoutS", "timeout_s"),
 ];
 
+/// As much as `timeout_ms` may say: a day.
+const TIMEOUT_S_MAX: u64 = 24 * 60 * 60;
+
 /// What each `execution_type` is called in `implementation_type`.
 const EXECUTION_TYPES: &[(&str, &str)] =
     &[("gateway", "http"), ("external", "external"), ("space", "space"), ("internal", "internal")];
@@ -65,7 +68,7 @@ const EXECUTION_TYPES: &[(&str, &str)] =
 /// `output_schema`, one `implementation`.
 ///
 /// What follows from the rest is filled in: the slug from the name, the category from a dotted slug,
-/// and `visible` where an `execution_type` is given. `fields` stay beside the schema that is made of
+/// and `visible` for the kinds that have a default. `fields` stay beside the schema that is made of
 /// them.
 ///
 /// # Errors
@@ -187,9 +190,7 @@ impl Reading {
     }
 
     fn take_timeout(&mut self, key: &str, value: &Value) {
-        // `30000.0` is the same number to JSON, and to those whose languages know one kind only.
-        let whole = |float: &f64| float.fract() == 0.0 && (1.0..9_007_199_254_740_992.0).contains(float);
-        let integer = value.as_u64().or_else(|| value.as_f64().filter(whole).map(|float| float as u64));
+        let integer = whole(value);
         match integer {
             _ if value.is_null() => self.put("timeout_ms", key, Value::Null),
             Some(1..) => self.put("timeout_ms", key, json!(integer)),
@@ -221,13 +222,23 @@ impl Reading {
         let Some(Value::Object(given)) = self.out.get("execution").cloned() else { return };
         let source = self.source("execution");
         let (mut shared, mut called) = (Map::new(), Map::new());
-        for (name, value) in given {
+        for (name, mut value) in given {
             if CALLED.contains(&name.as_str()) {
                 called.insert(name, value);
                 continue;
             }
             let known =
                 SHARED.iter().find(|(alias, _)| *alias == name).map_or(name.as_str(), |(_, key)| *key);
+            if known == "timeout_s" && !value.is_null() {
+                match whole(&value) {
+                    Some(seconds @ 1..=TIMEOUT_S_MAX) => value = json!(seconds),
+                    _ => {
+                        let message = format!("must be a whole number of seconds from 1 to {TIMEOUT_S_MAX}");
+                        self.say(format!("{}/{name}", pointer(&source)), message);
+                        continue;
+                    }
+                }
+            }
             match shared.get(known) {
                 Some(other) if *other != value => {
                     let message = format!("`{known}` is given in two spellings with different values");
@@ -332,12 +343,20 @@ impl Reading {
         {
             self.out.insert("category".to_owned(), json!(category));
         }
-        if let Some(kind) = text(&self.out, "execution_type")
+        if let Some(kind) = text(&self.out, "implementation_type")
+            && EXECUTION_TYPES.iter().any(|(_, known)| *known == kind)
             && self.out.get("visible").is_none_or(Value::is_null)
         {
             self.out.insert("visible".to_owned(), json!(kind != "internal"));
         }
     }
+}
+
+/// A positive whole number. `30000.0` is the same number to JSON, and to those whose languages know one
+/// kind only.
+fn whole(value: &Value) -> Option<u64> {
+    let whole = |float: &f64| float.fract() == 0.0 && (1.0..9_007_199_254_740_992.0).contains(float);
+    value.as_u64().or_else(|| value.as_f64().filter(whole).map(|float| float as u64))
 }
 
 /// The place of a source such as `schema.input` in the body.

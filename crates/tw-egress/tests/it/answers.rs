@@ -66,6 +66,25 @@ async fn words_behind_an_answer_are_not_the_answer_to_the_next_request() {
 }
 
 #[tokio::test]
+async fn connection_is_not_used_again_behind_an_answer_that_can_have_no_body() {
+    let upstream = Upstream::start().await;
+    let egress = egress_to(&upstream);
+    for (method, status) in
+        [(Method::Get, "204 No Content"), (Method::Get, "304 Not Modified"), (Method::Head, "200 OK")]
+    {
+        for behind in ["", FORGED] {
+            upstream.script([format!("HTTP/1.1 {status}\r\ncontent-length: 6\r\n\r\n{behind}")]);
+            let first = egress.send(Request::new(method, upstream.url("/"))).await.unwrap();
+            assert_eq!(first.body, "", "{status}");
+            let before = upstream.connections();
+            let second = egress.send(Request::get(upstream.url("/status/201"))).await.unwrap();
+            assert_eq!((second.status, &*second.body), (201, b"so".as_slice()), "after {status}");
+            assert_eq!(upstream.connections(), before + 1, "{status}: the connection was used again");
+        }
+    }
+}
+
+#[tokio::test]
 async fn connections_are_used_again_and_never_shared_apart() {
     let upstream = Upstream::start().await;
     let egress = egress_to(&upstream);

@@ -1,10 +1,11 @@
 //! Makes data, or a failure, of what a service answered.
 
 use serde_json::Value;
+use toolwright_sdk::Redactor;
 use tw_egress::{Error, Response};
 use tw_model::{Code, ToolFailure};
 
-use super::{fill::is_json, redact::Redactor};
+use super::fill::is_json;
 
 /// How much of an answer that is no success a failure shows.
 const SHOWN_CHARS: usize = 500;

@@ -5,11 +5,12 @@ use std::{collections::BTreeMap, fmt};
 use futures::future::BoxFuture;
 use serde_json::Value;
 use tokio::time::{Instant, sleep, timeout_at};
+use toolwright_sdk::Redactor;
 use tw_egress::{Egress, Error, Response};
 use tw_model::{Code, ToolFailure, ToolResult};
 use zeroize::Zeroizing;
 
-use super::{answer, circuit::Circuit, fill::Filled, redact::Redactor, retry, spec::HttpSpec};
+use super::{answer, circuit::Circuit, fill::Filled, retry, spec::HttpSpec};
 use crate::template::Context;
 
 /// Opens credentials of the tenant whose tool is called.

@@ -61,16 +61,13 @@ impl HttpSpec {
     }
 
     /// What goes into the query and into the body. Where the author says neither, the input goes into the
-    /// one that the method is made for, without what the URL has taken.
+    /// one that the method is made for, without what the URL has taken. A method that is made for a body
+    /// has one beside a query as well, of what the query has not taken either.
     fn arguments(&self, context: &Context, input: &Value) -> Result<(Vec<Pair>, Option<Value>), ToolFailure> {
-        if self.query.is_none() && self.body.is_none() {
+        let has_body = matches!(self.method, Method::Post | Method::Put | Method::Patch);
+        if self.query.is_none() && self.body.is_none() && !has_body {
             let rest = self.left_of(input);
-            return Ok(match self.method {
-                Method::Post | Method::Put | Method::Patch => (Vec::new(), Some(Value::Object(rest))),
-                Method::Get | Method::Head | Method::Options | Method::Delete => {
-                    (rest.iter().flat_map(|(name, value)| pairs(name, value)).collect(), None)
-                }
-            });
+            return Ok((rest.iter().flat_map(|(name, value)| pairs(name, value)).collect(), None));
         }
         let mut query = Vec::new();
         for (name, value) in self.query.iter().flatten() {
@@ -78,13 +75,14 @@ impl HttpSpec {
         }
         let body = match &self.body {
             Some(body) => body.render_if_there(context)?,
-            None => None,
+            None => has_body.then(|| Value::Object(self.left_of(input))),
         };
         Ok((query, body))
     }
 
     fn left_of(&self, input: &Value) -> Map<String, Value> {
-        let reads = self.url.reads();
+        let mut reads = self.url.reads();
+        self.query.iter().flatten().for_each(|(_, value)| value.reads(&mut reads));
         let taken: BTreeSet<_> =
             reads.iter().filter_map(|read| read.strip_prefix("input.")?.split('.').next()).collect();
         let members = input.as_object().into_iter().flatten();

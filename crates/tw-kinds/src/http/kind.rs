@@ -59,22 +59,7 @@ struct Outside<'a>(&'a ToolContext);
 
 impl Secrets for Outside<'_> {
     fn open<'a>(&'a self, reference: &'a str) -> BoxFuture<'a, Result<Zeroizing<String>, ToolFailure>> {
-        Box::pin(async move {
-            let missing = || {
-                let message = format!("the credential `{reference}` has no value that could be inserted");
-                ToolFailure::with_code(Code::CredentialMissing, message)
-            };
-            match (self.0.credential(reference).await, reference.rsplit_once('.')) {
-                (Ok(credential), _) => credential.value.ok_or_else(missing),
-                // A label may hold dots itself, so the field comes second.
-                (Err(failure), Some((label, field))) if failure.code == Code::CredentialMissing => {
-                    let credential = self.0.credential(label).await.map_err(|_| failure)?;
-                    let field = credential.fields.get(field).cloned();
-                    field.ok_or_else(missing)
-                }
-                (Err(failure), _) => Err(failure),
-            }
-        })
+        Box::pin(self.0.secret(reference))
     }
 }
 

@@ -3,11 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Value};
+use toolwright_sdk::Redactor;
 use tw_egress::{Error, Method, Request};
-use tw_model::each_secret;
 use tw_schema::Fault;
 
-use super::{call::Jq, redact::Redactor};
+use super::{call::Jq, literals::literals};
 use crate::{
     faults::{Faults, below, type_name},
     template::{Template, pieces::References, text::Text},
@@ -102,37 +102,6 @@ impl HttpSpec {
 
 fn is_empty(body: Option<&Value>) -> bool {
     body.and_then(Value::as_object).is_some_and(Map::is_empty)
-}
-
-/// Headers whose values everybody knows.
-const PLAIN: &[&str] =
-    &["accept", "accept-language", "cache-control", "content-type", "if-none-match", "prefer", "user-agent"];
-
-/// The secrets that are written out: texts whose name says so, and all in headers but plain ones. Of
-/// `Bearer abc` also the `abc`.
-fn literals(members: &Map<String, Value>) -> Vec<String> {
-    let mut found = Vec::new();
-    for name in ["query", "headers", "body"] {
-        let mut part = Value::Object(
-            members
-                .get_key_value(name)
-                .into_iter()
-                .map(|(name, part)| {
-                    let mut part = part.clone();
-                    if let (Some(headers), "headers") = (part.as_object_mut(), name.as_str()) {
-                        headers.retain(|name, _| !PLAIN.contains(&name.to_ascii_lowercase().as_str()));
-                    }
-                    (name.clone(), part)
-                })
-                .collect(),
-        );
-        each_secret(&mut part, &mut |secret| {
-            let text = secret.as_str().map_or_else(|| secret.to_string(), ToOwned::to_owned);
-            found.extend(text.split_once(' ').map(|(_, rest)| rest.to_owned()));
-            found.push(text);
-        });
-    }
-    found
 }
 
 #[derive(Default)]

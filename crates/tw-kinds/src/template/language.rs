@@ -7,12 +7,13 @@ use std::{
 };
 
 use minijinja::{
-    Environment, Error, ErrorKind, Expression, Output, State, UndefinedBehavior, Value, filters,
+    Environment, Error, ErrorKind, Expression, Output, State, UndefinedBehavior, Value,
     functions::range,
-    tests,
-    value::{Kwargs, Object, Rest, ValueKind, ValueOrKwargs},
+    value::{Object, ValueKind},
 };
 use serde_json::{Map, Number, Value as Json};
+
+use super::filters;
 
 /// How many steps one text may take. A page of loops over a list needs some thousand.
 const FUEL: u64 = 50_000;
@@ -26,7 +27,8 @@ const PRODUCTS_MAX: usize = 4;
 
 /// For values: what is absent has to be met with a test before it is used.
 static VALUES: LazyLock<Environment<'static>> = LazyLock::new(|| environment(UndefinedBehavior::SemiStrict));
-/// For conditions: what is absent is false, and so is what would be inside it.
+/// For conditions: what is absent is false, and so is what would be inside it. Also for values that say
+/// what they are where something is absent.
 static CONDITIONS: LazyLock<Environment<'static>> =
     LazyLock::new(|| environment(UndefinedBehavior::Chainable));
 
@@ -40,6 +42,17 @@ pub(crate) enum Manner {
 pub(crate) struct Code {
     source: String,
     expression: Expression<'static, 'static>,
+    /// For what is inside something absent, where the author has foreseen it.
+    foreseen: Option<Expression<'static, 'static>>,
+}
+
+/// Whether a text says what is to be where something is absent.
+fn foresees(source: &str) -> bool {
+    let filter = |name: &str| name == "d" || name == "default";
+    source.contains("defined")
+        || source.split('|').skip(1).any(|rest| {
+            rest.trim_start().split(|c: char| !c.is_ascii_alphanumeric()).next().is_some_and(filter)
+        })
 }
 
 impl fmt::Debug for Code {
@@ -60,9 +73,13 @@ impl Code {
         let expression =
             environment.compile_expression_owned(source.clone()).map_err(|error| syntax(&error))?;
         check_names(expression.undeclared_variables(false), names)?;
+        let foreseen = match manner {
+            Manner::Value if foresees(&source) => CONDITIONS.compile_expression_owned(source.clone()).ok(),
+            _ => None,
+        };
         match expression.eval(stand_ins(names)) {
             Err(error) if is_unknown(&error) => Err(syntax(&error)),
-            _ => Ok(Self { source, expression }),
+            _ => Ok(Self { source, expression, foreseen }),
         }
     }
 
@@ -77,11 +94,13 @@ impl Code {
 
     /// The value, which may be undefined.
     pub(crate) fn value(&self, context: &Value) -> Result<Value, Error> {
-        match self.expression.eval(context.clone()) {
-            // Something on the way was absent, so what is at its end is absent as well.
-            Err(error) if error.kind() == ErrorKind::UndefinedError => Ok(Value::UNDEFINED),
-            evaluated => evaluated,
+        let is_absent = |value: &Result<Value, Error>| matches!(value, Err(error) if error.kind() == ErrorKind::UndefinedError);
+        let mut value = self.expression.eval(context.clone());
+        if let (Some(foreseen), true) = (&self.foreseen, is_absent(&value)) {
+            value = foreseen.eval(context.clone());
         }
+        // Something on the way was absent, so what is at its end is absent as well.
+        if is_absent(&value) { Ok(Value::UNDEFINED) } else { value }
     }
 }
 
@@ -104,7 +123,7 @@ impl Block {
                 return Err(format!("only `if` and `for` can stand in `{{% … %}}`, not `{word}`"));
             }
         }
-        let mut environment = VALUES.clone();
+        let mut environment = if foresees(source) { CONDITIONS.clone() } else { VALUES.clone() };
         environment.add_template_owned(BLOCK, source.to_owned()).map_err(|error| syntax(&error))?;
         let template = environment.get_template(BLOCK).map_err(|error| syntax(&error))?;
         check_names(template.undeclared_variables(false), names)?;
@@ -113,6 +132,12 @@ impl Block {
             Err(error) if is_unknown(&error) => Err(syntax(&error)),
             _ => Ok(block),
         }
+    }
+
+    /// Everything that is looked up, such as `input.city`.
+    pub(crate) fn reads(&self) -> BTreeSet<String> {
+        let template = self.0.get_template(BLOCK);
+        template.map(|template| template.undeclared_variables(true)).into_iter().flatten().collect()
     }
 
     pub(crate) fn render(&self, context: &Value) -> Result<String, Error> {
@@ -127,7 +152,7 @@ impl Block {
     }
 }
 
-struct Bounded(Vec<u8>);
+pub(super) struct Bounded(pub(super) Vec<u8>);
 
 impl std::io::Write for Bounded {
     fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
@@ -198,8 +223,7 @@ fn environment(undefined: UndefinedBehavior) -> Environment<'static> {
     environment.set_fuel(Some(FUEL));
     environment.set_recursion_limit(50);
     environment.set_formatter(write_text);
-    add_filters(&mut environment);
-    add_tests(&mut environment);
+    filters::add(&mut environment);
     environment.add_function("range", range);
     environment
 }
@@ -208,133 +232,7 @@ fn write_text(out: &mut Output<'_>, _: &mut State<'_, '_>, value: &Value) -> Res
     out.write_str(&text_of(value)?).map_err(Error::from)
 }
 
-/// A list and not everything there is: a filter that pads, repeats or formats makes gigabytes of a
-/// number, and one that is new in the next version of the library is for somebody to look at first.
-fn add_filters(environment: &mut Environment<'static>) {
-    let mut add = |name: &'static str, filter: Value| {
-        environment.add_filter(name, move |state: &mut State<'_, '_>, arguments: Rest<ValueOrKwargs>| {
-            let arguments = arguments.into_values();
-            let mut budget = OUTPUT_BYTES_MAX;
-            arguments.iter().try_for_each(|argument| weigh(argument, &mut budget))?;
-            filter.call(state, &arguments)
-        });
-    };
-    add("abs", Value::from_function(filters::abs));
-    add("attr", Value::from_function(filters::attr));
-    add("bool", Value::from_function(filters::bool));
-    add("capitalize", Value::from_function(filters::capitalize));
-    add("count", Value::from_function(filters::length));
-    add("d", Value::from_function(filters::default));
-    add("default", Value::from_function(filters::default));
-    add("dictsort", Value::from_function(filters::dictsort));
-    add("first", Value::from_function(filters::first));
-    add("float", Value::from_function(filters::float));
-    add("int", Value::from_function(filters::int));
-    add("items", Value::from_function(filters::items));
-    add("join", Value::from_function(join));
-    add("last", Value::from_function(filters::last));
-    add("length", Value::from_function(filters::length));
-    add("lines", Value::from_function(filters::lines));
-    add("list", Value::from_function(filters::list));
-    add("lower", Value::from_function(filters::lower));
-    add("map", Value::from_function(map));
-    add("max", Value::from_function(filters::max));
-    add("min", Value::from_function(filters::min));
-    add("reject", Value::from_function(filters::reject));
-    add("rejectattr", Value::from_function(filters::rejectattr));
-    add("replace", Value::from_function(replace));
-    add("reverse", Value::from_function(filters::reverse));
-    add("round", Value::from_function(filters::round));
-    add("select", Value::from_function(filters::select));
-    add("selectattr", Value::from_function(filters::selectattr));
-    add("sort", Value::from_function(filters::sort));
-    add("split", Value::from_function(filters::split));
-    add("string", Value::from_function(|value: &Value| text_of(value)));
-    add("sum", Value::from_function(sum));
-    add("title", Value::from_function(filters::title));
-    add("tojson", Value::from_function(|value: &Value| as_json_text(value)));
-    add("trim", Value::from_function(filters::trim));
-    add("unique", Value::from_function(filters::unique));
-    add("upper", Value::from_function(filters::upper));
-}
-
-fn add_tests(environment: &mut Environment<'static>) {
-    environment.add_test("boolean", tests::is_boolean);
-    environment.add_test("defined", tests::is_defined);
-    environment.add_test("divisibleby", tests::is_divisibleby);
-    environment.add_test("endingwith", tests::is_endingwith);
-    environment.add_test("eq", tests::is_eq);
-    environment.add_test("even", tests::is_even);
-    environment.add_test("false", tests::is_false);
-    environment.add_test("float", tests::is_float);
-    environment.add_test("ge", tests::is_ge);
-    environment.add_test("gt", tests::is_gt);
-    environment.add_test("in", tests::is_in);
-    environment.add_test("integer", tests::is_integer);
-    environment.add_test("iterable", tests::is_iterable);
-    environment.add_test("le", tests::is_le);
-    environment.add_test("lt", tests::is_lt);
-    environment.add_test("mapping", tests::is_mapping);
-    environment.add_test("ne", tests::is_ne);
-    environment.add_test("none", tests::is_none);
-    environment.add_test("number", tests::is_number);
-    environment.add_test("odd", tests::is_odd);
-    environment.add_test("sequence", tests::is_sequence);
-    environment.add_test("startingwith", tests::is_startingwith);
-    environment.add_test("string", tests::is_string);
-    environment.add_test("true", tests::is_true);
-    environment.add_test("undefined", tests::is_undefined);
-}
-
-fn as_json_text(value: &Value) -> Result<String, Error> {
-    Ok(to_json(value, &mut { OUTPUT_BYTES_MAX })?.to_string())
-}
-
-/// `map(attribute="name")`. Not `map("replace", …)`, which could make much of each of many items.
-fn map(state: &mut State<'_, '_>, value: Value, named: Kwargs) -> Result<Value, Error> {
-    let attribute: Value = named.get("attribute")?;
-    named.assert_all_used()?;
-    let arguments = Kwargs::from_iter([("attribute", attribute)]);
-    Value::from_function(filters::map).call(state, &[value, Value::from(arguments)])
-}
-
-/// `sum` and `sum(attribute="price")`, of numbers. From a text on, it would join texts.
-fn sum(state: &mut State<'_, '_>, value: Value, named: Kwargs) -> Result<Value, Error> {
-    let attribute: Option<Value> = named.get("attribute")?;
-    named.assert_all_used()?;
-    let arguments = Kwargs::from_iter(attribute.map(|attribute| ("attribute", attribute)));
-    Value::from_function(filters::sum).call(state, &[value, Value::from(arguments)])
-}
-
-fn join(value: &Value, between: Option<&str>) -> Result<String, Error> {
-    let mut joined = String::new();
-    for (index, item) in value.try_iter()?.enumerate() {
-        if index > 0 {
-            joined.push_str(between.unwrap_or_default());
-        }
-        joined.push_str(&text_of(&item)?);
-        check_bytes(joined.len())?;
-    }
-    Ok(joined)
-}
-
-fn replace(text: &str, from: &str, to: &str) -> Result<String, Error> {
-    check_bytes(text.len() + text.matches(from).count().saturating_mul(to.len()))?;
-    Ok(text.replace(from, to))
-}
-
-/// A list can be a promise of more than fits into memory, or one long text a million times.
-fn weigh(value: &Value, budget: &mut usize) -> Result<(), Error> {
-    let cost = 8 + value.as_str().map_or(0, str::len);
-    *budget = budget.checked_sub(cost).ok_or_else(too_large)?;
-    match value.kind() {
-        ValueKind::Seq | ValueKind::Iterable => value.try_iter()?.try_for_each(|item| weigh(&item, budget)),
-        ValueKind::Map => value.try_iter()?.try_for_each(|key| weigh(&value.get_item(&key)?, budget)),
-        _ => Ok(()),
-    }
-}
-
-fn check_bytes(bytes: usize) -> Result<(), Error> {
+pub(super) fn check_bytes(bytes: usize) -> Result<(), Error> {
     if OUTPUT_BYTES_MAX < bytes { Err(too_large()) } else { Ok(()) }
 }
 

@@ -55,6 +55,81 @@ fn one_expression_yields_the_value_itself() {
 }
 
 #[test]
+fn what_is_inside_something_absent_can_be_foreseen() {
+    for (template, expected) in [
+        ("{{ input.missing.deep | default('d') }}", json!("d")),
+        ("{{ input.missing.deep.deeper | d('d') | upper }}", json!("D")),
+        ("{{ input.none.deep | default('d') }}", json!("d")),
+        ("{{ input.list[9].x | default(0) }}", json!(0)),
+        ("{{ input.missing.deep is defined }}", json!(false)),
+        ("{{ 'a' if input.missing.deep is undefined else 'b' }}", json!("a")),
+        ("<{{ input.missing.deep | default('d') }}>", json!("<d>")),
+        ("{% if input.missing.deep is defined %}a{% else %}b{% endif %}", json!("b")),
+        ("{% if true %}{{ input.missing.deep | default('d') }}{% endif %}", json!("d")),
+    ] {
+        let rendered = read(&json!(template)).unwrap().render(&Context::of_input(&input())).unwrap();
+        assert_eq!(rendered, expected, "{template}");
+    }
+    check(
+        json!({ "a": "{{ input.missing.deep | upper }}", "b": "{{ input.missing | default }}" }),
+        expect![[r#"{"b":""}"#]],
+    );
+    check(
+        json!("{% if input.a is defined %}{% endif %}{{ input.missing }}"),
+        expect!["INVALID_PARAMS: `/t` cannot be filled in: something in it has no value"],
+    );
+}
+
+#[test]
+fn filters_of_the_library_are_there() {
+    let people = "[{'n': 'Ada', 'a': {'c': 'X'}}, {'n': 'bo', 'a': {'c': 'Y'}}]";
+    for (expression, expected) in [
+        ("['a', 'b'] | map('upper')", json!(["A", "B"])),
+        ("[1, true, 'x'] | map('string')", json!(["1", "true", "x"])),
+        ("['a-b', 'c'] | map('replace', '-', '+') | list", json!(["a+b", "c"])),
+        ("[[1, 2], [3]] | map('join', '/')", json!(["1/2", "3"])),
+        ("[1, none] | map('default', 0, true)", json!([1, 0])),
+        ("PEOPLE | map(attribute='n')", json!(["Ada", "bo"])),
+        ("PEOPLE | map(attribute='a.c') | join('+')", json!("X+Y")),
+        ("PEOPLE | map(attribute='z', default='-')", json!(["-", "-"])),
+        ("PEOPLE | join(', ', attribute='n')", json!("Ada, bo")),
+        ("PEOPLE | join(', ', 'a.c')", json!("X, Y")),
+        ("[1, 2] | join(d='-')", json!("1-2")),
+        ("'a b/ü&c' | urlencode", json!("a%20b/%C3%BC%26c")),
+        ("{'q': 'a b', 'n': 1, 'x': none} | urlencode", json!("q=a%20b&n=1")),
+        ("'one two three four' | truncate(9)", json!("one...")),
+        ("'one two three four' | truncate(9, true)", json!("one tw...")),
+        ("'one two three four' | truncate(length=9, end='…', leeway=0)", json!("one two…")),
+        ("'one two' | truncate(5)", json!("one two")),
+        ("[1, 2, 3] | batch(2)", json!([[1, 2], [3]])),
+        ("[1, 2, 3] | batch(2, 0)", json!([[1, 2], [3, 0]])),
+        ("[1, 2, 3] | slice(2)", json!([[1, 2], [3]])),
+        ("'%s is %05.1f' | format('pi', 3.14159)", json!("pi is 003.1")),
+        ("'%(a)s-%(a)s' | format(a=1)", json!("1-1")),
+        ("'<a href=\"x\">&</a>' | escape", json!("&lt;a href=&quot;x&quot;&gt;&amp;&lt;&#x2f;a&gt;")),
+        ("'<b>' | e", json!("&lt;b&gt;")),
+        ("'<b>' | safe", json!("<b>")),
+        ("'a\nb' | indent(2)", json!("a\n  b")),
+        ("'a\nb' | indent(width=2, first=true)", json!("  a\n  b")),
+        ("PEOPLE | groupby('n') | map('first')", json!(["Ada", "bo"])),
+        ("[1] | chain([2], [3]) | list", json!([1, 2, 3])),
+        ("[1, 2] | zip(['a', 'b']) | list", json!([[1, "a"], [2, "b"]])),
+        ("{'a': [1]} | tojson(indent=2)", json!("{\n  \"a\": [\n    1\n  ]\n}")),
+        ("[1, 'a', 2] | select('int') | list", json!([1, 2])),
+        ("[1, 2, 3] | select('>=', 2) | list", json!([2, 3])),
+        ("['A', 'b'] | select('upper') | list", json!(["A"])),
+        ("1 is sameas 1 and 2 is greaterthan 1 and 'a' is equalto 'a'", json!(true)),
+    ] {
+        let text = format!("{{{{ {} }}}}", expression.replace("PEOPLE", people));
+        let template = read(&json!(text)).unwrap_or_else(|faults| panic!("{expression}: {faults:?}"));
+        let rendered = template.render(&Context::of_input(&input()));
+        assert_eq!(rendered.map_err(|failure| failure.message), Ok(expected), "{expression}");
+    }
+    check(json!("{{ ['a'] | map('uper') }}"), expect!["at save: /t: filter uper is unknown"]);
+    check(json!("{{ input.list | map('uper') }}"), expect!["at save: /t: filter uper is unknown"]);
+}
+
+#[test]
 fn longer_text_is_joined() {
     check(json!("a {{ input.n }} b {{ input.yes }}"), expect![[r#""a 9007199254740993 b true""#]]);
     check(json!("{{ input.list }}!"), expect![[r#""[1,\"b\",null]!""#]]);
@@ -194,6 +269,34 @@ fn template_that_would_grow_without_end_is_stopped() {
         "([input] * 100000) | sort",
         "([input] * 1000) | map('upper') | list",
         "['a', 'b'] | sum(start=input)",
+    ] {
+        let template = read(&json!(format!("{{{{ {grown} }}}}"))).unwrap();
+        assert!(template.render(&Context::of_input(&json!(long))).is_err(), "{grown}");
+    }
+    assert!(started.elapsed().as_secs() < 20, "{:?}", started.elapsed());
+}
+
+#[test]
+fn filter_that_pads_or_repeats_is_stopped() {
+    let started = Instant::now();
+    let long = "x".repeat(1 << 20);
+    for grown in [
+        "(['x'] * 1000) | map('replace', 'x', input)",
+        "(['x'] * 10000) | map('default', [input])",
+        "(['x'] * 1000) | map('map', 'upper')",
+        "'%1000000000d' | format(1)",
+        "'%.1000000000f' | format(1.5)",
+        "'%*d' | format(1000000000, 1)",
+        "('%(a)s' * 1000) | format(a=input)",
+        "('%(a)1000d' * 100000) | format(a=1)",
+        "'a\nb' | indent(1000000000)",
+        "('\n' * 1000000) | indent(1000, blank=true)",
+        "[1] | batch(1000000000, 1)",
+        "[1] | slice(1000000000)",
+        "('<' * 1500000) | escape",
+        "('ü' * 1500000) | urlencode",
+        "[1] | tojson(indent=1000000000)",
+        "([[[[[[1, 2]]]]]] * 1000) | tojson(indent=1000)",
     ] {
         let template = read(&json!(format!("{{{{ {grown} }}}}"))).unwrap();
         assert!(template.render(&Context::of_input(&json!(long))).is_err(), "{grown}");

@@ -110,6 +110,19 @@ impl Text {
         }
     }
 
+    /// Everything that is looked up, such as `input.city`.
+    pub(crate) fn reads(&self, into: &mut BTreeSet<String>) {
+        match &self.form {
+            Form::Plain(_) => {}
+            Form::One(code) => into.extend(code.reads()),
+            Form::Joined(pieces) => into.extend(pieces.iter().flat_map(|piece| match piece {
+                Piece::Code(code) => code.reads(),
+                Piece::Literal(_) | Piece::Secret(_) => BTreeSet::new(),
+            })),
+            Form::Block(block) => into.extend(block.reads()),
+        }
+    }
+
     /// How a failure names the text where it yields nothing.
     pub(crate) fn missing(&self) -> ToolFailure {
         match &self.form {

@@ -35,6 +35,23 @@ async fn post_has_its_arguments_in_a_json_body() {
 }
 
 #[tokio::test]
+async fn post_with_a_query_has_the_rest_of_its_arguments_in_the_body() {
+    let house = House::new().await;
+    let more = json!({ "method": "POST", "query": { "units": "{{ input.units }}", "l": "{% if input.l %}{{ input.l }}{% endif %}", "v": 2 } });
+    let input = json!({ "id": "7", "units": "metric", "l": "de", "text": "x", "n": 1 });
+    house.call("/items/{{ input.id }}", more, input).await.unwrap();
+    let asked = house.asked();
+    assert_eq!(asked.path, "/items/7?units=metric&l=de&v=2");
+    assert_eq!(asked.header("content-type"), Some("application/json"));
+    assert_eq!(body(&asked), json!({ "text": "x", "n": 1 }));
+
+    let house = House::new().await;
+    house.call("/", json!({ "method": "DELETE", "query": { "v": 2 } }), json!({ "a": 1 })).await.unwrap();
+    let asked = house.asked();
+    assert_eq!((asked.path.as_str(), asked.body.len()), ("/?v=2", 0));
+}
+
+#[tokio::test]
 async fn what_the_author_says_is_sent_and_nothing_else() {
     let house = House::new().await;
     let more = json!({

@@ -57,6 +57,29 @@ async fn echoed_credential_is_hidden_in_data_and_in_failures() {
 }
 
 #[tokio::test]
+async fn header_that_is_no_secret_stays_in_the_answer() {
+    let house = House::new().await.secret("short", "k-123");
+    let more = json!({ "headers": {
+        "X-Units": "metric", "X-GitHub-Api-Version": "2022-11-28", "X-Id": "123456", "X-Key": "secret:short",
+    } });
+    let body = json!({
+        "metric": "metric units", "n": 9_123_456, "id": 123_456, "since": "2022-11-28", "key": "k-123",
+        "sent": STANDARD.encode("Bearer k-123"),
+    });
+    let body = body.to_string();
+    house.upstream.script([format!("HTTP/1.1 200 OK\r\ncontent-length: {}\r\n\r\n{body}", body.len())]);
+    let data = house.call("/", more, json!({})).await.unwrap().data;
+    let sent = data["sent"].as_str().unwrap();
+    assert!(sent.contains("***") && !sent.contains("LTEy"), "{sent}");
+    assert_eq!(
+        data,
+        json!({
+            "metric": "metric units", "n": 9_123_456, "id": 123_456, "since": "2022-11-28", "key": "***", "sent": sent,
+        })
+    );
+}
+
+#[tokio::test]
 async fn credential_is_hidden_before_a_failure_is_cut() {
     let house = House::new().await.secret("weather", "canary-canary-canary");
     let body = format!("{}canary-canary-canary", "x".repeat(490));

@@ -49,6 +49,127 @@ async fn filters_give_what_jq_gives() {
     }
 }
 
+/// Rows of the manual of jq 1.7 for what jaq has not or has otherwise.
+#[tokio::test]
+async fn filters_of_the_manual_are_there() {
+    let world = World::new();
+    for (filter, input, outputs) in [
+        ("@csv", json!([1, "a\"b", null, true, ""]), json!(["1,\"a\"\"b\",,true,\"\""])),
+        ("@tsv", json!([1, "a\tb\\\n", null, false]), json!(["1\ta\\tb\\\\\\n\t\tfalse"])),
+        (
+            "@html",
+            json!("x < 'y' & \"z\" > &apos;"),
+            json!(["x &lt; &#39;y&#39; &amp; &quot;z&quot; &gt; &amp;apos;"]),
+        ),
+        ("@html \"<b>\\(.)</b>\"", json!("it's"), json!(["<b>it&#39;s</b>"])),
+        ("@base32", json!("This is a message"), json!(["KRUGS4ZANFZSAYJANVSXG43BM5SQ===="])),
+        ("@base32d", json!("KRUGS4ZANFZSAYJANVSXG43BM5SQ===="), json!(["This is a message"])),
+        (
+            "[\"\", \"f\", \"fo\", \"foo\", \"foob\", \"fooba\", \"ü\"] | map(@base32 | @base32d) | join(\"|\")",
+            json!(null),
+            json!(["|f|fo|foo|foob|fooba|ü"]),
+        ),
+        ("try (\"a1\" | @base32d) catch \"no\"", json!(null), json!(["no"])),
+        ("format(\"csv\"), format(\"base64\")", json!([1]), json!(["1", "WzFd"])),
+        (".[] | IN(2, 3)", json!([1, 2]), json!([false, true])),
+        ("IN(.[]; 2, 5)", json!([1, 2]), json!([true])),
+        (
+            "INDEX(.id)",
+            json!([{ "id": 1, "a": 2 }, { "id": "x" }]),
+            json!([{ "1": { "id": 1, "a": 2 }, "x": { "id": "x" } }]),
+        ),
+        ("INDEX(.[]; .id) | keys", json!([{ "id": 1 }]), json!([["1"]])),
+        ("[JOIN({\"1\": \"one\"}; .[]; tostring)]", json!([1, 2]), json!([[[1, "one"], [2, null]]])),
+        ("toarray, (1 | toarray)", json!([1]), json!([[1], [1]])),
+        ("[tostream]", json!([1, [2, 3]]), json!([[[[0], 1], [[1, 0], 2], [[1, 1], 3], [[1, 1]], [[1]]]])),
+        (
+            "fromstream(tostream)",
+            json!({ "a": [1, { "b": 2 }], "c": {} }),
+            json!([{ "a": [1, { "b": 2 }], "c": {} }]),
+        ),
+        (
+            "fromstream(1 | truncate_stream([[0], 1], [[1, 0], 2], [[1, 0]], [[1]]))",
+            json!(null),
+            json!([[2]]),
+        ),
+        (
+            "[1 | truncate_stream([[0], 1], [[1, 0], 2], [[1, 0]], [[1]])]",
+            json!(null),
+            json!([[[[0], 2], [[0]]]]),
+        ),
+        ("[leaf_paths]", json!({ "a": { "b": 1 }, "c": [2] }), json!([[["a", "b"], ["c", 0]]])),
+        ("[paths(type == \"number\")]", json!({ "a": { "b": 1 } }), json!([[["a", "b"]]])),
+        ("65 | ascii", json!(null), json!(["A"])),
+        ("trimstr(\"x\")", json!("xax"), json!(["a"])),
+        (
+            "ltrimstr(\"x\"), rtrimstr(1), rtrimstr(\"\"), trimstr(\"abc\")",
+            json!("abc"),
+            json!(["abc", "abc", "abc", ""]),
+        ),
+        ("ltrimstr(\"x\"), rtrimstr(\"x\"), trimstr(1)", json!({}), json!([{}, {}, {}])),
+        ("ltrimstr(\"ä\") | rtrimstr(\"ö\")", json!("äuö"), json!(["u"])),
+        ("have_literal_numbers, have_decnum", json!(null), json!([true, false])),
+        ("pick(.a, .b.c)", json!({ "a": 1, "b": { "c": 2, "d": 3 } }), json!([{ "a": 1, "b": { "c": 2 } }])),
+        ("pick(.[1])", json!([1, 2, 3]), json!([[null, 2]])),
+        ("pick(first(.[]))", json!([1, 2]), json!([[1]])),
+        ("setpath([\"a\", \"b\"]; 1)", json!(null), json!([{ "a": { "b": 1 } }])),
+        ("setpath([\"a\", 2]; 1)", json!({ "x": 0 }), json!([{ "x": 0, "a": [null, null, 1] }])),
+        ("setpath([-1]; 9), setpath([]; 0)", json!([1, 2]), json!([[1, 9], 0])),
+        ("try setpath([\"a\"]; 1) catch \"no\"", json!([1]), json!(["no"])),
+        ("del(.[0, 2])", json!([1, 2, 3]), json!([[2]])),
+        ("del(.a, .z, .b.c.d)", json!({ "a": 1, "b": { "c": null } }), json!([{ "b": { "c": null } }])),
+        (
+            "delpaths([[\"a\", \"b\"], [\"c\", 5]])",
+            json!({ "a": { "b": 1 }, "c": [1] }),
+            json!([{ "a": {}, "c": [1] }]),
+        ),
+        ("del(.[] | select(. >= 2))", json!([1, 5, 3, 0, 7]), json!([[1, 0]])),
+        ("del(.[1:])", json!([1, 2, 3]), json!([[1]])),
+        ("getpath([\"a\", \"b\"])", json!(null), json!([null])),
+        (
+            "from_entries",
+            json!([{ "key": "a", "value": 1 }, { "k": "b", "v": 2 }, { "name": "c", "Value": 3 }, { "key": 4, "value": null }]),
+            json!([{ "a": 1, "b": 2, "c": 3, "4": null }]),
+        ),
+        ("with_entries(.key |= ascii_upcase)", json!({ "a": 1 }), json!([{ "A": 1 }])),
+        ("join(\"-\"), ([] | join(\"x\"))", json!(["a", null, 1, true]), json!(["a--1-true", ""])),
+        ("walk(if type == \"array\" then sort else . end)", json!([3, [2, 1]]), json!([[3, [1, 2]]])),
+        ("walk(if type == \"number\" then [.] else . end)", json!({ "a": 1 }), json!([{ "a": [1] }])),
+        ("test([\"B\", \"i\"]), test(\"B\"; null), test(\"b\")", json!("abc"), json!([true, false, true])),
+        ("[match(\"a\"; \"g\").offset]", json!("aba"), json!([[0, 2]])),
+        (
+            "capture(\"(?<x>b)\"), gsub(\"b\"; \"-\"), sub(\"(?<l>.)\"; \"\\(.l)!\"; null)",
+            json!("abb"),
+            json!([{ "x": "b" }, "a--", "a!bb"]),
+        ),
+        ("[splits(\", *\")], [scan(\"[a-z]\")]", json!("a, b"), json!([["a", "b"], ["a", "b"]])),
+        (
+            "[limit(2; .[])], until(length < 2; .[1:]), isvalid(error)",
+            json!([1, 2, 3]),
+            json!([[1, 2], [3], false]),
+        ),
+        (
+            "0 | todate, date, dateadd(\"seconds\"; 5)",
+            json!(null),
+            json!(["1970-01-01T00:00:00Z", "1970-01-01T00:00:00Z", 5]),
+        ),
+        ("[recurse_down] | length", json!([[1]]), json!([3])),
+        (
+            "ascii_downcase, ascii_upcase, utf8bytelength, explode",
+            json!("Aé"),
+            json!(["aé", "Aé", 3, [65, 233]]),
+        ),
+        (
+            "getpath([\"a\"]) as $x | {$x, \"y\": ([1, [2]] | flatten), z: (\"1\" | tonumber)}",
+            json!({ "a": 1 }),
+            json!([{ "x": 1, "y": [1, 2], "z": 1 }]),
+        ),
+    ] {
+        let given = world.jq(filter, input).await.unwrap_or_else(|error| panic!("{filter}: {error}"));
+        assert_eq!(Value::Array(given), outputs, "{filter}");
+    }
+}
+
 #[tokio::test]
 async fn numbers_and_the_order_of_keys_come_through_exactly() {
     let world = World::new();

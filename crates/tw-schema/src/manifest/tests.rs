@@ -55,7 +55,7 @@ fn manifest_with_an_execution_type_is_taken_as_written() {
 }
 
 #[test]
-fn visible_has_the_default_of_its_execution_type_and_none_without_one() {
+fn visible_has_the_default_of_its_kind_in_whichever_word() {
     for (kind, visible) in [("gateway", true), ("external", true), ("space", true), ("internal", false)] {
         let read = canonical_manifest(&json!({ "name": "a", "executionType": kind })).unwrap();
         assert_eq!(read["visible"], json!(visible), "{kind}");
@@ -63,8 +63,35 @@ fn visible_has_the_default_of_its_execution_type_and_none_without_one() {
             canonical_manifest(&json!({ "name": "a", "executionType": kind, "visible": !visible })).unwrap();
         assert_eq!(read["visible"], json!(!visible), "{kind}");
     }
-    let read = canonical_manifest(&json!({ "name": "a", "implementation_type": "http" })).unwrap();
-    assert_eq!((read.get("visible"), read.get("execution_type")), (None, None));
+    for (kind, visible) in [("http", true), ("external", true), ("space", true), ("internal", false)] {
+        for given in [json!({}), json!({ "visible": null })] {
+            let mut body = json!({ "name": "a", "implementation_type": kind });
+            body.as_object_mut().unwrap().extend(given.as_object().unwrap().clone());
+            let read = canonical_manifest(&body).unwrap();
+            assert_eq!((&read["visible"], read.get("execution_type")), (&json!(visible), None), "{kind}");
+        }
+        let body = json!({ "name": "a", "implementation_type": kind, "visible": !visible });
+        assert_eq!(canonical_manifest(&body).unwrap()["visible"], json!(!visible), "{kind}");
+    }
+    let read = canonical_manifest(&json!({ "name": "a", "implementation_type": "function" })).unwrap();
+    assert_eq!(read.get("visible"), None);
+    let read = canonical_patch(&json!({ "implementation_type": "http" })).unwrap();
+    assert_eq!(read.get("visible"), None, "a change fills nothing in");
+}
+
+#[test]
+fn seconds_of_a_timeout_have_the_limits_of_its_milliseconds() {
+    for (given, read) in [(json!(1), json!(1)), (json!(86_400.0), json!(86_400)), (json!(null), json!(null))]
+    {
+        let body = json!({ "name": "a", "execution": { "timeoutS": given } });
+        assert_eq!(canonical_manifest(&body).unwrap()["execution"], json!({ "timeout_s": read }));
+    }
+    for wrong in [json!(0), json!(-1), json!(1.5), json!(86_401), json!(1e15), json!("60")] {
+        refused(
+            json!({ "name": "a", "execution": { "timeout_s": wrong } }),
+            expect!["/execution/timeout_s: must be a whole number of seconds from 1 to 86400"],
+        );
+    }
 }
 
 #[test]
@@ -156,7 +183,7 @@ fn row_of_a_registry_has_its_schema_and_configuration_in_two_parts() {
     );
     assert_eq!(
         read.unwrap(),
-        json!({ "slug": "a", "name": "a", "implementation_type": "http", "implementation": { "url": "x" } })
+        json!({ "slug": "a", "name": "a", "implementation_type": "http", "implementation": { "url": "x" }, "visible": true })
     );
 }
 

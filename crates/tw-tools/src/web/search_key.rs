@@ -3,7 +3,7 @@
 use std::{env, fmt};
 
 use serde_json::Value;
-use toolwright_sdk::{Code, Credential, ToolContext, ToolFailure};
+use toolwright_sdk::{Code, Credential, Redactor, ToolContext, ToolFailure};
 
 use super::web_search::Provider;
 
@@ -22,7 +22,11 @@ impl Key {
     /// settings could have somebody else's key sent to a place of their own.
     pub(super) async fn find(cx: &ToolContext, provider: &dyn Provider) -> Result<Self, ToolFailure> {
         let setting = |name: &str| cx.settings().and_then(|settings| text(settings.get(name)));
-        if let Some(value) = setting("api_key") {
+        if let Some(written) = setting("api_key") {
+            let value = match written.strip_prefix("secret:") {
+                Some(reference) => cx.secret(reference).await?.to_string(),
+                None => written,
+            };
             return Ok(Self { value, endpoint: setting("endpoint") });
         }
         // One that is named and cannot be used is an error: another one would be somebody else's.
@@ -66,9 +70,9 @@ impl Key {
         self.endpoint.as_deref()
     }
 
-    /// A text without the key.
-    pub(super) fn out_of(&self, text: &str) -> String {
-        text.replace(&self.value, "***")
+    /// Finds the key in what somebody says who was told it.
+    pub(super) fn redactor(&self) -> Redactor {
+        Redactor::new([self.value.as_str()])
     }
 }
 

@@ -8,7 +8,7 @@ use std::fmt;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use toolwright_sdk::{
-    Code, Reply, ToolContext, ToolFailure,
+    Code, Redactor, Reply, ToolContext, ToolFailure,
     egress::{Request, Response},
     tool,
 };
@@ -93,13 +93,14 @@ pub(super) trait Provider: fmt::Debug + Sync {
 async fn web_search(cx: ToolContext, input: Input) -> Result<Reply<Output>, ToolFailure> {
     let provider: &dyn Provider = &Serper;
     let key = Key::find(&cx, provider).await?;
-    let found = search(&cx, provider, &key, &input).await;
     // Whoever was asked may repeat the key in what it says.
+    let redactor = key.redactor();
+    let found = search(&cx, provider, &key, &redactor, &input).await;
     let mut hits =
-        found.map_err(|failure| ToolFailure { message: key.out_of(&failure.message), ..failure })?;
+        found.map_err(|failure| ToolFailure { message: redactor.text(failure.message), ..failure })?;
     for hit in &mut hits {
         for text in [&mut hit.title, &mut hit.url, &mut hit.snippet] {
-            *text = key.out_of(text);
+            *text = redactor.text(std::mem::take(text));
         }
     }
     let (summary, markdown) = (in_words(&hits), in_markdown(&hits));
@@ -110,6 +111,7 @@ async fn search(
     cx: &ToolContext,
     provider: &dyn Provider,
     key: &Key,
+    redactor: &Redactor,
     input: &Input,
 ) -> Result<Vec<Hit>, ToolFailure> {
     let query = input.query.trim();
@@ -124,7 +126,8 @@ async fn search(
     })?;
     if !response.is_success() {
         // Before the text is cut, or a cut through the key would leave its beginning.
-        return Err(refused(response.status, &key.out_of(&String::from_utf8_lossy(&response.body))));
+        let said = redactor.text(String::from_utf8_lossy(&response.body).into_owned());
+        return Err(refused(response.status, &said));
     }
     let mut hits = provider.hits(&response)?;
     hits.truncate(input.max_results.into());

@@ -42,6 +42,13 @@ impl Hut {
         self
     }
 
+    /// A credential of which one text stands for the whole.
+    pub(crate) fn value(mut self, label: &str, value: &str) -> Self {
+        let credential = Credential { value: Some(value.to_owned().into()), fields: BTreeMap::new() };
+        self.labels.insert(label.to_owned(), credential);
+        self
+    }
+
     pub(crate) fn provider(mut self, key: &str, variant: Option<&str>, fields: &[(&str, &str)]) -> Self {
         self.providers.insert((key.to_owned(), variant.map(str::to_owned)), credential(fields));
         self

@@ -101,12 +101,52 @@ async fn credential_that_is_named_and_cannot_be_used_is_not_replaced_by_another(
         Hut::near(&[&serper]).provider("serper", None, &[("api_key", "k-2"), ("endpoint", &serper.url("/"))])
     };
     let gone = search(set(hut().context(), json!({ "credentials_ref": "gone" }))).await.unwrap_err();
-    assert_eq!((gone.code, gone.message.as_str()), (Code::CredentialMissing, "no credential 'gone'"));
+    assert_eq!(gone.code, Code::CredentialMissing);
+    assert_eq!(
+        gone.message,
+        "no credential 'gone': looked among the tenant's credentials by label and by id"
+    );
     let hut = hut().label("other", &[("username", "u")]);
     let other = search(set(hut.context(), json!({ "credentials_ref": "other" }))).await.unwrap_err();
     assert_eq!(other.code, Code::CredentialMissing);
     assert_eq!(other.message, "the credential 'other' has neither 'api_key' nor 'token'");
     assert_eq!(serper.connections(), 0);
+}
+
+#[tokio::test]
+async fn key_in_the_settings_may_be_a_reference_to_a_credential() {
+    let serper = Upstream::start().await;
+    let hut =
+        || Hut::near(&[&serper]).value("weather", "k-of-weather").label("crm", &[("api_key", "k-of-crm")]);
+    for (reference, expected) in [("secret:weather", "k-of-weather"), ("secret:crm.api_key", "k-of-crm")] {
+        serper.script([answer("200 OK", FOUND)]);
+        search(set(hut().context(), json!({ "api_key": reference, "endpoint": serper.url("/") })))
+            .await
+            .unwrap();
+        assert_eq!(serper.requests().last().unwrap().header("x-api-key"), Some(expected));
+    }
+    let before = serper.connections();
+    let looked = "looked among the tenant's credentials by label and by id";
+    for (reference, message) in [
+        ("secret:gone", format!("no credential 'gone': {looked}")),
+        (
+            "secret:gone.api_key",
+            format!(
+                "no credential 'gone.api_key': {looked}, and there is no `gone` whose field `api_key` it could be"
+            ),
+        ),
+        ("secret:crm.token", format!("no credential 'crm.token': {looked}, and `crm` has no field `token`")),
+        (
+            "secret:crm",
+            "the credential `crm` has no value that could be inserted; name one of its fields, as in \
+             `crm.<field>`: `api_key`"
+                .to_owned(),
+        ),
+    ] {
+        let failure = search(set(hut().context(), json!({ "api_key": reference }))).await.unwrap_err();
+        assert_eq!((failure.code, failure.message), (Code::CredentialMissing, message));
+    }
+    assert_eq!(serper.connections(), before);
 }
 
 /// The environment belongs to the whole process, so a process of its own gets it: this program again,
@@ -169,6 +209,9 @@ async fn key_never_shows() {
     let found = run("web_search", cx(), json!({ "query": "a" })).await.unwrap();
     assert_eq!(found.data["results"][0]["snippet"], "for ***");
     assert!(!format!("{found:?}").contains("k-secret-1"));
+
+    serper.script([answer("200 OK", &FOUND.replace("First", "6b2d7365637265742d31 k%2Dsecret%2D1"))]);
+    assert_eq!(search(cx()).await.unwrap()["results"][0]["snippet"], "*** ***");
 
     for body in ["no json", r#"{"organic": [{}]}"#, r#"{"organic": "k-secret-1"}"#] {
         serper.script([answer("200 OK", body)]);

@@ -533,6 +533,7 @@ on_both! {
         if made.status == 201 {
             let told = failed_with(&acme.run("weather", json!({})).await, "CREDENTIAL_MISSING");
             assert!(told.contains("weather") && !told.contains("canary"), "{told}");
+            assert!(told.ends_with("looked among the tenant's credentials by label and by id"), "{told}");
         } else {
             made.is("409 CREDENTIAL_MISSING");
         }

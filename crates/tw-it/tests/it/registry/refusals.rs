@@ -51,6 +51,7 @@ on_both! {
             ("visible", json!(1)),
             ("execution", json!({ "max_concurrency": 0 })),
             ("execution", json!({ "timeout_s": 0 })),
+            ("execution", json!({ "timeout_s": 86_401 })),
             ("execution", json!({ "concurrency_group": "" })),
             ("execution", json!({ "max_concurency": 1 })),
             ("execution", json!([])),
