@@ -431,7 +431,7 @@ impl Job {
                 (status, NewWait { child: Some(id), ..row })
             }
         };
-        let due = wait.deadline;
+        let due = wait.deadline.map(|deadline| deadline.min(wait.expires));
         let run = self.stop_to_wait(status, wait).await?;
         match due {
             Some(due) if run.status.waits() => self.engine.look_at(due),
