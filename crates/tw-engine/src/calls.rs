@@ -6,7 +6,8 @@ use std::time::Duration;
 use serde_json::{Value, json, value::RawValue};
 use tokio::{sync::broadcast, time::Instant};
 use tw_model::{
-    Caller, Code, Effect, EventKind, PendingCallId, RunId, RunStatus, Timestamp, ToolResult, WaitsFor,
+    Caller, Code, Effect, EventKind, PendingCallId, RunId, RunStatus, TenantId, Timestamp, ToolResult,
+    WaitsFor,
 };
 use tw_store::{
     PendingCall, Run, Wanted,
@@ -16,6 +17,7 @@ use uuid::Uuid;
 
 use crate::{
     Engine,
+    chain::DEPTH_MAX,
     corridor::{
         Answer,
         execute::{count, storable, timed_out},
@@ -23,6 +25,7 @@ use crate::{
         record::{self, raw},
     },
     error::{Error, Result},
+    life::DEAD_AFTER,
     page::{Page, PageRequest},
     resume::kept,
     rights::{AnswerCalls, Permit},
@@ -35,6 +38,8 @@ const RENEW_EVERY: Duration = Duration::from_secs(10);
 /// How often a stream looks by itself, behind the hints.
 const LOOK_EVERY: Duration = Duration::from_millis(500);
 const TOLD_MOST: i64 = 50;
+/// The permission to answer what workers are asked.
+const WORKS: &str = "workers.tenant.answer";
 
 /// What somebody outside says about a call.
 #[derive(Clone, Debug)]
@@ -58,12 +63,7 @@ impl Engine {
         let caller = permit.caller();
         let call = self.inner.store.tenant(caller.tenant).pending_call_of(run).await;
         let call = call.map_err(Error::store("reading a pending call"))?;
-        let of_worker = call.is_some_and(|call| call.waits_for == WaitsFor::Worker);
-        if of_worker && !caller.permissions.has("workers.tenant.answer") {
-            let why = "the result of a worker needs the permission `workers.tenant.answer`";
-            return Err(Error::NotPermitted { why: why.to_owned() });
-        }
-        Ok(())
+        call.map_or(Ok(()), |call| answers(caller, &call))
     }
 
     /// Takes the answer to a call. The same answer again changes nothing, another one is refused.
@@ -91,12 +91,13 @@ impl Engine {
                 _ => return Err(Error::NotFound { what: "call" }),
             }
             let scope = self.inner.store.tenant(caller.tenant);
+            let failed = self.failure(&call, &run, &answered).await?;
             if run.status != RunStatus::Pending {
                 let kept = scope.keep_late_result(call.id, &text, &caller.principal.label(), now).await;
                 kept.map_err(Error::store("keeping a late result"))?;
                 continue;
             }
-            let (entry, ended) = self.ending(caller, &call, &run, &answered, text).await?;
+            let (entry, ended) = ending(caller, &run, &answered, failed, text);
             match self.append(entry).await {
                 Ok(_) => {
                     self.has_ended(&ended);
@@ -112,7 +113,7 @@ impl Engine {
         }
     }
 
-    /// A call of this tenant that the caller may answer.
+    /// A call of this tenant that the caller may answer, by its own run or by one that waits for that.
     async fn answerable(
         &self,
         caller: &Caller,
@@ -122,80 +123,40 @@ impl Engine {
         let scope = self.inner.store.tenant(caller.tenant);
         let missing = || Error::NotFound { what: "call" };
         let found = scope.pending_call(call).await.map_err(Error::store("reading a pending call"))?;
-        let found = found.filter(|found| found.run == run).ok_or_else(missing)?;
-        if matches!(found.waits_for, WaitsFor::Approval | WaitsFor::Child) {
+        let found = found.filter(is_outside).ok_or_else(missing)?;
+        let of_call =
+            scope.run(found.run).await.map_err(Error::store("reading a run"))?.ok_or_else(missing)?;
+        let mut named = of_call.id == run;
+        let mut above = of_call.parent;
+        while let (false, Some(parent)) = (named, above) {
+            named = parent == run;
+            above = scope
+                .run(parent)
+                .await
+                .map_err(Error::store("reading a run"))?
+                .and_then(|parent| parent.parent);
+        }
+        if !named {
             return Err(missing());
         }
-        let run = scope.run(run).await.map_err(Error::store("reading a run"))?;
-        Ok((found, run.ok_or_else(missing)?))
+        answers(caller, &found)?;
+        Ok((found, of_call))
     }
 
-    /// The entry that ends a run with its answer, and the run as it will be then.
-    async fn ending(
+    /// Why a call has failed, by what is said about it.
+    async fn failure(
         &self,
-        caller: &Caller,
         call: &PendingCall,
         run: &Run,
         answered: &Answered,
-        text: String,
-    ) -> Result<(Entry, Run)> {
-        let at = Timestamp::now();
-        let duration_us = (at.micros() - run.started.micros()).max(0);
-        let mut ended = Run { finished: Some(at), duration_us: Some(duration_us), ..run.clone() };
-        let failed = match answered {
-            Answered::Error(error) => Some((Code::ToolFailed, storable(error))),
+    ) -> Result<Option<(Code, String)>> {
+        match answered {
+            Answered::Error(error) => Ok(Some((Code::ToolFailed, storable(error)))),
             Answered::Result(result) => match own_error(result) {
-                Some(error) => Some((Code::ToolFailed, storable(error))),
-                None => self.misfit(run, call, result).await?,
+                Some(error) => Ok(Some((Code::ToolFailed, storable(error)))),
+                None => self.misfit(run, call, result).await,
             },
-        };
-        let event = match (failed, answered) {
-            (None, Answered::Result(result)) => {
-                let ToolResult { data, summary, markdown } = read_result(result, &run.tool);
-                let output = raw(&data);
-                let event = payload::Completed {
-                    output: &output,
-                    summary: &summary,
-                    markdown: markdown.as_deref(),
-                    duration_ms: duration_us / 1000,
-                    duration_us,
-                };
-                let event = payload::event(EventKind::Completed, run.id, &event);
-                ended.status = RunStatus::Success;
-                ended.summary = Some(storable(&summary));
-                ended.markdown = markdown;
-                ended.output = Some(output);
-                event
-            }
-            (failed, _) => {
-                let (code, message) = failed.unwrap_or((Code::ToolFailed, String::new()));
-                let event = failed_event(run.id, RunStatus::Error, code, &message, None, duration_us);
-                ended.status = RunStatus::Error;
-                ended.error_code = Some(code.as_str().to_owned());
-                ended.error = Some(message);
-                event
-            }
-        };
-        let code = ended.error_code.as_deref().and_then(|code| code.parse::<Code>().ok());
-        let change = Change {
-            expect: Expect::Status(RunStatus::Pending),
-            to: Some(ended.status),
-            finished: Some(Finished {
-                summary: ended.summary.clone(),
-                error: ended.error.clone(),
-                error_code: code.map(Code::as_str),
-                effect: None,
-                duration_us: Some(duration_us),
-            }),
-            claimed_by: None,
-            epoch: None,
-            decision: None,
-            wait: Some(WaitChange::Answered { result: text, by: caller.principal.label() }),
-        };
-        let tool = run.tool.as_str().into();
-        let step = Step::Change(Box::new(change));
-        let entry = Entry { at, ..record::entry(caller, &tool, run.id, run.session, step, vec![event]) };
-        Ok((entry, ended))
+        }
     }
 
     /// What is wrong with a result. A person can mend it at once; what a worker sends is what came of the call.
@@ -218,6 +179,20 @@ impl Engine {
         let first =
             faults.first().map_or_else(String::new, |fault| format!(": `{}` {}", fault.path, fault.message));
         Ok(Some((Code::OutputInvalid, format!("the result does not fit the tool's output schema{first}"))))
+    }
+
+    /// What somebody outside has to answer before a run goes on: the call that it waits for itself, or the one that
+    /// what it waits for waits for.
+    pub(crate) async fn call_below(&self, tenant: TenantId, call: PendingCall) -> Result<PendingCall> {
+        let scope = self.inner.store.tenant(tenant);
+        let mut waiting = call.clone();
+        for _ in 0..DEPTH_MAX {
+            let (WaitsFor::Child, Some(child)) = (waiting.waits_for, waiting.child) else { break };
+            let below = scope.pending_call_of(child).await;
+            let Some(below) = below.map_err(Error::store("reading a pending call"))? else { break };
+            waiting = below;
+        }
+        Ok(if is_outside(&waiting) && waiting.state == "waiting" { waiting } else { call })
     }
 
     /// Ends what has run out of its own time, and closes what nobody answers any more.
@@ -289,18 +264,27 @@ impl Engine {
         Ok(self.page(rows, page, &place, total, |(call, _)| call.id.uuid()))
     }
 
-    /// One call that a person or a worker has to answer, or had to.
+    /// One call that a person or a worker has to answer, or had to. What a worker is asked is for workers, and for
+    /// those who may see the run; what a person has answered is for them and for that person.
     pub async fn call_to_answer(
         &self,
         permit: &Permit<AnswerCalls>,
         id: PendingCallId,
     ) -> Result<(PendingCall, Run)> {
-        let scope = self.inner.store.tenant(permit.caller().tenant);
+        let caller = permit.caller();
+        let missing = || Error::NotFound { what: "call" };
+        let scope = self.inner.store.tenant(caller.tenant);
         let call = scope.pending_call(id).await.map_err(Error::store("reading a pending call"))?;
-        let call = call.filter(|call| matches!(call.waits_for, WaitsFor::Worker | WaitsFor::Person));
-        let call = call.ok_or(Error::NotFound { what: "call" })?;
-        let run = scope.run(call.run).await.map_err(Error::store("reading a run"))?;
-        Ok((call, run.ok_or(Error::NotFound { what: "call" })?))
+        let mut call = call.filter(is_outside).ok_or_else(missing)?;
+        let run = scope.run(call.run).await.map_err(Error::store("reading a run"))?.ok_or_else(missing)?;
+        let label = caller.principal.label();
+        let sees_run = caller.permissions.has("runs.tenant.read") || run.principal == label;
+        match call.waits_for {
+            WaitsFor::Worker if !sees_run && !caller.permissions.has(WORKS) => return Err(missing()),
+            WaitsFor::Person if !sees_run && call.answered_by.as_ref() != Some(&label) => call.result = None,
+            _ => {}
+        }
+        Ok((call, run))
     }
 
     /// The calls for a worker that does the work of these tools, or of all.
@@ -311,15 +295,15 @@ impl Engine {
         after: Option<PendingCallId>,
     ) -> Result<WorkerCalls> {
         let caller = permit.caller().clone();
-        if !caller.permissions.has("workers.tenant.answer") {
+        if !caller.permissions.has(WORKS) {
             let why = "a worker needs the permission `workers.tenant.answer`";
             return Err(Error::NotPermitted { why: why.to_owned() });
         }
         let tools = tools.iter().map(|tool| tool.to_ascii_lowercase()).collect();
         let hints = self.inner.store.wake().calls();
         let renew = Instant::now() + RENEW_EVERY;
-        let (engine, worker) = (self.clone(), Uuid::now_v7());
-        Ok(WorkerCalls { engine, caller, tools, after, worker, hints, renew, has_begun: false })
+        let (engine, lease, worker) = (self.clone(), Uuid::now_v7(), Uuid::now_v7());
+        Ok(WorkerCalls { engine, caller, tools, lease, worker, resumes: after, hints, renew })
     }
 }
 
@@ -330,17 +314,22 @@ pub struct WorkerCalls {
     engine: Engine,
     caller: Caller,
     tools: Vec<String>,
-    after: Option<PendingCallId>,
+    /// This connection.
+    lease: Uuid,
+    /// The same for every connection of a worker that comes back.
     worker: Uuid,
-    hints: broadcast::Receiver<tw_model::TenantId>,
+    /// The last call that it has heard of before, until it has back what it had.
+    resumes: Option<PendingCallId>,
+    hints: broadcast::Receiver<TenantId>,
     renew: Instant,
-    has_begun: bool,
 }
 
 impl WorkerCalls {
     /// The next calls, as soon as there are some; none once this server is about to stop or the worker may no
     /// longer have them.
     pub async fn next(&mut self) -> Result<Vec<(PendingCall, Run)>> {
+        // A lease of a server that nobody has heard of counts for nothing.
+        self.engine.announce().await?;
         loop {
             let told = self.lease().await?;
             if !told.is_empty() {
@@ -360,44 +349,125 @@ impl WorkerCalls {
         let now = self.engine.inner.store.now().await.map_err(Error::store("asking for the time"))?;
         let scope = self.engine.inner.store.tenant(self.caller.tenant);
         if self.renew <= Instant::now() {
-            let renewed = scope.renew_leases(self.worker, now.plus(LEASE)).await;
+            let renewed = scope.renew_leases(self.lease, now.plus(LEASE)).await;
             renewed.map_err(Error::store("renewing what a worker has"))?;
             self.renew = Instant::now() + RENEW_EVERY;
         }
-        let wanted = Wanted {
-            tools: &self.tools,
-            after: self.after,
-            worker: self.worker,
-            now,
-            until: now.plus(LEASE),
-            most: TOLD_MOST,
-        };
-        if !self.has_begun {
-            let taken = scope.take_back_calls(&wanted).await;
-            taken.map_err(Error::store("giving a worker back what it had"))?;
-            self.has_begun = true;
+        if let Some(last) = self.resumes {
+            let doing = "giving a worker back what it had";
+            if let Some((worker, told)) = scope.worker_told_of(last).await.map_err(Error::store(doing))? {
+                self.worker = worker;
+                let taken = scope.take_back_calls(&self.wanted(now), last, told).await;
+                taken.map_err(Error::store(doing))?;
+            }
+            self.resumes = None;
         }
-        let calls = scope.lease_calls(&wanted).await.map_err(Error::store("taking calls for a worker"))?;
-        let mut told = Vec::with_capacity(calls.len());
-        for call in calls {
+        let calls = scope.lease_calls(&self.wanted(now)).await;
+        let mut told = Vec::new();
+        for call in calls.map_err(Error::store("taking calls for a worker"))? {
             if let Some(run) = scope.run(call.run).await.map_err(Error::store("reading a run"))? {
                 told.push((call, run));
             }
         }
         Ok(told)
     }
+
+    fn wanted(&self, now: Timestamp) -> Wanted<'_> {
+        Wanted {
+            tools: &self.tools,
+            lease: self.lease,
+            worker: self.worker,
+            now,
+            alive_since: now.minus(DEAD_AFTER),
+            until: now.plus(LEASE),
+            most: TOLD_MOST,
+        }
+    }
 }
 
 impl Drop for WorkerCalls {
     fn drop(&mut self) {
-        let (scope, worker) = (self.engine.inner.store.tenant(self.caller.tenant), self.worker);
+        let (scope, lease) = (self.engine.inner.store.tenant(self.caller.tenant), self.lease);
         // The lease runs out by itself if this comes to nothing.
         tokio::spawn(async move {
-            if let Err(error) = scope.release_leases(worker).await {
+            if let Err(error) = scope.release_leases(lease).await {
                 tracing::debug!(%error, "what a worker had was not given back");
             }
         });
     }
+}
+
+fn is_outside(call: &PendingCall) -> bool {
+    matches!(call.waits_for, WaitsFor::Worker | WaitsFor::Person)
+}
+
+/// Whether the caller may answer a call, as far as that depends on who is asked.
+fn answers(caller: &Caller, call: &PendingCall) -> Result<()> {
+    if call.waits_for == WaitsFor::Worker && !caller.permissions.has(WORKS) {
+        let why = format!("the result of a worker needs the permission `{WORKS}`");
+        return Err(Error::NotPermitted { why });
+    }
+    Ok(())
+}
+
+/// The entry that ends a run with its answer, and the run as it will be then.
+fn ending(
+    caller: &Caller,
+    run: &Run,
+    answered: &Answered,
+    failed: Option<(Code, String)>,
+    text: String,
+) -> (Entry, Run) {
+    let at = Timestamp::now();
+    let duration_us = (at.micros() - run.started.micros()).max(0);
+    let mut ended = Run { finished: Some(at), duration_us: Some(duration_us), ..run.clone() };
+    let event = match (failed, answered) {
+        (None, Answered::Result(result)) => {
+            let ToolResult { data, summary, markdown } = read_result(result, &run.tool);
+            let output = raw(&data);
+            let event = payload::Completed {
+                output: &output,
+                summary: &summary,
+                markdown: markdown.as_deref(),
+                duration_ms: duration_us / 1000,
+                duration_us,
+            };
+            let event = payload::event(EventKind::Completed, run.id, &event);
+            ended.status = RunStatus::Success;
+            ended.summary = Some(storable(&summary));
+            ended.markdown = markdown;
+            ended.output = Some(output);
+            event
+        }
+        (failed, _) => {
+            let (code, message) = failed.unwrap_or((Code::ToolFailed, String::new()));
+            let event = failed_event(run.id, RunStatus::Error, code, &message, None, duration_us);
+            ended.status = RunStatus::Error;
+            ended.error_code = Some(code.as_str().to_owned());
+            ended.error = Some(message);
+            event
+        }
+    };
+    let code = ended.error_code.as_deref().and_then(|code| code.parse::<Code>().ok());
+    let change = Change {
+        expect: Expect::Status(RunStatus::Pending),
+        to: Some(ended.status),
+        finished: Some(Finished {
+            summary: ended.summary.clone(),
+            error: ended.error.clone(),
+            error_code: code.map(Code::as_str),
+            effect: None,
+            duration_us: Some(duration_us),
+        }),
+        claimed_by: None,
+        epoch: None,
+        decision: None,
+        wait: Some(WaitChange::Answered { result: text, by: caller.principal.label() }),
+    };
+    let tool = run.tool.as_str().into();
+    let step = Step::Change(Box::new(change));
+    let entry = Entry { at, ..record::entry(caller, &tool, run.id, run.session, step, vec![event]) };
+    (entry, ended)
 }
 
 fn is_same(call: &PendingCall, text: &str) -> bool {
@@ -420,8 +490,11 @@ pub(crate) fn read_result(result: &Value, tool: &str) -> ToolResult {
 
 /// Why it failed, of a result that says that it did.
 fn own_error(result: &Value) -> Option<&str> {
-    let failed = result.get("success") == Some(&Value::Bool(false));
-    result.get("error").and_then(Value::as_str).filter(|_| failed)
+    let text = |name: &str| result.get(name).and_then(Value::as_str);
+    match result.get("success") {
+        Some(Value::Bool(false)) => text("error").filter(|error| !error.is_empty()).or(text("summary")),
+        _ => None,
+    }
 }
 
 fn failed_event(

@@ -16,6 +16,10 @@ const HEAD_PATIENCE: Duration = Duration::from_secs(10);
 const HEADERS_MAX: usize = 100;
 /// How much the head of a request may be, all of it: proxies take no more either.
 const HEAD_BYTES_MAX: usize = 32 << 10;
+/// How long what was sent may stay unheard of before the other side is taken to be gone. Without it the system goes
+/// on trying for a quarter of an hour, and a worker that lost its network would keep its calls for as long.
+#[cfg(target_os = "linux")]
+const UNHEARD_MOST: Duration = Duration::from_secs(30);
 /// How long open connections get to end after the stop.
 const GOODBYE: Duration = Duration::from_secs(5);
 
@@ -40,6 +44,8 @@ pub async fn serve(listener: TcpListener, router: axum::Router, stop: Cancellati
         };
         // Answers are small; waiting for more to send would only delay them.
         let _ = stream.set_nodelay(true);
+        #[cfg(target_os = "linux")]
+        let _ = socket2::SockRef::from(&stream).set_tcp_user_timeout(Some(UNHEARD_MOST));
         let service = TowerToHyperService::new(router.clone());
         let connection = connections.watch(http.serve_connection(TokioIo::new(stream), service));
         tokio::spawn(async move {

@@ -104,6 +104,7 @@ fn read(body: &Value, purpose: Purpose) -> Result<Value, Vec<Fault>> {
         reading.take(key, value, members);
     }
     reading.settle_execution();
+    reading.settle_patience();
     reading.settle_type();
     if purpose == Purpose::Create {
         reading.fill_in();
@@ -254,6 +255,22 @@ impl Reading {
         }
         if !called.is_empty() {
             self.join_implementation(&source, called);
+        }
+    }
+
+    /// How long an answer is taken may stand beside how long a call may take, and belongs to `implementation`.
+    fn settle_patience(&mut self) {
+        const KEY: &str = "pending_ttl_ms";
+        let source = self.source(KEY);
+        let Some(value) = self.out.shift_remove(KEY).filter(|value| !value.is_null()) else { return };
+        match self.out.get("implementation").and_then(|implementation| implementation.get(KEY)) {
+            Some(other) if canonical(other) != canonical(&value) => {
+                let other = self.source("implementation");
+                let message =
+                    format!("`{other}.{KEY}` and `{source}` say different things; give one of them");
+                self.say(pointer(&source), message);
+            }
+            _ => self.join_implementation(&source, Map::from_iter([(KEY.to_owned(), value)])),
         }
     }
 

@@ -56,21 +56,27 @@ const SELECT: &str =
     "SELECT p.id, p.run_id, p.tool, p.waits_for, p.state, p.context, p.child_run_id, p.deadline_us,
     p.expires_us, p.result, p.answered_by, p.created_us FROM pending_calls p";
 
-/// Of those whose run still waits: what came too late for its run can be answered, and is offered to nobody.
-const SELECT_OPEN: &str = "SELECT p.id, p.run_id, p.tool, p.waits_for, p.state, p.context, p.child_run_id,
-    p.deadline_us, p.expires_us, p.result, p.answered_by, p.created_us FROM pending_calls p
-    JOIN runs r ON r.tenant_id = p.tenant_id AND r.id = p.run_id AND r.status = 'pending'";
+row! {
+    #[derive(Debug)]
+    struct ToldRow {
+        told_to: Option<Uuid>,
+        tellings: i64,
+        delivered_us: Option<i64>,
+    }
+}
 
 /// Which calls a worker is told of.
 #[derive(Clone, Debug)]
 pub struct Wanted<'a> {
     /// Slugs, in lower case; none for all.
     pub tools: &'a [String],
-    /// The last call that it was told of before.
-    pub after: Option<PendingCallId>,
-    /// Whose the calls are from now on.
+    /// Whose the calls are from now on: one connection of a worker.
+    pub lease: Uuid,
+    /// The worker, whichever connection it has.
     pub worker: Uuid,
     pub now: Timestamp,
+    /// A server that was not heard of since is dead, and its leases are over.
+    pub alive_since: Timestamp,
     pub until: Timestamp,
     pub most: i64,
 }
@@ -103,15 +109,14 @@ impl TenantScope {
             conditions.and("p.id >", Arg::Id(after.uuid()));
         }
         let tail = format!(" ORDER BY p.id LIMIT {limit} OFFSET {offset}");
-        self.select_pending(SELECT_OPEN, conditions, &tail).await
+        self.select_pending(SELECT, conditions, &tail).await
     }
 
     pub async fn count_calls_for_people(&self) -> Result<Option<i64>> {
         let most = crate::runs::COUNT_MAX;
         let conditions = self.open_calls(WaitsFor::Person);
         let sql = format!(
-            "SELECT count(*) FROM (SELECT 1 AS one FROM pending_calls p
-             JOIN runs r ON r.tenant_id = p.tenant_id AND r.id = p.run_id AND r.status = 'pending'{} LIMIT {}) AS counted",
+            "SELECT count(*) FROM (SELECT 1 AS one FROM pending_calls p{} LIMIT {}) AS counted",
             conditions.sql(),
             most + 1
         );
@@ -122,6 +127,7 @@ impl TenantScope {
         Ok((count <= most).then_some(count))
     }
 
+    /// Calls that can be answered, also those whose caller has given up.
     fn open_calls(&self, waits_for: WaitsFor) -> Conditions {
         let mut conditions = Conditions::default();
         conditions.and("p.tenant_id =", Arg::Id(self.tenant.uuid()));
@@ -130,21 +136,22 @@ impl TenantScope {
         conditions
     }
 
-    /// Takes calls for a worker, oldest first, that no other worker has. One that the worker was told of before is
-    /// not told again while its place in the order is known; one that nobody was told of is.
+    /// Takes calls for a worker, oldest first, that no other worker has.
     pub async fn lease_calls(&self, wanted: &Wanted<'_>) -> Result<Vec<PendingCall>> {
         let mut conditions = self.open_calls(WaitsFor::Worker);
-        conditions.and("coalesce(p.lease_until_us, 0) <", Arg::Int(wanted.now.micros()));
         conditions.and("p.expires_us >", Arg::Int(wanted.now.micros()));
-        if let Some(after) = wanted.after {
-            conditions.and("(p.delivered_us IS NULL OR p.id >", Arg::Id(after.uuid()));
-            conditions.close();
-        }
+        conditions.and("NOT (coalesce(p.lease_until_us, 0) >=", Arg::Int(wanted.now.micros()));
+        conditions.and(
+            "EXISTS (SELECT 1 FROM replicas r WHERE r.id = p.lease_replica AND r.heartbeat_us >",
+            Arg::Int(wanted.alive_since.micros()),
+        );
+        conditions.close();
+        conditions.close();
         if !wanted.tools.is_empty() {
             conditions.any_of("lower(p.tool)", wanted.tools);
         }
         let tail = format!(" ORDER BY p.id LIMIT {}", wanted.most);
-        let candidates = self.select_pending(SELECT_OPEN, conditions, &tail).await?;
+        let candidates = self.select_pending(SELECT, conditions, &tail).await?;
         let mut leased = Vec::with_capacity(candidates.len());
         for call in candidates {
             if self.lease_call(call.id, wanted).await? {
@@ -154,18 +161,62 @@ impl TenantScope {
         Ok(leased)
     }
 
-    /// Gives a worker that comes back what it was told of before, without telling it again.
-    pub async fn take_back_calls(&self, wanted: &Wanted<'_>) -> Result<()> {
-        let Some(after) = wanted.after else { return Ok(()) };
-        let mut sql = "UPDATE pending_calls SET lease_owner = $1, lease_until_us = $2
-            WHERE tenant_id = $3 AND waits_for = 'worker' AND state = 'waiting' AND delivered_us IS NOT NULL
-            AND coalesce(lease_until_us, 0) < $4 AND id <= $5"
+    async fn lease_call(&self, id: PendingCallId, wanted: &Wanted<'_>) -> Result<bool> {
+        const LEASE: &str =
+            "UPDATE pending_calls SET lease_owner = $1, lease_until_us = $2, lease_replica = $3, delivered_us = $4,
+            tellings = CASE WHEN told_to = $5 THEN tellings ELSE tellings + 1 END, told_to = $5
+            WHERE tenant_id = $6 AND id = $7 AND state = 'waiting' AND NOT (coalesce(lease_until_us, 0) >= $4
+                AND EXISTS (SELECT 1 FROM replicas r WHERE r.id = lease_replica AND r.heartbeat_us > $8))";
+        let args = vec![
+            Arg::Id(wanted.lease),
+            Arg::Int(wanted.until.micros()),
+            Arg::Id(self.store.replica().uuid()),
+            Arg::Int(wanted.now.micros()),
+            Arg::Id(wanted.worker),
+            self.as_arg(),
+            Arg::Id(id.uuid()),
+            Arg::Int(wanted.alive_since.micros()),
+        ];
+        Ok(self.change_calls(LEASE, args).await? != 0)
+    }
+
+    /// Which worker it was that was told of this call last of all it has heard, and until when: what it was told up
+    /// to then it has seen. None where several workers were told of the call, since it could be any of them.
+    pub async fn worker_told_of(&self, last: PendingCallId) -> Result<Option<(Uuid, Timestamp)>> {
+        const Q: &str =
+            "SELECT told_to, tellings, delivered_us FROM pending_calls WHERE tenant_id = $1 AND id = $2";
+        let mut conn = self.read().await?;
+        let row: Option<ToldRow> =
+            on!(conn, c => sqlx::query_as(Q).bind(self.tenant.uuid()).bind(last.uuid())
+            .fetch_optional(c).await)
+            .map_err(Error::doing("reading calls that wait"))?;
+        let told = row.filter(|row| row.tellings == 1);
+        Ok(told.and_then(|row| Some((row.told_to?, Timestamp::from_micros(row.delivered_us?)))))
+    }
+
+    /// Gives a worker that comes back what it has seen, without telling it again: what it was told up to this call
+    /// and moment, and nobody else since. Its connection from before may not have been missed yet.
+    pub async fn take_back_calls(
+        &self,
+        wanted: &Wanted<'_>,
+        last: PendingCallId,
+        told: Timestamp,
+    ) -> Result<()> {
+        let mut sql = "UPDATE pending_calls SET lease_owner = $1, lease_until_us = $2, lease_replica = $3
+            WHERE tenant_id = $4 AND waits_for = 'worker' AND state = 'waiting' AND told_to = $5
+            AND (delivered_us < $6 OR (delivered_us = $6 AND id <= $7))"
             .to_owned();
-        let Wanted { worker, now, until, .. } = *wanted;
-        let mut args = vec![Arg::Id(worker), Arg::Int(until.micros()), self.as_arg()];
-        args.extend([Arg::Int(now.micros()), Arg::Id(after.uuid())]);
+        let mut args = vec![
+            Arg::Id(wanted.lease),
+            Arg::Int(wanted.until.micros()),
+            Arg::Id(self.store.replica().uuid()),
+            self.as_arg(),
+            Arg::Id(wanted.worker),
+            Arg::Int(told.micros()),
+            Arg::Id(last.uuid()),
+        ];
         if !wanted.tools.is_empty() {
-            let places: Vec<_> = (0..wanted.tools.len()).map(|index| format!("${}", index + 6)).collect();
+            let places: Vec<_> = (0..wanted.tools.len()).map(|index| format!("${}", index + 8)).collect();
             sql.push_str(&format!(" AND lower(tool) IN ({})", places.join(", ")));
             args.extend(wanted.tools.iter().cloned().map(Arg::Text));
         }
@@ -175,34 +226,20 @@ impl TenantScope {
         tx.commit().await
     }
 
-    async fn lease_call(&self, id: PendingCallId, wanted: &Wanted<'_>) -> Result<bool> {
-        const LEASE: &str = "UPDATE pending_calls SET lease_owner = $1, lease_until_us = $2,
-            delivered_us = coalesce(delivered_us, $3)
-            WHERE tenant_id = $4 AND id = $5 AND state = 'waiting' AND coalesce(lease_until_us, 0) < $3";
-        let Wanted { worker, now, until, .. } = *wanted;
-        let args = [
-            Arg::Id(worker),
-            Arg::Int(until.micros()),
-            Arg::Int(now.micros()),
-            self.as_arg(),
-            Arg::Id(id.uuid()),
-        ];
-        Ok(self.change_calls(LEASE, args.to_vec()).await? != 0)
-    }
-
     /// Keeps what a worker has for longer.
-    pub async fn renew_leases(&self, worker: Uuid, until: Timestamp) -> Result<()> {
+    pub async fn renew_leases(&self, lease: Uuid, until: Timestamp) -> Result<()> {
         const RENEW: &str = "UPDATE pending_calls SET lease_until_us = $1
             WHERE tenant_id = $2 AND lease_owner = $3 AND state = 'waiting' AND waits_for = 'worker'";
-        let args = vec![Arg::Int(until.micros()), self.as_arg(), Arg::Id(worker)];
+        let args = vec![Arg::Int(until.micros()), self.as_arg(), Arg::Id(lease)];
         self.change_calls(RENEW, args).await.map(drop)
     }
 
     /// Gives back what a worker has and will not answer.
-    pub async fn release_leases(&self, worker: Uuid) -> Result<()> {
-        const RELEASE: &str = "UPDATE pending_calls SET lease_until_us = NULL, lease_owner = NULL
+    pub async fn release_leases(&self, lease: Uuid) -> Result<()> {
+        const RELEASE: &str =
+            "UPDATE pending_calls SET lease_until_us = NULL, lease_owner = NULL, lease_replica = NULL
             WHERE tenant_id = $1 AND lease_owner = $2 AND state = 'waiting' AND waits_for = 'worker'";
-        self.change_calls(RELEASE, vec![self.as_arg(), Arg::Id(worker)]).await.map(drop)
+        self.change_calls(RELEASE, vec![self.as_arg(), Arg::Id(lease)]).await.map(drop)
     }
 
     /// Keeps a result that came after its run had ended. Says whether it was the first.

@@ -68,7 +68,7 @@ pub struct Answer {
     pub run: Run,
     /// What has to be decided first.
     pub approval: Option<ApprovalId>,
-    /// How it waits, or waited.
+    /// How it waits, or waited; of a run that waits for one of its own, how that one waits.
     pub pending: Option<PendingCall>,
     /// Whether the call was made before, under the same idempotency key.
     pub is_repeat: bool,
@@ -317,6 +317,10 @@ impl Engine {
         let approval = match run.status {
             RunStatus::NeedsApproval => self.approval_below(run.tenant, pending.as_ref()).await?,
             _ => None,
+        };
+        let pending = match pending {
+            Some(call) if run.status == RunStatus::Pending => Some(self.call_below(run.tenant, call).await?),
+            pending => pending,
         };
         Ok(Answer { run, approval, pending, is_repeat: false })
     }

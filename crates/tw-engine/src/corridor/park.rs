@@ -43,7 +43,7 @@ impl Job {
             }
             Wait::Others => return self.leave_to_others().await,
         };
-        let due = wait.deadline;
+        let due = wait.deadline.map(|deadline| deadline.min(wait.expires));
         let run = self.stop_to_wait(status, wait).await?;
         match due {
             Some(due) if run.status.waits() => self.engine.look_at(due),

@@ -26,10 +26,12 @@ use crate::{
     query::{Id, Params},
 };
 
-/// What a result may be.
+/// What a result may be, as JSON.
 const RESULT_BYTES_MAX: usize = 10 << 20;
+/// What else is in a body: the name of the call, and spaces.
+const AROUND_BYTES_MAX: usize = 4 << 10;
 /// How often a stream says that it is still there.
-const HEARTBEAT: Duration = Duration::from_secs(15);
+const HEARTBEAT: Duration = Duration::from_secs(10);
 const TOOLS_MAX: usize = 200;
 
 /// A call that waits for a person or a worker, or waited.
@@ -45,6 +47,8 @@ pub(crate) struct PendingCallView {
     waits_for: &'static str,
     /// `waiting` while its caller waits, `pending` when nobody does any more, `resolved`, `expired` or `cancelled`.
     status: &'static str,
+    /// Whether it still waits although its run has timed out: a result is kept with the run, and nobody waits for it.
+    late: bool,
     /// Who called.
     requested_by: String,
     #[schema(value_type = String, format = DateTime)]
@@ -56,6 +60,9 @@ pub(crate) struct PendingCallView {
     #[schema(value_type = String, format = DateTime)]
     expires_at: Timestamp,
     answered_by: Option<String>,
+    /// What was answered, for those who may see it: the result itself, or `{ error }`.
+    #[schema(value_type = Option<Value>)]
+    result: Option<Box<RawValue>>,
 }
 
 impl From<(PendingCall, Run)> for PendingCallView {
@@ -65,6 +72,8 @@ impl From<(PendingCall, Run)> for PendingCallView {
             run_id: run.id.uuid(),
             waits_for: call.waits_for.as_str(),
             status: status_of(&call, run.status),
+            late: is_late(&call, run.status),
+            result: said_of(&call),
             requested_by: run.principal,
             requested_at: call.created,
             deadline: call.deadline,
@@ -88,6 +97,22 @@ pub(crate) fn status_of(call: &PendingCall, run: RunStatus) -> &'static str {
     }
 }
 
+fn is_late(call: &PendingCall, run: RunStatus) -> bool {
+    call.state == "waiting" && run == RunStatus::TimedOut
+}
+
+/// What was said about a call: the result itself, or `{ error }`.
+pub(crate) fn said_of(call: &PendingCall) -> Option<Box<RawValue>> {
+    #[derive(Deserialize)]
+    struct Said {
+        #[serde(default, deserialize_with = "present")]
+        result: Option<Box<RawValue>>,
+    }
+    let said = call.result.as_deref()?;
+    let result = serde_json::from_str::<Said>(said.get()).ok().and_then(|said| said.result);
+    Some(result.unwrap_or_else(|| said.to_owned()))
+}
+
 /// What somebody outside says about a call: a `result`, or an `error`.
 #[derive(Debug, Deserialize, utoipa::ToSchema)]
 pub(crate) struct ToolResultRequest {
@@ -97,19 +122,21 @@ pub(crate) struct ToolResultRequest {
     call_id: Option<String>,
     #[serde(default, deserialize_with = "present")]
     #[schema(value_type = Value, required = false)]
-    result: Option<Value>,
+    result: Option<Box<RawValue>>,
     #[serde(default)]
     error: Option<String>,
 }
 
 /// `null` is a result like any other.
-fn present<'de, D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Option<Value>, D::Error> {
-    Value::deserialize(deserializer).map(Some)
+fn present<'de, D: Deserializer<'de>>(
+    deserializer: D,
+) -> std::result::Result<Option<Box<RawValue>>, D::Error> {
+    Box::<RawValue>::deserialize(deserializer).map(Some)
 }
 
 /// Answers a call. The first answer counts; the same again changes nothing.
 ///
-/// A result that comes after the caller has given up is kept with the run as `late_result`.
+/// The run is the one of the call, or one that waits for that. A result that comes after the caller has given up is kept with the run as `late_result`.
 #[utoipa::path(post, path = "/api/runs/{id}/tool-results", operation_id = "submit_tool_result", tag = "calls",
     params(("id" = Uuid, Path)), request_body = ToolResultRequest,
     responses((status = 200, body = RunAnswer), (status = 404, body = ProblemDocument),
@@ -123,13 +150,15 @@ pub(crate) async fn submit(
     request: Request,
 ) -> Result<Response> {
     app.engine.may_answer(&permit, run).await?;
-    // The rest of the body is the name of the call.
-    let (body, _) = read_json::<ToolResultRequest>(request, RESULT_BYTES_MAX + 1024).await?;
+    let (body, _) = read_json::<ToolResultRequest>(request, RESULT_BYTES_MAX + AROUND_BYTES_MAX).await?;
     let call = body.call_id.ok_or_else(|| Problem::invalid("/call_id", "is needed"))?;
     let call: PendingCallId =
         call.parse().map_err(|_| Problem::new(Code::NotFound, "there is no such call"))?;
     let answered = match (body.result, body.error) {
-        (Some(result), None) => Answered::Result(result),
+        (Some(result), None) => Answered::Result(value_of(&result)?),
+        (None, Some(error)) if error.trim().is_empty() => {
+            return Err(Problem::invalid("/error", "says what went wrong"));
+        }
         (None, Some(error)) => Answered::Error(error),
         (None, None) => return Err(Problem::invalid("/result", "is needed, or `error`")),
         (Some(_), Some(_)) => return Err(Problem::invalid("/error", "is sent instead of a `result`")),
@@ -138,7 +167,15 @@ pub(crate) async fn submit(
     Ok(json(StatusCode::OK, &RunAnswer::from(answer)))
 }
 
-/// Calls that a person has to answer, oldest first.
+fn value_of(result: &RawValue) -> Result<Value> {
+    if RESULT_BYTES_MAX < result.get().len() {
+        let detail = format!("the result is over {RESULT_BYTES_MAX} bytes");
+        return Err(Problem::new(Code::PayloadTooLarge, detail));
+    }
+    serde_json::from_str(result.get()).map_err(|error| Problem::invalid("/result", error.to_string()))
+}
+
+/// Calls that a person has to answer, oldest first, also those whose caller has given up.
 #[utoipa::path(get, path = "/api/pending-calls", operation_id = "list_pending_calls", tag = "calls",
     params(("limit" = Option<i64>, Query), ("cursor" = Option<String>, Query), ("offset" = Option<i64>, Query)),
     responses((status = 200, body = List<PendingCallView>)))]
@@ -172,12 +209,15 @@ struct ToolCall {
     input: Option<Box<RawValue>>,
     deadline: Option<Timestamp>,
     expires_at: Timestamp,
+    /// Whether its caller has given up. A result is still taken.
+    late: bool,
 }
 
 /// The calls for a worker as they come, as server-sent events `tool.call`.
 ///
-/// First every open call, oldest first, or those after `Last-Event-ID`. A call is told to one worker; one that goes
-/// without an answer leaves its calls to the others.
+/// First every open call, oldest first. A worker that comes back with `Last-Event-ID` has back what it was told up to
+/// that call and is not told again. A call is told to one worker; one that goes without an answer leaves its calls to
+/// the others.
 #[utoipa::path(get, path = "/api/workers/stream", operation_id = "stream_worker_calls", tag = "calls",
     params(("tools" = Option<String>, Query, description = "Slugs, with commas; all without it"),
            ("Last-Event-ID" = Option<Uuid>, Header)),
@@ -212,7 +252,9 @@ fn messages(calls: WorkerCalls) -> impl Stream<Item = std::result::Result<Messag
     let state = (calls, VecDeque::new());
     futures::stream::unfold(state, |(mut calls, mut ready)| async move {
         if ready.is_empty() {
-            ready.extend(calls.next().await.ok()?.into_iter().map(message));
+            let next =
+                calls.next().await.inspect_err(|error| tracing::debug!(%error, "a worker's stream ends"));
+            ready.extend(next.ok()?.into_iter().map(message));
         }
         Some((Ok(ready.pop_front()?), (calls, ready)))
     })
@@ -222,6 +264,7 @@ fn message((call, run): (PendingCall, Run)) -> Message {
     let told = ToolCall {
         call_id: call.id.uuid(),
         run_id: run.id.uuid(),
+        late: is_late(&call, run.status),
         tool: run.tool,
         input: run.input,
         deadline: call.deadline,

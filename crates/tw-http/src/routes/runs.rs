@@ -48,7 +48,8 @@ pub(crate) struct RunAnswer {
     /// Where a person decides, while one has to.
     #[serde(skip_serializing_if = "Option::is_none")]
     approval_id: Option<Uuid>,
-    /// What a worker or a person answers, while one has to, or after the call has timed out.
+    /// What a worker or a person answers, while one has to, or after the call has timed out; of a run that waits for
+    /// one of its own, what has to be answered there.
     #[serde(skip_serializing_if = "Option::is_none")]
     pending_tool_call_id: Option<Uuid>,
 }
@@ -86,13 +87,13 @@ pub(crate) struct RunRecord {
     finished_at: Option<Timestamp>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pending_tool_call: Option<PendingToolCall>,
-    /// What a worker or a person answered after the run had timed out: `{ result }` or `{ error }`.
+    /// What a worker or a person answered after the run had timed out: the result itself, or `{ error }`.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(value_type = Option<Object>)]
+    #[schema(value_type = Option<serde_json::Value>)]
     late_result: Option<Box<RawValue>>,
 }
 
-/// The pending call of a run, where somebody outside answers it.
+/// The call that a run waits for, where somebody outside answers it.
 fn to_answer(answer: &Answer) -> Option<&PendingCall> {
     let outside = |call: &&PendingCall| matches!(call.waits_for, WaitsFor::Worker | WaitsFor::Person);
     answer.pending.as_ref().filter(outside)
@@ -126,9 +127,9 @@ impl From<Answer> for RunAnswer {
 impl From<Answer> for RunRecord {
     fn from(mut answer: Answer) -> Self {
         let nobody = || RawValue::from_string("null".to_owned()).expect("null is JSON");
-        let call = to_answer(&answer);
+        let call = to_answer(&answer).filter(|call| call.run == answer.run.id);
         let late = call.filter(|_| answer.run.status == RunStatus::TimedOut);
-        let late_result = late.and_then(|call| call.result.clone());
+        let late_result = late.and_then(super::calls::said_of);
         let pending_tool_call = call.map(|call| PendingToolCall {
             id: call.id.uuid(),
             waits_for: call.waits_for.as_str(),

@@ -55,6 +55,31 @@ fn manifest_with_an_execution_type_is_taken_as_written() {
 }
 
 #[test]
+fn how_long_an_answer_is_taken_may_stand_beside_the_timeout() {
+    let expected = json!({
+        "slug": "a", "name": "a", "implementation_type": "external", "timeout_ms": 10,
+        "implementation": { "pending_ttl_ms": 700 },
+    });
+    let body = json!({ "name": "a", "implementation_type": "external", "timeout_ms": 10 });
+    for (key, implementation) in [
+        ("pending_ttl_ms", json!({})),
+        ("pendingTtlMs", json!(null)),
+        ("pending_ttl_ms", json!({ "pending_ttl_ms": 700 })),
+    ] {
+        let mut body = body.clone();
+        body[key] = json!(700);
+        body["implementation"] = implementation;
+        assert_eq!(canonical_manifest(&body), Ok(expected.clone()), "{body}");
+    }
+    refused(
+        json!({ "name": "a", "pendingTtlMs": 700, "implementation": { "pending_ttl_ms": 800 } }),
+        expect![
+            "/pendingTtlMs: `implementation.pending_ttl_ms` and `pendingTtlMs` say different things; give one of them"
+        ],
+    );
+}
+
+#[test]
 fn visible_has_the_default_of_its_kind_in_whichever_word() {
     for (kind, visible) in [("gateway", true), ("external", true), ("space", true), ("internal", false)] {
         let read = canonical_manifest(&json!({ "name": "a", "executionType": kind })).unwrap();

@@ -265,12 +265,12 @@ fn decide<'a>(entry: &'a Entry, decision: &'a ApprovalDecision) -> Statement<'a>
     Statement { sql: DECIDE, values, doing: "deciding an approval" }
 }
 
-// A call outside that took too long ends the run, and may still be answered.
+// A call outside that took too long ends the run, and may still be answered by the worker that has it.
 const MOVE: &str = "UPDATE pending_calls SET
     state = CASE WHEN $1 = 'late' AND state = 'waiting' AND waits_for IN ('worker', 'person') THEN state
         WHEN $1 = 'late' THEN 'resolved' ELSE $1 END,
-    lease_owner = $2, updated_us = $3, deadline_us = NULL, result = coalesce($4, result),
-    answered_by = coalesce($5, answered_by)
+    lease_owner = CASE WHEN $1 = 'late' THEN lease_owner ELSE $2 END,
+    updated_us = $3, deadline_us = NULL, result = coalesce($4, result), answered_by = coalesce($5, answered_by)
     WHERE tenant_id = $6 AND run_id = $7 AND state IN ('waiting', 'ready', 'claimed')";
 
 fn move_pending<'a>(entry: &'a Entry, change: &'a Change) -> Statement<'a> {

@@ -6,7 +6,9 @@ use serde_json::{Value, json};
 use tw_model::{ActsAs, Role};
 use tw_test::{Kind, TestDb, on_both};
 
-use super::{PATIENCE, Worker, answer, call, calling, cancel, external, first, ids, make, once, run_of};
+use super::{
+    PATIENCE, Worker, answer, call, calling, cancel, composition, external, first, ids, make, once, run_of,
+};
 use crate::world::{Client, World, eventually};
 
 /// A call that nobody waits for.
@@ -65,13 +67,74 @@ on_both! {
         assert_eq!(late.is("200 timed_out").text_at("/run_id"), run);
         let record = run_of(&builder, &run).await;
         assert_eq!((&record["status"], &record["output"]), (&json!("timed_out"), &Value::Null));
-        assert_eq!(record["late_result"], json!({ "result": { "n": 1 } }));
+        assert_eq!(record["late_result"], json!({ "n": 1 }));
         answer(&builder, &run, &call, &json!({ "n": 2 })).await.is("409 CONFLICT");
         answer(&builder, &run, &call, &json!({ "n": 1 })).await.is("200 timed_out");
         let error = json!({ "callId": call, "error": "no" });
         builder.post(&format!("/api/runs/{run}/tool-results"), &error).await.is("409 CONFLICT");
-        assert_eq!(run_of(&builder, &run).await["late_result"], json!({ "result": { "n": 1 } }));
+        assert_eq!(run_of(&builder, &run).await["late_result"], json!({ "n": 1 }));
         assert_eq!(builder.trail(&run).await, ["tool.started", "tool.failed"], "no event is added");
+
+        // Nothing is a result as well, and so is what went wrong.
+        let (run, call) = ids(builder.run("late", json!({})).await.is("200 timed_out"));
+        assert_eq!(run_of(&builder, &run).await.get("late_result"), None);
+        answer(&builder, &run, &call, &Value::Null).await.is("200 timed_out");
+        assert_eq!(run_of(&builder, &run).await.get("late_result"), Some(&Value::Null));
+        let (run, call) = ids(builder.run("late", json!({})).await.is("200 timed_out"));
+        let failed = json!({ "call_id": call, "error": "no such order" });
+        builder.post(&format!("/api/runs/{run}/tool-results"), &failed).await.is("200 timed_out");
+        assert_eq!(run_of(&builder, &run).await["late_result"], json!({ "error": "no such order" }));
+        let read = builder.get(&format!("/api/pending-calls/{call}")).await.json();
+        assert_eq!(read["result"], json!({ "error": "no such order" }));
+    }
+
+    async fn what_a_worker_is_asked_is_not_for_everybody(db: TestDb) {
+        let world = World::on(db).await;
+        let server = world.server();
+        let admin = world.client(&server, "acme", Role::Admin).await;
+        let member = world.client(&server, "acme", Role::Member).await;
+        make(&admin, &external("job", &json!({ "is_async": true }))).await;
+        let (run, call) = ids(admin.run("job", json!({ "salary": 7 })).await.is("202 pending"));
+        let path = format!("/api/pending-calls/{call}");
+        member.get(&path).await.is("404 NOT_FOUND");
+        member.get(&format!("/api/runs/{run}")).await.is("404 NOT_FOUND");
+        for role in [Role::Admin, Role::Builder, Role::Approver] {
+            let read = world.client(&server, "acme", role).await.get(&path).await.json();
+            assert_eq!((&read["input"], &read["result"]), (&json!({ "salary": 7 }), &Value::Null), "{role}");
+        }
+        answer(&admin, &run, &call, &json!({ "paid": true })).await.is("200 success");
+        assert_eq!(admin.get(&path).await.json()["result"], json!({ "paid": true }));
+        member.get(&path).await.is("404 NOT_FOUND");
+        let (_, own) = ids(member.run("job", json!({})).await.is("202 pending"));
+        assert_eq!(member.get(&format!("/api/pending-calls/{own}")).await.json()["waits_for"], "worker");
+    }
+
+    async fn chain_that_waits_names_what_has_to_be_answered(db: TestDb) {
+        let world = World::on(db).await;
+        let server = world.server();
+        let builder = world.client(&server, "acme", Role::Builder).await;
+        let member = world.client(&server, "acme", Role::Member).await;
+        make(&builder, &external("job", &json!({ "is_async": true }))).await;
+        let steps = |tool: &str| composition(tool, &json!({ "steps": [{ "id": "one", "tool": "job" }] }));
+        make(&builder, &steps("inner")).await;
+        make(&builder, &composition("outer", &json!({ "steps": [{ "id": "one", "tool": "inner" }] }))).await;
+        for chain in ["inner", "outer"] {
+            let (run, call) = ids(member.run(chain, json!({})).await.is("202 pending"));
+            let read = run_of(&member, &run).await;
+            assert_eq!((&read["pending_tool_call_id"], read.get("pending_tool_call")), (&json!(call), None));
+            let step = builder.get(&format!("/api/pending-calls/{call}")).await.text_at("/run_id");
+            assert_ne!(step, run);
+            assert_eq!(run_of(&member, &step).await["pending_tool_call"]["id"], json!(call));
+
+            // By the run that the caller knows, or by the call's own; and not by whoever may not.
+            answer(&member, &run, &call, &json!(7)).await.is("403 NOT_PERMITTED");
+            let said = answer(&builder, &run, &call, &json!(7)).await;
+            assert_eq!(said.is("200 success").text_at("/run_id"), step);
+            answer(&builder, &step, &call, &json!(7)).await.is("200 success");
+            answer(&builder, &run, &call, &json!(8)).await.is("409 CONFLICT");
+            let ended = once(&member, &run, "success").await;
+            assert_eq!((&ended["output"], ended.get("pending_tool_call_id")), (&json!(7), None));
+        }
     }
 
     async fn async_call_answers_at_once_and_is_answered_in_its_own_time(db: TestDb) {
@@ -139,6 +202,12 @@ on_both! {
         let failed = |error: &str| ("TOOL_FAILED".to_owned(), error.to_owned());
         assert_eq!(submit("job", json!({ "error": "no such order" })).await, failed("no such order"));
         assert_eq!(submit("job", json!({ "result": { "success": false, "error": "empty" } })).await, failed("empty"));
+        let said = json!({ "success": false, "summary": "Search failed", "data": { "n": 1 } });
+        for tool in ["job", "checked"] {
+            assert_eq!(submit(tool, json!({ "result": said })).await, failed("Search failed"));
+        }
+        let said = json!({ "success": false, "summary": "Search failed", "error": "no index" });
+        assert_eq!(submit("job", json!({ "result": said })).await, failed("no index"));
         let (code, _) = submit("checked", json!({ "result": { "m": 1 } })).await;
         assert_eq!(code, "OUTPUT_INVALID", "what a worker sends is what came of the call");
 
@@ -147,6 +216,7 @@ on_both! {
         for body in [
             json!({}), json!({ "call_id": call }), json!({ "result": 1 }), json!({ "call_id": 7, "result": 1 }),
             json!({ "call_id": call, "result": 1, "error": "both" }), json!({ "call_id": call, "error": 7 }),
+            json!({ "call_id": call, "error": "" }), json!({ "call_id": call, "error": " \n" }),
         ] {
             builder.post(&path, &body).await.is("422 INVALID_PARAMS");
         }
@@ -197,10 +267,14 @@ on_both! {
         let builder = world.client(&server, "acme", Role::Builder).await;
         make(&builder, &external("job", &json!({ "is_async": true }))).await;
         let (run, call) = left_open(&builder, "job").await;
-        let large = json!("x".repeat((10 << 20) + 2048));
-        answer(&builder, &run, &call, &large).await.is("413 PAYLOAD_TOO_LARGE");
+        // Two of the bytes are the quotation marks.
+        let limit = (10 << 20) - 2;
+        for over in [1, 4, 1 << 20] {
+            let large = json!("x".repeat(limit + over));
+            answer(&builder, &run, &call, &large).await.is("413 PAYLOAD_TOO_LARGE");
+        }
         assert_eq!(run_of(&builder, &run).await["status"], "pending");
-        let fits = json!("x".repeat(9 << 20));
+        let fits = json!("x".repeat(limit));
         answer(&builder, &run, &call, &fits).await.is("200 success");
         assert_eq!(run_of(&builder, &run).await["output"], fits);
     }
@@ -231,6 +305,29 @@ on_both! {
         assert_eq!(run_of(&builder, &run).await["status"], "timed_out");
         let refused = builder.post("/api/tools", &external("bad", &json!({ "implementation": { "pending_ttl_ms": 0 } }))).await;
         assert_eq!(refused.is("422 INVALID_PARAMS").text_at("/errors/0/path"), "/implementation/pending_ttl_ms");
+    }
+
+    async fn answer_is_awaited_no_longer_than_it_is_taken(db: TestDb) {
+        let world = World::on(db).await;
+        let server = world.server();
+        let builder = world.client(&server, "acme", Role::Builder).await;
+        make(&builder, &external("job", &json!({ "timeout_ms": 20_000, "pending_ttl_ms": 300 }))).await;
+        assert_eq!(builder.get("/api/tools/job").await.json()["implementation"], json!({ "pending_ttl_ms": 300 }));
+        let mut in_time = 0;
+        for _ in 0..4 {
+            let began = Instant::now();
+            let told = builder.run("job", json!({})).await;
+            assert_eq!(told.is("200 error").text_at("/error_code"), "EXPIRED");
+            in_time += usize::from(began.elapsed() < Duration::from_millis(800));
+        }
+        assert!(3 <= in_time, "{in_time} of 4 ended when they had to");
+
+        let two = json!({ "pending_ttl_ms": 300, "implementation": { "pending_ttl_ms": 400 } });
+        let refused = builder.post("/api/tools", &external("two", &two)).await;
+        assert_eq!(refused.is("422 INVALID_PARAMS").text_at("/errors/0/path"), "/pending_ttl_ms");
+        builder.patch("/api/tools/job", &json!({ "pending_ttl_ms": 500 })).await.is("200 published");
+        let draft = builder.get("/api/tools/job?mode=debug").await.json();
+        assert_eq!(draft["implementation"], json!({ "pending_ttl_ms": 500 }));
     }
 
     async fn result_of_a_cancelled_call_is_refused(db: TestDb) {

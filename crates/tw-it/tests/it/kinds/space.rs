@@ -116,6 +116,51 @@ on_both! {
         let (run, call) = ids(late.is("200 timed_out"));
         assert_eq!(late.text_at("/error"), "Tool timed out after 300ms");
         answer(&builder, &run, &call, &json!("yes")).await.is("200 timed_out");
-        assert_eq!(run_of(&agent, &run).await["late_result"], json!({ "result": "yes" }));
+        assert_eq!(run_of(&agent, &run).await["late_result"], json!("yes"));
+    }
+
+    async fn question_whose_caller_has_given_up_can_still_be_answered(db: TestDb) {
+        let world = World::on(db).await;
+        let server = world.server();
+        let builder = world.client(&server, "acme", Role::Builder).await;
+        let member = world.client(&server, "acme", Role::Member).await;
+        let other = Client::new(&server.url, Some(world.key("acme", Role::Approver, ActsAs::User).await));
+        let agent = world.agent(&server, "acme").await;
+        let mut body = question("confirm");
+        (body["is_async"], body["timeout_ms"]) = (json!(false), json!(300));
+        make(&builder, &body).await;
+        let (run, call) = ids(agent.run("confirm", json!({})).await.is("200 timed_out"));
+        let items = listed(&member).await;
+        assert_eq!(items.len(), 1);
+        assert_eq!((&items[0]["id"], &items[0]["late"], &items[0]["status"]), (&json!(call), &json!(true), &json!("pending")));
+        assert_eq!((&items[0]["result"], &items[0]["deadline"]), (&Value::Null, &Value::Null));
+
+        let refused = answer(&member, &run, &call, &json!({ "confirmed": "yes" })).await;
+        assert_eq!(refused.is("422 INVALID_PARAMS").text_at("/errors/0/path"), "/confirmed");
+        assert_eq!((listed(&member).await.len(), run_of(&agent, &run).await.get("late_result")), (1, None));
+
+        answer(&member, &run, &call, &json!({ "confirmed": true })).await.is("200 timed_out");
+        assert_eq!(run_of(&agent, &run).await["late_result"], json!({ "confirmed": true }));
+        assert_eq!(listed(&member).await, Vec::<Value>::new());
+        for who in [&member, &other, &builder] {
+            let read = who.get(&format!("{PATH}/{call}")).await.json();
+            assert_eq!((&read["status"], &read["late"]), (&json!("resolved"), &json!(false)));
+            assert_eq!(read["result"], json!({ "confirmed": true }));
+        }
+    }
+
+    async fn answer_is_for_whoever_gave_it_and_for_those_who_may_see_the_run(db: TestDb) {
+        let world = World::on(db).await;
+        let server = world.server();
+        let builder = world.client(&server, "acme", Role::Builder).await;
+        let member = world.client(&server, "acme", Role::Member).await;
+        make(&builder, &question("confirm")).await;
+        let (run, call) = ids(builder.run("confirm", json!({})).await.is("202 pending"));
+        answer(&builder, &run, &call, &json!({ "confirmed": false })).await.is("200 success");
+        let path = format!("{PATH}/{call}");
+        assert_eq!(builder.get(&path).await.json()["result"], json!({ "confirmed": false }));
+        let seen = member.get(&path).await.json();
+        assert_eq!((&seen["status"], &seen["result"]), (&json!("resolved"), &Value::Null));
+        member.get(&format!("/api/runs/{run}")).await.is("404 NOT_FOUND");
     }
 }

@@ -1,12 +1,15 @@
 //! The stream by which workers fetch their calls.
 
-use std::collections::BTreeSet;
+use std::{
+    collections::BTreeSet,
+    time::{Duration, Instant},
+};
 
-use serde_json::json;
+use serde_json::{Value, json};
 use tw_model::Role;
-use tw_test::{TestDb, on_both};
+use tw_test::{Kind, TestDb, on_both};
 
-use super::{PATIENCE, Worker, answer, cancel, external, ids, make};
+use super::{PATIENCE, Worker, answer, calling, cancel, external, ids, make, run_of};
 use crate::world::{Client, World};
 
 async fn open(client: &Client, tool: &str) -> String {
@@ -118,6 +121,113 @@ on_both! {
         for wrong in ["7", "not-an-id", ""] {
             let request = builder.request(reqwest::Method::GET, "/api/workers/stream").header("last-event-id", wrong);
             builder.send(request).await.is("400 BAD_REQUEST");
+        }
+    }
+
+    async fn worker_that_comes_back_is_told_what_others_have_left(db: TestDb) {
+        let (_world, _server, builder) = world_with(db).await;
+        let mut one = Worker::listens(&builder, "a", None).await;
+        let mut two = Worker::listens(&builder, "b", None).await;
+        let (first, second) = (open(&builder, "a").await, open(&builder, "b").await);
+        assert_eq!((one.told().await.call, two.told().await.call), (first.clone(), second.clone()));
+        drop((one, two));
+
+        let mut two = Worker::listens(&builder, "", Some(&second)).await;
+        assert_eq!(two.told().await.call, first, "it was somebody else's");
+        let third = open(&builder, "a").await;
+        assert_eq!(two.told().await.call, third, "and it still has its own");
+        drop(two);
+
+        // Once more: whichever connection it was told of a call by, it is the same worker.
+        let mut two = Worker::listens(&builder, "", Some(&third)).await;
+        let marker = open(&builder, "marker").await;
+        assert_eq!(two.told().await.call, marker);
+        drop(two);
+
+        // One that did not come back has left them to the next; that was told of all, and may come back as well.
+        let all = BTreeSet::from([first, second, third, marker]);
+        let mut next = Worker::listens(&builder, "", None).await;
+        let mut told = BTreeSet::new();
+        while told.len() < all.len() {
+            told.insert(next.told().await.call);
+        }
+        assert_eq!(told, all);
+    }
+
+    async fn call_that_two_workers_were_told_of_is_told_again_to_either(db: TestDb) {
+        let (_world, _server, builder) = world_with(db).await;
+        let mut one = Worker::listens(&builder, "b", None).await;
+        let second = open(&builder, "b").await;
+        assert_eq!(one.told().await.call, second);
+        drop(one);
+        let first = open(&builder, "a").await;
+        let mut other = Worker::listens(&builder, "", None).await;
+        let told = BTreeSet::from([other.told().await.call, other.told().await.call]);
+        assert_eq!(told, BTreeSet::from([first.clone(), second.clone()]));
+        drop(other);
+        // The first of the two has never heard of the other call.
+        let mut one = Worker::listens(&builder, "", Some(&second)).await;
+        let told = BTreeSet::from([one.told().await.call, one.told().await.call]);
+        assert_eq!(told, BTreeSet::from([first, second]));
+    }
+
+    async fn worker_that_came_back_takes_over_from_those_who_go(db: TestDb) {
+        let (_world, _server, builder) = world_with(db).await;
+        let mut one = Worker::listens(&builder, "a", None).await;
+        let (first, second) = (open(&builder, "a").await, open(&builder, "a").await);
+        assert_eq!([one.told().await.call, one.told().await.call], [first.clone(), second.clone()]);
+        let mut two = Worker::listens(&builder, "b", None).await;
+        let third = open(&builder, "b").await;
+        assert_eq!(two.told().await.call, third);
+        drop(two);
+        let mut two = Worker::listens(&builder, "", Some(&third)).await;
+        let marker = open(&builder, "marker").await;
+        assert_eq!(two.told().await.call, marker);
+
+        drop(one);
+
+        assert_eq!([two.told().await.call, two.told().await.call], [first, second]);
+    }
+
+    async fn worker_of_a_server_that_died_leaves_its_calls_to_the_others(db: TestDb) {
+        let on_its_own = db.kind() == Kind::Sqlite;
+        let (world, mut server, builder) = world_with(db).await;
+        let mut worker = Worker::listens(&builder, "a", None).await;
+        let call = open(&builder, "a").await;
+        assert_eq!(worker.told().await.call, call);
+        server.kill();
+        let died = Instant::now();
+
+        let server = world.server();
+        let mut worker = Worker::listens(&builder.at(&server), "a", None).await;
+        assert_eq!(worker.told().await.call, call);
+        // One among several is known to be dead by its silence.
+        let patience = Duration::from_secs(if on_its_own { 10 } else { 24 });
+        assert!(died.elapsed() < patience, "told after {:?}", died.elapsed());
+    }
+
+    async fn call_whose_caller_has_given_up_is_still_told(db: TestDb) {
+        let (_world, _server, builder) = world_with(db).await;
+        make(&builder, &external("brief", &json!({ "timeout_ms": 1500 }))).await;
+        let (run, call) = ids(builder.run("brief", json!({})).await.is("200 timed_out"));
+        let mut worker = Worker::listens(&builder, "brief,marker", None).await;
+        let told = worker.told().await;
+        assert_eq!((&told.call, &told.data["late"], &told.data["deadline"]), (&call, &json!(true), &Value::Null));
+
+        // One that is out of time while a worker has it stays that worker's.
+        let waiting = calling(&builder, "brief", json!({ "input": {} }));
+        let slow = worker.told().await;
+        assert_eq!(slow.data["late"], false);
+        waiting.await.unwrap().is("200 timed_out");
+        let mut other = Worker::listens(&builder, "brief,b", None).await;
+        for tool in ["marker", "b"] {
+            let marker = open(&builder, tool).await;
+            let told = if tool == "b" { other.told().await } else { worker.told().await };
+            assert_eq!(told.call, marker);
+        }
+        for (run, call) in [(&run, &call), (&slow.run, &slow.call)] {
+            answer(&builder, run, call, &json!("at last")).await.is("200 timed_out");
+            assert_eq!(run_of(&builder, run).await["late_result"], "at last");
         }
     }
 
