@@ -130,7 +130,7 @@ impl Composition {
             done.insert(step.id.clone(), json!({ "status": "error", "output": last, "error": error }));
         }
         let data = match &self.output {
-            Some(output) => output.render(&context(&call.input, &done))?,
+            Some(output) => output.render_whole(&context(&call.input, &done))?,
             None => last,
         };
         let count = done.values().filter(|step| step["status"] == "success").count();

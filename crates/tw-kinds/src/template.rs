@@ -114,7 +114,12 @@ impl Template {
 
     /// As [`Template::render`], with `None` where the whole is one expression that reads something absent.
     pub fn render_if_there(&self, context: &Context) -> Result<Option<Value>, ToolFailure> {
-        self.0.render(context)
+        self.0.render(context, Absent::LeftOut)
+    }
+
+    /// As [`Template::render`], with null for everything absent: for a result, whose members are promised.
+    pub fn render_whole(&self, context: &Context) -> Result<Value, ToolFailure> {
+        Ok(self.0.render(context, Absent::Null)?.unwrap_or(Value::Null))
     }
 
     pub(crate) fn labels(&self, into: &mut BTreeSet<String>) {
@@ -127,19 +132,29 @@ impl Template {
     }
 }
 
+/// What becomes of an expression that reads something absent.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Absent {
+    LeftOut,
+    Null,
+}
+
 impl Node {
-    fn render(&self, context: &Context) -> Result<Option<Value>, ToolFailure> {
+    fn render(&self, context: &Context, absent: Absent) -> Result<Option<Value>, ToolFailure> {
         match self {
             Self::Fixed(value) => Ok(Some(value.clone())),
-            Self::Text(text) => text.value(context),
+            Self::Text(text) => match (text.value(context)?, absent) {
+                (None, Absent::Null) => Ok(Some(Value::Null)),
+                (value, _) => Ok(value),
+            },
             Self::List(items) => {
-                let item = |node: &Self| node.render(context)?.ok_or_else(|| node.missing());
+                let item = |node: &Self| node.render(context, absent)?.ok_or_else(|| node.missing());
                 Ok(Some(Value::Array(items.iter().map(item).collect::<Result<_, _>>()?)))
             }
             Self::Object(members) => {
                 let mut filled = Map::new();
                 for (name, node) in members {
-                    if let Some(value) = node.render(context)? {
+                    if let Some(value) = node.render(context, absent)? {
                         filled.insert(name.clone(), value);
                     }
                 }

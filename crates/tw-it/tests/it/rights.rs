@@ -348,6 +348,9 @@ impl Scene {
             "GET /api/credentials/{id}"
             | "DELETE /api/credentials/{id}"
             | "GET /api/credentials/{id}/used-by" => (Some(self.credential().await), None),
+            "POST /api/credentials/{id}/test" => {
+                (Some(self.credential().await), Some(json!({ "url": "http://127.0.0.1:1/" })))
+            }
             "PATCH /api/credentials/{id}" => {
                 (Some(self.credential().await), Some(json!({ "provider_key": "weather" })))
             }

@@ -57,7 +57,7 @@ fn manifest_with_an_execution_type_is_taken_as_written() {
 #[test]
 fn how_long_an_answer_is_taken_may_stand_beside_the_timeout() {
     let expected = json!({
-        "slug": "a", "name": "a", "implementation_type": "external", "timeout_ms": 10,
+        "slug": "a", "name": "a", "implementation_type": "external", "timeout_ms": 10, "visible": true,
         "implementation": { "pending_ttl_ms": 700 },
     });
     let body = json!({ "name": "a", "implementation_type": "external", "timeout_ms": 10 });

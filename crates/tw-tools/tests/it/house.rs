@@ -69,6 +69,7 @@ impl Hut {
             cancel: tokio_util::sync::CancellationToken::new(),
             output: None,
             blocking_in_flight: Arc::default(),
+            trace: None,
             house: Some(Arc::new(self)),
         })
     }

@@ -58,11 +58,11 @@ on_both! {
             ],
             "output": {
                 "last": "{{ steps.three.output.value }}", "text": "{{ steps.one.output.value.text }}!",
-                "skipped": "{{ steps.never.output }}",
+                "skipped": "{{ steps.never.output }}", "of_skipped": "{{ steps.never.output.value.n }}",
             },
         }))).await;
         let told = member.run("chain", json!({ "n": 7 })).await;
-        assert_eq!(told.is("200 success").json()["output"], json!({ "last": [1, 7], "text": "n is 7!", "skipped": null }));
+        assert_eq!(told.is("200 success").json()["output"], json!({ "last": [1, 7], "text": "n is 7!", "skipped": null, "of_skipped": null }));
         let run = told.text_at("/run_id");
         let inner = below(&member, &run).await;
         assert_eq!(inner.len(), 3, "a step that is skipped leaves no run");
