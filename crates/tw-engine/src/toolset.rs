@@ -7,9 +7,9 @@ use tw_policy::Verdict;
 
 use crate::{
     Engine,
-    catalogue::Side,
+    catalogue::{Side, Tool},
     corridor::authorize,
-    error::Result,
+    error::{Error, Result},
     rights::{Permit, RunTools},
 };
 
@@ -48,13 +48,22 @@ impl Engine {
         Ok(tools)
     }
 
-    /// Whether somebody would be asked before the caller's call of this tool runs.
-    pub async fn asks(&self, permit: &Permit<RunTools>, name: &str) -> Result<bool> {
+    /// The tool that a call by this name would run, its slug or alias written exactly so. Nothing where none
+    /// is ready; why, and whether the caller may, the call itself says.
+    pub async fn callable(&self, permit: &Permit<RunTools>, name: &str) -> Result<Option<Callable>> {
         let caller = permit.caller();
+        let missing = || Error::ToolNotFound { tool: name.to_owned() };
         let view = self.inner.catalogue.view(caller.tenant, caller.epoch).await?;
-        let Some(entry) = view.tools.get(name) else { return Ok(false) };
-        let Some(tool) = self.inner.catalogue.ready(entry, Side::Live)? else { return Ok(false) };
-        Ok(tw_policy::decide(&authorize::facts(&tool, caller, &view)).verdict() == Verdict::Ask)
+        let entry = view.tools.get(name).ok_or_else(missing)?;
+        let tool = self.inner.catalogue.ready(entry, Side::Live)?;
+        let is_alias = |tool: &Arc<Tool>| tool.def.authored.aliases.iter().any(|alias| alias == name);
+        if entry.slug().as_str() != name && !tool.as_ref().is_some_and(is_alias) {
+            return Err(missing());
+        }
+        Ok(tool.map(|tool| {
+            let verdict = tw_policy::decide(&authorize::facts(&tool, caller, &view)).verdict();
+            Callable { def: Arc::clone(&tool.def), asks: verdict == Verdict::Ask }
+        }))
     }
 
     /// Names what a caller's toolset depends on.

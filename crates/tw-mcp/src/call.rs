@@ -5,15 +5,15 @@ use std::time::Duration;
 use serde_json::{Value, json, value::RawValue};
 use tokio_util::sync::CancellationToken;
 use tw_engine::{
-    Answer, CallRequest, Error,
+    Answer, CallRequest, Callable, Error, PendingCall,
     rights::{Permit, ReadRuns, RunTools},
 };
-use tw_model::{Mode, RunId, RunStatus};
+use tw_model::{Mode, RunId, RunStatus, WaitsFor};
 
 use crate::{
     Door,
     era::Era,
-    listing::GET_RUN,
+    listing::{GET_RUN, promises_object},
     rpc::{Fault, INTERNAL_ERROR, INVALID_PARAMS, Params, UNAUTHENTICATED},
 };
 
@@ -56,11 +56,17 @@ impl Door {
         if name == GET_RUN {
             return self.get_run(permit, &arguments, era).await;
         }
+        // Names are told apart by case here, and nobody was listed an id.
+        let tool = match self.engine.callable(permit, &name).await {
+            Err(error @ Error::ToolNotFound { .. }) => return refused(error, &name, era),
+            found => found.ok().flatten(),
+        };
         let request = CallRequest {
             tool: name.clone(),
             input: arguments,
             session: None,
-            wait: self.patience(permit, &name).await,
+            // For a tool its own timeout, for a person less.
+            wait: tool.as_ref().and_then(|tool| tool.asks.then_some(WAIT_FOR_PERSON)),
             version: None,
             unsaved: None,
             mode: Mode::Production,
@@ -69,15 +75,9 @@ impl Door {
             deadline: None,
         };
         match self.engine.call(permit, request).await {
-            Ok(answer) => Ok(self.told(answer, era)),
+            Ok(answer) => Ok(self.told(answer, tool.as_ref(), era)),
             Err(error) => refused(error, &name, era),
         }
-    }
-
-    /// How long to wait: for a tool its own timeout, for a person less.
-    async fn patience(&self, permit: &Permit<RunTools>, name: &str) -> Option<Duration> {
-        let asks = self.engine.asks(permit, name).await.unwrap_or(false);
-        asks.then_some(WAIT_FOR_PERSON)
     }
 
     async fn get_run(
@@ -96,30 +96,38 @@ impl Door {
             Err(error) => return Ok(failed(&error.to_string(), era)),
         };
         match self.engine.run(&reader, id).await {
-            Ok(Answer { run, approval, .. }) => {
+            Ok(Answer { run, approval, pending, .. }) => {
+                let late = pending.filter(|call| run.status == RunStatus::TimedOut && is_outside(call));
                 let url = run.status.is_open().then(|| self.place(&run, approval));
-                let content = json!({
+                let mut content = json!({
                     "run_id": run.id.to_string(), "tool": run.tool, "status": run.status.as_str(),
                     "output": run.output, "summary": run.summary, "error": run.error,
                     "error_code": run.error_code, "url": url,
                 });
-                Ok(structured(&content.to_string(), false, era))
+                if let Some(result) = late.and_then(|call| call.result) {
+                    content["late_result"] = json!(result);
+                }
+                Ok(structured(&content.to_string(), era))
             }
             Err(Error::NotFound { .. }) => Ok(failed("there is no such run", era)),
             Err(error) => refused(error, GET_RUN, era),
         }
     }
 
-    fn told(&self, answer: Answer, era: Era) -> String {
-        let Answer { run, approval, .. } = answer;
+    fn told(&self, answer: Answer, tool: Option<&Callable>, era: Era) -> String {
+        let Answer { run, approval, pending, .. } = answer;
         match run.status {
             RunStatus::Success => {
                 let output = run.output.as_deref().map_or("null", RawValue::get);
                 // Before the present revision structured content was an object, always.
-                if era == Era::Present || output.trim_start().starts_with('{') {
-                    structured(output, false, era)
+                if output.trim_start().starts_with('{') {
+                    structured(output, era)
+                } else if tool.is_some_and(promises_object) {
+                    structured(&format!(r#"{{"result":{output}}}"#), era)
+                } else if era == Era::Present {
+                    structured(output, era)
                 } else {
-                    text(output, false, era)
+                    written(output, None, Some(false), era)
                 }
             }
             status if status.is_open() => {
@@ -131,12 +139,19 @@ impl Door {
                 if let (Some(id), Some(members)) = (approval, content.as_object_mut()) {
                     members.insert("approval_id".to_owned(), json!(id.to_string()));
                 }
-                structured(&content.to_string(), false, era)
+                let content = content.to_string();
+                written(&content, Some(&content), None, era)
             }
             _ => {
                 let why = run.error.as_deref().unwrap_or("the tool failed and did not say why");
                 let code = run.error_code.as_deref().unwrap_or("TOOL_FAILED");
-                failed(&format!("{code}: {why}"), era)
+                let late = run.status == RunStatus::TimedOut && pending.as_ref().is_some_and(is_outside);
+                let more = if late {
+                    format!("; an answer that comes late is kept, see {GET_RUN} with the run_id {}", run.id)
+                } else {
+                    String::new()
+                };
+                failed(&format!("{code}: {why}{more}"), era)
             }
         }
     }
@@ -172,22 +187,31 @@ fn refused(error: Error, name: &str, era: Era) -> Result<String, Fault> {
     }
 }
 
-fn failed(message: &str, era: Era) -> String {
-    text(message, true, era)
+/// Whether a call waits, or waited, for somebody outside to answer it.
+fn is_outside(call: &PendingCall) -> bool {
+    matches!(call.waits_for, WaitsFor::Worker | WaitsFor::Person)
 }
 
-fn text(message: &str, is_error: bool, era: Era) -> String {
-    let content = quoted(message);
-    format!(r#"{{"content":[{{"type":"text","text":{content}}}],"isError":{is_error}{}}}"#, ending(era))
+fn failed(message: &str, era: Era) -> String {
+    written(message, None, Some(true), era)
 }
 
 /// A result with the JSON as it is, and the same as text.
-fn structured(json: &str, is_error: bool, era: Era) -> String {
-    let content = quoted(json);
-    format!(
-        r#"{{"content":[{{"type":"text","text":{content}}}],"structuredContent":{json},"isError":{is_error}{}}}"#,
-        ending(era)
-    )
+fn structured(json: &str, era: Era) -> String {
+    written(json, Some(json), Some(false), era)
+}
+
+/// A result; whether it is an error is left open while it waits.
+fn written(text: &str, structured: Option<&str>, is_error: Option<bool>, era: Era) -> String {
+    let mut result = format!(r#"{{"content":[{{"type":"text","text":{}}}]"#, quoted(text));
+    if let Some(json) = structured {
+        result.extend([r#","structuredContent":"#, json]);
+    }
+    if let Some(is_error) = is_error {
+        result.extend([r#","isError":"#, if is_error { "true" } else { "false" }]);
+    }
+    result.extend([ending(era), "}"]);
+    result
 }
 
 fn quoted(text: &str) -> String {

@@ -6,7 +6,7 @@ use tw_engine::{
     Callable, Result,
     rights::{Permit, RunTools},
 };
-use tw_model::{Level, ToolDef};
+use tw_model::{Implementation, Level, ToolDef};
 
 use crate::{Door, era::Era};
 
@@ -68,33 +68,57 @@ fn annotations(def: &ToolDef) -> Value {
         "readOnlyHint": read_only,
         "destructiveHint": matches!(def.level, Some(Level::Destructive)) || def.level.is_none(),
         "idempotentHint": def.is_repeatable(),
-        "openWorldHint": false,
+        "openWorldHint": reaches_outside(def),
     })
+}
+
+/// The built-in tools that talk to strangers.
+const OUTSIDE: [&str; 3] = ["http_request", "web_fetch", "web_search"];
+/// The program's own tools that are not pure and yet stay inside: they read a clock, or the registry.
+const INSIDE: [&str; 4] = ["datetime_utils", "function_call", "json_transform", "manageTools"];
+
+/// Whether a call may touch what is neither this server nor the people on it. What cannot be known, may.
+fn reaches_outside(def: &ToolDef) -> bool {
+    match def.implementation {
+        Implementation::Http | Implementation::External | Implementation::Composition => true,
+        Implementation::Space => false,
+        Implementation::Internal => {
+            let key = def.authored.implementation.get("builtin_key").and_then(Value::as_str);
+            key.is_some_and(|key| OUTSIDE.contains(&key))
+        }
+        Implementation::Code | Implementation::Function => {
+            !def.execution.is_pure && !INSIDE.contains(&def.slug.as_str())
+        }
+    }
 }
 
 /// The schema of the structured content. Real clients refuse a result without structured content where a
 /// schema is declared, so the schema of a tool that may answer pending allows that answer too.
 fn output_schema(tool: &Callable, era: Era) -> Option<Value> {
-    let own = tool.def.output_schema.as_deref()?;
-    // Before the present revision structured content was an object, always.
-    if era == Era::Earlier && !is_object(own) {
-        return None;
-    }
+    let own = tool.def.output_schema.as_deref();
     if !tool.can_be_pending() {
-        return Some(own.clone());
+        // Before the present revision structured content was an object, always.
+        return own.filter(|own| era == Era::Present || is_object(own)).cloned();
     }
-    // A reference to the whole would mean another whole from within.
-    if !is_object(own) || own.to_string().contains("\"#\"") {
-        return None;
+    match own {
+        Some(own) => is_object(own).then(|| or_pending(own)),
+        None => Some(or_pending(&json!({ "type": "object" }))),
     }
-    let mut own = own.as_object()?.clone();
+}
+
+/// Whether the tool is listed with the promise of an object although it may answer anything.
+pub(crate) fn promises_object(tool: &Callable) -> bool {
+    tool.can_be_pending() && tool.def.output_schema.is_none()
+}
+
+fn or_pending(own: &Value) -> Value {
+    let mut own = tw_schema::moved(own, "/anyOf/0");
     let mut schema = Map::new();
+    let dialect = own.as_object_mut().and_then(|own| own.shift_remove("$schema"));
+    schema.extend(dialect.map(|dialect| ("$schema".to_owned(), dialect)));
     schema.insert("type".to_owned(), json!("object"));
-    for key in ["$schema", "$defs", "definitions"] {
-        schema.extend(own.remove(key).map(|value| (key.to_owned(), value)));
-    }
     schema.insert("anyOf".to_owned(), json!([own, pending_schema()]));
-    Some(Value::Object(schema))
+    Value::Object(schema)
 }
 
 fn is_object(schema: &Value) -> bool {
@@ -137,6 +161,7 @@ fn get_run() -> Value {
                 "summary": { "type": ["string", "null"] },
                 "error": { "type": ["string", "null"] },
                 "error_code": { "type": ["string", "null"] },
+                "late_result": { "description": "What was answered after the run had timed out" },
             },
             "required": ["run_id", "tool", "status"],
         },
@@ -145,4 +170,40 @@ fn get_run() -> Value {
             "openWorldHint": false,
         },
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use tw_schema::Schema;
+
+    use super::*;
+
+    #[test]
+    fn references_of_a_tools_own_schema_lead_to_where_it_is_listed() {
+        let money = json!({ "type": "integer", "minimum": 0 });
+        for own in [
+            json!({ "type": "object", "properties": { "net": money, "gross": { "$ref": "#/properties/net" } } }),
+            json!({ "type": "object", "properties": { "gross": { "$ref": "#/$defs/m" } }, "$defs": { "m": money } }),
+            json!({ "type": "object", "properties": { "gross": money, "parts": { "items": { "$ref": "#" } } } }),
+            json!({
+                "$schema": "http://json-schema.org/draft-07/schema#",
+                "$id": "https://example.com/bill",
+                "type": "object",
+                "properties": { "gross": { "$ref": "#/definitions/m" } },
+                "definitions": { "m": money },
+            }),
+        ] {
+            let listed = or_pending(&own);
+            assert!(listed["type"] == "object" && listed["$schema"] == own["$schema"], "{listed}");
+            let listed = Schema::compile(&listed).unwrap_or_else(|fault| panic!("{listed}: {fault}"));
+            assert!(listed.is_valid(&json!({ "gross": 1 })), "{own}");
+            assert!(!listed.is_valid(&json!({ "gross": -1 })), "{own}");
+            let pending = json!({ "gross": -1, "status": "pending", "run_id": "1", "url": "u" });
+            assert!(listed.is_valid(&pending), "{own}");
+            if own["properties"].get("parts").is_some() {
+                assert!(!listed.is_valid(&json!({ "parts": [{ "gross": -1 }] })));
+                assert!(!listed.is_valid(&json!({ "parts": [{ "status": "pending", "gross": -1 }] })));
+            }
+        }
+    }
 }

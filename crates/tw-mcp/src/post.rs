@@ -24,8 +24,8 @@ use crate::{
     call::Wanted,
     era::{self, EARLIER, Era, PRESENT},
     rpc::{
-        Fault, INTERNAL_ERROR, INVALID_REQUEST, METHOD_NOT_FOUND, Message, PARSE_ERROR, Params,
-        UNAUTHENTICATED, respond, respond_kept, result,
+        Fault, INTERNAL_ERROR, INVALID_PARAMS, INVALID_REQUEST, METHOD_NOT_FOUND, Message, PARSE_ERROR,
+        Params, UNAUTHENTICATED, respond, respond_kept, result,
     },
 };
 
@@ -138,7 +138,7 @@ impl Door {
             ("initialize", _) => Ok(initialized(&message.params).to_string()),
             ("server/discover", Era::Present) => Ok(discovered().to_string()),
             ("ping", Era::Earlier) => Ok("{}".to_owned()),
-            ("tools/list", _) => match self.list(caller, era).await {
+            ("tools/list", _) => match self.list(caller, &message.params, era).await {
                 Ok(listed) => return respond_kept(id, listed),
                 Err(fault) => Err(fault),
             },
@@ -160,8 +160,11 @@ impl Door {
         }
     }
 
-    async fn list(&self, caller: Caller, era: Era) -> Result<Bytes, Fault> {
+    async fn list(&self, caller: Caller, params: &Params<'_>, era: Era) -> Result<Bytes, Fault> {
         let permit = Permit::<RunTools>::check(caller).map_err(|error| forbidden(&error))?;
+        if params.get("cursor").is_some_and(|cursor| !cursor.is_null()) {
+            return Err(Fault::new(INVALID_PARAMS, "`cursor` is none of ours: the list has one page"));
+        }
         self.listed(&permit, era).await.map_err(|error| {
             tracing::warn!(error = &error as &dyn std::error::Error, "a list over MCP failed");
             Fault {

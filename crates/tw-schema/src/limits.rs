@@ -142,9 +142,10 @@ impl Within {
             ("allOf" | "anyOf" | "oneOf" | "prefixItems", Value::Array(branches)) => {
                 within("subschemas in one list", branches.len(), BRANCHES_MAX)
             }
-            ("$defs" | "definitions" | "dependentSchemas" | "dependentRequired", Value::Object(named)) => {
-                within("entries in one set of subschemas", named.len(), BRANCHES_MAX)
-            }
+            (
+                "$defs" | "definitions" | "dependentSchemas" | "dependentRequired" | "dependencies",
+                Value::Object(named),
+            ) => within("entries in one set of subschemas", named.len(), BRANCHES_MAX),
             ("pattern", Value::String(pattern)) => self.add_pattern(pattern),
             ("patternProperties", Value::Object(named)) => {
                 named.keys().try_for_each(|pattern| self.add_pattern(pattern))

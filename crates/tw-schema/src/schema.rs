@@ -1,6 +1,6 @@
 //! A compiled schema.
 
-use std::{fmt, sync::Arc};
+use std::{borrow::Cow, fmt, sync::Arc};
 
 use jsonschema::{PatternOptions, ValidationError, Validator, error::ValidationErrorKind};
 use serde_json::Value;
@@ -10,7 +10,7 @@ use crate::{
     cost::{Price, Telling},
     limits::{self, Within},
     outline::{Outline, ROOT},
-    path, words,
+    parts, path, words,
 };
 
 /// How many faults one value is told at most.
@@ -24,14 +24,15 @@ const PATTERN_RUN_BYTES_MAX: usize = 512 << 10;
 
 /// A JSON Schema (2020-12), compiled once and shared.
 ///
-/// A clone is another handle on the same schema. Any `$schema` in the document is ignored: every
-/// schema is read as 2020-12.
+/// A clone is another handle on the same schema. Every schema is read as 2020-12: a `$schema` at the
+/// root is ignored, and one further in that names something else is refused.
 ///
-/// **References** lead only to places in the document itself and to the published meta-schemas.
-/// Nothing is ever fetched.
+/// **References** lead only to places in the document itself and to the published meta-schemas of
+/// 2020-12. Nothing is ever fetched.
 ///
-/// **Patterns** run on an engine whose time is linear in the text. Look-around and back-references
-/// are therefore refused when the schema is compiled.
+/// **Patterns** are those of ECMA-262 with the `u` flag, because clients compile them too, and run on
+/// an engine whose time is linear in the text. Look-around and back-references are therefore refused
+/// when the schema is compiled, and so is what other dialects have, such as `(?i)` and `\A`.
 ///
 /// **Formats** are checked and not mere notes: `date`, `date-time`, `time`, `duration`, `email`,
 /// `hostname`, `ipv4`, `ipv6`, `uri`, `uri-reference`, `uri-template`, `iri`, `iri-reference`, `uuid`,
@@ -80,8 +81,8 @@ pub enum SchemaFault {
     #[error("the schema is wrong at `{path}`: {message}")]
     Invalid { path: String, message: String },
     #[error(
-        "the schema is wrong at `{path}`: a pattern is a regular expression of moderate size, \
-         without look-around and back-references"
+        "the schema is wrong at `{path}`: a pattern is a regular expression of ECMA-262 (with the flag `u`) \
+         of moderate size, without look-around, back-references and flags inside"
     )]
     Pattern { path: String },
     #[error("the schema refers to `{reference}`, which is not part of it; nothing is fetched")]
@@ -124,10 +125,12 @@ impl Schema {
         digest: Digest,
     ) -> Result<Self, SchemaFault> {
         jsonschema::draft202012::meta::validate(document).map_err(|error| invalid(&error))?;
+        parts::check(document)?;
+        let read = without_dialect(document);
         // The outline comes first: it is what keeps a hostile schema away from the compiler.
-        let outline = Outline::build(document)?;
+        let outline = Outline::build(&read)?;
         let price = Price::of(&outline)?;
-        let validator = validator(document, within)?;
+        let validator = validator(&read, within)?;
         let layers = outline.layers(&[ROOT]);
         let required = layers.iter().flat_map(|id| outline.nodes[*id].required.iter().cloned()).collect();
         let document = document.clone();
@@ -206,6 +209,16 @@ impl Schema {
     pub(crate) fn allows_walk(&self, value: &Value) -> bool {
         self.compiled.price.allows_check(value)
     }
+}
+
+/// The document without the `$schema` of its root. References to the root would follow it.
+fn without_dialect(document: &Value) -> Cow<'_, Value> {
+    if document.get("$schema").is_none() {
+        return Cow::Borrowed(document);
+    }
+    let mut plain = document.clone();
+    plain.as_object_mut().map(|members| members.shift_remove("$schema"));
+    Cow::Owned(plain)
 }
 
 fn validator(document: &Value, within: Within) -> Result<Validator, SchemaFault> {

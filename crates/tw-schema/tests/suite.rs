@@ -8,10 +8,10 @@
 //!   compile. The suite would have it served at `localhost:1234`.
 //! - **Formats** are checked, where the specification has them as notes by default. The suite's tests
 //!   for formats that are checked run as well, without exception.
-//! - **`$schema`** is ignored: every schema is read as 2020-12, whatever meta-schema it names.
+//! - **`$schema`** is ignored at the root: every schema is read as 2020-12, whatever meta-schema it names.
 //!
-//! **Patterns** run on an engine of linear time, without look-around and back-references. No required
-//! test needs these.
+//! **Patterns** run on an engine of linear time, without look-around and back-references, and keep to the
+//! `u` flag. No required test needs more.
 
 #![expect(clippy::unwrap_used, reason = "a test that meets an error has failed")]
 

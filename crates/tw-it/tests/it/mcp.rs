@@ -170,12 +170,19 @@ on_both! {
         for (params, code) in [
             (json!({}), -32602),
             (json!({ "name": "no.such.tool" }), -32602),
+            (json!({ "name": "Test.Echo", "arguments": { "value": 1 } }), -32602),
+            (json!({ "name": "TEST.ECHO", "arguments": { "value": 1 } }), -32602),
             (json!({ "Name": "test.echo" }), -32602),
             (json!({ "name": "test.echo", "Arguments": {} }), -32602),
         ] {
             assert_eq!(agent.earlier("tools/call", params.clone()).await["error"]["code"], code, "{params}");
         }
         assert_eq!(agent.earlier("resources/list", json!({})).await["error"]["code"], -32601);
+        for cursor in [json!("zzz"), json!(5), json!("")] {
+            let heard = agent.earlier("tools/list", json!({ "cursor": cursor })).await;
+            assert_eq!(heard["error"]["code"], -32602, "{cursor}: {heard}");
+        }
+        assert!(agent.earlier("tools/list", json!({ "cursor": null })).await["result"]["tools"].is_array());
 
         let refused = agent.call("test.echo", json!({ "other": 1, "value": 2 })).await;
         assert!(refused["isError"] == true && refused["content"][0]["text"].as_str().unwrap().contains("/other"), "{refused}");
@@ -243,7 +250,7 @@ on_both! {
         let waits = agent.call("test.write", json!({ "file": ledger, "line": "one" })).await;
 
         let content = &waits["structuredContent"];
-        assert!(content["status"] == "needs_approval" && waits["isError"] == false, "{waits}");
+        assert!(content["status"] == "needs_approval" && waits.get("isError").is_none(), "{waits}");
         assert!(lines_of(&ledger).is_empty());
         let run = json!({ "run_id": content["run_id"] });
         let refused = foreign.call("get_run", run.clone()).await;
@@ -253,6 +260,107 @@ on_both! {
         denied.post(&format!("/api/approvals/{approval}/deny"), &json!({ "note": "not today" })).await.is("200 denied");
         let collected = agent.call("get_run", run).await;
         assert_eq!(collected["structuredContent"]["status"], "cancelled", "{collected}");
+    }
+
+    async fn names_are_those_of_the_list_and_nothing_that_is_near(db: TestDb) {
+        let world = World::on(db).await;
+        let server = world.server();
+        let agent = Speaker::agent(&world, &server, "acme").await;
+        let author = world.client(&server, "acme", Role::Builder).await;
+        let made = author.post("/api/tools", &tool("data.searchRecords", &json!({ "aliases": ["findRecords"] }))).await;
+        let id = made.is("201 published").text_at("/id");
+        for name in ["data.searchRecords", "findRecords"] {
+            assert_eq!(agent.call(name, json!({})).await["isError"], false, "{name}");
+        }
+        for name in ["data.searchrecords", "Data.searchRecords", "findrecords", id.as_str()] {
+            let heard = agent.earlier("tools/call", json!({ "name": name, "arguments": {} })).await;
+            assert_eq!(heard["error"]["code"], -32602, "{name}: {heard}");
+            // By its other names it is found where people and programs look things up.
+            author.run(name, json!({})).await.is("200 success");
+        }
+    }
+
+    async fn list_says_what_a_tool_answers_and_how_far_it_reaches(db: TestDb) {
+        let world = World::on(db).await;
+        let server = world.server();
+        let agent = Speaker::agent(&world, &server, "acme").await;
+        let author = world.client(&server, "acme", Role::Builder).await;
+        let gated = json!({ "permission_policy": "always_ask" });
+        let own = json!({ "type": "object", "properties": { "args": {}, "same": { "$ref": "#/properties/args" } } });
+        let http = json!({ "implementation_type": "http", "implementation": { "url": "https://api.example.com/", "method": "GET" } });
+        for body in [
+            tool("plain", &json!({})),
+            tool("gated", &gated),
+            tool("gated.own", &json!({ "permission_policy": "always_ask", "output_schema": own })),
+            tool("outside", &json!({ "implementation_type": "external" })),
+            tool("person", &json!({ "implementation_type": "space" })),
+            tool("service", &http),
+            tool("fetches", &json!({ "implementation": { "builtin_key": "web_fetch" } })),
+            tool("clock", &json!({ "implementation": { "builtin_key": "datetime_utils" } })),
+        ] {
+            author.post("/api/tools", &body).await.is("201 published");
+        }
+        let listed = agent.earlier("tools/list", json!({})).await["result"]["tools"].clone();
+        let named = |name: &str| listed.as_array().unwrap().iter().find(|tool| tool["name"] == name).unwrap().clone();
+
+        assert!(named("plain").get("outputSchema").is_none(), "{}", named("plain"));
+        for name in ["gated", "outside", "person"] {
+            let schema = &named(name)["outputSchema"];
+            assert!(schema["type"] == "object" && schema["anyOf"][0] == json!({ "type": "object" }), "{name}: {schema}");
+            assert_eq!(schema["anyOf"][1]["required"], json!(["status", "run_id", "url"]), "{name}");
+        }
+        let schema = &named("gated.own")["outputSchema"];
+        assert_eq!(schema["anyOf"][0]["properties"]["same"]["$ref"], "#/anyOf/0/properties/args", "{schema}");
+
+        for (name, open) in [
+            ("plain", false), ("gated", false), ("person", false), ("clock", false), ("test.echo", false), ("get_run", false),
+            ("outside", true), ("service", true), ("fetches", true), ("test.write", true),
+        ] {
+            assert_eq!(named(name)["annotations"]["openWorldHint"], open, "{name}");
+        }
+    }
+
+    async fn answer_that_comes_too_late_is_collected_by_the_run(db: TestDb) {
+        let world = World::on(db).await;
+        let server = world.server();
+        let agent = Speaker::agent(&world, &server, "acme").await;
+        let author = world.client(&server, "acme", Role::Builder).await;
+        let late = tool("late", &json!({ "implementation_type": "external", "timeout_ms": 300 }));
+        author.post("/api/tools", &late).await.is("201 published");
+
+        let told = agent.call("late", json!({})).await;
+
+        let text = told["content"][0]["text"].as_str().unwrap();
+        assert!(told["isError"] == true && text.starts_with("TIMEOUT: "), "{told}");
+        let run = text.rsplit_once(' ').unwrap().1;
+        let asked = json!({ "run_id": run });
+        let content = agent.call("get_run", asked.clone()).await["structuredContent"].clone();
+        assert!(content["status"] == "timed_out" && content.get("late_result").is_none(), "{content}");
+        let call = author.get(&format!("/api/runs/{run}")).await.text_at("/pending_tool_call_id");
+        let answer = json!({ "callId": call, "result": [1, 2] });
+        author.post(&format!("/api/runs/{run}/tool-results"), &answer).await.is("200 timed_out");
+        let content = agent.call("get_run", asked).await["structuredContent"].clone();
+        assert_eq!(content["late_result"], json!({ "result": [1, 2] }), "{content}");
+    }
+
+    async fn answer_that_is_no_object_keeps_the_promise_of_the_list(db: TestDb) {
+        let world = World::on(db).await;
+        let server = world.server();
+        let agent = Arc::new(Speaker::agent(&world, &server, "acme").await);
+        let author = world.client(&server, "acme", Role::Builder).await;
+        author.post("/api/tools", &tool("worker", &json!({ "implementation_type": "external" }))).await.is("201 published");
+        let called = tokio::spawn({
+            let agent = Arc::clone(&agent);
+            async move { agent.call("worker", json!({})).await }
+        });
+        let path = "/api/runs?tool=worker&status=pending";
+        eventually("the call waits", PATIENCE, async || author.get(path).await.json()["total"] != 0).await;
+        let run = author.get(path).await.text_at("/items/0/run_id");
+        let call = author.get(&format!("/api/runs/{run}")).await.text_at("/pending_tool_call_id");
+        let answer = json!({ "callId": call, "result": [1, 2] });
+        author.post(&format!("/api/runs/{run}/tool-results"), &answer).await.is("200 success");
+        let told = called.await.unwrap();
+        assert_eq!(told["structuredContent"], json!({ "result": [1, 2] }), "{told}");
     }
 
     async fn tool_that_is_switched_off_leaves_the_list_at_once(db: TestDb) {
@@ -346,6 +454,16 @@ on_both! {
         assert!(picture.text().await.unwrap().starts_with("<svg"));
         assert!(named("test.echo")["icons"].is_null(), "an icon without a picture is not promised");
     }
+}
+
+/// A published tool that takes anything, changes nothing and, if `rest` says no more, gives back its input.
+pub(crate) fn tool(slug: &str, rest: &Value) -> Value {
+    let mut body = json!({
+        "slug": slug, "name": slug, "description": "Made by a test.", "permission_level": "read",
+        "implementation_type": "internal", "implementation": {}, "input_schema": { "type": "object" }, "publish": true,
+    });
+    body.as_object_mut().unwrap().extend(rest.as_object().unwrap().clone());
+    body
 }
 
 /// The run of a tool that is under way, once there is one.

@@ -2,10 +2,14 @@
 
 use std::{path::PathBuf, process::Stdio};
 
+use serde_json::json;
 use tw_model::{ActsAs, Role};
 use tw_test::{Kind, TestDb};
 
-use crate::world::{World, lines_of};
+use crate::{
+    mcp::tool,
+    world::{Client, World, lines_of},
+};
 
 /// Where `cargo xtask test` has put the clients.
 fn clients() -> PathBuf {
@@ -13,11 +17,40 @@ fn clients() -> PathBuf {
     folder.expect("run this by `cargo xtask test` or `cargo xtask with-pg`, which install the clients").into()
 }
 
+/// Tools whose schemas clients have to find their way in: those who compile what they are listed refuse the
+/// whole list for one that they cannot read.
+async fn make_tools_that_refer_to_themselves(author: &Client) {
+    let money = json!({ "type": "integer", "minimum": 0 });
+    for (slug, output) in [
+        ("refers.property", json!({ "properties": { "a": money, "b": { "$ref": "#/properties/a" } } })),
+        ("refers.defs", json!({ "properties": { "a": { "$ref": "#/$defs/m" } }, "$defs": { "m": money } })),
+        ("refers.whole", json!({ "properties": { "a": { "type": "array", "items": { "$ref": "#" } } } })),
+        (
+            "refers.by-id",
+            json!({ "$id": "https://example.com/bill", "properties": { "a": { "$ref": "#/$defs/m" } }, "$defs": { "m": money } }),
+        ),
+        (
+            "refers.pattern",
+            json!({ "properties": { "a": { "type": "string", "pattern": r"^[\w.\-]+\/\p{L}\p{Script=Greek}?$" } } }),
+        ),
+    ] {
+        let mut output = output;
+        output["type"] = json!("object");
+        let gated = json!({ "permission_policy": "always_ask", "output_schema": output });
+        author.post("/api/tools", &tool(slug, &gated)).await.is("201 published");
+    }
+    author
+        .post("/api/tools", &tool("refers.open", &json!({ "permission_policy": "always_ask" })))
+        .await
+        .is("201 published");
+}
+
 /// Lets a script of `clients/` go through its scenario against a server of its own.
 async fn goes_through(language: &str, way: &str, writes: usize) {
     let world = World::on(TestDb::new(Kind::Sqlite).await).await;
     let server = world.server();
     let ledger = world.ledger("writes");
+    make_tools_that_refer_to_themselves(&world.client(&server, "acme", Role::Builder).await).await;
     let folder = clients().join(language);
     let script = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("clients").join(language);
     let mut command = match language {

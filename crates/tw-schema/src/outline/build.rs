@@ -6,7 +6,7 @@ use jsonschema::{Draft, ReferencingError, Registry, Retrieve, Uri, uri};
 use serde_json::{Map, Value};
 
 use super::{Additional, Cases, Id, Node, Outline, Types};
-use crate::{SchemaFault, cost::pattern_weight};
+use crate::{SchemaFault, cost::pattern_weight, parts};
 
 const DRAFT: Draft = Draft::Draft202012;
 
@@ -24,7 +24,7 @@ impl Retrieve for Nowhere {
 }
 
 impl Outline {
-    /// The outline of a document that is valid by the meta-schema.
+    /// The outline of a document that is valid by the meta-schema and names no dialect.
     pub(crate) fn build(document: &Value) -> Result<Self, SchemaFault> {
         let id = document.get("$id").and_then(Value::as_str).unwrap_or(NO_ID);
         let id = id.strip_suffix('#').unwrap_or(id);
@@ -148,6 +148,10 @@ impl<'r> Builder<'r> {
             }
             return Ok(());
         };
+        // References lead to places where the meta-schema has not looked.
+        parts::check_dialect(schema)
+            .and_then(|()| parts::check_own(schema))
+            .map_err(parts::PartFault::somewhere)?;
         let base = self.base_in(value, base).unwrap_or_else(|| base.clone());
         let mut node = Node::default();
         read_plain(schema, &mut node);
@@ -173,7 +177,12 @@ impl<'r> Builder<'r> {
                 .resolver(base.as_ref().clone())
                 .lookup(reference)
                 .map_err(|error| reference_fault(reference, error))?;
-            let target = self.enter(resolved.contents(), &resolved.resolver().base_uri());
+            let (contents, resolver, draft) = resolved.into_inner();
+            if draft != DRAFT {
+                let message = format!("`{reference}` is read as another draft than 2020-12");
+                return Err(SchemaFault::Invalid { path: String::new(), message });
+            }
+            let target = self.enter(contents, &resolver.base_uri());
             node.all.push(target);
             if keyword == "$dynamicRef"
                 && let Some((_, name)) = reference.rsplit_once('#')
@@ -203,7 +212,13 @@ impl<'r> Builder<'r> {
         for keyword in ["not", "if", "then", "else"] {
             node.tried.extend(schema.get(keyword).map(|value| self.enter(value, base)));
         }
-        node.tried.extend(self.map(schema, "dependentSchemas", base).into_iter().map(|(_, id)| id));
+        // The second was split in two long ago, and the validator still takes it. Names of properties
+        // that have to be there as well are no subschemas.
+        for keyword in ["dependentSchemas", "dependencies"] {
+            let values = schema.get(keyword).and_then(Value::as_object).into_iter().flatten();
+            let subschemas = values.filter(|(_, value)| !value.is_array());
+            node.tried.extend(subschemas.map(|(_, value)| self.enter(value, base)));
+        }
     }
 
     fn read_members(&mut self, schema: &'r Map<String, Value>, base: &Arc<Uri<String>>, node: &mut Node) {

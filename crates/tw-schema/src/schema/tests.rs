@@ -59,25 +59,25 @@ fn document_that_is_no_schema_is_refused_with_the_place() {
     refused(
         json!({ "pattern": "(" }),
         expect![
-            "the schema is wrong at `/pattern`: a pattern is a regular expression of moderate size, without look-around and back-references"
+            "the schema is wrong at `/pattern`: a pattern is a regular expression of ECMA-262 (with the flag `u`) of moderate size, without look-around, back-references and flags inside"
         ],
     );
     refused(
         json!({ "properties": { "a": { "pattern": "(?=a)" } } }),
         expect![
-            "the schema is wrong at `/properties/a/pattern`: a pattern is a regular expression of moderate size, without look-around and back-references"
+            "the schema is wrong at `/properties/a/pattern`: a pattern is a regular expression of ECMA-262 (with the flag `u`) of moderate size, without look-around, back-references and flags inside"
         ],
     );
     refused(
         json!({ "patternProperties": { "(a)\\1": {} } }),
         expect![[
-            r#"the schema is wrong at `/patternProperties/(a)\1`: a pattern is a regular expression of moderate size, without look-around and back-references"#
+            r#"the schema is wrong at `/patternProperties/(a)\1`: a pattern is a regular expression of ECMA-262 (with the flag `u`) of moderate size, without look-around, back-references and flags inside"#
         ]],
     );
     refused(
         json!({ "pattern": "(\\p{L}{100}){100}" }),
         expect![
-            "the schema is wrong at `/pattern`: a pattern is a regular expression of moderate size, without look-around and back-references"
+            "the schema is wrong at `/pattern`: a pattern is a regular expression of ECMA-262 (with the flag `u`) of moderate size, without look-around, back-references and flags inside"
         ],
     );
 }
@@ -162,7 +162,36 @@ fn every_schema_is_read_as_2020_12_whatever_it_says_it_is() {
         // In draft 7 the `minimum` beside a reference would be ignored.
         assert!(!schema.is_valid(&json!({ "a": 2 })), "{dialect}");
         assert!(!schema.is_valid(&json!({ "a": 10 })), "{dialect}");
+        let tree = compile(json!({
+            "$schema": dialect,
+            "properties": { "n": { "$ref": "#", "minProperties": 1 }, "v": { "type": "integer" } },
+        }));
+        assert!(tree.is_valid(&json!({ "n": { "v": 1 } })), "{dialect}");
+        assert!(!tree.is_valid(&json!({ "n": {} })), "{dialect}");
+        assert!(!tree.is_valid(&json!({ "n": { "v": "x" } })), "{dialect}");
     }
+}
+
+#[test]
+fn what_clients_would_stumble_over_is_refused() {
+    for pattern in ["(?i)^abc$", r"\Aabc\z", "(?P<n>x)", "(?x) a b", "a++", "[[:alpha:]]", r"\@"] {
+        for (document, path) in [
+            (json!({ "pattern": pattern }), "/pattern".to_owned()),
+            (json!({ "$defs": { "a": { "pattern": pattern } } }), "/$defs/a/pattern".to_owned()),
+            (json!({ "patternProperties": { pattern: {} } }), format!("/patternProperties/{pattern}")),
+        ] {
+            assert_eq!(Schema::compile(&document).unwrap_err(), SchemaFault::Pattern { path });
+        }
+    }
+    refused(
+        json!({ "properties": { "a": { "enum": [] } } }),
+        expect![
+            "the schema is wrong at `/properties/a/enum`: has at least one entry: nothing would ever fit"
+        ],
+    );
+    compile(
+        json!({ "const": { "enum": [], "pattern": "(?i)" }, "properties": { "enum": {}, "pattern": {} } }),
+    );
 }
 
 #[test]

@@ -28,6 +28,14 @@ fn doubling() -> Value {
     json!({ "type": "object", "allOf": [{ "$ref": "#/$defs/l0" }], "$defs": defs })
 }
 
+/// The same behind a keyword of older drafts, which the validator still follows.
+fn doubling_by_dependency() -> Value {
+    let mut bomb = doubling();
+    bomb["dependencies"] = json!({ "a": bomb["allOf"][0] });
+    bomb.as_object_mut().unwrap().remove("allOf");
+    bomb
+}
+
 on_both! {
     async fn hostile_schema_is_refused_or_bounded_and_leaves_nothing(db: TestDb) {
         let world = World::on(db).await;
@@ -44,6 +52,14 @@ on_both! {
                 ),
             ),
             ("doubling", doubling()),
+            ("dependency", doubling_by_dependency()),
+            (
+                "dialect inside",
+                object(json!({ "properties": { "a": { "$schema": "http://json-schema.org/draft-07/schema#" } } })),
+            ),
+            ("flag", object(json!({ "properties": { "a": { "type": "string", "pattern": "(?i)^a$" } } }))),
+            ("anchor", object(json!({ "properties": { "a": { "type": "string", "pattern": "\\Aa\\z" } } }))),
+            ("no entry", object(json!({ "properties": { "a": { "enum": [] } } }))),
             (
                 "remote",
                 object(json!({ "properties": { "a": { "$ref": "https://evil.example/schema.json" } } })),

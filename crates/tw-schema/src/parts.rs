@@ -1,0 +1,229 @@
+//! Where in a schema other schemas stand, and what is asked of every one of them.
+//!
+//! The meta-schema says which documents are schemas. It lets pass what this crate would read otherwise
+//! than it was meant, and what other readers of JSON Schema stumble over: a tool is listed to clients
+//! that compile its schemas with engines of their own, and one that they refuse takes the whole list
+//! with it.
+
+use jsonschema::Draft;
+use serde_json::{Map, Value};
+
+use crate::{SchemaFault, path, pattern};
+
+/// How a keyword holds other schemas.
+enum Holds {
+    /// It is one.
+    One,
+    List,
+    ByName,
+}
+
+fn holds(keyword: &str) -> Option<Holds> {
+    Some(match keyword {
+        "not"
+        | "if"
+        | "then"
+        | "else"
+        | "items"
+        | "contains"
+        | "additionalProperties"
+        | "propertyNames"
+        | "unevaluatedItems"
+        | "unevaluatedProperties"
+        | "contentSchema" => Holds::One,
+        "allOf" | "anyOf" | "oneOf" | "prefixItems" => Holds::List,
+        "$defs" | "definitions" | "properties" | "patternProperties" | "dependentSchemas"
+        | "dependencies" => Holds::ByName,
+        _ => return None,
+    })
+}
+
+/// Checks a document that is valid by the meta-schema and within the limits, part by part.
+pub(crate) fn check(document: &Value) -> Result<(), SchemaFault> {
+    check_below(document, "")
+}
+
+fn check_below(value: &Value, path: &str) -> Result<(), SchemaFault> {
+    let Value::Object(schema) = value else { return Ok(()) };
+    if !path.is_empty() {
+        check_dialect(schema).map_err(|fault| fault.at(path))?;
+    }
+    check_own(schema).map_err(|fault| fault.at(path))?;
+    for (keyword, said) in schema {
+        let place = || path::join(path, keyword);
+        match (holds(keyword), said) {
+            (Some(Holds::One), said) => check_below(said, &place())?,
+            (Some(Holds::List), Value::Array(list)) => {
+                let place = place();
+                for (index, part) in list.iter().enumerate() {
+                    check_below(part, &path::join(&place, &index.to_string()))?;
+                }
+            }
+            (Some(Holds::ByName), Value::Object(named)) => {
+                let place = place();
+                for (name, part) in named {
+                    check_below(part, &path::join(&place, name))?;
+                }
+            }
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+/// What is wrong with one part, at a keyword of it.
+pub(crate) struct PartFault {
+    /// Below the part.
+    place: String,
+    /// Nothing stands for a pattern, which has words of its own.
+    message: Option<&'static str>,
+}
+
+impl PartFault {
+    fn new(place: &str, message: &'static str) -> Self {
+        Self { place: path::join("", place), message: Some(message) }
+    }
+
+    fn at(self, path: &str) -> SchemaFault {
+        let path = format!("{path}{}", self.place);
+        match self.message {
+            Some(message) => SchemaFault::Invalid { path, message: message.to_owned() },
+            None => SchemaFault::Pattern { path },
+        }
+    }
+
+    /// For a part that only a reference leads to.
+    pub(crate) fn somewhere(self) -> SchemaFault {
+        let path = String::new();
+        match self.message {
+            Some(message) => {
+                let message = format!("`{}` in a part that is referred to {message}", &self.place[1..]);
+                SchemaFault::Invalid { path, message }
+            }
+            None => SchemaFault::Pattern { path },
+        }
+    }
+}
+
+/// Inside a document another dialect would be followed, and there other keywords mean other things.
+pub(crate) fn check_dialect(schema: &Map<String, Value>) -> Result<(), PartFault> {
+    match schema.get("$schema").and_then(Value::as_str) {
+        Some(dialect) if Draft::from_schema_uri(dialect) != Draft::Draft202012 => {
+            Err(PartFault::new("$schema", "is 2020-12 or left out: all of a schema is read as 2020-12"))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// What one schema says by itself, without the schemas in it.
+pub(crate) fn check_own(schema: &Map<String, Value>) -> Result<(), PartFault> {
+    if schema.get("items").is_some_and(Value::is_array) {
+        return Err(PartFault::new("items", "is one schema; a list of them is called `prefixItems`"));
+    }
+    if schema.get("enum").and_then(Value::as_array).is_some_and(Vec::is_empty) {
+        return Err(PartFault::new("enum", "has at least one entry: nothing would ever fit"));
+    }
+    let readable = |text: &str, place: String| {
+        if pattern::is_readable(text) { Ok(()) } else { Err(PartFault { place, message: None }) }
+    };
+    if let Some(text) = schema.get("pattern").and_then(Value::as_str) {
+        readable(text, "/pattern".to_owned())?;
+    }
+    let named = schema.get("patternProperties").and_then(Value::as_object).into_iter().flatten();
+    named.map(|(text, _)| readable(text, path::join("/patternProperties", text))).collect()
+}
+
+/// The same schema for another place of a document: references to itself lead to where it is then.
+///
+/// `place` is a JSON pointer. A schema with an `$id` is a document of its own wherever it stands, and its
+/// references count from itself.
+///
+/// # Example
+///
+/// ```
+/// use serde_json::json;
+///
+/// let tree = json!({ "properties": { "children": { "items": { "$ref": "#" } } } });
+/// let moved = tw_schema::moved(&tree, "/anyOf/0");
+/// assert_eq!(moved["properties"]["children"]["items"]["$ref"], "#/anyOf/0");
+/// ```
+#[must_use]
+pub fn moved(schema: &Value, place: &str) -> Value {
+    let mut moved = schema.clone();
+    lead(&mut moved, place);
+    moved
+}
+
+fn lead(value: &mut Value, place: &str) {
+    let schema = match value {
+        Value::Object(schema) => schema,
+        Value::Array(list) => return list.iter_mut().for_each(|part| lead(part, place)),
+        _ => return,
+    };
+    let id = schema.get("$id").and_then(Value::as_str);
+    if id.is_some_and(|id| !matches!(id, "" | "#")) {
+        return;
+    }
+    for (keyword, said) in schema {
+        match (keyword.as_str(), said) {
+            ("$ref" | "$dynamicRef", Value::String(reference)) => {
+                if matches!(&**reference, "" | "#") || reference.starts_with("#/") {
+                    *reference = format!("#{place}{}", reference.trim_start_matches('#'));
+                }
+            }
+            // Data, whatever it looks like.
+            ("const" | "enum" | "default" | "examples", _) => {}
+            (keyword, Value::Object(named)) if matches!(holds(keyword), Some(Holds::ByName)) => {
+                named.values_mut().for_each(|part| lead(part, place));
+            }
+            // References may lead into keywords that nobody knows.
+            (_, said) => lead(said, place),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::Schema;
+
+    #[test]
+    fn schema_that_was_moved_means_the_same() {
+        let money = json!({ "type": "integer", "minimum": 0 });
+        for own in [
+            json!({ "properties": { "a": money, "b": { "$ref": "#/properties/a" } } }),
+            json!({ "properties": { "b": { "$ref": "#/$defs/m" } }, "$defs": { "m": money } }),
+            json!({ "properties": { "b": { "$ref": "#/definitions/m~1n" } }, "definitions": { "m/n": money } }),
+            json!({ "properties": { "b": { "$ref": "#m" } }, "$defs": { "m": { "$anchor": "m", "minimum": 0 } } }),
+            json!({ "properties": { "b": { "$dynamicRef": "#/$defs/m" } }, "$defs": { "m": money } }),
+            json!({ "properties": { "b": { "$ref": "#/x-types/m" } }, "x-types": { "m": { "$ref": "#/x-types/n" }, "n": money } }),
+            json!({ "$id": "https://example.com/own", "properties": { "b": { "$ref": "#/$defs/m" } }, "$defs": { "m": money } }),
+            json!({
+                "properties": { "b": { "$ref": "https://example.com/part" } },
+                "$defs": { "p": { "$id": "https://example.com/part", "$ref": "#/$defs/m", "$defs": { "m": money } } },
+            }),
+        ] {
+            let whole = json!({ "anyOf": [moved(&own, "/anyOf/0"), { "required": ["status"] }] });
+            for schema in [&own, &whole] {
+                let schema = Schema::compile(schema).unwrap_or_else(|fault| panic!("{schema}: {fault}"));
+                assert!(schema.is_valid(&json!({ "b": 1 })), "{own}");
+                assert!(!schema.is_valid(&json!({ "b": -1 })), "{own}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_looks_like_a_reference_and_is_data_stays() {
+        let own = json!({
+            "const": { "$ref": "#" },
+            "default": { "$ref": "#/a" },
+            "examples": [{ "$ref": "#" }],
+            "properties": { "default": { "$ref": "#" }, "$ref": { "enum": ["#"] } },
+        });
+        let mut expected = own.clone();
+        expected["properties"]["default"]["$ref"] = json!("#/x");
+        assert_eq!(moved(&own, "/x"), expected);
+    }
+}
