@@ -22,7 +22,7 @@ pub const PATTERNS_MAX: usize = 256;
 pub const PATTERN_TEXT_MAX: usize = 8 << 10;
 
 /// What all regular expressions together may take, and the least and the most for one.
-const PATTERNS_BYTES: usize = 4 << 20;
+const PATTERNS_BYTES: usize = 7 << 20;
 const PATTERN_BYTES_LEAST: usize = 24 << 10;
 const PATTERN_BYTES_MOST: usize = PATTERNS_BYTES;
 

@@ -1,10 +1,8 @@
-import { Eye, EyeOff } from 'lucide-react'
-import { type ReactNode, useState } from 'react'
-import { useTranslation } from 'react-i18next'
+import type { ReactNode } from 'react'
 
-import { Button } from '~/kit/button'
 import { Input, Textarea } from '~/kit/field'
 import { plain } from '~/kit/plain'
+import { SecretInput } from '~/kit/secret-input'
 import { list, text } from '../schema/json'
 import { aria, type ControlProps, shown } from './props'
 
@@ -63,32 +61,18 @@ export function TextareaControl(props: ControlProps) {
 }
 
 export function PasswordControl(props: ControlProps) {
-  const { t } = useTranslation('form')
   const { id, look, label, value, onChange, onBlur, readOnly } = props
-  const [open, setOpen] = useState(false)
-  const Icon = open ? EyeOff : Eye
   return (
-    <div className="flex gap-2">
-      <Input
-        id={id}
-        type={open ? 'text' : 'password'}
-        autoComplete="off"
-        value={shown(value)}
-        readOnly={readOnly}
-        placeholder={look.placeholder}
-        onChange={(event) => onChange(event.target.value === '' ? undefined : event.target.value)}
-        onBlur={onBlur}
-        {...aria(props)}
-      />
-      <Button
-        size="icon"
-        aria-label={t(open ? 'conceal' : 'reveal', { label })}
-        aria-pressed={open}
-        onClick={() => setOpen(!open)}
-      >
-        <Icon aria-hidden />
-      </Button>
-    </div>
+    <SecretInput
+      id={id}
+      name={label}
+      value={shown(value)}
+      readOnly={readOnly}
+      placeholder={look.placeholder}
+      onChange={(event) => onChange(event.target.value === '' ? undefined : event.target.value)}
+      onBlur={onBlur}
+      {...aria(props)}
+    />
   )
 }
 
