@@ -13,6 +13,7 @@ import { queryClient } from '~/api/client'
 import { parse, stringify } from '~/api/exact'
 import { me } from '~/api/me'
 import { Problem } from '~/api/problem'
+import { credentialsSearch } from '~/features/admin/credentials/search'
 import { toolEditorSearch, toolsAdminSearch } from '~/features/admin/search'
 import { approvalsSearch } from '~/features/approvals/search'
 import { runsSearch } from '~/features/runs/search'
@@ -149,6 +150,27 @@ const toolEdit = createRoute({
   component: page(() => import('~/pages/tool-edit-page'), ...EDITOR_TEXTS),
 })
 
+const CREDENTIAL_TEXTS = ['credentials', 'admin']
+
+const credentials = createRoute({
+  getParentRoute: () => inside,
+  path: '/admin/credentials',
+  validateSearch: credentialsSearch,
+  component: page(() => import('~/pages/credentials-page'), ...CREDENTIAL_TEXTS),
+})
+
+const credentialNew = createRoute({
+  getParentRoute: () => inside,
+  path: '/admin/credentials/new',
+  component: page(() => import('~/pages/credential-new-page'), ...CREDENTIAL_TEXTS),
+})
+
+const credential = createRoute({
+  getParentRoute: () => inside,
+  path: '/admin/credentials/$id',
+  component: page(() => import('~/pages/credential-page'), ...CREDENTIAL_TEXTS),
+})
+
 /** Whatever is no page. */
 const missing = createRoute({
   getParentRoute: () => inside,
@@ -172,6 +194,9 @@ export const router = createRouter({
       toolsAdmin,
       toolNew,
       toolEdit,
+      credentials,
+      credentialNew,
+      credential,
       missing,
     ]),
   ]),

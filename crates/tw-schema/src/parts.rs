@@ -129,8 +129,8 @@ pub(crate) fn check_own(schema: &Map<String, Value>) -> Result<(), PartFault> {
     if let Some(text) = schema.get("pattern").and_then(Value::as_str) {
         readable(text, "/pattern".to_owned())?;
     }
-    let named = schema.get("patternProperties").and_then(Value::as_object).into_iter().flatten();
-    named.map(|(text, _)| readable(text, path::join("/patternProperties", text))).collect()
+    let mut named = schema.get("patternProperties").and_then(Value::as_object).into_iter().flatten();
+    named.try_for_each(|(text, _)| readable(text, path::join("/patternProperties", text)))
 }
 
 /// The same schema for another place of a document: references to itself lead to where it is then.

@@ -28,20 +28,20 @@ fn parts_are_readable(pattern: &str) -> bool {
     let mut rest = pattern.chars().peekable();
     let mut in_class = false;
     while let Some(c) = rest.next() {
+        let is_readable = match c {
+            '\\' => escape_is_readable(&mut rest, in_class),
+            // `(?i:…)` came with 2025 only.
+            '(' if !in_class && rest.next_if_eq(&'?').is_some() => {
+                rest.next().is_some_and(|c| matches!(c, ':' | '<' | '=' | '!'))
+            }
+            _ => true,
+        };
+        if !is_readable {
+            return false;
+        }
         match c {
             '[' => in_class = true,
             ']' => in_class = false,
-            '\\' => {
-                if !escape_is_readable(&mut rest, in_class) {
-                    return false;
-                }
-            }
-            // `(?i:…)` came with 2025 only.
-            '(' if !in_class && rest.next_if_eq(&'?').is_some() => {
-                if !rest.next().is_some_and(|c| matches!(c, ':' | '<' | '=' | '!')) {
-                    return false;
-                }
-            }
             _ => {}
         }
     }

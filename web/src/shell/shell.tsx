@@ -6,7 +6,7 @@ import {
   Outlet,
   useRouter,
 } from '@tanstack/react-router'
-import { Hammer, Inbox, ListChecks, Wrench } from 'lucide-react'
+import { Hammer, Inbox, KeyRound, ListChecks, Wrench } from 'lucide-react'
 import { lazy, Suspense } from 'react'
 import { useTranslation } from 'react-i18next'
 
@@ -89,6 +89,7 @@ function Navigation() {
   const decides = useMay('approvals.tenant.read')
   const answers = useMay('tools.tenant.run')
   const authors = useMay('tools.tenant.update')
+  const seesCredentials = useMay('credentials.tenant.read')
   return (
     <nav aria-label={t('nav.label')} className="flex items-center gap-0.5 sm:gap-1">
       <Link to="/tools" search={{}} className={tab} aria-label={t('nav.tools')}>
@@ -104,6 +105,12 @@ function Navigation() {
         <Link to="/admin/tools" search={{}} className={tab} aria-label={t('nav.admin_tools')}>
           <Hammer aria-hidden />
           <span className="hidden sm:inline">{t('nav.admin_tools')}</span>
+        </Link>
+      )}
+      {seesCredentials && (
+        <Link to="/admin/credentials" search={{}} className={tab} aria-label={t('nav.credentials')}>
+          <KeyRound aria-hidden />
+          <span className="hidden sm:inline">{t('nav.credentials')}</span>
         </Link>
       )}
     </nav>

@@ -1,5 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
-import { Plus, X } from 'lucide-react'
+import { Link } from '@tanstack/react-router'
+import { ExternalLink, Plus, X } from 'lucide-react'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 
@@ -7,11 +8,11 @@ import { useMay } from '~/api/me'
 import { same } from '~/features/form/schema/json'
 import { Button } from '~/kit/button'
 import { Input, Select } from '~/kit/field'
+import { credentials } from '../../credentials/queries'
 import { focusSoon } from '../../focus-soon'
 import { idOf, useEditing, useInside } from '../context'
 import { faultsBelow, pathOf } from '../inside'
 import { faultOfPair, objectOf, type Pair, pairsOf, textOf, valueOf } from './pairs'
-import { credentials } from './queries'
 
 /** What stands for a secret that the server has and does not show. */
 const STORED = '***'
@@ -75,7 +76,9 @@ export function PairRows({ name }: Props) {
           {t(`add_${name}`)}
         </Button>
       )}
-      <p className="text-xs text-muted">{t(`${name}_hint`)}</p>
+      <p className="text-xs text-muted">
+        {t(`${name}_hint`)} {name === 'headers' && <ManageCredentials />}
+      </p>
     </div>
   )
 }
@@ -150,6 +153,24 @@ function PairRow({ id: nameId, of, pair, number, own, isFixed, onChange, onRemov
         </p>
       )}
     </div>
+  )
+}
+
+/** The way to the credentials, beside the editor: what is typed here stays. */
+function ManageCredentials() {
+  const { t } = useTranslation('kinds')
+  if (!useMay('credentials.tenant.read')) return null
+  return (
+    <Link
+      to="/admin/credentials"
+      search={{}}
+      target="_blank"
+      className="whitespace-nowrap text-accent underline underline-offset-2"
+    >
+      {t('manage_credentials')}
+      <ExternalLink aria-hidden className="ml-1 inline size-3" />
+      <span className="sr-only"> {t('new_tab')}</span>
+    </Link>
   )
 }
 

@@ -9,18 +9,6 @@ export const builtins = queryOptions({
   staleTime: 300_000,
 })
 
-const MOST = 200
-
-/** The tenant's credentials, without what is in them. */
-export const credentials = queryOptions({
-  queryKey: ['admin', 'credentials'],
-  queryFn: async () => {
-    const answer = api.GET('/api/credentials', { params: { query: { limit: MOST } } })
-    return (await body(answer)).items
-  },
-  staleTime: 60_000,
-})
-
 /** Tools that a step can call, by what is typed. */
 export const catalogue = (q: string) =>
   queryOptions({
