@@ -56,6 +56,9 @@ fn told(mut path: String, message: &str) -> Fault {
         format!("is one of {}", words.join(", "))
     } else if message.starts_with("invalid type") || message.starts_with("invalid value") {
         wanted(expected)
+    } else if message == "expected value" {
+        // One word of several, where something else than text stands.
+        "is text".to_owned()
     } else if message.starts_with("UUID parsing failed") {
         "is an id".to_owned()
     } else {
