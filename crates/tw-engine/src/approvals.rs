@@ -6,7 +6,7 @@ use serde_json::{Value, value::RawValue};
 use tokio::time::Instant;
 use tw_model::{ApprovalId, Caller, EventKind, Level, PendingCallId, RunStatus, Timestamp, WaitsFor};
 use tw_store::{
-    Approval, Run,
+    Approval, NewAudit, Run,
     log::{ApprovalDecision, Change, Expect, Finished, Rejected, Step},
 };
 
@@ -77,6 +77,8 @@ impl Engine {
             match self.try_approve(permit.caller(), id, &yes).await? {
                 Decided::Done(run) => {
                     self.resume_soon(run.tenant, PendingCallId::from_uuid(id.uuid()));
+                    let note = yes.note.as_deref().map(storable);
+                    self.audit_decision(permit.caller(), id, &run, "approved", note).await;
                     let wait = yes.wait.unwrap_or(Duration::from_secs(30)).min(Duration::from_secs(120));
                     return self.wait_until_it_waits(*run, wait, yes.wait.is_some()).await;
                 }
@@ -169,7 +171,8 @@ impl Engine {
                 },
             );
             match self.decide(caller, run, Change { epoch: Some(caller.epoch), ..change }, event).await? {
-                Decided::Done(_) => {
+                Decided::Done(run) => {
+                    self.audit_decision(caller, id, &run, "denied", note).await;
                     self.look_soon();
                     return self.known_approval(caller, id).await;
                 }
@@ -309,6 +312,31 @@ impl Engine {
             }
             Err(Rejected::Stale { .. }) => Ok(Decided::TenantChanged),
             Err(source) => Err(Error::Record { source }),
+        }
+    }
+}
+
+impl Engine {
+    /// Repeats a decision in the audit log, for those who look there. What counts is the event, which is written by
+    /// now, so nothing that goes wrong here can undo it.
+    async fn audit_decision(
+        &self,
+        caller: &Caller,
+        id: ApprovalId,
+        run: &Run,
+        status: &str,
+        note: Option<String>,
+    ) {
+        let entry = NewAudit {
+            action: format!("approval.{status}"),
+            object: format!("approval:{id}"),
+            before: None,
+            after: Some(serde_json::json!({ "run_id": run.id, "tool": run.tool, "version": run.version })),
+            note,
+        };
+        let scope = self.inner.store.tenant(caller.tenant);
+        if let Err(error) = scope.audit(&crate::admin::by(caller, None), entry).await {
+            tracing::error!(error = &error as &dyn std::error::Error, "a decision is not in the audit log");
         }
     }
 }

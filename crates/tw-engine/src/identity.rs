@@ -311,15 +311,14 @@ fn signed_in(user: &User, login: Option<LoginId>, view: &View) -> Caller {
 }
 
 /// What a key can do: what its role and its owner both can. An owner who loses a right takes it from every
-/// key they made. An agent has its own runs and nobody else's, whatever the role of its key.
+/// key they made. An agent has less than that, whatever the role of its key: what no agent may do it does not
+/// hold either, so that neither a list of its rights nor a tool that asks for one is mistaken.
 fn rights_of(principal: &Principal, role: Role, owner: Role) -> PermissionSet {
-    let rights = role.permissions().intersect(&owner.permissions());
-    match principal {
-        Principal::User { .. } => rights,
-        Principal::Agent { .. } => {
-            rights.iter().filter(|name| !name.as_str().starts_with("runs.tenant.")).cloned().collect()
-        }
-    }
+    let of_role = match principal {
+        Principal::User { .. } => role.permissions(),
+        Principal::Agent { .. } => role.permissions_of_an_agent(),
+    };
+    of_role.intersect(&owner.permissions())
 }
 
 fn principal_of(key: &ApiKey) -> Principal {

@@ -33,6 +33,7 @@ mod settle;
 mod tool_secrets;
 mod toolset;
 mod vault;
+mod wording;
 
 use std::{sync::Arc, time::Duration};
 
@@ -63,6 +64,7 @@ pub use tw_store::{
     TenantChange, User,
 };
 pub use vault::{Secret, Vault};
+pub use wording::read_sent;
 
 /// Everything behind the doors. Cheap to clone.
 #[derive(Clone, Debug)]

@@ -14,7 +14,6 @@ use axum::{
 use http_body_util::BodyExt;
 use hyper::body::Body as _;
 use serde::de::DeserializeOwned;
-use serde_path_to_error::{Path, Segment};
 use tokio::runtime::Handle;
 use tw_model::Code;
 
@@ -193,29 +192,8 @@ fn require_json(headers: &HeaderMap) -> Result<(), Problem> {
 }
 
 fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Problem> {
-    let mut deserializer = serde_json::Deserializer::from_slice(bytes);
-    serde_path_to_error::deserialize(&mut deserializer).map_err(|error| {
-        let path = pointer(error.path());
-        let message = error.into_inner().to_string();
-        // Where in the text it happened helps nobody who did not write the text by hand.
-        let message = message.split(" at line ").next().unwrap_or_default().to_owned();
-        Problem::invalid(path, message)
-    })
-}
-
-/// A place in a body as a JSON pointer.
-fn pointer(path: &Path) -> String {
-    let mut pointer = String::new();
-    for segment in path.iter() {
-        pointer.push('/');
-        match segment {
-            Segment::Seq { index } => pointer.push_str(&index.to_string()),
-            Segment::Map { key } => pointer.push_str(&key.replace('~', "~0").replace('/', "~1")),
-            Segment::Enum { variant } => pointer.push_str(variant),
-            Segment::Unknown => pointer.push('?'),
-        }
-    }
-    pointer
+    let read = tw_engine::read_sent("", &mut serde_json::Deserializer::from_slice(bytes));
+    read.map_err(|fault| Problem::invalid(fault.path, fault.message))
 }
 
 #[cfg(test)]

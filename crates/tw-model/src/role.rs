@@ -59,6 +59,8 @@ const ENTITIES: &[&str] = &[
     "entity_types.team.read",
     "entity_types.team.write",
 ];
+/// What a key that acts as an agent can never do, whatever its role and its owner.
+const NEVER_AN_AGENT: &[&[&str]] = &[TENANT_RUNS, AUTHOR_TOOLS, BUILD, DECIDE, ADMINISTER];
 const READ_ENTITIES: &[&str] = &["entities.team.read", "entity_types.team.read"];
 
 impl Role {
@@ -81,6 +83,19 @@ impl Role {
     #[must_use]
     pub fn permissions(self) -> PermissionSet {
         static SETS: LazyLock<[PermissionSet; 6]> = LazyLock::new(|| Role::ALL.map(Role::build));
+        SETS[self as usize].clone()
+    }
+
+    /// What is left of the role where it is an agent that has it: its own runs and nobody else's, and nothing by
+    /// which it could widen its own rights.
+    #[must_use]
+    pub fn permissions_of_an_agent(self) -> PermissionSet {
+        static SETS: LazyLock<[PermissionSet; 6]> = LazyLock::new(|| {
+            Role::ALL.map(|role| {
+                let never = |name: &str| NEVER_AN_AGENT.iter().any(|group| group.contains(&name));
+                role.build().iter().filter(|name| !never(name.as_str())).cloned().collect()
+            })
+        });
         SETS[self as usize].clone()
     }
 
@@ -123,6 +138,21 @@ mod tests {
         let deciders: Vec<_> =
             Role::ALL.into_iter().filter(|role| role.permissions().has("approvals.tenant.decide")).collect();
         assert_eq!(deciders, [Role::Admin, Role::Approver]);
+    }
+
+    #[test]
+    fn agent_with_the_role_of_an_admin_works_with_tools_and_rules_over_nobody() {
+        let held = Role::Admin.permissions_of_an_agent();
+        let mut groups: Vec<_> = held.iter().map(|name| name.as_str().rsplit_once('.').unwrap().0).collect();
+        groups.sort_unstable();
+        groups.dedup();
+        assert_eq!(groups, ["entities.team", "entity_types.team", "runs.own", "tools.tenant"]);
+        for never in
+            ["tools.tenant.update", "approvals.tenant.decide", "keys.tenant.write", "runs.tenant.read"]
+        {
+            assert!(!held.has(never), "{never}");
+        }
+        assert_eq!(Role::Agent.permissions_of_an_agent(), Role::Agent.permissions());
     }
 
     #[test]

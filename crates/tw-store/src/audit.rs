@@ -122,22 +122,9 @@ impl TenantScope {
         before: Option<AuditId>,
         limit: i64,
     ) -> Result<Vec<AuditRecord>> {
-        let mut conditions = Conditions::default();
-        conditions.and("tenant_id =", Arg::Id(self.tenant.uuid()));
+        let mut conditions = self.audit_conditions(filter);
         if let Some(before) = before {
             conditions.and("id <", Arg::Id(before.uuid()));
-        }
-        if let Some(action) = &filter.action {
-            conditions.and("action =", Arg::Text(action.clone()));
-        }
-        if let Some(object) = &filter.object {
-            conditions.and("object =", Arg::Text(object.clone()));
-        }
-        if let Some(since) = filter.since {
-            conditions.and("at_us >=", Arg::Int(since.micros()));
-        }
-        if let Some(until) = filter.until {
-            conditions.and("at_us <", Arg::Int(until.micros()));
         }
         let sql = format!(
             "SELECT id, at_us, actor, action, object, before, after, request_id, note FROM audit_log{}
@@ -151,6 +138,29 @@ impl TenantScope {
         })
         .map_err(Error::doing("reading the audit"))?;
         rows.into_iter().map(AuditRow::record).collect()
+    }
+
+    /// How many lines there are, as far as that is counted.
+    pub async fn count_audit(&self, filter: &AuditFilter) -> Result<Option<i64>> {
+        self.count("audit_log", &self.audit_conditions(filter)).await
+    }
+
+    fn audit_conditions(&self, filter: &AuditFilter) -> Conditions {
+        let mut conditions = Conditions::default();
+        conditions.and("tenant_id =", Arg::Id(self.tenant.uuid()));
+        if let Some(action) = &filter.action {
+            conditions.and("action =", Arg::Text(action.clone()));
+        }
+        if let Some(object) = &filter.object {
+            conditions.and("object =", Arg::Text(object.clone()));
+        }
+        if let Some(since) = filter.since {
+            conditions.and("at_us >=", Arg::Int(since.micros()));
+        }
+        if let Some(until) = filter.until {
+            conditions.and("at_us <", Arg::Int(until.micros()));
+        }
+        conditions
     }
 }
 

@@ -11,6 +11,7 @@ use crate::{
     audit::{By, NewAudit},
     db::{Tx, on, within},
     error::{Error, Result},
+    filter::{Arg, Conditions},
     row::row,
     scope::{Store, TenantScope, now_us},
     tenants::Changed,
@@ -154,6 +155,13 @@ impl TenantScope {
             .bind(self.tenant.uuid()).bind(provider).bind(variant).fetch_optional(c).await)
         .map_err(Error::doing("reading a credential"))?;
         row.map(CredentialRow::credential).transpose()
+    }
+
+    /// How many credentials there are, as far as that is counted.
+    pub async fn count_credentials(&self) -> Result<Option<i64>> {
+        let mut conditions = Conditions::default();
+        conditions.and("tenant_id =", Arg::Id(self.tenant.uuid()));
+        self.count("credentials", &conditions).await
     }
 
     /// Credentials after the one given, oldest first.

@@ -8,6 +8,7 @@ use crate::{
     audit::{By, NewAudit},
     db::{Tx, on, within},
     error::{Error, Result},
+    filter::{Arg, Conditions},
     row::row,
     scope::{TenantScope, now_us},
 };
@@ -129,6 +130,13 @@ impl TenantScope {
             .bind(self.tenant.uuid()).bind(after).bind(limit).fetch_all(c).await)
         .map_err(Error::doing("listing keys"))?;
         rows.into_iter().map(KeyRow::key).collect()
+    }
+
+    /// How many keys there are, revoked ones too, as far as that is counted.
+    pub async fn count_keys(&self) -> Result<Option<i64>> {
+        let mut conditions = Conditions::default();
+        conditions.and("tenant_id =", Arg::Id(self.tenant.uuid()));
+        self.count("api_keys", &conditions).await
     }
 
     /// Revokes a key for good. Again does nothing and gives the same answer.

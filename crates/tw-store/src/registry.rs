@@ -10,6 +10,7 @@ use crate::{
     audit::{By, NewAudit},
     db::{Tx, on, within},
     error::{Error, Result},
+    filter::{Arg, Conditions},
     row::row,
     scope::{Store, TenantScope, now_us},
     tenants::Changed,
@@ -68,9 +69,26 @@ impl std::fmt::Debug for Claim<'_> {
     }
 }
 
+/// What a change to a tool takes for granted about the tenant's other tools, as they were at an epoch: that it
+/// calls what there is, say, or that nothing calls it. Others may change theirs at the same moment, and only the
+/// database knows who came first.
+#[derive(Clone, Copy)]
+pub struct Premise<'a> {
+    pub as_of: i64,
+    /// Whether what has become of another tool since might make it wrong. Then everything is looked at again.
+    pub is_upset_by: &'a (dyn Fn(&StoredTool) -> bool + Sync),
+}
+
+impl std::fmt::Debug for Premise<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Premise").field("as_of", &self.as_of).finish_non_exhaustive()
+    }
+}
+
 /// Everything a change to a tool leaves behind.
 #[derive(Debug)]
 pub struct Left<'a> {
+    pub premise: Option<Premise<'a>>,
     /// Where the change claims names.
     pub claim: Option<Claim<'a>>,
     pub notes: &'a [Note],
@@ -214,18 +232,33 @@ impl TenantScope {
         Ok(slug.and_then(|slug| slug.parse().ok()))
     }
 
-    /// Whether the names of `claim` are still free, told behind the lock that the epoch is.
-    async fn are_free(&self, tx: &mut Tx, claim: Option<Claim<'_>>, epoch: i64) -> Result<bool> {
-        const Q: &str = select!("changed_epoch > $2 AND changed_epoch < $3 AND deleted_us IS NULL");
-        let Some(claim) = claim.filter(|claim| claim.free_at + 1 < epoch) else { return Ok(true) };
+    /// What others have changed or removed after the epoch `since`, told behind the lock that `epoch` is.
+    async fn changed_meanwhile(&self, tx: &mut Tx, since: i64, epoch: i64) -> Result<Vec<StoredTool>> {
+        const Q: &str = select!("changed_epoch > $2 AND changed_epoch < $3");
+        if epoch <= since + 1 {
+            return Ok(Vec::new());
+        }
         let rows: Vec<ToolRow> = within!(tx, c => sqlx::query_as(Q)
-            .bind(self.tenant.uuid()).bind(claim.free_at).bind(epoch).fetch_all(c).await)
+            .bind(self.tenant.uuid()).bind(since).bind(epoch).fetch_all(c).await)
         .map_err(Error::doing("reading tools"))?;
-        Ok(!rows.into_iter().filter_map(|row| row.stored().ok()).any(|tool| (claim.is_taken_by)(&tool)))
+        Ok(rows.into_iter().filter_map(|row| row.stored().ok()).collect())
     }
 
-    /// Writes a new tool with what it leaves in the history.
-    pub async fn insert_tool(&self, tool: &StoredTool, left: Left<'_>, by: &By) -> Result<()> {
+    /// Whether the names of `claim` are still free.
+    async fn are_free(&self, tx: &mut Tx, claim: Option<Claim<'_>>, epoch: i64) -> Result<bool> {
+        let Some(claim) = claim else { return Ok(true) };
+        let others = self.changed_meanwhile(tx, claim.free_at, epoch).await?;
+        Ok(!others.iter().any(|tool| !tool.is_deleted && (claim.is_taken_by)(tool)))
+    }
+
+    async fn holds(&self, tx: &mut Tx, premise: Option<Premise<'_>>, epoch: i64) -> Result<bool> {
+        let Some(premise) = premise else { return Ok(true) };
+        let others = self.changed_meanwhile(tx, premise.as_of, epoch).await?;
+        Ok(!others.iter().any(|tool| (premise.is_upset_by)(tool)))
+    }
+
+    /// Writes a new tool with what it leaves in the history. `Stale` where its premise may be wrong by now.
+    pub async fn insert_tool(&self, tool: &StoredTool, left: Left<'_>, by: &By) -> Result<Changed<()>> {
         const Q: &str = "INSERT INTO tools (id, tenant_id, slug, slug_key, kind, enabled, is_active, status,
             permission_policy, tenant_slugs, tags, definition, version, live, live_version, published_us, revision,
             updated_us, created_us, created_by, changed_epoch)
@@ -236,6 +269,9 @@ impl TenantScope {
         let epoch = self.bump_epoch(&mut tx).await?;
         if !self.are_free(&mut tx, left.claim, epoch).await? {
             return Err(Error::Taken { what: "name" });
+        }
+        if !self.holds(&mut tx, left.premise, epoch).await? {
+            return Ok(Changed::Stale(()));
         }
         let switches = &tool.switches;
         let inserted = within!(&mut tx, c => sqlx::query(Q)
@@ -253,7 +289,8 @@ impl TenantScope {
         }
         self.note(&mut tx, tool, &left, by).await?;
         self.audit_in(&mut tx, by, left.audit).await?;
-        self.commit_bumped(tx).await
+        self.commit_bumped(tx).await?;
+        Ok(Changed::Done(()))
     }
 
     /// Writes a tool over the one that was last changed at `seen`, with what that leaves in the history.
@@ -272,6 +309,9 @@ impl TenantScope {
         let epoch = self.bump_epoch(&mut tx).await?;
         if !self.are_free(&mut tx, left.claim, epoch).await? {
             return Err(Error::Taken { what: "name" });
+        }
+        if !self.holds(&mut tx, left.premise, epoch).await? {
+            return Ok(Changed::Stale(()));
         }
         let switches = &tool.switches;
         let deleted = tool.is_deleted.then_some(tool.updated.micros());
@@ -350,6 +390,26 @@ impl TenantScope {
             .fetch_all(c).await)
         .map_err(Error::doing("reading a history"))?;
         rows.into_iter().map(VersionRow::read).collect()
+    }
+
+    /// How long the history of a tool is, as far as that is counted.
+    pub async fn count_tool_history(&self, tool: ToolId, only: Option<Note>) -> Result<Option<i64>> {
+        let (mut saves, mut others) = (Conditions::default(), Conditions::default());
+        saves.and("tenant_id =", Arg::Id(self.tenant.uuid()));
+        saves.and("subject_id =", Arg::Id(tool.uuid()));
+        saves.and("subject_kind =", Arg::Text("tool".to_owned()));
+        others.and("tenant_id =", Arg::Id(self.tenant.uuid()));
+        others.and("tool_id =", Arg::Id(tool.uuid()));
+        if let Some(note) = only {
+            others.and("reason =", Arg::Text(note.as_str().to_owned()));
+        }
+        let saves = match only {
+            None | Some(Note::Save) => self.count("schema_versions", &saves).await?,
+            Some(_) => Some(0),
+        };
+        let others = self.count("tool_versions", &others).await?;
+        let total = saves.zip(others).map(|(saves, others)| saves + others);
+        Ok(total.filter(|total| *total <= crate::runs::COUNT_MAX))
     }
 
     /// What a tool said at one revision.

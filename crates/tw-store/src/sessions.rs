@@ -85,7 +85,10 @@ impl TenantScope {
 
     /// A stored session, or the one that a run outside any session is.
     pub async fn session(&self, id: SessionId) -> Result<Option<Session>> {
-        const STORED: &str = "SELECT id, kind, title, status, principal, last_seq, created_us, updated_us
+        // Events do not touch the row more than they have to; the newest of them says when it last changed.
+        const STORED: &str = "SELECT id, kind, title, status, principal, last_seq, created_us,
+            coalesce((SELECT at_us FROM session_events WHERE session_id = $2 AND tenant_id = $1
+                ORDER BY seq DESC LIMIT 1), updated_us) AS updated_us
             FROM sessions WHERE tenant_id = $1 AND id = $2";
         const OWN: &str =
             "SELECT id, 'api' AS kind, tool AS title, CASE WHEN finished_us IS NULL THEN 'active'

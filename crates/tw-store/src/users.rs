@@ -9,6 +9,7 @@ use crate::{
     audit::{By, NewAudit},
     db::{Tx, on, within},
     error::{Error, Result},
+    filter::{Arg, Conditions},
     row::row,
     scope::{TenantScope, now_us},
     tenants::Changed,
@@ -139,6 +140,13 @@ impl TenantScope {
             .bind(self.tenant.uuid()).bind(email).fetch_optional(c).await)
         .map_err(Error::doing("reading a member"))?;
         row.map(UserRow::user).transpose()
+    }
+
+    /// How many members there are, as far as that is counted.
+    pub async fn count_users(&self) -> Result<Option<i64>> {
+        let mut conditions = Conditions::default();
+        conditions.and("tenant_id =", Arg::Id(self.tenant.uuid()));
+        self.count("memberships", &conditions).await
     }
 
     /// Members after the one given, in the order of their ids.

@@ -15,13 +15,16 @@ use std::sync::Arc;
 
 use serde_json::Value;
 use tw_model::{Actor, Caller, Definition, Switches, Timestamp, ToolId, ToolStatus};
-use tw_store::{By, Changed, Claim, Left, NewAudit, Note, Override, StoredTool};
+use tw_schema::Fault;
+use tw_store::{By, Changed, Claim, Left, NewAudit, Note, Override, Premise, StoredTool};
 
 pub use self::history::{Compared, History, UsedBy};
 pub(super) use self::read::{faultless, members};
 use self::{
+    callees::{may_call, may_concern_callers},
     draft::Sent,
-    edit::{Edit, audited, content_hash, go_live, is_as_read},
+    edit::{Edit, TRIES, audited, busy, content_hash, go_live, is_as_read},
+    history::is_unused,
     names::{is_free, is_invisible, names_are_free, shares_a_name, taken},
     overrides::{layer_body, read_layer},
     read::{
@@ -40,8 +43,8 @@ use crate::{
 /// How a tool has to be found for a change to be made, and who asks.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Asked<'a> {
-    /// The mark the tool had when it was read; `None` for however it is.
-    pub mark: Option<&'a str>,
+    /// The marks of which the tool has to have one, as when it was read; `None` for however it is.
+    pub marks: Option<&'a [String]>,
     pub request_id: Option<&'a str>,
     /// Who it is that changes something, where that is not whoever's right it is done by.
     pub actor: Option<&'a Actor>,
@@ -75,8 +78,8 @@ impl Engine {
         }
         let body = body.clone();
         let kinds = Arc::clone(self.inner.catalogue.kinds());
-        let new = off_the_runtime(move || read_new(&body, &*kinds)).await??;
-        self.insert(caller, new, asked).await
+        let (new, faults) = off_the_runtime(move || read_new(&body, &*kinds)).await??;
+        self.insert(caller, new, faults, asked).await
     }
 
     /// Makes a tool like another one: a draft under another slug.
@@ -116,22 +119,50 @@ impl Engine {
         let implementation = &mut definition.authored.implementation;
         let vault = &self.inner.vault;
         *implementation = vault.open_implementation(caller.tenant, own.stored.id, implementation).await?;
-        checked(&slug, definition.clone(), self.inner.catalogue.kinds()).await?;
+        checked(&slug, definition.clone(), self.inner.catalogue.kinds(), Vec::new()).await?;
         let switches = Switches { status: ToolStatus::Draft, ..own.stored.switches.clone() };
         let new = New { slug, definition, switches, version: VERSION_FIRST.to_owned(), publish: false };
-        self.insert(caller, new, asked).await
+        self.insert(caller, new, Vec::new(), asked).await
     }
 
-    async fn insert(&self, caller: &Caller, new: New, asked: Asked<'_>) -> Result<Listed> {
-        let id = ToolId::new();
-        let view = self.inner.catalogue.view(caller.tenant, caller.epoch).await?;
-        is_free(&view, id, &new.slug)?;
-        names_are_free(&view, id, &new.definition)?;
-        self.can_call(caller, &view, id, &new.definition)?;
+    /// Makes a tool, unless something is wrong with it beside the `faults` that are known already.
+    async fn insert(
+        &self,
+        caller: &Caller,
+        new: New,
+        faults: Vec<Fault>,
+        asked: Asked<'_>,
+    ) -> Result<Listed> {
+        let (id, mut epoch) = (ToolId::new(), caller.epoch);
+        for _ in 0..TRIES {
+            let view = self.inner.catalogue.view(caller.tenant, epoch).await?;
+            let (wrong, calls_any) = self.check_calls(caller, &view, (id, &new.slug), &new.definition)?;
+            faultless([&*faults, &*wrong].concat())?;
+            is_free(&view, id, &new.slug)?;
+            names_are_free(&view, id, &new.definition)?;
+            let premise =
+                calls_any.then_some(Premise { as_of: view.epoch, is_upset_by: &may_concern_callers });
+            if self.insert_at(caller, id, &new, (view.epoch, premise), asked).await? {
+                return self.after_change(caller, &id.to_string()).await;
+            }
+            epoch = self.inner.identity.epochs.ask(caller.tenant).await?;
+        }
+        Err(busy())
+    }
+
+    /// Writes a new tool, unless somebody else came first with something that may forbid it: then `false`.
+    async fn insert_at(
+        &self,
+        caller: &Caller,
+        id: ToolId,
+        new: &New,
+        (epoch, premise): (i64, Option<Premise<'_>>),
+        asked: Asked<'_>,
+    ) -> Result<bool> {
         let (slug, publish) = (new.slug.clone(), new.publish);
         let by = by(caller, asked);
         let definition = self.to_be_kept(caller, id, new.definition.clone()).await?;
-        let mut stored = StoredTool { definition, ..stored_as(id, new, by.actor.clone()) };
+        let mut stored = StoredTool { definition, ..stored_as(id, new.clone(), by.actor.clone()) };
         let mut notes = vec![Note::Save];
         if publish {
             go_live(&mut stored);
@@ -146,14 +177,14 @@ impl Engine {
         };
         let hash = content_hash(&stored.definition);
         let is_taken_by = |other: &StoredTool| shares_a_name(&stored, other);
-        let claim = Some(Claim { free_at: view.epoch, is_taken_by: &is_taken_by });
-        let left = Left { claim, notes: &notes, content_hash: &hash, audit };
+        let claim = Some(Claim { free_at: epoch, is_taken_by: &is_taken_by });
+        let left = Left { premise, claim, notes: &notes, content_hash: &hash, audit };
         let scope = self.inner.store.tenant(caller.tenant);
-        scope.insert_tool(&stored, left, &by).await.map_err(|error| match error {
+        let made = scope.insert_tool(&stored, left, &by).await.map_err(|error| match error {
             tw_store::Error::Taken { what: "slug" } => taken(&slug),
             error => Error::store("making a tool")(error),
         })?;
-        self.after_change(caller, &id.to_string()).await
+        Ok(matches!(made, Changed::Done(())))
     }
 
     /// Changes a tool. Of the tenant's own everything can be changed, and what it says is a draft until
@@ -189,13 +220,14 @@ impl Engine {
         publish: bool,
     ) -> Result<Listed> {
         let plan = |stored: &StoredTool, view: &View| {
-            let (after, definition) = with_change(stored, view, body)?;
+            let (after, definition, faults) = with_change(stored, view, body)?;
             let (notes, action): (&[Note], _) = if publish {
                 (&[Note::Save, Note::Publish], "tool.changed_and_published")
             } else {
                 (&[Note::Save], "tool.changed")
             };
-            Ok(Edit { after, definition: Some(definition), notes, action, claims_names: true })
+            let (definition, upset_by) = (Some(definition), None);
+            Ok(Edit { after, definition, faults, notes, action, claims_names: true, upset_by })
         };
         self.edit_own(caller, id, asked, plan).await?;
         self.after_change(caller, &id.to_string()).await
@@ -213,7 +245,8 @@ impl Engine {
         let plan = |stored: &StoredTool, _: &View| {
             let definition = Some(parse(&stored.definition)?);
             let (after, notes, action) = (stored.clone(), &[Note::Publish], "tool.published");
-            Ok(Edit { after, definition, notes, action, claims_names: false })
+            let (faults, upset_by) = (Vec::new(), None);
+            Ok(Edit { after, definition, faults, notes, action, claims_names: false, upset_by })
         };
         self.edit_own(caller, id, asked, plan).await?;
         self.after_change(caller, &id.to_string()).await
@@ -240,7 +273,8 @@ impl Engine {
             }
             let after = StoredTool { version: wanted.to_string(), ..stored.clone() };
             let (notes, action) = (&[Note::Version], "tool.versioned");
-            Ok(Edit { after, definition: None, notes, action, claims_names: false })
+            let (definition, faults, upset_by) = (None, Vec::new(), None);
+            Ok(Edit { after, definition, faults, notes, action, claims_names: false, upset_by })
         };
         self.edit_own(caller, id, asked, plan).await?;
         self.after_change(caller, &id.to_string()).await
@@ -263,7 +297,8 @@ impl Engine {
             let definition: Definition = parse(&snapshot.content)?;
             names_are_free(view, id, &definition)?;
             let (after, notes, action) = (stored.clone(), &[Note::Save], "tool.restored");
-            Ok(Edit { after, definition: Some(definition), notes, action, claims_names: true })
+            let (definition, faults, upset_by) = (Some(definition), Vec::new(), None);
+            Ok(Edit { after, definition, faults, notes, action, claims_names: true, upset_by })
         };
         self.edit_own(caller, id, asked, plan).await?;
         self.after_change(caller, &id.to_string()).await
@@ -285,30 +320,22 @@ impl Engine {
                 is_as_read(&listed.mark, asked)?;
                 let scope = self.inner.store.tenant(caller.tenant);
                 let by = by(caller, asked);
-                let seen = asked.mark.map(|_| listed.revision);
+                let seen = asked.marks.map(|_| listed.revision);
                 let removed = scope.remove_override(&tool.def.slug, seen, &by).await;
                 match removed.map_err(Error::store("removing an override"))? {
                     Changed::Done(()) => {}
                     Changed::Stale(()) => return Err(Error::Stale { what: "tool" }),
-                    Changed::Missing => {
-                        let why = "the tool is part of the program and cannot be removed; \
-                            `enabled: false` hides it";
-                        return Err(Error::Conflict { why: why.to_owned() });
-                    }
+                    Changed::Missing => return Err(not_removable()),
                 }
             }
             Entry::Own(own) => {
                 let id = own.stored.id;
-                let users = history::users_of(&view, entry);
-                if !users.is_empty() {
-                    let names: Vec<_> = users.iter().map(|user| user.slug.as_str()).collect();
-                    let why = format!("the tool is used by {}", names.join(", "));
-                    return Err(Error::Conflict { why });
-                }
-                let plan = |stored: &StoredTool, _: &View| {
+                let plan = |stored: &StoredTool, view: &View| {
+                    is_unused(view, id)?;
                     let after = StoredTool { is_deleted: true, ..stored.clone() };
-                    let action = "tool.removed";
-                    Ok(Edit { after, definition: None, notes: &[], action, claims_names: false })
+                    let (definition, faults, notes) = (None, Vec::new(), &[]);
+                    let (action, upset_by) = ("tool.removed", Some(may_call as fn(&StoredTool) -> bool));
+                    Ok(Edit { after, definition, faults, notes, action, claims_names: false, upset_by })
                 };
                 self.edit_own(caller, id, asked, plan).await?;
             }
@@ -340,15 +367,18 @@ impl Engine {
                 return Err(Error::Conflict { why });
             }
             Some(Entry::Own(own)) => {
-                let (after, definition) = with_change(&own.stored, view, body)?;
-                let definition = checked(&after.slug, definition, self.inner.catalogue.kinds()).await?;
+                let (after, definition, faults) = with_change(&own.stored, view, body)?;
+                let kinds = self.inner.catalogue.kinds();
+                let definition = checked(&after.slug, definition, kinds, faults).await?;
                 StoredTool { definition, ..after }
             }
             None => {
                 let mut body = members(body)?;
                 body.entry("slug").or_insert_with(|| name.into());
                 let kinds = Arc::clone(self.inner.catalogue.kinds());
-                let new = off_the_runtime(move || read_new(&Value::Object(body), &*kinds)).await??;
+                let (new, faults) =
+                    off_the_runtime(move || read_new(&Value::Object(body), &*kinds)).await??;
+                faultless(faults)?;
                 if !new.slug.as_str().eq_ignore_ascii_case(name) {
                     return Err(Error::invalid("/slug", "is not the one in the path"));
                 }
@@ -383,20 +413,32 @@ fn stored_as(id: ToolId, new: New, created_by: String) -> StoredTool {
 
 impl Engine {
     /// Whether a tool could be made of this, as far as that can be known before it is tried.
-    pub(super) async fn check_new(&self, view: &View, body: &Value) -> Result<()> {
+    pub(super) async fn check_new(&self, caller: &Caller, view: &View, body: &Value) -> Result<()> {
         let body = body.clone();
         let kinds = Arc::clone(self.inner.catalogue.kinds());
-        let New { slug, definition, .. } = off_the_runtime(move || read_new(&body, &*kinds)).await??;
-        is_free(view, ToolId::new(), &slug)?;
-        names_are_free(view, ToolId::new(), &definition)
+        let (New { slug, definition, .. }, mut faults) =
+            off_the_runtime(move || read_new(&body, &*kinds)).await??;
+        let id = ToolId::new();
+        faults.extend(self.check_calls(caller, view, (id, &slug), &definition)?.0);
+        faultless(faults)?;
+        is_free(view, id, &slug)?;
+        names_are_free(view, id, &definition)
     }
 
     /// Whether a tool could be changed like this, as far as that can be known before it is tried.
-    pub(super) async fn check_change(&self, view: &View, entry: &Entry, body: &Value) -> Result<()> {
+    pub(super) async fn check_change(
+        &self,
+        caller: &Caller,
+        view: &View,
+        entry: &Entry,
+        body: &Value,
+    ) -> Result<()> {
         match entry {
             Entry::Own(own) => {
-                let (_, definition) = with_change(&own.stored, view, body)?;
-                checked(&own.stored.slug, definition, self.inner.catalogue.kinds()).await.map(drop)
+                let (id, slug) = (own.stored.id, &own.stored.slug);
+                let (_, definition, mut faults) = with_change(&own.stored, view, body)?;
+                faults.extend(self.check_calls(caller, view, (id, slug), &definition)?.0);
+                checked(slug, definition, self.inner.catalogue.kinds(), faults).await.map(drop)
             }
             Entry::Code(tool) => {
                 let written = self.inner.catalogue.as_written(tool.def.id);
@@ -406,6 +448,21 @@ impl Engine {
             }
         }
     }
+}
+
+/// Whether a tool could be removed, as far as that can be known before it is tried.
+pub(super) fn check_removal(view: &View, entry: &Entry) -> Result<()> {
+    match entry {
+        Entry::Own(own) => is_unused(view, own.stored.id),
+        // The revision is that of what the tenant has laid over it.
+        Entry::Code(tool) if tool.revision == 0 => Err(not_removable()),
+        Entry::Code(_) => Ok(()),
+    }
+}
+
+fn not_removable() -> Error {
+    let why = "the tool is part of the program and cannot be removed; `enabled: false` hides it";
+    Error::Conflict { why: why.to_owned() }
 }
 
 fn needs<R: Right>(caller: &Caller) -> Result<()> {

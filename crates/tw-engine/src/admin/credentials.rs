@@ -80,7 +80,8 @@ impl Engine {
         let rows = scope.credentials(after, page.limit + page.offset + 1).await;
         let mut rows = rows.map_err(Error::store("reading credentials"))?;
         rows.drain(..rows.len().min(usize::try_from(page.offset).unwrap_or(0)));
-        Ok(self.page(rows, page, &place, None, |credential| credential.id.uuid()))
+        let total = scope.count_credentials().await.map_err(Error::store("counting credentials"))?;
+        Ok(self.page(rows, page, &place, total, |credential| credential.id.uuid()))
     }
 
     pub async fn credential(&self, permit: &Permit<ReadCredentials>, id: CredentialId) -> Result<Credential> {
@@ -106,14 +107,14 @@ impl Engine {
         permit: &Permit<WriteCredentials>,
         id: CredentialId,
         body: &Value,
-        mark: Option<&str>,
+        marks: Option<&[String]>,
         request_id: Option<&str>,
     ) -> Result<Credential> {
         let caller = permit.caller();
         let by = by(caller, request_id);
         let scope = self.inner.store.tenant(caller.tenant);
         for _ in 0..TRIES {
-            let before = self.credential_as_read(caller, id, mark).await?;
+            let before = self.credential_as_read(caller, id, marks).await?;
             let mut after = self.with_change(caller, &before, read_change(body, before.kind)?);
             if after == before {
                 return Ok(before);
@@ -141,14 +142,14 @@ impl Engine {
         &self,
         permit: &Permit<WriteCredentials>,
         id: CredentialId,
-        mark: Option<&str>,
+        marks: Option<&[String]>,
         request_id: Option<&str>,
     ) -> Result<()> {
         let caller = permit.caller();
         let by = by(caller, request_id);
         let scope = self.inner.store.tenant(caller.tenant);
         for _ in 0..TRIES {
-            let before = self.credential_as_read(caller, id, mark).await?;
+            let before = self.credential_as_read(caller, id, marks).await?;
             let unused_at = self.unused(caller, &before, "removed").await?;
             let removed = scope.remove_credential(id, before.updated, unused_at, &by).await;
             match removed.map_err(Error::store("removing a credential"))? {
@@ -171,11 +172,13 @@ impl Engine {
         &self,
         caller: &Caller,
         id: CredentialId,
-        mark: Option<&str>,
+        marks: Option<&[String]>,
     ) -> Result<Credential> {
         let stored = self.stored_credential(caller, id).await?;
-        match mark {
-            Some(seen) if seen != credential_mark(&stored) => Err(Error::Stale { what: "credential" }),
+        match marks {
+            Some(seen) if !seen.contains(&credential_mark(&stored)) => {
+                Err(Error::Stale { what: "credential" })
+            }
             _ => Ok(stored),
         }
     }

@@ -56,7 +56,14 @@ impl Engine {
         let rows = self.inner.store.tenant(caller.tenant).keys(after, page.limit + page.offset + 1).await;
         let mut rows = rows.map_err(Error::store("reading keys"))?;
         rows.drain(..rows.len().min(usize::try_from(page.offset).unwrap_or(0)));
-        Ok(self.page(rows, page, &place, None, |key| key.id.uuid()))
+        let total = self
+            .inner
+            .store
+            .tenant(caller.tenant)
+            .count_keys()
+            .await
+            .map_err(Error::store("counting keys"))?;
+        Ok(self.page(rows, page, &place, total, |key| key.id.uuid()))
     }
 
     /// Revokes a key at once: no call that starts after this has been answered is let through with it.

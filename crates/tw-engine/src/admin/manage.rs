@@ -15,7 +15,7 @@ use tw_model::{
 use tw_schema::Fault;
 
 use super::{
-    authoring::Asked,
+    authoring::{Asked, check_removal},
     tools::{Listed, ToolFilter, find},
 };
 use crate::{
@@ -120,7 +120,7 @@ fn slug_in(input: &Value) -> &str {
 
 impl Engine {
     /// What keeps a call from being done, found before anybody is asked: the person behind it lacks the
-    /// right, a field is missing, the definition is wrong, or the tool is not there.
+    /// right, a field is missing, the definition is wrong, or the tool is not there or has to stay.
     pub(crate) async fn check_managing(&self, caller: &Caller, view: &View, input: &Value) -> Result<()> {
         let action = Action::of(input)?;
         let behind = PersonBehind::of(caller, &self.inner.identity).await?;
@@ -140,12 +140,13 @@ impl Engine {
         };
         action.guard(input)?;
         match action {
-            Action::Create => self.check_new(view, &new_in(input)).await,
+            Action::Create => self.check_new(&person, view, &new_in(input)).await,
             Action::Update => {
                 let (entry, _) = find(view, &person, slug_in(input))?;
-                self.check_change(view, entry, &change_in(input)).await
+                self.check_change(&person, view, entry, &change_in(input)).await
             }
-            Action::Delete | Action::Get => find(view, &person, slug_in(input)).map(drop),
+            Action::Delete => check_removal(view, find(view, &person, slug_in(input))?.0),
+            Action::Get => find(view, &person, slug_in(input)).map(drop),
             Action::List => page(input).map(drop),
         }
     }
@@ -168,7 +169,7 @@ impl Engine {
         let behind = PersonBehind::of(caller, &self.inner.identity).await?;
         // The log says that the agent did it, and by which run; whose right it was stands in the agent.
         let (actor, run) = (caller.actor(), run.to_string());
-        let asked = Asked { mark: None, request_id: Some(&run), actor: Some(&actor) };
+        let asked = Asked { marks: None, request_id: Some(&run), actor: Some(&actor) };
         let word = action.as_str();
         let one = |listed: &Listed, done: &str| {
             let summary = format!("{done} {} {}", listed.def.slug, listed.def.version);

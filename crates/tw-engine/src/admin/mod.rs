@@ -24,6 +24,7 @@ pub use operator::{FirstRun, Operator};
 pub(crate) use passwords::Throttle;
 pub use people::UserRequest;
 pub use sign_in::SignedIn;
+pub use tenant::tenant_mark;
 pub(crate) use tools::seen;
 pub use tools::{Listed, ToolFilter};
 pub use tw_store::{ApiKey, Note, ToolVersion};

@@ -65,7 +65,14 @@ impl Engine {
         let rows = self.inner.store.tenant(caller.tenant).users(after, page.limit + page.offset + 1).await;
         let mut rows = rows.map_err(Error::store("reading users"))?;
         rows.drain(..rows.len().min(usize::try_from(page.offset).unwrap_or(0)));
-        Ok(self.page(rows, page, &place, None, |user| user.id.uuid()))
+        let total = self
+            .inner
+            .store
+            .tenant(caller.tenant)
+            .count_users()
+            .await
+            .map_err(Error::store("counting users"))?;
+        Ok(self.page(rows, page, &place, total, |user| user.id.uuid()))
     }
 
     pub async fn user(&self, permit: &Permit<ReadMembers>, id: UserId) -> Result<User> {

@@ -1,7 +1,7 @@
 //! One's own tenant: its settings, and its audit log.
 
 use serde_json::Value;
-use tw_model::{AuditId, Timestamp, check_name};
+use tw_model::{AuditId, check_name};
 use tw_store::{AuditFilter, AuditRecord, Changed, Tenant, TenantChange};
 
 use super::by;
@@ -15,6 +15,12 @@ use crate::{
 /// Settings that are yes or no.
 const SWITCHES: [&str; 2] = ["approve_all_writes", "forbid_self_approval"];
 
+/// Names a tenant as it stands.
+#[must_use]
+pub fn tenant_mark(tenant: &Tenant) -> String {
+    tenant.updated.micros().to_string()
+}
+
 impl Engine {
     pub async fn tenant(&self, permit: &Permit<ReadSettings>) -> Result<Tenant> {
         let tenant = self.inner.store.tenant(permit.caller().tenant).tenant().await;
@@ -25,7 +31,7 @@ impl Engine {
         &self,
         permit: &Permit<WriteSettings>,
         change: TenantChange,
-        expected: Option<Timestamp>,
+        marks: Option<&[String]>,
         request_id: Option<&str>,
     ) -> Result<Tenant> {
         let caller = permit.caller();
@@ -34,6 +40,14 @@ impl Engine {
             check_name(name).map_err(|error| Error::invalid("/name", error.to_string()))?;
         }
         let scope = self.inner.store.tenant(caller.tenant);
+        let expected = match marks {
+            None => None,
+            Some(marks) => {
+                let tenant = scope.tenant().await.map_err(Error::store("reading a tenant"))?;
+                let tenant = tenant.filter(|tenant| marks.contains(&tenant_mark(tenant)));
+                Some(tenant.ok_or(Error::Stale { what: "tenant" })?.updated)
+            }
+        };
         let changed = scope.change_tenant(change, expected, &by(caller, request_id)).await;
         let tenant = match changed.map_err(Error::store("changing a tenant"))? {
             Changed::Done(tenant) => tenant,
@@ -58,7 +72,8 @@ impl Engine {
         let rows = scope.audit_page(filter, before, page.limit + page.offset + 1).await;
         let mut rows = rows.map_err(Error::store("reading the audit log"))?;
         rows.drain(..rows.len().min(usize::try_from(page.offset).unwrap_or(0)));
-        Ok(self.page(rows, page, &place, None, |record| record.id.uuid()))
+        let total = scope.count_audit(filter).await.map_err(Error::store("counting the audit log"))?;
+        Ok(self.page(rows, page, &place, total, |record| record.id.uuid()))
     }
 }
 

@@ -73,15 +73,27 @@ pub(super) fn shown_fields(authored: Option<&Value>, schema: &Value) -> Option<V
 }
 
 impl Engine {
-    /// What tools of the kind `internal` can be made of.
-    #[must_use]
-    pub fn builtins(&self, _: &Permit<ReadHistory>) -> Vec<Arc<ToolDef>> {
+    /// What tools of the kind `internal` can be made of, by slug.
+    pub fn builtins(
+        &self,
+        permit: &Permit<ReadHistory>,
+        page: &PageRequest,
+    ) -> Result<crate::Page<Arc<ToolDef>>> {
         let registered = toolwright_sdk::registered().unwrap_or_default();
         let builtins = registered.into_iter().filter(|tool| tool.builtin);
-        builtins
+        let mut found: Vec<_> = builtins
             .filter_map(|tool| self.inner.catalogue.as_written((tool.define)().id))
             .map(|tool| Arc::clone(&tool.def))
-            .collect()
+            .collect();
+        found.sort_by(|one, other| one.slug.cmp(&other.slug));
+        let total = i64::try_from(found.len()).ok();
+        let place = format!("builtins/{}", permit.caller().tenant);
+        if let Some(after) = self.open_cursor(&place, page)? {
+            let at = found.iter().position(|def| def.id.uuid() == after);
+            found.drain(..at.map_or(0, |at| at + 1));
+        }
+        found.drain(..found.len().min(usize::try_from(page.offset).unwrap_or(0)));
+        Ok(self.page(found, page, &place, total, |def| def.id.uuid()))
     }
 }
 

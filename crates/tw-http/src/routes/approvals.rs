@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use axum::{extract::State, http::StatusCode, response::Response};
 use serde::{Deserialize, Serialize};
-use serde_json::value::RawValue;
+use serde_json::{Value, value::RawValue};
 use tw_engine::{
     Approval, Yes,
     rights::{DecideApprovals, ReadApprovals},
@@ -46,8 +46,20 @@ pub(crate) struct ApprovalView {
     decided_at: Option<Timestamp>,
     note: Option<String>,
     /// What the approver changed in the input.
-    #[schema(value_type = Option<Object>)]
+    #[schema(value_type = Option<Vec<InputChange>>)]
     changes: Option<Box<RawValue>>,
+}
+
+/// One property of the input that the approver changed.
+#[derive(Debug, utoipa::ToSchema)]
+#[expect(dead_code, reason = "described, not read: the engine writes it down as it is answered")]
+pub(crate) struct InputChange {
+    /// A JSON pointer.
+    path: String,
+    /// `null` where it was not there.
+    before: Value,
+    /// `null` where it is gone.
+    after: Value,
 }
 
 impl From<Approval> for ApprovalView {

@@ -20,9 +20,7 @@ pub(crate) struct AuditView {
     actor: Value,
     action: String,
     object: String,
-    #[schema(value_type = Option<Object>)]
     before: Option<Value>,
-    #[schema(value_type = Option<Object>)]
     after: Option<Value>,
     request_id: Option<String>,
     note: Option<String>,

@@ -27,8 +27,8 @@ use crate::{
     query::{Params, ToolName},
 };
 
-/// The mark of what was read, out of `If-Match`.
-pub(super) fn mark(headers: &HeaderMap) -> Result<Option<String>> {
+/// The marks of what was read, out of `If-Match`; `None` where it may be however it is.
+pub(super) fn marks(headers: &HeaderMap) -> Result<Option<Vec<String>>> {
     let mut values = headers.get_all(header::IF_MATCH).iter();
     let Some(value) = values.next() else { return Ok(None) };
     if values.next().is_some() {
@@ -36,14 +36,21 @@ pub(super) fn mark(headers: &HeaderMap) -> Result<Option<String>> {
     }
     match value.to_str().map(str::trim) {
         Ok("*") => Ok(None),
-        Ok(etag) => {
-            let mark = etag.strip_prefix("W/").unwrap_or(etag);
-            let mark = mark.strip_prefix('"').and_then(|mark| mark.strip_suffix('"'));
-            // What is no ETag of ours names no state of anything.
-            Ok(Some(mark.unwrap_or(etag).to_owned()))
-        }
-        Err(_) => Err(Problem::new(Code::BadRequest, "`If-Match` is not readable")),
+        Ok(list) => Ok(Some(listed(list))),
+        // None of ours is like that.
+        Err(_) => Ok(Some(Vec::new())),
     }
+}
+
+/// The ETags of a list. A weak one says that something is much the same, which is not enough to write over it.
+/// Ours hold no comma, and what is none of ours names no state of anything.
+fn listed(list: &str) -> Vec<String> {
+    let tags = list.split(',').map(str::trim).filter(|tag| !tag.starts_with("W/"));
+    let unquoted = |tag: &str| {
+        let inner = tag.strip_prefix('"').and_then(|tag| tag.strip_suffix('"'));
+        inner.unwrap_or(tag).to_owned()
+    };
+    tags.map(unquoted).collect()
 }
 
 /// What can be said about a tool. Other dialects are taken too; these are the words that are given back.
@@ -128,7 +135,7 @@ pub(crate) async fn create(
     // The body may hold secrets.
     let key = key.of("tools", &app.engine.blinded(&bytes));
     once(app.clone(), permit.caller().clone(), key, async move {
-        let asked = Asked { mark: None, request_id: Some(&id), actor: None };
+        let asked = Asked { marks: None, request_id: Some(&id), actor: None };
         let made = app.engine.create_tool(&permit, &body, asked).await?;
         let location = format!("/api/tools/{}", made.def.slug);
         Ok(whole(StatusCode::CREATED, &made).with(header::LOCATION, &location))
@@ -156,11 +163,11 @@ pub(crate) async fn change(
     key: Key,
     JsonBytes(body, bytes): JsonBytes<Value>,
 ) -> Result<Response> {
-    let mark = mark(&headers)?;
+    let marks = marks(&headers)?;
     let route = format!("tools/{}", name.to_ascii_lowercase());
     let key = key.of(&route, &app.engine.blinded(&bytes));
     once(app.clone(), permit.caller().clone(), key, async move {
-        let asked = Asked { mark: mark.as_deref(), request_id: Some(&id), actor: None };
+        let asked = Asked { marks: marks.as_deref(), request_id: Some(&id), actor: None };
         Ok(whole(StatusCode::OK, &app.engine.change_tool(&permit, &name, &body, asked).await?))
     })
     .await
@@ -203,10 +210,10 @@ pub(crate) async fn remove(
     headers: HeaderMap,
     key: Key,
 ) -> Result<Response> {
-    let mark = mark(&headers)?;
+    let marks = marks(&headers)?;
     let route = format!("tools/{}/remove", name.to_ascii_lowercase());
     once(app.clone(), permit.caller().clone(), key.of(&route, &[]), async move {
-        let asked = Asked { mark: mark.as_deref(), request_id: Some(&id), actor: None };
+        let asked = Asked { marks: marks.as_deref(), request_id: Some(&id), actor: None };
         app.engine.remove_tool(&permit, &name, asked).await?;
         Ok(Answered::empty(StatusCode::NO_CONTENT))
     })
@@ -229,10 +236,10 @@ pub(crate) async fn publish(
     key: Key,
     JsonBytes(_body, bytes): JsonBytes<Value>,
 ) -> Result<Response> {
-    let mark = mark(&headers)?;
+    let marks = marks(&headers)?;
     let route = format!("tools/{}/publish", name.to_ascii_lowercase());
     once(app.clone(), permit.caller().clone(), key.of(&route, &bytes), async move {
-        let asked = Asked { mark: mark.as_deref(), request_id: Some(&id), actor: None };
+        let asked = Asked { marks: marks.as_deref(), request_id: Some(&id), actor: None };
         Ok(whole(StatusCode::OK, &app.engine.publish_tool(&permit, &name, asked).await?))
     })
     .await
@@ -258,12 +265,12 @@ pub(crate) async fn version(
     key: Key,
     JsonBytes(_body, bytes): JsonBytes<Value>,
 ) -> Result<Response> {
-    let mark = mark(&headers)?;
+    let marks = marks(&headers)?;
     // Whether there is such a tool comes first: a missing one is missing whatever is asked of it.
     let number = params.text("new_version").unwrap_or_default();
     let route = format!("tools/{}/version/{number}", name.to_ascii_lowercase());
     once(app.clone(), permit.caller().clone(), key.of(&route, &bytes), async move {
-        let asked = Asked { mark: mark.as_deref(), request_id: Some(&id), actor: None };
+        let asked = Asked { marks: marks.as_deref(), request_id: Some(&id), actor: None };
         Ok(whole(StatusCode::OK, &app.engine.new_version(&permit, &name, &number, asked).await?))
     })
     .await
@@ -285,7 +292,7 @@ pub(crate) async fn clone(
 ) -> Result<Response> {
     let route = format!("tools/{}/clone", name.to_ascii_lowercase());
     once(app.clone(), permit.caller().clone(), key.of(&route, &bytes), async move {
-        let asked = Asked { mark: None, request_id: Some(&id), actor: None };
+        let asked = Asked { marks: None, request_id: Some(&id), actor: None };
         let made = app.engine.clone_tool(&permit, &name, &body, asked).await?;
         let location = format!("/api/tools/{}", made.def.slug);
         Ok(whole(StatusCode::CREATED, &made).with(header::LOCATION, &location))
@@ -414,10 +421,10 @@ pub(crate) async fn restore(
     key: Key,
     JsonBytes(_body, bytes): JsonBytes<Value>,
 ) -> Result<Response> {
-    let mark = mark(&headers)?;
+    let marks = marks(&headers)?;
     let route = format!("tools/{}/restore/{revision}", name.to_ascii_lowercase());
     once(app.clone(), permit.caller().clone(), key.of(&route, &bytes), async move {
-        let asked = Asked { mark: mark.as_deref(), request_id: Some(&id), actor: None };
+        let asked = Asked { marks: marks.as_deref(), request_id: Some(&id), actor: None };
         Ok(whole(StatusCode::OK, &app.engine.restore_tool(&permit, &name, revision, asked).await?))
     })
     .await
@@ -469,4 +476,16 @@ pub(crate) async fn used_by(
     ToolName(name): ToolName,
 ) -> Result<axum::Json<Users>> {
     Ok(axum::Json(Users { items: app.engine.tool_users(&permit, &name).await? }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn any_of_the_strong_tags_of_a_list_will_do() {
+        assert_eq!(listed("\"a\", \"b-1\" ,W/\"c\""), ["a", "b-1"]);
+        assert_eq!(listed("W/\"c\""), [""; 0]);
+        assert_eq!(listed("\"y,x\""), ["\"y", "x\""]);
+    }
 }

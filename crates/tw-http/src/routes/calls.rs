@@ -13,7 +13,10 @@ use axum::{
 use futures::Stream;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Value, value::RawValue};
-use tw_engine::{Answered, PendingCall, Run, WorkerCalls, rights::AnswerCalls};
+use tw_engine::{
+    Answered, PendingCall, Run, WorkerCalls,
+    rights::{AnswerCalls, Permit},
+};
 use tw_model::{Code, PendingCallId, RunId, RunStatus, Timestamp};
 use uuid::Uuid;
 
@@ -243,20 +246,29 @@ pub(crate) async fn stream(
         return Err(Problem::new(Code::BadRequest, format!("`tools` names at most {TOOLS_MAX} tools")));
     }
     let calls = app.engine.worker_calls(&permit, tools, after)?;
-    Ok(Sse::new(messages(calls)).keep_alive(KeepAlive::new().interval(HEARTBEAT)).into_response())
+    Ok(Sse::new(messages(app, permit, calls))
+        .keep_alive(KeepAlive::new().interval(HEARTBEAT))
+        .into_response())
 }
 
 /// Ends when the worker may no longer have calls, the database is away or the server is about to stop: one that
 /// comes back goes on where it was.
-fn messages(calls: WorkerCalls) -> impl Stream<Item = std::result::Result<Message, Infallible>> {
-    let state = (calls, VecDeque::new());
-    futures::stream::unfold(state, |(mut calls, mut ready)| async move {
+fn messages(
+    app: App,
+    permit: Permit<AnswerCalls>,
+    calls: WorkerCalls,
+) -> impl Stream<Item = std::result::Result<Message, Infallible>> {
+    let state = (app, permit, calls, VecDeque::new());
+    futures::stream::unfold(state, |(app, mut permit, mut calls, mut ready)| async move {
         if ready.is_empty() {
             let next =
                 calls.next().await.inspect_err(|error| tracing::debug!(%error, "a worker's stream ends"));
-            ready.extend(next.ok()?.into_iter().map(message));
+            let told = next.ok()?;
+            // What a worker without the right has taken goes back to the others with the end of its stream.
+            permit = app.engine.renew(&permit).await.ok()?;
+            ready.extend(told.into_iter().map(message));
         }
-        Some((Ok(ready.pop_front()?), (calls, ready)))
+        Some((Ok(ready.pop_front()?), (app, permit, calls, ready)))
     })
 }
 

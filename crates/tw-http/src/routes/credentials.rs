@@ -16,7 +16,7 @@ use uuid::Uuid;
 
 use super::{
     List,
-    authoring::{Users, author, mark},
+    authoring::{Users, author, marks},
 };
 use crate::{
     App,
@@ -161,11 +161,11 @@ pub(crate) async fn change(
     key: Key,
     JsonBytes(body, bytes): JsonBytes<Value>,
 ) -> Result<Response> {
-    let mark = mark(&headers)?;
+    let marks = marks(&headers)?;
     let key = key.of(&format!("credentials/{id}"), &app.engine.blinded(&bytes));
     once(app.clone(), permit.caller().clone(), key, async move {
         let changed =
-            app.engine.change_credential(&permit, id, &body, mark.as_deref(), Some(&request)).await?;
+            app.engine.change_credential(&permit, id, &body, marks.as_deref(), Some(&request)).await?;
         Ok(whole(StatusCode::OK, changed))
     })
     .await
@@ -185,10 +185,10 @@ pub(crate) async fn remove(
     headers: HeaderMap,
     key: Key,
 ) -> Result<Response> {
-    let mark = mark(&headers)?;
+    let marks = marks(&headers)?;
     let key = key.of(&format!("credentials/{id}/remove"), b"");
     once(app.clone(), permit.caller().clone(), key, async move {
-        app.engine.remove_credential(&permit, id, mark.as_deref(), Some(&request)).await?;
+        app.engine.remove_credential(&permit, id, marks.as_deref(), Some(&request)).await?;
         Ok(Answered::empty(StatusCode::NO_CONTENT))
     })
     .await

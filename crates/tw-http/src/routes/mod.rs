@@ -21,7 +21,11 @@ use serde::Serialize;
 use tw_engine::Page;
 use utoipa::{
     Modify, OpenApi,
-    openapi::security::{ApiKey, ApiKeyValue, HttpAuthScheme, HttpBuilder, SecurityScheme},
+    openapi::{
+        ContentBuilder, Ref, RefOr, Response as Described, ResponseBuilder,
+        path::Operation,
+        security::{ApiKey, ApiKeyValue, HttpAuthScheme, HttpBuilder, SecurityRequirement, SecurityScheme},
+    },
 };
 use utoipa_axum::{router::OpenApiRouter, routes};
 
@@ -52,6 +56,64 @@ impl Modify for Credentials {
         components.add_security_scheme("api_key", SecurityScheme::Http(bearer));
         let cookie = ApiKeyValue::with_description(crate::auth::COOKIE, "A browser that has signed in");
         components.add_security_scheme("login", SecurityScheme::ApiKey(ApiKey::Cookie(cookie)));
+    }
+}
+
+/// What every operation may answer beside what it says itself: a problem.
+struct Problems;
+
+impl Problems {
+    const TYPE: &str = "application/problem+json";
+    const SCHEMA: &str = "#/components/schemas/Problem";
+
+    fn describe(operation: &mut Operation) {
+        let responses = &mut operation.responses.responses;
+        for response in responses.values_mut() {
+            if let RefOr::T(response) = response {
+                Self::give_type(response);
+            }
+        }
+        let is_open =
+            operation.security.as_ref().is_some_and(|ways| ways.contains(&SecurityRequirement::default()));
+        let of_credentials = [
+            ("401", "No valid credentials were sent"),
+            ("403", "The caller may not do this, or a page of another site asked"),
+        ];
+        for (status, description) in of_credentials.into_iter().filter(|_| !is_open) {
+            responses.entry(status.to_owned()).or_insert_with(|| Self::response(description).into());
+        }
+        let any = "Any other refusal or failure; `code` says which, and `status` with what";
+        responses.entry("default".to_owned()).or_insert_with(|| Self::response(any).into());
+    }
+
+    /// A problem is told under a media type of its own.
+    fn give_type(response: &mut Described) {
+        let content = std::mem::take(&mut response.content);
+        let typed = content.into_iter().map(|(media_type, content)| {
+            let is_problem = match &content {
+                RefOr::T(content) => {
+                    matches!(&content.schema, Some(RefOr::Ref(schema)) if schema.ref_location == Self::SCHEMA)
+                }
+                RefOr::Ref(_) => false,
+            };
+            (if is_problem { Self::TYPE.to_owned() } else { media_type }, content)
+        });
+        response.content = typed.collect();
+    }
+
+    fn response(description: &str) -> Described {
+        let content = ContentBuilder::new().schema(Some(Ref::new(Self::SCHEMA))).build();
+        ResponseBuilder::new().description(description).content(Self::TYPE, content).build()
+    }
+}
+
+impl Modify for Problems {
+    fn modify(&self, openapi: &mut utoipa::openapi::OpenApi) {
+        for item in openapi.paths.paths.values_mut() {
+            let operations =
+                [&mut item.get, &mut item.put, &mut item.post, &mut item.delete, &mut item.patch];
+            operations.into_iter().flatten().for_each(Self::describe);
+        }
     }
 }
 
@@ -118,7 +180,9 @@ pub(crate) fn routes() -> OpenApiRouter<App> {
 /// The OpenAPI 3.1 description of everything served here.
 #[must_use]
 pub fn openapi() -> utoipa::openapi::OpenApi {
-    routes().into_openapi()
+    let mut description = routes().into_openapi();
+    Problems.modify(&mut description);
+    description
 }
 
 /// A page of a list.
@@ -129,14 +193,6 @@ pub(crate) struct List<T> {
     next_cursor: Option<String>,
     /// How many there are in all; `null` when that is more than is counted.
     total: Option<i64>,
-}
-
-impl<T> List<T> {
-    /// A list that is all there is.
-    fn of(items: Vec<T>) -> Self {
-        let total = i64::try_from(items.len()).ok();
-        Self { items, next_cursor: None, total }
-    }
 }
 
 impl<T> From<Page<T>> for List<T> {

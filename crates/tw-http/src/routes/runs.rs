@@ -34,7 +34,7 @@ pub(crate) struct RunAnswer {
     status: &'static str,
     /// `null` while the run is open.
     success: Option<bool>,
-    #[schema(value_type = Option<Object>)]
+    #[schema(value_type = Option<Value>)]
     output: Option<Box<RawValue>>,
     summary: Option<String>,
     markdown: Option<String>,

@@ -184,9 +184,10 @@ pub(crate) async fn stream(
 ) -> Result<Response> {
     let from = start_of(&params, &headers)?;
     let reader = app.engine.follow(&permit, id, from).await;
-    // A place that is not in the log is like one that cannot be read.
+    // A place that is not in the log is like one that cannot be read: a header is no parameter.
+    let by_header = headers.contains_key("last-event-id");
     let reader = reader.map_err(|error| match Problem::from(error) {
-        problem if problem.code() == Code::InvalidParams => problem.recoded(Code::BadRequest),
+        problem if by_header && problem.code() == Code::InvalidParams => problem.recoded(Code::BadRequest),
         problem => problem,
     })?;
     let messages = messages(app, permit, reader);
@@ -204,10 +205,8 @@ fn start_of(params: &Params, headers: &HeaderMap) -> Result<Place> {
         None => Ok(Place::After(0)),
         Some("latest") => Ok(Place::Latest),
         Some(text) => {
-            let seq = text.parse::<u32>();
-            let seq =
-                seq.map_err(|_| Problem::new(Code::BadRequest, "`after` is a sequence number or `latest`"))?;
-            Ok(Place::After(seq.into()))
+            let wrong = |_| Problem::invalid("/after", "is a sequence number or `latest`");
+            Ok(Place::After(text.parse::<u32>().map_err(wrong)?.into()))
         }
     }
 }
@@ -219,7 +218,8 @@ fn messages(
     permit: Permit<ReadRuns>,
     reader: EventReader,
 ) -> impl Stream<Item = std::result::Result<Message, Infallible>> {
-    // One timer for the whole stream: where events never cease, the reader's right is asked for all the same.
+    // For a stream on which nothing happens, and for a reader who takes its time: whatever comes is preceded by
+    // the question whether the reader may still have it.
     let mut renew = tokio::time::interval_at(Instant::now() + RENEW_EVERY, RENEW_EVERY);
     renew.set_missed_tick_behavior(MissedTickBehavior::Delay);
     let state = (app, permit, reader, std::collections::VecDeque::new(), renew);
@@ -233,7 +233,12 @@ fn messages(
                     let message = ready.pop_front()?;
                     return Some((Ok(message), (app, permit, reader, ready, renew)));
                 }
-                events = reader.next() => ready.extend(events.ok()?.into_iter().map(message)),
+                events = reader.next() => {
+                    let events = events.ok()?;
+                    // Who lost the right while waiting is not told what happened since.
+                    permit = app.engine.renew(&permit).await.ok()?;
+                    ready.extend(events.into_iter().map(message));
+                }
             }
         }
     })

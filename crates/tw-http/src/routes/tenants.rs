@@ -10,18 +10,19 @@ use serde_json::Value;
 use tw_engine::{
     Tenant, TenantChange,
     rights::{Person, ReadSettings, WriteSettings},
+    tenant_mark,
 };
 use tw_model::Timestamp;
 use uuid::Uuid;
 
-use super::List;
+use super::{List, authoring::marks};
 use crate::{
     App,
     auth::Allowed,
     body::JsonBytes,
     front::RequestId,
     idempotent::{Answered, Key, once},
-    problem::{Problem, ProblemDocument, Result},
+    problem::{ProblemDocument, Result},
 };
 
 #[derive(Debug, Serialize, utoipa::ToSchema)]
@@ -84,6 +85,7 @@ pub(crate) async fn read(State(app): State<App>, Allowed(permit): Allowed<ReadSe
 }
 
 #[derive(Debug, Deserialize, utoipa::ToSchema)]
+#[serde(deny_unknown_fields)]
 pub(crate) struct ChangeTenant {
     #[serde(default)]
     name: Option<String>,
@@ -107,24 +109,15 @@ pub(crate) async fn change(
     key: Key,
     JsonBytes(body, bytes): JsonBytes<ChangeTenant>,
 ) -> Result<Response> {
-    let expected = match headers.get(header::IF_MATCH).map(|value| value.to_str().unwrap_or_default()) {
-        None | Some("*") => None,
-        Some(etag) => {
-            let micros = etag.trim_matches('"').parse::<i64>();
-            let stale = |_| {
-                Problem::new(tw_model::Code::PreconditionFailed, "`If-Match` names no ETag of this tenant")
-            };
-            Some(Timestamp::from_micros(micros.map_err(stale)?))
-        }
-    };
+    let marks = marks(&headers)?;
     let change = TenantChange { name: body.name, settings: body.settings, status: None };
     once(app.clone(), permit.caller().clone(), key.of("tenants/current", &bytes), async move {
-        Ok(with_etag(app.engine.change_tenant(&permit, change, expected, Some(&id)).await?))
+        Ok(with_etag(app.engine.change_tenant(&permit, change, marks.as_deref(), Some(&id)).await?))
     })
     .await
 }
 
 fn with_etag(tenant: Tenant) -> Answered {
-    let etag = format!("\"{}\"", tenant.updated.micros());
+    let etag = format!("\"{}\"", tenant_mark(&tenant));
     Answered::json(StatusCode::OK, &TenantView::from(tenant)).with(header::ETAG, &etag)
 }

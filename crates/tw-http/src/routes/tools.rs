@@ -13,7 +13,9 @@ use tw_engine::{
     CallRequest, Listed, ToolFilter,
     rights::{Permit, ReadHistory, ReadTools, RunTools, UpdateTools},
 };
-use tw_model::{Layer, Listing, Mode, Origin, OutputSection, SessionId, Timestamp, ToolStatus};
+use tw_model::{
+    Implementation, Layer, Listing, Mode, Origin, OutputSection, SessionId, Timestamp, ToolStatus,
+};
 use uuid::Uuid;
 
 use super::{List, runs::RunAnswer};
@@ -184,12 +186,15 @@ pub(crate) struct BuiltinTemplate {
 
 /// The built-ins that tools can be made of, by key.
 #[utoipa::path(get, path = "/api/tools/builtins/templates", operation_id = "list_builtin_templates", tag = "tools",
+    params(("limit" = Option<i64>, Query), ("cursor" = Option<String>, Query), ("offset" = Option<i64>, Query)),
     responses((status = 200, body = List<BuiltinTemplate>)))]
 pub(crate) async fn builtins(
     State(app): State<App>,
     Allowed(permit): Allowed<ReadHistory>,
+    params: Params,
 ) -> Result<axum::Json<List<BuiltinTemplate>>> {
-    let templates = app.engine.builtins(&permit).into_iter().map(|def| BuiltinTemplate {
+    let page = app.engine.builtins(&permit, &params.page()?)?;
+    let templates = page.map(|def| BuiltinTemplate {
         builtin_key: def.slug.to_string(),
         name: def.name.clone(),
         description: def.description.clone(),
@@ -200,7 +205,7 @@ pub(crate) async fn builtins(
         input_schema: (*def.input_schema).clone(),
         output_schema: def.output_schema.as_deref().cloned(),
     });
-    Ok(axum::Json(List::of(templates.collect())))
+    Ok(axum::Json(templates.into()))
 }
 
 /// The tools of the tenant's catalogue that the caller may see, by slug.
@@ -219,10 +224,18 @@ pub(crate) async fn list(
     let status = params.word("status", ToolStatus::parse, "draft, published, deprecated, disabled")?;
     let layer = params.word("kind", Layer::parse, "code, system_override, tenant_custom")?;
     let origin = params.word("origin", Origin::parse, "code, builtin, database, bundle, mcp")?;
+    let tool_types = ["built_in", "custom"];
+    let tool_type = |word: &str| tool_types.contains(&word).then(|| word.to_owned());
+    let implementations: Vec<_> = Implementation::AUTHORED.iter().map(|kind| kind.type_name()).collect();
+    let implementation = |word: &str| implementations.contains(&word).then(|| word.to_owned());
     let filter = ToolFilter {
         status: status.map(|status| status.as_str().to_owned()),
-        implementation_type: params.text("implementation_type"),
-        tool_type: params.text("tool_type"),
+        implementation_type: params.word(
+            "implementation_type",
+            implementation,
+            &implementations.join(", "),
+        )?,
+        tool_type: params.word("tool_type", tool_type, &tool_types.join(", "))?,
         kind: layer.map(|layer| layer.as_str().to_owned()),
         origin: origin.map(|origin| origin.as_str().to_owned()),
         category: params.text("category"),

@@ -35,6 +35,29 @@ on_both! {
         admin.post(&format!("/api/runs/{open}/cancel"), &json!({})).await.is("200 cancelled");
     }
 
+    async fn agent_is_not_credited_with_rights_that_no_agent_has(db: TestDb) {
+        let world = World::on(db).await;
+        let server = world.server();
+        let builder = world.client(&server, "acme", Role::Builder).await;
+        let strong_agent = Client::new(&server.url, Some(world.key("acme", Role::Admin, ActsAs::Agent).await));
+        let me = strong_agent.get("/api/me").await;
+        for right in ["approvals.", "keys.", "credentials.", "tools.tenant.update", "workers.", "audit.", "settings."] {
+            assert!(!me.text.contains(right), "{right}: {}", me.text);
+        }
+        assert!(me.text.contains("tools.tenant.run"));
+        for (right, verdict) in [("approvals.tenant.decide", "404 TOOL_NOT_FOUND"), ("entities.team.delete", "200 success")] {
+            let slug = format!("needs-{}", right.replace('.', "-"));
+            let body = json!({
+                "slug": slug, "name": "Echo", "description": "For those who hold a right.", "publish": true,
+                "implementation_type": "internal", "implementation": {}, "permission_level": "read",
+                "input_schema": { "type": "object" }, "required_permission": right,
+            });
+            builder.post("/api/tools", &body).await.is("201 published");
+            let answer = strong_agent.run(&slug, json!({})).await;
+            assert!(answer.verdict() == verdict || (answer.status == 403 && verdict.starts_with('4')), "{}", answer.text);
+        }
+    }
+
     async fn session_takes_the_runs_of_its_owner_and_of_those_who_rule_all_runs(db: TestDb) {
         let world = World::on(db).await;
         let server = world.server();

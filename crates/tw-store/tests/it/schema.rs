@@ -58,6 +58,42 @@ on_both! {
         assert_eq!(raw.column("SELECT tool FROM session_events").await.unwrap(), ["x"]);
     }
 
+    async fn what_is_only_added_to_is_not_written_over(db: TestDb) {
+        // PostgreSQL knows no such statement.
+        if db.kind() == Kind::Postgres {
+            return;
+        }
+        let (_, acme, _) = two_tenants(&db).await;
+        member(&acme, "ada@example.com", Role::Member).await;
+        let mut raw = Raw::open(&db).await;
+        let rows = [
+            ("session_events", "tenant_id, session_id, seq, id, type, run_id, tool, actor, payload, at_us",
+             "x'01', x'02', 1, x'03', 'tool.started', x'04', 'x', '{}', '{}', 1"),
+            ("schema_contents", "tenant_id, content_hash, content", "x'01', 'hash', 'x'"),
+            ("schema_versions", "tenant_id, subject_kind, subject_id, id, revision, version, content_hash, author, created_us",
+             "x'01', 'tool', x'02', x'03', 1, '1.0.0', 'hash', '{}', 1"),
+            ("tool_versions", "id, tenant_id, tool_id, reason, version, revision, content_hash, author, created_us",
+             "x'01', x'02', x'03', 'publish', '1.0.0', 1, 'hash', '{}', 1"),
+        ];
+        for (table, columns, values) in rows {
+            let insert = format!("INTO {table} ({columns}) VALUES ({values})");
+            assert_eq!(raw.execute(format!("INSERT {insert}")).await.unwrap(), 1);
+            let forged = insert.replace("'x'", "'forged'");
+            if forged != insert || table != "schema_contents" {
+                let refused = raw.execute(format!("INSERT OR REPLACE {forged}")).await.unwrap_err().to_string();
+                assert!(refused.contains(&format!("{table} is append-only")), "{refused}");
+            }
+            let refused = raw.execute(format!("DELETE FROM {table}")).await.unwrap_err().to_string();
+            assert!(refused.contains(&format!("{table} is append-only")), "{refused}");
+        }
+        let by_place = "INSERT OR REPLACE INTO tool_versions
+            (rowid, id, tenant_id, tool_id, reason, version, revision, content_hash, author, created_us)
+            VALUES (1, x'09', x'02', x'03', 'publish', '1.0.0', 1, 'forged', '{}', 1)";
+        assert!(raw.execute(by_place).await.is_err());
+        let refused = raw.execute("INSERT OR REPLACE INTO audit_log SELECT * FROM audit_log").await.unwrap_err();
+        assert!(refused.to_string().contains("audit_log is append-only"), "{refused}");
+    }
+
     async fn migrating_again_changes_nothing(db: TestDb) {
         let mut raw = Raw::open(&db).await;
         let before = raw.column("SELECT description FROM _sqlx_migrations").await.unwrap();

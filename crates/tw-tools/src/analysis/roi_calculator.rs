@@ -157,7 +157,7 @@ struct Point {
     form = "roi_calculator.form.json",
     sections = [
         ("summary", "Summary", "summary"),
-        ("yearlyResults", "Year by year", "table"),
+        ("yearlyResults", "Year-by-Year", "table"),
         (
             "cumulativeCashFlow",
             "Cumulative cash flow",

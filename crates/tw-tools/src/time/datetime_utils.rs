@@ -281,7 +281,9 @@ impl Input {
             Step::Seconds => span.try_seconds(amount),
         };
         let zoned = span.and_then(|span| moment.zoned.checked_add(span)).map_err(|_| {
-            ToolFailure::invalid("the result is out of range: years from -9999 to 9999 can be calculated")
+            ToolFailure::invalid(
+                "the result is out of range: from the year -9999 to 30 December 9999 can be calculated",
+            )
         })?;
         Ok(Moment { zoned, ..moment })
     }

@@ -3,11 +3,12 @@
 
 use std::collections::HashSet;
 
-use tw_model::{Caller, Definition, Implementation, ToolId};
+use serde_json::Value;
+use tw_model::{Caller, Definition, Implementation, Slug, ToolId};
 use tw_policy::Verdict;
 use tw_schema::Fault;
+use tw_store::StoredTool;
 
-use super::{draft::written, read::faultless};
 use crate::{
     Engine,
     admin::tools::seen,
@@ -16,22 +17,48 @@ use crate::{
     error::{Error, Result},
 };
 
+/// The tools that what is to be executed names, each with the number of its step. Also of something that cannot be
+/// read otherwise, so that all that is wrong with it can be told at once.
+pub(super) fn named_in(spec: Option<&Value>) -> impl Iterator<Item = (usize, &str)> {
+    let steps = spec.and_then(|spec| spec.get("steps")?.as_array());
+    let steps = steps.into_iter().flatten().enumerate();
+    steps.filter_map(|(index, step)| Some((index, step.get("tool")?.as_str()?)))
+}
+
+/// Whether a tool may call others, told without reading all of it.
+pub(super) fn may_call(tool: &StoredTool) -> bool {
+    let texts = [Some(&tool.definition), tool.live.as_ref()];
+    texts.into_iter().flatten().any(|text| text.contains("\"steps\""))
+}
+
+/// Whether what has become of a tool might concern another that calls some: it may be gone, or call back.
+pub(super) fn may_concern_callers(tool: &StoredTool) -> bool {
+    tool.is_deleted || may_call(tool)
+}
+
 impl Engine {
-    pub(super) fn can_call(
+    /// What is wrong with the tools that a tool calls, and whether it calls any.
+    pub(super) fn check_calls(
         &self,
         caller: &Caller,
         view: &View,
-        id: ToolId,
+        (id, slug): (ToolId, &Slug),
         definition: &Definition,
-    ) -> Result<()> {
-        let Some(kind) = Implementation::parse(&definition.implementation_type) else { return Ok(()) };
-        let read = self.inner.catalogue.kinds().read(written(kind, definition, false));
-        let Ok(executor) = read else { return Ok(()) };
-        let mut faults = Vec::new();
-        for (index, name) in executor.calls().into_iter().enumerate() {
+    ) -> Result<(Vec<Fault>, bool)> {
+        let (mut faults, mut calls_any) = (Vec::new(), false);
+        if Implementation::parse(&definition.implementation_type) != Some(Implementation::Composition) {
+            return Ok((faults, calls_any));
+        }
+        for (index, name) in named_in(definition.authored.execution_spec.as_ref()) {
+            calls_any = true;
             let place = format!("/execution_spec/steps/{index}/tool");
             let mut say = |message: String| faults.push(Fault { path: place.clone(), message });
             let entry = view.tools.get(name).filter(|entry| seen(entry, caller, view).is_some());
+            // A new tool is not there yet.
+            if name.eq_ignore_ascii_case(slug.as_str()) || entry.is_some_and(|entry| entry.id() == id) {
+                say(format!("`{name}` is this tool, which would call itself"));
+                continue;
+            }
             let Some(entry) = entry else {
                 say(format!("there is no tool `{name}`"));
                 continue;
@@ -46,7 +73,7 @@ impl Engine {
                 return Err(Error::NotPermitted { why: format!("you may not call `{name}` yourself") });
             }
         }
-        faultless(faults)
+        Ok((faults, calls_any))
     }
 
     /// Whether a call of `from` can lead to a call of the tool `to`, by what is live or by what was saved last.

@@ -8,7 +8,10 @@ use tw_model::{
 };
 use tw_schema::{Fault, Schema, SchemaFault, canonical, check_form_spec, check_sections, check_view_spec};
 
-use crate::kinds::{Kinds, Written};
+use crate::{
+    kinds::{Kinds, Written},
+    wording::read_sent,
+};
 
 /// Derived or written elsewhere. Whoever saves what they read sends them back.
 const READ_ONLY: &[&str] = &[
@@ -99,10 +102,10 @@ impl Sent {
     /// A key that is there, be it `null`.
     pub(super) fn take<T: DeserializeOwned>(&mut self, key: &str) -> Option<Option<T>> {
         let value = self.members.remove(key)?;
-        match serde_json::from_value(value) {
+        match read_sent(&format!("/{key}"), value) {
             Ok(value) => Some(value),
-            Err(error) => {
-                self.say(format!("/{key}"), error.to_string());
+            Err(fault) => {
+                self.faults.push(fault);
                 None
             }
         }
@@ -158,8 +161,12 @@ impl Sent {
     fn words(&mut self, key: &str, into: &mut Vec<String>) {
         if let Some(words) = self.take::<Vec<String>>(key) {
             let words = words.unwrap_or_default();
-            if LIST_MAX < words.len() || words.iter().any(|word| is_no_word(word) || word.contains('\0')) {
+            if LIST_MAX < words.len() {
                 self.say(format!("/{key}"), format!("has at most {LIST_MAX} words of 1 to {WORD_MAX} bytes"));
+            }
+            let wrong = |word: &String| is_no_word(word) || word.contains('\0');
+            if let Some(index) = words.iter().position(wrong) {
+                self.say(format!("/{key}/{index}"), format!("has 1 to {WORD_MAX} bytes"));
             }
             *into = words;
         }

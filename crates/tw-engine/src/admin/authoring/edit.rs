@@ -4,11 +4,13 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 use tw_model::{Caller, Definition, Timestamp, ToolId, ToolStatus, redacted};
-use tw_schema::Digest;
-use tw_store::{Changed, Claim, Left, NewAudit, Note, StoredTool, moment_after};
+use tw_schema::{Digest, Fault};
+use tw_store::{Changed, Claim, Left, NewAudit, Note, Premise, StoredTool, moment_after};
 
 use super::{
-    Asked, by, mark,
+    Asked, by,
+    callees::may_concern_callers,
+    mark,
     names::shares_a_name,
     read::{as_text, checked},
 };
@@ -28,11 +30,15 @@ pub(super) struct Edit {
     pub(super) after: StoredTool,
     /// What it would say, to be checked as a whole: saved by a `Save`, else only looked at.
     pub(super) definition: Option<Definition>,
+    /// What is wrong with what was sent, to be told with what is wrong with the whole.
+    pub(super) faults: Vec<Fault>,
     /// What it leaves in the history: a save is one revision more, what is published goes live.
     pub(super) notes: &'static [Note],
     pub(super) action: &'static str,
     /// Whether it could claim names that belong to others.
     pub(super) claims_names: bool,
+    /// Whether what has become of another tool meanwhile might forbid it, where that can be.
+    pub(super) upset_by: Option<fn(&StoredTool) -> bool>,
 }
 
 impl Engine {
@@ -44,12 +50,18 @@ impl Engine {
         asked: Asked<'_>,
         plan: impl Fn(&StoredTool, &View) -> Result<Edit> + Send,
     ) -> Result<()> {
+        let mut epoch = caller.epoch;
         for _ in 0..TRIES {
-            let (stored, view) = self.stored(caller, id, asked).await?;
+            let (stored, view) = self.stored(caller, id, epoch, asked).await?;
             let mut edit = plan(&stored, &view)?;
             if let Some(definition) = edit.definition.take() {
-                checked(&stored.slug, definition.clone(), self.inner.catalogue.kinds()).await?;
-                self.can_call(caller, &view, id, &definition)?;
+                let mut faults = std::mem::take(&mut edit.faults);
+                let (wrong, calls_any) = self.check_calls(caller, &view, (id, &stored.slug), &definition)?;
+                faults.extend(wrong);
+                checked(&stored.slug, definition.clone(), self.inner.catalogue.kinds(), faults).await?;
+                if calls_any {
+                    edit.upset_by = Some(may_concern_callers);
+                }
                 if edit.notes.contains(&Note::Save) {
                     edit.after.definition = self.to_be_kept(caller, id, definition).await?;
                     edit.after.revision += 1;
@@ -62,6 +74,7 @@ impl Engine {
                 self.inner.identity.epochs.ask(caller.tenant).await?;
                 return Ok(());
             }
+            epoch = self.inner.identity.epochs.ask(caller.tenant).await?;
         }
         Err(busy())
     }
@@ -77,13 +90,19 @@ impl Engine {
         Ok(as_text(&definition))
     }
 
-    /// The tool as it is now, if it is still as it was read, and the tenant as it is at least by now.
-    async fn stored(&self, caller: &Caller, id: ToolId, asked: Asked<'_>) -> Result<(StoredTool, Arc<View>)> {
+    /// The tool as it is now, if it is still as it was read, and the tenant as it is at least by an epoch.
+    async fn stored(
+        &self,
+        caller: &Caller,
+        id: ToolId,
+        epoch: i64,
+        asked: Asked<'_>,
+    ) -> Result<(StoredTool, Arc<View>)> {
         let scope = self.inner.store.tenant(caller.tenant);
         let stored = scope.custom_tool(id).await.map_err(Error::store("reading a tool"))?;
         let stored = stored.ok_or_else(|| Error::ToolNotFound { tool: id.to_string() })?;
         is_as_read(&mark(&stored), asked)?;
-        let view = self.inner.catalogue.view(caller.tenant, caller.epoch).await?;
+        let view = self.inner.catalogue.view(caller.tenant, epoch).await?;
         Ok((stored, view))
     }
 
@@ -96,7 +115,7 @@ impl Engine {
         epoch: i64,
         asked: Asked<'_>,
     ) -> Result<bool> {
-        let Edit { mut after, notes, action, claims_names, .. } = edit;
+        let Edit { mut after, notes, action, claims_names, upset_by, .. } = edit;
         after.updated = moment_after(before.updated);
         let audit = NewAudit {
             action: action.to_owned(),
@@ -108,13 +127,17 @@ impl Engine {
         let hash = content_hash(&after.definition);
         let is_taken_by = |other: &StoredTool| shares_a_name(&after, other);
         let claim = claims_names.then_some(Claim { free_at: epoch, is_taken_by: &is_taken_by });
-        let left = Left { claim, notes, content_hash: &hash, audit };
+        let is_upset_by =
+            |other: &StoredTool| other.id != after.id && upset_by.is_some_and(|upset_by| upset_by(other));
+        let premise = upset_by.map(|_| Premise { as_of: epoch, is_upset_by: &is_upset_by });
+        let left = Left { premise, claim, notes, content_hash: &hash, audit };
         let scope = self.inner.store.tenant(caller.tenant);
         let by = by(caller, asked);
         let changed = scope.update_tool(&after, before.updated, left, &by).await;
         match changed.map_err(Error::store("changing a tool"))? {
             Changed::Done(()) => Ok(true),
-            Changed::Stale(()) | Changed::Missing if asked.mark.is_some() => {
+            // With a premise it may be that alone which does not hold; the next look tells.
+            Changed::Stale(()) | Changed::Missing if asked.marks.is_some() && upset_by.is_none() => {
                 Err(Error::Stale { what: "tool" })
             }
             Changed::Stale(()) | Changed::Missing => Ok(false),
@@ -134,8 +157,8 @@ pub(in crate::admin) fn busy() -> Error {
 }
 
 pub(in crate::admin) fn is_as_read(mark: &str, asked: Asked<'_>) -> Result<()> {
-    match asked.mark {
-        Some(seen) if seen != mark => Err(Error::Stale { what: "tool" }),
+    match asked.marks {
+        Some(seen) if !seen.iter().any(|seen| seen == mark) => Err(Error::Stale { what: "tool" }),
         _ => Ok(()),
     }
 }

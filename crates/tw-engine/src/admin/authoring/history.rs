@@ -2,18 +2,19 @@
 
 use serde::Serialize;
 use serde_json::Value;
-use tw_model::{Definition, Timestamp};
+use tw_model::{Definition, Timestamp, ToolId};
 use tw_schema::{Bump, Comparison, compare};
 use tw_store::{Note, Snapshot, ToolVersion};
 
 use super::{
+    callees::named_in,
     edit::shown_definition,
     read::{failed, parse},
 };
 use crate::{
     Engine,
     admin::tools::find,
-    catalogue::{Entry, Side, View},
+    catalogue::{Entry, Own, Side, View},
     error::{Error, Result},
     page::{Page, PageRequest},
     rights::{Permit, ReadHistory},
@@ -64,7 +65,8 @@ impl Engine {
         let rows = scope.tool_history(id, only, before, page.limit + page.offset + 1).await;
         let mut rows = rows.map_err(Error::store("reading a history"))?;
         rows.drain(..rows.len().min(usize::try_from(page.offset).unwrap_or(0)));
-        Ok(self.page(rows, page, &place, None, |row| row.id))
+        let total = scope.count_tool_history(id, only).await.map_err(Error::store("counting a history"))?;
+        Ok(self.page(rows, page, &place, total, |row| row.id))
     }
 
     /// A tool as it was at one revision.
@@ -147,7 +149,7 @@ impl Engine {
     pub async fn tool_users(&self, permit: &Permit<ReadHistory>, name: &str) -> Result<Vec<UsedBy>> {
         let caller = permit.caller();
         let view = self.inner.catalogue.view(caller.tenant, caller.epoch).await?;
-        Ok(users_of(&view, find(&view, caller, name)?.0))
+        Ok(users_of(&view, find(&view, caller, name)?.0.id()))
     }
 }
 
@@ -163,24 +165,33 @@ fn compare_definitions(before: &Definition, after: &Definition) -> Comparison {
     comparison
 }
 
-/// The tenant's tools that call this one.
-pub(super) fn users_of(view: &View, entry: &Entry) -> Vec<UsedBy> {
+/// The tenant's tools that call this one, in what runs or in what was saved last.
+pub(super) fn users_of(view: &View, id: ToolId) -> Vec<UsedBy> {
+    let calls = |own: &Own, side: Side| {
+        // One that cannot be read cannot be run either, so it uses nothing.
+        own.face(side).calls_others()
+            && own.def(side).is_ok_and(|def| {
+                let mut named = named_in(def.authored.execution_spec.as_ref());
+                named.any(|(_, name)| view.tools.get(name).is_some_and(|named| named.id() == id))
+            })
+    };
     let mut users = Vec::new();
     for other in view.tools.sorted().iter() {
         let Entry::Own(own) = other else { continue };
-        if !own.face(Side::Draft).calls_others() {
-            continue;
-        }
-        // One that cannot be read cannot be run either, so it uses nothing.
-        let Ok(def) = own.def(Side::Draft) else { continue };
-        let steps = def.authored.execution_spec.as_ref().and_then(|spec| spec.get("steps")?.as_array());
-        let calls = |step: &Value| {
-            let named = step.get("tool").and_then(Value::as_str).and_then(|name| view.tools.get(name));
-            named.is_some_and(|named| named.id() == entry.id())
-        };
-        if other.id() != entry.id() && steps.is_some_and(|steps| steps.iter().any(calls)) {
-            users.push(UsedBy { kind: "tool", slug: def.slug.to_string(), name: def.name });
+        if own.stored.id != id && (calls(own, Side::Draft) || calls(own, Side::Live)) {
+            let (slug, name) = (own.stored.slug.to_string(), own.face(Side::Draft).name.clone());
+            users.push(UsedBy { kind: "tool", slug, name });
         }
     }
     users
+}
+
+/// Refuses to go on with a tool that others call.
+pub(super) fn is_unused(view: &View, id: ToolId) -> Result<()> {
+    let users = users_of(view, id);
+    if users.is_empty() {
+        return Ok(());
+    }
+    let names: Vec<_> = users.iter().map(|user| user.slug.as_str()).collect();
+    Err(Error::Conflict { why: format!("the tool is used by {}", names.join(", ")) })
 }

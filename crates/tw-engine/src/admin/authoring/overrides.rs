@@ -47,7 +47,7 @@ impl Engine {
             let changed = scope.set_override(&shown.slug, layer, Some(revision), &by).await;
             match changed.map_err(Error::store("changing a tool"))? {
                 Changed::Done(_) => return self.after_change(caller, &shown.id.to_string()).await,
-                Changed::Stale(_) | Changed::Missing if asked.mark.is_some() => {
+                Changed::Stale(_) | Changed::Missing if asked.marks.is_some() => {
                     return Err(Error::Stale { what: "tool" });
                 }
                 Changed::Stale(_) | Changed::Missing => {}

@@ -23,6 +23,7 @@ pub(super) const VERSION_FIRST: &str = "1.0.0";
 const VERSION_LEN_MAX: usize = 64;
 
 /// A definition that is to become a tool.
+#[derive(Clone)]
 pub(super) struct New {
     pub(super) slug: Slug,
     pub(super) definition: Definition,
@@ -31,15 +32,18 @@ pub(super) struct New {
     pub(super) publish: bool,
 }
 
-pub(in crate::admin) fn read_new(body: &Value, kinds: &dyn Kinds) -> Result<New> {
+/// Reads a new tool, and tells what is wrong with it. Without a slug nothing more can be asked about it.
+pub(in crate::admin) fn read_new(body: &Value, kinds: &dyn Kinds) -> Result<(New, Vec<Fault>)> {
     let has_category = body.get("category").is_some();
-    let body = canonical_manifest(body).map_err(faulty)?;
+    let (body, unread) = in_our_words(body, canonical_manifest)?;
     let mut members = members(&body)?;
     // One that was only made of the slug is no fault of the author's.
     if !has_category && members.get("category").and_then(Value::as_str).is_none_or(draft::is_no_word) {
         members.shift_remove("category");
     }
     let mut sent = Sent::new(members);
+    let was_unread = !unread.is_empty();
+    sent.faults = unread;
     let (mut definition, mut switches) = (Definition::default(), Switches::default());
     sent.drop_read_only(Layer::TenantCustom);
     let publish = sent.take::<bool>("publish").flatten().unwrap_or(false);
@@ -59,16 +63,43 @@ pub(in crate::admin) fn read_new(body: &Value, kinds: &dyn Kinds) -> Result<New>
     if slug.is_none() && !sent.faults.iter().any(|fault| fault.path == "/slug") {
         sent.say("/slug", "is needed");
     }
-    let checked = slug.as_ref().map(|slug| draft::check(slug, &definition, kinds)).unwrap_or_default();
-    // What could not be read is told once.
-    for fault in checked {
-        if !sent.faults.iter().any(|told| told.path == fault.path) {
-            sent.faults.push(fault);
+    let mut found = slug.as_ref().map(|slug| draft::check(slug, &definition, kinds)).unwrap_or_default();
+    if was_unread {
+        // It may well have been there, in the words that could not be read.
+        found.retain(|fault| !["/input_schema", "/implementation_type"].contains(&fault.path.as_str()));
+    }
+    let faults = told_once(std::mem::take(&mut sent.faults), found);
+    let Some(slug) = slug else { return Err(faulty(faults)) };
+    Ok((New { slug, definition, switches, version, publish }, faults))
+}
+
+/// A body in the canonical words, without what could not be put into them, and what is wrong with that.
+fn in_our_words(body: &Value, read: fn(&Value) -> Result<Value, Vec<Fault>>) -> Result<(Value, Vec<Fault>)> {
+    let faults = match read(body) {
+        Ok(body) => return Ok((body, Vec::new())),
+        Err(faults) => faults,
+    };
+    let mut rest = body.clone();
+    if let Some(members) = rest.as_object_mut() {
+        for fault in &faults {
+            let key = fault.path.split('/').nth(1).unwrap_or_default();
+            members.shift_remove(&key.replace("~1", "/").replace("~0", "~"));
         }
     }
-    faultless(std::mem::take(&mut sent.faults))?;
-    let slug = slug.ok_or_else(|| Error::invalid("/slug", "is needed"))?;
-    Ok(New { slug, definition, switches, version, publish })
+    match read(&rest) {
+        Ok(rest) => Ok((rest, faults)),
+        Err(_) => Err(faulty(faults)),
+    }
+}
+
+/// What could not be read is told once, not again as what is missing then.
+fn told_once(mut told: Vec<Fault>, found: Vec<Fault>) -> Vec<Fault> {
+    for fault in found {
+        if !told.iter().any(|told| told.path == fault.path) {
+            told.push(fault);
+        }
+    }
+    told
 }
 
 /// A number for a version, or what is wrong with it.
@@ -94,18 +125,20 @@ pub(in crate::admin) fn members(body: &Value) -> Result<serde_json::Map<String, 
     body.as_object().cloned().ok_or_else(|| Error::invalid("", "is an object"))
 }
 
-/// A tool with a change to it, and what it would say, which is yet to be checked as a whole.
+/// A tool with a change to it, and what it would say, which is yet to be checked as a whole, with what is wrong with
+/// the change itself.
 pub(in crate::admin) fn with_change(
     stored: &StoredTool,
     view: &View,
     body: &Value,
-) -> Result<(StoredTool, Definition)> {
+) -> Result<(StoredTool, Definition, Vec<Fault>)> {
     let mut after = stored.clone();
     let mut definition: Definition = parse(&stored.definition)?;
     let shown = shown_fields(definition.authored.fields.as_ref(), &definition.input_schema);
     let body = draft::without_echoes(body, &definition.input_schema, shown.as_ref());
-    let body = canonical_patch(&body).map_err(faulty)?;
+    let (body, unread) = in_our_words(&body, canonical_patch)?;
     let mut sent = Sent::new(members(&body)?);
+    sent.faults = unread;
     sent.drop_read_only(Layer::TenantCustom);
     let _ = sent.take::<bool>("publish");
     if let Some(slug) = read_slug(&mut sent)
@@ -121,22 +154,24 @@ pub(in crate::admin) fn with_change(
     sent.onto(&mut definition);
     sent.switch(&mut after.switches);
     sent.refuse_unknown();
-    faultless(sent.faults)?;
-    names_are_free(view, stored.id, &definition)?;
-    Ok((after, definition))
+    if sent.faults.is_empty() {
+        names_are_free(view, stored.id, &definition)?;
+    }
+    Ok((after, definition, sent.faults))
 }
 
-/// A definition as it is stored, if nothing is wrong with it. The order of its properties is the
-/// author's.
+/// A definition as it is stored, if nothing is wrong with it beside what is `told` already. The order of its
+/// properties is the author's.
 pub(in crate::admin) async fn checked(
     slug: &Slug,
     definition: Definition,
     kinds: &Arc<dyn Kinds>,
+    told: Vec<Fault>,
 ) -> Result<Arc<str>> {
     let (slug, kinds) = (slug.clone(), Arc::clone(kinds));
     let check = move || (draft::check(&slug, &definition, &*kinds), as_text(&definition));
-    let (faults, text) = off_the_runtime(check).await?;
-    faultless(faults)?;
+    let (found, text) = off_the_runtime(check).await?;
+    faultless(told_once(told, found))?;
     Ok(text)
 }
 

@@ -204,4 +204,52 @@ on_both! {
             assert_eq!(page["total"], page["items"].as_array().unwrap().len(), "{path}");
         }
     }
+
+    async fn short_lists_say_how_long_they_are(db: TestDb) {
+        let world = World::on(db).await;
+        let server = world.server();
+        let admin = world.client(&server, "acme", Role::Admin).await;
+        let tool = json!({
+            "slug": "listed", "name": "Listed", "description": "Has a history.", "publish": true,
+            "implementation_type": "internal", "implementation": {}, "input_schema": { "type": "object" },
+        });
+        assert_eq!(admin.post("/api/tools", &tool).await.status, 201);
+        let credential = json!({ "label": "crm", "type": "bearer", "payload": { "token": "t" } });
+        assert_eq!(admin.post("/api/credentials", &credential).await.status, 201);
+        for path in [
+            "/api/credentials", "/api/api-keys", "/api/users", "/api/tools/listed/versions", "/api/audit", "/api/approvals",
+            "/api/pending-calls", "/api/tools/builtins/templates", "/api/audit?action=tool.created_and_published",
+            "/api/tools/listed/versions?kind=publish", "/api/tools/listed/versions?kind=save",
+        ] {
+            let mark = if path.contains('?') { '&' } else { '?' };
+            let all = walk(&admin, &format!("{path}{mark}"), 1).await;
+            let page = admin.get(&format!("{path}{mark}limit=1")).await.json();
+            assert_eq!(page["total"], all.len(), "{path}");
+            for wrong in ["limit=0", "limit=201", "cursor=x"] {
+                admin.get(&format!("{path}{mark}{wrong}")).await.is("422 INVALID_PARAMS");
+            }
+        }
+    }
+
+    async fn filter_that_names_nothing_is_refused(db: TestDb) {
+        let world = World::on(db).await;
+        let server = world.server();
+        let admin = world.client(&server, "acme", Role::Admin).await;
+        for filter in ["tool_type", "implementation_type", "status", "kind", "origin"] {
+            admin.get(&format!("/api/tools?{filter}=bogus")).await.is("422 INVALID_PARAMS");
+        }
+        for filter in ["tool_type=built_in", "tool_type=custom", "implementation_type=http"] {
+            assert_eq!(admin.get(&format!("/api/tools?{filter}")).await.status, 200);
+        }
+        let session = admin.post("/api/sessions", &json!({})).await;
+        let id = session.text_at("/id");
+        for path in ["events?after=x", "events/stream?after=x", "events/stream?after=7"] {
+            admin.get(&format!("/api/sessions/{id}/{path}")).await.is("422 INVALID_PARAMS");
+        }
+        let run = json!({ "input": { "value": 1 }, "session_id": id });
+        admin.post("/api/tools/test.echo/run", &run).await.is("200 success");
+        let read = admin.get(&format!("/api/sessions/{id}")).await.json();
+        let last = admin.get(&format!("/api/sessions/{id}/events?after=1")).await.json();
+        assert_eq!(read["updated_at"], last["items"][0]["at"], "a session changes with its events");
+    }
 }

@@ -76,4 +76,27 @@ on_both! {
         writer.abort();
         reader.get(&path).await.is("401 UNAUTHENTICATED");
     }
+
+    async fn revoked_key_is_told_nothing_that_happens_afterwards(db: TestDb) {
+        let world = World::on(db).await;
+        let server = world.server();
+        let admin = world.client(&server, "acme", Role::Admin).await;
+        let session = admin.post("/api/sessions", &json!({})).await.text_at("/id");
+        let run = json!({ "input": { "value": 1 }, "session_id": session });
+        let key = admin.post("/api/api-keys", &json!({ "name": "reader", "role": "viewer" })).await;
+        let reader = Client::new(&server.url, Some(key.text_at("/key")));
+        let path = format!("/api/sessions/{session}/events/stream");
+        let mut stream = reader.request(Method::GET, &path).send().await.unwrap();
+        admin.post("/api/tools/test.echo/run", &run).await.is("200 success");
+        let mut before = String::new();
+        while !before.contains("id: 2\n") {
+            before.push_str(&String::from_utf8_lossy(&stream.chunk().await.unwrap().expect("two events")));
+        }
+
+        assert_eq!(admin.delete(&format!("/api/api-keys/{}", key.text_at("/id"))).await.status, 200);
+        admin.post("/api/tools/test.echo/run", &run).await.is("200 success");
+
+        let rest = tokio::time::timeout(Duration::from_secs(20), stream.text()).await.expect("the stream ends");
+        assert_eq!(rest.unwrap_or_default(), "");
+    }
 }

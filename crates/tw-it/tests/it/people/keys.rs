@@ -14,6 +14,40 @@ use crate::{
 };
 
 on_both! {
+    async fn what_is_missing_is_named(db: TestDb) {
+        let world = World::on(db).await;
+        let server = world.server();
+        let admin = world.client(&server, "acme", Role::Admin).await;
+        for (path, body, place) in [
+            ("/api/api-keys", json!({ "name": "k" }), "/role"),
+            ("/api/users", json!({ "email": "a@b.example", "display_name": "A" }), "/role"),
+            ("/api/auth/login", json!({ "email": "a@b.example" }), "/password"),
+        ] {
+            let refused = admin.post(path, &body).await;
+            let told = refused.is("422 INVALID_PARAMS").json()["errors"].clone();
+            assert_eq!(told, json!([{ "path": place, "message": "is required" }]));
+        }
+        let refused = admin.patch("/api/tenants/current", &json!({ "slug": "zz" })).await;
+        assert_eq!(refused.is("422 INVALID_PARAMS").json()["errors"][0]["path"], "/slug");
+    }
+
+    async fn any_of_several_etags_will_do_and_a_weak_one_will_not(db: TestDb) {
+        let world = World::on(db).await;
+        let server = world.server();
+        let admin = world.client(&server, "acme", Role::Admin).await;
+        for path in ["/api/tenants/current", "/api/tools/test.echo"] {
+            let etag = admin.get(path).await.headers["etag"].to_str().unwrap().to_owned();
+            let change = async |etags: &str| {
+                let request = admin.request(reqwest::Method::PATCH, path).header("if-match", etags);
+                admin.send(request.json(&json!({ "name": "Anew" }))).await
+            };
+            change(&format!("W/{etag}")).await.is("412 PRECONDITION_FAILED");
+            change("\"a\", \"b\"").await.is("412 PRECONDITION_FAILED");
+            assert_eq!(change(&format!("\"a\", {etag}")).await.status, 200);
+            assert_eq!(change("*").await.status, 200);
+        }
+    }
+
     async fn name_that_cannot_be_seen_or_misleads_is_refused(db: TestDb) {
         let world = World::on(db).await;
         let server = world.server();

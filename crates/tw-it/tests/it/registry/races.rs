@@ -10,10 +10,10 @@ use tw_test::{TestDb, on_both};
 use super::{at, echo, history, live, number, publish, read, with};
 use crate::world::{Answer, Client, World};
 
-const TRIALS: usize = 60;
+pub(super) const TRIALS: usize = 60;
 
 /// Two requests that start together.
-async fn together<A, B>(first: A, second: B) -> (Answer, Answer)
+pub(super) async fn together<A, B>(first: A, second: B) -> (Answer, Answer)
 where
     A: Future<Output = Answer> + Send + 'static,
     B: Future<Output = Answer> + Send + 'static,
