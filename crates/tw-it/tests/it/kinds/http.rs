@@ -167,7 +167,7 @@ on_both! {
             "url": upstream.url("/echo"), "method": "POST", "query": { "k": "secret:key" },
             "headers": {
                 "X-Key": "secret:key", "Authorization": "Bearer secret:token", "X-Login": "Basic secret:login",
-                "X-Literal": canaries[3],
+                "X-Literal-Key": canaries[3],
             },
             "body": { "token": "secret:token", "odd": "secret:odd" },
         });
