@@ -51,7 +51,7 @@ function RunDetail({ run }: { run: Run }) {
         <RunInput run={run} />
         <Section name="result" live>
           <RunResult run={run} tool={tool} />
-          {run.late_result && <LateResult late={run.late_result} tool={tool} />}
+          {run.late_result !== undefined && <LateResult late={run.late_result} tool={tool} />}
         </Section>
       </div>
       <RunLogs run={run} events={events.data ?? []} />

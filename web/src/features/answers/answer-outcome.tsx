@@ -38,7 +38,7 @@ export function AnswerOutcome({ call, heading }: Props) {
         {t(`outcome.${how}`, { who: by && name(by), defaultValue: call.status })}
       </h2>
       {run && <RunResult run={run} tool={tool} level={3} />}
-      {run?.late_result && <LateResult late={run.late_result} tool={tool} />}
+      {run?.late_result !== undefined && <LateResult late={run.late_result} tool={tool} />}
     </section>
   )
 }

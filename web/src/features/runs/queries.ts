@@ -17,7 +17,7 @@ export type Run = Omit<Schemas['RunRecord'], 'actor' | 'input' | 'output' | 'lat
   input: unknown
   output: unknown
   logs?: unknown
-  late_result?: { result?: unknown; error?: string } | null
+  late_result?: unknown
 }
 
 export type RunEvent = Omit<Schemas['EventView'], 'actor' | 'payload'> & {
