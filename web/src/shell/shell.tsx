@@ -94,23 +94,23 @@ function Navigation() {
     <nav aria-label={t('nav.label')} className="flex items-center gap-0.5 sm:gap-1">
       <Link to="/tools" search={{}} className={tab} aria-label={t('nav.tools')}>
         <Wrench aria-hidden />
-        <span className="hidden sm:inline">{t('nav.tools')}</span>
+        <span className="hidden lg:inline">{t('nav.tools')}</span>
       </Link>
       {(decides || answers) && <InboxTab decides={decides} answers={answers} />}
       <Link to="/runs" search={{}} className={tab} aria-label={t('nav.runs')}>
         <ListChecks aria-hidden />
-        <span className="hidden sm:inline">{t('nav.runs')}</span>
+        <span className="hidden lg:inline">{t('nav.runs')}</span>
       </Link>
       {authors && (
         <Link to="/admin/tools" search={{}} className={tab} aria-label={t('nav.admin_tools')}>
           <Hammer aria-hidden />
-          <span className="hidden sm:inline">{t('nav.admin_tools')}</span>
+          <span className="hidden lg:inline">{t('nav.admin_tools')}</span>
         </Link>
       )}
       {seesCredentials && (
         <Link to="/admin/credentials" search={{}} className={tab} aria-label={t('nav.credentials')}>
           <KeyRound aria-hidden />
-          <span className="hidden sm:inline">{t('nav.credentials')}</span>
+          <span className="hidden lg:inline">{t('nav.credentials')}</span>
         </Link>
       )}
     </nav>
@@ -135,7 +135,7 @@ function InboxTab({ decides, answers }: { decides: boolean; answers: boolean }) 
       aria-label={name}
     >
       <Inbox aria-hidden />
-      <span className="hidden sm:inline">{name}</span>
+      <span className="hidden lg:inline">{name}</span>
       {count > 0 && (
         <Badge tone="warn" aria-label={t('waiting', { count })}>
           {count}

@@ -1,0 +1,159 @@
+import { Link, useNavigate } from '@tanstack/react-router'
+import { Trash2 } from 'lucide-react'
+import { Fragment, type ReactNode, useId, useRef, useState } from 'react'
+import { useTranslation } from 'react-i18next'
+
+import { useMay } from '~/api/me'
+import { Button } from '~/kit/button'
+import { Moment } from '~/kit/time'
+import { toast } from '~/kit/toast'
+import { FieldNames, LastUsed, providerOf, Reference } from './credentials-table'
+import { IdentityForm } from './identity-form'
+import { current, type Credential, type Marked } from './queries'
+import { RemoveDialog } from './remove-dialog'
+import { ReplaceForm } from './replace-form'
+import { TrialForm } from './trial-form'
+import { UsedBy } from './used-by'
+
+/** All there is to know about a credential, and what an administrator can do with it. */
+export function CredentialDetail({ read }: { read: Marked }) {
+  const { t } = useTranslation('credentials')
+  const navigate = useNavigate()
+  const mayWrite = useMay('credentials.tenant.write')
+  // What is read later must not take away what is typed, nor be overwritten unseen.
+  const [base, setBase] = useState(read)
+  const [reloads, setReloads] = useState(0)
+  const [isRemoving, setRemoving] = useState(false)
+  const heading = useRef<HTMLHeadingElement>(null)
+  const { credential } = read
+  const reload = async () => {
+    try {
+      setBase(await current(credential.id))
+      setReloads((before) => before + 1)
+      heading.current?.focus()
+    } catch (error) {
+      toast(String(error instanceof Error ? error.message : error), 'bad')
+    }
+  }
+  const forms = { base, onSaved: setBase, onReload: () => void reload() }
+  return (
+    <div className="grid min-w-0 grid-cols-[minmax(0,1fr)] gap-6">
+      <div className="grid min-w-0 grid-cols-[minmax(0,1fr)] gap-1">
+        <Link
+          to="/admin/credentials"
+          search={{}}
+          className="justify-self-start text-xs text-muted hover:underline"
+        >
+          {t('title')}
+        </Link>
+        <div className="flex flex-wrap items-start justify-between gap-3">
+          <h1
+            ref={heading}
+            tabIndex={-1}
+            className="min-w-0 text-xl font-semibold break-words outline-none"
+          >
+            {credential.label}
+          </h1>
+          {mayWrite && (
+            <Button tone="danger" onClick={() => setRemoving(true)}>
+              <Trash2 aria-hidden />
+              {t('remove')}
+            </Button>
+          )}
+        </div>
+        <Reference label={credential.label} />
+      </div>
+      <div className="grid min-w-0 items-start gap-6 lg:grid-cols-2">
+        <div className="grid min-w-0 gap-6">
+          <Part title={t('facts')}>
+            <Facts credential={credential} />
+            {!mayWrite && <p className="text-xs text-muted">{t('read_only')}</p>}
+          </Part>
+          <Part title={t('used_by')}>
+            <UsedBy id={credential.id} />
+          </Part>
+          {mayWrite && (
+            <Part title={t('trial.title')} hint={t('trial.hint')}>
+              <TrialForm credential={credential} />
+            </Part>
+          )}
+        </div>
+        {mayWrite && (
+          <div className="grid min-w-0 gap-6">
+            <Part title={t('identity')}>
+              <IdentityForm key={reloads} {...forms} />
+            </Part>
+            <Part title={t('replace.title')} hint={t('replace.hint')}>
+              <ReplaceForm {...forms} />
+            </Part>
+          </div>
+        )}
+      </div>
+      {isRemoving && (
+        <RemoveDialog
+          base={base}
+          onClose={() => setRemoving(false)}
+          onReload={() => {
+            setRemoving(false)
+            void reload()
+          }}
+          onGone={() =>
+            void navigate({ to: '/admin/credentials', search: {}, ignoreBlocker: true })
+          }
+        />
+      )}
+    </div>
+  )
+}
+
+interface PartProps {
+  title: string
+  hint?: string
+  children: ReactNode
+}
+
+function Part({ title, hint, children }: PartProps) {
+  const id = useId()
+  return (
+    <section
+      aria-labelledby={id}
+      className="grid min-w-0 gap-4 rounded-lg border border-line p-4 sm:p-5"
+    >
+      <div className="grid gap-1">
+        <h2 id={id} className="text-base font-semibold">
+          {title}
+        </h2>
+        {hint && <p className="text-muted">{hint}</p>}
+      </div>
+      {children}
+    </section>
+  )
+}
+
+function Facts({ credential }: { credential: Credential }) {
+  const { t } = useTranslation('credentials')
+  const facts: [string, ReactNode][] = [
+    [t('type'), t(`types.${credential.type}`)],
+    [
+      t('fields'),
+      <span key="fields" className="flex flex-wrap gap-1">
+        <FieldNames credential={credential} />
+      </span>,
+    ],
+    [t('provider.short'), providerOf(credential) ?? '–'],
+    [t('revision'), credential.revision],
+    [t('last_used'), <LastUsed key="used" at={credential.last_used_at} />],
+    [t('created'), <Moment key="created" at={credential.created_at} />],
+    [t('changed'), <Moment key="changed" at={credential.updated_at} />],
+  ]
+  return (
+    <dl className="grid grid-cols-[auto_minmax(0,1fr)] gap-x-4 gap-y-1.5">
+      {facts.map(([name, value]) => (
+        <Fragment key={name}>
+          <dt className="text-muted">{name}</dt>
+          <dd className="break-words">{value}</dd>
+        </Fragment>
+      ))}
+    </dl>
+  )
+}
