@@ -13,9 +13,7 @@ use tw_engine::{
     CallRequest, Listed, ToolFilter,
     rights::{Permit, ReadHistory, ReadTools, RunTools, UpdateTools},
 };
-use tw_model::{
-    Implementation, Layer, Listing, Mode, Origin, OutputSection, SessionId, Timestamp, ToolStatus,
-};
+use tw_model::{Layer, Listing, Mode, Origin, OutputSection, SessionId, Timestamp, ToolStatus};
 use uuid::Uuid;
 
 use super::{List, runs::RunAnswer};
@@ -224,18 +222,10 @@ pub(crate) async fn list(
     let status = params.word("status", ToolStatus::parse, "draft, published, deprecated, disabled")?;
     let layer = params.word("kind", Layer::parse, "code, system_override, tenant_custom")?;
     let origin = params.word("origin", Origin::parse, "code, builtin, database, bundle, mcp")?;
-    let tool_types = ["built_in", "custom"];
-    let tool_type = |word: &str| tool_types.contains(&word).then(|| word.to_owned());
-    let implementations: Vec<_> = Implementation::AUTHORED.iter().map(|kind| kind.type_name()).collect();
-    let implementation = |word: &str| implementations.contains(&word).then(|| word.to_owned());
     let filter = ToolFilter {
         status: status.map(|status| status.as_str().to_owned()),
-        implementation_type: params.word(
-            "implementation_type",
-            implementation,
-            &implementations.join(", "),
-        )?,
-        tool_type: params.word("tool_type", tool_type, &tool_types.join(", "))?,
+        implementation_type: params.text("implementation_type"),
+        tool_type: params.text("tool_type"),
         kind: layer.map(|layer| layer.as_str().to_owned()),
         origin: origin.map(|origin| origin.as_str().to_owned()),
         category: params.text("category"),

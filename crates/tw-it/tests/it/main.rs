@@ -5,6 +5,7 @@
 mod agents;
 mod bad_input;
 mod calls;
+mod canary;
 mod conduct;
 mod credentials;
 mod first_steps;

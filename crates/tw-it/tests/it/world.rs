@@ -10,6 +10,7 @@ use std::{
 
 use reqwest::{Method, StatusCode};
 use serde_json::{Value, json};
+use tokio::sync::Barrier;
 use tw_engine::{KeyRequest, Operator, UserRequest};
 use tw_model::{ActsAs, Role, TenantSlug};
 use tw_store::{Store, Target};
@@ -330,4 +331,23 @@ pub async fn eventually<F: Future<Output = bool>>(
         assert!(Instant::now() < until, "{what} did not happen within {patience:?}");
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
+}
+
+/// Two requests that start together.
+pub async fn together<A, B>(first: A, second: B) -> (Answer, Answer)
+where
+    A: Future<Output = Answer> + Send + 'static,
+    B: Future<Output = Answer> + Send + 'static,
+{
+    let start = Arc::new(Barrier::new(2));
+    let other = Arc::clone(&start);
+    let first = tokio::spawn(async move {
+        start.wait().await;
+        first.await
+    });
+    let second = tokio::spawn(async move {
+        other.wait().await;
+        second.await
+    });
+    (first.await.unwrap(), second.await.unwrap())
 }

@@ -19,9 +19,8 @@ const NO_FIT: Wanted = Wanted::Problem(&[422]);
 const NO_TYPE: Wanted = Wanted::Problem(&[415]);
 const TOO_LARGE: Wanted = Wanted::Problem(&[413]);
 
-/// How much a body may be.
 /// What the largest body may be that any operation reads.
-const LIMIT: usize = (10 << 20) + 1024;
+const LIMIT: usize = (10 << 20) + (4 << 10);
 
 /// Texts that no operation takes, whatever it is about.
 fn texts() -> Vec<(&'static str, Vec<u8>, &'static Wanted)> {

@@ -3,13 +3,14 @@
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
-use sqlx::{AssertSqlSafe, Connection, PgConnection};
 use tw_model::Role;
-use tw_store::Target;
 use tw_test::{TestDb, Upstream, on_both};
 
 use super::{PATIENCE, call, calling, cancel, first, make, once, server_to, tool};
-use crate::world::{Answer, Client, World};
+use crate::{
+    canary::{everything_stored, holds},
+    world::{Answer, Client, World},
+};
 
 fn http(slug: &str, implementation: &Value) -> Value {
     tool(slug, &json!({ "implementation_type": "http", "implementation": implementation }))
@@ -42,38 +43,6 @@ fn failed_with(answer: &Answer, code: &str) -> String {
     assert_eq!(answer.text_at("/error_code"), code, "{}", answer.text);
     assert_eq!(answer.json()["output"], Value::Null);
     answer.text_at("/error")
-}
-
-/// Everything that is stored: the files of SQLite as they are, every row of every table of PostgreSQL.
-async fn everything_stored(db: &TestDb) -> Vec<u8> {
-    let mut bytes = Vec::new();
-    match db.target() {
-        Target::Sqlite { file } => {
-            for entry in std::fs::read_dir(file.parent().unwrap()).unwrap() {
-                bytes.extend(std::fs::read(entry.unwrap().path()).unwrap_or_default());
-            }
-        }
-        Target::Postgres { url } => {
-            let mut connection = PgConnection::connect(&url).await.unwrap();
-            let tables: Vec<String> =
-                sqlx::query_scalar("SELECT tablename::text FROM pg_tables WHERE schemaname = 'public'")
-                    .fetch_all(&mut connection)
-                    .await
-                    .unwrap();
-            for table in tables {
-                let sql = AssertSqlSafe(format!("SELECT t::text FROM {table} t"));
-                let rows: Vec<String> = sqlx::query_scalar(sql).fetch_all(&mut connection).await.unwrap();
-                bytes.extend(rows.concat().into_bytes());
-            }
-        }
-    }
-    bytes
-}
-
-fn holds(bytes: &[u8], text: &str) -> bool {
-    let hex: String = text.bytes().map(|byte| format!("{byte:02x}")).collect();
-    let found = |needle: &[u8]| bytes.windows(needle.len()).any(|window| window == needle);
-    found(text.as_bytes()) || found(hex.as_bytes())
 }
 
 /// Loopback and its neighbours, as one would write them to get past somebody.

@@ -1,35 +1,15 @@
 //! Two things that happen to a waiting call at the same moment: one of them counts, and the log says which.
 
-use std::{sync::Arc, time::Duration};
+use std::time::Duration;
 
 use serde_json::{Value, json};
-use tokio::sync::Barrier;
 use tw_model::Role;
 use tw_test::{TestDb, on_both};
 
 use super::{Worker, answer, calling, cancel, external, ids, make, run_of};
-use crate::world::{Answer, Client, World};
+use crate::world::{Answer, Client, World, together};
 
-const TRIALS: usize = 50;
-
-/// Two requests that start together.
-async fn together<A, B>(first: A, second: B) -> (Answer, Answer)
-where
-    A: Future<Output = Answer> + Send + 'static,
-    B: Future<Output = Answer> + Send + 'static,
-{
-    let start = Arc::new(Barrier::new(2));
-    let other = Arc::clone(&start);
-    let first = tokio::spawn(async move {
-        start.wait().await;
-        first.await
-    });
-    let second = tokio::spawn(async move {
-        other.wait().await;
-        second.await
-    });
-    (first.await.unwrap(), second.await.unwrap())
-}
+const TRIALS: usize = 200;
 
 fn answering(
     client: &Client,

@@ -4,11 +4,8 @@ use serde_json::{Value, json};
 use tw_model::Role;
 use tw_test::{TestDb, on_both};
 
-use super::{
-    at, faults, live, publish,
-    races::{TRIALS, together},
-};
-use crate::world::World;
+use super::{at, faults, live, publish, races::TRIALS};
+use crate::world::{World, together};
 
 /// A tool that calls others, one after the other.
 fn calling(slug: &str, tools: &[&str]) -> Value {

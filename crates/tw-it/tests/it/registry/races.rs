@@ -1,35 +1,13 @@
 //! Two changes at the same moment: one after the other, in either order, and never half of each.
 
-use std::sync::Arc;
-
 use serde_json::{Value, json};
-use tokio::sync::Barrier;
 use tw_model::Role;
 use tw_test::{TestDb, on_both};
 
 use super::{at, echo, history, live, number, publish, read, with};
-use crate::world::{Answer, Client, World};
+use crate::world::{Answer, Client, World, together};
 
 pub(super) const TRIALS: usize = 60;
-
-/// Two requests that start together.
-pub(super) async fn together<A, B>(first: A, second: B) -> (Answer, Answer)
-where
-    A: Future<Output = Answer> + Send + 'static,
-    B: Future<Output = Answer> + Send + 'static,
-{
-    let start = Arc::new(Barrier::new(2));
-    let other = Arc::clone(&start);
-    let first = tokio::spawn(async move {
-        start.wait().await;
-        first.await
-    });
-    let second = tokio::spawn(async move {
-        other.wait().await;
-        second.await
-    });
-    (first.await.unwrap(), second.await.unwrap())
-}
 
 fn creating(author: &Client, body: Value) -> impl Future<Output = Answer> + Send + 'static {
     let author = author.clone();
