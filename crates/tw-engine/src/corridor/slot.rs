@@ -163,9 +163,15 @@ impl Slots {
         loop {
             let now = self.store.now().await.map_err(Error::store("asking for the time"))?;
             let (until, since) = (now.plus(hold), now.minus(DEAD_AFTER));
-            let taken = scope.take_place(group, size, until, now, since).await;
-            if let Some(number) = taken.map_err(Error::store("taking a place"))? {
-                return Ok(Some(Place { scope, group: group.to_owned(), number, until }));
+            let (scope, group) = (scope.clone(), group.to_owned());
+            // In a task of its own: a caller who hangs up meanwhile must not leave a place taken.
+            let taking = tokio::spawn(async move {
+                let number = scope.take_place(&group, size, until, now, since).await?;
+                Ok(number.map(|number| Place { scope, group, number, until }))
+            });
+            let taken = taking.await.unwrap_or_else(|_| Ok(None));
+            if let Some(place) = taken.map_err(Error::store("taking a place"))? {
+                return Ok(Some(place));
             }
             if give_up <= Instant::now() + pause {
                 return Ok(None);
