@@ -1,7 +1,7 @@
 //! Calls that somebody outside answers: a worker by the API, a person in a form. One answer counts, and it counts
 //! even if it comes after the caller has given up.
 
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
 use serde_json::{Value, json, value::RawValue};
 use tokio::{sync::broadcast, time::Instant};
@@ -55,6 +55,11 @@ impl Answered {
             Self::Error(error) => json!({ "error": error }).to_string(),
         }
     }
+}
+
+/// What a result has to be like, as the tool said when it was called.
+pub fn answer_schema(call: &PendingCall) -> Result<Option<Arc<Value>>> {
+    Ok(kept(&call.context)?.answer_schema)
 }
 
 impl Engine {
@@ -161,12 +166,8 @@ impl Engine {
 
     /// What is wrong with a result. A person can mend it at once; what a worker sends is what came of the call.
     async fn misfit(&self, run: &Run, call: &PendingCall, result: &Value) -> Result<Option<(Code, String)>> {
-        let kept = kept(&call.context)?;
-        let epoch = self.inner.identity.epochs.ask(run.tenant).await?;
-        let view = self.inner.catalogue.view(run.tenant, epoch).await?;
-        // What it was when it was called.
-        let tool = self.tool_now(&view, run.tool_id, Some(&run.version), kept.mode).await?;
-        let Some(schema) = tool.as_ref().and_then(|tool| tool.output.as_ref()) else { return Ok(None) };
+        let Some(schema) = answer_schema(call)? else { return Ok(None) };
+        let schema = self.inner.catalogue.schema(&schema)?;
         let read = read_result(result, &run.tool);
         if schema.is_valid(&read.data) {
             return Ok(None);

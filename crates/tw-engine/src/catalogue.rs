@@ -10,7 +10,7 @@ use std::{
     sync::{Arc, OnceLock, PoisonError, RwLock},
 };
 
-use serde_json::json;
+use serde_json::{Value, json};
 use toolwright_sdk::{CodeTool, RunFn};
 use tw_model::{Caller, Layer, Slug, TenantId, TenantSlug, ToolDef, ToolId, ToolStatus, look_alike};
 use tw_schema::{Schema, SchemaCache};
@@ -489,6 +489,14 @@ impl Catalogue {
     /// A tool of the tenant's own as it was under another number.
     pub(crate) fn ready_at(&self, own: &Own, snapshot: &tw_store::Snapshot) -> Result<Arc<Tool>> {
         own.prepare(&snapshot.content, &snapshot.version, &self.schemas, &*self.kinds)
+    }
+
+    /// A schema that was taken from a tool before.
+    pub(crate) fn schema(&self, document: &Value) -> Result<Schema> {
+        self.schemas.get_or_compile(document).map_err(|fault| Error::Store {
+            doing: "reading a schema",
+            source: tw_store::Error::Corrupt { what: format!("the schema of a pending call: {fault}") },
+        })
     }
 
     pub(crate) fn kinds(&self) -> &Arc<dyn Kinds> {

@@ -46,7 +46,7 @@ use tw_store::{NewAudit, Store};
 
 pub use admin::*;
 pub use approvals::Yes;
-pub use calls::{Answered, WorkerCalls};
+pub use calls::{Answered, WorkerCalls, answer_schema};
 pub use catalogue::{CatalogueError, Tool};
 pub use chain::{DEPTH_MAX, Inner, STEPS_MAX, Step};
 pub use corridor::{Answer, CallRequest, IdempotencyKey, slot::RateLimits};

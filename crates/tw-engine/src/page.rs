@@ -52,6 +52,11 @@ impl<T> Page<T> {
             total: self.total,
         }
     }
+
+    pub fn try_map<U, E>(self, view: impl FnMut(T) -> Result<U, E>) -> Result<Page<U>, E> {
+        let items = self.items.into_iter().map(view).collect::<Result<_, _>>()?;
+        Ok(Page { items, next_cursor: self.next_cursor, total: self.total })
+    }
 }
 
 impl Engine {

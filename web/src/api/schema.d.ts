@@ -1356,6 +1356,8 @@ export interface components {
                 input?: Record<string, never> | null;
                 /** @description Whether it still waits although its run has timed out: a result is kept with the run, and nobody waits for it. */
                 late: boolean;
+                /** @description What a result has to be like, as the tool said when it was called. */
+                output_schema?: Record<string, never> | null;
                 /** Format: date-time */
                 requested_at: string;
                 /** @description Who called. */
@@ -1571,6 +1573,8 @@ export interface components {
             input?: Record<string, never> | null;
             /** @description Whether it still waits although its run has timed out: a result is kept with the run, and nobody waits for it. */
             late: boolean;
+            /** @description What a result has to be like, as the tool said when it was called. */
+            output_schema?: Record<string, never> | null;
             /** Format: date-time */
             requested_at: string;
             /** @description Who called. */

@@ -62,6 +62,7 @@ impl Job {
     fn wait_for_answer(&self, by: WaitsFor, within: Duration, deadline: Instant) -> NewWait {
         let resumption = Resumption {
             timeout_ms: Some(u64::try_from(self.limit.as_millis()).unwrap_or(u64::MAX)),
+            answer_schema: self.tool.def.output_schema.clone(),
             ..Resumption::new(&self.caller, self.mode, self.session)
         };
         let left = deadline.saturating_duration_since(Instant::now());

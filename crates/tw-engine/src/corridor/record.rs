@@ -3,7 +3,7 @@
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use serde::{Deserialize, Serialize};
-use serde_json::value::RawValue;
+use serde_json::{Value, value::RawValue};
 use tw_model::{
     ApprovalId, Caller, Channel, EventKind, Link, Mode, Principal, Role, RunId, RunStatus, SessionId, Source,
     Timestamp, Trace,
@@ -53,6 +53,9 @@ pub(crate) struct Resumption {
     /// How long the run may take, where somebody outside is waited for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) timeout_ms: Option<u64>,
+    /// What the answer has to be like, where somebody outside is waited for: as it was when they were asked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) answer_schema: Option<Arc<Value>>,
     /// How long it has been at work before, where it goes on.
     #[serde(default, skip_serializing_if = "Duration::is_zero")]
     pub(crate) spent: Duration,
@@ -76,6 +79,7 @@ impl Resumption {
             trace: caller.trace.as_deref().cloned(),
             definition_hash: None,
             timeout_ms: None,
+            answer_schema: None,
             spent: Duration::ZERO,
             refused: BTreeMap::new(),
         }

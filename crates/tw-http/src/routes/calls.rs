@@ -1,6 +1,6 @@
 //! Calls that somebody outside answers: workers, who fetch them here, and people.
 
-use std::{collections::VecDeque, convert::Infallible, time::Duration};
+use std::{collections::VecDeque, convert::Infallible, sync::Arc, time::Duration};
 
 use axum::{
     extract::{Request, State},
@@ -14,7 +14,7 @@ use futures::Stream;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Value, value::RawValue};
 use tw_engine::{
-    Answered, PendingCall, Run, WorkerCalls,
+    Answered, PendingCall, Run, WorkerCalls, answer_schema,
     rights::{AnswerCalls, Permit},
 };
 use tw_model::{Code, PendingCallId, RunId, RunStatus, Timestamp};
@@ -46,6 +46,9 @@ pub(crate) struct PendingCallView {
     version: String,
     #[schema(value_type = Option<Object>)]
     input: Option<Box<RawValue>>,
+    /// What a result has to be like, as the tool said when it was called.
+    #[schema(value_type = Option<Object>)]
+    output_schema: Option<Arc<Value>>,
     /// `worker` or `person`.
     waits_for: &'static str,
     /// `waiting` while its caller waits, `pending` when nobody does any more, `resolved`, `expired` or `cancelled`.
@@ -68,9 +71,10 @@ pub(crate) struct PendingCallView {
     result: Option<Box<RawValue>>,
 }
 
-impl From<(PendingCall, Run)> for PendingCallView {
-    fn from((call, run): (PendingCall, Run)) -> Self {
-        Self {
+impl PendingCallView {
+    fn of((call, run): (PendingCall, Run)) -> Result<Self> {
+        Ok(Self {
+            output_schema: answer_schema(&call)?,
             id: call.id.uuid(),
             run_id: run.id.uuid(),
             waits_for: call.waits_for.as_str(),
@@ -85,7 +89,7 @@ impl From<(PendingCall, Run)> for PendingCallView {
             tool: run.tool,
             version: run.version,
             input: run.input,
-        }
+        })
     }
 }
 
@@ -188,7 +192,7 @@ pub(crate) async fn list(
     params: Params,
 ) -> Result<axum::Json<List<PendingCallView>>> {
     let page = app.engine.calls_for_people(&permit, &params.page()?).await?;
-    Ok(axum::Json(page.map(PendingCallView::from).into()))
+    Ok(axum::Json(page.try_map(PendingCallView::of)?.into()))
 }
 
 /// One call that waits for a person or a worker, or waited.
@@ -200,7 +204,8 @@ pub(crate) async fn read(
     Allowed(permit): Allowed<AnswerCalls>,
     Id(id): Id<PendingCallId>,
 ) -> Result<axum::Json<PendingCallView>> {
-    Ok(axum::Json(app.engine.call_to_answer(&permit, id).await?.into()))
+    let found = app.engine.call_to_answer(&permit, id).await?;
+    Ok(axum::Json(PendingCallView::of(found)?))
 }
 
 /// What a worker is told of a call.

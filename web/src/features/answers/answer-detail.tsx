@@ -31,11 +31,10 @@ export function AnswerDetail({ call }: { call: Asked }) {
   const outcome = useRef<HTMLHeadingElement>(null)
   const answer = useAnswer(call)
   const { data: run } = useQuery(runOf(call.run_id))
-  const of = useQuery({
+  const { data: tool } = useQuery({
     ...toolAt(call.tool, call.version, run?.mode),
     enabled: run !== undefined,
   })
-  const tool = of.data
   const refusal = useRefusal(call)
   const problem = answer.error instanceof Problem ? answer.error : undefined
   const overtaken = problem?.status === 409 || problem?.status === 410
@@ -94,7 +93,6 @@ export function AnswerDetail({ call }: { call: Asked }) {
           {!isDone && !refusal && (
             <AnswerPanel
               call={call}
-              output={of.error ? null : tool && (tool.output_schema ?? null)}
               draft={draft}
               onDraft={setDraft}
               busy={answer.isPending}

@@ -4,15 +4,13 @@ import { useTranslation } from 'react-i18next'
 import { Problem } from '~/api/problem'
 import { InputForm } from '~/features/runs/input-form'
 import { Button } from '~/kit/button'
-import { Fault, Skeleton } from '~/kit/states'
+import { Fault } from '~/kit/states'
 import type { Asked, Said } from './answer-queries'
 import { answerSchema, firstAnswer } from './answer-schema'
 import { CannotDialog } from './cannot-dialog'
 
 interface Props {
   call: Asked
-  /** The schema of the answer; `undefined` while it is read, `null` where there is none. */
-  output: unknown
   draft: unknown
   onDraft: (draft: unknown) => void
   busy: boolean
@@ -21,7 +19,8 @@ interface Props {
 }
 
 /** The form that the tool's output schema makes, and the way to say that there will be no answer. */
-export function AnswerPanel({ call, output, draft, onDraft, busy, problem, onAnswer }: Props) {
+export function AnswerPanel({ call, draft, onDraft, busy, problem, onAnswer }: Props) {
+  const output = call.output_schema
   const { t } = useTranslation('answers')
   const [cannot, setCannot] = useState(false)
   const form = useMemo(() => {
@@ -38,21 +37,17 @@ export function AnswerPanel({ call, output, draft, onDraft, busy, problem, onAns
         <h2 id="answer" className="text-base font-semibold">
           {t('answer')}
         </h2>
-        {output === null && <p className="text-muted">{t('any_json')}</p>}
+        {output == null && <p className="text-muted">{t('any_json')}</p>}
       </div>
-      {output !== undefined ? (
-        <InputForm
-          tool={form}
-          value={draft === undefined ? firstAnswer(form.input_schema) : draft}
-          onChange={(value, typed) => typed && onDraft(value)}
-          faults={faults}
-          onSubmit={(result) => onAnswer({ result })}
-          submitLabel={t('send')}
-          busy={busy}
-        />
-      ) : (
-        <Skeleton className="h-40" />
-      )}
+      <InputForm
+        tool={form}
+        value={draft === undefined ? firstAnswer(form.input_schema) : draft}
+        onChange={(value, typed) => typed && onDraft(value)}
+        faults={faults}
+        onSubmit={(result) => onAnswer({ result })}
+        submitLabel={t('send')}
+        busy={busy}
+      />
       {problem != null && !cannot && <Fault error={problem} />}
       <div>
         <Button tone="danger" disabled={busy} onClick={() => setCannot(true)}>

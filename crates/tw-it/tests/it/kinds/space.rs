@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use tw_model::{ActsAs, Role};
 use tw_test::{TestDb, on_both};
 
-use super::{answer, calling, cancel, ids, make, run_of, tool};
+use super::{answer, calling, cancel, external, ids, make, run_of, tool};
 use crate::world::{Client, World, eventually};
 
 const PATH: &str = "/api/pending-calls";
@@ -77,6 +77,33 @@ on_both! {
         }
         answer(&member, &run, &call, &json!({ "confirmed": false })).await.is("200 success");
         assert_eq!(member.trail(&run).await, ["tool.started", "tool.completed"]);
+    }
+
+    async fn answer_fits_what_was_asked_for_also_when_the_tool_has_changed(db: TestDb) {
+        let world = World::on(db).await;
+        let server = world.server();
+        let builder = world.client(&server, "acme", Role::Builder).await;
+        let asked = question("confirm");
+        make(&builder, &asked).await;
+        let mut work = external("weigh", &json!({ "is_async": true }));
+        work["output_schema"] = asked["output_schema"].clone();
+        make(&builder, &work).await;
+        let open: [_; 2] = [builder.run("confirm", json!({})).await, builder.run("weigh", json!({})).await];
+        let [(run, call), (done, by_worker)] = open.each_ref().map(|open| ids(open.is("202 pending")));
+        let other = json!({ "type": "object", "required": ["amount"] });
+        for slug in ["confirm", "weigh"] {
+            let change = json!({ "output_schema": other, "version": "1.0.0", "publish": true });
+            builder.patch(&format!("/api/tools/{slug}"), &change).await.is("200 published");
+        }
+
+        let record = builder.get(&format!("{PATH}/{call}")).await.json();
+        assert_eq!(record["output_schema"], asked["output_schema"]);
+        answer(&builder, &run, &call, &json!({ "amount": 1 })).await.is("422 INVALID_PARAMS");
+        answer(&builder, &run, &call, &json!({ "confirmed": true })).await.is("200 success");
+        answer(&builder, &done, &by_worker, &json!({ "confirmed": true })).await.is("200 success");
+        let next = ids(builder.run("confirm", json!({})).await.is("202 pending"));
+        assert_eq!(listed(&builder).await[0]["output_schema"], other);
+        answer(&builder, &next.0, &next.1, &json!({ "amount": 1 })).await.is("200 success");
     }
 
     async fn agent_and_viewer_never_answer(db: TestDb) {
