@@ -33,10 +33,14 @@ fn tool(slug: &str, rest: &Value) -> Value {
     body
 }
 
-fn external(slug: &str, rest: &Value) -> Value {
-    let mut body = tool(slug, &json!({ "implementation_type": "external" }));
+/// A body or a step with more members, or others.
+fn with(mut body: Value, rest: &Value) -> Value {
     body.as_object_mut().unwrap().extend(rest.as_object().unwrap().clone());
     body
+}
+
+fn external(slug: &str, rest: &Value) -> Value {
+    with(tool(slug, &json!({ "implementation_type": "external" })), rest)
 }
 
 fn composition(slug: &str, spec: &Value) -> Value {

@@ -53,7 +53,7 @@ impl Engine {
         let secret = self.inner.vault.open(caller.tenant, &id.to_string()).await?;
         let value = secret.value().ok_or_else(|| {
             Error::invalid(
-                "/",
+                "",
                 "the credential has several fields and none of them is named `api_key` or `token`",
             )
         })?;

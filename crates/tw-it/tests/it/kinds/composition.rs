@@ -8,19 +8,13 @@ use tw_test::{TestDb, Upstream, on_both};
 
 use super::{
     Worker, answer, approve, call, calling, cancel, composition, external, first, make, once, run_of,
-    server_to, tool,
+    server_to, tool, with,
 };
 use crate::world::{Answer, Client, World, eventually, lines_of};
 
 /// A step that gives back one value.
 fn echo(id: &str, value: Value) -> Value {
     json!({ "id": id, "tool": "test.echo", "input": { "value": value } })
-}
-
-fn with(step: Value, rest: &Value) -> Value {
-    let mut step = step;
-    step.as_object_mut().unwrap().extend(rest.as_object().unwrap().clone());
-    step
 }
 
 /// The runs that a run has made, oldest first.

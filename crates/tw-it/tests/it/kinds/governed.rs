@@ -7,17 +7,13 @@ use serde_json::{Value, json};
 use tw_model::Role;
 use tw_test::{TestDb, Upstream, on_both};
 
-use super::{PATIENCE, answer, approve, call, composition, external, first, make, once, server_to, tool};
+use super::{
+    PATIENCE, answer, approve, call, composition, external, first, make, once, server_to, tool, with,
+};
 use crate::world::{World, eventually, lines_of};
 
 fn http(slug: &str, url: &str, rest: &Value) -> Value {
     let mut body = tool(slug, &json!({ "implementation_type": "http", "implementation": { "url": url } }));
-    body.as_object_mut().unwrap().extend(rest.as_object().unwrap().clone());
-    body
-}
-
-fn with(body: Value, rest: &Value) -> Value {
-    let mut body = body;
     body.as_object_mut().unwrap().extend(rest.as_object().unwrap().clone());
     body
 }

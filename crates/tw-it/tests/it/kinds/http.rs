@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use tw_model::Role;
 use tw_test::{TestDb, Upstream, on_both};
 
-use super::{PATIENCE, call, calling, cancel, first, make, once, server_to, tool};
+use super::{PATIENCE, call, calling, cancel, first, make, once, server_to, tool, with};
 use crate::{
     canary::{everything_stored, holds},
     world::{Answer, Client, World},
@@ -19,12 +19,6 @@ fn http(slug: &str, implementation: &Value) -> Value {
 /// A tool that asks one URL.
 fn getting(slug: &str, url: &str) -> Value {
     http(slug, &json!({ "url": url }))
-}
-
-fn with(body: Value, rest: &Value) -> Value {
-    let mut body = body;
-    body.as_object_mut().unwrap().extend(rest.as_object().unwrap().clone());
-    body
 }
 
 async fn credential(admin: &Client, label: &str, kind: &str, payload: Value) {

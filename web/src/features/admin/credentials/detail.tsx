@@ -1,10 +1,11 @@
 import { Link, useNavigate } from '@tanstack/react-router'
 import { Trash2 } from 'lucide-react'
-import { Fragment, type ReactNode, useId, useRef, useState } from 'react'
+import { type ReactNode, useId, useRef, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 
 import { useMay } from '~/api/me'
 import { Button } from '~/kit/button'
+import { FactList } from '~/kit/facts'
 import { Moment } from '~/kit/time'
 import { toast } from '~/kit/toast'
 import { FieldNames, LastUsed, providerOf, Reference } from './credentials-table'
@@ -146,14 +147,5 @@ function Facts({ credential }: { credential: Credential }) {
     [t('created'), <Moment key="created" at={credential.created_at} />],
     [t('changed'), <Moment key="changed" at={credential.updated_at} />],
   ]
-  return (
-    <dl className="grid grid-cols-[auto_minmax(0,1fr)] gap-x-4 gap-y-1.5">
-      {facts.map(([name, value]) => (
-        <Fragment key={name}>
-          <dt className="text-muted">{name}</dt>
-          <dd className="break-words">{value}</dd>
-        </Fragment>
-      ))}
-    </dl>
-  )
+  return <FactList facts={facts} />
 }

@@ -1,6 +1,7 @@
-import { Fragment, type ReactNode } from 'react'
+import type { ReactNode } from 'react'
 import { useTranslation } from 'react-i18next'
 
+import { FactList } from '~/kit/facts'
 import { duration, Moment } from '~/kit/time'
 import { useReason } from '../badges'
 import type { Tool } from '../types'
@@ -26,14 +27,5 @@ export function Facts({ tool }: { tool: Tool }) {
     [t('editor.timeout'), duration(tool.timeout_ms)],
     [t('drawer.published'), tool.published_at ? <Moment at={tool.published_at} /> : '–'],
   ]
-  return (
-    <dl className="grid grid-cols-[auto_minmax(0,1fr)] gap-x-4 gap-y-1.5">
-      {facts.map(([name, value]) => (
-        <Fragment key={name}>
-          <dt className="text-muted">{name}</dt>
-          <dd className="break-words">{value}</dd>
-        </Fragment>
-      ))}
-    </dl>
-  )
+  return <FactList facts={facts} />
 }
