@@ -19,8 +19,10 @@ use jaq_json::Val;
 ///
 /// It is also what keeps the reader from the end of its stack. jaq reads and compiles by recursion, so
 /// its depth is at most the number of tokens, whichever way they are nested; the deepest that fits in
-/// here takes at most three quarters of [`STACK_BYTES`], with optimisation or without.
+/// here takes at most three quarters of [`STACK_BYTES`], with optimisation or without. The sign is the
+/// one token of a single byte that needs nothing behind it, so there are fewer of them.
 pub(crate) const FILTER_BYTES_MAX: usize = 16 << 10;
+pub(crate) const SIGNS_MAX: usize = 4 << 10;
 /// The stack that filters are compiled on, here and in a worker, and run on in a worker.
 pub(crate) const STACK_BYTES: usize = if cfg!(debug_assertions) { 128 << 20 } else { 64 << 20 };
 
@@ -79,7 +81,11 @@ pub(crate) fn compile(text: &str) -> Result<Filter, String> {
 }
 
 pub(crate) fn too_long(text: &str) -> Option<String> {
-    (FILTER_BYTES_MAX < text.len()).then(|| format!("it is over {FILTER_BYTES_MAX} bytes long"))
+    if FILTER_BYTES_MAX < text.len() {
+        return Some(format!("it is over {FILTER_BYTES_MAX} bytes long"));
+    }
+    let signs = text.bytes().filter(|&byte| byte == b'-').count();
+    (SIGNS_MAX < signs).then(|| format!("it has more than {SIGNS_MAX} of `-`"))
 }
 
 fn unread(text: &str, errors: load::Errors<&str, ()>) -> String {

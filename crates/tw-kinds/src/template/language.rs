@@ -9,6 +9,7 @@ use std::{
 use minijinja::{
     Environment, Error, ErrorKind, Expression, Output, State, UndefinedBehavior, Value,
     functions::range,
+    machinery::{Token, tokenize},
     value::{Object, ValueKind},
 };
 use serde_json::{Map, Number, Value as Json};
@@ -24,6 +25,10 @@ const CODE_BYTES_MAX: usize = 4 << 10;
 const JOINS_MAX: usize = 32;
 /// Each of these may repeat a text up to the library's own bound, 100 MB.
 const PRODUCTS_MAX: usize = 4;
+/// The library reads signs, operators and branches by recursion and counts only some of it. These keep it
+/// far from the end of any stack: one token is at most one level.
+const TOKENS_MAX: usize = 400;
+const BRANCHES_MAX: usize = 64;
 
 /// For values: what is absent has to be met with a test before it is used.
 static VALUES: LazyLock<Environment<'static>> = LazyLock::new(|| environment(UndefinedBehavior::SemiStrict));
@@ -65,6 +70,7 @@ impl Code {
     /// Compiles an expression over some names, or says why it is none.
     pub(crate) fn read(source: &str, manner: Manner, names: &[&str]) -> Result<Self, String> {
         check_size(source)?;
+        check_depth(source, true)?;
         let environment = match manner {
             Manner::Value => &VALUES,
             Manner::Condition => &CONDITIONS,
@@ -114,6 +120,7 @@ const STATEMENTS: &[&str] = &["if", "elif", "else", "endif", "for", "endfor", "r
 impl Block {
     pub(crate) fn read(source: &str, names: &[&str]) -> Result<Self, String> {
         check_operators(source)?;
+        check_depth(source, false)?;
         // Wherever a statement could begin. What binds names is left out: a text that is doubled forty
         // times costs eighty steps.
         for (at, _) in source.match_indices("{%") {
@@ -253,6 +260,26 @@ fn check_operators(source: &str) -> Result<(), String> {
     }
     if PRODUCTS_MAX < source.matches('*').count() {
         return Err(format!("has more than {PRODUCTS_MAX} of `*`"));
+    }
+    Ok(())
+}
+
+/// By the library's own tokens, up to the first that is none: it reads no further either.
+fn check_depth(source: &str, is_expression: bool) -> Result<(), String> {
+    let (mut tokens, mut branches) = (0, 0);
+    for token in tokenize(source, is_expression, Default::default()) {
+        match token {
+            Err(_) => break,
+            Ok((Token::VariableStart | Token::BlockStart, _)) => tokens = 0,
+            Ok((Token::Ident("elif"), _)) => branches += 1,
+            Ok(_) => tokens += 1,
+        }
+        if TOKENS_MAX < tokens {
+            return Err(format!("an expression has at most {TOKENS_MAX} names, values and signs"));
+        }
+        if BRANCHES_MAX < branches {
+            return Err(format!("has more than {BRANCHES_MAX} of `elif`"));
+        }
     }
     Ok(())
 }

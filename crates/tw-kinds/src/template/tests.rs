@@ -261,7 +261,7 @@ fn template_that_would_grow_without_end_is_stopped() {
         expect!["at save: /t: has more than 32 of `~` and `+`"],
     );
     check(
-        json!(format!("{{{{ {}1{} }}}}", "(".repeat(2000), ")".repeat(2000))),
+        json!(format!("{{{{ {}1{} }}}}", "(".repeat(160), ")".repeat(160))),
         expect!["at save: /t: template exceeds maximum recursion limits"],
     );
     let long = "x".repeat(1 << 20);
@@ -274,6 +274,58 @@ fn template_that_would_grow_without_end_is_stopped() {
         assert!(template.render(&Context::of_input(&json!(long))).is_err(), "{grown}");
     }
     assert!(started.elapsed().as_secs() < 20, "{:?}", started.elapsed());
+}
+
+/// The library reads by recursion, and whoever runs out of stack takes the whole server along.
+#[test]
+fn no_shape_of_a_template_reaches_the_end_of_the_stack() {
+    let code = |code: &str| format!("{{{{ {code} }}}}");
+    for [start, middle, end] in [
+        ["-", "1", ""],
+        ["- ", "1", ""],
+        ["not ", "1", ""],
+        ["(", "1", ")"],
+        ["[", "1", "]"],
+        ["{'a':", "1", "}"],
+        ["(-", "1", ")"],
+        ["1 if 1 else ", "1", ""],
+        ["1 if ", "1", ""],
+        ["1-", "1", ""],
+        ["1/", "1", ""],
+        ["1<", "1", ""],
+        ["1 and ", "1", ""],
+        ["1 in ", "1", ""],
+        ["1 is ", "odd", ""],
+        ["input|string(", "1", ")"],
+        ["input[", "1", "]"],
+    ] {
+        for times in [64, 150, 400, 4_000, 60_000] {
+            let nested = format!("{}{middle}{}", start.repeat(times), end.repeat(times));
+            // What matters is that it answers.
+            for text in [code(&nested), format!("{{# #}}{}", code(&nested)), format!("{{% if {nested} %}}{{% endif %}}")] {
+                let _ = read(&json!(text)).map(|template| template.render(&Context::of_input(&input())));
+            }
+        }
+    }
+    for [before, again, behind] in [
+        ["{{ input", ".a", " }}"],
+        ["{{ input", "[1]", " }}"],
+        ["{{ input", "|string", " }}"],
+        ["{{ input", "()", " }}"],
+        ["{% if 1 %}", "{% elif 1 %}", "{% endif %}"],
+        ["", "{% if 1 %}", "{% endif %}"],
+        ["", "{% for a in input %}", "{% endfor %}"],
+    ] {
+        for times in [64, 149, 1_000, 5_000] {
+            let _ = read(&json!(format!("{before}{}{}", again.repeat(times), behind.repeat(times))));
+            let _ = read(&json!(format!("{before}{}{behind}", again.repeat(times))));
+        }
+    }
+    check(json!(code(&format!("{}1", "-".repeat(399)))), expect!["-1"]);
+    check(
+        json!(code(&format!("{}1", "-".repeat(400)))),
+        expect!["at save: /t: an expression has at most 400 names, values and signs"],
+    );
 }
 
 #[test]

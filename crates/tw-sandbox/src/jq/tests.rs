@@ -1,4 +1,4 @@
-use super::{FILTER_BYTES_MAX, check};
+use super::{FILTER_BYTES_MAX, SIGNS_MAX, check};
 
 #[test]
 fn filter_is_refused_with_the_place_and_plain_words() {
@@ -49,6 +49,7 @@ fn no_shape_of_a_filter_reaches_the_end_of_the_stack() {
         ["if ", ".", " then . end"],
         ["reduce . as $x (", ".", ";.)"],
         ["- ", "1", ""],
+        ["-", "1", ""],
         ["try ", ".", ""],
         ["label $x|", ".", ""],
         [". as $x|", ".", ""],
@@ -69,6 +70,11 @@ fn no_shape_of_a_filter_reaches_the_end_of_the_stack() {
         let _ = check(&format!("{}{middle}{}", start.repeat(times), end.repeat(times)));
         let _ = check(&start.repeat(FILTER_BYTES_MAX / start.len()));
     }
+    for [before, again, behind] in [[".", "?", ""], ["", "-", "1"], ["", "- ", "1"]] {
+        for times in [SIGNS_MAX, FILTER_BYTES_MAX - 2] {
+            let _ = check(&format!("{before}{}{behind}", again.repeat(times)));
+        }
+    }
 }
 
 #[test]
@@ -76,6 +82,7 @@ fn filter_that_is_too_long_is_not_read() {
     let longest = format!("{}.", " ".repeat(FILTER_BYTES_MAX - 1));
     assert_eq!(check(&longest), Ok(()));
     refuses(&format!(" {longest}"), "it is over 16384 bytes long");
+    refuses(&format!("{}1", "-".repeat(SIGNS_MAX + 1)), "it has more than 4096 of `-`");
 }
 
 #[track_caller]
