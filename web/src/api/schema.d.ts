@@ -586,6 +586,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/tools/builtins/functions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The functions of the program that tools can be made of, by name. */
+        get: operations["list_function_templates"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/tools/builtins/templates": {
         parameters: {
             query?: never;
@@ -1002,16 +1019,8 @@ export interface components {
             request_id?: string | null;
         };
         /** @description What a tool of the kind `internal` can be made of, by its `builtin_key`. */
-        BuiltinTemplate: {
+        BuiltinTemplate: components["schemas"]["TemplateFacts"] & {
             builtin_key: string;
-            category: string;
-            description: string;
-            icon: string;
-            input_schema: Record<string, never>;
-            name: string;
-            output_schema?: Record<string, never> | null;
-            permission_level?: string | null;
-            version: string;
         };
         CancelRequest: {
             /** @description Why, for the log. */
@@ -1153,6 +1162,10 @@ export interface components {
             /** @description Whether the subject finds the tool in its catalogue. */
             visible: boolean;
         };
+        /** @description What a tool of the kind `function` can be made of, by its `function_name`. */
+        FunctionTemplate: components["schemas"]["TemplateFacts"] & {
+            function_name: string;
+        };
         /** @description One property of the input that the approver changed. */
         InputChange: {
             /** @description `null` where it is gone. */
@@ -1251,17 +1264,9 @@ export interface components {
         };
         /** @description A page of a list. */
         List_BuiltinTemplate: {
-            items: {
+            items: (components["schemas"]["TemplateFacts"] & {
                 builtin_key: string;
-                category: string;
-                description: string;
-                icon: string;
-                input_schema: Record<string, never>;
-                name: string;
-                output_schema?: Record<string, never> | null;
-                permission_level?: string | null;
-                version: string;
-            }[];
+            })[];
             /** @description Send it as `cursor` to get the next page; `null` on the last. */
             next_cursor?: string | null;
             /**
@@ -1299,6 +1304,19 @@ export interface components {
                 /** Format: date-time */
                 updated_at: string;
             }[];
+            /** @description Send it as `cursor` to get the next page; `null` on the last. */
+            next_cursor?: string | null;
+            /**
+             * Format: int64
+             * @description How many there are in all; `null` when that is more than is counted.
+             */
+            total?: number | null;
+        };
+        /** @description A page of a list. */
+        List_FunctionTemplate: {
+            items: (components["schemas"]["TemplateFacts"] & {
+                function_name: string;
+            })[];
             /** @description Send it as `cursor` to get the next page; `null` on the last. */
             next_cursor?: string | null;
             /**
@@ -1356,6 +1374,8 @@ export interface components {
                 input?: Record<string, never> | null;
                 /** @description Whether it still waits although its run has timed out: a result is kept with the run, and nobody waits for it. */
                 late: boolean;
+                /** @description `production`, or `debug` for a test. */
+                mode: string;
                 /** @description What a result has to be like, as the tool said when it was called. */
                 output_schema?: Record<string, never> | null;
                 /** Format: date-time */
@@ -1573,6 +1593,8 @@ export interface components {
             input?: Record<string, never> | null;
             /** @description Whether it still waits although its run has timed out: a result is kept with the run, and nobody waits for it. */
             late: boolean;
+            /** @description `production`, or `debug` for a test. */
+            mode: string;
             /** @description What a result has to be like, as the tool said when it was called. */
             output_schema?: Record<string, never> | null;
             /** Format: date-time */
@@ -1741,6 +1763,17 @@ export interface components {
         };
         SwitchTenant: {
             tenant: string;
+        };
+        /** @description What a tool says for itself when it is made of something that the program has. */
+        TemplateFacts: {
+            category: string;
+            description: string;
+            icon: string;
+            input_schema: Record<string, never>;
+            name: string;
+            output_schema?: Record<string, never> | null;
+            permission_level?: string | null;
+            version: string;
         };
         /** @description A tenant the caller belongs to. */
         TenantItem: {
@@ -4197,6 +4230,56 @@ export interface operations {
                 };
             };
             422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Any other refusal or failure; `code` says which, and `status` with what */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_function_templates: {
+        parameters: {
+            query?: {
+                limit?: number;
+                cursor?: string;
+                offset?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["List_FunctionTemplate"];
+                };
+            };
+            /** @description No valid credentials were sent */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The caller may not do this, or a page of another site asked */
+            403: {
                 headers: {
                     [name: string]: unknown;
                 };

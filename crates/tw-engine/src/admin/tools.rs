@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use serde_json::{Value, json};
+use toolwright_sdk::CodeTool;
 use tw_model::{Caller, Slug, ToolDef, ToolId, ToolStatus};
 
 use crate::{
@@ -79,15 +80,35 @@ impl Engine {
         permit: &Permit<ReadHistory>,
         page: &PageRequest,
     ) -> Result<crate::Page<Arc<ToolDef>>> {
+        self.of_the_program("builtins", |tool| tool.builtin, permit, page)
+    }
+
+    /// What tools of the kind `function` can be made of, by slug.
+    pub fn functions(
+        &self,
+        permit: &Permit<ReadHistory>,
+        page: &PageRequest,
+    ) -> Result<crate::Page<Arc<ToolDef>>> {
+        self.of_the_program("functions", |tool| tool.callable, permit, page)
+    }
+
+    fn of_the_program(
+        &self,
+        list: &str,
+        which: impl Fn(&CodeTool) -> bool,
+        permit: &Permit<ReadHistory>,
+        page: &PageRequest,
+    ) -> Result<crate::Page<Arc<ToolDef>>> {
         let registered = toolwright_sdk::registered().unwrap_or_default();
-        let builtins = registered.into_iter().filter(|tool| tool.builtin);
-        let mut found: Vec<_> = builtins
+        let mut found: Vec<_> = registered
+            .into_iter()
+            .filter(|tool| which(tool))
             .filter_map(|tool| self.inner.catalogue.as_written((tool.define)().id))
             .map(|tool| Arc::clone(&tool.def))
             .collect();
         found.sort_by(|one, other| one.slug.cmp(&other.slug));
         let total = i64::try_from(found.len()).ok();
-        let place = format!("builtins/{}", permit.caller().tenant);
+        let place = format!("{list}/{}", permit.caller().tenant);
         if let Some(after) = self.open_cursor(&place, page)? {
             let at = found.iter().position(|def| def.id.uuid() == after);
             found.drain(..at.map_or(0, |at| at + 1));

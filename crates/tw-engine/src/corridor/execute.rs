@@ -124,8 +124,9 @@ impl Engine {
         let (on_disk, told) = oneshot::channel();
         // From here on nothing depends on the caller: a start that is written has somebody who runs it,
         // and a run that ends has somebody who writes that down.
+        // The run is some kilobytes, which are moved once and not at every step into the task.
         let mut task = tokio::spawn(
-            async move {
+            Box::pin(async move {
                 let starting = if flush_first {
                     engine.append(entry).await?;
                     // Only a caller who no longer waits for the end wants to know.
@@ -156,7 +157,7 @@ impl Engine {
                     Some(unwanted) => job.run_while_wanted(unwanted).await,
                     None => job.run().await,
                 }
-            }
+            })
             .in_current_span(),
         );
         let ended = match open {

@@ -49,6 +49,8 @@ pub(crate) struct PendingCallView {
     /// What a result has to be like, as the tool said when it was called.
     #[schema(value_type = Option<Object>)]
     output_schema: Option<Arc<Value>>,
+    /// `production`, or `debug` for a test.
+    mode: &'static str,
     /// `worker` or `person`.
     waits_for: &'static str,
     /// `waiting` while its caller waits, `pending` when nobody does any more, `resolved`, `expired` or `cancelled`.
@@ -77,6 +79,7 @@ impl PendingCallView {
             output_schema: answer_schema(&call)?,
             id: call.id.uuid(),
             run_id: run.id.uuid(),
+            mode: run.mode.as_str(),
             waits_for: call.waits_for.as_str(),
             status: status_of(&call, run.status),
             late: is_late(&call, run.status),

@@ -134,6 +134,7 @@ pub(crate) fn routes() -> OpenApiRouter<App> {
         .routes(routes!(login::switch_tenant))
         .routes(routes!(login::change_password))
         .routes(routes!(tools::builtins))
+        .routes(routes!(tools::functions))
         .routes(routes!(tools::list, authoring::create))
         .routes(routes!(tools::read, authoring::change, authoring::save, authoring::remove))
         .routes(routes!(authoring::publish))

@@ -170,6 +170,13 @@ fn etag(listed: &Listed) -> String {
 #[derive(Debug, Serialize, utoipa::ToSchema)]
 pub(crate) struct BuiltinTemplate {
     builtin_key: String,
+    #[serde(flatten)]
+    says: TemplateFacts,
+}
+
+/// What a tool says for itself when it is made of something that the program has.
+#[derive(Debug, Serialize, utoipa::ToSchema)]
+pub(crate) struct TemplateFacts {
     name: String,
     description: String,
     category: String,
@@ -182,6 +189,21 @@ pub(crate) struct BuiltinTemplate {
     output_schema: Option<Value>,
 }
 
+impl TemplateFacts {
+    fn of(def: &tw_model::ToolDef) -> Self {
+        Self {
+            name: def.name.clone(),
+            description: def.description.clone(),
+            category: def.category.clone(),
+            icon: def.icon.clone(),
+            version: def.version.to_string(),
+            permission_level: def.level.map(tw_model::Level::as_str),
+            input_schema: (*def.input_schema).clone(),
+            output_schema: def.output_schema.as_deref().cloned(),
+        }
+    }
+}
+
 /// The built-ins that tools can be made of, by key.
 #[utoipa::path(get, path = "/api/tools/builtins/templates", operation_id = "list_builtin_templates", tag = "tools",
     params(("limit" = Option<i64>, Query), ("cursor" = Option<String>, Query), ("offset" = Option<i64>, Query)),
@@ -192,16 +214,32 @@ pub(crate) async fn builtins(
     params: Params,
 ) -> Result<axum::Json<List<BuiltinTemplate>>> {
     let page = app.engine.builtins(&permit, &params.page()?)?;
-    let templates = page.map(|def| BuiltinTemplate {
-        builtin_key: def.slug.to_string(),
-        name: def.name.clone(),
-        description: def.description.clone(),
-        category: def.category.clone(),
-        icon: def.icon.clone(),
-        version: def.version.to_string(),
-        permission_level: def.level.map(tw_model::Level::as_str),
-        input_schema: (*def.input_schema).clone(),
-        output_schema: def.output_schema.as_deref().cloned(),
+    let templates =
+        page.map(|def| BuiltinTemplate { builtin_key: def.slug.to_string(), says: TemplateFacts::of(&def) });
+    Ok(axum::Json(templates.into()))
+}
+
+/// What a tool of the kind `function` can be made of, by its `function_name`.
+#[derive(Debug, Serialize, utoipa::ToSchema)]
+pub(crate) struct FunctionTemplate {
+    function_name: String,
+    #[serde(flatten)]
+    says: TemplateFacts,
+}
+
+/// The functions of the program that tools can be made of, by name.
+#[utoipa::path(get, path = "/api/tools/builtins/functions", operation_id = "list_function_templates", tag = "tools",
+    params(("limit" = Option<i64>, Query), ("cursor" = Option<String>, Query), ("offset" = Option<i64>, Query)),
+    responses((status = 200, body = List<FunctionTemplate>)))]
+pub(crate) async fn functions(
+    State(app): State<App>,
+    Allowed(permit): Allowed<ReadHistory>,
+    params: Params,
+) -> Result<axum::Json<List<FunctionTemplate>>> {
+    let page = app.engine.functions(&permit, &params.page()?)?;
+    let templates = page.map(|def| FunctionTemplate {
+        function_name: def.slug.to_string(),
+        says: TemplateFacts::of(&def),
     });
     Ok(axum::Json(templates.into()))
 }

@@ -282,6 +282,7 @@ impl Scene {
             | "GET /api/docs"
             | "GET /api/me"
             | "GET /api/tools"
+            | "GET /api/tools/builtins/functions"
             | "GET /api/tools/builtins/templates"
             | "GET /api/approvals"
             | "GET /api/pending-calls"

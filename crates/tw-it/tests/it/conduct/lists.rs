@@ -218,7 +218,7 @@ on_both! {
         assert_eq!(admin.post("/api/credentials", &credential).await.status, 201);
         for path in [
             "/api/credentials", "/api/api-keys", "/api/users", "/api/tools/listed/versions", "/api/audit", "/api/approvals",
-            "/api/pending-calls", "/api/tools/builtins/templates", "/api/audit?action=tool.created_and_published",
+            "/api/pending-calls", "/api/tools/builtins/templates", "/api/tools/builtins/functions", "/api/audit?action=tool.created_and_published",
             "/api/tools/listed/versions?kind=publish", "/api/tools/listed/versions?kind=save",
         ] {
             let mark = if path.contains('?') { '&' } else { '?' };
