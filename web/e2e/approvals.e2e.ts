@@ -295,7 +295,10 @@ test('a server that is away for a while takes nothing from what was typed', asyn
   world.expectComplaint(/ERR_CONNECTION_REFUSED|ERR_CONNECTION_RESET|ERR_EMPTY_RESPONSE/)
   await world.server.down()
   await dialog.getByRole('button', { name: 'Approve with changes' }).click()
-  await dialog.getByText('The server cannot be reached').waitFor()
+  // At once, and not only after everything on the page has tried for itself.
+  await dialog.getByText('The server cannot be reached').waitFor({ timeout: 5_000 })
+  const confirm = dialog.getByRole('button', { name: 'Approve with changes' })
+  expect(await confirm.evaluate((button) => button === document.activeElement)).toBe(true)
   await world.server.up()
   expect(await dialog.getByLabel('Note').inputValue()).toBe('kept')
   await dialog.getByRole('button', { name: 'Approve with changes' }).click()
@@ -323,6 +326,57 @@ test('whose sign-in runs out signs in over the page, and decides', async () => {
   await page.getByRole('button', { name: 'Approve' }).click()
   await outcome(page, 'You approved this')
   expect((await world.server.api('GET', `/api/approvals/${approval_id}`)).note).toBe('kept too')
+})
+
+test('a member answers what somebody else asks, without a way that is shut to them', async () => {
+  await world.server.api('POST', '/api/tools', {
+    slug: 'ask',
+    name: 'Ask somebody',
+    description: 'Asks a person about a city.',
+    implementation_type: 'space',
+    timeout_ms: 600_000,
+    permission_level: 'read',
+    input_schema: { type: 'object', properties: { city: { type: 'string', title: 'City' } } },
+    output_schema: {
+      type: 'object',
+      properties: { verdict: { type: 'string', title: 'Verdict' } },
+      required: ['verdict'],
+    },
+    publish: true,
+  })
+  const call = { input: { city: 'Graz' }, wait_ms: 500 }
+  const { pending_tool_call_id: id } = await world.server.api('POST', '/api/tools/ask/run', call)
+  const page = await signIn('member', `/approvals/answers/${id}`)
+  await page.getByRole('heading', { level: 1, name: 'Ask somebody' }).waitFor()
+  await page.getByText('Asks a person about a city.').waitFor()
+  const asked = page.getByRole('region', { name: 'What is asked' })
+  await expect.poll(() => asked.getByLabel('City').inputValue()).toBe('Graz')
+  expect(await page.getByRole('link', { name: 'Open the run' }).count()).toBe(0)
+
+  await page.getByRole('button', { name: 'I cannot do this' }).click()
+  await page.getByLabel('Why not').fill('I do not know Graz')
+  await page.keyboard.press('Escape')
+  await page.getByRole('button', { name: 'I cannot do this' }).click()
+  expect(await page.getByLabel('Why not').inputValue()).toBe('I do not know Graz')
+  await page.keyboard.press('Escape')
+
+  await page.getByLabel('Verdict').fill('Lovely town')
+  await page.getByRole('button', { name: 'Send the answer' }).click()
+  await page.getByRole('region', { name: 'You answered this' }).getByText('Lovely town').waitFor()
+  await expectAccessible(page)
+})
+
+test('a browser that takes itself for offline still reads and decides', async () => {
+  const { approval_id } = await park('offline')
+  const page = await world.signedIn()
+  await page.goto('/approvals')
+  // The event alone: the server can be reached, as one on the same machine can.
+  await page.evaluate(() => dispatchEvent(new Event('offline')))
+  await page.goto(`/approvals/${approval_id}`)
+  await page.getByRole('button', { name: 'Approve' }).waitFor()
+  await page.evaluate(() => dispatchEvent(new Event('offline')))
+  await page.getByRole('button', { name: 'Approve' }).click()
+  await outcome(page, 'You approved this')
 })
 
 test('a tool that an agent wants made can be read', async () => {

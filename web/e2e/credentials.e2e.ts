@@ -122,8 +122,9 @@ test('a credential is made by keyboard, refused at its fields, tried, replaced, 
 
   const replace = part(page, 'Replace what is stored')
   await replace.getByLabel('API key', { exact: true }).fill(RIGHT)
-  await replace.getByRole('button', { name: 'Replace' }).click()
+  await page.keyboard.press('Enter')
   await said(page, 'What is stored in weather is replaced')
+  await expect.poll(() => focused(page)).toBe('credential-replace')
   await expectForgotten(page, RIGHT)
   await test.getByRole('button', { name: 'Test' }).click()
   await test.getByText('The service took the credential.').waitFor()
@@ -145,6 +146,9 @@ test('a credential is made by keyboard, refused at its fields, tried, replaced, 
   await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click()
   await said(page, 'weather is deleted')
   await page.getByText('There are no credentials yet').waitFor()
+  // The page on which it was deleted is gone, and the focus with it but for this.
+  const heading = page.getByRole('heading', { name: 'Credentials', level: 1 })
+  await expect.poll(() => heading.evaluate((h1) => h1 === document.activeElement)).toBe(true)
   expect((await world.server.api('GET', '/api/credentials')).items).toEqual([])
   expect(lines.join(' ')).not.toMatch(new RegExp(`${RIGHT}|${WRONG}`))
 })

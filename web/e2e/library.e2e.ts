@@ -1,3 +1,5 @@
+import type { Page } from 'playwright-core'
+
 import { expectAccessible, expectNoSidewaysScroll, useWorld } from './world'
 
 const world = useWorld()
@@ -123,6 +125,45 @@ test('thousands of tools are read page by page and drawn as far as one looks', a
   await page.getByRole('searchbox').fill('tool-2999')
   await page.getByRole('link', { name: 'Tool 2999' }).waitFor()
   await page.getByText('1 of 3000').waitFor()
+})
+
+/** How much of the page has moved by itself, as browsers count it. */
+const shifted = (page: Page) =>
+  page.evaluate(
+    () =>
+      new Promise<number>((done) => {
+        const observer = new PerformanceObserver((list) => {
+          const moves = list.getEntries() as (PerformanceEntry & { value: number })[]
+          done(moves.reduce((sum, { value }) => sum + value, 0))
+        })
+        observer.observe({ type: 'layout-shift', buffered: true })
+        setTimeout(() => done(0), 1_000)
+      }),
+  )
+
+test.each(['/tools', '/tools?sort=recent'])('nothing moves while %s is read', async (path) => {
+  const page = await world.signedIn()
+  const { items } = await world.server.api('GET', '/api/tools?limit=1')
+  // What comes last belongs first.
+  const all = Array.from({ length: 450 }, (_, place) => ({
+    ...items[0],
+    id: `id-${place}`,
+    slug: `tool-${place}`,
+    name: `Tool ${450 - place}`,
+    category: `Category ${place % 7}`,
+  }))
+  await page.route('**/api/tools?*', async (route) => {
+    const query = new URL(route.request().url()).searchParams
+    const start = Number(query.get('cursor') ?? 0)
+    const end = start + Number(query.get('limit'))
+    const next_cursor = end < all.length ? String(end) : null
+    await new Promise((done) => setTimeout(done, 300))
+    return route.fulfill({ json: { items: all.slice(start, end), next_cursor, total: 450 } })
+  })
+  await page.goto(path)
+  await page.getByText('450 of 450').waitFor()
+  await page.getByRole('link', { name: /^Tool 1$/ }).waitFor()
+  expect(await shifted(page)).toBeLessThan(0.05)
 })
 
 test.each(['/tools', '/tools?view=table'])('everyone can use %s', async (path) => {

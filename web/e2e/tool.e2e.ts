@@ -29,6 +29,7 @@ test('a newcomer gets from the link to charts', async () => {
   await page.getByLabel(/^Currency/).fill('EUR')
   await runButton(page).click()
   await succeeds(page)
+  expect(await runButton(page).evaluate((run) => run === document.activeElement)).toBe(true)
   await result(page).getByText('Net present value', { exact: true }).waitFor()
   const chart = result(page).getByRole('img', { name: /^Cumulative cash flow/ })
   await chart.locator('svg text').first().waitFor()
@@ -378,6 +379,16 @@ test('the snippet for curl works as it is, but for the key', async () => {
   expect(JSON.parse(answer.toString())).toMatchObject({ status: 'success' })
 })
 
+test('a phone has room for a tool with a long name', async () => {
+  const slug = `e2e.${'x'.repeat(104)}`
+  await world.server.echo(slug, { name: 'Long' })
+  const page = await world.signedIn({ width: 390 })
+  await page.goto(`/tools/${slug}`)
+  await page.getByRole('heading', { name: 'Long', level: 1 }).waitFor()
+  await runButton(page).waitFor()
+  await expectNoSidewaysScroll(page)
+})
+
 test('a tool that is missing or off says so', async () => {
   world.expectComplaint(/404/)
   const page = await world.signedIn()
@@ -387,6 +398,12 @@ test('a tool that is missing or off says so', async () => {
   await expectAccessible(page)
   await page.getByRole('link', { name: 'Go to the library' }).click()
   await page.waitForURL('**/tools')
+
+  await page.goto('/admin/tools/e2e.nowhere/edit')
+  await page.getByRole('heading', { name: 'No such tool', level: 1 }).waitFor()
+  await expectAccessible(page)
+  await page.getByRole('main').getByRole('link', { name: 'Manage tools' }).click()
+  await page.waitForURL('**/admin/tools')
 
   await world.server.echo('e2e.draft', { publish: false })
   await page.goto('/tools/e2e.draft')

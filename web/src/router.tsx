@@ -131,7 +131,7 @@ const toolsAdmin = createRoute({
   getParentRoute: () => inside,
   path: '/admin/tools',
   validateSearch: toolsAdminSearch,
-  component: page(() => import('~/pages/tools-admin-page'), 'admin'),
+  component: page(() => import('~/pages/tools-admin-page'), 'admin', 'server'),
 })
 
 const EDITOR_TEXTS = ['admin', 'kinds', 'form', 'result', 'runs']
@@ -147,10 +147,10 @@ const toolEdit = createRoute({
   getParentRoute: () => inside,
   path: '/admin/tools/$slug/edit',
   validateSearch: toolEditorSearch,
-  component: page(() => import('~/pages/tool-edit-page'), ...EDITOR_TEXTS),
+  component: page(() => import('~/pages/tool-edit-page'), ...EDITOR_TEXTS, 'tool'),
 })
 
-const CREDENTIAL_TEXTS = ['credentials', 'admin']
+const CREDENTIAL_TEXTS = ['credentials', 'admin', 'server']
 
 const credentials = createRoute({
   getParentRoute: () => inside,
@@ -211,5 +211,9 @@ export const router = createRouter({
 declare module '@tanstack/react-router' {
   interface Register {
     router: typeof router
+  }
+  interface HistoryState {
+    /** Whether somebody comes from a thing that they have just removed. */
+    isRemoved?: boolean
   }
 }

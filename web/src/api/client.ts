@@ -53,9 +53,12 @@ export async function body<T>(answer: Promise<{ data?: T }>): Promise<T> {
 export const queryClient = new QueryClient({
   defaultOptions: {
     queries: {
+      // Browsers tell of the internet, and the server may be in the same house: whether it answers, asking tells.
+      networkMode: 'always',
       staleTime: 5_000,
       // What was refused stays refused; only a server that cannot be reached is asked again.
       retry: (count, error) => error instanceof Problem && error.status === 0 && count < 3,
     },
+    mutations: { networkMode: 'always' },
   },
 })

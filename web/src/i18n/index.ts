@@ -1,5 +1,5 @@
 import i18next, { type BackendModule, type ResourceKey } from 'i18next'
-import { initReactI18next } from 'react-i18next'
+import { initReactI18next, useTranslation } from 'react-i18next'
 
 // A namespace is a file: `useTranslation('runs')` reads en/runs.json. What every page shows is in the first
 // load; the rest comes with the page that shows it.
@@ -64,6 +64,25 @@ export async function choose(language: Language): Promise<void> {
   localStorage.setItem('language', language)
   await i18next.changeLanguage(language)
   document.documentElement.lang = language
+}
+
+/**
+ * The language with its region, by which dates and numbers are written: English alone does not say whether it is
+ * 14:00 or 2 pm, nor which of day and month comes first. The browser knows, if the page speaks one of its languages.
+ */
+export function localeOf(language: string): string {
+  const isOf = (tag: string) => tag === language || tag.startsWith(`${language}-`)
+  return navigator.languages.find(isOf) ?? language
+}
+
+/** How dates and numbers are written on this page. */
+export function useLocale(): string {
+  return localeOf(useTranslation().i18n.language)
+}
+
+/** The same, outside of components. */
+export function locale(): string {
+  return localeOf(i18next.language)
 }
 
 function remembered(): Language {

@@ -1,10 +1,10 @@
 import { cva, type VariantProps } from 'class-variance-authority'
-import { Children, cloneElement, type ComponentProps, isValidElement } from 'react'
+import { Children, cloneElement, type ComponentProps, isValidElement, type MouseEvent } from 'react'
 
 import { cn } from './cn'
 
 const look = cva(
-  'inline-flex items-center justify-center gap-2 rounded-md font-medium whitespace-nowrap transition-colors disabled:opacity-60 [&_svg]:size-4 [&_svg]:shrink-0',
+  'inline-flex items-center justify-center gap-2 rounded-md font-medium whitespace-nowrap transition-colors disabled:opacity-60 aria-disabled:cursor-default aria-disabled:opacity-60 [&_svg]:size-4 [&_svg]:shrink-0',
   {
     variants: {
       tone: {
@@ -21,11 +21,30 @@ const look = cva(
 
 type Props = ComponentProps<'button'> & VariantProps<typeof look> & { asChild?: boolean }
 
-/** A button; with `asChild` its one child gets the looks, for links that are to be seen as buttons. */
-export function Button({ tone, size, asChild, className, type = 'button', ...rest }: Props) {
+/**
+ * A button; with `asChild` its one child gets the looks, for links that are to be seen as buttons.
+ *
+ * One that is `disabled` keeps the focus, which a browser would let fall: whoever pressed it goes on from there when
+ * it is done. It does nothing meanwhile, nor does Enter in its form, which presses it too.
+ */
+export function Button(props: Props) {
+  const { tone, size, asChild, className, type = 'button', disabled = false, ...rest } = props
   const classes = cn(look({ tone, size }), className)
   const child = asChild && Children.only(rest.children)
   if (isValidElement<{ className: string }>(child))
     return cloneElement(child, { className: classes })
-  return <button type={type} className={classes} {...rest} />
+  return (
+    <button
+      type={type}
+      className={classes}
+      {...rest}
+      aria-disabled={disabled || undefined}
+      onClick={disabled ? ignore : rest.onClick}
+    />
+  )
+}
+
+function ignore(event: MouseEvent) {
+  event.preventDefault()
+  event.stopPropagation()
 }

@@ -3,6 +3,7 @@ import type { ReactNode } from 'react'
 import { useTranslation } from 'react-i18next'
 
 import { Problem } from '~/api/problem'
+import { useServerWords } from '~/i18n/server-words'
 import { Button } from './button'
 import { cn } from './cn'
 
@@ -38,13 +39,14 @@ const SIGNED_OUT = /sign in( again)?$/
 /** What went wrong, and the id under which the server's log knows it. */
 export function Fault({ error, onRetry }: { error: unknown; onRetry?: () => void }) {
   const { t } = useTranslation()
+  const words = useServerWords()
   const problem = error instanceof Problem ? error : undefined
   const text =
     problem?.status === 0
       ? t('unreachable')
       : problem?.status === 401 && SIGNED_OUT.test(problem.detail)
         ? t('signed_out')
-        : problem?.detail
+        : problem && words(problem.detail)
   return (
     <div role="alert" className="grid gap-2 rounded-lg border border-bad bg-bad-soft p-4 text-bad">
       <p className="flex items-start gap-2 font-medium">

@@ -1,5 +1,4 @@
-import i18next from 'i18next'
-import { useTranslation } from 'react-i18next'
+import { locale, useLocale } from '~/i18n'
 
 const UNITS: [Intl.RelativeTimeFormatUnit, number][] = [
   ['day', 86_400],
@@ -10,19 +9,19 @@ const UNITS: [Intl.RelativeTimeFormatUnit, number][] = [
 
 /** How long ago, or how soon; the exact time is the tooltip. */
 export function Moment({ at }: { at: string }) {
-  const { i18n } = useTranslation()
-  const exact = new Intl.DateTimeFormat(i18n.language, { dateStyle: 'medium', timeStyle: 'medium' })
+  const locale = useLocale()
+  const exact = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 'medium' })
   return (
     <time dateTime={at} title={exact.format(new Date(at))} className="whitespace-nowrap">
-      {relative(at, i18n.language)}
+      {relative(at, locale)}
     </time>
   )
 }
 
-function relative(at: string, language: string): string {
+function relative(at: string, locale: string): string {
   const seconds = (new Date(at).getTime() - Date.now()) / 1000
   const [unit, size] = UNITS.find(([, size]) => Math.abs(seconds) >= size) ?? ['second', 1]
-  return new Intl.RelativeTimeFormat(language, { numeric: 'auto' }).format(
+  return new Intl.RelativeTimeFormat(locale, { numeric: 'auto' }).format(
     Math.round(seconds / size),
     unit,
   )
@@ -30,7 +29,7 @@ function relative(at: string, language: string): string {
 
 export function duration(ms: number): string {
   const number = (value: number, unit: string) =>
-    new Intl.NumberFormat(i18next.language, {
+    new Intl.NumberFormat(locale(), {
       style: 'unit',
       unit,
       maximumFractionDigits: 1,

@@ -27,7 +27,7 @@ export default function LibraryPage() {
     if (hasNextPage && !isFetchingNextPage && !isFetchNextPageError) void fetchNextPage()
   }, [hasNextPage, isFetchingNextPage, isFetchNextPageError, fetchNextPage])
 
-  const { data: runs } = useQuery(recentRuns)
+  const { data: runs, isPending: isReadingRuns } = useQuery(recentRuns)
   const health = useMemo(() => healthByTool(runs ?? []), [runs])
   const tools = useMemo(() => list.data?.pages.flatMap((page) => page.items) ?? [], [list.data])
   const found = useMemo(() => {
@@ -46,6 +46,12 @@ export default function LibraryPage() {
   const clear = () =>
     void navigate({ search: ({ view, sort }) => ({ view, sort }), resetScroll: false })
   const total = list.data?.pages[0]?.total
+  const view = search.view ?? 'grid'
+  // What comes later may belong above what is here, and nothing is to move under somebody's hand.
+  const isReading =
+    list.isPending ||
+    (hasNextPage && !isFetchNextPageError) ||
+    (search.sort === 'recent' && isReadingRuns)
 
   return (
     <div className="grid gap-5">
@@ -60,8 +66,8 @@ export default function LibraryPage() {
       </div>
       <Toolbar search={search} onChange={change} />
       {list.error && <Fault error={list.error} onRetry={() => void list.refetch()} />}
-      {list.isPending ? (
-        <LibraryLoading />
+      {isReading ? (
+        <LibraryLoading view={view} />
       ) : tools.length === 0 && !list.error ? (
         <NoTools />
       ) : (
@@ -75,7 +81,7 @@ export default function LibraryPage() {
                 key={JSON.stringify(search)}
                 tools={found}
                 health={health}
-                view={search.view ?? 'grid'}
+                view={view}
               />
             ) : (
               !hasNextPage && <NoMatch onClear={clear} />

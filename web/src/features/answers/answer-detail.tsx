@@ -12,13 +12,13 @@ import { useOvertaken } from '~/features/approvals/use-overtaken'
 import { Raw } from '~/features/result/raw'
 import { InputForm } from '~/features/runs/input-form'
 import { actorOf, useNaming } from '~/features/runs/people'
-import { runOf, toolAt } from '~/features/runs/queries'
+import { toolAt } from '~/features/runs/queries'
 import { useKept } from '~/kit/kept'
 import { useKeys } from '~/kit/keys'
 import { useNow } from '~/kit/now'
 import { isObject } from '~/features/result/json'
 import { AnswerPanel } from './answer-panel'
-import { type Asked, isOpen, useAnswer } from './answer-queries'
+import { type Asked, isOpen, type Said, useAnswer } from './answer-queries'
 import { AnswerOutcome } from './answer-outcome'
 import { KEYS } from './keys'
 import { pendingAnswers } from './queries'
@@ -27,14 +27,12 @@ import { pendingAnswers } from './queries'
 export function AnswerDetail({ call }: { call: Asked }) {
   const { t } = useTranslation('answers')
   const [draft, setDraft] = useKept<unknown>(`answer:${call.id}`)
+  const [why = '', setWhy] = useKept<string>(`answer-cannot:${call.id}`)
   const [sheet, setSheet] = useState(false)
   const outcome = useRef<HTMLHeadingElement>(null)
   const answer = useAnswer(call)
-  const { data: run } = useQuery(runOf(call.run_id))
-  const { data: tool } = useQuery({
-    ...toolAt(call.tool, call.version, run?.mode),
-    enabled: run !== undefined,
-  })
+  // The run is not read: it is its caller's, and whoever answers need not be allowed to see it.
+  const { data: tool } = useQuery(toolAt(call.tool, call.version, call.mode))
   const refusal = useRefusal(call)
   const problem = answer.error instanceof Problem ? answer.error : undefined
   const overtaken = problem?.status === 409 || problem?.status === 410
@@ -47,6 +45,16 @@ export function AnswerDetail({ call }: { call: Asked }) {
     sent: answer,
     heading: outcome,
   })
+
+  const send = (said: Said) => {
+    if (answer.isPending || answer.isSuccess) return
+    answer.mutate(said, {
+      onSuccess: () => {
+        setDraft(undefined)
+        setWhy(undefined)
+      },
+    })
+  }
 
   return (
     <div className="grid min-w-0 gap-5">
@@ -66,9 +74,9 @@ export function AnswerDetail({ call }: { call: Asked }) {
             {t(overtaken ? `overtaken_${problem.status}` : 'overtaken_before')}
           </p>
         )}
-        {isDone && <AnswerOutcome call={call} heading={outcome} />}
-        {isDone && !answer.isSuccess && draft !== undefined && (
-          <Unsent input={draft} note={undefined} />
+        {isDone && <AnswerOutcome call={call} tool={tool} heading={outcome} />}
+        {isDone && !answer.isSuccess && (draft !== undefined || why !== '') && (
+          <Unsent input={draft} note={why || undefined} />
         )}
         {!isDone && refusal && <p className="rounded-lg bg-warn-soft p-4 text-warn">{refusal}</p>}
         {!isDone && call.status === 'pending' && !refusal && (
@@ -95,9 +103,12 @@ export function AnswerDetail({ call }: { call: Asked }) {
               call={call}
               draft={draft}
               onDraft={setDraft}
-              busy={answer.isPending}
+              why={why}
+              onWhy={(why) => setWhy(why || undefined)}
+              // What was taken is not sent twice, also where the call could not be read anew.
+              busy={answer.isPending || answer.isSuccess}
               problem={overtaken ? undefined : answer.error}
-              onAnswer={(said) => answer.mutate(said, { onSuccess: () => setDraft(undefined) })}
+              onAnswer={send}
             />
           )}
         </div>

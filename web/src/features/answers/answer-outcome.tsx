@@ -1,25 +1,22 @@
-import { useQuery } from '@tanstack/react-query'
 import type { RefObject } from 'react'
 import { useTranslation } from 'react-i18next'
 
 import { useMe } from '~/api/me'
-import { RunResult } from '~/features/result/run-result'
-import { LateResult } from '~/features/runs/late-result'
+import type { Shown } from '~/features/result/blocks'
 import { actorOf, useNaming } from '~/features/runs/people'
-import { runOf, toolAt } from '~/features/runs/queries'
+import { Said } from '~/features/runs/said'
 import type { Asked } from './answer-queries'
 
 interface Props {
   call: Asked
+  tool: Shown | undefined
   heading: RefObject<HTMLHeadingElement | null>
 }
 
-/** How it ended, by whom, and what came of it. */
-export function AnswerOutcome({ call, heading }: Props) {
+/** How it ended, by whom, and what was answered, where that is for this person to see. */
+export function AnswerOutcome({ call, tool, heading }: Props) {
   const { t } = useTranslation('answers')
   const name = useNaming()
-  const { data: run } = useQuery(runOf(call.run_id))
-  const { data: tool } = useQuery(toolAt(call.tool, call.version))
   const by = call.answered_by ? actorOf(call.answered_by) : undefined
   const isMe = by?.id !== undefined && by.id === useMe().principal.user_id
   const how =
@@ -37,8 +34,7 @@ export function AnswerOutcome({ call, heading }: Props) {
       >
         {t(`outcome.${how}`, { who: by && name(by), defaultValue: call.status })}
       </h2>
-      {run && <RunResult run={run} tool={tool} level={3} />}
-      {run?.late_result !== undefined && <LateResult late={run.late_result} tool={tool} />}
+      {call.result != null && <Said said={call.result} tool={tool} level={3} />}
     </section>
   )
 }

@@ -13,13 +13,17 @@ interface Props {
   call: Asked
   draft: unknown
   onDraft: (draft: unknown) => void
+  /** Why there will be no answer, as far as it is typed. */
+  why: string
+  onWhy: (why: string) => void
   busy: boolean
   problem: unknown
   onAnswer: (said: Said) => void
 }
 
 /** The form that the tool's output schema makes, and the way to say that there will be no answer. */
-export function AnswerPanel({ call, draft, onDraft, busy, problem, onAnswer }: Props) {
+export function AnswerPanel(props: Props) {
+  const { call, draft, onDraft, busy, problem, onAnswer } = props
   const output = call.output_schema
   const { t } = useTranslation('answers')
   const [cannot, setCannot] = useState(false)
@@ -57,6 +61,8 @@ export function AnswerPanel({ call, draft, onDraft, busy, problem, onAnswer }: P
       {cannot && (
         <CannotDialog
           tool={call.tool}
+          why={props.why}
+          onWhy={props.onWhy}
           busy={busy}
           error={problem}
           onSend={(error) => onAnswer({ error })}

@@ -61,11 +61,14 @@ export function useAnswer({ id, run_id }: Pick<Asked, 'id' | 'run_id'>) {
       const params = { path: { id: run_id } }
       return body(api.POST('/api/runs/{id}/tool-results', { params, body: sent }))
     },
-    // Also after an error: someone else may have answered first, and every list should show it.
-    onSettled: () =>
-      Promise.all([
+    // Also after an error: someone else may have answered first, and every list should show it. But nobody waits for
+    // that, or who cannot reach the server would be told so only after the lists have tried to.
+    onSettled: (_, error) => {
+      const read = Promise.all([
         queries.invalidateQueries({ queryKey: ['answers'] }),
         queries.invalidateQueries({ queryKey: ['runs'] }),
-      ]),
+      ])
+      return error ? undefined : read
+    },
   })
 }

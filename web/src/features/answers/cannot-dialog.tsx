@@ -8,6 +8,9 @@ import { Fault } from '~/kit/states'
 
 interface Props {
   tool: string
+  /** What was typed so far. It outlives the dialog, which one key closes. */
+  why: string
+  onWhy: (why: string) => void
   busy: boolean
   error: unknown
   onSend: (why: string) => void
@@ -15,9 +18,8 @@ interface Props {
 }
 
 /** Says that there will be no answer, and why. */
-export function CannotDialog({ tool, busy, error, onSend, onClose }: Props) {
+export function CannotDialog({ tool, why, onWhy, busy, error, onSend, onClose }: Props) {
   const { t } = useTranslation('answers')
-  const [why, setWhy] = useState('')
   const [asked, setAsked] = useState(false)
   const isMissing = asked && why.trim() === ''
   return (
@@ -33,7 +35,7 @@ export function CannotDialog({ tool, busy, error, onSend, onClose }: Props) {
         onSubmit={(event) => {
           event.preventDefault()
           setAsked(true)
-          if (why.trim() !== '') onSend(why.trim())
+          if (!busy && why.trim() !== '') onSend(why.trim())
         }}
       >
         <Field id="cannot-why" label={t('why')} fault={isMissing ? t('why_missing') : undefined}>
@@ -44,7 +46,7 @@ export function CannotDialog({ tool, busy, error, onSend, onClose }: Props) {
             value={why}
             aria-invalid={isMissing}
             aria-describedby={isMissing ? 'cannot-why-fault' : undefined}
-            onChange={(event) => setWhy(event.target.value)}
+            onChange={(event) => onWhy(event.target.value)}
           />
         </Field>
         {error != null && <Fault error={error} />}

@@ -90,11 +90,14 @@ export function useDecide(id: string) {
       const changed = input === undefined ? {} : { input: input as Record<string, never> }
       return body(api.POST('/api/approvals/{id}/approve', { params, body: { note, ...changed } }))
     },
-    // Also after an error: someone else may have decided first, and every list should show it.
-    onSettled: () =>
-      Promise.all([
+    // Also after an error: someone else may have decided first, and every list should show it. But nobody waits for
+    // that, or who cannot reach the server would be told so only after the lists have tried to.
+    onSettled: (_, error) => {
+      const read = Promise.all([
         queries.invalidateQueries({ queryKey: ['approvals'] }),
         queries.invalidateQueries({ queryKey: ['runs'] }),
-      ]),
+      ])
+      return error ? undefined : read
+    },
   })
 }

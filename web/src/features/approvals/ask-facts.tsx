@@ -1,9 +1,11 @@
+import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import { useTranslation } from 'react-i18next'
 
 import type { components } from '~/api/schema'
-import { ActorName, actorOf } from '~/features/runs/people'
+import { ActorName, actorOf, useMayReadRunOf } from '~/features/runs/people'
+import { runOf } from '~/features/runs/queries'
 import { CopyButton } from '~/kit/copy'
 import { Moment } from '~/kit/time'
 import { Expiry } from './words'
@@ -25,6 +27,7 @@ interface Props {
 /** Who asks for what, since when, and until when. */
 export function AskFacts({ ask, isOpen, idLabel, copyLabel }: Props) {
   const { t } = useTranslation('approvals')
+  const mayReadRun = useMayReadRunOf(ask.requested_by)
   return (
     <dl className="grid grid-cols-2 gap-x-4 gap-y-3 rounded-lg border border-line bg-raised p-4">
       <Fact name="requested_by">
@@ -44,11 +47,16 @@ export function AskFacts({ ask, isOpen, idLabel, copyLabel }: Props) {
           {ask.tool}
         </Link>
       </Fact>
-      <Fact name="run">
-        <Link to="/runs/$id" params={{ id: ask.run_id }} className={link}>
-          {t('to_run')}
-        </Link>
-      </Fact>
+      {mayReadRun && (
+        <>
+          <Fact name="run">
+            <Link to="/runs/$id" params={{ id: ask.run_id }} className={link}>
+              {t('to_run')}
+            </Link>
+          </Fact>
+          <Chain id={ask.run_id} />
+        </>
+      )}
       <div className="col-span-full min-w-0">
         <dt className="text-xs text-muted">{idLabel}</dt>
         <dd className="flex min-w-0 items-center gap-1">
@@ -57,6 +65,21 @@ export function AskFacts({ ask, isOpen, idLabel, copyLabel }: Props) {
         </dd>
       </div>
     </dl>
+  )
+}
+
+/** The tool that asks, where the call is a step of another run. */
+function Chain({ id }: { id: string }) {
+  const { data: run } = useQuery(runOf(id))
+  const outside = run?.parent_run_id ?? undefined
+  const { data: chain } = useQuery({ ...runOf(outside ?? ''), enabled: outside !== undefined })
+  if (!chain) return null
+  return (
+    <Fact name="chain">
+      <Link to="/runs/$id" params={{ id: chain.run_id }} className={link}>
+        {chain.tool}
+      </Link>
+    </Fact>
   )
 }
 

@@ -46,7 +46,7 @@ export function DecideDialog(props: Props) {
         className="grid min-w-0 gap-4"
         onSubmit={(event) => {
           event.preventDefault()
-          onDecide({ kind, note, input: changes.length > 0 ? input : undefined })
+          if (!busy) onDecide({ kind, note, input: changes.length > 0 ? input : undefined })
         }}
       >
         {kind === 'approve' && isDestructive && (

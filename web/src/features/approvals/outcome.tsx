@@ -5,7 +5,7 @@ import { useTranslation } from 'react-i18next'
 import { useMe } from '~/api/me'
 import { Raw } from '~/features/result/raw'
 import { RunResult } from '~/features/result/run-result'
-import { actorOf, useNaming } from '~/features/runs/people'
+import { actorOf, useMayReadRunOf, useNaming } from '~/features/runs/people'
 import { runOf, toolAt } from '~/features/runs/queries'
 import { Moment } from '~/kit/time'
 import { ChangesTable } from './changes-table'
@@ -22,7 +22,8 @@ export function Outcome({
 }) {
   const { t } = useTranslation('approvals')
   const how = useOutcomeWords(approval)
-  const { data: run } = useQuery(runOf(approval.run_id))
+  const mayReadRun = useMayReadRunOf(approval.requested_by)
+  const { data: run } = useQuery({ ...runOf(approval.run_id), enabled: mayReadRun })
   const { data: tool } = useQuery(toolAt(approval.tool, approval.version))
   const { status, decided_at, note, changes } = approval
   return (

@@ -65,7 +65,8 @@ export function useDecision(
       setAsking(asking)
     },
     send,
-    busy: decide.isPending,
+    // What was taken is not sent twice, also where the approval could not be read anew.
+    busy: decide.isPending || decide.isSuccess,
     error: decide.error,
     faults: problem?.errors ?? [],
     /** Somebody or something was faster: than a decision that was sent, or before there was one. */

@@ -1,6 +1,7 @@
 import { Ban, CircleCheck, CircleX, Hourglass, type LucideIcon, TimerOff } from 'lucide-react'
 import { useTranslation } from 'react-i18next'
 
+import { useLocale } from '~/i18n'
 import { Badge, type Tone } from '~/kit/badge'
 import { useNow } from '~/kit/now'
 
@@ -67,9 +68,10 @@ export function clock(ms: number, language: string): string {
 
 /** How long there is left to decide. */
 export function Expiry({ at }: { at: string }) {
-  const { t, i18n } = useTranslation('approvals')
+  const { t } = useTranslation('approvals')
+  const locale = useLocale()
   const left = Date.parse(at) - useNow(1_000)
-  const exact = new Intl.DateTimeFormat(i18n.language, { dateStyle: 'medium', timeStyle: 'short' })
+  const exact = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 'short' })
   return (
     <time
       dateTime={at}
@@ -78,7 +80,7 @@ export function Expiry({ at }: { at: string }) {
         left < HOUR * 1000 ? 'font-medium whitespace-nowrap text-warn' : 'whitespace-nowrap'
       }
     >
-      {left > 0 ? t('time_left', { time: clock(left, i18n.language) }) : t('time_over')}
+      {left > 0 ? t('time_left', { time: clock(left, locale) }) : t('time_over')}
     </time>
   )
 }

@@ -2,6 +2,7 @@ import { useEffect, useMemo, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 
 import type { Fault } from '~/api/problem'
+import { useLocale } from '~/i18n'
 import type { Complaint } from './check/complaints'
 import { placed, said } from './faults'
 import type { FormModel } from './model'
@@ -21,7 +22,8 @@ export function useFaults(
   sent: unknown,
   given: Fault[] = NONE,
 ) {
-  const { t, i18n } = useTranslation('form')
+  const { t } = useTranslation('form')
+  const locale = useLocale()
   const [tries, setTries] = useState(0)
   const [touched, setTouched] = useState<ReadonlySet<string>>(new Set())
   // Who has no faults may make a new empty list at every turn.
@@ -34,7 +36,7 @@ export function useFaults(
 
   const complaints = useMemo(() => model.complaints(sent), [model, sent])
   const found = useMemo(() => {
-    const own = complaints.map((complaint) => said(complaint, t, i18n.language))
+    const own = complaints.map((complaint) => said(complaint, t, locale))
     const still = answer.served.filter(({ path }) => {
       const place = steps(path)
       return (
@@ -44,9 +46,9 @@ export function useFaults(
     const all = [...own, ...still]
     const wrong = complaints.filter((complaint) => isTouched(complaint, id, model, draft, touched))
     const shown =
-      tries > 0 ? all : [...wrong.map((complaint) => said(complaint, t, i18n.language)), ...still]
+      tries > 0 ? all : [...wrong.map((complaint) => said(complaint, t, locale)), ...still]
     return { all, shown, ...placed(shown, model, draft) }
-  }, [complaints, answer, sent, draft, touched, tries, id, model, t, i18n.language])
+  }, [complaints, answer, sent, draft, touched, tries, id, model, t, locale])
 
   useEffect(() => {
     if (tries > 0) focusFirst(id)

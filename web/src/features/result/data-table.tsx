@@ -2,6 +2,7 @@ import { ArrowDown, ArrowUp, ChevronsUpDown } from 'lucide-react'
 import { useMemo, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 
+import { useLocale } from '~/i18n'
 import { Button } from '~/kit/button'
 import { cn } from '~/kit/cn'
 import { ScrollBox } from '~/kit/scroll-box'
@@ -26,10 +27,11 @@ interface Props {
 
 /** Rows, sorted by the column that somebody clicks, some at a time. */
 export function DataTable({ table: { columns, rows }, hints, name }: Props) {
-  const { t, i18n } = useTranslation('result')
+  const { t } = useTranslation('result')
+  const locale = useLocale()
   const [sort, setSort] = useState<Sort>()
   const [page, setPage] = useState(0)
-  const ordered = useMemo(() => sorted(rows, sort, i18n.language), [rows, sort, i18n.language])
+  const ordered = useMemo(() => sorted(rows, sort, locale), [rows, sort, locale])
   const from = Math.min(page * PAGE, Math.floor((rows.length - 1) / PAGE) * PAGE)
   const shown = ordered.slice(from, from + PAGE)
   const order = (column: string) => {

@@ -1,6 +1,7 @@
 import { CircleAlert } from 'lucide-react'
 import { useTranslation } from 'react-i18next'
 
+import { useServerWords } from '~/i18n/server-words'
 import { cn } from '~/kit/cn'
 
 /** The codes of runs that did not succeed and that can be explained in a sentence. */
@@ -37,6 +38,7 @@ interface Props {
 /** Why a run did not succeed: in the tool's words, in ours, and where to read more. */
 export function RunError({ code, text, effect, wanted = false }: Props) {
   const { t } = useTranslation('result')
+  const words = useServerWords()
   const known = code && EXPLAINED.has(code)
   return (
     <div
@@ -47,7 +49,9 @@ export function RunError({ code, text, effect, wanted = false }: Props) {
     >
       <p className="flex items-start gap-2 font-medium">
         <CircleAlert aria-hidden className="mt-0.5 size-4 shrink-0" />
-        <span className="min-w-0 break-words whitespace-pre-wrap">{text || t('failed')}</span>
+        <span className="min-w-0 break-words whitespace-pre-wrap">
+          {text ? words(text) : t('failed')}
+        </span>
       </p>
       {known && <p>{t(`explained.${code}`)}</p>}
       {effect === 'unknown' && <p>{t('effect_unknown')}</p>}

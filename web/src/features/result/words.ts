@@ -1,4 +1,4 @@
-import i18next from 'i18next'
+import { locale } from '~/i18n'
 
 import type { Hint } from './hints'
 
@@ -37,7 +37,7 @@ const SILENT = new Set(['points', 'count'])
 
 /** A number as people write it, with its unit. `currency` is the one that the output names. */
 export function number(value: number, unit?: string, currency?: string): string {
-  const language = i18next.language
+  const language = locale()
   const plain = new Intl.NumberFormat(language, { maximumFractionDigits: 6 })
   if (!unit || SILENT.has(unit)) return plain.format(value)
   if (unit === 'currency') return money(value, language, currency)
@@ -63,7 +63,7 @@ function money(value: number, language: string, currency = ''): string {
 
 /** Numbers on an axis, where there is little room. */
 export function short(value: number): string {
-  return new Intl.NumberFormat(i18next.language, {
+  return new Intl.NumberFormat(locale(), {
     notation: 'compact',
     maximumFractionDigits: 1,
   }).format(value)

@@ -28,8 +28,11 @@ export function CancelRun({ run }: { run: Run }) {
         }),
       ),
     onSuccess: () => setOpen(false),
-    // Also after an error: the run may have ended meanwhile, and the page should show it.
-    onSettled: () => queries.invalidateQueries({ queryKey: ['runs'] }),
+    // Also after an error: the run may have ended meanwhile, and the page should show it. But nobody waits for that.
+    onSettled: (_, error) => {
+      const read = queries.invalidateQueries({ queryKey: ['runs'] })
+      return error ? undefined : read
+    },
   })
   if (!own && !all) return null
   return (
@@ -48,7 +51,7 @@ export function CancelRun({ run }: { run: Run }) {
           className="grid gap-4"
           onSubmit={(event) => {
             event.preventDefault()
-            cancel.mutate()
+            if (!cancel.isPending) cancel.mutate()
           }}
         >
           <Field id="reason" label={t('cancel.reason')}>

@@ -19,6 +19,13 @@ export function actorOf(label: string): Actor {
   return kind === 'user' ? { kind, id: name } : { kind, slug: name }
 }
 
+/** Whether the person signed in may read a run of somebody, who is given in one word. */
+export function useMayReadRunOf(label: string): boolean {
+  const { kind, id } = actorOf(label)
+  const isOwn = useMe().principal.user_id === id && kind === 'user'
+  return useMay('runs.tenant.read') || isOwn
+}
+
 const members = queryOptions({
   queryKey: ['users', 'names'],
   queryFn: () => body(api.GET('/api/users', { params: { query: { limit: 200 } } })),

@@ -3,6 +3,7 @@ import { RotateCcw, ShieldQuestion } from 'lucide-react'
 import type { ReactNode } from 'react'
 import { useTranslation } from 'react-i18next'
 
+import { useMay } from '~/api/me'
 import { hasEnded, RunStatus } from '~/features/result/run-status'
 import { Button } from '~/kit/button'
 import { CopyButton } from '~/kit/copy'
@@ -16,6 +17,7 @@ import { took } from './took'
 /** What ran, how it went, and what can be done with it. */
 export function RunHead({ run }: { run: Run }) {
   const { t } = useTranslation('runs')
+  const mayRun = useMay('tools.tenant.run')
   return (
     <header className="grid gap-4">
       <div className="flex flex-wrap items-start justify-between gap-3">
@@ -39,12 +41,14 @@ export function RunHead({ run }: { run: Run }) {
               </Link>
             </Button>
           )}
-          <Button asChild>
-            <Link to="/tools/$slug" params={{ slug: run.tool }} search={{ run: run.run_id }}>
-              <RotateCcw aria-hidden />
-              {t('rerun')}
-            </Link>
-          </Button>
+          {mayRun && (
+            <Button asChild>
+              <Link to="/tools/$slug" params={{ slug: run.tool }} search={{ run: run.run_id }}>
+                <RotateCcw aria-hidden />
+                {t('rerun')}
+              </Link>
+            </Button>
+          )}
           {!hasEnded(run.status) && <CancelRun run={run} />}
         </div>
       </div>

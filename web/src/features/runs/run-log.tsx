@@ -1,6 +1,7 @@
 import { useTranslation } from 'react-i18next'
 
 import { Raw } from '~/features/result/raw'
+import { useLocale } from '~/i18n'
 import { Badge, type Tone } from '~/kit/badge'
 import { ActorName } from './people'
 import type { Run, RunEvent } from './queries'
@@ -15,8 +16,9 @@ const tones: Record<string, Tone> = {
 
 /** What the log knows of a run, in the order in which it happened. */
 export function EventList({ events }: { events: RunEvent[] }) {
-  const { t, i18n } = useTranslation('runs')
-  const clock = new Intl.DateTimeFormat(i18n.language, {
+  const { t } = useTranslation('runs')
+  const locale = useLocale()
+  const clock = new Intl.DateTimeFormat(locale, {
     hour: '2-digit',
     minute: '2-digit',
     second: '2-digit',

@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import { Bot, MessageSquareReply } from 'lucide-react'
+import { Bot, ExternalLink, MessageSquareReply } from 'lucide-react'
 import { useTranslation } from 'react-i18next'
 
 import { useMay } from '~/api/me'
@@ -10,18 +10,26 @@ import { Moment } from '~/kit/time'
 import { type Run, runOf, treeOf } from './queries'
 import { waitingIn } from './tree'
 
-/** For whom a run waits, itself or inside, and the way to answer where that is a person. */
-export function RunWaiting({ id }: { id: string }) {
-  const { data: run } = useQuery(runOf(id))
-  if (!run || (hasEnded(run.status) && !run.pending_tool_call)) return null
-  return <Waiting run={run} />
+interface Props {
+  id: string
+  /** Whether ways from here open beside the page, because it holds what is not saved. */
+  newTab?: boolean
 }
 
-function Waiting({ run }: { run: Run }) {
+/** For whom a run waits, itself or inside, and the way to answer where that is a person. */
+export function RunWaiting({ id, newTab = false }: Props) {
+  const { data: run } = useQuery(runOf(id))
+  if (!run || (hasEnded(run.status) && !run.pending_tool_call)) return null
+  return <Waiting run={run} newTab={newTab} />
+}
+
+function Waiting({ run, newTab }: { run: Run; newTab: boolean }) {
   const { t } = useTranslation('runs')
   const answers = useMay('tools.tenant.run')
   const { data: inside = [] } = useQuery(treeOf(run))
   const isLate = hasEnded(run.status)
+  const place = newTab ? { target: '_blank', rel: 'noopener' } : {}
+  const beside = newTab && <span className="sr-only"> {t('waiting.new_tab')}</span>
   return waitingIn([run, ...inside]).map(({ run_id, tool, call }) => {
     const isPerson = call.waits_for === 'person'
     const Icon = isPerson ? MessageSquareReply : Bot
@@ -40,14 +48,17 @@ function Waiting({ run }: { run: Run }) {
         </p>
         {isPerson && answers ? (
           <Button asChild size="small">
-            <Link to="/approvals/answers/$id" params={{ id: call.id }}>
+            <Link to="/approvals/answers/$id" params={{ id: call.id }} {...place}>
               {t('waiting.answer')}
+              {newTab && <ExternalLink aria-hidden />}
+              {beside}
             </Link>
           </Button>
         ) : (
           run_id !== run.run_id && (
-            <Link to="/runs/$id" params={{ id: run_id }} className="underline">
+            <Link to="/runs/$id" params={{ id: run_id }} {...place} className="underline">
               {t('waiting.to_run')}
+              {beside}
             </Link>
           )
         )}

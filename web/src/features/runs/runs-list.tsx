@@ -1,4 +1,5 @@
 import { Link } from '@tanstack/react-router'
+import { CornerDownRight } from 'lucide-react'
 import type { RefObject } from 'react'
 import { useTranslation } from 'react-i18next'
 
@@ -109,13 +110,22 @@ function RunCards({ runs, fresh, box }: Props) {
 }
 
 function RunLink({ run }: { run: Run }) {
+  const { t } = useTranslation('runs')
   return (
-    <Link
-      to="/runs/$id"
-      params={{ id: run.run_id }}
-      className="break-all underline-offset-2 hover:underline"
-    >
-      {run.tool}
-    </Link>
+    <>
+      <Link
+        to="/runs/$id"
+        params={{ id: run.run_id }}
+        className="break-all underline-offset-2 hover:underline"
+      >
+        {run.tool}
+      </Link>
+      {run.parent_run_id && (
+        <span className="flex items-center gap-1 text-xs font-normal text-muted">
+          <CornerDownRight aria-hidden className="size-3.5 shrink-0" />
+          {t('inside')}
+        </span>
+      )}
+    </>
   )
 }

@@ -1,5 +1,6 @@
 import { useTranslation } from 'react-i18next'
 
+import { useLocale } from '~/i18n'
 import { type Health, type Mark, STRIP } from './library-health'
 
 // Height says the same as colour, for those who do not see the colours.
@@ -11,7 +12,8 @@ const look: Record<Mark, { className: string; height: number }> = {
 
 /** The last runs of a tool at a glance, newest at the right. */
 export function HealthStrip({ health }: { health: Health | undefined }) {
-  const { t, i18n } = useTranslation('library')
+  const { t } = useTranslation('library')
+  const locale = useLocale()
   const marks = health?.marks ?? []
   const text = health
     ? t('health.runs', {
@@ -25,7 +27,7 @@ export function HealthStrip({ health }: { health: Health | undefined }) {
     if (!health) return t('health.no_runs')
     const ended = health.good + health.bad
     if (ended === 0) return t('health.none_ended')
-    const percent = new Intl.NumberFormat(i18n.language, { style: 'percent' })
+    const percent = new Intl.NumberFormat(locale, { style: 'percent' })
     return t('health.share', { share: percent.format(health.good / ended) })
   }
   const first = STRIP - marks.length

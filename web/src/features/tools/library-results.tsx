@@ -57,17 +57,25 @@ export function LibraryResults({
   )
 }
 
-export function LibraryLoading() {
+/** What comes, as a shadow: the filters beside the tools, or above them on a phone. */
+export function LibraryLoading({ view }: { view: 'grid' | 'table' }) {
   const { t } = useTranslation()
   return (
     <div
       role="status"
       aria-label={t('loading')}
-      className="grid grid-cols-[repeat(auto-fill,minmax(min(18rem,100%),1fr))] gap-3"
+      className="grid min-w-0 gap-5 lg:grid-cols-[14rem_minmax(0,1fr)]"
     >
-      {Array.from({ length: 6 }, (_, place) => (
-        <Skeleton key={place} className="h-44" />
-      ))}
+      <Skeleton className="h-9 lg:h-full" />
+      {view === 'table' ? (
+        <Skeleton className="h-[70dvh]" />
+      ) : (
+        <div className="grid grid-cols-[repeat(auto-fill,minmax(min(18rem,100%),1fr))] gap-3">
+          {Array.from({ length: 12 }, (_, place) => (
+            <Skeleton key={place} className="h-48" />
+          ))}
+        </div>
+      )}
     </div>
   )
 }

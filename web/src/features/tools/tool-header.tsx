@@ -16,7 +16,7 @@ export function ToolHeader({ tool }: { tool: Tool }) {
   const authors = useMay('tools.tenant.update')
   const [lead, ...more] = tool.description.split(/\n\s*\n/)
   return (
-    <header className="grid min-w-0 gap-3">
+    <header className="grid min-w-0 grid-cols-[minmax(0,1fr)] gap-3">
       <nav aria-label={t('path')} className="text-muted">
         <Link to="/tools" search={{}} className="underline hover:text-text">
           {t('library')}

@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
-import { getRouteApi, Link } from '@tanstack/react-router'
+import { getRouteApi, Link, useLocation } from '@tanstack/react-router'
 import { Plus } from 'lucide-react'
+import { useEffect, useRef } from 'react'
 import { useTranslation } from 'react-i18next'
 
 import { useMay } from '~/api/me'
@@ -21,12 +22,15 @@ export function CredentialsList() {
   const navigate = route.useNavigate()
   const mayWrite = useMay('credentials.tenant.write')
   const { data, error, refetch } = useQuery(credentials)
+  const heading = useHeadingAfterRemoval()
   const hasSearch = q !== undefined || (data?.length ?? 0) > LONG
   return (
     <div className="grid gap-5">
       <div className="flex flex-wrap items-start justify-between gap-3">
         <div className="grid gap-1">
-          <h1 className="text-xl font-semibold">{t('title')}</h1>
+          <h1 ref={heading} tabIndex={-1} className="text-xl font-semibold outline-none">
+            {t('title')}
+          </h1>
           <p className="max-w-prose text-muted">{t('subtitle')}</p>
         </div>
         {mayWrite && (data?.length ?? 0) > 0 && <NewCredential />}
@@ -49,6 +53,16 @@ export function CredentialsList() {
       )}
     </div>
   )
+}
+
+/** Leads whoever has just removed a credential to the top of the list: the page they were on is gone. */
+function useHeadingAfterRemoval() {
+  const heading = useRef<HTMLHeadingElement>(null)
+  const isRemoved = useLocation({ select: ({ state }) => state.isRemoved === true })
+  useEffect(() => {
+    if (isRemoved) heading.current?.focus()
+  }, [isRemoved])
+  return heading
 }
 
 function NewCredential() {

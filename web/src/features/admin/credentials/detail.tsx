@@ -4,6 +4,7 @@ import { type ReactNode, useId, useRef, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 
 import { useMay } from '~/api/me'
+import { serverWords } from '~/i18n/server-words'
 import { Button } from '~/kit/button'
 import { FactList } from '~/kit/facts'
 import { Moment } from '~/kit/time'
@@ -33,7 +34,7 @@ export function CredentialDetail({ read }: { read: Marked }) {
       setReloads((before) => before + 1)
       heading.current?.focus()
     } catch (error) {
-      toast(String(error instanceof Error ? error.message : error), 'bad')
+      toast(serverWords(String(error instanceof Error ? error.message : error)), 'bad')
     }
   }
   const forms = { base, onSaved: setBase, onReload: () => void reload() }
@@ -99,7 +100,12 @@ export function CredentialDetail({ read }: { read: Marked }) {
             void reload()
           }}
           onGone={() =>
-            void navigate({ to: '/admin/credentials', search: {}, ignoreBlocker: true })
+            void navigate({
+              to: '/admin/credentials',
+              search: {},
+              state: { isRemoved: true },
+              ignoreBlocker: true,
+            })
           }
         />
       )}

@@ -1,6 +1,7 @@
 import type { TFunction } from 'i18next'
 
 import { type Fault, Problem } from '~/api/problem'
+import { serverWords } from '~/i18n/server-words'
 
 // The sentences that the server has, and the words for them here. Groups of a pattern are the values of the text.
 const SENTENCES: [RegExp, key: string][] = [
@@ -28,7 +29,9 @@ export function plainly(t: TFunction<'credentials'>, message: string, value?: st
   if (value === '') return t('fault.needed')
   for (const [pattern, key] of SENTENCES) {
     const found = pattern.exec(message)
-    if (found) return t(`fault.${key}`, { ...found.groups })
+    if (!found) continue
+    const why = found.groups?.why
+    return t(`fault.${key}`, { ...found.groups, ...(why && { why: serverWords(why) }) })
   }
   return message
 }

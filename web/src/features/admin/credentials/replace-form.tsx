@@ -3,6 +3,7 @@ import { useTranslation } from 'react-i18next'
 
 import { Button } from '~/kit/button'
 import { toast } from '~/kit/toast'
+import { focusSoon } from '../focus-soon'
 import { LeaveGuard } from './leave-guard'
 import { blank, isTyped, payloadOf, typeOf } from './payload'
 import { faultsOfRows, idAt, isShown, PayloadFields } from './payload-fields'
@@ -15,6 +16,8 @@ interface Props {
   onSaved: (saved: Marked) => void
   onReload: () => void
 }
+
+const ACT = 'credential-replace'
 
 /** Puts something else into a credential. What is in it now is not shown, and goes as a whole. */
 export function ReplaceForm({ base, onSaved, onReload }: Props) {
@@ -39,6 +42,8 @@ export function ReplaceForm({ base, onSaved, onReload }: Props) {
       setTyped(blank(typed.type))
       setSaves((before) => before + 1)
       onSaved(saved)
+      // Whoever sent it by Enter had the focus in a field that has just made room for an empty one.
+      focusSoon(ACT)
       toast(t('replace.done', { label: saved.credential.label }))
     })
   }
@@ -54,7 +59,7 @@ export function ReplaceForm({ base, onSaved, onReload }: Props) {
         }}
       />
       <div className="flex justify-end">
-        <Button type="submit" tone="primary" disabled={sending.busy}>
+        <Button id={ACT} type="submit" tone="primary" disabled={sending.busy}>
           {t('replace.act')}
         </Button>
       </div>

@@ -49,5 +49,6 @@ export function useInside(key: Inside, steps: Step[]) {
 
 /** The id of the control at a place in the definition. */
 export function idOf(path: string): string {
-  return `part${path.replaceAll('/', '-')}`
+  // Names may have spaces, and what refers to several ids has spaces between them.
+  return `part${path.replaceAll('/', '-').replace(/\s/g, '_')}`
 }

@@ -139,8 +139,9 @@ function sent(key: Key, definition: Definition): unknown {
   return value
 }
 
+// Each in the order in which the page shows it.
 const TAB_OF: Record<Exclude<EditorTab, 'versions'>, readonly (Key | 'fields')[]> = {
-  identity: ['slug', 'name', 'description', 'category', 'icon', 'tags', 'aliases'],
+  identity: ['name', 'slug', 'description', 'category', 'icon', 'tags', 'aliases'],
   visibility: [
     'status',
     'enabled',
@@ -166,6 +167,16 @@ const TAB_OF: Record<Exclude<EditorTab, 'versions'>, readonly (Key | 'fields')[]
 /** The part of a definition that a fault is about. */
 export function partOf(path: string): string {
   return path.split('/')[1] ?? ''
+}
+
+/** Faults, the first on the page first: that is where a person begins to mend. */
+export function inOrderOfPage<T extends { path: string }>(faults: readonly T[]): T[] {
+  const parts: string[] = Object.values(TAB_OF).flat()
+  const rank = ({ path }: T) => {
+    const place = parts.indexOf(partOf(path))
+    return place < 0 ? parts.length : place
+  }
+  return faults.toSorted((left, right) => rank(left) - rank(right))
 }
 
 /** Where in the editor something of a definition is found. */

@@ -5,6 +5,7 @@ import { useTranslation } from 'react-i18next'
 
 import { cn } from '~/kit/cn'
 import { toast } from '~/kit/toast'
+import { focusSoon } from '../focus-soon'
 import { SchemaTab } from '../schema/schema-tab'
 import { EDITOR_TABS, type EditorTab, type ToolEditorSearch } from '../search'
 import { isOfProgram, type Tool } from '../types'
@@ -15,7 +16,7 @@ import { placeOf } from './definition'
 import { plainly } from './fault-words'
 import { Faults } from './faults'
 import { Leave } from './leave'
-import { SaveBar } from './save-bar'
+import { SAVE_ID, SaveBar } from './save-bar'
 import { ExecutionTab } from './tab-execution'
 import { IdentityTab } from './tab-identity'
 import { VisibilityTab } from './tab-visibility'
@@ -34,13 +35,9 @@ export function ToolEditor({ tool, search }: { tool?: Tool; search: ToolEditorSe
       toast(t(published ? 'editor.published' : 'editor.saved', { name: saved.name }))
       if (tool) return
       const params = { slug: saved.slug }
-      void navigate({
-        to: '/admin/tools/$slug/edit',
-        params,
-        search,
-        replace: true,
-        ignoreBlocker: true,
-      })
+      const page = { to: '/admin/tools/$slug/edit', params, search } as const
+      const button = SAVE_ID[published ? 'publish' : 'draft']
+      void navigate({ ...page, replace: true, ignoreBlocker: true }).then(() => focusSoon(button))
     },
   })
   const blocker = useBlocker({

@@ -4,7 +4,7 @@ import { Problem } from '~/api/problem'
 import { faultsOf, plainly } from './fault-words'
 
 const t = ((key: string, values = {}) => {
-  const said = Object.values(values)
+  const said = Object.values(values).filter((value) => value !== undefined)
   return said.length > 0 ? `${key} ${said.join('|')}` : key
 }) as unknown as TFunction<'admin'>
 
@@ -36,6 +36,64 @@ test.each([
     '/required_permission',
     'of a tool that is part of the program cannot be changed',
     'fault.of_program',
+  ],
+  ['/implementation/url', 'begins with `https://` or `http://`', 'fault.url_scheme'],
+  [
+    '/implementation/url',
+    'scheme, host and port are fixed; an expression stands behind the first `/` or `?`',
+    'fault.url_fixed',
+  ],
+  ['/implementation/url', 'has a user name in it; credentials go into a header', 'fault.url_user'],
+  ['/implementation/url', 'a `{{` has no `}}`', 'fault.expression_open {{|}}'],
+  [
+    '/implementation/headers/a b',
+    'the name of a header has characters that cannot be sent',
+    'fault.header_name',
+  ],
+  ['/implementation/timeout', 'must be a positive whole number of milliseconds', 'fault.positive'],
+  [
+    '/execution_spec/steps/0/tool',
+    '`a` is this tool, which would call itself',
+    'fault.calls_itself a',
+  ],
+  ['/execution_spec/steps/0/tool', 'there is no tool `b`', 'fault.no_tool b'],
+  ['/execution_spec/steps/0/input', 'there is no step `x` before it', 'fault.no_step x'],
+  ['/execution_spec/steps/0/tool', 'a slug has 1 to 128 characters, not 0', 'fault.no_slug'],
+  [
+    '/execution_spec/steps/0/when',
+    'an expression has at most 400 names, values and signs',
+    'fault.expression_long 400',
+  ],
+  ['/implementation/body', 'has more than 64 of `elif`', 'fault.too_many 64|`elif`'],
+  [
+    '/execution_spec/steps/0/when',
+    'unexpected end of input, expected expression',
+    'fault.condition unexpected end of input, expected expression',
+  ],
+  [
+    '/execution_spec/steps/0/when',
+    '`city` is not known here; `input` or `steps` is',
+    'fault.name_unknown city|`input`, `steps`',
+  ],
+  [
+    '/execution_spec/steps/0/input/city',
+    'unknown filter: filter upcase is unknown',
+    'fault.expression unknown filter: filter upcase is unknown',
+  ],
+  [
+    '/implementation/response',
+    'line 1, column 3: expected term, but the filter ends',
+    'fault.jq_ends 1|3',
+  ],
+  [
+    '/implementation/response',
+    'line 2, column 1: there is no filter `foo` with 2 arguments',
+    'fault.jq_unknown 2|1|foo',
+  ],
+  [
+    '/implementation/response',
+    'line 1, column 2: expected term, found `)`',
+    'fault.jq_found 1|2|)',
   ],
   ['/input_schema/properties/a', 'something new', 'something new'],
 ])('%s %s', (path, message, expected) => {

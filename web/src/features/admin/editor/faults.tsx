@@ -2,18 +2,20 @@ import { useNavigate } from '@tanstack/react-router'
 import { useEffect, useEffectEvent } from 'react'
 import { useTranslation } from 'react-i18next'
 
-import type { Fault as FaultAt } from '~/api/problem'
+import { type Fault as FaultAt, Problem } from '~/api/problem'
 import { Fault } from '~/kit/states'
 import type { ToolEditorSearch } from '../search'
 import { idOf, useEditing } from './context'
 import { placeOf } from './definition'
-import { usePlaceName } from './fault-words'
+import { faultsOf, usePlaceName } from './fault-words'
 
 /** Everything that keeps a definition from being saved, with the way to each. */
 export function Faults({ search }: { search: ToolEditorSearch }) {
   const { faults, problem } = useEditing()
   if (faults.length > 0) return <Summary faults={faults} search={search} />
-  return problem === undefined ? null : <Fault error={problem} />
+  // What it had against fields was told at them, and has been mended since.
+  const isMended = problem instanceof Problem && faultsOf(problem).length > 0
+  return problem === undefined || isMended ? null : <Fault error={problem} />
 }
 
 function Summary({ faults, search }: { faults: FaultAt[]; search: ToolEditorSearch }) {

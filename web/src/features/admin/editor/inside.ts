@@ -2,7 +2,8 @@ import type { Fault } from '~/api/problem'
 import { isJson, own } from '~/features/form/schema/json'
 import { pointer, type Step } from '~/features/form/schema/pointer'
 import type { Schema } from '../schema/kinds'
-import type { Definition } from './definition'
+import { BLANK, type Definition } from './definition'
+import type { Pair } from './kinds/pairs'
 
 /** The place of something inside of a part of a definition. */
 export function pathOf(key: string, steps: readonly Step[]): string {
@@ -44,26 +45,43 @@ function put(value: unknown, steps: readonly Step[], entry: unknown): unknown {
   return others
 }
 
-/** Texts by their place, without those at a place and inside of it. */
-export function withoutBelow<T>(texts: Record<string, T>, place: string): Record<string, T> {
-  return Object.fromEntries(Object.entries(texts).filter(([path]) => !isBelow(path, place)))
+/** What was typed and cannot stand in a definition like that, as it was typed. */
+export interface Unread {
+  /** What is wrong with it, as the server would say it. */
+  why: string
+  text?: string
+  rows?: Pair[]
+}
+
+/** Things by their place, without those at a place and inside of it. */
+export function withoutBelow<T>(things: Record<string, T>, place: string): Record<string, T> {
+  return Object.fromEntries(Object.entries(things).filter(([path]) => !isBelow(path, place)))
+}
+
+/** Things by their place, without those of a kind of tool, and these. */
+export function apart<T>(
+  things: Record<string, T>,
+): [rest: Record<string, T>, kind: Record<string, T>] {
+  const rest = withoutBelow(withoutBelow(things, '/implementation'), '/execution_spec')
+  const ofKind = Object.entries(things).filter(([path]) => !Object.hasOwn(rest, path))
+  return [rest, Object.fromEntries(ofKind)]
 }
 
 /**
- * Texts by their place, after the entries of a list have changed their order. `order` has for each new entry
+ * Things by their place, after the entries of a list have changed their order. `order` has for each new entry
  * the number that it had before.
  */
 export function reordered<T>(
-  texts: Record<string, T>,
+  things: Record<string, T>,
   list: string,
   order: readonly number[],
 ): Record<string, T> {
-  const next = withoutBelow(texts, list)
-  for (const [path, text] of Object.entries(texts)) {
+  const next = withoutBelow(things, list)
+  for (const [path, thing] of Object.entries(things)) {
     if (!isBelow(path, list)) continue
     const [number, ...rest] = path.slice(list.length + 1).split('/')
     const now = order.indexOf(Number(number))
-    if (now >= 0) next[[list, now, ...rest].join('/')] = text
+    if (now >= 0) next[[list, now, ...rest].join('/')] = thing
   }
   return next
 }
@@ -72,6 +90,22 @@ export function reordered<T>(
 export interface KindParts {
   implementation: Schema
   execution_spec: Schema | null
+}
+
+const LONG_MS = 24 * 60 * 60 * 1_000
+
+/** Kinds of tools that somebody outside answers. */
+export function isAnswered(kind: string): boolean {
+  return kind === 'external' || kind === 'space'
+}
+
+/**
+ * How long a tool may take once it is of another kind. Whoever is asked needs longer than the half minute that does for
+ * a machine. A time that somebody chose stays.
+ */
+export function timeoutFor(kind: string, now: number | null, before: number | null): number | null {
+  if (isAnswered(kind)) return now === BLANK.timeout_ms ? LONG_MS : now
+  return now === LONG_MS && before !== LONG_MS ? BLANK.timeout_ms : now
 }
 
 /** What a tool of a kind starts with: what it was, if it was of that kind. */

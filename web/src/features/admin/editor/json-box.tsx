@@ -5,6 +5,7 @@ import { parse, stringify } from '~/api/exact'
 import { lazyPart } from '~/kit/lazy-part'
 import { Skeleton } from '~/kit/states'
 import { useEditing } from './context'
+import { NOT_JSON } from './fault-words'
 
 // The editor is heavy, and most people never open it.
 const CodeEditor = lazyPart(
@@ -34,16 +35,12 @@ interface Props {
 export function JsonBox(props: Props) {
   const { id, path, label, hint, value, fits, onChange, faults, isInvalid, isTall } = props
   const { t } = useTranslation('admin')
-  const { unread, setUnread } = useEditing()
-  const typed = unread[path]
+  const { unread, keepUnread } = useEditing()
+  const typed = unread[path]?.text
   const type = (text: string) => {
     const read = readJson(text)
     const isFit = read !== undefined && fits(read.value)
-    setUnread((before) => {
-      const next = { ...before, [path]: text }
-      if (isFit) delete next[path]
-      return next
-    })
+    keepUnread(path, isFit ? undefined : { why: NOT_JSON, text })
     if (isFit) onChange(read.value)
   }
   return (

@@ -4,8 +4,9 @@ import { useTranslation } from 'react-i18next'
 
 import { Field, Input, Select, Textarea } from '~/kit/field'
 import { Switch } from '~/kit/switch'
-import { usePart } from './context'
+import { idOf, useEditing, usePart } from './context'
 import type { Definition, Key } from './definition'
+import { NOT_WHOLE } from './fault-words'
 
 /** The parts of a definition that hold values of a type. */
 type KeyOf<T> = { [K in Key]: T extends Definition[K] ? K : never }[Key]
@@ -114,33 +115,58 @@ export function ChoicePart<K extends Key>({ name, label, hint, options }: Choice
 }
 
 interface NumberProps extends Common {
-  id: string
+  /** Where it stands in the definition; what is no number yet is kept under it. */
+  path: string
   value: number | null
   onChange: (value: number | null) => void
-  min?: number
   fault?: string
   disabled?: boolean
 }
 
-export function NumberInput(props: NumberProps) {
-  const { id, label, hint, value, onChange, min = 1, fault, disabled } = props
+/**
+ * A whole number, or nothing. A box for text: the browser's own for numbers gives nothing away of what is no number, so
+ * `12e` would be saved as if nobody had typed anything, and could not be kept.
+ */
+export function NumberInput({
+  path,
+  label,
+  hint,
+  value,
+  onChange,
+  disabled,
+  ...rest
+}: NumberProps) {
+  const { t } = useTranslation('admin')
+  const { unread, keepUnread } = useEditing()
+  const id = idOf(path)
+  const typed = unread[path]?.text
+  const fault = typed === undefined ? rest.fault : t('fault.whole')
+  const type = (text: string) => {
+    const read = readWhole(text)
+    keepUnread(path, read === undefined ? { why: NOT_WHOLE, text } : undefined)
+    if (read !== undefined) onChange(read)
+  }
   return (
     <Field id={id} label={label} hint={hint} fault={fault}>
       <Input
         id={id}
-        type="number"
-        min={min}
-        step={1}
-        value={value ?? ''}
+        inputMode="numeric"
+        autoComplete="off"
+        value={typed ?? value ?? ''}
         disabled={disabled}
         aria-invalid={fault !== undefined}
         aria-describedby={described(id, hint, fault)}
-        onChange={(event) =>
-          onChange(event.target.value === '' ? null : event.target.valueAsNumber)
-        }
+        onChange={(event) => type(event.target.value)}
       />
     </Field>
   )
+}
+
+/** The whole number that a text is; none at all is `null`. Without an answer it is neither. */
+export function readWhole(text: string): number | null | undefined {
+  const trimmed = text.trim()
+  if (trimmed === '') return null
+  return /^-?\d{1,15}$/.test(trimmed) ? Number(trimmed) : undefined
 }
 
 /** Several words, such as tags. Enter or a comma takes one over. */

@@ -8,6 +8,9 @@ import { Button } from '~/kit/button'
 import { DraftMark, StatusBadge } from '../badges'
 import { useEditing } from './context'
 
+/** The ids of the buttons that save: a new tool gets another page, on which somebody goes on from the same one. */
+export const SAVE_ID = { draft: 'save-draft', publish: 'save-publish' }
+
 /**
  * What is edited, whether it is saved, and the buttons that save it. It stays in sight; on a phone only the buttons
  * do, or there would be little sight left.
@@ -17,9 +20,15 @@ export function SaveBar({ onSave }: { onSave: (isPublishing: boolean) => void })
   const { base, isDirty, isOverride, busy, save } = useEditing()
   const mayPublish = useMay('tools.tenant.publish') && !isOverride
   const canPublish = isDirty || !base || base.has_draft || base.status !== 'published'
-  const go = (publish: boolean) => {
+  const go = async (publish: boolean) => {
     onSave(publish)
-    void save(publish)
+    await save(publish)
+    // While a new tool is on its way nothing here can have the focus. What was refused says itself where to go on.
+    setTimeout(() => {
+      if (document.activeElement === document.body) {
+        document.getElementById(SAVE_ID[publish ? 'publish' : 'draft'])?.focus()
+      }
+    })
   }
   return (
     <div
@@ -64,13 +73,19 @@ export function SaveBar({ onSave }: { onSave: (isPublishing: boolean) => void })
             tone={mayPublish ? 'plain' : 'primary'}
             disabled={busy || (!isDirty && base !== undefined)}
             aria-keyshortcuts="Control+S Meta+S"
-            onClick={() => go(false)}
+            id={SAVE_ID.draft}
+            onClick={() => void go(false)}
           >
             <Save aria-hidden className="max-sm:hidden" />
             {t(isOverride ? 'editor.save' : 'editor.save_draft')}
           </Button>
           {mayPublish && (
-            <Button tone="primary" disabled={busy || !canPublish} onClick={() => go(true)}>
+            <Button
+              id={SAVE_ID.publish}
+              tone="primary"
+              disabled={busy || !canPublish}
+              onClick={() => void go(true)}
+            >
               <Rocket aria-hidden className="max-sm:hidden" />
               {t(isDirty || !base ? 'editor.save_publish' : 'action.publish')}
             </Button>

@@ -20,10 +20,14 @@ test.each([
 
 test.each([
   ['Greet people', 'greet-people'],
-  ['  Überblick: Umsätze! ', 'uberblick-umsatze'],
+  ['  Überblick: Umsätze! ', 'ueberblick-umsaetze'],
   ['3D Viewer', 'd-viewer'],
-  ['office.Greet', 'office.greet'],
+  ['Café crème', 'cafe-creme'],
+  ['Größe 2.0 messen', 'groesse-2-0-messen'],
+  ['office.Greet', 'office-greet'],
+  [`${'a'.repeat(127)} b`, 'a'.repeat(127)],
   ['???', ''],
 ])('%s makes %s', (name, slug) => {
   expect(slugOf(name)).toBe(slug)
+  if (slug) expect(faultOfSlug(slug)).toBeUndefined()
 })

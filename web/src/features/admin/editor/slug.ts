@@ -14,13 +14,30 @@ export function faultOfSlug(slug: string): SlugFault | undefined {
   return undefined
 }
 
-/** A slug made of a name, as a first guess. */
+// Letters that are spelt otherwise where there are only ours. From any other one its mark is taken.
+const SPELT = {
+  ä: 'ae',
+  ö: 'oe',
+  ü: 'ue',
+  ß: 'ss',
+  æ: 'ae',
+  œ: 'oe',
+  ø: 'o',
+  đ: 'd',
+  ł: 'l',
+  þ: 'th',
+}
+
+/** A slug made of a name, as a first guess. A name has no groups, so a dot in it is no dot of a slug. */
 export function slugOf(name: string): string {
   return name
+    .normalize('NFKC')
+    .toLowerCase()
+    .replace(/[äöüßæœøđłþ]/g, (letter) => SPELT[letter as keyof typeof SPELT])
     .normalize('NFKD')
     .replace(/[\u0300-\u036f]/g, '')
-    .toLowerCase()
-    .replace(/[^a-z0-9.]+/g, '-')
-    .replace(/^[^a-z]+|[-.]+$/g, '')
+    .replace(/[^a-z0-9]+/g, '-')
+    .replace(/^[^a-z]+/, '')
     .slice(0, 128)
+    .replace(/-+$/, '')
 }

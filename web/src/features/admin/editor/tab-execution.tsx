@@ -4,6 +4,7 @@ import { Field, Input } from '~/kit/field'
 import { Switch } from '~/kit/switch'
 import { idOf, useEditing, usePart } from './context'
 import type { Execution } from './definition'
+import { isAnswered } from './inside'
 import { KindChooser } from './kinds/chooser'
 import { KindPanel } from './kinds/panel'
 import { NumberInput, SwitchPart } from './parts'
@@ -35,7 +36,6 @@ function Limits() {
   const timeout = usePart('timeout_ms')
   const execution = usePart('execution')
   const { definition, faults } = useEditing()
-  const isAnswered = ['external', 'space'].includes(definition.implementation_type)
   const set = (change: Partial<Execution>) => execution.set({ ...execution.value, ...change })
   const faultAt = (path: string) => faults.find((fault) => fault.path === path)?.message
   const group = idOf('/execution/concurrency_group')
@@ -44,16 +44,20 @@ function Limits() {
     <>
       <div className="grid items-start gap-5 sm:grid-cols-2">
         <NumberInput
-          id={timeout.id}
+          path="/timeout_ms"
           label={t('editor.timeout_ms')}
-          hint={t(isAnswered ? 'editor.timeout_answered' : 'editor.timeout_hint')}
+          hint={t(
+            isAnswered(definition.implementation_type)
+              ? 'editor.timeout_answered'
+              : 'editor.timeout_hint',
+          )}
           value={timeout.value}
           fault={timeout.fault}
           disabled={timeout.isFixed}
           onChange={timeout.set}
         />
         <NumberInput
-          id={idOf('/execution/max_concurrency')}
+          path="/execution/max_concurrency"
           label={t('editor.max_concurrency')}
           hint={t('editor.max_concurrency_hint')}
           value={execution.value.max_concurrency}

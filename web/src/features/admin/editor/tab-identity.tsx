@@ -4,8 +4,9 @@ import { useTranslation } from 'react-i18next'
 
 import { Button } from '~/kit/button'
 import { TOOL_ICONS, ToolIcon } from '~/kit/tool-icon'
+import { focusSoon } from '../focus-soon'
 import { isTaken } from '../queries'
-import { useEditing } from './context'
+import { idOf, useEditing } from './context'
 import { TextPart, WordsPart } from './parts'
 import { faultOfSlug, slugOf } from './slug'
 
@@ -80,8 +81,16 @@ function SlugPart() {
         fault={fault}
         isCode
       />
-      {definition.slug === '' && guess !== '' && (
-        <Button size="small" className="justify-self-start" onClick={() => change('slug', guess)}>
+      {definition.slug === '' && faultOfSlug(guess) === undefined && (
+        <Button
+          size="small"
+          className="justify-self-start"
+          onClick={() => {
+            change('slug', guess)
+            // The button has done its work and goes.
+            focusSoon(idOf('/slug'))
+          }}
+        >
           {t('editor.slug_take', { slug: guess })}
         </Button>
       )}

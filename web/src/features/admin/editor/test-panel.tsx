@@ -2,13 +2,17 @@ import { useMutation, useQuery } from '@tanstack/react-query'
 import { Component, type ReactNode, useDeferredValue, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 
-import { api, body } from '~/api/client'
+import { api, body, queryClient } from '~/api/client'
+import { useMay } from '~/api/me'
 import { type Fault as FaultAt, Problem } from '~/api/problem'
 import type { components } from '~/api/schema'
 import { hasEnded } from '~/features/result/run-status'
 import { runOf } from '~/features/runs/queries'
+import { Button } from '~/kit/button'
 import { lazyPart } from '~/kit/lazy-part'
+import { useNow } from '~/kit/now'
 import { Fault, Skeleton } from '~/kit/states'
+import { duration } from '~/kit/time'
 import { type Editing, useEditing } from './context'
 import { bodyOf, changesOf } from './definition'
 import { plainly, usePlaceName } from './fault-words'
@@ -76,14 +80,46 @@ export function TestPanel() {
             <RunResult fallback={<Skeleton className="h-24" />} run={run} tool={base} level={3} />
             {!hasEnded(run.status) && (
               <>
-                <p className="text-xs text-muted">{t('test.goes_on')}</p>
-                <RunWaiting id={run.run_id} />
+                <GoesOn id={run.run_id} since={test.submittedAt} />
+                <RunWaiting id={run.run_id} newTab />
               </>
             )}
           </div>
         )}
       </div>
     </section>
+  )
+}
+
+/** A test that takes its time: how long it has taken, and the way to end it. */
+function GoesOn({ id, since }: { id: string; since: number }) {
+  const { t } = useTranslation('admin')
+  const now = useNow(1_000)
+  const own = useMay('runs.own.cancel')
+  const all = useMay('runs.tenant.cancel')
+  const cancel = useMutation({
+    mutationFn: () =>
+      body(api.POST('/api/runs/{id}/cancel', { params: { path: { id } }, body: {} })),
+    // Also after an error: it may have ended by itself in the meantime. Nobody waits for that.
+    onSettled: () => void queryClient.invalidateQueries({ queryKey: ['runs'] }),
+  })
+  const seconds = Math.max(1, Math.floor((now - since) / 1_000))
+  return (
+    <>
+      <div className="flex flex-wrap items-center justify-between gap-2 text-xs text-muted">
+        <p>{t('test.goes_on')}</p>
+        {/* Read out once a second it would drown everything else. */}
+        <p aria-live="off" className="tabular-nums">
+          {t('test.elapsed', { time: duration(seconds * 1_000) })}
+        </p>
+        {(own || all) && (
+          <Button size="small" disabled={cancel.isPending} onClick={() => cancel.mutate()}>
+            {t('test.cancel')}
+          </Button>
+        )}
+      </div>
+      {cancel.error && <Fault error={cancel.error} />}
+    </>
   )
 }
 
@@ -121,8 +157,7 @@ function Refused({ error }: { error: unknown }) {
   )
 }
 
-/** Kinds that others answer. Nobody is to look at a test that does nothing for long. */
-const ANSWERED = ['external', 'space', 'composition']
+/** How long a test is waited for. One that takes longer is followed, so that it can be seen to go on, and ended. */
 const WAIT_MS = 2_000
 
 const NONE: FaultAt[] = []
@@ -140,8 +175,8 @@ async function tried(editing: Editing, input: unknown): Promise<RunAnswer> {
   const typed = base ? changesOf(before, definition) : bodyOf(definition)
   const isSaved = isOverride || (base !== undefined && Object.keys(typed).length === 0)
   const tool = base?.slug ?? definition.slug
-  const wait_ms = ANSWERED.includes(definition.implementation_type) ? WAIT_MS : undefined
-  const request = { input, definition: isSaved ? undefined : typed, wait_ms } as TestRequest
+  const sent = { input, definition: isSaved ? undefined : typed, wait_ms: WAIT_MS }
+  const request = sent as TestRequest
   return body(api.POST('/api/tools/{tool}/test', { params: { path: { tool } }, body: request }))
 }
 

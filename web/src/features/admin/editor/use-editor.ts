@@ -13,10 +13,21 @@ import {
   type Definition,
   fromTool,
   type Key,
+  inOrderOfPage,
   partOf,
 } from './definition'
-import { isBelow, type KindParts, partsOfKind, pathOf, putAt, withoutBelow } from './inside'
-import { faultsOf, NOT_JSON } from './fault-words'
+import {
+  apart,
+  isBelow,
+  type KindParts,
+  partsOfKind,
+  pathOf,
+  putAt,
+  timeoutFor,
+  type Unread,
+  withoutBelow,
+} from './inside'
+import { faultsOf } from './fault-words'
 
 interface Options {
   /** The tool that is edited; none while it is being made. */
@@ -33,10 +44,12 @@ interface Options {
 export function useEditor({ tool, words, onSaved }: Options) {
   const [base, setBase] = useState(tool)
   const [definition, setDefinition] = useState(() => (tool ? fromTool(tool) : BLANK))
-  // Text that is not JSON yet, by its place. It stays as it was typed, and keeps the rest from being saved.
-  const [unread, setUnread] = useState<Partial<Record<string, string>>>({})
+  // What cannot be read yet, by its place. It stays as it was typed, and keeps the rest from being saved.
+  const [unread, setUnread] = useState<Record<string, Unread>>({})
   // What was typed for other kinds, should somebody go back to one.
-  const [others, setOthers] = useState<Record<string, KindParts>>({})
+  const [others, setOthers] = useState<Record<string, OtherKind>>({})
+  // What has no control at the moment, by its place, should somebody choose again what has it.
+  const [aside, setAside] = useState<Record<string, Aside>>({})
   const [problem, setProblem] = useState<unknown>()
   const [faults, setFaults] = useState<Fault[]>([])
   const [theirs, setTheirs] = useState<Tool>()
@@ -50,6 +63,7 @@ export function useEditor({ tool, words, onSaved }: Options) {
 
   const change = <K extends Key>(key: K, value: Definition[K]) => {
     setDefinition((now) => ({ ...now, [key]: value }))
+    setAside((now) => withoutBelow(now, `/${key}`))
     setFaults((now) => now.filter(({ path }) => partOf(path) !== key))
   }
 
@@ -60,14 +74,23 @@ export function useEditor({ tool, words, onSaved }: Options) {
     setFaults((now) => now.filter(({ path }) => !isBelow(path, place)))
   }
 
+  /** Keeps what cannot be read at a place as it was typed; with nothing to keep there is nothing unread. */
+  const keepUnread = (path: string, typed: Unread | undefined) =>
+    setUnread((now) => {
+      const { [path]: _, ...rest } = now
+      return typed ? { ...rest, [path]: typed } : rest
+    })
+
   /** Makes it another kind of tool. What the old kind was told stays for whoever comes back to it. */
   const changeKind = (kind: string) => {
     const { implementation_type: old, implementation, execution_spec } = definition
     if (kind === old) return
-    const parts = others[kind] ?? partsOfKind(kind, before)
-    setOthers({ ...others, [old]: { implementation, execution_spec } })
-    setDefinition({ ...definition, implementation_type: kind, ...parts })
-    setUnread((now) => withoutBelow(withoutBelow(now, '/implementation'), '/execution_spec'))
+    const [rest, ofOld] = apart(unread)
+    const { unread: back, ...parts } = others[kind] ?? { ...partsOfKind(kind, before), unread: {} }
+    setOthers({ ...others, [old]: { implementation, execution_spec, unread: ofOld } })
+    const timeout_ms = timeoutFor(kind, definition.timeout_ms, before.timeout_ms)
+    setDefinition({ ...definition, implementation_type: kind, timeout_ms, ...parts })
+    setUnread({ ...rest, ...back })
     setFaults((now) => now.filter(({ path }) => !KIND_PARTS.includes(partOf(path))))
   }
 
@@ -77,6 +100,7 @@ export function useEditor({ tool, words, onSaved }: Options) {
     setDefinition(fromTool(tool))
     setUnread({})
     setOthers({})
+    setAside({})
     setFaults([])
     setProblem(undefined)
     setTheirs(undefined)
@@ -85,13 +109,14 @@ export function useEditor({ tool, words, onSaved }: Options) {
   const save = async (publish: boolean, over?: Tool) => {
     if (busy) return
     const refuse = (faults: Fault[]) => {
-      setFaults(faults.map((fault) => ({ ...fault, message: words(fault, definition) })))
+      const told = faults.map((fault) => ({ ...fault, message: words(fault, definition) }))
+      setFaults(inOrderOfPage(told))
       setRefusals((before) => before + 1)
     }
     setProblem(undefined)
     setFaults([])
     if (Object.keys(unread).length > 0) {
-      refuse(Object.keys(unread).map((path) => ({ path, message: NOT_JSON })))
+      refuse(Object.entries(unread).map(([path, { why }]) => ({ path, message: why })))
       return
     }
     setBusy(true)
@@ -142,6 +167,9 @@ export function useEditor({ tool, words, onSaved }: Options) {
     changeKind,
     unread,
     setUnread,
+    keepUnread,
+    aside,
+    setAside,
     faults,
     refusals,
     problem,
@@ -157,6 +185,16 @@ export function useEditor({ tool, words, onSaved }: Options) {
 /** The parts that say what is to run, and have an inside of their own. */
 export type Inside = 'implementation' | 'execution_spec'
 const KIND_PARTS = ['implementation_type', 'implementation', 'execution_spec']
+
+/** A kind that the tool is not at the moment. */
+interface OtherKind extends KindParts {
+  unread: Record<string, Unread>
+}
+
+interface Aside {
+  value: unknown
+  unread?: Unread
+}
 
 export type Editor = ReturnType<typeof useEditor>
 

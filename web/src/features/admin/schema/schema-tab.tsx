@@ -6,6 +6,7 @@ import { Button } from '~/kit/button'
 import { cn } from '~/kit/cn'
 import { idOf, useEditing, usePart } from '../editor/context'
 import { JsonPart } from '../editor/json-part'
+import { focusSoon } from '../focus-soon'
 import { SCHEMA_SIDES, type SchemaSide, type ToolEditorSearch } from '../search'
 import { FieldList } from './field-list'
 import { shapeOf } from './kinds'
@@ -59,10 +60,22 @@ function Side({ side, asJson }: { side: Exclude<SchemaSide, 'layout'>; asJson: b
   }
   if (value === null) {
     return (
-      <div className="grid justify-items-start gap-3">
+      <div
+        id={idOf(`/${name}`)}
+        tabIndex={-1}
+        className="grid justify-items-start gap-3 outline-none"
+      >
         <p className="text-muted">{t('schema.no_output')}</p>
         {!isFixed && (
-          <Button onClick={() => set(shapeOf('object'))}>{t('schema.describe_output')}</Button>
+          <Button
+            onClick={() => {
+              set(shapeOf('object'))
+              // Either button goes with what it was for.
+              focusSoon(idOf(`/${name}`))
+            }}
+          >
+            {t('schema.describe_output')}
+          </Button>
         )}
       </div>
     )
@@ -77,7 +90,15 @@ function Side({ side, asJson }: { side: Exclude<SchemaSide, 'layout'>; asJson: b
       ))}
       <FieldList schema={value} path={`/${name}`} isFixed={isFixed} onChange={set} />
       {side === 'output' && !isFixed && (
-        <Button tone="quiet" size="small" className="justify-self-start" onClick={() => set(null)}>
+        <Button
+          tone="quiet"
+          size="small"
+          className="justify-self-start"
+          onClick={() => {
+            set(null)
+            focusSoon(idOf(`/${name}`))
+          }}
+        >
           {t('schema.drop_output')}
         </Button>
       )}

@@ -2,6 +2,7 @@ import { Paperclip, X } from 'lucide-react'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 
+import { useLocale } from '~/i18n'
 import { Button } from '~/kit/button'
 import { Input } from '~/kit/field'
 import { text } from '../schema/json'
@@ -12,7 +13,8 @@ const BYTES_MAX = 4 << 20
 
 /** An address, or a file that is put into the value itself. */
 export function FileControl(props: ControlProps) {
-  const { t, i18n } = useTranslation('form')
+  const { t } = useTranslation('form')
+  const locale = useLocale()
   const { id, schema, look, label, value, onChange, onBlur, readOnly } = props
   const [name, setName] = useState<string>()
   const [fault, setFault] = useState<string>()
@@ -22,7 +24,7 @@ export function FileControl(props: ControlProps) {
   const inside = here.startsWith('data:')
   const take = async (file: File | undefined) => {
     if (!file) return
-    if (file.size > most) return setFault(t('file.too_large', { size: size(most, i18n.language) }))
+    if (file.size > most) return setFault(t('file.too_large', { size: size(most, locale) }))
     if (!fits(file, accept)) return setFault(t('file.wrong_kind', { accept }))
     setFault(undefined)
     setName(file.name)
@@ -64,7 +66,7 @@ export function FileControl(props: ControlProps) {
           </label>
         )}
       </div>
-      <p className="text-xs text-muted">{t('file.limit', { size: size(most, i18n.language) })}</p>
+      <p className="text-xs text-muted">{t('file.limit', { size: size(most, locale) })}</p>
       {fault && (
         <p role="alert" className="text-xs text-bad">
           {fault}

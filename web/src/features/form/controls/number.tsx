@@ -1,6 +1,6 @@
 import { useState } from 'react'
-import { useTranslation } from 'react-i18next'
 
+import { useLocale } from '~/i18n'
 import { Input } from '~/kit/field'
 import { list } from '../schema/json'
 import { readNumber, usesComma, writtenNumber } from './digits'
@@ -12,10 +12,9 @@ import { WithUnit } from './text'
  * to a number that reads otherwise once it is one.
  */
 export function NumberControl(props: ControlProps) {
-  const { i18n } = useTranslation('form')
   const { id, schema, look, value, onChange, onBlur, readOnly } = props
   const [typed, setTyped] = useState<string>()
-  const comma = usesComma(i18n.language)
+  const comma = usesComma(useLocale())
   const isTyped = typed !== undefined && Object.is(readNumber(typed, comma), value ?? undefined)
   const given = list(schema.examples).find((entry) => typeof entry === 'number')
   return (

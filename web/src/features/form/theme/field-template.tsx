@@ -3,6 +3,7 @@ import { X } from 'lucide-react'
 import { useContext } from 'react'
 import { useTranslation } from 'react-i18next'
 
+import { useLocale } from '~/i18n'
 import { Button } from '~/kit/button'
 import { cn } from '~/kit/cn'
 import { Field, Input } from '~/kit/field'
@@ -16,7 +17,8 @@ const WIDTHS = { full: '', half: 'sm:col-span-3', third: 'sm:col-span-2' }
 
 /** One field with its label, its hint and its faults. Groups bring their own headings. */
 export function FieldTemplate(props: FieldTemplateProps) {
-  const { t, i18n } = useTranslation('form')
+  const { t } = useTranslation('form')
+  const locale = useLocale()
   const { id, schema, uiSchema, rawErrors, rawDescription, required, fieldPathId, children } = props
   const { schema: root, blanks } = useScope()
   const choice = useContext(ChoiceContext)
@@ -36,7 +38,7 @@ export function FieldTemplate(props: FieldTemplateProps) {
   const hint =
     isGroup || !blanks
       ? undefined
-      : hintOf(schema, rawDescription, isBlank(props.formData), t, i18n.language)
+      : hintOf(schema, rawDescription, isBlank(props.formData), t, locale)
   const content = (
     <>
       {!isGroup && !hasOwnLabel && fieldPathId.path.length > 0 && (

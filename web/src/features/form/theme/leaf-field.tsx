@@ -2,6 +2,7 @@ import type { FieldProps } from '@rjsf/utils'
 import { useContext } from 'react'
 import { useTranslation } from 'react-i18next'
 
+import { useLocale } from '~/i18n'
 import { Control } from '../controls/control'
 import { kindOf } from '../controls/kind'
 import type { Json } from '../schema/json'
@@ -16,7 +17,8 @@ export function LeafField(props: FieldProps) {
 }
 
 function Leaf(props: FieldProps) {
-  const { t, i18n } = useTranslation('form')
+  const { t } = useTranslation('form')
+  const locale = useLocale()
   const { schema, uiSchema, formData, fieldPathId, required = false, readonly = false } = props
   const { rawErrors = [], name, onChange, onBlur } = props
   const { schema: root, blanks } = useScope()
@@ -30,7 +32,7 @@ function Leaf(props: FieldProps) {
   const label = typeof last === 'number' ? t('list.item_of', { list, number: last + 1 }) : own
   const notes = [
     (look.unit ?? schema['x-unit'] ?? kind === 'date-time') && `${id}-unit`,
-    blanks && hintOf(schema, description, isBlank(formData), t, i18n.language) && hintId(id),
+    blanks && hintOf(schema, description, isBlank(formData), t, locale) && hintId(id),
     rawErrors.length > 0 && faultId(id),
   ]
   return (

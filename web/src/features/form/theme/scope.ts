@@ -60,9 +60,10 @@ export function afterwards(act: () => void) {
   setTimeout(act)
 }
 
+/** Puts the focus on what can be used; answers whether it could. */
 export function focus(id: string): boolean {
   const element = document.getElementById(id)
-  if (!element || (element as HTMLButtonElement).disabled) return false
+  if (!element || element.matches(':disabled, [aria-disabled="true"]')) return false
   element.focus()
   return true
 }

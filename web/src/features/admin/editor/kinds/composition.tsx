@@ -5,7 +5,8 @@ import { Button } from '~/kit/button'
 import { focusSoon } from '../../focus-soon'
 import { useEditing, useInside } from '../context'
 import { reordered } from '../inside'
-import { Expressions, JsonInside, useInputs } from './controls'
+import { useCallees } from './callees'
+import { Expressions, useInputs } from './controls'
 import { StepCard } from './step-card'
 import {
   type ChainStep,
@@ -14,25 +15,31 @@ import {
   newStep,
   orderMoved,
   orderWithout,
+  sourcesAt,
   stepsOf,
+  toolOfStep,
 } from './steps'
+import { ValueRows } from './value-rows'
 
 const LIST = '/execution_spec/steps'
 
 /** Other tools, one after the other. */
 export default function CompositionPanel() {
   const { t } = useTranslation('kinds')
-  const { definition, changeAt, faults, setUnread, isOverride } = useEditing()
+  const { definition, changeAt, faults, setUnread, setAside, isOverride } = useEditing()
   const { id } = useInside('execution_spec', ['steps'])
   const inputs = useInputs()
   const steps = stepsOf(definition.execution_spec)
+  const callees = useCallees(steps.map(toolOfStep))
+  const outputOf = (step: ChainStep) => callees.get(toolOfStep(step))?.output_schema
   const write = (next: ChainStep[]) => {
     if (definition.execution_spec === null) changeAt('execution_spec', ['kind'], 'composition')
     changeAt('execution_spec', ['steps'], next)
   }
   const order = (order: number[]) => {
     write(inOrder(steps, order))
-    setUnread((texts) => reordered(texts, LIST, order))
+    setUnread((things) => reordered(things, LIST, order))
+    setAside((things) => reordered(things, LIST, order))
   }
   const move = (from: number, to: number) => {
     if (to < 0 || to >= steps.length) return
@@ -59,7 +66,9 @@ export default function CompositionPanel() {
                 step={step}
                 index={index}
                 count={steps.length}
+                tool={callees.get(toolOfStep(step))}
                 expressions={expressionsAt(inputs, steps.slice(0, index))}
+                sources={sourcesAt(inputs, steps.slice(0, index), outputOf)}
                 onChange={(changed) => changeAt('execution_spec', ['steps', index], changed)}
                 onMove={(by) => move(index, index + by)}
                 onRemove={() => {
@@ -85,15 +94,19 @@ export default function CompositionPanel() {
           </Button>
         )}
       </div>
-      <JsonInside
-        of="execution_spec"
+      <ValueRows
+        of="output"
         at={['output']}
         label={t('mapping')}
-        hint={
+        hint={t('mapping_rows_hint')}
+        jsonHint={
           <>
             {t('mapping_hint')} <Expressions of={expressionsAt(inputs, steps)} />
           </>
         }
+        schema={definition.output_schema}
+        empty={undefined}
+        sources={sourcesAt(inputs, steps, outputOf)}
       />
     </>
   )

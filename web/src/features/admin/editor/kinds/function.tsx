@@ -1,16 +1,18 @@
 import { useTranslation } from 'react-i18next'
 
-import { TextInside } from './controls'
+import { TemplatePicker } from './template-picker'
 
-/** A function of the program. Which there are is the server's to say. */
+/** A function of the program. */
 export default function FunctionPanel() {
   const { t } = useTranslation('kinds')
   return (
-    <TextInside
-      of="implementation"
-      at={['function_name']}
+    <TemplatePicker
+      name="function_name"
       label={t('function_name')}
-      hint={t('function_hint')}
+      none={t('function_none')}
+      noneHint={t('function_hint')}
+      unknownHint={t('function_unknown')}
+      takeForm={t('take_form_function')}
     />
   )
 }

@@ -77,13 +77,12 @@ function Method() {
 function Retries() {
   const { t } = useTranslation('kinds')
   const whole = useInside('implementation', ['retry'])
-  const { id, value, set, fault, isFixed } = useInside('implementation', ['retry', 'max'])
+  const { path, value, set, fault, isFixed } = useInside('implementation', ['retry', 'max'])
   return (
     <NumberInput
-      id={id}
+      path={path}
       label={t('retry')}
       hint={t('retry_hint')}
-      min={0}
       value={typeof value === 'number' ? value : null}
       fault={fault ?? whole.fault}
       disabled={isFixed}

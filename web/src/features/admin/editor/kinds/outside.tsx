@@ -49,10 +49,10 @@ export function SpacePanel() {
 
 function PendingTime() {
   const { t } = useTranslation('kinds')
-  const { id, value, set, fault, isFixed } = useInside('implementation', ['pending_ttl_ms'])
+  const { path, value, set, fault, isFixed } = useInside('implementation', ['pending_ttl_ms'])
   return (
     <NumberInput
-      id={id}
+      path={path}
       label={t('pending_ttl_ms')}
       hint={t('pending_ttl_hint')}
       value={typeof value === 'number' ? value : null}

@@ -11,8 +11,18 @@ import { Input, Select } from '~/kit/field'
 import { credentials } from '../../credentials/queries'
 import { focusSoon } from '../../focus-soon'
 import { idOf, useEditing, useInside } from '../context'
+import { PAIR_FAULTS } from '../fault-words'
 import { faultsBelow, pathOf } from '../inside'
-import { faultOfPair, objectOf, type Pair, pairsOf, textOf, valueOf } from './pairs'
+import {
+  faultOfPair,
+  faultOfPairs,
+  objectOf,
+  type Pair,
+  pairsOf,
+  referenceTo,
+  textOf,
+  valueOf,
+} from './pairs'
 
 /** What stands for a secret that the server has and does not show. */
 const STORED = '***'
@@ -24,16 +34,22 @@ interface Props {
 /** Names with values, one below the other. */
 export function PairRows({ name }: Props) {
   const { t } = useTranslation('kinds')
-  const { faults, isOverride } = useEditing()
+  const { faults, unread, keepUnread, isOverride } = useEditing()
   const { id, path, value, set } = useInside('implementation', [name])
-  const [rows, setRows] = useState(() => pairsOf(value))
-  // What came from elsewhere replaces the rows; what is half typed in them does not.
-  if (!same(objectOf(rows) ?? {}, value ?? {})) setRows(pairsOf(value))
+  const stored = pairsOf(value)
+  const kept = unread[path]?.rows
+  const [rows, setRows] = useState(kept ?? stored)
+  // What came from elsewhere replaces the rows, and so does that nothing is unread any more. What is half typed stays.
+  const isOther = !same(objectOf(rows) ?? {}, objectOf(stored) ?? {})
+  if (isOther || (!kept && faultOfPairs(rows) !== faultOfPairs(stored))) setRows(stored)
   const change = (next: Pair[]) => {
     setRows(next)
     set(objectOf(next))
+    // What no object can hold is kept beside it until it is mended.
+    const why = faultOfPairs(next)
+    keepUnread(path, why && { why: PAIR_FAULTS[why], rows: next })
   }
-  const own = faults.filter((fault) => fault.path === path)
+  const own = kept ? [] : faults.filter((fault) => fault.path === path)
   return (
     <div role="group" aria-labelledby={`${id}-label`} className="grid min-w-0 gap-2">
       <p id={`${id}-label`} className="font-medium">
@@ -193,7 +209,7 @@ function CredentialPicker({ number, value, onChoose }: PickerProps) {
       value={chosen?.label ?? ''}
       onChange={({ target }) => {
         const found = data.find(({ label }) => label === target.value)
-        if (found) onChoose(`${found.type === 'basic' ? 'Basic ' : ''}secret:${found.label}`)
+        if (found) onChoose(referenceTo(found))
       }}
     >
       <option value="">{t('no_credential')}</option>

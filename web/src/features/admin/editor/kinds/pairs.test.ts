@@ -1,4 +1,4 @@
-import { faultOfPair, objectOf, pairsOf, textOf, valueOf } from './pairs'
+import { faultOfPair, faultOfPairs, objectOf, pairsOf, referenceTo, textOf, valueOf } from './pairs'
 
 const pair = (name: string, value: unknown = '') => ({ name, value })
 
@@ -16,15 +16,23 @@ test('a row in which nothing is does not count, and no rows are no object', () =
   expect(pairsOf(undefined)).toEqual([])
 })
 
-test('of two with one name the first counts, and the second is told', () => {
+test('of two with one name the first counts, one without a name does not, and both are told', () => {
   const pairs = [pair('a', '1'), pair('a', '2'), pair('', 'x'), pair('')]
-  expect(objectOf(pairs)).toEqual({ a: '1', '': 'x' })
+  expect(objectOf(pairs)).toEqual({ a: '1' })
   expect(pairs.map((_, index) => faultOfPair(pairs, index))).toEqual([
     undefined,
     'double',
     'missing',
     undefined,
   ])
+  expect(faultOfPairs(pairs)).toBe('double')
+  expect(faultOfPairs([pair('a', '1'), pair('')])).toBeUndefined()
+})
+
+test('a header says a credential as its server expects it', () => {
+  expect(referenceTo({ label: 'bear', type: 'bearer' })).toBe('Bearer secret:bear')
+  expect(referenceTo({ label: 'door', type: 'basic' })).toBe('Basic secret:door')
+  expect(referenceTo({ label: 'key', type: 'api_key' })).toBe('secret:key')
 })
 
 test('what was a number stays one as long as it reads like one', () => {

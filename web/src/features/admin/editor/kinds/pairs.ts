@@ -11,11 +11,11 @@ export function pairsOf(members: unknown): Pair[] {
   return isJson(members) ? Object.entries(members).map(([name, value]) => ({ name, value })) : []
 }
 
-/** The object that pairs make. A row in which nothing is does not count; of two with one name the first does. */
+/** The object that pairs make. A row without a name does not count; of two with one name the first does. */
 export function objectOf(pairs: readonly Pair[]): Record<string, unknown> | undefined {
   const members = new Map<string, unknown>()
   for (const { name, value } of pairs) {
-    if ((name !== '' || value !== '') && !members.has(name)) members.set(name, value)
+    if (name !== '' && !members.has(name)) members.set(name, value)
   }
   return members.size > 0 ? Object.fromEntries(members) : undefined
 }
@@ -30,6 +30,17 @@ export function faultOfPair(
   if (pair.name === '') return pair.value === '' ? undefined : 'missing'
   const first = pairs.findIndex(({ name }) => name === pair.name)
   return first < index ? 'double' : undefined
+}
+
+/** What is wrong with the names of any row: such rows cannot be sent as they stand. */
+export function faultOfPairs(pairs: readonly Pair[]): 'missing' | 'double' | undefined {
+  return pairs.map((_, index) => faultOfPair(pairs, index)).find((fault) => fault !== undefined)
+}
+
+/** How a header says a credential: some kinds need a word in front. */
+export function referenceTo({ label, type }: { label: string; type: string }): string {
+  const scheme = { basic: 'Basic ', bearer: 'Bearer ' }[type] ?? ''
+  return `${scheme}secret:${label}`
 }
 
 /** A value as it stands in a field for text. */

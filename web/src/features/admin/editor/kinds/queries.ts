@@ -1,13 +1,46 @@
 import { keepPreviousData, queryOptions } from '@tanstack/react-query'
 
 import { api, body } from '~/api/client'
+import type { components } from '~/api/schema'
+import type { Schema } from '../../schema/kinds'
+import type { Template } from './templates'
+
+const WHOLE_LIST = { query: { limit: 200 } }
 
 /** What a tool of the kind `internal` can be made of. */
 export const builtins = queryOptions({
   queryKey: ['admin', 'builtins'],
-  queryFn: async () => (await body(api.GET('/api/tools/builtins/templates'))).items,
+  queryFn: async () => {
+    const list = await body(api.GET('/api/tools/builtins/templates', { params: WHOLE_LIST }))
+    return list.items.map((item) => templateOf(item.builtin_key, item))
+  },
   staleTime: 300_000,
 })
+
+/** What a tool of the kind `function` can call. */
+export const functions = queryOptions({
+  queryKey: ['admin', 'functions'],
+  queryFn: async () => {
+    const list = await body(api.GET('/api/tools/builtins/functions', { params: WHOLE_LIST }))
+    return list.items.map((item) => templateOf(item.function_name, item))
+  },
+  staleTime: 300_000,
+})
+
+type Facts = Omit<components['schemas']['BuiltinTemplate'], 'builtin_key'>
+
+function templateOf(
+  key: string,
+  { name, description, input_schema, output_schema }: Facts,
+): Template {
+  return {
+    key,
+    name,
+    description,
+    input_schema: input_schema as unknown as Schema,
+    output_schema: (output_schema ?? null) as unknown as Schema | null,
+  }
+}
 
 /** Tools that a step can call, by what is typed. */
 export const catalogue = (q: string) =>

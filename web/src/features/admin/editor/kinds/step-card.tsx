@@ -1,29 +1,35 @@
 import { useQuery } from '@tanstack/react-query'
-import { useDeferredValue } from 'react'
 import { useTranslation } from 'react-i18next'
 
 import { Field, Select } from '~/kit/field'
 import { MoveButtons } from '../../move-buttons'
-import { toolOf } from '../../queries'
+import type { Tool } from '../../types'
 import { useEditing, useInside } from '../context'
+import { pathOf } from '../inside'
 import { described } from '../parts'
+import { useSettled } from './callees'
 import { Expressions, JsonInside, TextInside } from './controls'
 import { catalogue } from './queries'
-import { type ChainStep, inputNames, ON_ERROR, withOnError } from './steps'
+import { type ChainStep, ON_ERROR, type Source, withOnError } from './steps'
+import { ValueRows } from './value-rows'
 
 interface Props {
   step: ChainStep
   index: number
   count: number
+  /** The tool that it calls, once that is known. */
+  tool: Tool | undefined
   /** What its templates can say. */
   expressions: string[]
+  sources: Source[]
   onChange: (step: ChainStep) => void
   onMove: (by: 1 | -1) => void
   onRemove: () => void
 }
 
 /** One step: which tool, with what, when, and what if it fails. */
-export function StepCard({ step, index, count, expressions, onChange, onMove, onRemove }: Props) {
+export function StepCard(props: Props) {
+  const { step, index, count, tool, expressions, sources, onChange, onMove, onRemove } = props
   const { t } = useTranslation('kinds')
   const { isOverride } = useEditing()
   const { id, path } = useInside('execution_spec', ['steps', index])
@@ -61,7 +67,7 @@ export function StepCard({ step, index, count, expressions, onChange, onMove, on
       </div>
       {own && <p className="text-xs text-bad">{own}</p>}
       <div className="grid items-start gap-4 sm:grid-cols-2">
-        <ToolPicker index={index} />
+        <ToolPicker index={index} tool={tool} />
         <TextInside
           of="execution_spec"
           at={['steps', index, 'id']}
@@ -69,15 +75,20 @@ export function StepCard({ step, index, count, expressions, onChange, onMove, on
           hint={t('step_id_hint')}
         />
       </div>
-      <JsonInside
-        of="execution_spec"
+      <ValueRows
+        of={`${step.id}/${tool?.slug}`}
         at={['steps', index, 'input']}
         label={t('step_input')}
-        hint={
+        hint={t('step_rows_hint')}
+        jsonHint={
           <>
             {t('step_input_hint')} <Expressions of={expressions} />
           </>
         }
+        noRows={t(tool ? 'step_no_inputs' : 'step_no_tool')}
+        schema={tool?.input_schema}
+        empty={{}}
+        sources={sources}
       />
       <div className="grid items-start gap-4 sm:grid-cols-2">
         <TextInside
@@ -103,27 +114,26 @@ export function StepCard({ step, index, count, expressions, onChange, onMove, on
 }
 
 /** The tool that a step calls, found by what is typed. */
-function ToolPicker({ index }: { index: number }) {
+function ToolPicker({ index, tool }: Pick<Props, 'index' | 'tool'>) {
   const { t } = useTranslation('kinds')
+  const { base, definition } = useEditing()
   const at = ['steps', index, 'tool']
   const { id, value } = useInside('execution_spec', at)
   const typed = typeof value === 'string' ? value : ''
-  const { data = [] } = useQuery(catalogue(useDeferredValue(typed)))
-  const isKnown = data.some(({ slug }) => slug === typed)
-  // What is half typed is no tool that could be asked for.
-  const { data: tool } = useQuery({ ...toolOf(typed), enabled: isKnown, staleTime: 30_000 })
-  const takes = isKnown && tool?.slug === typed ? inputNames(tool.input_schema).join(', ') : ''
+  const { data = [] } = useQuery(catalogue(useSettled(typed)))
+  // No tool can call itself.
+  const others = data.filter(({ slug }) => slug !== (base?.slug ?? definition.slug))
   return (
     <>
       <TextInside
         of="execution_spec"
         at={at}
         label={t('step_tool')}
-        hint={takes ? t('step_takes', { names: takes }) : t('step_tool_hint')}
+        hint={tool?.name ?? t('step_tool_hint')}
         list={`${id}-list`}
       />
       <datalist id={`${id}-list`}>
-        {data.map(({ slug, name }) => (
+        {others.map(({ slug, name }) => (
           <option key={slug} value={slug}>
             {name}
           </option>
@@ -135,7 +145,16 @@ function ToolPicker({ index }: { index: number }) {
 
 function OnError({ index, step, onChange }: Pick<Props, 'index' | 'step' | 'onChange'>) {
   const { t } = useTranslation('kinds')
+  const { unread, keepUnread, aside, setAside } = useEditing()
   const { id, value, fault, isFixed } = useInside('execution_spec', ['steps', index, 'on_error'])
+  // The other value has no box while it is not asked for. It waits, so that another choice does not drop it.
+  const choose = (word: string) => {
+    const path = pathOf('execution_spec', ['steps', index, 'fallback'])
+    const kept = 'fallback' in step ? { value: step.fallback, unread: unread[path] } : aside[path]
+    if (kept) setAside((now) => ({ ...now, [path]: kept }))
+    keepUnread(path, word === 'fallback' ? kept?.unread : undefined)
+    onChange(withOnError({ fallback: kept?.value, ...step }, word))
+  }
   const word = typeof value === 'string' ? value : 'stop'
   const words = ON_ERROR.some((one) => one === word) ? ON_ERROR : [word, ...ON_ERROR]
   return (
@@ -146,7 +165,7 @@ function OnError({ index, step, onChange }: Pick<Props, 'index' | 'step' | 'onCh
         disabled={isFixed}
         aria-invalid={fault !== undefined}
         aria-describedby={described(id, undefined, fault)}
-        onChange={({ target }) => onChange(withOnError(step, target.value))}
+        onChange={({ target }) => choose(target.value)}
       >
         {words.map((one) => (
           <option key={one} value={one}>

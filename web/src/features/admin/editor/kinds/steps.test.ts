@@ -1,4 +1,3 @@
-import { isUntold } from './builtin'
 import {
   expressionOf,
   expressionsAt,
@@ -10,6 +9,7 @@ import {
   stepsOf,
   withOnError,
 } from './steps'
+import { isUntold } from './templates'
 import { workerSnippet } from './worker-snippet'
 
 test('a new step has an id of its own', () => {

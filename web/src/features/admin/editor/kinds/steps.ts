@@ -12,6 +12,11 @@ export function stepsOf(spec: unknown): ChainStep[] {
   return isJson(spec) ? list(spec.steps).map((step) => (isJson(step) ? step : {})) : []
 }
 
+/** The slug of the tool that a step calls, as far as it is typed. */
+export function toolOfStep({ tool }: ChainStep): string {
+  return text(tool) ?? ''
+}
+
 /** A step to begin with, under an id that no other one has. */
 export function newStep(steps: readonly ChainStep[]): ChainStep {
   const taken = new Set(steps.map(({ id }) => id))
@@ -49,14 +54,41 @@ export function expressionsAt(inputs: readonly string[], before: readonly ChainS
   return [...inputs.map(expressionOf), ...outputs]
 }
 
-/** How a template says an input: names that are no words are told in brackets. */
-export function expressionOf(name: string): string {
-  return /^[A-Za-z_]\w*$/.test(name)
-    ? `{{ input.${name} }}`
-    : `{{ input[${JSON.stringify(name)}] }}`
+/** Where values come from that a template can say: the tool's own inputs, or a step before. */
+export interface Source {
+  /** The id of the step; none for the inputs. */
+  step?: string
+  expressions: string[]
 }
 
-/** The names of what a tool is given. */
+/** What a step, or the output behind all steps, can use, with each part of an output that is known. */
+export function sourcesAt(
+  inputs: readonly string[],
+  before: readonly ChainStep[],
+  outputOf: (step: ChainStep) => unknown,
+): Source[] {
+  const steps = before.flatMap((step): Source[] => {
+    const id = text(step.id)
+    if (!id) return []
+    const whole = `steps.${id}.output`
+    const parts = inputNames(outputOf(step)).map((name) => `{{ ${whole}${below(name)} }}`)
+    return [{ step: id, expressions: [`{{ ${whole} }}`, ...parts] }]
+  })
+  const own = inputs.length > 0 ? [{ expressions: inputs.map(expressionOf) }] : []
+  return [...own, ...steps]
+}
+
+/** How a template says an input. */
+export function expressionOf(name: string): string {
+  return `{{ input${below(name)} }}`
+}
+
+// Names that are no words are told in brackets.
+function below(name: string): string {
+  return /^[A-Za-z_]\w*$/.test(name) ? `.${name}` : `[${JSON.stringify(name)}]`
+}
+
+/** The names of what a tool is given, or gives. */
 export function inputNames(schema: unknown): string[] {
   return isJson(schema) && isJson(schema.properties) ? Object.keys(schema.properties) : []
 }

@@ -1,0 +1,29 @@
+import { render, screen } from '@testing-library/react'
+import i18next from 'i18next'
+
+import { Problem } from '~/api/problem'
+import { RunError } from '~/features/result/run-error'
+import { loadTexts } from '~/i18n'
+import { Fault } from './states'
+
+beforeAll(async () => {
+  await i18next.changeLanguage('de')
+  await loadTexts(['server', 'result'])
+})
+
+afterAll(async () => {
+  await i18next.changeLanguage('en')
+})
+
+test('a refusal is told in the language of the page', () => {
+  const detail = 'there is no such thing: the path holds no id'
+  render(<Fault error={new Problem(404, 'NOT_FOUND', detail, [], 'q-1')} />)
+  expect(screen.getByRole('alert')).toHaveTextContent(/^Unter dieser Nummer gibt es hier nichts/)
+})
+
+test('what went wrong with a run is told in the language of the page, the words of a tool are not', () => {
+  const { rerender } = render(<RunError code="CANCELLED" text="the run was cancelled" wanted />)
+  expect(screen.getByText('Der Lauf wurde abgebrochen.')).toBeInTheDocument()
+  rerender(<RunError code="TOOL_FAILED" text="no such city" />)
+  expect(screen.getByText('no such city')).toBeInTheDocument()
+})
