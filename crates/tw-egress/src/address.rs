@@ -74,13 +74,14 @@ impl fmt::Display for Class {
     }
 }
 
-/// Amazon (also containers and pods), Azure, Google, Oracle, Alibaba, Scaleway; most others share the
-/// first one. Azure's is in the middle of a public range.
+/// Amazon (also containers and pods), Azure, Google, Oracle, Alibaba, Tencent, Scaleway; most others share
+/// the first one. Azure's is in the middle of a public range.
 const METADATA: &[IpAddr] = &[
     IpAddr::V4(Ipv4Addr::new(169, 254, 169, 254)),
     IpAddr::V4(Ipv4Addr::new(169, 254, 170, 2)),
     IpAddr::V4(Ipv4Addr::new(169, 254, 170, 23)),
     IpAddr::V4(Ipv4Addr::new(169, 254, 42, 42)),
+    IpAddr::V4(Ipv4Addr::new(169, 254, 0, 23)),
     IpAddr::V4(Ipv4Addr::new(168, 63, 129, 16)),
     IpAddr::V4(Ipv4Addr::new(192, 0, 0, 192)),
     IpAddr::V4(Ipv4Addr::new(100, 100, 100, 200)),

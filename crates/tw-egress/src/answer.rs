@@ -55,6 +55,8 @@ pub struct Answer {
     pub headers: Headers,
     body: Incoming,
     gunzip: Option<Gunzip>,
+    /// What came and is not unpacked yet.
+    unread: Bytes,
     packed: usize,
     bounds: Bounds,
     line: Line,
@@ -62,6 +64,9 @@ pub struct Answer {
 
 /// By how much a packed body may be larger than what it unpacks to.
 const PACKING: usize = 64 << 10;
+/// How much of a packed body is unpacked at once. It becomes a thousand times as much at worst, and whoever
+/// reads piece by piece may want no more than the first one.
+const UNPACKED_AT_ONCE: usize = 1 << 10;
 
 /// What has one meaning must be said once: with two, we and the next reader would each pick one.
 const SINGLE: &[header::HeaderName] = &[
@@ -98,23 +103,38 @@ impl Answer {
         }
         let status = head.status.as_u16();
         let headers = Headers::of(&head.headers);
-        let answer = Self { status, headers, body, gunzip, packed: 0, bounds, line };
+        let answer = Self { status, headers, body, gunzip, unread: Bytes::new(), packed: 0, bounds, line };
         if answer.packed_max() < usize::try_from(answer.body.size_hint().lower()).unwrap_or(usize::MAX) {
             return Err(answer.bounds.large());
         }
         Ok(answer)
     }
 
-    /// The next piece of the body, `None` behind the last one.
+    /// The next piece of the body, `None` behind the last one. A piece is never much larger than a megabyte,
+    /// however large the body may be.
     pub async fn chunk(&mut self) -> Result<Option<Bytes>, Error> {
         loop {
             // A body that is always there before we ask would never meet the timer.
             if self.bounds.end <= Instant::now() {
                 return Err(self.bounds.late());
             }
+            if self.unread.is_empty() {
+                let Some(piece) = self.arrived().await? else { return self.last() };
+                self.unread = piece;
+            }
+            let piece = self.unpacked()?;
+            if !piece.is_empty() {
+                return Ok(Some(piece));
+            }
+        }
+    }
+
+    /// The next piece as it came.
+    async fn arrived(&mut self) -> Result<Option<Bytes>, Error> {
+        loop {
             let frame =
                 timeout_at(self.bounds.end, self.body.frame()).await.map_err(|_| self.bounds.late())?;
-            let Some(frame) = frame else { return self.last() };
+            let Some(frame) = frame else { return Ok(None) };
             let frame = frame.map_err(|error| failure::of_body(&error, &self.bounds.site))?;
             // What follows a body (trailers) is nobody's business here.
             let Ok(piece) = frame.into_data() else { continue };
@@ -122,14 +142,14 @@ impl Answer {
             if self.packed_max() < self.packed {
                 return Err(self.bounds.large());
             }
-            let piece = match &mut self.gunzip {
-                None => piece,
-                Some(gunzip) => gunzip.feed(&piece).map_err(|stop| self.stopped(stop))?,
-            };
-            if !piece.is_empty() {
-                return Ok(Some(piece));
-            }
+            return Ok(Some(piece));
         }
+    }
+
+    fn unpacked(&mut self) -> Result<Bytes, Error> {
+        let Some(gunzip) = &mut self.gunzip else { return Ok(std::mem::take(&mut self.unread)) };
+        let next = self.unread.split_to(self.unread.len().min(UNPACKED_AT_ONCE));
+        gunzip.feed(&next).map_err(|stop| self.stopped(stop))
     }
 
     /// Reads the body to its end.

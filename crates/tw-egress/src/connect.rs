@@ -25,6 +25,7 @@ use crate::{
     guard::{self, Place},
     policy::Policy,
     resolve::Resolve,
+    stream::Stream,
 };
 
 /// Why no connection was made.
@@ -41,6 +42,7 @@ pub(crate) enum Failure {
 pub(crate) struct Connector {
     https: HttpsConnector<Dialer>,
     within: Duration,
+    head_bytes: usize,
 }
 
 #[derive(Clone, Debug)]
@@ -53,14 +55,15 @@ pub(crate) struct Dialer {
 type BoxError = Box<dyn error::Error + Send + Sync>;
 
 impl Connector {
-    pub(crate) fn new(dialer: Dialer, tls: rustls::ClientConfig) -> Self {
+    pub(crate) fn new(dialer: Dialer, tls: rustls::ClientConfig, head_bytes: usize) -> Self {
         let within = dialer.within;
-        Self { https: HttpsConnector::from((dialer, tls)), within }
+        Self { https: HttpsConnector::from((dialer, tls)), within, head_bytes }
     }
 }
 
 impl Service<Uri> for Connector {
-    type Response = MaybeHttpsStream<TokioIo<TcpStream>>;
+    // Around the handshake, where the words of the other side can be read.
+    type Response = TokioIo<Stream<TokioIo<MaybeHttpsStream<TokioIo<TcpStream>>>>>;
     type Error = Failure;
     type Future = BoxFuture<'static, Result<Self::Response, Failure>>;
 
@@ -70,9 +73,11 @@ impl Service<Uri> for Connector {
 
     fn call(&mut self, uri: Uri) -> Self::Future {
         let connecting = timeout(self.within, self.https.call(uri));
+        let head_bytes = self.head_bytes;
         Box::pin(async move {
             let connected = connecting.await.map_err(|_| Failure::Unreachable(Obstacle::TimedOut))?;
-            connected.map_err(|error| sorted(&error))
+            let connected = connected.map_err(|error| sorted(&error))?;
+            Ok(TokioIo::new(Stream::new(TokioIo::new(connected), head_bytes)))
         })
     }
 }

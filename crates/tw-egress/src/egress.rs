@@ -4,8 +4,9 @@ use std::{fmt, sync::Arc};
 
 use bytes::Bytes;
 use http_body_util::Full;
+use hyper::body::Incoming;
 use hyper_util::{
-    client::legacy::Client,
+    client::legacy::{self, Client},
     rt::{TokioExecutor, TokioTimer},
 };
 use rustls::{RootCertStore, crypto::ring, pki_types::CertificateDer};
@@ -107,10 +108,13 @@ impl Egress {
         if let Some(parent) = self.trace.as_deref().and_then(|parent| parent.parse().ok()) {
             wire.headers_mut().entry("traceparent").or_insert(parent);
         }
-        let line = Line::of(&mut wire);
-        let exchange = timeout_at(bounds.end, self.client.request(wire));
-        let answer = exchange.await.map_err(|_| bounds.late())?;
-        let answer = answer.map_err(|error| failure::of_exchange(&error, &target.site, &self.limits))?;
+        let mut sent = exchange(&self.client, wire.clone(), &bounds).await?;
+        if bounds.method.is_safe() && sent.as_ref().is_err_and(failure::is_stale) {
+            // Through a client of its own: the other connections that were kept may be as stale.
+            sent = exchange(&client(self.connector.clone(), &self.limits), wire, &bounds).await?;
+        }
+        let (answer, line) =
+            sent.map_err(|error| failure::of_exchange(&error, &target.site, &self.limits))?;
         let (head, body) = answer.into_parts();
         Answer::new(head, body, bounds, line)
     }
@@ -159,7 +163,7 @@ impl Builder {
             .expect("ring speaks every version of TLS that is safe")
             .with_root_certificates(roots(self.trusted))
             .with_no_client_auth();
-        let connector = Connector::new(dialer, tls);
+        let connector = Connector::new(dialer, tls, self.limits.head_max());
         Egress {
             client: client(connector.clone(), &self.limits),
             connector,
@@ -170,12 +174,25 @@ impl Builder {
     }
 }
 
+type Arrived = (http::Response<Incoming>, Line);
+
+/// Sends a request once and waits for the head of its answer.
+async fn exchange(
+    client: &Client<Connector, Full<Bytes>>,
+    mut wire: http::Request<Full<Bytes>>,
+    bounds: &Bounds,
+) -> Result<Result<Arrived, legacy::Error>, Error> {
+    let line = Line::of(&mut wire);
+    let answer = timeout_at(bounds.end, client.request(wire)).await.map_err(|_| bounds.late())?;
+    Ok(answer.map(|answer| (answer, line)))
+}
+
 fn client(connector: Connector, limits: &Limits) -> Client<Connector, Full<Bytes>> {
     Client::builder(TokioExecutor::new())
         .pool_timer(TokioTimer::new())
         .pool_idle_timeout(limits.idle)
         .pool_max_idle_per_host(limits.idle_per_host)
-        .http1_max_buf_size(limits.head_bytes.max(8 << 10))
+        .http1_max_buf_size(limits.head_max())
         .http1_max_headers(limits.headers)
         .build(connector)
 }

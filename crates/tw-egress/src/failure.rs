@@ -2,12 +2,14 @@
 
 use std::{error, io};
 
+use http::Extensions;
 use hyper_util::client::legacy;
 
 use crate::{
     connect::Failure,
     error::{Error, Part, Site},
     limits::Limits,
+    stream::{Endless, Stale},
 };
 
 /// Why there is no answer at all.
@@ -20,7 +22,7 @@ pub(crate) fn of_exchange(failure: &legacy::Error, site: &Site, limits: &Limits)
         };
     }
     match find::<hyper::Error>(failure) {
-        Some(failure) if failure.is_parse_too_large() => {
+        Some(failure) if failure.is_parse_too_large() || is_endless(failure) => {
             let part = Part::Head { bytes: limits.head_bytes, headers: limits.headers };
             Error::TooLarge { site, part }
         }
@@ -29,6 +31,20 @@ pub(crate) fn of_exchange(failure: &legacy::Error, site: &Site, limits: &Limits)
         }
         Some(_) | None => Error::Interrupted { site },
     }
+}
+
+/// Whether the connection was kept from before and closed without a word, so that another one may serve.
+pub(crate) fn is_stale(failure: &legacy::Error) -> bool {
+    let mut extras = Extensions::new();
+    if let Some(connection) = failure.connect_info() {
+        connection.get_extras(&mut extras);
+    }
+    extras.get::<Stale>().is_some_and(Stale::get)
+}
+
+fn is_endless(failure: &hyper::Error) -> bool {
+    let inner = find::<io::Error>(failure).and_then(io::Error::get_ref);
+    inner.is_some_and(|inner| inner.is::<Endless>())
 }
 
 /// Why the body of an answer ended before its end.

@@ -11,6 +11,7 @@
 
 mod address;
 mod answer;
+mod charset;
 mod connect;
 mod egress;
 mod error;
@@ -23,10 +24,12 @@ mod line;
 mod policy;
 mod request;
 mod resolve;
+mod stream;
 mod target;
 
 pub use address::Class;
 pub use answer::{Answer, Response};
+pub use charset::Charset;
 pub use egress::{Builder, Egress};
 pub use error::{Error, Obstacle, Part, Site};
 pub use headers::Headers;

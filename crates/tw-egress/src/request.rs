@@ -173,6 +173,11 @@ impl Request {
             }
             headers.append(name, value);
         }
+        // The library leaves it out. RFC 9110 asks for it where a body is expected, and strict servers
+        // refuse a request without it.
+        if self.body.is_empty() && matches!(self.method, Method::Post | Method::Put | Method::Patch) {
+            headers.insert(header::CONTENT_LENGTH, HeaderValue::from_static("0"));
+        }
         let mut wire = http::Request::new(Full::new(self.body));
         *wire.method_mut() = match self.method {
             Method::Get => http::Method::GET,

@@ -96,7 +96,16 @@ fn every_range_has_its_class_from_first_to_last() {
 
 #[test]
 fn metadata_is_told_in_every_wrapping() {
-    let plain = ["169.254.169.254", "168.63.129.16", "100.100.100.200", "192.0.0.192", "169.254.170.2"];
+    let plain = [
+        "169.254.169.254",
+        "169.254.170.2",
+        "169.254.170.23",
+        "169.254.42.42",
+        "169.254.0.23",
+        "168.63.129.16",
+        "100.100.100.200",
+        "192.0.0.192",
+    ];
     for address in plain.map(|address| address.parse().unwrap()) {
         assert_eq!(Class::of(IpAddr::V4(address)), Class::Metadata, "{address}");
         for wrapped in wrappings(address) {

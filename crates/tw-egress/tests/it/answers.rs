@@ -1,9 +1,19 @@
 //! Answers that mean two things, or nothing, are errors; the others arrive as they are.
 
-use tw_egress::{Error, Method, Request};
+use std::sync::{
+    Arc,
+    atomic::{AtomicUsize, Ordering},
+};
+
+use futures::future::join_all;
+use tokio::{
+    io::{AsyncReadExt as _, AsyncWriteExt as _},
+    net::TcpListener,
+};
+use tw_egress::{Egress, Error, Method, Request};
 use tw_test::{Upstream, hostile::tricks::FORGED};
 
-use crate::egress_to;
+use crate::{egress_to, limits, policy};
 
 #[tokio::test]
 async fn answer_with_two_meanings_or_none_is_refused_and_its_connection_given_up() {
@@ -50,6 +60,46 @@ async fn connection_that_breaks_is_an_error_worth_another_try() {
         assert!(error.is_retryable() && error.effect_possible());
     }
     assert_eq!(upstream.requests().len(), 5, "nothing is sent twice by itself");
+}
+
+#[tokio::test]
+async fn safe_request_is_repeated_where_a_kept_connection_was_closed() {
+    let fickle = Fickle::start().await;
+    let egress = fickle.egress();
+    for method in [Method::Get, Method::Head, Method::Options, Method::Get] {
+        let response = egress.send(Request::new(method, &fickle.url)).await.unwrap();
+        assert_eq!(response.status, 200, "{method:?}");
+    }
+    // However many are kept: the second try does not take one of them.
+    join_all((0..5).map(|_| egress.send(Request::get(&fickle.url)))).await;
+    for _ in 0..10 {
+        assert_eq!(egress.send(Request::get(&fickle.url)).await.unwrap().body, BODY);
+    }
+}
+
+#[tokio::test]
+async fn request_with_an_effect_is_not_repeated_by_itself() {
+    for method in [Method::Post, Method::Put, Method::Patch, Method::Delete] {
+        let fickle = Fickle::start().await;
+        let egress = fickle.egress();
+        egress.send(Request::get(&fickle.url)).await.unwrap();
+        let error = egress.send(Request::new(method, &fickle.url)).await.unwrap_err();
+        assert!(matches!(error, Error::Interrupted { .. }), "{method:?}: {error:?}");
+        assert_eq!(fickle.requests.load(Ordering::SeqCst), 2, "{method:?}");
+    }
+}
+
+#[tokio::test]
+async fn request_is_repeated_once_and_only_where_nothing_was_answered() {
+    let upstream = Upstream::start().await;
+    let egress = egress_to(&upstream);
+    for (path, times) in [("/silent-close", 2), ("/silent-reset", 2), ("/wrong-length", 1), ("/reset", 1)] {
+        egress.send(Request::get(upstream.url("/"))).await.unwrap();
+        let error = egress.send(Request::get(upstream.url(path))).await.unwrap_err();
+        assert!(matches!(error, Error::Interrupted { .. }), "{path}: {error:?}");
+        let sent = upstream.requests().iter().filter(|asked| asked.path == path).count();
+        assert_eq!(sent, times, "{path}");
+    }
 }
 
 #[tokio::test]
@@ -149,4 +199,44 @@ async fn answer_to_head_has_no_body_however_it_is_packed() {
     let response = egress_to(&upstream).send(request).await.unwrap();
     assert_eq!((response.status, response.body.len()), (200, 0));
     assert_eq!(response.headers.get("content-encoding"), Some("gzip"));
+}
+
+/// What a [`Fickle`] answers with. More than one piece, so that it is read behind the head.
+const BODY: &[u8] = &[b'x'; 100_000];
+
+/// Answers the first request of every connection, and closes it without a word at the second.
+struct Fickle {
+    url: String,
+    host_and_port: String,
+    requests: Arc<AtomicUsize>,
+}
+
+impl Fickle {
+    async fn start() -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let host_and_port = listener.local_addr().unwrap().to_string();
+        let requests = Arc::new(AtomicUsize::new(0));
+        let seen = Arc::clone(&requests);
+        tokio::spawn(async move {
+            while let Ok((mut stream, _)) = listener.accept().await {
+                let seen = Arc::clone(&seen);
+                tokio::spawn(async move {
+                    let mut request = [0; 4096];
+                    let first = stream.read(&mut request).await.unwrap();
+                    seen.fetch_add(1, Ordering::SeqCst);
+                    let head = format!("HTTP/1.1 200 OK\r\ncontent-length: {}\r\n\r\n", BODY.len());
+                    let body = if request[..first].starts_with(b"HEAD") { &[] } else { BODY };
+                    let _ = stream.write_all(&[head.as_bytes(), body].concat()).await;
+                    if stream.read(&mut request).await.is_ok_and(|length| 0 < length) {
+                        seen.fetch_add(1, Ordering::SeqCst);
+                    }
+                });
+            }
+        });
+        Self { url: format!("http://{host_and_port}/"), host_and_port, requests }
+    }
+
+    fn egress(&self) -> Egress {
+        Egress::builder(policy(&[&self.host_and_port])).limits(limits()).build()
+    }
 }

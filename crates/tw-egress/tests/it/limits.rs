@@ -15,7 +15,7 @@ use crate::{PATIENCE, SOON, builder_to, egress_to, limits, names::Names, policy}
 async fn answer_that_does_not_come_ends_at_the_deadline_and_frees_its_connection() {
     let upstream = Upstream::start().await;
     let egress = egress_to(&upstream);
-    let slow = ["/hang", "/hang-after-headers", "/drip", "/never-close", "/continue-forever"];
+    let slow = ["/hang", "/hang-after-headers", "/drip", "/never-close"];
     for (index, path) in slow.into_iter().enumerate() {
         let began = Instant::now();
         let error = egress.send(Request::get(upstream.url(path)).timeout(SOON)).await.unwrap_err();
@@ -80,6 +80,31 @@ async fn head_over_the_limit_is_cut_off() {
         let error = egress.send(Request::get(upstream.url(path))).await.unwrap_err();
         assert!(matches!(error, Error::TooLarge { part: Part::Head { .. }, .. }), "{path}: {error:?}");
     }
+}
+
+/// Without an end of its own it would keep a thread busy past every timer.
+#[tokio::test]
+async fn promises_of_an_answer_are_cut_off_like_a_head() {
+    let upstream = Upstream::start().await;
+    let egress = egress_to(&upstream);
+    let began = Instant::now();
+    let error = egress.send(Request::get(upstream.url("/continue-forever"))).await.unwrap_err();
+    assert!(matches!(error, Error::TooLarge { part: Part::Head { .. }, .. }), "{error:?}");
+    assert!(began.elapsed() < PATIENCE, "{:?}", began.elapsed());
+    timeout(PATIENCE, upstream.hung_up(1)).await.unwrap();
+}
+
+#[tokio::test]
+async fn a_few_promises_are_skipped() {
+    let upstream = Upstream::start().await;
+    let egress = egress_to(&upstream);
+    let hint = "HTTP/1.1 103 Early Hints\r\nlink: </style.css>; rel=preload\r\n\r\n";
+    for count in [1, 10, 100] {
+        upstream.script([format!("{}HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nso", hint.repeat(count))]);
+        let response = egress.send(Request::get(upstream.url("/"))).await.unwrap();
+        assert_eq!((response.status, &*response.body), (200, b"so".as_slice()), "{count}");
+    }
+    assert_eq!(upstream.connections(), 1, "each request is counted by itself");
 }
 
 #[tokio::test]

@@ -30,6 +30,20 @@ async fn request_arrives_as_it_was_made() {
     }
 }
 
+/// RFC 9110, section 8.6. Servers that are strict about it answer with 411.
+#[tokio::test]
+async fn request_that_could_have_a_body_says_that_it_has_none() {
+    let upstream = Upstream::start().await;
+    let egress = egress_to(&upstream);
+    for method in Method::ALL {
+        egress.send(Request::new(*method, upstream.url("/cookies"))).await.unwrap();
+        let expected = matches!(method, Method::Post | Method::Put | Method::Patch).then_some("0");
+        let asked = upstream.requests().pop().unwrap();
+        assert_eq!(asked.header("content-length"), expected, "{method:?}");
+        assert_eq!(asked.header("transfer-encoding"), None, "{method:?}");
+    }
+}
+
 #[tokio::test]
 async fn caller_may_name_its_own_agent() {
     let upstream = Upstream::start().await;

@@ -15,28 +15,28 @@ pub(super) fn data(response: &Response, redactor: &Redactor) -> Result<Value, To
     if !response.is_success() {
         return Err(refused(response, redactor));
     }
-    let body = response.body.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&response.body);
+    let body = response.in_utf8();
     if body.trim_ascii().is_empty() {
         return Ok(Value::Null);
     }
     let kind = response.headers.get("content-type").unwrap_or_default();
     let kind = kind.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
     if is_json(&kind) {
-        let value = serde_json::from_slice(body).map_err(|error| {
+        let value = serde_json::from_slice(&body).map_err(|error| {
             upstream(format!("the service says that it answers with JSON, and it is none: {error}"))
         })?;
         return Ok(redactor.value(value));
     }
     // `0123` or `1e5` in a text is a text; only where nobody says what it is may it be a number.
     let looks_like_json = kind.is_empty() || matches!(body.trim_ascii_start(), [b'{' | b'[', ..]);
-    if let Some(value) = serde_json::from_slice(body).ok().filter(|_| looks_like_json) {
+    if let Some(value) = serde_json::from_slice(&body).ok().filter(|_| looks_like_json) {
         return Ok(redactor.value(value));
     }
-    match std::str::from_utf8(body) {
+    match std::str::from_utf8(&body) {
         Ok(text) if !text.contains('\0') => Ok(Value::String(redactor.text(text.to_owned()))),
         _ => Err(upstream(format!(
             "the service answered with {} bytes that are no text{}",
-            body.len(),
+            response.body.len(),
             if kind.is_empty() { String::new() } else { format!(", of type `{kind}`") }
         ))),
     }
@@ -44,14 +44,22 @@ pub(super) fn data(response: &Response, redactor: &Redactor) -> Result<Value, To
 
 /// Secrets are taken out before the text is cut, or a cut through one would leave its beginning.
 fn refused(response: &Response, redactor: &Redactor) -> ToolFailure {
-    let text = redactor.text(String::from_utf8_lossy(&response.body).into_owned());
+    let text = redactor.text(String::from_utf8_lossy(&response.in_utf8()).into_owned());
     let shown: String = text.trim().chars().take(SHOWN_CHARS).collect();
     let status = response.status;
-    if (300..400).contains(&status) {
-        let hint = "the service leads elsewhere, and redirects are not followed";
-        return upstream(format!("HTTP {status}: {}", if shown.is_empty() { hint } else { &shown }));
+    let words = if shown.is_empty() { meaning(status) } else { &shown };
+    upstream(format!("HTTP {status}: {words}"))
+}
+
+/// What a status says where the service says nothing.
+fn meaning(status: u16) -> &'static str {
+    match status {
+        300 => "the service has several answers and chooses none",
+        301 | 302 | 303 | 307 | 308 => "the service leads elsewhere, and redirects are not followed",
+        304 => "nothing has changed since the answer that the headers of the request name",
+        305 | 306 => "the service wants to be called through a proxy, which is not done",
+        _ => "",
     }
-    upstream(format!("HTTP {status}: {shown}"))
 }
 
 fn upstream(message: String) -> ToolFailure {

@@ -51,6 +51,22 @@ async fn answer_is_data_by_its_type_or_by_its_look() {
 }
 
 #[tokio::test]
+async fn answer_is_read_in_the_letters_that_its_type_names() {
+    let table: [(&str, &[u8], Value); 5] = [
+        ("text/plain; charset=iso-8859-1", b"caf\xe9", json!("café")),
+        ("text/csv; charset=windows-1252", b"1;\x80", json!("1;€")),
+        ("application/json; charset=iso-8859-1", b"[\"caf\xe9\"]", json!(["café"])),
+        ("application/json; charset=utf-16le", b"[\x001\x00]\x00", json!([1])),
+        ("application/json; charset=utf-16", b"\xfe\xff\x00[\x001\x00]", json!([1])),
+    ];
+    for (kind, body, expected) in table {
+        assert_eq!(data(kind, body).await, expected, "{kind}");
+    }
+    let failure = answered("text/plain", b"caf\xe9", json!({})).await.unwrap_err();
+    assert_eq!(failure.message, "the service answered with 4 bytes that are no text, of type `text/plain`");
+}
+
+#[tokio::test]
 async fn answer_that_is_no_text_or_not_what_it_claims_is_a_failure() {
     for (kind, body, text) in [
         (
@@ -98,6 +114,21 @@ async fn other_status_than_success_is_a_failure_with_its_first_words() {
     house.upstream.script([format!("HTTP/1.1 418 No\r\ncontent-length: {}\r\n\r\n{body}", body.len())]);
     let failure = house.get("/").await.unwrap_err();
     assert_eq!(failure.message, format!("HTTP 418: {}", "ü".repeat(500)));
+}
+
+#[tokio::test]
+async fn status_of_the_third_hundred_is_called_a_redirect_only_where_it_is_one() {
+    let house = House::new().await;
+    for (status, text) in [
+        (300, "the service has several answers and chooses none"),
+        (304, "nothing has changed since the answer that the headers of the request name"),
+        (305, "the service wants to be called through a proxy, which is not done"),
+        (308, "the service leads elsewhere, and redirects are not followed"),
+        (399, ""),
+    ] {
+        house.upstream.script([format!("HTTP/1.1 {status} So\r\ncontent-length: 0\r\n\r\n")]);
+        assert_eq!(house.failure("/").await, format!("UPSTREAM_ERROR: HTTP {status}: {text}"));
+    }
 }
 
 #[tokio::test]

@@ -12,7 +12,7 @@ use toolwright_sdk::{
 };
 use url::Url;
 
-use super::outside::{body, content_type, failure, is_json};
+use super::outside::{content_type, failure, is_json};
 
 const BODY_BYTES_MAX: usize = 10 << 20;
 
@@ -174,16 +174,16 @@ fn joined(headers: &Headers) -> BTreeMap<String, String> {
 }
 
 fn read(response: &Response) -> Value {
-    let body = body(response);
+    let body = response.in_utf8();
     let kind = content_type(&response.headers);
     // `0123` or `1e5` in a text is a text; only where somebody says so, or nobody says anything, may it be a
     // number.
     let may_be_json =
         is_json(&kind) || kind.is_empty() || matches!(body.trim_ascii_start(), [b'{' | b'[', ..]);
-    if let Some(value) = serde_json::from_slice(body).ok().filter(|_| may_be_json) {
+    if let Some(value) = serde_json::from_slice(&body).ok().filter(|_| may_be_json) {
         return value;
     }
-    match std::str::from_utf8(body) {
+    match std::str::from_utf8(&body) {
         Ok("") | Err(_) => Value::Null,
         Ok(text) if text.contains('\0') => Value::Null,
         Ok(text) => text.into(),

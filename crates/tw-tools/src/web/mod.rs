@@ -1,6 +1,9 @@
 //! Tools that ask other people's servers. All of them go through the guarded client of their context.
 
+mod hidden;
 mod http_request;
+mod letters;
+mod open;
 mod outside;
 mod page;
 mod search_key;

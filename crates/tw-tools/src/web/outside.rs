@@ -2,7 +2,7 @@
 
 use toolwright_sdk::{
     Code, ToolFailure,
-    egress::{Error, Headers, Response},
+    egress::{Error, Headers},
 };
 
 /// How much of an answer that is no success a failure shows.
@@ -40,9 +40,4 @@ pub(super) fn content_type(headers: &Headers) -> String {
 
 pub(super) fn is_json(content_type: &str) -> bool {
     content_type == "application/json" || content_type.ends_with("+json")
-}
-
-/// The body without the mark that some put before it.
-pub(super) fn body(response: &Response) -> &[u8] {
-    response.body.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&response.body)
 }

@@ -8,6 +8,8 @@ use html5gum::{DefaultEmitter, HtmlString, StartTag, Token, Tokenizer};
 use url::Url;
 
 use super::{
+    hidden::is_hidden,
+    open::Open,
     sheet::{Gap, Mark, Sheet, Style},
     table::Tables,
 };
@@ -25,11 +27,8 @@ const NEVER_READ: &[&str] = &[
 ];
 /// What stands around the text on every page of a site.
 const AROUND: &[&str] = &["nav", "header", "footer", "aside"];
-/// Ended by what follows as often as by a tag of their own, so that nobody knows where a hidden one ends.
-const ENDED_BY_OTHERS: &[&str] =
-    &["p", "li", "dt", "dd", "td", "th", "tr", "tbody", "thead", "tfoot", "option", "body", "html"];
-const VOID: &[&str] =
-    &["area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "track", "wbr"];
+/// Often hidden until a script has run, which shows them to everybody who reads with a browser.
+const WHOLE: &[&str] = &["html", "body"];
 
 #[derive(Debug)]
 pub(super) struct Page {
@@ -73,8 +72,9 @@ struct Reader<'a> {
     tables: Tables,
     title: Option<String>,
     in_title: bool,
-    /// What is being left out, and how many of that name are open.
-    left_out: Option<(String, usize)>,
+    open: Open,
+    /// Whether what is left out only stands around the text.
+    is_around: bool,
     /// How many of `main` and `article` are open.
     content: usize,
     verbatim: Option<Verbatim>,
@@ -96,7 +96,8 @@ impl<'a> Reader<'a> {
             tables: Tables::new(reading.style),
             title: None,
             in_title: false,
-            left_out: None,
+            open: Open::default(),
+            is_around: false,
             content: 0,
             verbatim: None,
         }
@@ -136,7 +137,7 @@ impl<'a> Reader<'a> {
                 .filter(|title: &String| !title.is_empty());
             return;
         }
-        if self.left_out.is_some() {
+        if self.open.left_out().is_some() {
             return;
         }
         match &mut self.verbatim {
@@ -147,10 +148,13 @@ impl<'a> Reader<'a> {
 
     fn start(&mut self, tag: &StartTag<()>) {
         let name = &*text(&tag.name);
-        if name == "title" && self.title.is_none() && self.left_out.is_none() {
+        // A drawing may be a single tag.
+        let is_whole = tag.self_closing && matches!(name, "svg" | "math");
+        let place = if is_whole { None } else { self.open.start(name) };
+        if name == "title" && self.title.is_none() && self.open.left_out().is_none() {
             self.in_title = true;
         }
-        if self.is_left_out(name, tag) {
+        if self.is_left_out(name, tag, place) {
             return;
         }
         if self.verbatim.is_some() {
@@ -189,14 +193,10 @@ impl<'a> Reader<'a> {
 
     fn end(&mut self, name: &str) {
         self.in_title = false;
-        if let Some((left_out, open)) = &mut self.left_out {
-            if left_out == name {
-                *open -= 1;
-            }
-            // Whatever was not closed ends with the page's text.
-            if *open == 0 || name == "body" {
-                self.left_out = None;
-            }
+        let left_out = self.open.left_out();
+        let ended = self.open.end(name);
+        // The end of what stands around it ends what is left out as well, and is not part of it.
+        if left_out.is_some_and(|left_out| ended.is_none_or(|ended| left_out <= ended)) {
             return;
         }
         match name {
@@ -216,27 +216,22 @@ impl<'a> Reader<'a> {
         self.tables.cell().unwrap_or(&mut self.sheet)
     }
 
-    /// Whether a tag is within what is left out, or begins it.
-    fn is_left_out(&mut self, name: &str, tag: &StartTag<()>) -> bool {
-        if let Some((left_out, open)) = &mut self.left_out {
+    /// Whether a tag is within what is left out, or begins it at this place.
+    fn is_left_out(&mut self, name: &str, tag: &StartTag<()>, place: Option<usize>) -> bool {
+        if self.open.left_out().is_some() {
             // The text itself is never part of what stands around it: somebody forgot to close that.
-            let forgotten = AROUND.contains(&left_out.as_str()) && matches!(name, "main" | "article");
+            let forgotten = self.is_around && matches!(name, "main" | "article");
             if !forgotten {
-                *open += usize::from(left_out == name);
                 return true;
             }
-            self.left_out = None;
+            self.open.show();
         }
+        let hidden = NEVER_READ.contains(&name) || !WHOLE.contains(&name) && is_hidden(tag);
         let around = AROUND.contains(&name) && !(name == "header" && self.content > 0);
-        let hidden = || {
-            let is = |name: &str, value: &str| attribute(tag, name).is_some_and(|given| given == value);
-            let ends = !VOID.contains(&name) && !ENDED_BY_OTHERS.contains(&name);
-            ends && (attribute(tag, "hidden").is_some() || is("aria-hidden", "true"))
-        };
-        let drawing = matches!(name, "svg" | "math");
-        let begins = NEVER_READ.contains(&name) || self.keep == Keep::Content && (around || hidden());
-        if begins && !(drawing && tag.self_closing) {
-            self.left_out = Some((name.to_owned(), 1));
+        let begins = hidden || around && self.keep == Keep::Content;
+        if begins && let Some(place) = place {
+            self.open.leave_out(place);
+            self.is_around = !hidden;
         }
         begins
     }
@@ -338,7 +333,7 @@ fn language(tag: &StartTag<()>) -> Option<String> {
     (plain && named.len() <= 30).then(|| named.to_owned())
 }
 
-fn attribute(tag: &StartTag<()>, name: &str) -> Option<String> {
+pub(super) fn attribute(tag: &StartTag<()>, name: &str) -> Option<String> {
     tag.attributes.get(name.as_bytes()).map(|value| text(&value.value).into_owned())
 }
 

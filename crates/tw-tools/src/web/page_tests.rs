@@ -42,6 +42,58 @@ fn what_stands_around_the_text_is_left_out() {
     );
 }
 
+/// Where a page puts words that only an agent is to read.
+#[test]
+fn what_is_hidden_is_left_out_and_nothing_else_with_it() {
+    for hidden in [
+        "<p hidden>no</p>",
+        "<p hidden>no",
+        "<p aria-hidden=true>no",
+        "<p style='display:none'>no",
+        "<div style='color: red; display: none'>no<p>no</div>",
+        "<span style=visibility:hidden>no</span>",
+        "<h2 style=display:none>no</h2>",
+        "<ul><li hidden>no<li>yes<li hidden>no</ul>",
+        "<ul><li hidden>no<ul><li>no</ul>no</li></ul>",
+        "<dl><dt hidden>no<dd hidden>no</dl>",
+        "<table><tr><td hidden>no<td>yes<tr hidden><td>no</table>",
+        "<img hidden alt=no>",
+        "<div><p hidden>no</div>",
+        "<section hidden>no</section>",
+        "<my-card hidden>no</my-card>",
+        "<pre>yes<span hidden>no</span></pre>",
+        "<a href=/x><b hidden>no</b></a>",
+    ] {
+        for style in [Style::Markdown, Style::Text] {
+            let html = format!("<body><main><p>before</p>{hidden}<p>after</p></main><p>end");
+            let text = page(&html, style).text;
+            assert!(!text.contains("no"), "{hidden}: {text}");
+            for kept in ["before", "after", "end"] {
+                assert!(text.contains(kept), "{hidden}: {text}");
+            }
+            assert_eq!(text.contains("yes"), hidden.contains("yes"), "{hidden}: {text}");
+        }
+    }
+}
+
+#[test]
+fn what_is_hidden_stays_so_whatever_is_left() {
+    for html in [
+        "<div hidden>no</div>",
+        "<header><p hidden>no</header>",
+        "<div hidden>a</body>no",
+        "<p hidden>a</div>no",
+    ] {
+        assert!(!page(html, Style::Markdown).text.contains("no"), "{html}");
+    }
+}
+
+/// Such pages wait for a script, and then show everything.
+#[test]
+fn page_that_is_hidden_as_a_whole_is_read() {
+    check("<html style='visibility:hidden'><body hidden style=display:none><p>text", expect!["text"]);
+}
+
 #[test]
 fn lists_are_indented_and_numbered() {
     check(
@@ -221,6 +273,9 @@ fn hostile_page_ends_in_time() {
         many("<nav>"),
         many("<title>"),
         format!("<p{attributes}>x"),
+        format!("<p style='{}'>x", many("display:/*")),
+        format!("{}{}", "<b>".repeat(250), many("<div></div>")),
+        format!("{}{}", "<b>".repeat(250), many("</td>")),
         link,
     ];
     for html in pages {

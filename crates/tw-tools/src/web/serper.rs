@@ -8,7 +8,7 @@ use toolwright_sdk::{
 };
 
 use super::{
-    outside::{body, upstream},
+    outside::upstream,
     search_key::Key,
     web_search::{Hit, Provider},
 };
@@ -51,7 +51,7 @@ impl Provider for Serper {
     }
 
     fn hits(&self, response: &Response) -> Result<Vec<Hit>, ToolFailure> {
-        let answer: Answer = serde_json::from_slice(body(response))
+        let answer: Answer = serde_json::from_slice(&response.in_utf8())
             .map_err(|error| upstream(format!("the answer of serper cannot be read: {error}")))?;
         let hits = (1..).zip(answer.organic).map(|(place, found)| Hit {
             title: found.title,

@@ -2,17 +2,17 @@
 //!
 //! HTML becomes Markdown or plain text in `page.rs`.
 
-use encoding_rs::{Encoding, UTF_8};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use toolwright_sdk::{
     Code, Reply, ToolContext, ToolFailure,
-    egress::{Answer, Headers, Request},
+    egress::{Answer, Request},
     tool,
 };
 use url::Url;
 
 use super::{
+    letters,
     outside::{content_type, failure, is_json, refused, upstream},
     page::{self, Reading},
     sheet::Style,
@@ -23,8 +23,6 @@ const REDIRECTS_MAX: usize = 5;
 const PAGE_BYTES_MAX: usize = 5 << 20;
 /// How much is read of an answer that is only to be quoted.
 const REFUSAL_BYTES_MAX: usize = 16 << 10;
-/// Where a page says itself how it is written.
-const META_BYTES: usize = 1_024;
 const CHARS_MAX: usize = 500_000;
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Deserialize, JsonSchema)]
@@ -117,7 +115,7 @@ async fn open(cx: &ToolContext, url: &str) -> Result<(Url, Answer), ToolFailure>
         let request = Request::get(url.as_str())
             .header("accept", "text/html, application/xhtml+xml, text/*;q=0.9, */*;q=0.5")
             .timeout(cx.remaining())
-            // What is over is cut off here, and not refused there.
+            // What is over is cut off by whoever reads the page, and not refused there.
             .body_max(usize::MAX);
         let answer = client.open(request).await.map_err(|error| match failure(&error) {
             // By now the address is known to be one, so a redirect led here.
@@ -145,21 +143,17 @@ impl Document {
     async fn read(url: Url, mut answer: Answer) -> Result<Self, ToolFailure> {
         let is_success = (200..300).contains(&answer.status);
         let max = if is_success { PAGE_BYTES_MAX } else { REFUSAL_BYTES_MAX };
-        let mut bytes = Vec::new();
-        while bytes.len() <= max
-            && let Some(piece) = answer.chunk().await.map_err(|error| failure(&error))?
-        {
-            bytes.extend_from_slice(&piece);
-        }
-        let cut = max < bytes.len();
-        bytes.truncate(max);
+        let (bytes, cut) = beginning(&mut answer, max).await?;
+        let charset = answer.headers.charset();
         if !is_success {
-            return Err(refused(answer.status, &String::from_utf8_lossy(&bytes)));
+            return Err(refused(answer.status, &charset.unwrap_or_default().decode(&bytes)));
         }
         let given = content_type(&answer.headers);
         let is_html = matches!(given.as_str(), "text/html" | "application/xhtml+xml")
             || given.is_empty() && looks_like_html(&bytes);
-        let (text, ..) = encoding(&answer.headers, is_html.then_some(&bytes)).decode(&bytes);
+        // As the answer says, as the page says, or as UTF-8.
+        let charset = charset.or_else(|| letters::said_by(&bytes).filter(|_| is_html));
+        let text = charset.unwrap_or_default().decode(&bytes);
         if !is_html && !is_text(&given, &text) {
             let kind = if given.is_empty() { "of no known type".to_owned() } else { format!("'{given}'") };
             return Err(upstream(format!("there is no text at this address: it is {kind}")));
@@ -190,21 +184,21 @@ impl Document {
     }
 }
 
-/// How the bytes are to be read: as the answer says, as the page says, or as UTF-8.
-fn encoding(headers: &Headers, page: Option<&Vec<u8>>) -> &'static Encoding {
-    let said = headers.get("content-type").and_then(|given| charset(given.as_bytes()));
-    let said = said.or_else(|| charset(&page?[..page?.len().min(META_BYTES)]));
-    said.unwrap_or(UTF_8)
-}
-
-fn charset(text: &[u8]) -> Option<&'static Encoding> {
-    const NAME: &[u8] = b"charset=";
-    let text = text.to_ascii_lowercase();
-    let place = text.windows(NAME.len()).position(|part| part == NAME)?;
-    let rest = &text[place + NAME.len()..];
-    let rest = rest.strip_prefix(b"\"").or_else(|| rest.strip_prefix(b"'")).unwrap_or(rest);
-    let label = rest.split(|b| matches!(b, b'"' | b'\'' | b';' | b'>' | b' ' | b'/')).next()?;
-    Encoding::for_label(label)
+/// The first bytes of a body, and whether there are more. Takes no more memory than it gives back.
+async fn beginning(answer: &mut Answer, max: usize) -> Result<(Vec<u8>, bool), ToolFailure> {
+    let mut bytes = Vec::new();
+    while let Some(piece) = answer.chunk().await.map_err(|error| failure(&error))? {
+        let room = max - bytes.len();
+        let kept = &piece[..piece.len().min(room)];
+        if bytes.capacity() - bytes.len() < kept.len() {
+            bytes.reserve_exact((2 * bytes.len()).min(max).max(bytes.len() + kept.len()) - bytes.len());
+        }
+        bytes.extend_from_slice(kept);
+        if room < piece.len() {
+            return Ok((bytes, true));
+        }
+    }
+    Ok((bytes, false))
 }
 
 fn looks_like_html(bytes: &[u8]) -> bool {

@@ -12,6 +12,7 @@ use toolwright_sdk::{
     egress::{Request, Response},
     tool,
 };
+use url::Url;
 
 use super::{
     outside::{failure, refused},
@@ -100,7 +101,7 @@ async fn web_search(cx: ToolContext, input: Input) -> Result<Reply<Output>, Tool
         found.map_err(|failure| ToolFailure { message: redactor.text(failure.message), ..failure })?;
     for hit in &mut hits {
         for text in [&mut hit.title, &mut hit.url, &mut hit.snippet] {
-            *text = redactor.text(std::mem::take(text));
+            *text = redactor.text(on_one_line(text));
         }
     }
     let (summary, markdown) = (in_words(&hits), in_markdown(&hits));
@@ -126,7 +127,7 @@ async fn search(
     })?;
     if !response.is_success() {
         // Before the text is cut, or a cut through the key would leave its beginning.
-        let said = redactor.text(String::from_utf8_lossy(&response.body).into_owned());
+        let said = redactor.text(String::from_utf8_lossy(&response.in_utf8()).into_owned());
         return Err(refused(response.status, &said));
     }
     let mut hits = provider.hits(&response)?;
@@ -142,11 +143,22 @@ fn in_words(hits: &[Hit]) -> String {
     }
 }
 
+/// What strangers wrote, without line breaks and whatever else steers a screen.
+fn on_one_line(text: &str) -> String {
+    text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
+}
+
 fn in_markdown(hits: &[Hit]) -> String {
     let lines = hits.iter().map(|hit| {
         let title = hit.title.replace(['[', ']'], " ");
-        let url = hit.url.replace('(', "%28").replace(')', "%29");
-        format!("{}. [{title}]({url})\n   {}", hit.position, hit.snippet)
+        let title = link(&hit.url).map_or_else(|| title.clone(), |url| format!("[{title}]({url})"));
+        format!("{}. {title}\n   {}", hit.position, hit.snippet)
     });
     lines.collect::<Vec<_>>().join("\n")
+}
+
+/// An address as the target of a link. Only pages are linked: `javascript:` would run where it is clicked.
+fn link(url: &str) -> Option<String> {
+    let url = Url::parse(url).ok().filter(|url| matches!(url.scheme(), "http" | "https"))?;
+    Some(url.as_str().replace('(', "%28").replace(')', "%29"))
 }

@@ -95,6 +95,27 @@ async fn body_is_json_where_it_is_json_and_else_text() {
 }
 
 #[tokio::test]
+async fn body_is_read_in_the_letters_that_its_type_names() {
+    let upstream = Upstream::start().await;
+    let table: [(&str, &[u8], Value); 6] = [
+        ("text/plain; charset=iso-8859-1", b"caf\xe9", json!("café")),
+        ("text/csv; charset=windows-1252", b"1;\x80", json!("1;€")),
+        ("application/json; charset=iso-8859-1", b"[\"caf\xe9\"]", json!(["café"])),
+        ("application/json; charset=utf-16le", b"[\x001\x00]\x00", json!([1])),
+        ("application/json; charset=utf-16", b"\xfe\xff\x00[\x001\x00]", json!([1])),
+        ("text/plain", b"caf\xe9", json!(null)),
+    ];
+    for (kind, body, expected) in table {
+        let head =
+            format!("HTTP/1.1 200 OK\r\ncontent-type: {kind}\r\ncontent-length: {}\r\n\r\n", body.len());
+        upstream.script([[head.as_bytes(), body].concat()]);
+        let given = ask(&upstream, json!({ "url": upstream.url("/") })).await.unwrap();
+        assert_eq!(given["body"], expected, "{kind}");
+        assert_eq!(given["bytes"], body.len(), "{kind}");
+    }
+}
+
+#[tokio::test]
 async fn what_cannot_be_sent_is_the_callers_mistake() {
     let upstream = Upstream::start().await;
     let url = upstream.url("/");

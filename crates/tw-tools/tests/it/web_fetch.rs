@@ -1,5 +1,12 @@
 //! `web_fetch` against a server that does what it is told.
 
+use std::{
+    env, fs,
+    io::Write as _,
+    process::{Command, Stdio},
+};
+
+use flate2::{Compression, write::GzEncoder};
 use serde_json::{Value, json};
 use toolwright_sdk::{Code, ToolFailure};
 use tw_test::Upstream;
@@ -80,6 +87,71 @@ async fn page_is_read_in_the_letters_it_is_written_in() {
         let given = fetch(&upstream, json!({ "url": upstream.url("/") })).await.unwrap();
         assert_eq!(given["content"], expected, "{kind}");
     }
+}
+
+#[tokio::test]
+async fn letters_are_named_by_a_meta_tag_and_by_nothing_else() {
+    let upstream = Upstream::start().await;
+    for (page, expected) in [
+        ("<title>How charset=utf-16 works</title><p>grüße", "grüße"),
+        ("<script charset=\"shift_jis\" src=/x></script><p>grüße", "grüße"),
+        ("<meta charset=utf-16><p>grüße", "grüße"),
+    ] {
+        upstream.script([answer("text/html", page)]);
+        let given = fetch(&upstream, json!({ "url": upstream.url("/") })).await.unwrap();
+        assert_eq!(given["content"], expected, "{page}");
+    }
+    let refusal = b"HTTP/1.1 404 No\r\ncontent-type: text/plain; charset=iso-8859-1\r\n\
+        content-length: 4\r\n\r\ncaf\xe9";
+    upstream.script([refusal.to_vec()]);
+    let failure = fetch(&upstream, json!({ "url": upstream.url("/") })).await.unwrap_err();
+    assert_eq!(failure.message, "HTTP 404: café");
+}
+
+/// Memory belongs to the whole process, so a process of its own is looked at: this program again, with this
+/// test.
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn packed_page_costs_no_more_memory_than_the_limit_and_a_little() {
+    const ALONE: &str = "TOOLWRIGHT_TEST_ALONE";
+    if env::var_os(ALONE).is_none() {
+        let name = "web_fetch::packed_page_costs_no_more_memory_than_the_limit_and_a_little";
+        let mut child = Command::new(env::current_exe().unwrap());
+        child.env(ALONE, "1").args([name, "--exact"]).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let output = child.output().unwrap();
+        let said = String::from_utf8_lossy(&output.stdout);
+        assert!(output.status.success() && said.contains("1 passed"), "{said}");
+        return;
+    }
+    let upstream = Upstream::start().await;
+    let bomb = bomb();
+    upstream.script([answer("text/plain", "warm"), bomb]);
+    fetch(&upstream, json!({ "url": upstream.url("/") })).await.unwrap();
+    fs::write("/proc/self/clear_refs", "5").unwrap();
+    let before = peak();
+    let given = fetch(&upstream, json!({ "url": upstream.url("/") })).await.unwrap();
+    assert_eq!((&given["truncated"], given["content"].as_str().unwrap().len()), (&json!(true), 50_000));
+    let grown = peak() - before;
+    assert!(grown <= (5 << 20) + (8 << 20), "{} KiB", grown >> 10);
+}
+
+/// 64 MiB of text in one piece of 64 KiB.
+fn bomb() -> Vec<u8> {
+    let mut encoder = GzEncoder::new(Vec::new(), Compression::best());
+    (0..64).for_each(|_| encoder.write_all(&[b'x'; 1 << 20]).unwrap());
+    let body = encoder.finish().unwrap();
+    let head = format!(
+        "HTTP/1.1 200 OK\r\ncontent-type: text/plain\r\ncontent-encoding: gzip\r\ncontent-length: {}\r\n\r\n",
+        body.len()
+    );
+    [head.as_bytes(), &body].concat()
+}
+
+/// The highest mark of the resident set since it was last reset.
+fn peak() -> usize {
+    let status = fs::read_to_string("/proc/self/status").unwrap();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
+    line.trim().trim_end_matches(" kB").parse::<usize>().unwrap() << 10
 }
 
 #[tokio::test]

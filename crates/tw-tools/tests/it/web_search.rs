@@ -223,6 +223,29 @@ async fn key_never_shows() {
 }
 
 #[tokio::test]
+async fn what_was_found_steers_no_screen_and_links_to_pages_alone() {
+    let serper = Upstream::start().await;
+    let found = json!({ "organic": [
+        { "title": "A\u{0}B\u{1b}[31m", "link": "https://one.test/a b(c)", "snippet": "x\n# y\u{0}\u{9f}z" },
+        { "title": "Click", "link": "javascript:alert(1)" },
+        { "title": "Tab", "link": "java\tscript:alert(1)" },
+        { "title": "Data", "link": "data:text/html,x" },
+        { "title": "Path", "link": "/relative" },
+    ] });
+    serper.script([answer("200 OK", &found.to_string())]);
+    let cx = set(Hut::near(&[&serper]).context(), json!({ "api_key": "k-1", "endpoint": serper.url("/") }));
+    let found = run("web_search", cx, json!({ "query": "a" })).await.unwrap();
+    assert_eq!(
+        found.markdown.unwrap(),
+        "1. [A B  31m](https://one.test/a%20b%28c%29)\n   x # y  z\n2. Click\n   \n3. Tab\n   \n\
+         4. Data\n   \n5. Path\n   "
+    );
+    assert_eq!(found.data["results"][0]["title"], "A B [31m");
+    assert_eq!(found.data["results"][0]["snippet"], "x # y  z");
+    assert_eq!(found.data["results"][1]["url"], "javascript:alert(1)");
+}
+
+#[tokio::test]
 async fn endpoint_that_may_not_be_called_is_refused() {
     let shut = Upstream::start().await;
     let cx = set(Hut::near(&[]).context(), json!({ "api_key": "k", "endpoint": shut.url("/") }));
