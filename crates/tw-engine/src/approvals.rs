@@ -219,19 +219,28 @@ impl Engine {
         Ok(users.iter().any(|user| user.id != caller.principal.owner() && decides(user.role)))
     }
 
-    /// A changed tool voids what was asked about the old one.
+    /// A changed tool, or another credential, voids what was asked about the old one.
     async fn check_unchanged(&self, caller: &Caller, approval: &Approval, run: &Run) -> Result<()> {
         let view = self.inner.catalogue.view(caller.tenant, caller.epoch).await?;
-        if self.is_unchanged(&view, approval, &kept(&approval.context)?).await? {
+        if self.is_unchanged(&view, approval, run, &kept(&approval.context)?).await? {
             return Ok(());
         }
         self.supersede(caller, run).await?;
         Err(Error::Superseded)
     }
 
-    async fn is_unchanged(&self, view: &View, approval: &Approval, kept: &Resumption) -> Result<bool> {
+    async fn is_unchanged(
+        &self,
+        view: &View,
+        approval: &Approval,
+        run: &Run,
+        kept: &Resumption,
+    ) -> Result<bool> {
         let tool = self.tool_now(view, approval.tool_id, kept.pinned.as_deref(), kept.mode).await?;
-        Ok(tool.is_some_and(|tool| tool.definition_hash == approval.definition_hash))
+        Ok(match tool {
+            Some(tool) => self.unseal(approval, run, &tool).await?.is_some(),
+            None => false,
+        })
     }
 
     pub(crate) async fn supersede(&self, caller: &Caller, run: &Run) -> Result<()> {
@@ -257,7 +266,7 @@ impl Engine {
             error => error,
         })?;
         let view = self.inner.catalogue.view(run.tenant, agent.epoch).await?;
-        if !self.is_unchanged(&view, approval, &resumption).await? {
+        if !self.is_unchanged(&view, approval, run, &resumption).await? {
             self.supersede(&agent, run).await?;
             return Err(Error::Superseded);
         }
@@ -270,17 +279,8 @@ impl Engine {
         if digest == approval.input_digest {
             return Ok(None);
         }
-        let facts = seal::Sealed {
-            tenant: run.tenant,
-            principal: &approval.requested_by,
-            context: &approval.context,
-            root: run.root,
-            run: run.id,
-            session: run.session,
-            tool: &tool,
-            input_digest: &digest,
-            expires: approval.expires,
-        };
+        let credentials = self.credentials_of(run.tenant, &tool).await?;
+        let facts = seal::Sealed::of(approval, run, &tool, &credentials, &digest);
         let before: Value = serde_json::from_str(approval.input.get()).unwrap_or(Value::Null);
         Ok(Some(Edited {
             seal: facts.seal(&self.inner.secrets).to_vec(),

@@ -193,7 +193,10 @@ impl Engine {
             let Some(below) = below.map_err(Error::store("reading a pending call"))? else { break };
             waiting = below;
         }
-        Ok(if is_outside(&waiting) && waiting.state == "waiting" { waiting } else { call })
+        // One whose own time is over is waited for by nobody, although it may still be answered.
+        let run = scope.run(waiting.run).await.map_err(Error::store("reading a run"))?;
+        let is_waited_for = run.is_some_and(|run| run.status == RunStatus::Pending);
+        Ok(if is_open(&waiting) && is_waited_for { waiting } else { call })
     }
 
     /// Ends what has run out of its own time, and closes what nobody answers any more.
@@ -400,6 +403,11 @@ impl Drop for WorkerCalls {
 
 fn is_outside(call: &PendingCall) -> bool {
     matches!(call.waits_for, WaitsFor::Worker | WaitsFor::Person)
+}
+
+/// Whether somebody outside is asked at the moment.
+pub(crate) fn is_open(call: &PendingCall) -> bool {
+    is_outside(call) && call.state == "waiting"
 }
 
 /// Whether the caller may answer a call, as far as that depends on who is asked.

@@ -16,7 +16,7 @@ use tw_model::{Caller, Layer, Slug, TenantId, TenantSlug, ToolDef, ToolId, ToolS
 use tw_schema::{Schema, SchemaCache};
 use tw_store::{Override, ReadTool, Store, StoredOverride, Tenant};
 
-pub(crate) use self::own::{Own, Side};
+pub(crate) use self::own::{Own, Side, content_hash};
 use crate::{
     error::{Error, Result},
     kinds::{Executor, Kinds},
@@ -42,6 +42,8 @@ pub struct Tool {
     pub(crate) body: Body,
     /// Everything an approval is bound to: schemas, implementation, level, policy and version.
     pub(crate) definition_hash: String,
+    /// By which what is written down outside the program is found again.
+    pub(crate) content_hash: Option<String>,
     /// The slug and the version as shared text, for the log.
     pub(crate) slug: Arc<str>,
     pub(crate) version: Arc<str>,
@@ -87,6 +89,7 @@ impl Tool {
         def.timeout_ms = timeout_ms.unwrap_or(def.timeout_ms);
         Self {
             definition_hash: definition_hash(&def),
+            content_hash: self.content_hash.clone(),
             def: Arc::new(def),
             input: self.input.clone(),
             output: self.output.clone(),
@@ -102,6 +105,10 @@ impl Tool {
     /// Whether a run that was cut off is taken up again.
     pub(crate) fn goes_on(&self) -> bool {
         matches!(&self.body, Body::Kind(executor) if executor.goes_on())
+    }
+
+    pub(crate) fn asks_outside(&self) -> bool {
+        matches!(&self.body, Body::Kind(executor) if executor.asks_outside())
     }
 
     /// The concurrency group that each call of it needs a place in.
@@ -487,8 +494,8 @@ impl Catalogue {
     }
 
     /// A tool of the tenant's own as it was under another number.
-    pub(crate) fn ready_at(&self, own: &Own, snapshot: &tw_store::Snapshot) -> Result<Arc<Tool>> {
-        own.prepare(&snapshot.content, &snapshot.version, &self.schemas, &*self.kinds)
+    pub(crate) fn ready_at(&self, own: &Own, content: &str, version: &str) -> Result<Arc<Tool>> {
+        own.prepare(content, version, &self.schemas, &*self.kinds)
     }
 
     /// A schema that was taken from a tool before.
@@ -517,6 +524,7 @@ fn prepare(def: ToolDef, body: Body, place: &str, schemas: &SchemaCache) -> Resu
     let output = def.output_schema.as_deref().map(|schema| compile("output", schema)).transpose()?;
     Ok(Tool {
         definition_hash: definition_hash(&def),
+        content_hash: None,
         input,
         output,
         body,

@@ -3,11 +3,11 @@
 //! The kinds themselves live in a crate above this one. They get what a call may use, and give back an end or
 //! the word that the call waits for somebody; who that is, and how it goes on, is the engine's business.
 
-use std::{fmt, time::Duration};
+use std::{collections::BTreeSet, fmt, time::Duration};
 
 use serde_json::Value;
 use toolwright_sdk::{BoxFuture, ToolContext};
-use tw_model::{Implementation, RunId, ToolDef, ToolFailure, ToolResult, WaitsFor};
+use tw_model::{Implementation, Mode, RunId, ToolDef, ToolFailure, ToolResult, WaitsFor};
 use tw_schema::Fault;
 
 use crate::{chain::Inner, vault::Vault};
@@ -38,6 +38,16 @@ pub trait Executor: fmt::Debug + Send + Sync {
         Vec::new()
     }
 
+    /// Whether it does nothing but ask somebody outside.
+    fn asks_outside(&self) -> bool {
+        false
+    }
+
+    /// The credentials that it opens, by what stands behind `secret:`, in an `implementation` with its secrets open.
+    fn credentials(&self, _implementation: &Value) -> BTreeSet<String> {
+        BTreeSet::new()
+    }
+
     /// Whether a run that was cut off is taken up again, by running it again: whatever it has called before
     /// answers as it did.
     fn goes_on(&self) -> bool {
@@ -50,6 +60,7 @@ pub trait Executor: fmt::Debug + Send + Sync {
 pub struct Call<'a> {
     pub cx: ToolContext,
     pub def: &'a ToolDef,
+    pub mode: Mode,
     pub input: Value,
     pub vault: &'a Vault,
     pub inner: &'a Inner,

@@ -29,12 +29,11 @@ use crate::{
     },
     error::{Error, Result},
     flights::Boarding,
-    seal,
     settle::{self, Failure, RunIdentity},
 };
 
-/// How many waiting calls one look takes up.
-const LOOK_MOST: i64 = 100;
+/// How many waiting calls are read at a time.
+const LOOK_MOST: usize = 100;
 /// How often a call is taken up again at once because its tenant changed under it; then the next look
 /// has it.
 const TRIES_MAX: usize = 8;
@@ -107,6 +106,10 @@ pub(crate) struct TakingUp(Mutex<HashSet<PendingCallId>>);
 struct Entered<'a>(&'a TakingUp, PendingCallId);
 
 impl TakingUp {
+    fn has(&self, id: PendingCallId) -> bool {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).contains(&id)
+    }
+
     fn enter(&self, id: PendingCallId) -> Option<Entered<'_>> {
         let new = self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(id);
         // Made only when it is ours: dropping one takes the call off the list.
@@ -156,20 +159,25 @@ impl Engine {
         }
     }
 
-    /// Takes up what may go on and ends what has run out of time. Returns how many there were.
-    pub(crate) async fn look_after_waiting(&self) -> Result<usize> {
+    /// Takes up what may go on and ends what has run out of time.
+    pub(crate) async fn look_after_waiting(&self) -> Result<()> {
         let now = self.inner.store.now().await.map_err(Error::store("asking for the time"))?;
-        let due = self
-            .inner
-            .store
-            .due_pending(now, LOOK_MOST)
-            .await
-            .map_err(Error::store("looking for due calls"))?;
-        let count = due.len();
-        for (tenant, id) in due {
-            self.resume_soon(tenant, id);
+        let mut after = None;
+        // To the end: those in front may only wait for a place, and must not keep those behind from their time.
+        loop {
+            let due = self.inner.store.due_pending(now, after, LOOK_MOST).await;
+            let due = due.map_err(Error::store("looking for due calls"))?;
+            let is_last = due.len() < LOOK_MOST;
+            after = due.last().copied();
+            for (tenant, id) in due {
+                if !self.inner.taking_up.has(id) {
+                    self.resume_soon(tenant, id);
+                }
+            }
+            if is_last {
+                return Ok(());
+            }
         }
-        Ok(count)
     }
 
     async fn take_up(&self, tenant: TenantId, id: PendingCallId) {
@@ -240,18 +248,19 @@ impl Engine {
         let view = self.inner.catalogue.view(run.tenant, caller.epoch).await?;
         let id = run.tool_id.to_string();
         let authorized = self
-            .resolve(&view, &id, kept.pinned.as_deref(), kept.mode)
+            .resolve(&view, &id, None, kept.mode)
             .await
             .and_then(|resolved| authorize::authorize(resolved, &caller, &view));
-        let tool = match authorized {
-            Ok(authorized) => authorized.into_parts().0,
+        let tool = match (authorized, &kept.begun) {
+            (Ok(authorized), Some(begun)) => self.as_begun(&view, authorized.into_parts().0, begun).await,
+            (Ok(authorized), None) => Ok(authorized.into_parts().0),
+            (Err(error), _) => Err(error),
+        };
+        let tool = match tool {
+            Ok(tool) => tool,
             Err(error @ Error::Store { .. }) => return Err(error),
             Err(error) => return self.cannot_go_on(&run, error.code(), &error.to_string()).await,
         };
-        if kept.definition_hash.as_ref() != Some(&tool.definition_hash) {
-            let why = "the tool has changed since the call was begun";
-            return self.cannot_go_on(&run, Code::Superseded, why).await;
-        }
         let caller = Caller { epoch: view.epoch, ..caller };
         let input = run.input.as_deref().and_then(|input| serde_json::from_str(input.get()).ok());
         let started = Started { tool, input: input.unwrap_or(Value::Null), event: None };
@@ -352,22 +361,10 @@ impl Engine {
     ) -> Result<Result<(gate::Cleared, i64), (&'static str, String)>> {
         let view = self.inner.catalogue.view(run.tenant, caller.epoch).await?;
         let tool = self.tool_now(&view, approval.tool_id, kept.pinned.as_deref(), kept.mode).await?;
-        let digest =
-            seal::input_digest(&serde_json::from_str::<Value>(approval.input.get()).unwrap_or(Value::Null));
-        let proof = tool.as_ref().and_then(|tool| {
-            let facts = seal::Sealed {
-                tenant: run.tenant,
-                principal: &approval.requested_by,
-                context: &approval.context,
-                root: run.root,
-                run: run.id,
-                session: run.session,
-                tool,
-                input_digest: &digest,
-                expires: approval.expires,
-            };
-            seal::open(approval, &facts, &self.inner.secrets)
-        });
+        let proof = match &tool {
+            Some(tool) => self.unseal(approval, run, tool).await?,
+            None => None,
+        };
         let Some(proof) = proof else {
             return Ok(Err(("superseded", "what was approved is not what would run now".to_owned())));
         };

@@ -2,11 +2,17 @@
 
 use serde_json::Value;
 use tw_model::{Caller, RunId, SessionId, TenantId, Timestamp};
-use tw_store::Approval;
+use tw_store::{Approval, Run};
 
-use crate::{catalogue::Tool, secrets::Secrets, secrets::equal};
+use crate::{
+    Engine,
+    catalogue::{Body, Tool},
+    error::Result,
+    secrets::{Secrets, equal},
+    vault::Stamp,
+};
 
-/// Proof that an approval stands for exactly this call. Only [`open`] makes one.
+/// Proof that an approval stands for exactly this call. Only [`Engine::unseal`] makes one.
 #[derive(Debug)]
 pub(crate) struct Unsealed {
     _private: (),
@@ -23,15 +29,39 @@ pub(crate) struct Sealed<'a> {
     pub(crate) run: RunId,
     pub(crate) session: SessionId,
     pub(crate) tool: &'a Tool,
+    /// Of the credentials that the tool opens, in the order of their references.
+    pub(crate) credentials: &'a [Stamp],
     pub(crate) input_digest: &'a str,
     pub(crate) expires: Timestamp,
 }
 
-impl Sealed<'_> {
+impl<'a> Sealed<'a> {
+    /// What is stored of a waiting call, with another input or the same.
+    pub(crate) fn of(
+        approval: &'a Approval,
+        run: &Run,
+        tool: &'a Tool,
+        credentials: &'a [Stamp],
+        input_digest: &'a str,
+    ) -> Self {
+        Self {
+            tenant: run.tenant,
+            principal: &approval.requested_by,
+            context: &approval.context,
+            root: run.root,
+            run: run.id,
+            session: run.session,
+            tool,
+            credentials,
+            input_digest,
+            expires: approval.expires,
+        }
+    }
+
     pub(crate) fn seal(&self, secrets: &Secrets) -> [u8; 32] {
         // Every part has a fixed form without line breaks, so two different sets of facts can never
         // give the same text.
-        secrets.seal(&format!(
+        let mut text = format!(
             "{}\n{}\n{}\n{}\n{}\n{}\n{}\n{}\n{}\n{}",
             self.tenant,
             self.principal.replace('\n', " "),
@@ -43,14 +73,44 @@ impl Sealed<'_> {
             self.tool.definition_hash,
             self.input_digest,
             self.expires.micros(),
-        ))
+        );
+        for Stamp { reference, found } in self.credentials {
+            // A reference is the author's, so it may hold anything.
+            let reference = blake3::hash(reference.as_bytes());
+            match found {
+                Some((id, revision)) => text.push_str(&format!("\n{reference} {id} {revision}")),
+                None => text.push_str(&format!("\n{reference} missing")),
+            }
+        }
+        secrets.seal(&text)
     }
 }
 
-/// Checks an approval against the call it is to let through.
-pub(crate) fn open(approval: &Approval, facts: &Sealed<'_>, secrets: &Secrets) -> Option<Unsealed> {
-    (approval.input_digest == facts.input_digest && equal(&approval.seal, &facts.seal(secrets)))
-        .then_some(Unsealed { _private: () })
+impl Engine {
+    /// Checks an approval against the call it is to let through, with the tool and its credentials as they are now.
+    pub(crate) async fn unseal(
+        &self,
+        approval: &Approval,
+        run: &Run,
+        tool: &Tool,
+    ) -> Result<Option<Unsealed>> {
+        let input = serde_json::from_str::<Value>(approval.input.get()).unwrap_or(Value::Null);
+        let digest = input_digest(&input);
+        let credentials = self.credentials_of(run.tenant, tool).await?;
+        let facts = Sealed::of(approval, run, tool, &credentials, &digest);
+        let is_as_stored =
+            approval.input_digest == digest && approval.definition_hash == tool.definition_hash;
+        let is_sealed = is_as_stored && equal(&approval.seal, &facts.seal(&self.inner.secrets));
+        Ok(is_sealed.then_some(Unsealed { _private: () }))
+    }
+
+    /// The credentials that a call of this tool would open now.
+    pub(crate) async fn credentials_of(&self, tenant: TenantId, tool: &Tool) -> Result<Vec<Stamp>> {
+        let Body::Kind(executor) = &tool.body else { return Ok(Vec::new()) };
+        let (vault, implementation) = (&self.inner.vault, &tool.def.authored.implementation);
+        let opened = vault.open_implementation(tenant, tool.def.id, implementation).await?;
+        vault.stamps(tenant, executor.credentials(&opened)).await
+    }
 }
 
 /// The digest an approval names its input by.

@@ -3,7 +3,7 @@
 
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 use serde_json::Value;
-use tw_model::{Definition, TenantId, ToolId, each_secret};
+use tw_model::{Definition, SEALED, TenantId, ToolId, each_secret};
 use zeroize::Zeroizing;
 
 use crate::{
@@ -11,9 +11,6 @@ use crate::{
     error::{Error, Result},
     vault::Vault,
 };
-
-/// What a sealed secret begins with. The rest is base64.
-const SEALED: &str = "sealed:1:";
 
 impl Vault {
     /// Seals the secrets of a definition that is about to be saved as a tool's. What is sealed for this tool

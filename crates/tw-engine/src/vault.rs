@@ -4,7 +4,7 @@
 //! others and never into an answer.
 
 use std::{
-    collections::{BTreeMap, HashMap},
+    collections::{BTreeMap, BTreeSet, HashMap},
     fmt,
     sync::{Arc, PoisonError, RwLock},
 };
@@ -32,10 +32,17 @@ pub struct Vault {
 /// What is in a credential. Forgotten for good when dropped, and never shown.
 pub struct Secret {
     pub id: CredentialId,
-    /// With the id, what an approval is bound to.
     pub revision: i64,
     pub kind: CredentialType,
     fields: BTreeMap<String, Zeroizing<String>>,
+}
+
+/// What a reference in a tool leads to, as far as an approval is bound to it.
+#[derive(Debug)]
+pub(crate) struct Stamp {
+    pub(crate) reference: String,
+    /// The credential and its revision; `None` where there is none.
+    pub(crate) found: Option<(CredentialId, i64)>,
 }
 
 impl fmt::Debug for Secret {
@@ -87,15 +94,34 @@ impl Vault {
 
     /// Opens the credential that a tool refers to, by its label or its id.
     pub async fn open(&self, tenant: TenantId, named: &str) -> Result<Secret> {
+        let found = self.find(tenant, named).await?;
+        let missing = || Error::CredentialMissing { label: named.chars().take(Label::LEN_MAX).collect() };
+        self.opened(tenant, &found.ok_or_else(missing)?)
+    }
+
+    async fn find(&self, tenant: TenantId, named: &str) -> Result<Option<Credential>> {
         let scope = self.store.tenant(tenant);
         let found = match (named.parse::<CredentialId>(), named.parse::<Label>()) {
             (Ok(id), _) => scope.credential(id).await,
             (Err(_), Ok(label)) => scope.credential_by_label(&label).await,
             (Err(_), Err(_)) => Ok(None),
         };
-        let found = found.map_err(Error::store("reading a credential"))?;
-        let missing = || Error::CredentialMissing { label: named.chars().take(Label::LEN_MAX).collect() };
-        self.opened(tenant, &found.ok_or_else(missing)?)
+        found.map_err(Error::store("reading a credential"))
+    }
+
+    /// What references lead to now, without opening anything.
+    pub(crate) async fn stamps(&self, tenant: TenantId, references: BTreeSet<String>) -> Result<Vec<Stamp>> {
+        let mut stamps = Vec::new();
+        for reference in references {
+            let mut found = self.find(tenant, &reference).await?;
+            // As where it is opened: a label may hold dots itself, so the field comes second.
+            if let (None, Some((label, _))) = (&found, reference.rsplit_once('.')) {
+                found = self.find(tenant, label).await?;
+            }
+            let found = found.map(|credential| (credential.id, credential.revision));
+            stamps.push(Stamp { reference, found });
+        }
+        Ok(stamps)
     }
 
     /// Opens the oldest credential that a tenant has for a provider, of the variant where one is named.

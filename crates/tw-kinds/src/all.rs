@@ -31,7 +31,7 @@ impl Kinds for AllKinds {
             Implementation::Code => {
                 Err(vec![fault("/implementation_type", "is for tools that are part of the program")])
             }
-            Implementation::Internal => internal::read(implementation),
+            Implementation::Internal => internal::read(implementation, is_new),
             Implementation::Http => Http::read(implementation, &self.circuits, is_new).map(boxed),
             // Whoever names an address wants it called, at once, whatever the tool is to be.
             Implementation::External | Implementation::Space if implementation.get("url").is_some() => {
@@ -42,7 +42,7 @@ impl Kinds for AllKinds {
             }
             Implementation::Function => Function::read(implementation).map(boxed),
             Implementation::Composition => {
-                Composition::read(execution_spec.unwrap_or(&Value::Null)).map(boxed)
+                Composition::read(execution_spec.unwrap_or(&Value::Null), is_new).map(boxed)
             }
         }
     }

@@ -4,20 +4,24 @@
 //! the same run, so a chain that was cut off, or that waited for somebody, is run again from its beginning: the
 //! steps that it has done answer as they did, and it goes on from there.
 
+use std::collections::BTreeSet;
+
 use serde_json::{Map, Value, json};
 use toolwright_sdk::BoxFuture;
-use tw_engine::{Call, Ended, Executor, Step as Called, Wait};
+use tw_engine::{Call, Ended, Executor, Run, Step as Called, Wait};
 use tw_model::{Code, RunStatus, Slug, ToolFailure, ToolResult};
 use tw_schema::Fault;
 
 use crate::{
     condition::Condition,
-    faults::{Faults, below},
-    template::{Context, Template},
+    faults::{Faults, below, fault},
+    template::{Context, Known, Template},
 };
 
 const STEPS_MAX: usize = tw_engine::STEPS_MAX;
 const ID_MAX: usize = 64;
+/// What the steps of a chain may give together, as JSON. It is held in memory until the chain ends.
+const OUTPUTS_BYTES_MAX: usize = 64 << 20;
 const PLACE: &str = "/execution_spec";
 
 #[derive(Debug)]
@@ -44,7 +48,7 @@ enum OnError {
 }
 
 impl Composition {
-    pub(crate) fn read(spec: &Value) -> Result<Self, Vec<Fault>> {
+    pub(crate) fn read(spec: &Value, is_new: bool) -> Result<Self, Vec<Fault>> {
         let mut faults = Faults::default();
         let Some(members) = spec.as_object() else {
             faults.say(PLACE, "is needed: an object with `kind` and `steps`");
@@ -79,18 +83,23 @@ impl Composition {
         let output =
             output.map(|output| Template::read(output, &below(PLACE, "output"), &["input", "steps"]));
         let output = output.and_then(|output| faults.take(output));
-        faults.told(Some(Self { steps: read, output }))
+        let read = Self { steps: read, output };
+        // A chain that was saved before this was looked at still runs.
+        if is_new {
+            read.unknown_steps().into_iter().for_each(|fault| faults.say(fault.path, fault.message));
+        }
+        faults.told(Some(read))
     }
 
     async fn run(&self, call: &Call<'_>) -> Result<Ended, ToolFailure> {
-        let mut done = Map::new();
+        let mut done = Done::new(&call.input);
         let mut last = Value::Null;
         for step in &self.steps {
-            let context = context(&call.input, &done);
+            let context = done.context();
             let input = match step.when.as_ref().map_or(Ok(true), |when| when.holds(&context)) {
                 Ok(false) => {
-                    done.insert(step.id.clone(), json!({ "status": "skipped", "output": null }));
                     last = Value::Null;
+                    done.add(step, "skipped", &last, None)?;
                     continue;
                 }
                 Ok(true) => step.input.render(&context),
@@ -100,21 +109,19 @@ impl Composition {
                 Ok(input) => call.inner.call(&step.id, step.tool.as_str(), &input).await,
                 Err(failure) => Err(failure),
             };
-            let failure = match outcome {
+            let outcome = match outcome {
                 Ok(Called::NotHere) => return Ok(Ended::Waits(Wait::Others)),
                 Ok(Called::Open { run, needs_approval }) => {
                     return Ok(Ended::Waits(Wait::Run { id: run, needs_approval }));
                 }
-                Ok(Called::Ended(run)) if run.status == RunStatus::Success => {
-                    let output = run.output.as_deref().map(|output| serde_json::from_str(output.get()));
-                    last = output.transpose().ok().flatten().unwrap_or(Value::Null);
-                    done.insert(step.id.clone(), json!({ "status": "success", "output": last }));
+                Ok(Called::Ended(run)) => output_of(*run),
+                Err(failure) => Err(failure),
+            };
+            let failure = match outcome {
+                Ok(output) => {
+                    last = output;
+                    done.add(step, "success", &last, None)?;
                     continue;
-                }
-                Ok(Called::Ended(run)) => {
-                    let code = run.error_code.as_deref().and_then(|code| code.parse::<Code>().ok());
-                    let message = run.error.unwrap_or_else(|| run.status.as_str().to_owned());
-                    ToolFailure::with_code(code.unwrap_or(Code::ToolFailed), message)
                 }
                 Err(failure) => failure,
             };
@@ -126,22 +133,94 @@ impl Composition {
                 OnError::Continue => Value::Null,
                 OnError::Fallback(value) => value.clone(),
             };
-            let error = json!({ "code": failure.code, "message": failure.message });
-            done.insert(step.id.clone(), json!({ "status": "error", "output": last, "error": error }));
+            done.add(step, "error", &last, Some(&failure))?;
         }
         let data = match &self.output {
-            Some(output) => output.render_whole(&context(&call.input, &done))?,
+            Some(output) => output.render_whole(&done.context())?,
             None => last,
         };
-        let count = done.values().filter(|step| step["status"] == "success").count();
-        let summary = format!("{}: {count} of {} steps done", call.def.name, self.steps.len());
+        let summary = format!("{}: {} of {} steps done", call.def.name, done.successes, self.steps.len());
         Ok(Ended::Done(ToolResult { data, summary, markdown: None }))
+    }
+
+    /// What it says about steps that are not there, or not yet.
+    fn unknown_steps(&self) -> Vec<Fault> {
+        let mut faults = Vec::new();
+        let mut say = |place: String, reads: &BTreeSet<String>, before: &[Step]| {
+            let ids = reads.iter().filter_map(|read| read.strip_prefix("steps.")?.split('.').next());
+            for id in ids.filter(|id| before.iter().all(|step| step.id != *id)).collect::<BTreeSet<_>>() {
+                faults.push(fault(&place, format!("there is no step `{id}` before it")));
+            }
+        };
+        for (index, step) in self.steps.iter().enumerate() {
+            let place = |part| format!("{PLACE}/steps/{index}/{part}");
+            let mut reads = BTreeSet::new();
+            step.input.reads(&mut reads);
+            say(place("input"), &reads, &self.steps[..index]);
+            if let Some(when) = &step.when {
+                say(place("when"), &when.reads(), &self.steps[..index]);
+            }
+        }
+        if let Some(output) = &self.output {
+            let mut reads = BTreeSet::new();
+            output.reads(&mut reads);
+            say(below(PLACE, "output"), &reads, &self.steps);
+        }
+        faults
     }
 }
 
-fn context(input: &Value, done: &Map<String, Value>) -> Context {
-    let values = [("input".to_owned(), input.clone()), ("steps".to_owned(), Value::Object(done.clone()))];
-    Context::new(&values.into_iter().collect())
+/// What a chain has so far, as its expressions read it.
+struct Done {
+    input: Known,
+    steps: Vec<(String, Known)>,
+    bytes: usize,
+    successes: usize,
+}
+
+impl Done {
+    fn new(input: &Value) -> Self {
+        Self { input: Known::of(input), steps: Vec::new(), bytes: 0, successes: 0 }
+    }
+
+    fn context(&self) -> Context {
+        let steps = self.steps.iter().map(|(id, step)| (id, step.clone()));
+        Context::new([("input", self.input.clone()), ("steps", Known::members(steps))])
+    }
+
+    fn add(
+        &mut self,
+        step: &Step,
+        status: &str,
+        output: &Value,
+        failure: Option<&ToolFailure>,
+    ) -> Result<(), ToolFailure> {
+        self.bytes += output.to_string().len();
+        if OUTPUTS_BYTES_MAX < self.bytes {
+            let message = format!("the outputs of the steps are over {OUTPUTS_BYTES_MAX} bytes together");
+            return Err(ToolFailure::with_code(Code::BudgetExceeded, message));
+        }
+        let error = failure.map(|failure| json!({ "code": failure.code, "message": failure.message }));
+        let error = error.map(|error| ("error", Known::of(&error)));
+        let members = [("status", Known::of(&json!(status))), ("output", Known::of(output))];
+        self.steps.push((step.id.clone(), Known::members(members.into_iter().chain(error))));
+        self.successes += usize::from(status == "success");
+        Ok(())
+    }
+}
+
+/// What a step gave, or why it gave nothing.
+fn output_of(run: Run) -> Result<Value, ToolFailure> {
+    if run.status != RunStatus::Success {
+        let code = run.error_code.as_deref().and_then(|code| code.parse::<Code>().ok());
+        let message = run.error.unwrap_or_else(|| run.status.as_str().to_owned());
+        return Err(ToolFailure::with_code(code.unwrap_or(Code::ToolFailed), message));
+    }
+    let output = run.output.as_deref().map_or(Ok(Value::Null), |output| serde_json::from_str(output.get()));
+    output.map_err(|_| {
+        let message = "its output is nested too deeply to be read by the steps behind it";
+        ToolFailure::with_code(Code::OutputInvalid, message)
+    })
 }
 
 impl Executor for Composition {

@@ -47,6 +47,11 @@ impl Condition {
         Ok(Self { at: path.to_owned(), code, steps })
     }
 
+    /// Everything that is looked up, such as `input.city`.
+    pub(crate) fn reads(&self) -> BTreeSet<String> {
+        self.code.reads()
+    }
+
     pub fn holds(&self, context: &Context) -> Result<bool, ToolFailure> {
         let known = context.found().get_attr(STEPS).unwrap_or(Value::UNDEFINED);
         let output = |id: &String| known.get_attr(id).and_then(|step| step.get_attr("output"));
@@ -68,6 +73,7 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::*;
+    use crate::template::Known;
 
     #[track_caller]
     fn holds(text: &str) -> bool {
@@ -76,7 +82,9 @@ mod tests {
             "steps": { "ran": { "output": { "n": 1, "ok": true } }, "skipped": { "output": null } },
         });
         let condition = Condition::read(text, "/when", &["input", "steps"]).unwrap();
-        condition.holds(&Context::new(values.as_object().unwrap())).unwrap()
+        let known = |name: &str| Known::of(&values[name]);
+        let context = Context::new([("input", known("input")), ("steps", known("steps"))]);
+        condition.holds(&context).unwrap()
     }
 
     #[test]

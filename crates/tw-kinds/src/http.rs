@@ -11,9 +11,10 @@ mod fill;
 mod kind;
 mod literals;
 mod retry;
+mod save;
 mod spec;
 
 pub use call::{Jq, Secrets, World};
-pub use circuit::{Circuit, Circuits};
+pub use circuit::{Circuit, Circuits, Key};
 pub(crate) use kind::Http;
 pub use spec::HttpSpec;

@@ -1,6 +1,6 @@
 //! Tools that need no running: they give back what they were given, or are a built-in under a name of one's own.
 
-use std::sync::Arc;
+use std::{collections::BTreeSet, sync::Arc};
 
 use serde_json::{Value, json};
 use tokio::sync::OnceCell;
@@ -9,19 +9,55 @@ use tw_engine::{Call, Ended, Executor};
 use tw_model::ToolResult;
 use tw_schema::Fault;
 
-use crate::{faults::fault, opened};
+use crate::{
+    faults::{below, fault},
+    opened,
+};
 
-pub(crate) fn read(implementation: &Value) -> Result<Box<dyn Executor>, Vec<Fault>> {
-    let key = implementation.get("builtin_key").filter(|key| !key.is_null());
-    // Whatever else is written there is kept, and nothing of it is called.
-    let Some(key) = key else { return Ok(Box::new(Echo)) };
-    let found = key.as_str().and_then(builtin);
-    let Some(tool) = found else {
+const PATH: &str = "/implementation";
+const KEY: &str = "builtin_key";
+/// How a tool would be called that is no call at all. Authors may write it down; it is never used.
+const UNUSED: &[&str] = &["url", "method", "headers"];
+/// What a built-in of this key can be told by its author.
+const SETTINGS: &[(&str, &[&str])] = &[("web_search", &["api_key", "credentials_ref", "endpoint"])];
+
+pub(crate) fn read(implementation: &Value, is_new: bool) -> Result<Box<dyn Executor>, Vec<Fault>> {
+    let key = implementation.get(KEY).filter(|key| !key.is_null());
+    let found = key.and_then(Value::as_str).and_then(builtin);
+    if let (Some(_), None) = (key, found) {
         let known: Vec<_> = builtins().map(|tool| (tool.define)().slug.to_string()).collect();
         let message = format!("is one of {}", known.join(", "));
-        return Err(vec![fault("/implementation/builtin_key", message)]);
-    };
-    Ok(Box::new(BuiltIn { tool, settings: OnceCell::new() }))
+        return Err(vec![fault(below(PATH, KEY), message)]);
+    }
+    // A tool that was saved when nobody looked at the rest goes on without it.
+    let faults = if is_new { faults(implementation) } else { Vec::new() };
+    if !faults.is_empty() {
+        return Err(faults);
+    }
+    Ok(match found {
+        Some(tool) => Box::new(BuiltIn { tool, settings: OnceCell::new() }),
+        None => Box::new(Echo),
+    })
+}
+
+/// What is written there and would never be used, so that nobody takes an echo for what they meant.
+fn faults(implementation: &Value) -> Vec<Fault> {
+    let key = implementation.get(KEY).and_then(Value::as_str);
+    let settings = SETTINGS.iter().find(|(builtin, _)| Some(*builtin) == key).map(|(_, settings)| *settings);
+    let known = if key.is_some() { settings.unwrap_or_default() } else { UNUSED };
+    let mut faults = Vec::new();
+    for (name, value) in implementation.as_object().into_iter().flatten() {
+        let place = below(PATH, name);
+        if name == "builtinKey" {
+            faults.push(fault(place, format!("is not a known property: it is called `{KEY}`")));
+        } else if name != KEY && !known.contains(&name.as_str()) {
+            faults.push(fault(place, "is not a known property"));
+        } else if name == "credentials_ref" && value.as_str().is_some_and(|text| text.starts_with("secret:"))
+        {
+            faults.push(fault(place, "is the label of a credential, without `secret:`"));
+        }
+    }
+    faults
 }
 
 fn builtins() -> impl Iterator<Item = &'static CodeTool> {
@@ -67,5 +103,41 @@ impl Executor for BuiltIn {
                 Err(failure) => Ended::Failed(failure),
             }
         })
+    }
+
+    fn credentials(&self, implementation: &Value) -> BTreeSet<String> {
+        let setting = |name: &str| implementation.get(name).and_then(Value::as_str);
+        let key = setting("api_key").and_then(|key| key.strip_prefix("secret:"));
+        key.into_iter().chain(setting("credentials_ref")).map(str::to_owned).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // The built-ins of the program are not linked into the tests of this crate.
+    #[track_caller]
+    fn check(implementation: Value, places: &[&str]) {
+        let faults = faults(&implementation);
+        let found: Vec<_> = faults.iter().map(|fault| fault.path.as_str()).collect();
+        assert_eq!(found, places, "{implementation}");
+        let echo = implementation.get(KEY).is_none();
+        assert!(!echo || read(&implementation, false).is_ok(), "what was saved before still runs");
+    }
+
+    #[test]
+    fn member_that_would_never_be_used_is_refused() {
+        check(json!({}), &[]);
+        check(json!({ "url": "https://h.test/", "method": "POST", "headers": {} }), &[]);
+        check(json!({ "builtinKey": "json_transform" }), &["/implementation/builtinKey"]);
+        check(json!({ "auth": {}, "a/b": 1 }), &["/implementation/auth", "/implementation/a~1b"]);
+        check(json!({ "credentials_ref": "crm" }), &["/implementation/credentials_ref"]);
+        check(json!({ "builtin_key": "http_request", "headers": {} }), &["/implementation/headers"]);
+        let search =
+            json!({ "builtin_key": "web_search", "api_key": "k", "credentials_ref": "crm", "endpoint": "e" });
+        check(search, &[]);
+        let reference = json!({ "builtin_key": "web_search", "credentials_ref": "secret:crm" });
+        check(reference, &["/implementation/credentials_ref"]);
     }
 }

@@ -42,4 +42,8 @@ impl Executor for Outside {
         let wait = Wait::Answer { by: self.by, within: self.within };
         Box::pin(std::future::ready(Ended::Waits(wait)))
     }
+
+    fn asks_outside(&self) -> bool {
+        true
+    }
 }

@@ -26,6 +26,21 @@ use crate::faults::{Faults, below};
 use pieces::References;
 use text::Text;
 
+/// A value as expressions read it, which costs nothing to copy.
+#[derive(Clone, Debug)]
+pub(crate) struct Known(minijinja::Value);
+
+impl Known {
+    pub(crate) fn of(value: &Value) -> Self {
+        Self(minijinja::Value::from(Serde(value)))
+    }
+
+    pub(crate) fn members<N: AsRef<str>>(members: impl IntoIterator<Item = (N, Self)>) -> Self {
+        let members = members.into_iter().map(|(name, Self(value))| (name.as_ref().to_owned(), value));
+        Self(minijinja::Value::from_pairs(members))
+    }
+}
+
 /// What expressions can read.
 pub struct Context {
     found: minijinja::Value,
@@ -35,15 +50,15 @@ pub struct Context {
 impl Context {
     /// A context of named values, such as `input`.
     #[must_use]
-    pub fn new(values: &Map<String, Value>) -> Self {
-        Self { found: minijinja::Value::from(Serde(values)), secrets: BTreeMap::new() }
+    pub(crate) fn new<const N: usize>(values: [(&str, Known); N]) -> Self {
+        let values = values.into_iter().map(|(name, Known(value))| (name, value));
+        Self { found: minijinja::Value::from_pairs(values), secrets: BTreeMap::new() }
     }
 
     /// A context of the input alone.
     #[must_use]
     pub fn of_input(input: &Value) -> Self {
-        let values: BTreeMap<_, _> = [("input", input)].into();
-        Self { found: minijinja::Value::from(Serde(values)), secrets: BTreeMap::new() }
+        Self::new([("input", Known::of(input))])
     }
 
     /// What references insert. No expression can read it.
@@ -143,7 +158,7 @@ impl Node {
     fn render(&self, context: &Context, absent: Absent) -> Result<Option<Value>, ToolFailure> {
         match self {
             Self::Fixed(value) => Ok(Some(value.clone())),
-            Self::Text(text) => match (text.value(context)?, absent) {
+            Self::Text(text) => match (text.filled(context, absent)?, absent) {
                 (None, Absent::Null) => Ok(Some(Value::Null)),
                 (value, _) => Ok(value),
             },

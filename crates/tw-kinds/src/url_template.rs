@@ -154,6 +154,20 @@ impl UrlTemplate {
         }));
     }
 
+    /// Names in the query with what is written out for them, which is all of the value or a part of it. Beside a
+    /// reference to a secret nothing else is one.
+    pub(crate) fn written_out(&self) -> impl Iterator<Item = Pair> {
+        self.query.iter().filter_map(|parameter| {
+            let (name, text) = match parameter {
+                Parameter::Fixed(text) => url::form_urlencoded::parse(text.as_bytes()).into_owned().next()?,
+                Parameter::Value { name, value } => {
+                    (percent_decode_str(name).decode_utf8_lossy().into_owned(), literals_in(value)?)
+                }
+            };
+            (!text.is_empty()).then_some((name, text))
+        })
+    }
+
     /// What its expressions look up, such as `input.city`.
     pub(crate) fn reads(&self) -> BTreeSet<String> {
         let codes = self.pieces().filter_map(|piece| match piece {
@@ -162,6 +176,18 @@ impl UrlTemplate {
         });
         codes.flatten().collect()
     }
+}
+
+fn literals_in(pieces: &[Piece]) -> Option<String> {
+    let mut literals = String::new();
+    for piece in pieces {
+        match piece {
+            Piece::Literal(text) => literals.push_str(text),
+            Piece::Code(_) => {}
+            Piece::Secret(_) => return None,
+        }
+    }
+    Some(literals)
 }
 
 /// The texts that a value of a query is: none for null, one for each item of a list.

@@ -5,7 +5,10 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::{Execution, Level, OutputSection, Permission, Policy, ToolStatus};
+use crate::{
+    Execution, Level, OutputSection, Permission, Policy, ToolStatus,
+    secret_name::{Hidden, looks_secret},
+};
 
 /// The part of a tool that a version keeps: what it is called, takes, gives and does.
 ///
@@ -98,24 +101,28 @@ impl Default for Switches {
 /// What is in the place of a secret where a definition is shown.
 pub const REDACTED: &str = "***";
 
-/// Names that say that what they name is secret.
-const SECRET_WORDS: [&str; 6] = ["apikey", "token", "secret", "password", "authorization", "credential"];
+/// What a secret in a stored definition begins with once it is sealed.
+pub const SEALED: &str = "sealed:1:";
+/// Words before a credential in a header, such as `Bearer`, are not longer.
+const SCHEME_LEN_MAX: usize = 20;
 
-fn names_a_secret(key: &str) -> bool {
-    let plain: String = key.chars().filter(char::is_ascii_alphanumeric).collect();
-    let plain = plain.to_ascii_lowercase();
-    SECRET_WORDS.iter().any(|word| plain.contains(word))
-}
-
-/// A reference names a secret and holds none: `secret:<label>`, or one expression without a literal in it.
+/// A reference names a secret and holds none: `secret:<label>`, alone or behind the one word that a header wants
+/// before it, or one expression without a literal in it.
 fn is_reference(text: &str) -> bool {
     let is_label = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-');
-    let label = text.strip_prefix("secret:");
+    let label = behind_a_scheme(text).unwrap_or(text).strip_prefix("secret:");
     let expression = text.strip_prefix("{{").and_then(|rest| rest.strip_suffix("}}"));
     label.is_some_and(|label| label.chars().all(is_label))
         || expression.is_some_and(|inner| {
             inner.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, ' ' | '.' | '_' | '|' | '[' | ']'))
         })
+}
+
+/// What stands behind the one word at the start, as in `Bearer …`.
+fn behind_a_scheme(text: &str) -> Option<&str> {
+    let (scheme, rest) = text.split_once(' ')?;
+    let is_word = scheme.chars().all(|c| c.is_ascii_alphabetic() || c == '-');
+    (is_word && (1..=SCHEME_LEN_MAX).contains(&scheme.len())).then(|| rest.trim_start())
 }
 
 /// `implementation` as it may be shown: every literal under `headers`, and whatever is named like a
@@ -129,27 +136,29 @@ pub fn redacted(implementation: &Value) -> Value {
 
 /// Visits the secrets in `implementation`: what [`redacted`] hides, and nothing else.
 pub fn each_secret(implementation: &mut Value, visit: &mut impl FnMut(&mut Value)) {
-    visit_below(implementation, false, visit);
+    visit_below(implementation, Hidden::Nothing, visit);
 }
 
-fn visit_below(value: &mut Value, secret: bool, visit: &mut impl FnMut(&mut Value)) {
+fn visit_below(value: &mut Value, hidden: Hidden, visit: &mut impl FnMut(&mut Value)) {
     match value {
         Value::Object(members) => {
             for (key, member) in members {
-                let below = secret || names_a_secret(key) || key.eq_ignore_ascii_case("headers");
-                visit_below(member, below, visit);
+                visit_below(member, Hidden::under(key).max(hidden.in_members()), visit);
             }
         }
-        Value::Array(items) => items.iter_mut().for_each(|item| visit_below(item, secret, visit)),
-        leaf if secret && is_literal(leaf) => visit(leaf),
+        Value::Array(items) => items.iter_mut().for_each(|item| visit_below(item, hidden, visit)),
+        leaf if is_secret(leaf, hidden) => visit(leaf),
         _ => {}
     }
 }
 
-fn is_literal(leaf: &Value) -> bool {
+fn is_secret(leaf: &Value, hidden: Hidden) -> bool {
     match leaf {
-        Value::String(text) => !is_reference(text),
-        Value::Number(_) => true,
+        // What was sealed stays a secret, whatever names were taken for secret at that time.
+        Value::String(text) if text.starts_with(SEALED) => true,
+        Value::String(text) if hidden == Hidden::Alike => looks_secret(text),
+        Value::String(text) => Hidden::Texts <= hidden && !is_reference(text),
+        Value::Number(_) => Hidden::Numbers <= hidden,
         _ => false,
     }
 }
@@ -228,45 +237,78 @@ mod tests {
         let implementation = json!({
             "url": "https://api.example.com", "headers": { "X-Anything": "s3cret", "X-Ref": "secret:weather" },
             "auth": { "api_key": "k", "clientSecret": "c", "Authorization": "Bearer t", "user": "bob" },
-            "tokens": ["a", 7], "timeout": 5,
+            "password": ["a", 7, { "value": "x", "length": 8 }], "timeout": 5,
         });
         assert_eq!(
             redacted(&implementation),
             json!({
                 "url": "https://api.example.com", "headers": { "X-Anything": "***", "X-Ref": "secret:weather" },
                 "auth": { "api_key": "***", "clientSecret": "***", "Authorization": "***", "user": "bob" },
-                "tokens": ["***", "***"], "timeout": 5,
+                "password": ["***", "***", { "value": "***", "length": 8 }], "timeout": 5,
             })
+        );
+    }
+
+    #[test]
+    fn what_only_sounds_like_a_secret_is_shown() {
+        let harmless = json!({
+            "max_tokens": 4096, "tokens": ["a", 7], "token_type": "Bearer", "tokenizer": "bpe", "eos_token": 2,
+            "secret_scanning": "open", "password_policy": { "min": 8, "note": "long" }, "credentials_ref": "crm",
+        });
+        assert_eq!(redacted(&harmless), harmless);
+        let key = json!({ "tokens": ["sk_live_0123456789abcdef"] });
+        assert_eq!(redacted(&key), json!({ "tokens": ["***"] }));
+    }
+
+    #[test]
+    fn what_was_sealed_under_a_name_that_is_none_any_more_stays_hidden() {
+        assert_eq!(
+            redacted(&json!({ "max_tokens": "sealed:1:abc", "a": ["sealed:1:abc"] })),
+            json!({ "max_tokens": "***", "a": ["***"] })
         );
     }
 
     #[test]
     fn reference_is_shown_and_a_literal_dressed_as_one_is_not() {
         let shown = |text: &str| redacted(&json!({ "headers": { "A": text } }))["headers"]["A"] == *text;
-        for reference in ["secret:weather", "secret:a.b-c_1", "{{ input.token }}", "{{ input.a[0] | lower }}"]
-        {
+        for reference in [
+            "secret:weather",
+            "secret:a.b-c_1",
+            "Bearer secret:weather",
+            "Basic secret:crm.password",
+            "Api-Key  secret:weather",
+            "{{ input.token }}",
+            "{{ input.a[0] | lower }}",
+        ] {
             assert!(shown(reference), "{reference}");
         }
-        for literal in
-            ["secret: hunter2", "{{ 'hunter2' }}", "{{ a }}hunter2{{ b }}", "{{ \"x\" }}", "Bearer {{ a }}"]
-        {
+        for literal in [
+            "secret: hunter2",
+            "{{ 'hunter2' }}",
+            "{{ a }}hunter2{{ b }}",
+            "{{ \"x\" }}",
+            "Bearer {{ a }}",
+            "hunter2 secret:weather",
+            "Bearer secret:weather hunter2",
+            "Bearer hunter2",
+        ] {
             assert!(!shown(literal), "{literal}");
         }
     }
 
     #[test]
     fn hidden_item_of_a_list_that_has_changed_is_not_guessed() {
-        let kept = unredacted(json!({ "tokens": ["***"] }), &json!({ "tokens": ["one", "two"] }));
-        assert_eq!(left_redacted(&kept).as_deref(), Some("/tokens/0"));
+        let kept = unredacted(json!({ "secrets": ["***"] }), &json!({ "secrets": ["one", "two"] }));
+        assert_eq!(left_redacted(&kept).as_deref(), Some("/secrets/0"));
     }
 
     #[test]
     fn what_comes_back_hidden_keeps_what_is_stored() {
-        let stored = json!({ "headers": { "A": "one", "B": "two" }, "tokens": ["x"] });
+        let stored = json!({ "headers": { "A": "one", "B": "two" }, "secrets": ["x"] });
         let mut sent = redacted(&stored);
         sent["headers"]["B"] = json!("three");
         let kept = unredacted(sent, &stored);
-        assert_eq!(kept, json!({ "headers": { "A": "one", "B": "three" }, "tokens": ["x"] }));
+        assert_eq!(kept, json!({ "headers": { "A": "one", "B": "three" }, "secrets": ["x"] }));
         assert_eq!(left_redacted(&kept), None);
     }
 

@@ -18,6 +18,7 @@ mod outcome;
 mod pending;
 mod permission;
 mod role;
+mod secret_name;
 mod slug;
 mod time;
 mod tool;
@@ -27,7 +28,7 @@ pub use call::{Actor, ActsAs, Caller, Channel, Link, Mode, Principal, RunStatus,
 pub use code::Code;
 pub use credential::{CredentialType, Label, LabelError};
 pub use definition::{
-    Authored, Definition, REDACTED, Switches, each_secret, left_redacted, redacted, unredacted,
+    Authored, Definition, REDACTED, SEALED, Switches, each_secret, left_redacted, redacted, unredacted,
 };
 pub use event::{Effect, EventKind};
 pub use id::{
@@ -39,6 +40,7 @@ pub use outcome::{ToolFailure, ToolResult};
 pub use pending::WaitsFor;
 pub use permission::{Permission, PermissionError, PermissionSet};
 pub use role::Role;
+pub use secret_name::{looks_secret, name_ends_in, names_a_secret};
 pub use slug::{Slug, SlugError, TenantSlug, look_alike};
 pub use time::Timestamp;
 pub use tool::{

@@ -301,18 +301,32 @@ impl TenantScope {
 }
 
 impl Store {
-    /// Pending calls that have run out of time or may go on, over all tenants. Ids only.
-    pub async fn due_pending(&self, now: Timestamp, most: i64) -> Result<Vec<(TenantId, PendingCallId)>> {
-        const SQLITE: &str =
-            "SELECT tenant_id, id FROM pending_calls WHERE state = 'waiting' AND expires_us <= $1
+    /// Pending calls that have run out of time or may go on, over all tenants, from the one after `after`. Ids only.
+    pub async fn due_pending(
+        &self,
+        now: Timestamp,
+        after: Option<(TenantId, PendingCallId)>,
+        most: usize,
+    ) -> Result<Vec<(TenantId, PendingCallId)>> {
+        const SQLITE: &str = "SELECT tenant_id, id FROM (
+            SELECT tenant_id, id FROM pending_calls WHERE state = 'waiting' AND expires_us <= $1
             UNION SELECT tenant_id, id FROM pending_calls WHERE state = 'ready'
-            UNION SELECT tenant_id, id FROM pending_calls WHERE deadline_us <= $1
+            UNION SELECT p.tenant_id, p.id FROM pending_calls p
+                WHERE p.state = 'waiting' AND p.deadline_us <= $1 AND EXISTS (SELECT 1 FROM runs r
+                    WHERE r.tenant_id = p.tenant_id AND r.id = p.run_id AND r.status = 'pending')
             UNION SELECT p.tenant_id, p.id FROM pending_calls p
                 WHERE p.waits_for = 'child' AND p.state = 'waiting' AND NOT EXISTS (SELECT 1 FROM runs r
-                    WHERE r.id = p.child_run_id AND r.status IN ('running', 'pending', 'needs_approval'))
-            LIMIT $2";
-        const PG: &str = "SELECT tenant_id, id FROM tw_due_pending($1, $2)";
-        let rows = self.ids(SQLITE, PG, now.micros(), most).await?;
+                    WHERE r.tenant_id = p.tenant_id AND r.id = p.child_run_id
+                        AND r.status IN ('running', 'pending', 'needs_approval')))
+            WHERE (tenant_id, id) > ($3, $4) ORDER BY tenant_id, id LIMIT $2";
+        const PG: &str = "SELECT tenant_id, id FROM tw_due_pending($1, $2, $3, $4)";
+        let sql = if self.is_shared() { PG } else { SQLITE };
+        let (tenant, id) =
+            after.map_or((Uuid::nil(), Uuid::nil()), |(tenant, id)| (tenant.uuid(), id.uuid()));
+        let mut conn = self.db.read("{}").await?;
+        let rows: Vec<(Uuid, Uuid)> = on!(conn, c => sqlx::query_as(sql)
+            .bind(now.micros()).bind(i64::try_from(most).unwrap_or(i64::MAX)).bind(tenant).bind(id).fetch_all(c).await)
+        .map_err(Error::doing("looking for due calls"))?;
         Ok(rows
             .into_iter()
             .map(|(tenant, id)| (TenantId::from_uuid(tenant), PendingCallId::from_uuid(id)))

@@ -17,8 +17,9 @@ impl Store {
 }
 
 impl TenantScope {
-    /// Takes a free place of a group of this size, if there is one, until a moment at the latest. A place of a
-    /// server that was not heard of since is free.
+    /// Takes a free place of a group, if there is one, until a moment at the latest. There is one while fewer than
+    /// `size` are taken, and fewer than each of those who have one allows. A place of a server that was not heard of
+    /// since is free.
     pub async fn take_place(
         &self,
         group: &str,
@@ -27,15 +28,22 @@ impl TenantScope {
         now: Timestamp,
         since: Timestamp,
     ) -> Result<Option<i64>> {
-        const TAKE: &str = "WITH RECURSIVE numbers (n) AS (
-                SELECT CAST(0 AS bigint) UNION ALL SELECT n + 1 FROM numbers WHERE n + 1 < $1)
-            INSERT INTO places (tenant_id, name, place, replica_id, until_us)
-            SELECT $2, $3, n, $4, $5 FROM numbers
-            WHERE NOT EXISTS (SELECT 1 FROM places p JOIN replicas r ON r.id = p.replica_id AND r.heartbeat_us > $7
-                WHERE p.tenant_id = $2 AND p.name = $3 AND p.place = n AND p.until_us > $6)
+        // The first free number is the first of all, one that was left, or one behind another.
+        const TAKE: &str = "WITH taken AS (
+                SELECT p.place, p.size FROM places p JOIN replicas r ON r.id = p.replica_id AND r.heartbeat_us > $7
+                WHERE p.tenant_id = $2 AND p.name = $3 AND p.until_us > $6),
+            numbers AS (
+                SELECT CAST(0 AS bigint) AS n
+                UNION SELECT place FROM places WHERE tenant_id = $2 AND name = $3
+                UNION SELECT place + 1 FROM places WHERE tenant_id = $2 AND name = $3)
+            INSERT INTO places (tenant_id, name, place, replica_id, until_us, size)
+            SELECT $2, $3, n, $4, $5, $1 FROM numbers
+            WHERE n < $1 AND n NOT IN (SELECT place FROM taken)
+                AND (SELECT count(*) FROM taken) < $1
+                AND NOT EXISTS (SELECT 1 FROM taken WHERE size <= (SELECT count(*) FROM taken))
             ORDER BY n LIMIT 1
             ON CONFLICT (tenant_id, name, place) DO UPDATE
-            SET replica_id = excluded.replica_id, until_us = excluded.until_us
+            SET replica_id = excluded.replica_id, until_us = excluded.until_us, size = excluded.size
             WHERE places.until_us <= $6
                 OR NOT EXISTS (SELECT 1 FROM replicas r WHERE r.id = places.replica_id AND r.heartbeat_us > $7)
             RETURNING place";

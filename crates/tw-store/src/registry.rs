@@ -425,6 +425,15 @@ impl TenantScope {
         Ok(row.map(SnapshotRow::read))
     }
 
+    /// What was saved under a hash, of whichever tool.
+    pub async fn tool_content(&self, content_hash: &str) -> Result<Option<String>> {
+        const Q: &str = "SELECT content FROM schema_contents WHERE tenant_id = $1 AND content_hash = $2";
+        let mut conn = self.read().await?;
+        on!(conn, c => sqlx::query_scalar(Q)
+            .bind(self.tenant.uuid()).bind(content_hash).fetch_optional(c).await)
+        .map_err(Error::doing("reading a version"))
+    }
+
     /// What a tool says under a number: its newest publication, or else what the number was given to.
     pub async fn tool_at_version(
         &self,

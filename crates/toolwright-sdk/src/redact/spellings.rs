@@ -4,7 +4,7 @@ use std::{fmt::Write as _, ops::Range};
 
 use base64::{
     Engine as _,
-    engine::general_purpose::{STANDARD, STANDARD_NO_PAD, URL_SAFE_NO_PAD},
+    engine::general_purpose::{STANDARD_NO_PAD, URL_SAFE_NO_PAD},
 };
 use zeroize::Zeroizing;
 
@@ -12,6 +12,8 @@ use super::LEN_MIN;
 
 /// Fewer characters of an encoding are in any long text by chance.
 const ENCODED_MIN: usize = 6;
+/// Shorter lines of a secret are in any long text by chance.
+const LINE_LEN_MIN: usize = 8;
 
 /// A text to look for.
 pub(super) struct Spelling {
@@ -52,17 +54,33 @@ pub(super) fn of(secret: &str, into: &mut Vec<Spelling>) {
     // A header of type `Basic` is read by the other side, which then knows the password.
     if let Some(pair) = pair_in(secret) {
         spell(&pair, into);
-        let password = pair.split_once(':').map(|(_, password)| password);
-        if let Some(password) = password.filter(|password| LEN_MIN <= password.chars().count()) {
-            spell(password, into);
-        }
+        spell_key_of(&pair, into);
+    }
+    // Whoever shows a file in one line, or as a list, leaves its lines as they are.
+    for line in secret.lines().map(str::trim).filter(|line| *line != secret && is_telling(line)) {
+        into.push(Spelling { text: line.to_owned().into(), edge: Edge::default() });
     }
 }
 
 fn pair_in(secret: &str) -> Option<Zeroizing<String>> {
-    let bytes = Zeroizing::new(STANDARD.decode(secret).ok()?);
+    let bytes = Zeroizing::new(STANDARD_NO_PAD.decode(secret.trim_end_matches('=')).ok()?);
     let text = std::str::from_utf8(&bytes).ok()?;
     text.contains(':').then(|| Zeroizing::new(text.to_owned()))
+}
+
+/// The part of a pair that opens something: the password or, for services that take a key for the name and
+/// want no password or any, the name.
+fn spell_key_of(pair: &str, into: &mut Vec<Spelling>) {
+    let Some((name, password)) = pair.split_once(':') else { return };
+    let is_long = |text: &&str| LEN_MIN <= text.chars().count();
+    if let Some(key) = [password, name].into_iter().find(is_long) {
+        spell(key, into);
+    }
+}
+
+/// Whether a line of a file says something of the file alone. What every such file begins and ends with does not.
+fn is_telling(line: &str) -> bool {
+    LINE_LEN_MIN <= line.chars().count() && !line.starts_with("-----")
 }
 
 fn spell(secret: &str, into: &mut Vec<Spelling>) {

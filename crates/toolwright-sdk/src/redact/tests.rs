@@ -113,6 +113,33 @@ fn password_behind_a_basic_header_is_found_too() {
 }
 
 #[test]
+fn name_that_is_the_key_of_a_basic_header_is_found() {
+    for password in ["", "X", "abc"] {
+        let pair = format!("sk_live_canary_22:{password}");
+        let redactor = Redactor::new([STANDARD.encode(&pair).as_str()]);
+        assert_eq!(redactor.text("no such key: sk_live_canary_22".to_owned()), "no such key: ***");
+        assert_eq!(redactor.text(format!("you sent {}", hex("sk_live_canary_22"))), "you sent ***");
+    }
+    // Beside a password a name is a name, and answers are full of it.
+    let redactor = Redactor::new([STANDARD.encode("user:hunter2!").as_str()]);
+    assert_eq!(redactor.text("user".to_owned()), "user");
+}
+
+#[test]
+fn file_is_found_by_its_lines() {
+    let file =
+        "-----BEGIN PRIVATE KEY-----\nMIIcanary0001\r\n  MIIcanary0002\nend=\n-----END PRIVATE KEY-----\n";
+    let redactor = Redactor::new([file]);
+    assert_eq!(redactor.text(format!("<{file}>")), "<***>");
+    let in_one_line = file.split_whitespace().collect::<Vec<_>>().join(" ");
+    let shown = redactor.text(in_one_line);
+    assert_eq!(shown, "-----BEGIN PRIVATE KEY----- *** *** end= -----END PRIVATE KEY-----");
+    let lines: Vec<_> = file.lines().collect();
+    let shown = redactor.value(json!(lines)).to_string();
+    assert!(!shown.contains("canary") && shown.contains("BEGIN PRIVATE KEY"), "{shown}");
+}
+
+#[test]
 fn number_is_a_secret_only_as_a_whole() {
     let redactor = Redactor::new(["8675309", "abc", "-12.5", "77"]);
     let value = json!([8675309, 18675309, 86753090, 8.675309e6, -12.5, 77, "8675309", "no 8675309"]);

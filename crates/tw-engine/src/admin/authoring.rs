@@ -23,7 +23,7 @@ pub(super) use self::read::{faultless, members};
 use self::{
     callees::{may_call, may_concern_callers},
     draft::Sent,
-    edit::{Edit, TRIES, audited, busy, content_hash, go_live, is_as_read},
+    edit::{Edit, TRIES, audited, busy, go_live, is_as_read},
     history::is_unused,
     names::{is_free, is_invisible, names_are_free, shares_a_name, taken},
     overrides::{layer_body, read_layer},
@@ -35,7 +35,7 @@ use self::{
 use super::tools::{Listed, find};
 use crate::{
     Engine,
-    catalogue::{Entry, Own, View},
+    catalogue::{Entry, Own, View, content_hash},
     error::{Error, Result},
     rights::{CreateTools, DeleteTools, Permit, PublishTools, Right, UpdateTools},
 };

@@ -4,7 +4,7 @@ use std::sync::{Arc, OnceLock};
 
 use serde::Deserialize;
 use tw_model::{Definition, Implementation, Layer, Listing, Origin, ToolDef};
-use tw_schema::SchemaCache;
+use tw_schema::{Digest, SchemaCache};
 use tw_store::StoredTool;
 
 use super::{Body, Tool, definition_hash};
@@ -158,6 +158,7 @@ impl Own {
         let body = Body::Kind(Arc::from(executor));
         Ok(Arc::new(Tool {
             definition_hash: definition_hash(&def),
+            content_hash: Some(content_hash(text)),
             input: compile(&def.input_schema)?,
             output: def.output_schema.as_deref().map(compile).transpose()?,
             body,
@@ -215,4 +216,9 @@ fn corrupt(stored: &StoredTool, why: &dyn std::fmt::Display) -> Error {
         doing: "reading a tool",
         source: tw_store::Error::Corrupt { what: format!("the tool {}: {why}", stored.slug) },
     }
+}
+
+/// The name of a content: equal text, equal name.
+pub(crate) fn content_hash(text: &str) -> String {
+    Digest::of(text.as_bytes()).to_string()
 }

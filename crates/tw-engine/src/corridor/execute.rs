@@ -102,7 +102,10 @@ impl Engine {
         let Start { run, session, caller, mode, claim, unwanted, deadline } = start;
         let (tool, input, text) = cleared.into_parts();
         let session = session.unwrap_or(run.into());
-        let left = deadline.map_or(Duration::MAX, |deadline| deadline.duration_since(Instant::now()));
+        // While somebody outside is asked, whoever made the call does nothing, and its time stands still.
+        let asks_outside = tool.asks_outside();
+        let left = deadline.filter(|_| !asks_outside);
+        let left = left.map_or(Duration::MAX, |deadline| deadline.duration_since(Instant::now()));
         let limit = tool.def.timeout().min(left);
         let in_time = limit <= wait;
         let goes_on = tool.goes_on();
@@ -118,7 +121,8 @@ impl Engine {
         let event = started_event(&caller, &tool, run, mode, &text);
         let entry = record::entry(&caller, &tool.slug, run, session, Step::Open(Box::new(new)), vec![event]);
         let started = entry.at;
-        let open = (!in_time)
+        // Asking takes no time, and whoever waits for less wants to know what was asked.
+        let open = (!in_time && !asks_outside)
             .then(|| self.fresh_run(&caller, &tool, run, session, mode, started, RunStatus::Running));
         let engine = self.clone();
         let (on_disk, told) = oneshot::channel();
@@ -266,7 +270,7 @@ impl Job {
         });
         let input = std::mem::take(&mut self.input);
         let (engine, tool) = (self.engine.clone(), Arc::clone(&self.tool));
-        let (caller, run_id, session) = (self.caller.clone(), self.run, self.session);
+        let (caller, run_id, session, mode) = (self.caller.clone(), self.run, self.session, self.mode);
         let refusals = Arc::clone(&self.refusals);
         let tool = async move {
             match &tool.body {
@@ -276,7 +280,7 @@ impl Job {
                     let own = Arc::clone(&tool);
                     let inner = Inner { engine, caller, run: run_id, tool: own, session, deadline, refusals };
                     let vault = &inner.engine.inner.vault;
-                    executor.run(Call { cx, def: &tool.def, input, vault, inner: &inner }).await
+                    executor.run(Call { cx, def: &tool.def, mode, input, vault, inner: &inner }).await
                 }
             }
         };

@@ -7,6 +7,7 @@
 pub(crate) mod authorize;
 pub(crate) mod execute;
 pub(crate) mod gate;
+mod groups;
 pub(crate) mod park;
 pub(crate) mod payload;
 pub(crate) mod record;
@@ -26,7 +27,7 @@ use tw_store::{
 };
 
 use crate::{
-    Engine,
+    Engine, calls,
     catalogue::Tool,
     error::{Error, Result},
     rights::{Permit, RunTools},
@@ -79,12 +80,22 @@ pub struct Answer {
 const WALKS_MAX: usize = 64;
 /// How long an idempotency key is kept.
 pub(crate) const KEY_KEPT: Duration = Duration::from_secs(24 * 60 * 60);
-/// How long a run finds the calls that it has made.
-const STEP_KEPT: Duration = Duration::from_secs(30 * 24 * 60 * 60);
+/// How long a run finds the calls that it has made: it may wait for thirty days, and more than once.
+const STEP_KEPT: Duration = Duration::from_secs(366 * 24 * 60 * 60);
 /// How long it may take until a call that is out of time is written down as that.
 const CLOSED_WITHIN: Duration = Duration::from_secs(5);
+/// How soon it is seen that a chain waits for somebody else than before.
+const LOOK_AGAIN: Duration = Duration::from_millis(100);
 /// The longest a caller may wait for an answer.
 const WAIT_MAX: Duration = Duration::from_secs(120);
+
+/// How long the caller of a run that waits itself is kept waiting.
+enum Patience {
+    None,
+    For(Duration),
+    /// At the most, and no longer than somebody is asked who has to answer within the time of a call.
+    WhileAnsweredSoon(Duration),
+}
 
 /// What came of one walk.
 enum Walk {
@@ -178,8 +189,9 @@ impl Engine {
                 } else {
                     self.inner.slots.take(caller, cleared.tool(), wait).await?
                 };
-                // What a chain waits for may take days.
-                let answers_at_once = cleared.tool().def.is_async || cleared.tool().goes_on();
+                // A run that made the call stops to wait itself, and is told when there is something to go on with.
+                let answers_at_once = cleared.tool().def.is_async || !caller.chain.is_empty();
+                let goes_on = cleared.tool().goes_on();
                 // Whoever waits for as long as the call may take is told how it ended.
                 let to_the_end = cleared.tool().def.timeout() <= wait;
                 // Made once the call has its place: an id begins with the time by which runs are found.
@@ -197,11 +209,13 @@ impl Engine {
                 };
                 match self.begin(start, cleared, slot, wait).await {
                     Ok(answer) if answer.run.status.waits() => {
+                        let left = wait.saturating_sub(since.elapsed());
                         let patience = match (request.wait, answer.run.status) {
-                            (None, RunStatus::NeedsApproval) => Duration::ZERO,
-                            (None, _) if answers_at_once => Duration::ZERO,
-                            _ if to_the_end => wait.saturating_sub(since.elapsed()) + CLOSED_WITHIN,
-                            _ => wait.saturating_sub(since.elapsed()),
+                            (None, RunStatus::NeedsApproval) => Patience::None,
+                            (None, _) if answers_at_once => Patience::None,
+                            (None, _) if goes_on => Patience::WhileAnsweredSoon(left),
+                            _ if to_the_end && !goes_on => Patience::For(left + CLOSED_WITHIN),
+                            _ => Patience::For(left),
                         };
                         return Box::pin(self.answer_parked(by, answer.run, patience, request)).await;
                     }
@@ -217,7 +231,9 @@ impl Engine {
             gate::Gate::Ask(asked) => {
                 let pinned = request.version.as_deref();
                 let run = RunId::new();
-                let park = record::Parking { run, session, caller, mode: request.mode, pinned, claim };
+                let credentials = &self.credentials_of(caller.tenant, &asked.tool).await?;
+                let mode = request.mode;
+                let park = record::Parking { run, session, caller, mode, pinned, claim, credentials };
                 Box::pin(self.park(park, &asked, request.wait.map(|wait| wait.min(WAIT_MAX)))).await
             }
         };
@@ -236,27 +252,52 @@ impl Engine {
         &self,
         caller: &Caller,
         run: Run,
-        patience: Duration,
+        patience: Patience,
         request: &CallRequest,
     ) -> Result<Walk> {
         let id = run.id;
+        let waiting = async {
+            match patience {
+                Patience::None => Ok(run),
+                Patience::For(long) => Ok(self.wait_for(run, long, None).await.run),
+                Patience::WhileAnsweredSoon(long) => self.wait_while_answered_soon(run, long).await,
+            }
+        };
         let run = match &request.unwanted {
-            _ if patience.is_zero() => run,
-            None => self.wait_for(run, patience, None).await.run,
+            None => waiting.await?,
             Some(unwanted) => {
-                let waiting = self.wait_for(run, patience, None);
                 tokio::pin!(waiting);
                 tokio::select! {
                     biased;
-                    answer = &mut waiting => answer.run,
+                    run = &mut waiting => run?,
                     () = unwanted.cancelled() => {
                         self.cancel_unwanted(caller.clone(), id).await;
-                        waiting.await.run
+                        waiting.await?
                     }
                 }
             }
         };
         Ok(Walk::Answered(Box::new(self.answer_of(run).await?)))
+    }
+
+    /// Waits with the caller of a chain, unless that waits for somebody who may take days.
+    async fn wait_while_answered_soon(&self, open: Run, patience: Duration) -> Result<Run> {
+        let until = Instant::now() + patience;
+        let mut run = open;
+        loop {
+            let takes_long = match run.status {
+                RunStatus::Pending => {
+                    let asked = self.answer_of(run.clone()).await?.pending;
+                    asked.is_some_and(|call| calls::is_open(&call) && call.deadline.is_none())
+                }
+                status => status == RunStatus::NeedsApproval || !status.is_open(),
+            };
+            let left = until.saturating_duration_since(Instant::now());
+            if takes_long || left.is_zero() {
+                return Ok(run);
+            }
+            run = self.wait_for(run, left.min(LOOK_AGAIN), None).await.run;
+        }
     }
 
     /// The session the run belongs to: the caller's own choice, or the run itself.

@@ -9,16 +9,19 @@ use tw_store::{
     log::{Change, Expect, NewWait, Rejected, Step, WaitChange, WaitState},
 };
 
-use super::{execute::Job, record::Resumption};
+use super::{
+    execute::Job,
+    record::{Begun, Resumption},
+};
 use crate::{catalogue::Tool, kinds::Wait};
 
 /// The row by which a run that was cut off is known to be one that goes on.
 pub(crate) fn going_on(resumption: Resumption, tool: &Tool, state: WaitState) -> NewWait {
-    let resumption = Resumption {
-        pinned: Some(tool.version.to_string()),
-        definition_hash: Some(tool.definition_hash.clone()),
-        ..resumption
+    let begun = |content_hash: &String| Begun {
+        content_hash: content_hash.clone(),
+        version: tool.version.to_string(),
     };
+    let resumption = Resumption { begun: tool.content_hash.as_ref().map(begun), ..resumption };
     NewWait {
         id: PendingCallId::new(),
         waits_for: WaitsFor::Child,

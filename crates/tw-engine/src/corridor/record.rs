@@ -14,7 +14,7 @@ use tw_store::{
 };
 
 use super::{Answer, gate::Asked, payload};
-use crate::{Engine, catalogue::Tool, chain::Refusal, seal, settle::RunIdentity};
+use crate::{Engine, catalogue::Tool, chain::Refusal, seal, settle::RunIdentity, vault::Stamp};
 
 /// How long an approval may be decided.
 pub(crate) const APPROVAL_LIFE: Duration = Duration::from_secs(24 * 60 * 60);
@@ -29,6 +29,7 @@ pub(crate) struct Parking<'a> {
     pub(crate) mode: Mode,
     pub(crate) pinned: Option<&'a str>,
     pub(crate) claim: Option<Claim>,
+    pub(crate) credentials: &'a [Stamp],
 }
 
 /// What a parked call needs to go on, wherever and whenever that is.
@@ -49,7 +50,7 @@ pub(crate) struct Resumption {
     pub(crate) trace: Option<Trace>,
     /// What ran, where it goes on rather than being begun.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) definition_hash: Option<String>,
+    pub(crate) begun: Option<Begun>,
     /// How long the run may take, where somebody outside is waited for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) timeout_ms: Option<u64>,
@@ -62,6 +63,13 @@ pub(crate) struct Resumption {
     /// The calls it made that were refused.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub(crate) refused: BTreeMap<String, Refusal>,
+}
+
+/// A tool of the tenant's own, as it was when a run began.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Begun {
+    pub(crate) content_hash: String,
+    pub(crate) version: String,
 }
 
 impl Resumption {
@@ -77,7 +85,7 @@ impl Resumption {
             session,
             chain: caller.chain.to_vec(),
             trace: caller.trace.as_deref().cloned(),
-            definition_hash: None,
+            begun: None,
             timeout_ms: None,
             answer_schema: None,
             spent: Duration::ZERO,
@@ -148,7 +156,7 @@ impl Engine {
         asked: &Asked,
         wait: Option<Duration>,
     ) -> Result<Answer, Rejected> {
-        let Parking { run, session, caller, mode, pinned, claim } = parking;
+        let Parking { run, session, caller, mode, pinned, claim, credentials } = parking;
         let session = session.unwrap_or(run.into());
         let expires = Timestamp::now().plus(APPROVAL_LIFE);
         let input_digest = seal::input_digest(&asked.value);
@@ -165,6 +173,7 @@ impl Engine {
             run,
             session,
             tool: &asked.tool,
+            credentials,
             input_digest: &input_digest,
             expires,
         };

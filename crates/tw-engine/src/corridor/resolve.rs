@@ -7,6 +7,7 @@ use tw_model::{Mode, ToolStatus};
 use crate::{
     Engine,
     catalogue::{Entry, Side, Tool, View},
+    corridor::record::Begun,
     error::{Error, Result},
 };
 
@@ -84,8 +85,23 @@ impl Engine {
         let scope = self.inner.store.tenant(view.tenant.id);
         let snapshot = scope.tool_at_version(own.stored.id, version, mode == Mode::Production).await;
         let snapshot = snapshot.map_err(Error::store("reading a version"))?.ok_or_else(missing)?;
-        let tool = self.inner.catalogue.ready_at(own, &snapshot)?;
+        let tool = self.inner.catalogue.ready_at(own, &snapshot.content, &snapshot.version)?;
         Ok(Resolved { tool, is_draft: mode == Mode::Debug })
+    }
+
+    /// A tool of the tenant's own as it was when a run of it began, whatever was published since.
+    pub(crate) async fn as_begun(&self, view: &View, now: Arc<Tool>, begun: &Begun) -> Result<Arc<Tool>> {
+        if now.content_hash.as_ref() == Some(&begun.content_hash) && *now.version == *begun.version {
+            return Ok(now);
+        }
+        let lost = || {
+            let why = "it was begun with a definition that nobody has saved: save the draft and test that";
+            Error::Conflict { why: why.to_owned() }
+        };
+        let Some(Entry::Own(own)) = view.tools.get(&now.def.id.to_string()) else { return Err(lost()) };
+        let content = self.inner.store.tenant(view.tenant.id).tool_content(&begun.content_hash).await;
+        let content = content.map_err(Error::store("reading a version"))?.ok_or_else(lost)?;
+        self.inner.catalogue.ready_at(own, &content, &begun.version)
     }
 
     /// The tool that a parked call was about, as it is now.

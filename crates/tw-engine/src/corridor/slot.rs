@@ -1,21 +1,13 @@
 //! Step 8: rate limits and concurrency groups.
 
-use std::{
-    collections::HashMap,
-    mem,
-    num::NonZeroU32,
-    sync::{Arc, Mutex, PoisonError},
-    time::Duration,
-};
+use std::{mem, num::NonZeroU32, time::Duration};
 
 use governor::{Quota, RateLimiter, clock::Clock, clock::DefaultClock, state::keyed::DashMapStateStore};
-use tokio::{
-    sync::{OwnedSemaphorePermit, Semaphore},
-    time::Instant,
-};
+use tokio::time::Instant;
 use tw_model::{Caller, TenantId, Timestamp};
 use tw_store::{Store, TenantScope};
 
+use super::groups::{Groups, Held};
 use crate::{
     catalogue::Tool,
     error::{Error, Result},
@@ -46,24 +38,17 @@ const PAUSE_MAX: Duration = Duration::from_millis(250);
 /// How long after the end of its time a run may still hold its place.
 const HOLD_MORE: Duration = Duration::from_secs(30);
 
-/// How many runs of a concurrency group may overlap, and the places themselves.
-#[derive(Debug)]
-struct Group {
-    size: u32,
-    places: Arc<Semaphore>,
-}
-
 #[derive(Debug)]
 pub(crate) struct Slots {
     store: Store,
     limits: Vec<Limit>,
-    groups: Mutex<HashMap<(TenantId, String), Group>>,
+    groups: Groups,
 }
 
 /// A place in the tool's concurrency group, given back when dropped.
 #[derive(Debug)]
 pub(crate) struct Slot {
-    _here: Option<OwnedSemaphorePermit>,
+    _here: Option<Held>,
     _everywhere: Option<Place>,
 }
 
@@ -110,7 +95,7 @@ impl Slots {
             limit("key", limits.per_key),
             limit("tool", limits.per_tool),
         ];
-        Self { store, limits: limits.into_iter().flatten().collect(), groups: Mutex::default() }
+        Self { store, limits: limits.into_iter().flatten().collect(), groups: Groups::default() }
     }
 
     /// Counts the call against the limits, then waits for a place, `patience` at the most.
@@ -136,17 +121,17 @@ impl Slots {
             why: format!("the concurrency group `{name}` was full for {} ms", patience.as_millis()),
             retry_after: Duration::from_secs(1),
         };
-        let (places, size) = self.group(caller.tenant, name, most);
         let give_up = Instant::now() + patience;
-        let here = tokio::time::timeout_at(give_up, places.acquire_owned()).await.map_err(|_| full())?;
+        let here = self.groups.take(caller.tenant, name, most);
+        let here = tokio::time::timeout_at(give_up, here).await.map_err(|_| full())?;
         let everywhere = if self.store.is_shared() {
             let hold = tool.def.timeout() + HOLD_MORE;
-            let place = self.place_everywhere(caller.tenant, name, size, hold, give_up).await?;
+            let place = self.place_everywhere(caller.tenant, name, most, hold, give_up).await?;
             Some(place.ok_or_else(full)?)
         } else {
             None
         };
-        Ok(Slot { _here: here.ok(), _everywhere: everywhere })
+        Ok(Slot { _here: Some(here), _everywhere: everywhere })
     }
 
     /// A place among all servers, once one is free.
@@ -179,18 +164,5 @@ impl Slots {
             tokio::time::sleep(pause).await;
             pause = (pause * 2).min(PAUSE_MAX);
         }
-    }
-
-    fn group(&self, tenant: TenantId, name: &str, most: u32) -> (Arc<Semaphore>, u32) {
-        let mut groups = self.groups.lock().unwrap_or_else(PoisonError::into_inner);
-        let group = groups
-            .entry((tenant, name.to_owned()))
-            .or_insert_with(|| Group { size: most, places: Arc::new(Semaphore::new(most as usize)) });
-        // The tools of a group may name different numbers; the smallest binds.
-        if most < group.size {
-            group.places.forget_permits((group.size - most) as usize);
-            group.size = most;
-        }
-        (Arc::clone(&group.places), group.size)
     }
 }

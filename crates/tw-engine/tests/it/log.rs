@@ -290,6 +290,26 @@ on_both! {
         let approval = desk.store.tenant(desk.tenant).approval(id).await.unwrap().unwrap();
         assert_eq!((approval.status.as_str(), approval.state.as_str()), ("cancelled", "resolved"));
         let far = Timestamp::from_micros(4_000_000_000_000_001);
-        assert_eq!(desk.store.due_pending(far, 10).await.unwrap(), [], "nobody looks after it for ever");
+        assert_eq!(desk.store.due_pending(far, None, 10).await.unwrap(), [], "nobody looks after it for ever");
+    }
+
+    async fn everything_that_is_due_is_found_page_by_page(db: TestDb) {
+        let desk = Desk::new(&db).await;
+        let mut parked = Vec::new();
+        for _ in 0..25 {
+            let (entry, id) = desk.parked(RunId::new());
+            desk.store.log().append(entry).wait().await.unwrap();
+            parked.push(id.uuid());
+        }
+        let far = Timestamp::from_micros(4_000_000_000_000_001);
+        let (mut found, mut after) = (Vec::new(), None);
+        loop {
+            let page = desk.store.due_pending(far, after, 10).await.unwrap();
+            let Some(last) = page.last() else { break };
+            after = Some(*last);
+            found.extend(page.iter().map(|(_, id)| id.uuid()));
+        }
+        parked.sort_unstable();
+        assert_eq!(found, parked);
     }
 }

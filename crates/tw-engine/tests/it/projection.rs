@@ -275,7 +275,7 @@ on_both! {
         let (run, id) = server.park("test.write", key.clone()).await;
         let sql = format!("UPDATE approvals SET input_digest = 'x' WHERE id = {}", raw.id(id.uuid()));
         raw.execute(sql).await;
-        server.approve("approver", id).await.unwrap();
+        assert!(server.approve("approver", id).await.is_err());
         server.ended(run).await;
         // Cut off while it runs, and running now.
         for name in ["projected cancel", "projected cut"] {

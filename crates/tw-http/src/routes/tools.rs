@@ -237,10 +237,8 @@ pub(crate) async fn functions(
     params: Params,
 ) -> Result<axum::Json<List<FunctionTemplate>>> {
     let page = app.engine.functions(&permit, &params.page()?)?;
-    let templates = page.map(|def| FunctionTemplate {
-        function_name: def.slug.to_string(),
-        says: TemplateFacts::of(&def),
-    });
+    let templates = page
+        .map(|def| FunctionTemplate { function_name: def.slug.to_string(), says: TemplateFacts::of(&def) });
     Ok(axum::Json(templates.into()))
 }
 

@@ -32,11 +32,12 @@ async fn make(admin: &Client, label: &str, key: &str) -> String {
     admin.post(PATH, &api_key(label, key)).await.is("201").text_at("/id")
 }
 
-/// A tool of the tenant's own with this implementation.
+/// A tool of the tenant's own with this implementation; one with a URL calls it.
 async fn tool(admin: &Client, slug: &str, implementation: Value) {
+    let kind = if implementation.get("url").is_some() { "http" } else { "internal" };
     let body = json!({
         "slug": slug, "name": format!("{slug}, a tool"), "description": "Refers to a credential.",
-        "implementation_type": "internal", "permission_level": "read", "input_schema": { "type": "object" },
+        "implementation_type": kind, "permission_level": "read", "input_schema": { "type": "object" },
         "implementation": implementation, "publish": true,
     });
     admin.post("/api/tools", &body).await.is("201 published");
@@ -233,21 +234,24 @@ on_both! {
         let id = make(&admin, "weather", "canary").await;
         let free = make(&admin, "weather-2", "canary").await;
         tool(&admin, "by-header", json!({ "headers": { "X-Api-Key": "secret:Weather" } })).await;
-        tool(&admin, "by-name", json!({ "credentials_ref": "weather" })).await;
-        tool(&admin, "by-id", json!({ "auth": { "from": id } })).await;
+        tool(&admin, "by-name", json!({ "builtin_key": "web_search", "credentials_ref": "weather" })).await;
+        tool(&admin, "by-id", json!({ "builtin_key": "web_search", "credentials_ref": id })).await;
+        tool(&admin, "by-id-text", json!({ "headers": { "Authorization": format!("Basic secret:{id}") } })).await;
+        let url = "https://api.example.com/";
+        tool(&admin, "by-id-field", json!({ "url": url, "query": { "k": format!("secret:{id}.api_key") } })).await;
         tool(&admin, "by-text", json!({ "headers": { "Authorization": "Bearer secret:weather" } })).await;
         tool(&admin, "not-at-all", json!({ "headers": { "X-Api-Key": "secret:weather.com" } })).await;
 
         let users = admin.get(&format!("{}/used-by", at(&id))).await.json();
         assert_eq!(
             users["items"],
-            json!(["by-header", "by-id", "by-name", "by-text"]
+            json!(["by-header", "by-id", "by-id-field", "by-id-text", "by-name", "by-text"]
                 .map(|slug| json!({ "kind": "tool", "slug": slug, "name": format!("{slug}, a tool") })))
         );
         let refused = admin.delete(&at(&id)).await;
         assert_eq!(
             refused.is("409 CONFLICT").text_at("/detail"),
-            "the credential cannot be removed: it is used by by-header, by-id, by-name, by-text"
+            "the credential cannot be removed: it is used by by-header, by-id, by-id-field, by-id-text, by-name, by-text"
         );
         admin.patch(&at(&id), &json!({ "label": "climate" })).await.is("409 CONFLICT");
         // What is in it can be replaced: that is what a reference is for.
@@ -259,7 +263,7 @@ on_both! {
         assert!(admin.delete(&at(&id)).await.is("409 CONFLICT").text.contains("by-header"));
         admin.post("/api/tools/by-header/publish", &json!({})).await.is("200 published");
         assert!(!admin.delete(&at(&id)).await.is("409 CONFLICT").text.contains("by-header"));
-        for slug in ["by-name", "by-id", "by-text"] {
+        for slug in ["by-name", "by-id", "by-id-field", "by-id-text", "by-text"] {
             admin.delete(&format!("/api/tools/{slug}")).await.is("204");
         }
         assert_eq!(admin.get(&format!("{}/used-by", at(&id))).await.json()["items"], json!([]));
@@ -440,17 +444,18 @@ on_both! {
         let server = world.server();
         let admin = world.client(&server, "acme", Role::Admin).await;
         let (vault, acme) = (vault(&world), tenant(&world, "acme").await);
-        let first = json!({ "url": "https://api.example.com", "headers": { "A": "canary-1", "B": "secret:weather" },
-                            "auth": { "password": 424_242_777 }, "tokens": ["canary-2"] });
+        let first = json!({ "url": "https://api.example.com", "headers": { "A": "canary-1", "B": "Bearer secret:weather" },
+                            "body": { "password": 424_242_777, "secrets": ["canary-2"], "max_tokens": 7 } });
         tool(&admin, "holding", first.clone()).await;
         let path = "/api/tools/holding";
         let shown = admin.get(path).await.json()["implementation"].clone();
         assert_eq!(
             shown,
-            json!({ "url": "https://api.example.com", "headers": { "A": "***", "B": "secret:weather" },
-                    "auth": { "password": "***" }, "tokens": ["***"] })
+            json!({ "url": "https://api.example.com", "headers": { "A": "***", "B": "Bearer secret:weather" },
+                    "body": { "password": "***", "secrets": ["***"], "max_tokens": 7 } })
         );
-        let second = json!({ "implementation": { "headers": { "A": "***", "C": "canary-3" } } });
+        let url = "https://api.example.com";
+        let second = json!({ "implementation": { "url": url, "headers": { "A": "***", "C": "canary-3" } } });
         admin.patch(path, &second).await.is("200 published");
         let clone = admin.post(&format!("{path}/clone"), &json!({ "slug": "cloned" })).await;
         let ids = (admin.get(path).await.text_at("/id"), clone.is("201 draft").text_at("/id"));
@@ -461,7 +466,7 @@ on_both! {
             let part = |text: &str| serde_json::from_str::<Value>(text).unwrap()["implementation"].clone();
             (part(&tool.definition), tool.live.as_deref().map(part))
         };
-        let changed = json!({ "headers": { "A": "canary-1", "C": "canary-3" } });
+        let changed = json!({ "url": url, "headers": { "A": "canary-1", "C": "canary-3" } });
         let (draft, live) = stored(ids.0).await;
         assert!(draft["headers"]["A"].as_str().unwrap().starts_with("sealed:1:"));
         assert_eq!(vault.open_implementation(acme, ids.0, &draft).await.unwrap(), changed);
@@ -486,6 +491,27 @@ on_both! {
         assert_eq!(vault.rewrap(&next).await.unwrap(), 1);
         let new = Vault::new(world.store().clone(), &next);
         assert_eq!(new.open_implementation(acme, ids.0, &draft).await.unwrap(), changed);
+    }
+
+    async fn what_was_sealed_under_a_name_that_is_no_secret_any_more_still_opens(db: TestDb) {
+        let world = World::on(db).await;
+        let server = world.server();
+        let admin = world.client(&server, "acme", Role::Admin).await;
+        let acme = tenant(&world, "acme").await;
+        let implementation = json!({ "url": "https://api.example.com/", "body": { "password": "canary-1" } });
+        tool(&admin, "old", implementation).await;
+        // As a server would have stored it that took every name with `token` in it for a secret.
+        let sql = r#"UPDATE tools SET definition = replace(definition, '"password":', '"token_type":') WHERE slug = 'old'"#;
+        assert_eq!(execute(&world.db, sql.to_owned()).await, 1);
+
+        let path = "/api/tools/old";
+        let id = admin.get(path).await.text_at("/id").parse().unwrap();
+        admin.patch(path, &json!({ "description": "Another one." })).await.is("200 published");
+        assert_eq!(admin.get(path).await.json()["implementation"]["body"], json!({ "token_type": "***" }));
+        let stored = world.store().tenant(acme).custom_tool(id).await.unwrap().unwrap();
+        let kept: Value = serde_json::from_str(&stored.definition).unwrap();
+        let opened = vault(&world).open_implementation(acme, id, &kept["implementation"]).await.unwrap();
+        assert_eq!(opened["body"], json!({ "token_type": "canary-1" }));
     }
 
     async fn secret_that_was_stored_in_clear_is_sealed_at_the_next_save(db: TestDb) {

@@ -9,6 +9,7 @@ mod internal;
 mod races;
 mod resumed;
 mod space;
+mod waiting;
 mod workers;
 
 use std::time::Duration;

@@ -7,7 +7,7 @@ use std::{
 };
 
 use tokio::time::Instant;
-use tw_model::{Code, TenantId, ToolFailure, ToolId};
+use tw_model::{Code, Mode, TenantId, ToolFailure, ToolId};
 
 /// How many calls in a row have to fail.
 pub(crate) const FAILURES_MAX: u32 = 20;
@@ -20,7 +20,15 @@ const ENTRIES_MAX: usize = 10_000;
 #[derive(Clone, Debug, Default)]
 pub struct Circuits(Arc<Mutex<HashMap<Key, Row>>>);
 
-type Key = (TenantId, ToolId);
+/// A tool as it is defined: one that was mended is asked at once, and what its author tries shuts nobody out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Key {
+    pub tenant: TenantId,
+    pub tool: ToolId,
+    /// A digest of what the author wrote.
+    pub definition: u64,
+    pub mode: Mode,
+}
 
 /// A row of failures without a success between them.
 #[derive(Debug)]
@@ -37,7 +45,7 @@ struct Open {
     is_tried: bool,
 }
 
-/// The circuit of one tool of one tenant.
+/// The circuit of one tool of one tenant, as it is defined.
 #[derive(Clone, Debug)]
 pub struct Circuit {
     circuits: Circuits,
@@ -46,8 +54,8 @@ pub struct Circuit {
 
 impl Circuits {
     #[must_use]
-    pub fn get(&self, tenant: TenantId, tool: ToolId) -> Circuit {
-        Circuit { circuits: self.clone(), key: (tenant, tool) }
+    pub fn get(&self, key: Key) -> Circuit {
+        Circuit { circuits: self.clone(), key }
     }
 
     fn rows(&self) -> MutexGuard<'_, HashMap<Key, Row>> {
@@ -151,8 +159,12 @@ mod tests {
 
     use super::*;
 
+    fn key() -> Key {
+        Key { tenant: TenantId::new(), tool: ToolId::new(), definition: 1, mode: Mode::Production }
+    }
+
     fn circuit() -> Circuit {
-        Circuits::default().get(TenantId::new(), ToolId::new())
+        Circuits::default().get(key())
     }
 
     fn far() -> Instant {
@@ -228,19 +240,25 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn tenants_and_tools_have_circuits_of_their_own() {
-        let (circuits, tenant, tool) = (Circuits::default(), TenantId::new(), ToolId::new());
-        fail(&circuits.get(tenant, tool), FAILURES_MAX);
-        assert!(circuits.get(tenant, tool).enter(far()).is_err());
-        circuits.get(tenant, ToolId::new()).enter(far()).unwrap().succeeded();
-        circuits.get(TenantId::new(), tool).enter(far()).unwrap().succeeded();
+    async fn tenants_tools_definitions_and_tests_have_circuits_of_their_own() {
+        let (circuits, key) = (Circuits::default(), key());
+        fail(&circuits.get(key), FAILURES_MAX);
+        assert!(circuits.get(key).enter(far()).is_err());
+        for other in [
+            Key { tool: ToolId::new(), ..key },
+            Key { tenant: TenantId::new(), ..key },
+            Key { definition: 2, ..key },
+            Key { mode: Mode::Debug, ..key },
+        ] {
+            circuits.get(other).enter(far()).unwrap().succeeded();
+        }
     }
 
     #[tokio::test(start_paused = true)]
     async fn memory_is_bounded() {
-        let (circuits, tenant) = (Circuits::default(), TenantId::new());
+        let circuits = Circuits::default();
         for _ in 0..ENTRIES_MAX + 10 {
-            circuits.get(tenant, ToolId::new()).enter(far()).unwrap().failed();
+            circuits.get(key()).enter(far()).unwrap().failed();
         }
         assert_eq!(circuits.rows().len(), ENTRIES_MAX);
     }

@@ -1,6 +1,6 @@
 //! Makes a request of what an author wrote and what a caller sent.
 
-use std::{collections::BTreeSet, time::Duration};
+use std::time::Duration;
 
 use serde_json::{Map, Value};
 use tw_egress::{Method, Request};
@@ -61,10 +61,10 @@ impl HttpSpec {
     }
 
     /// What goes into the query and into the body. Where the author says neither, the input goes into the
-    /// one that the method is made for, without what the URL has taken. A method that is made for a body
-    /// has one beside a query as well, of what the query has not taken either.
+    /// one that the method is made for, without what the URL and the headers have taken. A method that is
+    /// made for a body has one beside a query as well, of what the query has not taken either.
     fn arguments(&self, context: &Context, input: &Value) -> Result<(Vec<Pair>, Option<Value>), ToolFailure> {
-        let has_body = matches!(self.method, Method::Post | Method::Put | Method::Patch);
+        let has_body = self.is_for_a_body();
         if self.query.is_none() && self.body.is_none() && !has_body {
             let rest = self.left_of(input);
             return Ok((rest.iter().flat_map(|(name, value)| pairs(name, value)).collect(), None));
@@ -80,15 +80,45 @@ impl HttpSpec {
         Ok((query, body))
     }
 
+    fn is_for_a_body(&self) -> bool {
+        matches!(self.method, Method::Post | Method::Put | Method::Patch)
+    }
+
+    /// Whether there is a body where the input has something for it.
+    pub(super) fn sends_a_body(&self) -> bool {
+        self.body.is_some() || self.is_for_a_body()
+    }
+
     fn left_of(&self, input: &Value) -> Map<String, Value> {
-        let mut reads = self.url.reads();
-        self.query.iter().flatten().for_each(|(_, value)| value.reads(&mut reads));
-        let taken: BTreeSet<_> =
-            reads.iter().filter_map(|read| read.strip_prefix("input.")?.split('.').next()).collect();
         let members = input.as_object().into_iter().flatten();
-        let left = members.filter(|(name, _)| !taken.contains(name.as_str()));
+        let left = members.filter(|(name, _)| !self.taken.contains(name.as_str()));
         left.map(|(name, value)| (name.clone(), value.clone())).collect()
     }
+}
+
+/// The arguments that are read as `input["name"]`, which the language does not tell of what an expression reads.
+pub(super) fn subscripts(part: Option<&Value>) -> Vec<String> {
+    match part {
+        Some(Value::String(text)) => {
+            text.match_indices("input").filter_map(|(at, _)| subscript(text, at)).collect()
+        }
+        Some(Value::Array(items)) => items.iter().flat_map(|item| subscripts(Some(item))).collect(),
+        Some(Value::Object(members)) => {
+            members.values().flat_map(|member| subscripts(Some(member))).collect()
+        }
+        _ => Vec::new(),
+    }
+}
+
+/// The name behind an `input` that begins at a place.
+fn subscript(text: &str, at: usize) -> Option<String> {
+    let is_within = |c: char| c.is_alphanumeric() || matches!(c, '_' | '.');
+    if text[..at].ends_with(is_within) {
+        return None;
+    }
+    let rest = text[at..].strip_prefix("input")?.trim_start().strip_prefix('[')?.trim_start();
+    let quote = rest.chars().next().filter(|c| matches!(c, '"' | '\''))?;
+    rest[1..].split_once(quote).map(|(name, _)| name.to_owned())
 }
 
 fn pairs(name: &str, value: &Value) -> Vec<Pair> {

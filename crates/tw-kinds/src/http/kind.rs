@@ -1,5 +1,10 @@
 //! The kind itself: what an author wrote, called for a run.
 
+use std::{
+    collections::BTreeSet,
+    hash::{DefaultHasher, Hash as _, Hasher as _},
+};
+
 use futures::future::BoxFuture;
 use serde_json::Value;
 use tokio::{sync::OnceCell, time::Instant};
@@ -9,12 +14,14 @@ use tw_model::{Code, ToolFailure, ToolResult};
 use tw_schema::Fault;
 use zeroize::Zeroizing;
 
-use super::{Circuits, HttpSpec, Jq, Secrets, World};
+use super::{Circuits, HttpSpec, Jq, Key, Secrets, World, save};
 use crate::opened;
 
 #[derive(Debug)]
 pub(crate) struct Http {
     circuits: Circuits,
+    /// A digest of what the author wrote.
+    definition: u64,
     /// Read again with the secrets that lie sealed in what was written.
     spec: OnceCell<HttpSpec>,
 }
@@ -25,8 +32,14 @@ impl Http {
         circuits: &Circuits,
         is_new: bool,
     ) -> Result<Self, Vec<Fault>> {
-        HttpSpec::read(implementation, &ReadOnly { checks: is_new })?;
-        Ok(Self { circuits: circuits.clone(), spec: OnceCell::new() })
+        let spec = HttpSpec::read(implementation, &ReadOnly { checks: is_new })?;
+        let faults = if is_new { save::faults(&spec, implementation) } else { Vec::new() };
+        if !faults.is_empty() {
+            return Err(faults);
+        }
+        let mut hasher = DefaultHasher::new();
+        implementation.to_string().hash(&mut hasher);
+        Ok(Self { circuits: circuits.clone(), definition: hasher.finish(), spec: OnceCell::new() })
     }
 
     async fn call(&self, call: &Call<'_>) -> Result<ToolResult, ToolFailure> {
@@ -35,6 +48,8 @@ impl Http {
                 .map_err(|_| ToolFailure::with_code(Code::Internal, "the tool's definition cannot be read"))
         });
         let spec = spec.await?;
+        let (tenant, tool, mode) = (call.cx.tenant(), call.def.id, call.mode);
+        let key = Key { tenant, tool, definition: self.definition, mode };
         let outside = Outside(&call.cx);
         let world = World {
             egress: &call.cx.http()?,
@@ -42,7 +57,7 @@ impl Http {
             jq: &outside,
             deadline: call.cx.deadline(),
             idempotency_key: &call.cx.idempotency_key(),
-            circuit: &self.circuits.get(call.cx.tenant(), call.def.id),
+            circuit: &self.circuits.get(key),
         };
         spec.call(&world, &call.input).await
     }
@@ -51,6 +66,12 @@ impl Http {
 impl Executor for Http {
     fn run<'a>(&'a self, call: Call<'a>) -> toolwright_sdk::BoxFuture<'a, Ended> {
         Box::pin(async move { self.call(&call).await.into() })
+    }
+
+    fn credentials(&self, implementation: &Value) -> BTreeSet<String> {
+        // What cannot be read is not sent either.
+        let spec = HttpSpec::read(implementation, &ReadOnly { checks: false });
+        spec.map(|spec| spec.labels().clone()).unwrap_or_default()
     }
 }
 

@@ -4,18 +4,30 @@
 //! what is taken out of it is gone for good, and `X-Units: metric` would take every `metric` with it.
 
 use serde_json::{Map, Value, json};
-use tw_model::each_secret;
+use tw_model::{each_secret, looks_secret, name_ends_in};
 
-/// Parts of names that say that what they name is secret.
-const SECRET_NAMES: &[&str] =
-    &["auth", "cookie", "credential", "key", "password", "secret", "session", "signature", "token"];
-/// How long a text is that looks like a secret under any name.
-const SECRET_LEN_MIN: usize = 20;
+/// Last words of headers that say that what they name is secret.
+const SECRET_HEADERS: &[&str] = &[
+    "auth",
+    "authorization",
+    "credential",
+    "credentials",
+    "key",
+    "password",
+    "secret",
+    "session",
+    "sessionid",
+    "signature",
+    "token",
+];
 /// How long the value of a cookie is that is no setting.
 const COOKIE_LEN_MIN: usize = 8;
 
-/// The secrets that are written out: texts whose name says so, and whatever in a header looks like one. Of
+/// The secrets that are written out: what is named like one, and whatever in a header looks like one. Of
 /// `Bearer abc` also the `abc`.
+///
+/// In a query or a body looks do not count: the name of a model or the id of a folder looks like a key, and
+/// answers are full of it.
 pub(super) fn literals(members: &Map<String, Value>) -> Vec<String> {
     let mut found = Vec::new();
     for name in ["query", "body"] {
@@ -24,14 +36,13 @@ pub(super) fn literals(members: &Map<String, Value>) -> Vec<String> {
         }
     }
     for (name, value) in members.get("headers").and_then(Value::as_object).into_iter().flatten() {
-        let name = name.to_ascii_lowercase();
         each_secret(&mut json!({ "headers": value }), &mut |secret| {
             let text = text(secret);
-            if name.contains("cookie") {
+            if name_ends_in(name, &["cookie"]) {
                 let values = text.split(';').filter_map(|pair| Some(pair.split_once('=')?.1.trim()));
                 found.extend(values.filter(|value| COOKIE_LEN_MIN <= value.len()).map(str::to_owned));
                 found.push(text);
-            } else if names_a_secret(&name) || text.split(' ').any(looks_secret) {
+            } else if name_ends_in(name, SECRET_HEADERS) || text.split(' ').any(looks_secret) {
                 push(&text, &mut found);
             }
         });
@@ -48,18 +59,6 @@ fn push(text: &str, into: &mut Vec<String>) {
     into.push(text.to_owned());
 }
 
-fn names_a_secret(name: &str) -> bool {
-    // An author is a person, and no authorization.
-    let other = name.replace("authorization", "auth").replace("author", "");
-    SECRET_NAMES.iter().any(|word| other.contains(word))
-}
-
-fn looks_secret(word: &str) -> bool {
-    SECRET_LEN_MIN <= word.len()
-        && word.contains(|c: char| c.is_ascii_digit())
-        && word.contains(|c: char| c.is_ascii_alphabetic())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -71,18 +70,28 @@ mod tests {
             "X-Units": "metric", "X-GitHub-Api-Version": "2022-11-28", "X-Id": "123456", "X-N": 123_456,
             "X-Author": "Jane Doe", "Accept": "application/json", "User-Agent": "toolwright example agent",
             "X-Note": "a sentence of more than 20 letters", "Authorization": "secret:crm", "X-Key": "{{ input.key }}",
+            "X-Session-Type": "read", "X-Token-Limit": 4096, "X-Cookie-Consent": "yes", "X-Login": "Bearer secret:crm",
         } });
+        assert_eq!(found(plain), [""; 0]);
+        let plain = json!({
+            "query": { "token_type": "Bearer", "secret_scanning": "open", "folder": "0123456789abcdefghij" },
+            "body": {
+                "model": "model-of-the-year-20260101", "max_tokens": 4096, "tokens": [1, "two"], "eos_token": 2,
+                "password_policy": { "min": 8 },
+            },
+        });
         assert_eq!(found(plain), [""; 0]);
         let secret = json!({
             "headers": {
                 "Authorization": "Bearer abc", "X-Api-Key": "k-1", "X-Auth": 1234, "X-Signature": "s", "X-Access-Token": "t",
                 "Cookie": "theme=dark; sid=canary-cookie", "X-Thing": "0123456789abcdefghij",
             },
-            "query": { "apiKey": "q", "units": "metric" }, "body": { "deep": [{ "password": "p" }] },
+            "query": { "apiKey": "q", "units": "metric" }, "body": { "deep": [{ "password": "p" }, { "pin": 4711 }] },
         });
         let expected = [
             "q",
             "p",
+            "4711",
             "abc",
             "Bearer abc",
             "k-1",

@@ -5,16 +5,17 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::{Map, Value};
 use toolwright_sdk::Redactor;
 use tw_egress::{Error, Method, Request};
+use tw_model::names_a_secret;
 use tw_schema::Fault;
 
-use super::{call::Jq, literals::literals};
+use super::{call::Jq, fill::subscripts, literals::literals};
 use crate::{
     faults::{Faults, below, type_name},
     template::{Template, pieces::References, text::Text},
     url_template::UrlTemplate,
 };
 
-const PATH: &str = "/implementation";
+pub(super) const PATH: &str = "/implementation";
 const NAMES: &[&str] = &["input"];
 const RETRIES_MAX: u64 = 5;
 const HEADERS_MAX: usize = 50;
@@ -35,6 +36,8 @@ pub struct HttpSpec {
     pub(super) retries: u32,
     pub(super) idempotency_header: Option<String>,
     labels: BTreeSet<String>,
+    /// Arguments that have a place of their own.
+    pub(super) taken: BTreeSet<String>,
     /// Secrets that stand in the definition itself.
     literals: Vec<String>,
 }
@@ -68,9 +71,10 @@ impl HttpSpec {
             retries,
             idempotency_header,
             labels: BTreeSet::new(),
+            taken: ["url", "query", "headers"].into_iter().flat_map(|name| subscripts(part(name))).collect(),
             literals: literals(members),
         });
-        reader.faults.told(spec).map(Self::with_labels)
+        reader.faults.told(spec).map(Self::looked_through)
     }
 
     /// The credentials that it refers to: what stands behind each `secret:`, a label or a label with a
@@ -86,12 +90,20 @@ impl HttpSpec {
         self.url.host()
     }
 
-    fn with_labels(self) -> Self {
+    /// Knows what its parts refer to and read.
+    fn looked_through(mut self) -> Self {
         let mut labels = BTreeSet::new();
         self.url.labels(&mut labels);
         self.query.iter().flatten().for_each(|(_, value)| value.labels(&mut labels));
         self.headers.iter().for_each(|(_, value)| value.labels(&mut labels));
         self.body.iter().for_each(|body| body.labels(&mut labels));
+        let mut reads = self.url.reads();
+        self.query.iter().flatten().for_each(|(_, value)| value.reads(&mut reads));
+        self.headers.iter().for_each(|(_, value)| value.reads(&mut reads));
+        let argument = |read: &String| read.strip_prefix("input.")?.split('.').next().map(ToOwned::to_owned);
+        self.taken.extend(reads.iter().filter_map(argument));
+        let secrets = self.url.written_out().filter(|(name, _)| names_a_secret(name));
+        self.literals.extend(secrets.map(|(_, secret)| secret));
         Self { labels, ..self }
     }
 

@@ -302,7 +302,11 @@ fn no_shape_of_a_template_reaches_the_end_of_the_stack() {
         for times in [64, 150, 400, 4_000, 60_000] {
             let nested = format!("{}{middle}{}", start.repeat(times), end.repeat(times));
             // What matters is that it answers.
-            for text in [code(&nested), format!("{{# #}}{}", code(&nested)), format!("{{% if {nested} %}}{{% endif %}}")] {
+            for text in [
+                code(&nested),
+                format!("{{# #}}{}", code(&nested)),
+                format!("{{% if {nested} %}}{{% endif %}}"),
+            ] {
                 let _ = read(&json!(text)).map(|template| template.render(&Context::of_input(&input())));
             }
         }

@@ -7,7 +7,7 @@ use serde_json::Value;
 use tw_model::ToolFailure;
 
 use super::{
-    Context,
+    Absent, Context,
     language::{Block, Code, Manner, OUTPUT_BYTES_MAX, text_of, to_json, too_large},
     pieces::{Part, References, has_statements, split},
 };
@@ -62,15 +62,22 @@ impl Piece {
 
     /// What it is within a longer text, where something has to stand.
     pub(crate) fn text(&self, at: &str, context: &Context) -> Result<String, ToolFailure> {
+        match (self.text_if_any(at, context)?, self) {
+            (None, Self::Code(code)) => Err(missing(at, code)),
+            (text, _) => Ok(text.unwrap_or_default()),
+        }
+    }
+
+    fn text_if_any(&self, at: &str, context: &Context) -> Result<Option<String>, ToolFailure> {
         match self {
-            Self::Literal(text) => Ok(text.clone()),
-            Self::Secret(label) => context.secret(label).map(ToOwned::to_owned),
+            Self::Literal(text) => Ok(Some(text.clone())),
+            Self::Secret(label) => context.secret(label).map(|secret| Some(secret.to_owned())),
             Self::Code(code) => {
                 let found = code.value(context.found()).map_err(|error| failure(at, code, &error))?;
                 if found.is_undefined() || found.is_none() {
-                    return Err(missing(at, code));
+                    return Ok(None);
                 }
-                text_of(&found).map_err(|error| failure(at, code, &error))
+                text_of(&found).map(Some).map_err(|error| failure(at, code, &error))
             }
         }
     }
@@ -133,13 +140,21 @@ impl Text {
 
     /// The value; `None` where the text is one expression and what it reads is absent.
     pub(crate) fn value(&self, context: &Context) -> Result<Option<Value>, ToolFailure> {
+        self.filled(context, Absent::LeftOut)
+    }
+
+    /// Within a longer text something has to stand, unless what is absent is taken for null.
+    pub(super) fn filled(&self, context: &Context, absent: Absent) -> Result<Option<Value>, ToolFailure> {
         match &self.form {
             Form::Plain(text) => Ok(Some(Value::String(text.clone()))),
             Form::One(code) => one(&self.at, code, context.found()),
             Form::Joined(pieces) => {
                 let mut joined = String::new();
                 for piece in pieces {
-                    joined.push_str(&piece.text(&self.at, context)?);
+                    joined.push_str(&match absent {
+                        Absent::LeftOut => piece.text(&self.at, context)?,
+                        Absent::Null => piece.text_if_any(&self.at, context)?.unwrap_or_default(),
+                    });
                     if OUTPUT_BYTES_MAX < joined.len() {
                         return Err(ToolFailure::invalid(format!("`{}`: {}", self.at, told(&too_large()))));
                     }

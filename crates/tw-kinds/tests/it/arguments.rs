@@ -52,6 +52,25 @@ async fn post_with_a_query_has_the_rest_of_its_arguments_in_the_body() {
 }
 
 #[tokio::test]
+async fn argument_that_has_its_place_is_not_sent_twice() {
+    let more = json!({ "headers": { "X-T": "{{ input.a }}", "X-U": "t-{{ input['b'] }}", "X-V": "{{ input.c.d }}" } });
+    let input = json!({ "a": "1", "b": "2", "c": { "d": "3" }, "id": "4", "input": { "e": "6" }, "e": "5" });
+    for (method, path, body) in [("GET", "/4/6?e=5", ""), ("POST", "/4/6", r#"{"e":"5"}"#)] {
+        let house = House::new().await;
+        let mut more = more.clone();
+        more["method"] = json!(method);
+        let url = "/{{ input[ \"id\" ] }}/{{ input.input[\"e\"] }}";
+        house.call(url, more, input.clone()).await.unwrap();
+        let asked = house.asked();
+        assert_eq!(
+            (asked.header("x-t"), asked.header("x-u"), asked.header("x-v")),
+            (Some("1"), Some("t-2"), Some("3"))
+        );
+        assert_eq!((asked.path.as_str(), String::from_utf8_lossy(&asked.body).as_ref()), (path, body));
+    }
+}
+
+#[tokio::test]
 async fn what_the_author_says_is_sent_and_nothing_else() {
     let house = House::new().await;
     let more = json!({

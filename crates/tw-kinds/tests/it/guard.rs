@@ -4,17 +4,17 @@ use serde_json::json;
 use tokio::time::Instant;
 use tw_egress::{Egress, Policy, Reach};
 use tw_kinds::http::{Circuits, HttpSpec, World};
-use tw_model::{Code, TenantId, ToolId};
+use tw_model::Code;
 use tw_test::Upstream;
 
-use crate::{Members, PATIENCE, Vault};
+use crate::{Members, PATIENCE, Vault, some_tool};
 
 #[tokio::test]
 async fn own_network_is_not_called_however_it_is_spelled() {
     let upstream = Upstream::start().await;
     let port = upstream.port();
     let egress = Egress::new(Policy::new(Reach::Public, [] as [&str; 0]).unwrap());
-    let circuit = Circuits::default().get(TenantId::new(), ToolId::new());
+    let circuit = Circuits::default().get(some_tool());
     let hosts = [
         "127.0.0.1",
         "localhost",

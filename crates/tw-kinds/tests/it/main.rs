@@ -16,8 +16,8 @@ use futures::future::BoxFuture;
 use serde_json::{Value, json};
 use tokio::time::Instant;
 use tw_egress::{Egress, Limits, Policy, Reach};
-use tw_kinds::http::{Circuit, Circuits, HttpSpec, Jq, Secrets, World};
-use tw_model::{Code, TenantId, ToolFailure, ToolId, ToolResult};
+use tw_kinds::http::{Circuit, Circuits, HttpSpec, Jq, Key, Secrets, World};
+use tw_model::{Code, Mode, TenantId, ToolFailure, ToolId, ToolResult};
 use tw_test::Upstream;
 use zeroize::Zeroizing;
 
@@ -41,7 +41,7 @@ impl House {
         let policy = Policy::new(Reach::Public, [upstream.host_and_port()]).unwrap();
         let limits = Limits { connect: PATIENCE, ..Limits::default() };
         let egress = Egress::builder(policy).limits(limits).build();
-        let circuit = Circuits::default().get(TenantId::new(), ToolId::new());
+        let circuit = Circuits::default().get(some_tool());
         Self { upstream, egress, secrets: Vault::default(), circuit, within: PATIENCE }
     }
 
@@ -85,6 +85,10 @@ impl House {
         assert_eq!(requests.len(), 1, "{requests:?}");
         requests.remove(0)
     }
+}
+
+fn some_tool() -> Key {
+    Key { tenant: TenantId::new(), tool: ToolId::new(), definition: 0, mode: Mode::Production }
 }
 
 /// A tool that was read serves many calls at once, each in a task of its own.

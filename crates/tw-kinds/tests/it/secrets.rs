@@ -80,6 +80,23 @@ async fn header_that_is_no_secret_stays_in_the_answer() {
 }
 
 #[tokio::test]
+async fn setting_that_sounds_like_a_secret_stays_in_the_answer() {
+    let house = House::new().await;
+    let more = json!({
+        "method": "POST", "headers": { "X-Session-Type": "read" }, "query": { "secret_scanning": "open" },
+        "body": { "model": "m", "max_tokens": 4096, "token_type": "Bearer", "api_key": "canary-1" },
+    });
+    let answer = json!({ "limit": 4096, "type": "Bearer", "state": "already open", "key": "canary-1", "old": "canary-2" });
+    let body = answer.to_string();
+    house.upstream.script([format!("HTTP/1.1 200 OK\r\ncontent-length: {}\r\n\r\n{body}", body.len())]);
+    let data = house.call("/?access_token=canary-2", more, json!({})).await.unwrap().data;
+    assert_eq!(
+        data,
+        json!({ "limit": 4096, "type": "Bearer", "state": "already open", "key": "***", "old": "***" })
+    );
+}
+
+#[tokio::test]
 async fn credential_is_hidden_before_a_failure_is_cut() {
     let house = House::new().await.secret("weather", "canary-canary-canary");
     let body = format!("{}canary-canary-canary", "x".repeat(490));

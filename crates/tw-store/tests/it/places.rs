@@ -49,6 +49,22 @@ on_both! {
         assert_eq!(one.take_place("press", 1, FAR, later, later).await.unwrap(), Some(0), "nobody is heard of");
     }
 
+    async fn number_of_each_who_has_a_place_is_kept_to(db: TestDb) {
+        let (_, acme, _) = two_tenants(&db).await;
+        let (server, now) = alive(&db).await;
+        let since = now.minus(Duration::from_secs(15));
+        let scope = server.tenant(acme.id());
+        let take = async |size| scope.take_place("press", size, FAR, now, since).await.unwrap();
+        assert_eq!(take(1).await, Some(0));
+        assert_eq!(take(3).await, None, "the one at work allows no other");
+        scope.leave_place("press", 0, FAR).await.unwrap();
+        assert_eq!((take(3).await, take(3).await, take(3).await), (Some(0), Some(1), Some(2)));
+        scope.leave_place("press", 0, FAR).await.unwrap();
+        assert_eq!(take(1).await, None, "two are still at work");
+        assert_eq!(take(2).await, None);
+        assert_eq!(take(u32::MAX).await, Some(0), "as large as it may be");
+    }
+
     async fn many_who_ask_at_once_are_no_more_than_the_places(db: TestDb) {
         let (_, acme, _) = two_tenants(&db).await;
         let ((one, _), (two, now)) = (alive(&db).await, alive(&db).await);

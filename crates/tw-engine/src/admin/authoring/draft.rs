@@ -51,6 +51,8 @@ const KINDS: &[&str] = &[
 ];
 
 const DESCRIPTION_MAX: usize = 20_000;
+/// More would be no limit.
+const CONCURRENCY_MAX: u32 = 10_000;
 const WORD_MAX: usize = 100;
 const LIST_MAX: usize = 50;
 /// How many properties that are not known are named.
@@ -347,8 +349,8 @@ pub(super) fn check(slug: &Slug, definition: &Definition, kinds: &dyn Kinds) -> 
         say("/timeout_ms", format!("is a number from 1 to {TIMEOUT_MS_MAX}"));
     }
     let execution = &definition.execution;
-    if execution.max_concurrency == Some(0) {
-        say("/execution/max_concurrency", "is at least 1".to_owned());
+    if execution.max_concurrency.is_some_and(|most| !(1..=CONCURRENCY_MAX).contains(&most)) {
+        say("/execution/max_concurrency", format!("is a number from 1 to {CONCURRENCY_MAX}"));
     }
     if execution.timeout_s == Some(0) {
         say("/execution/timeout_s", "is at least 1".to_owned());

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 use tw_model::{Caller, Definition, Timestamp, ToolId, ToolStatus, redacted};
-use tw_schema::{Digest, Fault};
+use tw_schema::Fault;
 use tw_store::{Changed, Claim, Left, NewAudit, Note, Premise, StoredTool, moment_after};
 
 use super::{
@@ -17,7 +17,7 @@ use super::{
 use crate::{
     Engine,
     admin::tools::Listed,
-    catalogue::View,
+    catalogue::{View, content_hash},
     error::{Error, Result},
 };
 
@@ -168,11 +168,6 @@ pub(in crate::admin) fn go_live(stored: &mut StoredTool) {
     stored.live_version = Some(stored.version.clone());
     stored.published = stored.published.or_else(|| Some(Timestamp::now()));
     stored.switches.status = ToolStatus::Published;
-}
-
-/// The name of a content: equal text, equal name.
-pub(in crate::admin) fn content_hash(text: &str) -> String {
-    Digest::of(text.as_bytes()).to_string()
 }
 
 /// A tool as the audit log has it.

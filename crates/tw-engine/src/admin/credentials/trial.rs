@@ -51,11 +51,11 @@ impl Engine {
         let caller = permit.caller();
         let credential = self.stored_credential(caller, id).await?;
         let secret = self.inner.vault.open(caller.tenant, &id.to_string()).await?;
-        let value = secret.value().ok_or_else(|| {
-            Error::invalid(
-                "",
-                "the credential has several fields and none of them is named `api_key` or `token`",
-            )
+        let value = secret.value().ok_or_else(|| Error::InvalidParams {
+            what: "the credential has several fields and none of them is named `api_key` or `token`, \
+                   so it is not known which one to send"
+                .to_owned(),
+            faults: Vec::new(),
         })?;
         let (name, value) = match (&trial.header, credential.kind) {
             (Some(name), _) => (name.as_str(), value.to_string()),

@@ -67,17 +67,22 @@ impl Search<'_> {
         }
     }
 
-    /// Whether `secret:<label>`, or one of its fields by `secret:<label>.<field>`, stands in a text.
+    /// Whether `secret:<label>` or `secret:<id>`, or one of its fields by `secret:<label>.<field>`, stands in a text.
     fn finds_in(&self, text: &str) -> bool {
         text.match_indices("secret:").any(|(at, marker)| {
             let rest = &text[at + marker.len()..];
             let end = rest.find(|c| !Label::takes(c)).unwrap_or(rest.len());
             // A sentence may end behind a label, which itself ends with a letter or a digit.
             let named = rest[..end].trim_end_matches(['.', '_', '-']).to_ascii_lowercase();
-            let field = named.strip_prefix(&self.label).and_then(|rest| rest.strip_prefix('.'));
-            named == self.label
-                || field.is_some_and(|field| self.fields.iter().any(|each| each.eq_ignore_ascii_case(field)))
+            [&self.label, &self.id].into_iter().any(|name| self.is_of(&named, name))
         })
+    }
+
+    /// Whether a reference is to what has this name, or to a field of it.
+    fn is_of(&self, reference: &str, name: &str) -> bool {
+        let Some(rest) = reference.strip_prefix(name) else { return false };
+        let is_field = |field: &str| self.fields.iter().any(|each| each.eq_ignore_ascii_case(field));
+        rest.is_empty() || rest.strip_prefix('.').is_some_and(is_field)
     }
 }
 
@@ -100,6 +105,8 @@ mod tests {
             json!({ "credentials_ref": "Crm" }),
             json!({ "credential": { "id": "01932C07-5F1A-7CC0-9D3C-2F7A1F0E8A11" } }),
             json!({ "anything": "01932c07-5f1a-7cc0-9d3c-2f7a1f0e8a11" }),
+            json!({ "headers": { "Authorization": "Basic secret:01932C07-5f1a-7cc0-9d3c-2f7a1f0e8a11" } }),
+            json!({ "query": { "user": "secret:01932c07-5f1a-7cc0-9d3c-2f7a1f0e8a11.username" } }),
         ] {
             assert!(search.finds(&found, false), "{found}");
         }
@@ -109,6 +116,8 @@ mod tests {
             json!({ "headers": { "X-Key": "secret:my-crm" } }),
             json!({ "url": "https://crm.example", "name": "crm" }),
             json!({ "credentials_ref": "crm2" }),
+            json!({ "query": { "user": "secret:01932c07-5f1a-7cc0-9d3c-2f7a1f0e8a11.other" } }),
+            json!({ "query": { "user": "secret:01932c07-5f1a-7cc0-9d3c-2f7a1f0e8a12" } }),
         ] {
             assert!(!search.finds(&other, false), "{other}");
         }

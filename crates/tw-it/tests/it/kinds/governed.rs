@@ -243,6 +243,9 @@ on_both! {
         for wrong in [json!({}), json!({ "url": "no url" }), json!({ "url": echo, "header": "a b" }), json!({ "url": echo, "x": 1 })] {
             admin.post(&test(&key), &wrong).await.is("422 INVALID_PARAMS");
         }
+        let several = make("several", "custom", json!({ "a": "canary-4", "b": "canary-5" })).await;
+        let told = admin.post(&test(&several), &json!({ "url": echo })).await;
+        assert!(told.is("422 INVALID_PARAMS").text_at("/detail").starts_with("the credential has several"), "{}", told.text);
         builder.post(&test(&key), &json!({ "url": echo })).await.is("403 NOT_PERMITTED");
         let globex = world.client(&server, "globex", Role::Admin).await;
         globex.post(&test(&key), &json!({ "url": echo })).await.is("404 NOT_FOUND");

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use tw_model::Role;
 use tw_test::{TestDb, Upstream, on_both};
 
-use super::{PATIENCE, call, calling, cancel, first, make, once, server_to, tool, with};
+use super::{PATIENCE, approve, call, calling, cancel, first, make, once, server_to, tool, with};
 use crate::{
     canary::{everything_stored, holds},
     world::{Answer, Client, World},
@@ -284,7 +284,7 @@ on_both! {
         let world = World::on(db).await;
         let server = server_to(&world, &[&upstream]);
         let admin = world.client(&server, "acme", Role::Admin).await;
-        let ways = ["hang", "hang-after-headers", "drip", "never-close", "continue-forever"];
+        let ways = ["hang", "hang-after-headers", "drip", "never-close"];
         for (number, way) in ways.iter().enumerate() {
             let body = with(getting(way, &upstream.url(&format!("/{way}"))), &json!({ "timeout_ms": 300 }));
             make(&admin, &body).await;
@@ -464,6 +464,81 @@ on_both! {
         failed_with(&acme.run("other", json!({})).await, "UPSTREAM_ERROR");
         failed_with(&acme.run("wrong", json!({})).await, "UPSTREAM_ERROR");
         assert_eq!(upstream.requests().len(), before + 3);
+    }
+
+    async fn circuit_is_that_of_a_definition_and_no_test_of_an_author_opens_it(db: TestDb) {
+        let upstream = Upstream::start().await;
+        let world = World::on(db).await;
+        let server = server_to(&world, &[&upstream]);
+        let admin = world.client(&server, "acme", Role::Admin).await;
+        let down = json!({ "implementation": { "url": upstream.url("/status/500") } });
+        make(&admin, &getting("used", &upstream.url("/"))).await;
+        admin.patch("/api/tools/used", &down).await.is("200 published");
+        let trying = async || call(&admin, "used", &json!({ "input": {}, "mode": "debug" })).await;
+        for _ in 0..20 {
+            failed_with(&trying().await, "UPSTREAM_ERROR");
+        }
+        failed_with(&trying().await, "CIRCUIT_OPEN");
+        admin.run("used", json!({})).await.is("200 success");
+
+        // What was broken in production as well is asked at once when it is mended.
+        admin.post("/api/tools/used/publish", &json!({})).await.is("200 published");
+        for _ in 0..20 {
+            failed_with(&admin.run("used", json!({})).await, "UPSTREAM_ERROR");
+        }
+        failed_with(&admin.run("used", json!({})).await, "CIRCUIT_OPEN");
+        let mended = json!({ "implementation": { "url": upstream.url("/") }, "publish": true });
+        admin.patch("/api/tools/used", &mended).await.is("200 published");
+        admin.run("used", json!({})).await.is("200 success");
+    }
+
+    async fn approval_is_void_once_a_credential_of_the_tool_is_another(db: TestDb) {
+        let upstream = Upstream::start().await;
+        let world = World::on(db).await;
+        let server = server_to(&world, &[&upstream]);
+        let admin = world.client(&server, "acme", Role::Admin).await;
+        let stranger = world.client(&server, "globex", Role::Admin).await;
+        let agent = world.agent(&server, "acme").await;
+        for who in [&admin, &stranger] {
+            credential(who, "rot", "basic", json!({ "username": "u", "password": "canary-1" })).await;
+        }
+        let id_of = async |who: &Client| who.get("/api/credentials").await.text_at("/items/0/id");
+        let path = format!("/api/credentials/{}", id_of(&admin).await);
+        let theirs = format!("/api/credentials/{}", id_of(&stranger).await);
+        let url = upstream.url("/");
+        let writing = |slug: &str, more: Value| {
+            with(http(slug, &with(json!({ "url": url }), &more)), &json!({ "permission_level": "write" }))
+        };
+        for (slug, more) in [
+            ("by-label", json!({ "query": { "k": "secret:rot" } })),
+            ("by-field", json!({ "query": { "k": "secret:rot.username" } })),
+            ("by-id", json!({ "headers": { "X-K": format!("Basic secret:{}", id_of(&admin).await) } })),
+            // Stored sealed, since it is more than a reference.
+            ("in-text", json!({ "headers": { "X-K": "name=x; key=secret:rot" } })),
+        ] {
+            make(&admin, &writing(slug, more)).await;
+            let asked = async || agent.run(slug, json!({})).await.is("202 needs_approval").text_at("/approval_id");
+            approve(&admin, &asked().await).await.is("200 success");
+
+            let (waiting, edited) = (asked().await, asked().await);
+            let new = json!({ "payload": { "username": "u", "password": format!("canary-{slug}") } });
+            stranger.patch(&theirs, &new).await.is("200");
+            admin.patch(&path, &json!({ "provider_key": slug })).await.is("200");
+            approve(&admin, &asked().await).await.is("200 success");
+            let before = upstream.requests().len();
+            admin.patch(&path, &new).await.is("200");
+            approve(&admin, &waiting).await.is("409 SUPERSEDED");
+            let other = admin.post(&format!("/api/approvals/{edited}/approve"), &json!({ "input": { "a": 1 } })).await;
+            other.is("409 SUPERSEDED");
+            assert_eq!(upstream.requests().len(), before, "{slug}: nothing was sent");
+            approve(&admin, &asked().await).await.is("200 success");
+        }
+
+        // Nor may one appear that was not there.
+        make(&admin, &writing("early", json!({ "query": { "k": "secret:late" } }))).await;
+        let waiting = agent.run("early", json!({})).await.is("202 needs_approval").text_at("/approval_id");
+        credential(&admin, "late", "api_key", json!({ "api_key": "canary-2" })).await;
+        approve(&admin, &waiting).await.is("409 SUPERSEDED");
     }
 
     async fn output_that_breaks_its_schema_is_no_success(db: TestDb) {

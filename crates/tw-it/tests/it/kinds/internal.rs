@@ -37,12 +37,20 @@ on_both! {
             // A tool of the program that is no built-in is not had under another name.
             (of("internal", &json!({ "builtin_key": "test.write" })), "/implementation/builtin_key"),
             (of("internal", &json!({ "builtin_key": "manageTools" })), "/implementation/builtin_key"),
+            // What would never be used is no echo that looks like a success.
+            (of("internal", &json!({ "builtinKey": "json_transform" })), "/implementation/builtinKey"),
+            (of("internal", &json!({ "builtin_key": "http_request", "headers": {} })), "/implementation/headers"),
+            (
+                of("internal", &json!({ "builtin_key": "web_search", "credentials_ref": "secret:crm" })),
+                "/implementation/credentials_ref",
+            ),
             (of("function", &json!({})), "/implementation/function_name"),
             (of("function", &json!({ "function_name": "no_such" })), "/implementation/function_name"),
             (of("function", &json!({ "function_name": "test.write" })), "/implementation/function_name"),
             (of("function", &json!({ "function_name": ["datetime_utils"] })), "/implementation/function_name"),
             (of("space", &json!({ "pending_ttl_ms": "long" })), "/implementation/pending_ttl_ms"),
             (of("http", &json!({})), "/implementation/url"),
+            (of("http", &json!({ "url": "https://a.example/?api_key=abc" })), "/implementation/url"),
             (of("http", &json!({ "url": "https://a.example/", "method": "STEAL" })), "/implementation/method"),
             (of("http", &json!({ "url": "https://a.example/", "headers": { "Host": "b.example" } })), "/implementation/headers/Host"),
             (of("http", &json!({ "url": "https://a.example/", "headers": { "X": "a\r\nY: b" } })), "/implementation/headers/X"),

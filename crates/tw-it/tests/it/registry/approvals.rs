@@ -25,7 +25,7 @@ on_both! {
         let parked = park(plain.clone()).await;
         let id = parked.is("202 needs_approval").text_at("/approval_id");
         author
-            .patch(&at("weighty"), &json!({ "implementation": { "note": 1 }, "tags": ["t"] }))
+            .patch(&at("weighty"), &json!({ "implementation": { "method": "PUT" }, "tags": ["t"] }))
             .await
             .is("200 published");
         number(&author, "weighty", "1.1.0").await.is("200 published");
@@ -48,7 +48,7 @@ on_both! {
         // The same number again, with something else behind it.
         let parked = park(with(&plain, &json!({ "version": "1.1.0" }))).await;
         let id = parked.is("202 needs_approval").text_at("/approval_id");
-        let change = json!({ "implementation": { "note": 2 }, "publish": true });
+        let change = json!({ "implementation": { "method": "POST" }, "publish": true });
         author.patch(&at("weighty"), &change).await.is("200 published");
         approve(&id).await.is("409 SUPERSEDED");
 

@@ -46,7 +46,7 @@ on_both! {
                     "output_sections": [{ "key": "args", "label": "Args", "type": "summary" }], "collaborative": true,
                     "required_permission": "tools.tenant.read", "tenant_slugs": ["acme"], "permission_policy": "auto",
                     "execution": { "is_pure": true, "concurrency_group": "g", "max_concurrency": 2, "timeout_s": 9 },
-                    "timeout_ms": 1234, "implementation": { "headers": { "A": "secret text" }, "note": 1 },
+                    "timeout_ms": 1234, "implementation": { "headers": { "A": "secret text" }, "method": "PUT" },
                 }),
             ),
         ];
@@ -106,7 +106,7 @@ on_both! {
         let author = world.client(&server, "acme", Role::Builder).await;
         let rich = json!({
             "category": "x", "icon": "y", "tags": ["t"], "output_schema": { "type": "object" }, "visible": true,
-            "timeout_ms": 1234, "execution": { "is_pure": true }, "implementation": { "note": 1 }, "aliases": ["other"],
+            "timeout_ms": 1234, "execution": { "is_pure": true }, "implementation": { "method": "PUT" }, "aliases": ["other"],
         });
         let made = make(&author, &with(&echo("partly"), &rich)).await;
         for method in ["patch", "put"] {

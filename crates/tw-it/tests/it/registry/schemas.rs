@@ -233,10 +233,10 @@ on_both! {
         assert_eq!(made["input_schema"]["required"], json!(["query"]));
         let nested = json!({
             "name": "Nested One", "description": "x", "schema": { "input": super::needing("a") }, "implementation_type": "internal",
-            "config_schema": { "implementation": { "k": 1 }, "execution": { "is_pure": true } },
+            "config_schema": { "implementation": { "url": "u" }, "execution": { "is_pure": true } },
         });
         let made = author.post("/api/tools", &nested).await.is("201 draft").json();
-        assert_eq!((&made["slug"], &made["implementation"]), (&json!("nested-one"), &json!({ "k": 1 })));
+        assert_eq!((&made["slug"], &made["implementation"]), (&json!("nested-one"), &json!({ "url": "u" })));
         assert_eq!(made["execution"]["is_pure"], true);
         let twice = with(&camel, &json!({ "slug": "twice", "input_schema": super::needing("b") }));
         author.post("/api/tools", &twice).await.is("422 INVALID_PARAMS");

@@ -17,11 +17,14 @@ on_both! {
         let implementation = json!({
             "url": "https://api.example.com/x",
             "headers": { "X-Plain": "canary-1", "Accept": "canary-2", "X-Ref": "secret:weather", "X-Odd": "{{ 'canary-3' }}" },
-            "auth": { "api_key": "canary-4", "apiKey": "canary-5", "user": "bob", "clientSecret": "canary-6" },
-            "Authorization": "canary-7", "nested": [{ "access_token": "canary-8" }, { "password": { "value": "canary-9" } }],
-            "HEADERS": { "a": ["canary-10"] }, "db_password": 424_242_777,
+            "body": {
+                "auth": { "api_key": "canary-4", "apiKey": "canary-5", "user": "bob", "clientSecret": "canary-6" },
+                "Authorization": "canary-7", "nested": [{ "access_token": "canary-8" }, { "password": { "value": "canary-9" } }],
+                "HEADERS": { "a": ["canary-10"] }, "db_password": 424_242_777, "max_tokens": 4096, "token_type": "Bearer",
+            },
         });
-        let body = with(&echo("secretive"), &json!({ "implementation": implementation, "publish": true }));
+        let kind = json!({ "implementation_type": "http", "implementation": implementation, "publish": true });
+        let body = with(&echo("secretive"), &kind);
         for _ in 0..2 {
             let request = admin.request(Method::POST, "/api/tools").header("idempotency-key", "made-once");
             let made = admin.send(request.json(&body)).await;
@@ -33,9 +36,11 @@ on_both! {
             json!({
                 "url": "https://api.example.com/x",
                 "headers": { "X-Plain": "***", "Accept": "***", "X-Ref": "secret:weather", "X-Odd": "***" },
-                "auth": { "api_key": "***", "apiKey": "***", "user": "bob", "clientSecret": "***" },
-                "Authorization": "***", "nested": [{ "access_token": "***" }, { "password": { "value": "***" } }],
-                "HEADERS": { "a": ["***"] }, "db_password": "***",
+                "body": {
+                    "auth": { "api_key": "***", "apiKey": "***", "user": "bob", "clientSecret": "***" },
+                    "Authorization": "***", "nested": [{ "access_token": "***" }, { "password": { "value": "***" } }],
+                    "HEADERS": { "a": ["***"] }, "db_password": "***", "max_tokens": 4096, "token_type": "Bearer",
+                },
             })
         );
         seen += &put(&admin, "secretive", &shown).await.is("200 published").text;
@@ -60,7 +65,9 @@ on_both! {
             .is("201 draft")
             .text;
         let run = call(&admin, "secretive", &json!({ "input": { "b": 1 } })).await;
-        seen += &run.is("200 success").text;
+        // There is no such credential, so nothing was sent anywhere.
+        seen += &run.is("200 error").text;
+        assert_eq!(run.text_at("/error_code"), "CREDENTIAL_MISSING");
         for path in [
             "/api/tools?limit=200".to_owned(),
             "/api/tools/secretive".to_owned(),
@@ -90,13 +97,15 @@ on_both! {
         let world = World::on(db).await;
         let server = world.server();
         let author = world.client(&server, "acme", Role::Builder).await;
-        let secret = json!({ "headers": { "A": "one", "B": "two" }, "tokens": ["x", "y"], "url": "u" });
-        let body = with(&echo("keeping"), &json!({ "implementation": secret, "publish": true }));
+        let url = "https://api.example.com/x";
+        let secret = json!({ "headers": { "A": "one", "B": "two" }, "body": { "secrets": ["x", "y"] }, "url": url });
+        let kind = json!({ "implementation_type": "http", "implementation": secret, "publish": true });
+        let body = with(&echo("keeping"), &kind);
         author.post("/api/tools", &body).await.is("201 published");
         let hash = async || history(&author, "keeping").await[0]["content_hash"].clone();
         let first = hash().await;
         put(&author, "keeping", &read(&author, "keeping").await).await.is("200 published");
-        let hidden = json!({ "headers": { "A": "***", "B": "***" }, "tokens": ["***", "***"], "url": "u" });
+        let hidden = json!({ "headers": { "A": "***", "B": "***" }, "body": { "secrets": ["***", "***"] }, "url": url });
         author.patch(&at("keeping"), &json!({ "implementation": hidden })).await.is("200 published");
         assert_eq!(hash().await, first);
         assert_eq!(read(&author, "keeping").await["has_draft"], false);
@@ -113,8 +122,8 @@ on_both! {
         // Nothing is stored there, or nobody knows which one it was.
         for (place, value, at_path) in [
             ("headers", json!({ "A": "***", "New": "***" }), "/implementation/headers/New"),
-            ("tokens", json!(["***"]), "/implementation/tokens/0"),
-            ("other", json!("***"), "/implementation/other"),
+            ("body", json!({ "secrets": ["***"] }), "/implementation/body/secrets/0"),
+            ("query", json!({ "other": "***" }), "/implementation/query/other"),
         ] {
             let mut sent = hidden.clone();
             sent[place] = value;
