@@ -9,7 +9,7 @@ use crate::{House, PATIENCE, SOON};
 
 #[tokio::test]
 async fn service_that_never_finishes_is_left_at_the_deadline() {
-    for path in ["/hang", "/hang-after-headers", "/drip", "/never-close", "/continue-forever"] {
+    for path in ["/hang", "/hang-after-headers", "/drip", "/never-close"] {
         let house = House::new().await.within(SOON);
         let started = Instant::now();
         let failure = house.call(path, json!({ "retry": { "max": 5 } }), json!({})).await.unwrap_err();
@@ -22,7 +22,7 @@ async fn service_that_never_finishes_is_left_at_the_deadline() {
 
 #[tokio::test]
 async fn answer_that_is_too_large_is_cut_off() {
-    for path in ["/huge", "/endless", "/gzip-bomb", "/big-header", "/many-headers"] {
+    for path in ["/huge", "/endless", "/gzip-bomb", "/big-header", "/many-headers", "/continue-forever"] {
         let house = House::new().await;
         let failure = house.get(path).await.unwrap_err();
         assert_eq!(failure.code, Code::UpstreamError, "{path}: {failure}");
