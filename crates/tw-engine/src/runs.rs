@@ -92,8 +92,10 @@ impl Engine {
         let scope = self.inner.store.tenant(caller.tenant);
         let place = format!("runs/{}/{}", caller.tenant, caller.principal.label());
         let before = self.open_cursor(&place, page)?.map(RunId::from_uuid);
-        let rows = scope.runs(&filter, before, page.offset, page.limit + 1).await;
-        let rows = rows.map_err(Error::store("reading runs"))?;
+        let rows = scope.run_page(&filter, before, page.offset, page.limit + 1).await;
+        let (rows, is_cut) = rows.map_err(Error::store("reading runs"))?;
+        let limit = if is_cut { i64::try_from(rows.len() - 1).unwrap_or(page.limit) } else { page.limit };
+        let page = &PageRequest { limit, ..page.clone() };
         let long = LongLists::key(caller.tenant, &filter);
         let total = if self.inner.long_lists.knows(long) {
             None

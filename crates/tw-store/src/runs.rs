@@ -1,5 +1,6 @@
 //! Reading runs: the history and one run.
 
+use futures::TryStreamExt as _;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use sqlx::AssertSqlSafe;
@@ -107,6 +108,9 @@ struct Payload {
     markdown: Option<String>,
 }
 
+/// What a page of runs may hold of inputs and outputs.
+const PAGE_BYTES_MAX: usize = 8 << 20;
+
 const SELECT: &str =
     "SELECT r.id, r.tenant_id, r.session_id, r.parent_run_id, r.root_run_id, r.tool_id, r.tool, r.version,
     r.status, r.source, r.channel, r.mode, r.principal, r.actor, r.effectful, r.repeatable, r.replica_id,
@@ -132,7 +136,7 @@ impl TenantScope {
         let mut conditions = Conditions::default();
         conditions.and("r.tenant_id =", Arg::Id(self.tenant.uuid()));
         conditions.and("r.id =", Arg::Id(id.uuid()));
-        Ok(self.select_runs(conditions, "", Planned::Once).await?.pop())
+        Ok(self.select_runs(conditions, "", Planned::Once, usize::MAX).await?.0.pop())
     }
 
     /// Runs, newest first, from the one before `before`.
@@ -143,17 +147,29 @@ impl TenantScope {
         offset: i64,
         limit: i64,
     ) -> Result<Vec<Run>> {
+        let conditions = self.runs_before(filter, before);
+        let rows = self.select_runs(conditions, &newest(limit, offset), Planned::EachTime, usize::MAX).await;
+        rows.map(|(runs, _)| runs)
+    }
+
+    /// As [`Self::runs`], for a page: of large runs fewer, at least two, and then it says that it left some out.
+    pub async fn run_page(
+        &self,
+        filter: &RunFilter,
+        before: Option<RunId>,
+        offset: i64,
+        limit: i64,
+    ) -> Result<(Vec<Run>, bool)> {
+        let conditions = self.runs_before(filter, before);
+        self.select_runs(conditions, &newest(limit, offset), Planned::EachTime, PAGE_BYTES_MAX).await
+    }
+
+    fn runs_before(&self, filter: &RunFilter, before: Option<RunId>) -> Conditions {
         let mut conditions = self.conditions(filter);
         if let Some(before) = before {
             conditions.and("r.id <", Arg::Id(before.uuid()));
         }
-        // Both numbers are our own integers; nothing from outside is spelled out here.
-        self.select_runs(
-            conditions,
-            &format!(" ORDER BY r.tenant_id DESC, r.id DESC LIMIT {limit} OFFSET {offset}"),
-            Planned::EachTime,
-        )
-        .await
+        conditions
     }
 
     /// How many runs there are, up to [`COUNT_MAX`]; `None` beyond.
@@ -238,15 +254,38 @@ impl TenantScope {
         Ok(usize::try_from(count).unwrap_or(usize::MAX))
     }
 
-    async fn select_runs(&self, conditions: Conditions, tail: &str, planned: Planned) -> Result<Vec<Run>> {
+    /// Reads until there are too many bytes, and says whether it stopped for that.
+    async fn select_runs(
+        &self,
+        conditions: Conditions,
+        tail: &str,
+        planned: Planned,
+        bytes_max: usize,
+    ) -> Result<(Vec<Run>, bool)> {
         let sql = format!("{SELECT}{}{tail}", conditions.sql());
         let mut conn = self.read().await?;
-        let rows: Vec<RunRow> =
-            on!(conn, c => bind_args!(sqlx::query_as(AssertSqlSafe(sql)), conditions.args())
-            .persistent(planned == Planned::Once).fetch_all(c).await)
-            .map_err(Error::doing("reading runs"))?;
-        rows.into_iter().map(RunRow::run).collect()
+        let rows: (Vec<RunRow>, bool) = on!(conn, c => async {
+            let mut found = bind_args!(sqlx::query_as::<_, RunRow>(AssertSqlSafe(sql)), conditions.args())
+                .persistent(planned == Planned::Once).fetch(c);
+            let (mut rows, mut bytes) = (Vec::new(), 0);
+            while let Some(row) = found.try_next().await? {
+                bytes += row.bytes();
+                rows.push(row);
+                if bytes_max < bytes && 1 < rows.len() {
+                    return Ok((rows, true));
+                }
+            }
+            Ok::<_, sqlx::Error>((rows, false))
+        }.await)
+        .map_err(Error::doing("reading runs"))?;
+        let (rows, is_cut) = rows;
+        Ok((rows.into_iter().map(RunRow::run).collect::<Result<_>>()?, is_cut))
     }
+}
+
+/// Both numbers are our own integers; nothing from outside is spelled out here.
+fn newest(limit: i64, offset: i64) -> String {
+    format!(" ORDER BY r.tenant_id DESC, r.id DESC LIMIT {limit} OFFSET {offset}")
 }
 
 impl Store {
@@ -287,6 +326,12 @@ fn first_id_at(moment: Timestamp) -> Uuid {
 }
 
 impl RunRow {
+    /// What varies, as far as it can be large.
+    fn bytes(&self) -> usize {
+        let texts = [&self.first, &self.last, &self.error, &self.summary];
+        texts.into_iter().flatten().map(String::len).sum()
+    }
+
     fn run(self) -> Result<Run> {
         let corrupt = |what: &str| Error::Corrupt { what: format!("{what} of run {}", self.id) };
         let first = payload(self.first.as_deref()).map_err(|_| corrupt("the first event"))?;

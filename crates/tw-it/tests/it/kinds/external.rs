@@ -279,6 +279,32 @@ on_both! {
         assert_eq!(run_of(&builder, &run).await["output"], fits);
     }
 
+    async fn list_of_large_runs_comes_in_shorter_pages(db: TestDb) {
+        let world = World::on(db).await;
+        let server = world.server();
+        let builder = world.client(&server, "acme", Role::Builder).await;
+        make(&builder, &external("job", &json!({ "is_async": true }))).await;
+        let large = json!("x".repeat(5 << 20));
+        let mut made = Vec::new();
+        for _ in 0..4 {
+            let (run, call) = left_open(&builder, "job").await;
+            answer(&builder, &run, &call, &large).await.is("200 success");
+            made.push(run);
+        }
+        made.reverse();
+        let (mut found, mut cursor, mut pages) = (Vec::new(), String::new(), 0);
+        loop {
+            let page = builder.get(&format!("/api/runs?tool=job&limit=50{cursor}")).await.json();
+            let items = page["items"].as_array().unwrap();
+            assert!(items.len() < 4, "a page is some mebibytes");
+            found.extend(items.iter().map(|run| run["run_id"].as_str().unwrap().to_owned()));
+            pages += 1;
+            let Some(next) = page["next_cursor"].as_str() else { break };
+            cursor = format!("&cursor={next}");
+        }
+        assert_eq!((found, 1 < pages), (made, true));
+    }
+
     async fn call_that_nobody_answers_expires(db: TestDb) {
         let world = World::on(db).await;
         let server = world.server();
