@@ -7,6 +7,7 @@ use serde_json::json;
 use toolwright_sdk::House as _;
 use tw_egress::{Request, Site};
 use tw_model::{CredentialId, CredentialType};
+use tw_schema::Fault;
 use tw_store::NewAudit;
 
 use crate::{
@@ -51,11 +52,11 @@ impl Engine {
         let caller = permit.caller();
         let credential = self.stored_credential(caller, id).await?;
         let secret = self.inner.vault.open(caller.tenant, &id.to_string()).await?;
-        let value = secret.value().ok_or_else(|| Error::InvalidParams {
-            what: "the credential has several fields and none of them is named `api_key` or `token`, \
-                   so it is not known which one to send"
-                .to_owned(),
-            faults: Vec::new(),
+        let value = secret.value().ok_or_else(|| {
+            let what = "the credential has several fields and none of them is named `api_key` or `token`, \
+                        so it is not known which one to send";
+            let fault = Fault { path: String::new(), message: what.to_owned() };
+            Error::InvalidParams { what: what.to_owned(), faults: vec![fault] }
         })?;
         let (name, value) = match (&trial.header, credential.kind) {
             (Some(name), _) => (name.as_str(), value.to_string()),
