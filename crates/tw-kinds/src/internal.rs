@@ -16,8 +16,8 @@ use crate::{
 
 const PATH: &str = "/implementation";
 const KEY: &str = "builtin_key";
-/// How a tool would be called that is no call at all. Authors may write it down; it is never used.
-const UNUSED: &[&str] = &["url", "method", "headers"];
+/// What the key is taken for by mistake, without what words are put together with.
+const NEARLY_KEY: &[&str] = &["builtin", "builtinkey", "builtinname", "functionname"];
 /// What a built-in of this key can be told by its author.
 const SETTINGS: &[(&str, &[&str])] = &[("web_search", &["api_key", "credentials_ref", "endpoint"])];
 
@@ -40,17 +40,18 @@ pub(crate) fn read(implementation: &Value, is_new: bool) -> Result<Box<dyn Execu
     })
 }
 
-/// What is written there and would never be used, so that nobody takes an echo for what they meant.
+/// What is written there and would never be used. An echo may say anything about itself, but for what somebody
+/// takes for a key: a tool that gives back its input must not look like one that works.
 fn faults(implementation: &Value) -> Vec<Fault> {
     let key = implementation.get(KEY).and_then(Value::as_str);
     let settings = SETTINGS.iter().find(|(builtin, _)| Some(*builtin) == key).map(|(_, settings)| *settings);
-    let known = if key.is_some() { settings.unwrap_or_default() } else { UNUSED };
+    let is_known = |name: &str| key.is_none() || settings.unwrap_or_default().contains(&name);
     let mut faults = Vec::new();
-    for (name, value) in implementation.as_object().into_iter().flatten() {
+    for (name, value) in implementation.as_object().into_iter().flatten().filter(|(name, _)| *name != KEY) {
         let place = below(PATH, name);
-        if name == "builtinKey" {
+        if is_nearly_the_key(name) {
             faults.push(fault(place, format!("is not a known property: it is called `{KEY}`")));
-        } else if name != KEY && !known.contains(&name.as_str()) {
+        } else if !is_known(name) {
             faults.push(fault(place, "is not a known property"));
         } else if name == "credentials_ref" && value.as_str().is_some_and(|text| text.starts_with("secret:"))
         {
@@ -58,6 +59,11 @@ fn faults(implementation: &Value) -> Vec<Fault> {
         }
     }
     faults
+}
+
+fn is_nearly_the_key(name: &str) -> bool {
+    let plain: String = name.chars().filter(char::is_ascii_alphanumeric).collect();
+    NEARLY_KEY.contains(&plain.to_ascii_lowercase().as_str())
 }
 
 fn builtins() -> impl Iterator<Item = &'static CodeTool> {
@@ -130,9 +136,11 @@ mod tests {
     fn member_that_would_never_be_used_is_refused() {
         check(json!({}), &[]);
         check(json!({ "url": "https://h.test/", "method": "POST", "headers": {} }), &[]);
-        check(json!({ "builtinKey": "json_transform" }), &["/implementation/builtinKey"]);
-        check(json!({ "auth": {}, "a/b": 1 }), &["/implementation/auth", "/implementation/a~1b"]);
-        check(json!({ "credentials_ref": "crm" }), &["/implementation/credentials_ref"]);
+        check(json!({ "auth": { "api_key": "k" }, "note": 1 }), &[]);
+        for name in ["builtinKey", "builtin", "Builtin-Key", "function_name"] {
+            check(json!({ name: "json_transform" }), &[&format!("/implementation/{name}")]);
+        }
+        check(json!({ "builtin_key": "json_transform", "a/b": 1 }), &["/implementation/a~1b"]);
         check(json!({ "builtin_key": "http_request", "headers": {} }), &["/implementation/headers"]);
         let search =
             json!({ "builtin_key": "web_search", "api_key": "k", "credentials_ref": "crm", "endpoint": "e" });

@@ -1,7 +1,8 @@
 //! Names that say that what they name is secret.
 //!
-//! The secret is the last thing a name says: an `access_token` is one, a `token_type` is not, and `max_tokens` are
-//! counted. How the words are put together does not matter: `api_key`, `apiKey` and `X-API-Key` are one name.
+//! A name that says such a word names a secret, whatever else it says: `access_token`, `api_key_prod`. Unless it says
+//! behind it that it is about something of the secret: a `token_type` is none, and `max_tokens` are counted. How the
+//! words are put together does not matter: `api_key`, `apiKey` and `X-API-Key` are one name.
 
 /// What is written out under names that end like this is secret, numbers included.
 const SECRETS: &[&str] = &[
@@ -19,6 +20,56 @@ const SECRETS: &[&str] = &[
     "secret",
     "secretkey",
     "secrets",
+];
+/// Words of which no number is a secret by name, except where they end it.
+const WORDS: &[&str] = &[
+    "accesskey",
+    "apikey",
+    "authorization",
+    "credential",
+    "passphrase",
+    "passwd",
+    "password",
+    "privatekey",
+    "secret",
+    "token",
+];
+/// What is behind such a word where it is not the secret itself that is named.
+const ABOUT: &[&str] = &[
+    "age",
+    "budget",
+    "count",
+    "endpoint",
+    "enabled",
+    "expires",
+    "expiresat",
+    "expiresin",
+    "expiry",
+    "field",
+    "format",
+    "header",
+    "hint",
+    "id",
+    "izer",
+    "kind",
+    "length",
+    "limit",
+    "location",
+    "method",
+    "name",
+    "path",
+    "policy",
+    "ref",
+    "required",
+    "scanning",
+    "sref",
+    "s",
+    "size",
+    "ttl",
+    "type",
+    "uri",
+    "url",
+    "usage",
 ];
 /// How long a text is that looks like a secret under any name.
 const SECRET_LEN_MIN: usize = 20;
@@ -74,11 +125,14 @@ impl Hidden {
             Self::Everything
         } else if SECRETS.iter().any(|word| name.ends_with(word)) || name == "pin" || name == "token" {
             Self::Numbers
-        } else if name.ends_with("token") {
-            // A number of a tokenizer is no secret.
-            Self::Texts
         } else if name == "tokens" {
             Self::Alike
+        } else if WORDS
+            .iter()
+            .any(|word| name.rsplit_once(word).is_some_and(|(_, rest)| !ABOUT.contains(&rest)))
+        {
+            // A number of a tokenizer is no secret.
+            Self::Texts
         } else {
             Self::Nothing
         }
@@ -105,7 +159,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn name_whose_last_word_is_a_secret_names_one() {
+    fn name_that_says_a_secret_names_one_unless_it_says_more() {
         for name in [
             "api_key",
             "apiKey",
@@ -130,6 +184,10 @@ mod tests {
             "Proxy-Authorization",
             "credentials",
             "pin",
+            "api_key_prod",
+            "tokenProduction",
+            "password_of_bob",
+            "secret_old",
         ] {
             assert!(names_a_secret(name), "{name}");
         }
