@@ -94,6 +94,7 @@ impl Entries {
             at: Timestamp::now(),
             step,
             events: vec![NewEvent { id, kind, payload: payload.to_owned() }],
+            audit: None,
         }
     }
 

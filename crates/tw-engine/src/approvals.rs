@@ -7,7 +7,7 @@ use tokio::time::Instant;
 use tw_model::{ApprovalId, Caller, EventKind, Level, PendingCallId, RunStatus, Timestamp, WaitsFor};
 use tw_store::{
     Approval, NewAudit, Run,
-    log::{ApprovalDecision, Change, Expect, Finished, Rejected, Step},
+    log::{ApprovalDecision, Change, EditedInput, Expect, Finished, Rejected, Step},
 };
 
 use crate::{
@@ -136,7 +136,12 @@ impl Engine {
                 by: Some(caller.principal.label()),
                 note,
                 changes: edited.as_ref().map(|edited| edited.changes.get().to_owned()),
-                input: edited.map(|edited| (edited.input, edited.digest, edited.seal)),
+                input: edited.map(|edited| EditedInput {
+                    input: edited.input,
+                    digest: edited.digest,
+                    seal: edited.seal,
+                    level: approval.level,
+                }),
             }),
         };
         self.decide(caller, run, change, event).await

@@ -98,9 +98,10 @@ impl Engine {
             let scope = self.inner.store.tenant(caller.tenant);
             let failed = self.failure(&call, &run, &answered).await?;
             if run.status != RunStatus::Pending {
-                let kept = scope.keep_late_result(call.id, &text, &caller.principal.label(), now).await;
-                kept.map_err(Error::store("keeping a late result"))?;
-                continue;
+                match self.append(late(caller, &run, &call, &answered, text, now)).await {
+                    Ok(_) | Err(Rejected::Answered | Rejected::Status { .. }) => continue,
+                    Err(source) => return Err(Error::Record { source }),
+                }
             }
             let (entry, ended) = ending(caller, &run, &answered, failed, text);
             match self.append(entry).await {
@@ -188,7 +189,10 @@ impl Engine {
         let scope = self.inner.store.tenant(tenant);
         let mut waiting = call.clone();
         for _ in 0..DEPTH_MAX {
-            let (WaitsFor::Child, Some(child)) = (waiting.waits_for, waiting.child) else { break };
+            let (WaitsFor::Child, Some(child)) = (waiting.waits_for, waiting.children.first().copied())
+            else {
+                break;
+            };
             let below = scope.pending_call_of(child).await;
             let Some(below) = below.map_err(Error::store("reading a pending call"))? else { break };
             waiting = below;
@@ -477,6 +481,36 @@ fn ending(
     let step = Step::Change(Box::new(change));
     let entry = Entry { at, ..record::entry(caller, &tool, run.id, run.session, step, vec![event]) };
     (entry, ended)
+}
+
+/// The entry that keeps an answer to a run that has ended.
+fn late(
+    caller: &Caller,
+    run: &Run,
+    call: &PendingCall,
+    answered: &Answered,
+    text: String,
+    at: Timestamp,
+) -> Entry {
+    let by = caller.principal.label();
+    let mut said = json!({ "call_id": call.id, "by": by });
+    match answered {
+        Answered::Result(result) => said["result"] = json!(result),
+        Answered::Error(error) => said["error"] = json!(error),
+    }
+    let change = Change {
+        expect: Expect::Ended,
+        to: None,
+        finished: None,
+        claimed_by: None,
+        epoch: None,
+        decision: None,
+        wait: Some(WaitChange::Late { result: text, by }),
+    };
+    let event = payload::event(EventKind::LateResult, run.id, &said);
+    let tool = run.tool.as_str().into();
+    let step = Step::Change(Box::new(change));
+    Entry { at, ..record::entry(caller, &tool, run.id, run.session, step, vec![event]) }
 }
 
 fn is_same(call: &PendingCall, text: &str) -> bool {

@@ -232,8 +232,9 @@ impl Engine {
         if !run.status.waits() || !matches!(call.state.as_str(), "waiting" | "ready") {
             return Ok(TakenUp::Over);
         }
-        if let (Some(child), "waiting") = (call.child, call.state.as_str()) {
-            let child = self.inner.store.tenant(run.tenant).run(child).await;
+        let waited_for = if call.state == "waiting" { call.children.as_slice() } else { &[] };
+        for child in waited_for {
+            let child = self.inner.store.tenant(run.tenant).run(*child).await;
             if child.map_err(Error::store("reading a run"))?.is_some_and(|child| child.status.is_open()) {
                 return Ok(TakenUp::Over);
             }
@@ -314,6 +315,7 @@ impl Engine {
             at: Timestamp::now(),
             step: Step::Change(Box::new(change)),
             events: vec![event],
+            audit: None,
         };
         match self.append(entry).await {
             // Somebody else was quicker, which is as good.

@@ -128,6 +128,7 @@ pub(crate) fn failed(identity: RunIdentity, failure: Failure<'_>) -> Entry {
         at: Timestamp::now(),
         step: Step::Change(Box::new(change)),
         events: vec![payload::event(EventKind::Failed, run, &said)],
+        audit: None,
     }
 }
 
@@ -153,7 +154,7 @@ pub(crate) fn left_over(identity: RunIdentity, lease_epoch: i64, call: PendingCa
         waits_for: call.waits_for,
         state: WaitState::Ready,
         context: call.context,
-        child: None,
+        children: Vec::new(),
         deadline: None,
         expires: call.expires,
     };
@@ -167,7 +168,7 @@ pub(crate) fn left_over(identity: RunIdentity, lease_epoch: i64, call: PendingCa
         wait: Some(WaitChange::Park(wait)),
     };
     let step = Step::Change(Box::new(change));
-    Entry { tenant, run, session, tool, actor, at: Timestamp::now(), step, events: Vec::new() }
+    Entry { tenant, run, session, tool, actor, at: Timestamp::now(), step, events: Vec::new(), audit: None }
 }
 
 async fn settle(store: Store, mut entries: mpsc::UnboundedReceiver<Entry>) {

@@ -2,8 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// The seven things that happen to a run. The set is closed: a refusal or an expiry is a
-/// `tool.cancelled` with its reason.
+/// What happens to a run. The set is closed: a refusal or an expiry is a `tool.cancelled` with its reason.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum EventKind {
     #[serde(rename = "tool.started")]
@@ -20,10 +19,13 @@ pub enum EventKind {
     NeedsApproval,
     #[serde(rename = "tool.approved")]
     Approved,
+    /// An answer that came after the run had ended. It is kept; the run stays as it is.
+    #[serde(rename = "tool.late_result")]
+    LateResult,
 }
 
 impl EventKind {
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 8] = [
         Self::Started,
         Self::OutputAppended,
         Self::Completed,
@@ -31,6 +33,7 @@ impl EventKind {
         Self::Cancelled,
         Self::NeedsApproval,
         Self::Approved,
+        Self::LateResult,
     ];
 
     #[must_use]
@@ -43,10 +46,11 @@ impl EventKind {
             Self::Cancelled => "tool.cancelled",
             Self::NeedsApproval => "tool.needs_approval",
             Self::Approved => "tool.approved",
+            Self::LateResult => "tool.late_result",
         }
     }
 
-    /// Whether nothing of the run can follow.
+    /// Whether it ends the run. Only a late result can follow.
     #[must_use]
     pub const fn is_terminal(self) -> bool {
         matches!(self, Self::Completed | Self::Failed | Self::Cancelled)

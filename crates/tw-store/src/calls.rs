@@ -24,8 +24,8 @@ pub struct PendingCall {
     pub state: String,
     /// What resuming needs, as JSON.
     pub context: String,
-    /// The run that is waited for.
-    pub child: Option<RunId>,
+    /// The runs that are waited for, oldest first.
+    pub children: Vec<RunId>,
     /// When the run itself is out of time.
     pub deadline: Option<Timestamp>,
     pub expires: Timestamp,
@@ -43,7 +43,6 @@ row! {
         waits_for: String,
         state: String,
         context: String,
-        child_run_id: Option<Uuid>,
         deadline_us: Option<i64>,
         expires_us: i64,
         result: Option<String>,
@@ -53,8 +52,11 @@ row! {
 }
 
 const SELECT: &str =
-    "SELECT p.id, p.run_id, p.tool, p.waits_for, p.state, p.context, p.child_run_id, p.deadline_us,
-    p.expires_us, p.result, p.answered_by, p.created_us FROM pending_calls p";
+    "SELECT p.id, p.run_id, p.tool, p.waits_for, p.state, p.context, p.deadline_us, p.expires_us,
+    p.result, p.answered_by, p.created_us FROM pending_calls p";
+
+const CHILDREN: &str = "SELECT child_run_id FROM pending_children WHERE tenant_id = $1 AND run_id = $2
+    ORDER BY child_run_id";
 
 row! {
     #[derive(Debug)]
@@ -242,27 +244,6 @@ impl TenantScope {
         self.change_calls(RELEASE, vec![self.as_arg(), Arg::Id(lease)]).await.map(drop)
     }
 
-    /// Keeps a result that came after its run had ended. Says whether it was the first.
-    pub async fn keep_late_result(
-        &self,
-        id: PendingCallId,
-        result: &str,
-        by: &str,
-        now: Timestamp,
-    ) -> Result<bool> {
-        const KEEP: &str =
-            "UPDATE pending_calls SET state = 'resolved', result = $1, answered_by = $2, updated_us = $3
-            WHERE tenant_id = $4 AND id = $5 AND state = 'waiting' AND expires_us > $3";
-        let args = vec![
-            Arg::Text(result.to_owned()),
-            Arg::Text(by.to_owned()),
-            Arg::Int(now.micros()),
-            self.as_arg(),
-            Arg::Id(id.uuid()),
-        ];
-        Ok(self.change_calls(KEEP, args).await? != 0)
-    }
-
     /// Closes a call whose run has ended and that nobody answered.
     pub async fn close_unanswered(&self, id: PendingCallId, now: Timestamp) -> Result<()> {
         const CLOSE: &str = "UPDATE pending_calls SET state = 'expired', deadline_us = NULL, updated_us = $1
@@ -296,7 +277,14 @@ impl TenantScope {
             on!(conn, c => bind_args!(sqlx::query_as(AssertSqlSafe(sql)), conditions.args())
             .fetch_all(c).await)
             .map_err(Error::doing("reading calls that wait"))?;
-        rows.into_iter().map(PendingRow::call).collect()
+        let mut calls: Vec<_> = rows.into_iter().map(PendingRow::call).collect::<Result<_>>()?;
+        for call in calls.iter_mut().filter(|call| call.waits_for == WaitsFor::Child) {
+            let children: Vec<Uuid> = on!(conn, c => sqlx::query_scalar(CHILDREN)
+                .bind(self.tenant.uuid()).bind(call.run.uuid()).fetch_all(c).await)
+            .map_err(Error::doing("reading calls that wait"))?;
+            call.children = children.into_iter().map(RunId::from_uuid).collect();
+        }
+        Ok(calls)
     }
 }
 
@@ -315,8 +303,9 @@ impl Store {
                 WHERE p.state = 'waiting' AND p.deadline_us <= $1 AND EXISTS (SELECT 1 FROM runs r
                     WHERE r.tenant_id = p.tenant_id AND r.id = p.run_id AND r.status = 'pending')
             UNION SELECT p.tenant_id, p.id FROM pending_calls p
-                WHERE p.waits_for = 'child' AND p.state = 'waiting' AND NOT EXISTS (SELECT 1 FROM runs r
-                    WHERE r.tenant_id = p.tenant_id AND r.id = p.child_run_id
+                WHERE p.waits_for = 'child' AND p.state = 'waiting' AND NOT EXISTS (
+                    SELECT 1 FROM pending_children c JOIN runs r ON r.tenant_id = c.tenant_id AND r.id = c.child_run_id
+                    WHERE c.tenant_id = p.tenant_id AND c.run_id = p.run_id
                         AND r.status IN ('running', 'pending', 'needs_approval')))
             WHERE (tenant_id, id) > ($3, $4) ORDER BY tenant_id, id LIMIT $2";
         const PG: &str = "SELECT tenant_id, id FROM tw_due_pending($1, $2, $3, $4)";
@@ -342,7 +331,7 @@ impl PendingRow {
             id: PendingCallId::from_uuid(self.id),
             run: RunId::from_uuid(self.run_id),
             waits_for: WaitsFor::parse(&self.waits_for).ok_or_else(|| corrupt("whom it waits for"))?,
-            child: self.child_run_id.map(RunId::from_uuid),
+            children: Vec::new(),
             deadline: self.deadline_us.map(Timestamp::from_micros),
             expires: Timestamp::from_micros(self.expires_us),
             result: result.map_err(|_| corrupt("the result"))?,

@@ -29,6 +29,8 @@ pub struct Credential {
     pub provider_variant: Option<String>,
     /// The names of what is set.
     pub fields: Vec<String>,
+    /// The hosts that it may be sent to; `None` for every host.
+    pub allowed_hosts: Option<Vec<String>>,
     pub sealed: Sealed,
     /// Goes up with every new payload.
     pub revision: i64,
@@ -64,6 +66,7 @@ row! {
         provider_key: Option<String>,
         provider_variant: Option<String>,
         fields: String,
+        allowed_hosts: Option<String>,
         ciphertext: Vec<u8>,
         wrapped_key: Vec<u8>,
         key_id: String,
@@ -109,8 +112,8 @@ const SELECT_TENANT_KEY: &str = "SELECT wrapped_key, key_id FROM tenant_keys WHE
 macro_rules! credentials {
     ($rest:literal) => {
         concat!(
-            "SELECT id, label, type AS kind, provider_key, provider_variant, fields, ciphertext, wrapped_key, key_id,
-             revision, last_used_us, created_us, updated_us, created_by FROM credentials WHERE tenant_id = $1 ",
+            "SELECT id, label, type AS kind, provider_key, provider_variant, fields, allowed_hosts, ciphertext, wrapped_key,
+             key_id, revision, last_used_us, created_us, updated_us, created_by FROM credentials WHERE tenant_id = $1 ",
             $rest
         )
     };
@@ -186,7 +189,7 @@ impl TenantScope {
     ) -> Result<Changed<()>> {
         const Q: &str = "UPDATE credentials SET label = $3, label_key = $4, type = $5, provider_key = $6,
             provider_variant = $7, fields = $8, ciphertext = $9, wrapped_key = $10, key_id = $11, revision = $12,
-            updated_us = $13 WHERE tenant_id = $1 AND id = $2";
+            updated_us = $13, allowed_hosts = $14 WHERE tenant_id = $1 AND id = $2";
         let mut tx = self.begin().await?;
         let epoch = self.bump_epoch(&mut tx).await?;
         let Some(before) = self.credential_in(&mut tx, after.id).await? else { return Ok(Changed::Missing) };
@@ -198,6 +201,7 @@ impl TenantScope {
             .bind(after.kind.as_str()).bind(&after.provider_key).bind(&after.provider_variant)
             .bind(json!(after.fields).to_string()).bind(&after.sealed.ciphertext).bind(&after.sealed.wrapped_key)
             .bind(&after.sealed.key_id).bind(after.revision).bind(after.updated.micros())
+            .bind(after.allowed_hosts.as_ref().map(|hosts| json!(hosts).to_string()))
             .execute(c).await.map(drop))
         .map_err(Error::taken("label", "changing a credential"))?;
         let (audited, object) = (before.audited(), before.object());
@@ -328,14 +332,16 @@ impl TenantScope {
 
     async fn insert_credential(&self, tx: &mut Tx, new: &Credential) -> Result<()> {
         const Q: &str = "INSERT INTO credentials (id, tenant_id, label, label_key, type, provider_key,
-            provider_variant, fields, ciphertext, wrapped_key, key_id, revision, created_us, updated_us, created_by)
-            VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)";
+            provider_variant, fields, ciphertext, wrapped_key, key_id, revision, created_us, updated_us, created_by,
+            allowed_hosts)
+            VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)";
         within!(tx, c => sqlx::query(Q)
             .bind(new.id.uuid()).bind(self.tenant.uuid()).bind(new.label.as_str()).bind(new.label.key())
             .bind(new.kind.as_str()).bind(&new.provider_key).bind(&new.provider_variant)
             .bind(json!(new.fields).to_string()).bind(&new.sealed.ciphertext).bind(&new.sealed.wrapped_key)
             .bind(&new.sealed.key_id).bind(new.revision).bind(new.created.micros()).bind(new.updated.micros())
-            .bind(&new.created_by).execute(c).await.map(drop))
+            .bind(&new.created_by).bind(new.allowed_hosts.as_ref().map(|hosts| json!(hosts).to_string()))
+            .execute(c).await.map(drop))
         .map_err(Error::taken("label", "creating a credential"))
     }
 }
@@ -370,7 +376,8 @@ impl Credential {
     fn audited(&self) -> Value {
         json!({
             "label": self.label, "type": self.kind, "provider_key": self.provider_key,
-            "provider_variant": self.provider_variant, "fields": self.fields, "revision": self.revision,
+            "provider_variant": self.provider_variant, "fields": self.fields,
+            "allowed_hosts": self.allowed_hosts, "revision": self.revision,
         })
     }
 
@@ -384,11 +391,13 @@ impl Credential {
 impl CredentialRow {
     fn credential(self) -> Result<Credential> {
         let corrupt = |what: &str| Error::Corrupt { what: format!("the {what} of credential {}", self.id) };
+        let hosts = self.allowed_hosts.as_deref().map(serde_json::from_str).transpose();
         Ok(Credential {
             id: CredentialId::from_uuid(self.id),
             label: self.label.parse().map_err(|_| corrupt("label"))?,
             kind: CredentialType::parse(&self.kind).ok_or_else(|| corrupt("type"))?,
             fields: serde_json::from_str(&self.fields).map_err(|_| corrupt("fields"))?,
+            allowed_hosts: hosts.map_err(|_| corrupt("hosts"))?,
             provider_key: self.provider_key,
             provider_variant: self.provider_variant,
             sealed: Sealed {

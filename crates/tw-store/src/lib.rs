@@ -34,6 +34,7 @@ mod tenants;
 mod tools;
 mod users;
 mod wake;
+mod withdrawals;
 
 pub use approvals::Approval;
 pub use audit::{AuditFilter, AuditRecord, By, NewAudit};
@@ -52,3 +53,4 @@ pub use tenants::{Changed, Tenant, TenantChange};
 pub use tools::{Override, StoredOverride};
 pub use users::{Added, NewUser, User, normal_email};
 pub use wake::{SessionWatch, Wake};
+pub use withdrawals::Withdrawn;

@@ -123,6 +123,8 @@ pub struct ToolVersion {
     pub content_hash: String,
     pub author: String,
     pub created: Timestamp,
+    /// Since when nobody may call this number any more. Never set for a save.
+    pub withdrawn: Option<Timestamp>,
 }
 
 /// A definition as it once was.
@@ -133,6 +135,8 @@ pub struct Snapshot {
     pub content_hash: String,
     pub author: String,
     pub created: Timestamp,
+    /// Since when nobody may call this number any more, where it was asked for by its number.
+    pub withdrawn: Option<Timestamp>,
     pub content: Arc<str>,
 }
 
@@ -170,6 +174,7 @@ row! {
         content_hash: String,
         author: String,
         created_us: i64,
+        withdrawn_us: Option<i64>,
     }
 }
 
@@ -181,6 +186,7 @@ row! {
         content_hash: String,
         author: String,
         created_us: i64,
+        withdrawn_us: Option<i64>,
         content: String,
     }
 }
@@ -348,6 +354,10 @@ impl TenantScope {
         if notes.is_empty() {
             return Ok(());
         }
+        let gives_number = notes.iter().any(|note| *note != Note::Save);
+        if gives_number && self.withdrawn_in(tx, tool.id, &tool.version).await?.is_some() {
+            return Err(Error::Taken { what: "version" });
+        }
         within!(tx, c => sqlx::query(CONTENT).bind(self.tenant.uuid()).bind(hash).bind(&*tool.definition)
             .execute(c).await.map(drop))
         .map_err(Error::doing("writing a definition"))?;
@@ -375,13 +385,16 @@ impl TenantScope {
         before: Option<Uuid>,
         limit: i64,
     ) -> Result<Vec<ToolVersion>> {
-        const Q: &str = "SELECT id, reason, version, revision, content_hash, author, created_us FROM (
+        const Q: &str = "SELECT id, reason, history.version, revision, content_hash, history.author, created_us,
+                CASE WHEN reason <> 'save' THEN w.withdrawn_us END AS withdrawn_us
+            FROM (
                 SELECT id, 'save' AS reason, version, revision, content_hash, author, created_us
                 FROM schema_versions WHERE tenant_id = $1 AND subject_id = $2 AND subject_kind = 'tool'
                 UNION ALL
                 SELECT id, reason, version, revision, content_hash, author, created_us
                 FROM tool_versions WHERE tenant_id = $1 AND tool_id = $2
             ) AS history
+            LEFT JOIN withdrawn_versions w ON w.tenant_id = $1 AND w.tool_id = $2 AND w.version = history.version
             WHERE ($3 = '' OR reason = $3) AND id < $4 ORDER BY id DESC LIMIT $5";
         let mut conn = self.read().await?;
         let rows: Vec<VersionRow> = on!(conn, c => sqlx::query_as(Q)
@@ -414,7 +427,8 @@ impl TenantScope {
 
     /// What a tool said at one revision.
     pub async fn tool_snapshot(&self, tool: ToolId, revision: i64) -> Result<Option<Snapshot>> {
-        const Q: &str = "SELECT v.version, v.revision, v.content_hash, v.author, v.created_us, c.content
+        const Q: &str = "SELECT v.version, v.revision, v.content_hash, v.author, v.created_us,
+                CAST(NULL AS bigint) AS withdrawn_us, c.content
             FROM schema_versions v
             JOIN schema_contents c ON c.tenant_id = v.tenant_id AND c.content_hash = v.content_hash
             WHERE v.tenant_id = $1 AND v.subject_id = $2 AND v.revision = $3";
@@ -441,9 +455,13 @@ impl TenantScope {
         version: &str,
         published_only: bool,
     ) -> Result<Option<Snapshot>> {
-        const Q: &str = "SELECT v.version, v.revision, v.content_hash, v.author, v.created_us, c.content
+        const Q: &str =
+            "SELECT v.version, v.revision, v.content_hash, v.author, v.created_us, w.withdrawn_us,
+                c.content
             FROM tool_versions v
             JOIN schema_contents c ON c.tenant_id = v.tenant_id AND c.content_hash = v.content_hash
+            LEFT JOIN withdrawn_versions w
+                ON w.tenant_id = v.tenant_id AND w.tool_id = v.tool_id AND w.version = v.version
             WHERE v.tenant_id = $1 AND v.tool_id = $2 AND v.version = $3 AND (v.reason = 'publish' OR $4)
             ORDER BY CASE v.reason WHEN 'publish' THEN 0 ELSE 1 END, v.id DESC LIMIT 1";
         let mut conn = self.read().await?;
@@ -522,6 +540,7 @@ impl VersionRow {
             content_hash: self.content_hash,
             author: self.author,
             created: Timestamp::from_micros(self.created_us),
+            withdrawn: self.withdrawn_us.map(Timestamp::from_micros),
         })
     }
 }
@@ -534,6 +553,7 @@ impl SnapshotRow {
             content_hash: self.content_hash,
             author: self.author,
             created: Timestamp::from_micros(self.created_us),
+            withdrawn: self.withdrawn_us.map(Timestamp::from_micros),
             content: self.content.into(),
         }
     }

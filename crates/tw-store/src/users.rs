@@ -2,6 +2,7 @@
 //! name and the password too, is what one tenant knows and no other sees.
 
 use serde_json::json;
+use sqlx::AssertSqlSafe;
 use tw_model::{Role, Timestamp, UserId};
 use uuid::Uuid;
 
@@ -9,7 +10,7 @@ use crate::{
     audit::{By, NewAudit},
     db::{Tx, on, within},
     error::{Error, Result},
-    filter::{Arg, Conditions},
+    filter::{Arg, Conditions, bind_args},
     row::row,
     scope::{TenantScope, now_us},
     tenants::Changed,
@@ -158,6 +159,24 @@ impl TenantScope {
             .bind(self.tenant.uuid()).bind(after).bind(limit).fetch_all(c).await)
         .map_err(Error::doing("listing members"))?;
         rows.into_iter().map(UserRow::user).collect()
+    }
+
+    /// Whether somebody other than `except` is a member with one of these roles.
+    pub async fn has_other_member(&self, roles: &[Role], except: UserId) -> Result<bool> {
+        if roles.is_empty() {
+            return Ok(false);
+        }
+        let mut conditions = Conditions::default();
+        conditions.and("tenant_id =", Arg::Id(self.tenant.uuid()));
+        conditions.any_of("role", &roles.iter().map(|role| role.as_str().to_owned()).collect::<Vec<_>>());
+        conditions.and("user_id <>", Arg::Id(except.uuid()));
+        let sql = format!("SELECT role FROM memberships{} LIMIT 1", conditions.sql());
+        let mut conn = self.read().await?;
+        let found: Option<String> =
+            on!(conn, c => bind_args!(sqlx::query_scalar(AssertSqlSafe(sql)), conditions.args())
+            .fetch_optional(c).await)
+            .map_err(Error::doing("looking for a member"))?;
+        Ok(found.is_some())
     }
 
     pub async fn role_of(&self, id: UserId) -> Result<Option<Role>> {

@@ -56,6 +56,7 @@ impl Engine {
             provider_variant,
             sealed: self.inner.vault.seal(caller.tenant, id, revision, &payload.json),
             fields: payload.fields,
+            allowed_hosts: None,
             revision,
             last_used: None,
             created: now,

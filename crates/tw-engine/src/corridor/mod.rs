@@ -376,7 +376,7 @@ impl Engine {
         let mut waiting = pending.cloned();
         for _ in 0..=crate::chain::DEPTH_MAX {
             let Some(call) = waiting else { break };
-            match (call.waits_for, call.child) {
+            match (call.waits_for, call.children.first().copied()) {
                 (WaitsFor::Approval, _) => return Ok(Some(ApprovalId::from_uuid(call.id.uuid()))),
                 (WaitsFor::Child, Some(child)) => {
                     let below = scope.pending_call_of(child).await;

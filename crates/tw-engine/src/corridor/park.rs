@@ -27,7 +27,7 @@ pub(crate) fn going_on(resumption: Resumption, tool: &Tool, state: WaitState) ->
         waits_for: WaitsFor::Child,
         state,
         context: resumption.to_text(),
-        child: None,
+        children: Vec::new(),
         deadline: None,
         // What it waits for runs out of time by itself.
         expires: Timestamp::from_micros(i64::MAX),
@@ -42,7 +42,7 @@ impl Job {
             Wait::Run { id, needs_approval } => {
                 let row = going_on(self.resumption(), &self.tool, WaitState::Waiting);
                 let status = if needs_approval { RunStatus::NeedsApproval } else { RunStatus::Pending };
-                (status, NewWait { child: Some(id), ..row })
+                (status, NewWait { children: vec![id], ..row })
             }
             Wait::Others => return self.leave_to_others().await,
         };
@@ -74,7 +74,7 @@ impl Job {
             waits_for: by,
             state: WaitState::Waiting,
             context: resumption.to_text(),
-            child: None,
+            children: Vec::new(),
             deadline: (!self.tool.def.is_async).then(|| Timestamp::now().plus(left)),
             expires: Timestamp::now().plus(within),
         }

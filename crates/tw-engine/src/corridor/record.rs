@@ -145,6 +145,7 @@ pub(crate) fn entry(
         at: Timestamp::now(),
         step,
         events,
+        audit: None,
     }
 }
 

@@ -42,6 +42,7 @@ impl Desk {
             at: Timestamp::now(),
             step,
             events: vec![NewEvent { id, kind, payload: "{}".to_owned() }],
+            audit: None,
         }
     }
 

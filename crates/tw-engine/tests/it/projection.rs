@@ -147,6 +147,11 @@ fn payload(event: &EventRow) -> Value {
 
 fn lay_on(run: &mut RunRow, event: &EventRow) {
     let said = payload(event);
+    if event.kind == "tool.late_result" {
+        assert_ne!(run.output_seq, None, "an answer is late once the run has ended");
+        run.last_seq = event.seq;
+        return;
+    }
     assert_eq!(run.output_seq, None, "nothing follows the end of a run");
     assert_eq!((event.session_id, event.tenant_id), (run.session_id, run.tenant_id));
     assert_eq!(event.tool, run.tool);

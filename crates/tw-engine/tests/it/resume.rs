@@ -45,6 +45,7 @@ pub(crate) async fn record_yes(store: &Store, run: &tw_store::Run, id: ApprovalI
         at: Timestamp::now(),
         step: Step::Change(Box::new(change)),
         events: vec![NewEvent { id: EventId::new(), kind: EventKind::Approved, payload }],
+        audit: None,
     };
     store.log().append(entry).wait().await.unwrap();
 }

@@ -312,7 +312,7 @@ impl Server {
         let events = self.events(run).await;
         for (index, event) in events.iter().enumerate() {
             assert_eq!(event.seq, i64::try_from(index).unwrap() + 1, "the log of {run} has a gap");
-            assert_eq!(event.run, run);
+            assert_eq!(event.run, Some(run));
         }
         lines(&events)
     }
@@ -328,14 +328,14 @@ pub(crate) fn lines(events: &[Event]) -> String {
     for event in events {
         let payload: Value = serde_json::from_str(event.payload.get()).unwrap();
         let word = |name: &str| payload[name].as_str().unwrap_or("?").to_owned();
-        write!(text, "{} {}", event.kind.as_str(), event.tool).unwrap();
+        write!(text, "{} {}", event.kind.as_str(), event.tool.as_deref().unwrap_or("-")).unwrap();
         match event.kind {
             EventKind::Failed => write!(text, " {}", word("error_code")).unwrap(),
             EventKind::Cancelled => write!(text, " {}", word("reason")).unwrap(),
             EventKind::OutputAppended => write!(text, " {:?}", word("text")).unwrap(),
             EventKind::NeedsApproval => write!(text, " {}", word("rule")).unwrap(),
             EventKind::Approved if !payload["changes"].is_null() => text.push_str(" changed"),
-            EventKind::Started | EventKind::Completed | EventKind::Approved => {}
+            EventKind::Started | EventKind::Completed | EventKind::Approved | EventKind::LateResult => {}
         }
         if let Some(effect) = payload["effect"].as_str() {
             write!(text, " effect={effect}").unwrap();

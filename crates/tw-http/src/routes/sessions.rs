@@ -68,11 +68,12 @@ impl From<Session> for SessionView {
 pub(crate) struct EventView {
     id: Uuid,
     seq: i64,
-    /// One of the seven `tool.*` events.
+    /// Such as `tool.started`.
     r#type: &'static str,
-    run_id: Uuid,
+    /// `null` for an event that is about no run.
+    run_id: Option<Uuid>,
     session_id: Uuid,
-    tool: String,
+    tool: Option<String>,
     #[schema(value_type = Object)]
     actor: Box<RawValue>,
     #[schema(value_type = Object)]
@@ -87,7 +88,7 @@ impl From<Event> for EventView {
             id: event.id.uuid(),
             seq: event.seq,
             r#type: event.kind.as_str(),
-            run_id: event.run.uuid(),
+            run_id: event.run.map(tw_model::RunId::uuid),
             session_id: event.session.uuid(),
             tool: event.tool,
             actor: event.actor,

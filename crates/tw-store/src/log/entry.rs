@@ -7,7 +7,10 @@ use tw_model::{
     SessionId, Source, TenantId, Timestamp, ToolId, WaitsFor,
 };
 
-use crate::error::Error;
+use crate::{
+    audit::{By, NewAudit},
+    error::Error,
+};
 
 /// One atomic step of one run: events, and what they make of the run's row.
 #[derive(Clone, Debug)]
@@ -23,6 +26,92 @@ pub struct Entry {
     pub step: Step,
     /// At least one, except where a run only stops to wait, or goes on.
     pub events: Vec<NewEvent>,
+    /// A line of the audit about this step. It stands exactly if the step does.
+    pub audit: Option<Box<Audit>>,
+}
+
+/// Events about a session that are about no run. They share the numbers of its other events.
+#[derive(Clone, Debug)]
+pub struct Note {
+    pub tenant: TenantId,
+    /// A stored session.
+    pub session: SessionId,
+    /// Who did this, as JSON.
+    pub actor: Arc<str>,
+    pub at: Timestamp,
+    /// At least one.
+    pub events: Vec<NewEvent>,
+    pub audit: Option<Box<Audit>>,
+}
+
+/// A line of the audit: who, and what.
+#[derive(Clone, Debug)]
+pub struct Audit {
+    pub by: By,
+    pub what: NewAudit,
+}
+
+/// Whatever shares a transaction of the log.
+#[derive(Clone, Debug)]
+pub(crate) enum Item {
+    Run(Entry),
+    Note(Note),
+    /// A line of the audit alone.
+    Line {
+        tenant: TenantId,
+        at: Timestamp,
+        audit: Box<Audit>,
+    },
+}
+
+impl Item {
+    pub(crate) fn tenant(&self) -> TenantId {
+        match self {
+            Self::Run(entry) => entry.tenant,
+            Self::Note(note) => note.tenant,
+            Self::Line { tenant, .. } => *tenant,
+        }
+    }
+
+    pub(crate) fn at(&self) -> Timestamp {
+        match self {
+            Self::Run(entry) => entry.at,
+            Self::Note(note) => note.at,
+            Self::Line { at, .. } => *at,
+        }
+    }
+
+    pub(crate) fn audit(&self) -> Option<&Audit> {
+        match self {
+            Self::Run(entry) => entry.audit.as_deref(),
+            Self::Note(note) => note.audit.as_deref(),
+            Self::Line { audit, .. } => Some(audit),
+        }
+    }
+
+    pub(crate) fn events(&self) -> &[NewEvent] {
+        match self {
+            Self::Run(entry) => &entry.events,
+            Self::Note(note) => &note.events,
+            Self::Line { .. } => &[],
+        }
+    }
+
+    /// The session whose row numbers its events, where they are not numbered by a run of its own session.
+    pub(crate) fn stored_session(&self) -> Option<SessionId> {
+        match self {
+            Self::Run(entry) => (entry.session != entry.run.into()).then_some(entry.session),
+            Self::Note(note) => Some(note.session),
+            Self::Line { .. } => None,
+        }
+    }
+
+    pub(crate) fn as_run(&self) -> Option<&Entry> {
+        match self {
+            Self::Run(entry) => Some(entry),
+            Self::Note(_) | Self::Line { .. } => None,
+        }
+    }
 }
 
 #[derive(Clone, Debug)]
@@ -90,7 +179,8 @@ pub struct NewWait {
     pub waits_for: WaitsFor,
     pub state: WaitState,
     pub context: String,
-    pub child: Option<RunId>,
+    /// The runs that are waited for. It goes on when all of them have ended.
+    pub children: Vec<RunId>,
     /// When the run itself is out of time.
     pub deadline: Option<Timestamp>,
     pub expires: Timestamp,
@@ -155,12 +245,16 @@ pub enum WaitChange {
     Expired,
     /// The run has ended without having waited in the end.
     Over,
+    /// The answer has come after the run had ended, and is kept beside it. Goes with [`Expect::Ended`]. An entry whose
+    /// call was answered before, or is closed, is [`Rejected::Answered`].
+    Late { result: String, by: String },
 }
 
 impl Change {
     /// Whether it leaves the run's row as it is, but for the number of its last event.
     pub(crate) fn only_numbers(&self) -> bool {
-        self.to.is_none() && self.finished.is_none() && self.claimed_by.is_none() && self.wait.is_none()
+        let row = self.to.is_none() && self.finished.is_none() && self.claimed_by.is_none();
+        row && matches!(self.wait, None | Some(WaitChange::Late { .. }))
     }
 }
 
@@ -172,6 +266,7 @@ pub enum Expect {
     Status(RunStatus),
     /// Not ended yet.
     Open,
+    Ended,
 }
 
 /// How a run ended.
@@ -193,8 +288,19 @@ pub struct ApprovalDecision {
     pub note: Option<String>,
     /// What the approver changed, as JSON.
     pub changes: Option<String>,
-    /// The input that was approved, where it was changed, with its seal.
-    pub input: Option<(String, String, Vec<u8>)>,
+    /// The input that was approved, where it was changed.
+    pub input: Option<EditedInput>,
+}
+
+/// An input as an approver changed it, and what follows from it.
+#[derive(Clone, Debug)]
+pub struct EditedInput {
+    /// JSON.
+    pub input: String,
+    pub digest: String,
+    pub seal: Vec<u8>,
+    /// The level of the call with this input.
+    pub level: Option<Level>,
 }
 
 /// The entry is on disk.
@@ -220,6 +326,8 @@ pub enum Rejected {
     NoSession,
     #[error("the idempotency key is taken")]
     Claimed,
+    #[error("the call was answered before, or is closed")]
+    Answered,
     #[error("the log is closed")]
     Closed,
     /// The database broke off. If that was in the middle of a commit, the entry may yet be there.

@@ -2,11 +2,12 @@
 
 use std::{ops::Range, sync::Arc, time::Duration};
 
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::{OwnedSemaphorePermit, mpsc, oneshot};
 
 use super::{
     Job,
-    entry::{Appended, Entry, Expect, Rejected, Step, WaitChange, WaitState},
+    entry::{Appended, Change, Entry, Expect, Item, Rejected, Step, WaitChange, WaitState},
+    lines::Lines,
     postgres, sqlite,
 };
 use crate::{
@@ -37,40 +38,51 @@ pub(super) enum Carrier {
     Postgres(Pg),
 }
 
-/// One answer per entry, once the group is on disk.
+/// One answer per item, once the group is on disk.
 pub(super) type Outcome = Result<Vec<Result<Appended, Rejected>>, Error>;
 
-/// Entries that share a transaction. Cheap to clone.
+/// Items that share a transaction. Cheap to clone.
 #[derive(Clone, Debug)]
 pub(super) struct Group {
-    entries: Arc<Vec<Entry>>,
+    items: Arc<Vec<Item>>,
     part: Range<usize>,
 }
 
 impl Group {
-    fn new(entries: Vec<Entry>) -> Self {
-        Self { part: 0..entries.len(), entries: Arc::new(entries) }
+    fn new(items: Vec<Item>) -> Self {
+        Self { part: 0..items.len(), items: Arc::new(items) }
     }
 
-    pub(super) fn entries(&self) -> Vec<&Entry> {
-        self.entries[self.part.clone()].iter().collect()
+    pub(super) fn items(&self) -> Vec<&Item> {
+        self.items[self.part.clone()].iter().collect()
     }
 
-    /// The same entries, each in a group of its own.
+    /// The same items, each in a group of its own.
     fn singles(&self) -> impl Iterator<Item = Self> + '_ {
-        let single = |index| Self { entries: Arc::clone(&self.entries), part: index..index + 1 };
+        let single = |index| Self { items: Arc::clone(&self.items), part: index..index + 1 };
         self.part.clone().map(single)
     }
 }
 
-pub(super) async fn run(carrier: Carrier, wake: Arc<Wake>, mut jobs: mpsc::UnboundedReceiver<Job>) {
+pub(super) async fn run(
+    carrier: Carrier,
+    wake: Arc<Wake>,
+    mut jobs: mpsc::UnboundedReceiver<Job>,
+    lines: Arc<Lines>,
+) {
     let mut closing = false;
-    while !closing {
-        let Some(first) = jobs.recv().await else { return };
-        let mut batch = Batch::default();
-        batch.add(first);
-        batch.gather(&mut jobs).await;
-        closing = batch.closing;
+    // A close takes no new lines, so those that are left come to an end.
+    while !closing || !lines.is_empty() {
+        let mut batch = Batch { closing, ..Batch::default() };
+        if lines.is_empty() {
+            let Some(first) = jobs.recv().await else { return };
+            batch.add(first);
+        }
+        batch.gather(&mut jobs, &lines).await;
+        if batch.closing {
+            closing = true;
+            lines.close();
+        }
         write(&carrier, &wake, batch).await;
     }
     // What arrived after the close was asked for is answered rather than dropped without a word.
@@ -88,9 +100,11 @@ pub(super) async fn run(carrier: Carrier, wake: Arc<Wake>, mut jobs: mpsc::Unbou
 /// What is written next.
 #[derive(Default)]
 struct Batch {
-    entries: Vec<Entry>,
-    /// One per entry.
+    items: Vec<Item>,
+    /// One per item.
     answers: Vec<Answer>,
+    /// The places of its lines in their queues, free once the batch is written.
+    places: Vec<OwnedSemaphorePermit>,
     bytes: usize,
     /// Somebody waits for one of them.
     hurried: bool,
@@ -100,59 +114,70 @@ struct Batch {
 impl Batch {
     fn add(&mut self, job: Job) {
         match job {
-            Job::Append { entry, answer, patient } => {
-                self.bytes += entry.events.iter().map(|event| event.payload.len()).sum::<usize>();
+            Job::Append { item, answer, patient } => {
+                self.bytes += item.events().iter().map(|event| event.payload.len()).sum::<usize>();
                 self.hurried |= !patient;
-                self.entries.push(entry);
+                self.items.push(item);
                 self.answers.push(answer);
             }
+            Job::Lines => self.hurried = true,
             Job::Close => self.closing = true,
         }
     }
 
+    /// Lines are taken last, and have room of their own: however many there are, entries find theirs.
+    fn add_lines(&mut self, lines: &Lines) {
+        for line in lines.take() {
+            self.items.push(line.item);
+            self.answers.push(line.answer);
+            self.places.push(line.place);
+        }
+    }
+
     fn is_full(&self) -> bool {
-        self.closing || ENTRIES_MAX <= self.entries.len() || BYTES_MAX <= self.bytes
+        self.closing || ENTRIES_MAX <= self.items.len() || BYTES_MAX <= self.bytes
     }
 
     /// Takes what has come in the meantime. Says whether there was anything.
     fn drain(&mut self, jobs: &mut mpsc::UnboundedReceiver<Job>) -> bool {
-        let before = self.entries.len();
+        let before = self.items.len();
         while !self.is_full() {
             let Ok(job) = jobs.try_recv() else { break };
             self.add(job);
         }
-        before < self.entries.len()
+        before < self.items.len()
     }
 
     /// Gathers what belongs into the same transaction. A flush costs far more than the moment that lets
     /// callers who were just answered come back, and a start wait for its own end.
-    async fn gather(&mut self, jobs: &mut mpsc::UnboundedReceiver<Job>) {
+    async fn gather(&mut self, jobs: &mut mpsc::UnboundedReceiver<Job>, lines: &Lines) {
         self.drain(jobs);
         let patience = tokio::time::Instant::now() + LINGER;
-        while !self.hurried && !self.is_full() {
+        while !self.hurried && lines.is_empty() && !self.is_full() {
             match tokio::time::timeout_at(patience, jobs.recv()).await {
                 Ok(Some(job)) => self.add(job),
-                Ok(None) | Err(_) => return,
+                Ok(None) | Err(_) => break,
             }
             self.drain(jobs);
         }
         for _ in 0..TURNS {
             tokio::task::yield_now().await;
             if !self.drain(jobs) {
-                return;
+                break;
             }
         }
+        self.add_lines(lines);
     }
 }
 
 async fn write(carrier: &Carrier, wake: &Wake, batch: Batch) {
-    if batch.entries.is_empty() {
+    if batch.items.is_empty() {
         return;
     }
-    let group = Group::new(batch.entries);
+    let group = Group::new(batch.items);
     match attempt(carrier, &group).await {
         Ok(written) => answer_all(wake, &group, batch.answers, written),
-        // One entry that the database cannot take must not fail its neighbours.
+        // One item that the database cannot take must not fail its neighbours.
         Err(Error::Database { .. } | Error::Corrupt { .. }) if 1 < batch.answers.len() => {
             for (single, answer) in group.singles().zip(batch.answers) {
                 match attempt(carrier, &single).await {
@@ -168,6 +193,7 @@ async fn write(carrier: &Carrier, wake: &Wake, batch: Batch) {
             }
         }
     }
+    drop(batch.places);
 }
 
 fn fail(error: Error) -> Rejected {
@@ -176,30 +202,44 @@ fn fail(error: Error) -> Rejected {
 }
 
 fn answer_all(wake: &Wake, group: &Group, answers: Vec<Answer>, written: Vec<Result<Appended, Rejected>>) {
-    for ((entry, answer), result) in group.entries().into_iter().zip(answers).zip(written) {
+    for ((item, answer), result) in group.items().into_iter().zip(answers).zip(written) {
         if result.is_ok() {
-            // Nobody can have watched a run of its own session before it existed.
-            let fresh = matches!(entry.step, Step::Open(_)) && entry.session == entry.run.into();
-            if !fresh {
-                wake.session_changed(entry.session);
-            }
-            if let Step::Change(change) = &entry.step {
-                if change.decision.as_ref().is_some_and(|decision| decision.status == "approved") {
-                    wake.pending_ready();
-                }
-                match &change.wait {
-                    Some(WaitChange::Park(wait)) if wait.state == WaitState::Ready => wake.pending_ready(),
-                    Some(WaitChange::Park(_)) => wake.call_waits(entry.tenant),
-                    _ => {}
-                }
-                let ends = change.to.is_some_and(|to| !to.is_open());
-                if ends && !matches!(change.expect, Expect::Lease(_)) {
-                    wake.run_ended(entry.run);
-                }
-            }
+            tell(wake, item);
         }
-        // A caller that has gone away no longer needs the answer; the entry stands.
+        // A caller that has gone away no longer needs the answer; the item stands.
         let _ = answer.send(result);
+    }
+}
+
+/// Wakes whoever waits for what this item has brought about.
+fn tell(wake: &Wake, item: &Item) {
+    match item {
+        Item::Run(entry) => match &entry.step {
+            // Nobody can have watched a run of its own session before it existed.
+            Step::Open(_) if entry.session == entry.run.into() => {}
+            Step::Open(_) => wake.session_changed(entry.session),
+            Step::Change(change) => {
+                wake.session_changed(entry.session);
+                tell_change(wake, entry, change);
+            }
+        },
+        Item::Note(note) => wake.session_changed(note.session),
+        Item::Line { .. } => {}
+    }
+}
+
+fn tell_change(wake: &Wake, entry: &Entry, change: &Change) {
+    if change.decision.as_ref().is_some_and(|decision| decision.status == "approved") {
+        wake.pending_ready();
+    }
+    match &change.wait {
+        Some(WaitChange::Park(wait)) if wait.state == WaitState::Ready => wake.pending_ready(),
+        Some(WaitChange::Park(_)) => wake.call_waits(entry.tenant),
+        _ => {}
+    }
+    let ends = change.to.is_some_and(|to| !to.is_open());
+    if ends && !matches!(change.expect, Expect::Lease(_)) {
+        wake.run_ended(entry.run);
     }
 }
 

@@ -4,13 +4,15 @@
 //! run's row. Entries of many tenants and sessions share one transaction, and an entry is answered
 //! after that transaction is on disk. The run's row is the lock: an entry names the state it expects
 //! the run to be in, and one that finds another state is rejected alone, without a gap and without
-//! disturbing its neighbours.
+//! disturbing its neighbours. A [`Note`] is about a session and no run, a line of the audit about neither; both share
+//! the transactions.
 //!
 //! Start with [`Entry`], then `plan.rs`, which is pure and holds the rules; `sqlite.rs` and
 //! `postgres.rs` only carry its result out.
 
 mod entry;
 mod lane;
+mod lines;
 mod plan;
 mod postgres;
 mod rows;
@@ -20,13 +22,20 @@ use std::sync::Arc;
 
 use tokio::sync::{Mutex, mpsc, oneshot};
 
+use tw_model::{SessionId, TenantId};
+
 pub use entry::{
-    Appended, ApprovalDecision, Change, Claim, Entry, Expect, Finished, NewApproval, NewEvent, NewRun,
-    NewWait, Park, Rejected, Step, WaitChange, WaitState,
+    Appended, ApprovalDecision, Audit, Change, Claim, EditedInput, Entry, Expect, Finished, NewApproval,
+    NewEvent, NewRun, NewWait, Note, Park, Rejected, Step, WaitChange, WaitState,
 };
 
-use self::lane::Carrier;
-use crate::{db::Db, error::Result, wake::Wake};
+use self::{entry::Item, lane::Carrier, lines::Lines};
+use crate::{
+    audit::{By, NewAudit},
+    db::Db,
+    error::Result,
+    wake::Wake,
+};
 
 /// How many lanes write at the same time. SQLite has one writer anyway.
 const LANES_POSTGRES: usize = 4;
@@ -34,13 +43,25 @@ const LANES_POSTGRES: usize = 4;
 /// The writer of the log. Cheap to clone.
 #[derive(Clone, Debug)]
 pub struct Log {
-    lanes: Arc<[mpsc::UnboundedSender<Job>]>,
+    lanes: Arc<[Lane]>,
     tasks: Arc<Mutex<Vec<tokio::task::JoinHandle<()>>>>,
 }
 
 #[derive(Debug)]
+struct Lane {
+    jobs: mpsc::UnboundedSender<Job>,
+    lines: Arc<Lines>,
+}
+
+#[derive(Debug)]
 pub(crate) enum Job {
-    Append { entry: Entry, answer: oneshot::Sender<Result<Appended, Rejected>>, patient: bool },
+    Append {
+        item: Item,
+        answer: oneshot::Sender<Result<Appended, Rejected>>,
+        patient: bool,
+    },
+    /// There are lines of the audit to take.
+    Lines,
     Close,
 }
 
@@ -64,40 +85,62 @@ impl Log {
         };
         let start = |carrier| {
             let (sender, jobs) = mpsc::unbounded_channel();
-            (sender, tokio::spawn(lane::run(carrier, Arc::clone(wake), jobs)))
+            let lane = Lane { jobs: sender, lines: Arc::default() };
+            let task = lane::run(carrier, Arc::clone(wake), jobs, Arc::clone(&lane.lines));
+            (lane, tokio::spawn(task))
         };
-        let (senders, tasks): (Vec<_>, Vec<_>) = carriers.into_iter().map(start).unzip();
-        Ok(Self { lanes: senders.into(), tasks: Arc::new(Mutex::new(tasks)) })
+        let (lanes, tasks): (Vec<_>, Vec<_>) = carriers.into_iter().map(start).unzip();
+        Ok(Self { lanes: lanes.into(), tasks: Arc::new(Mutex::new(tasks)) })
     }
 
     /// Whether there is a lane that takes no more entries: it was closed, or it broke off.
     pub(crate) fn has_ended(&self) -> bool {
-        self.lanes.iter().any(mpsc::UnboundedSender::is_closed)
+        self.lanes.iter().any(|lane| lane.jobs.is_closed())
     }
 
     /// Hands an entry to the writer at once. Entries of one session are written in the order of these
     /// calls.
     pub fn append(&self, entry: Entry) -> Ticket {
-        self.send(entry, false)
+        self.send(entry.session, Item::Run(entry), false)
+    }
+
+    /// Hands events about a session that are about no run to the writer. They are numbered like its other events.
+    pub fn note(&self, note: Note) -> Ticket {
+        self.send(note.session, Item::Note(note), false)
+    }
+
+    /// Writes a line of the audit about something that is no change in this database, such as a refused call, and waits
+    /// until it is on disk. It shares the transactions of others. A tenant that brings many lines at once waits behind
+    /// its own. Once the line is in its tenant's queue, which is at the first poll unless that is full, it is written
+    /// whether or not this is awaited further.
+    pub async fn audit(&self, tenant: TenantId, by: By, what: NewAudit) -> Result<(), Rejected> {
+        let lane = &self.lanes[self.lane_of(tenant.uuid())];
+        let audit = Box::new(Audit { by, what });
+        let nudge = || drop(lane.jobs.send(Job::Lines));
+        let answered = lane.lines.add(tenant, audit, nudge).await?;
+        answered.await.unwrap_or(Err(Rejected::Closed)).map(drop)
     }
 
     /// The same for an entry that nobody waits for yet: the writer keeps it back for a moment, so that it
     /// can share a transaction with what follows.
     pub fn append_patiently(&self, entry: Entry) -> Ticket {
-        self.send(entry, true)
+        self.send(entry.session, Item::Run(entry), true)
     }
 
-    fn send(&self, entry: Entry, patient: bool) -> Ticket {
-        let lane = usize::try_from(entry.session.uuid().as_u128() % self.lanes.len() as u128).unwrap_or(0);
+    fn send(&self, session: SessionId, item: Item, patient: bool) -> Ticket {
         let (answer, ticket) = oneshot::channel();
         // A closed lane drops the job, and the ticket says so.
-        let _ = self.lanes[lane].send(Job::Append { entry, answer, patient });
+        let _ = self.lanes[self.lane_of(session.uuid())].jobs.send(Job::Append { item, answer, patient });
         Ticket(ticket)
+    }
+
+    fn lane_of(&self, id: uuid::Uuid) -> usize {
+        usize::try_from(id.as_u128() % self.lanes.len() as u128).unwrap_or(0)
     }
 
     pub(crate) async fn close(&self) {
         for lane in self.lanes.iter() {
-            let _ = lane.send(Job::Close);
+            let _ = lane.jobs.send(Job::Close);
         }
         for task in self.tasks.lock().await.drain(..) {
             // A lane that panicked has said so; closing goes on.

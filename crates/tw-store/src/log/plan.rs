@@ -2,9 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
-use tw_model::{ReplicaId, RunId, RunStatus, SessionId, TenantId};
+use tw_model::{ReplicaId, RunId, RunStatus, SessionId, TenantId, Timestamp};
 
-use super::entry::{Appended, Change, Entry, Expect, NewRun, Rejected, Step};
+use super::entry::{
+    Appended, Audit, Change, Entry, Expect, Item, NewEvent, NewRun, Note, Rejected, Step, WaitChange,
+};
 
 /// The part of a run's row that changes.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -42,6 +44,7 @@ pub(crate) struct Plan<'a> {
     pub(crate) events: Vec<PlannedEvent<'a>>,
     /// Entries that also change the rows of a run that waits or waited.
     pub(crate) waits: Vec<(&'a Entry, &'a Change)>,
+    pub(crate) audits: Vec<(&'a Item, &'a Audit)>,
     /// One per entry, in order.
     pub(crate) answers: Vec<Result<Appended, Rejected>>,
 }
@@ -57,67 +60,82 @@ pub(crate) struct ChangedRun {
 
 #[derive(Debug)]
 pub(crate) struct PlannedEvent<'a> {
-    pub(crate) entry: &'a Entry,
-    pub(crate) index: usize,
+    pub(crate) tenant: TenantId,
+    pub(crate) session: SessionId,
+    /// What it is about, where that is a run.
+    pub(crate) run: Option<RunId>,
+    pub(crate) tool: Option<&'a str>,
+    pub(crate) actor: &'a str,
+    pub(crate) at: Timestamp,
+    pub(crate) event: &'a NewEvent,
     pub(crate) seq: i64,
 }
 
-/// Why an entry cannot be written whatever its session says, as far as can be known before
-/// idempotency keys are claimed. Those entries claim nothing.
-pub(crate) fn check_start(entry: &Entry, found: &Found) -> Result<(), Rejected> {
-    let epoch = match &entry.step {
-        Step::Open(run) => Some(run.epoch),
-        Step::Change(change) => change.epoch,
+/// Why an item cannot be written whatever its run says, as far as can be known before idempotency keys are claimed.
+/// Those items claim nothing.
+pub(crate) fn check_start(item: &Item, found: &Found) -> Result<(), Rejected> {
+    let epoch = match item.as_run().map(|entry| &entry.step) {
+        Some(Step::Open(run)) => Some(run.epoch),
+        Some(Step::Change(change)) => change.epoch,
+        None => None,
     };
     if let Some(epoch) = epoch {
-        let now = found.epochs.get(&entry.tenant).copied().unwrap_or(0);
+        let now = found.epochs.get(&item.tenant()).copied().unwrap_or(0);
         if now != epoch {
             return Err(Rejected::Stale { epoch: now });
         }
     }
-    if entry.session != entry.run.into() && !found.sessions.contains_key(&(entry.tenant, entry.session)) {
+    let is_known = |session| found.sessions.contains_key(&(item.tenant(), session));
+    if item.stored_session().is_some_and(|session| !is_known(session)) {
         return Err(Rejected::NoSession);
     }
     Ok(())
 }
 
-/// The runs that the entries change and do not open themselves, in the order in which everybody locks.
-pub(crate) fn existing_runs(entries: &[&Entry]) -> Vec<(TenantId, RunId)> {
+/// Why a late answer cannot be kept: the run it is about is not one that has ended.
+pub(crate) fn check_late(entry: &Entry, found: &Found) -> Result<(), Rejected> {
+    let state = found.runs.get(&(entry.tenant, entry.run)).ok_or(Rejected::NoRun)?;
+    if state.status.is_open() { Err(Rejected::Status { status: state.status }) } else { Ok(()) }
+}
+
+/// The runs that the items change and do not open themselves, in the order in which everybody locks.
+pub(crate) fn existing_runs(items: &[&Item]) -> Vec<(TenantId, RunId)> {
+    let entries = || items.iter().filter_map(|item| item.as_run());
     let opened: HashSet<RunId> =
-        entries.iter().filter(|entry| matches!(entry.step, Step::Open(_))).map(|entry| entry.run).collect();
-    let changed = entries.iter().filter(|entry| !opened.contains(&entry.run));
+        entries().filter(|entry| matches!(entry.step, Step::Open(_))).map(|entry| entry.run).collect();
+    let changed = entries().filter(|entry| !opened.contains(&entry.run));
     let runs: BTreeSet<_> = changed.map(|entry| (entry.tenant, entry.run)).collect();
     runs.into_iter().collect()
 }
 
-/// The stored sessions of the entries, in the order in which everybody locks.
-pub(crate) fn stored_sessions(entries: &[&Entry]) -> Vec<(TenantId, SessionId)> {
-    let stored = entries.iter().filter(|entry| entry.session != entry.run.into());
-    let sessions: BTreeSet<_> = stored.map(|entry| (entry.tenant, entry.session)).collect();
-    sessions.into_iter().collect()
+/// The stored sessions of the items, in the order in which everybody locks.
+pub(crate) fn stored_sessions(items: &[&Item]) -> Vec<(TenantId, SessionId)> {
+    let stored = items.iter().filter_map(|item| Some((item.tenant(), item.stored_session()?)));
+    stored.collect::<BTreeSet<_>>().into_iter().collect()
 }
 
-/// Lays the entries on top of what was found, in order.
+/// Lays the items on top of what was found, in order.
 ///
-/// `refused` holds entries that lost earlier, by index: those whose idempotency key is taken.
-pub(crate) fn plan<'a>(
-    entries: &[&'a Entry],
-    mut found: Found,
-    refused: &HashMap<usize, Rejected>,
-) -> Plan<'a> {
+/// `refused` holds items that lost earlier, by index: those whose idempotency key is taken, say.
+pub(crate) fn plan<'a>(items: &[&'a Item], mut found: Found, refused: &HashMap<usize, Rejected>) -> Plan<'a> {
     let mut plan = Plan::default();
     let mut opened: HashMap<(TenantId, RunId), usize> = HashMap::new();
     let mut touched = BTreeMap::new();
-    for (index, entry) in entries.iter().copied().enumerate() {
-        let answer = match refused.get(&index) {
-            Some(rejected) => Err(rejected.clone()),
-            None => check_start(entry, &found).and_then(|()| match &entry.step {
+    for (index, item) in items.iter().copied().enumerate() {
+        let allowed = refused.get(&index).cloned().map_or_else(|| check_start(item, &found), Err);
+        let answer = allowed.and_then(|()| match item {
+            Item::Run(entry) => match &entry.step {
                 Step::Open(run) => Ok(open(entry, run, &mut found, &mut plan, &mut opened)),
                 Step::Change(change) => {
                     change_run(entry, change, &mut found, &mut plan, &opened, &mut touched)
                 }
-            }),
-        };
+            },
+            Item::Note(written) => Ok(note(written, &mut found, &mut plan)),
+            Item::Line { .. } => Ok(Appended { seq: 0, lease_epoch: 0 }),
+        });
+        if let (Ok(_), Some(audit)) = (&answer, item.audit()) {
+            plan.audits.push((item, audit));
+        }
         plan.answers.push(answer);
     }
     plan.changed_runs.extend(touched.into_iter().map(|(key, only_numbered)| {
@@ -179,6 +197,7 @@ fn change_run<'a>(
         Expect::Lease(epoch) => state.status == RunStatus::Running && state.lease_epoch == epoch,
         Expect::Status(status) => state.status == status,
         Expect::Open => state.status.is_open(),
+        Expect::Ended => !state.status.is_open(),
     };
     if !fits {
         return Err(Rejected::Status { status: state.status });
@@ -189,7 +208,9 @@ fn change_run<'a>(
     let answer = Appended { seq, lease_epoch: state.lease_epoch };
     // A lease above the first means that the run once waited, so there is a row that says so.
     let ends_wait = (waited || 1 < state.lease_epoch) && change.to.is_some_and(|to| !to.is_open());
-    if change.decision.is_some() || change.claimed_by.is_some() || change.wait.is_some() || ends_wait {
+    // A late answer was kept before: the row of the call is what says that it is the first.
+    let waits = change.wait.as_ref().is_some_and(|wait| !matches!(wait, WaitChange::Late { .. }));
+    if change.decision.is_some() || change.claimed_by.is_some() || waits || ends_wait {
         plan.waits.push((entry, change));
     }
     match index {
@@ -232,6 +253,25 @@ fn apply(entry: &Entry, change: &Change, state: &mut RunState, seq: i64) {
     }
 }
 
+fn note<'a>(note: &'a Note, found: &mut Found, plan: &mut Plan<'a>) -> Appended {
+    let key = (note.tenant, note.session);
+    let counter = found.sessions.get_mut(&key).expect("checked by `check_start`");
+    for event in &note.events {
+        *counter += 1;
+        plan.events.push(PlannedEvent {
+            tenant: note.tenant,
+            session: note.session,
+            run: None,
+            tool: None,
+            actor: &note.actor,
+            at: note.at,
+            event,
+            seq: *counter,
+        });
+    }
+    Appended { seq: *counter, lease_epoch: 0 }
+}
+
 /// Gives the entry's events the next numbers of their session, and returns the last.
 fn number<'a>(entry: &'a Entry, state: &mut RunState, found: &mut Found, plan: &mut Plan<'a>) -> i64 {
     let own = entry.session == entry.run.into();
@@ -240,9 +280,18 @@ fn number<'a>(entry: &'a Entry, state: &mut RunState, found: &mut Found, plan: &
     } else {
         found.sessions.get_mut(&(entry.tenant, entry.session)).expect("checked by `check_start`")
     };
-    for index in 0..entry.events.len() {
+    for event in &entry.events {
         *counter += 1;
-        plan.events.push(PlannedEvent { entry, index, seq: *counter });
+        plan.events.push(PlannedEvent {
+            tenant: entry.tenant,
+            session: entry.session,
+            run: Some(entry.run),
+            tool: Some(&entry.tool),
+            actor: &entry.actor,
+            at: entry.at,
+            event,
+            seq: *counter,
+        });
     }
     let seq = *counter;
     state.last_seq = seq;
@@ -253,13 +302,16 @@ fn number<'a>(entry: &'a Entry, state: &mut RunState, found: &mut Found, plan: &
 mod tests {
     use std::sync::Arc;
 
-    use tw_model::{Channel, EventId, EventKind, Mode, Source, Timestamp, ToolId};
+    use tw_model::{Channel, EventId, EventKind, Mode, Source, ToolId};
 
     use super::*;
-    use crate::log::{Finished, NewEvent};
+    use crate::{
+        audit::{By, NewAudit},
+        log::Finished,
+    };
 
-    fn entry(run: RunId, session: SessionId, kind: EventKind, step: Step) -> Entry {
-        Entry {
+    fn entry(run: RunId, session: SessionId, kind: EventKind, step: Step) -> Item {
+        Item::Run(Entry {
             tenant: TenantId::GLOBAL,
             run,
             session,
@@ -268,10 +320,34 @@ mod tests {
             at: Timestamp::from_micros(1),
             step,
             events: vec![NewEvent { id: EventId::new(), kind, payload: "{}".to_owned() }],
+            audit: None,
+        })
+    }
+
+    fn audited(item: Item) -> Item {
+        let what = NewAudit::change("approval.approved", "approval:1".to_owned(), None, None);
+        let audit = Some(Box::new(Audit { by: By::operator(), what }));
+        match item {
+            Item::Run(entry) => Item::Run(Entry { audit, ..entry }),
+            Item::Note(note) => Item::Note(Note { audit, ..note }),
+            Item::Line { .. } => panic!("a line is one already"),
         }
     }
 
-    fn start(run: RunId, session: SessionId, epoch: i64) -> Entry {
+    fn note_in(session: SessionId) -> Item {
+        let event =
+            NewEvent { id: EventId::new(), kind: EventKind::OutputAppended, payload: "{}".to_owned() };
+        Item::Note(Note {
+            tenant: TenantId::GLOBAL,
+            session,
+            actor: Arc::from("{}"),
+            at: Timestamp::from_micros(1),
+            events: vec![event],
+            audit: None,
+        })
+    }
+
+    fn start(run: RunId, session: SessionId, epoch: i64) -> Item {
         let new = NewRun {
             parent: None,
             root: run,
@@ -292,7 +368,7 @@ mod tests {
         entry(run, session, EventKind::Started, Step::Open(Box::new(new)))
     }
 
-    fn end(run: RunId, session: SessionId, lease: i64) -> Entry {
+    fn end(run: RunId, session: SessionId, lease: i64) -> Item {
         let change = Change {
             expect: Expect::Lease(lease),
             to: Some(RunStatus::Success),
@@ -388,10 +464,35 @@ mod tests {
 
     #[test]
     fn unknown_session_is_rejected() {
-        let entries = [start(RunId::new(), SessionId::new(), 0)];
+        let entries = [start(RunId::new(), SessionId::new(), 0), note_in(SessionId::new())];
 
         let plan = plan(&entries.iter().collect::<Vec<_>>(), Found::default(), &HashMap::new());
 
-        assert!(matches!(plan.answers[0], Err(Rejected::NoSession)));
+        assert!(plan.answers.iter().all(|answer| matches!(answer, Err(Rejected::NoSession))));
+    }
+
+    #[test]
+    fn events_about_no_run_share_the_numbers_of_their_session() {
+        let (run, session) = (RunId::new(), SessionId::new());
+        let entries = [note_in(session), start(run, session, 0), note_in(session)];
+        let found = Found { sessions: [((TenantId::GLOBAL, session), 7)].into(), ..Found::default() };
+
+        let plan = plan(&entries.iter().collect::<Vec<_>>(), found, &HashMap::new());
+
+        let written: Vec<_> = plan.events.iter().map(|event| (event.seq, event.run, event.tool)).collect();
+        assert_eq!(written, [(8, None, None), (9, Some(run), Some("echo")), (10, None, None)]);
+        assert_eq!(plan.sessions, [(TenantId::GLOBAL, session, 10)]);
+    }
+
+    #[test]
+    fn audit_is_written_exactly_for_what_stands() {
+        let run = RunId::new();
+        let entries =
+            [start(run, run.into(), 0), audited(end(run, run.into(), 1)), audited(end(run, run.into(), 1))];
+
+        let plan = plan(&entries.iter().collect::<Vec<_>>(), Found::default(), &HashMap::new());
+
+        assert!(plan.answers[1].is_ok() && plan.answers[2].is_err());
+        assert_eq!(plan.audits.len(), 1);
     }
 }

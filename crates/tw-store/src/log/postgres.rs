@@ -3,14 +3,14 @@
 use std::{collections::HashMap, time::Duration};
 
 use sqlx::{PgConnection, Postgres, postgres::PgArguments, query::Query};
-use tw_model::{EventId, ReplicaId, RunId, SessionId, TenantId};
+use tw_model::{AuditId, EventId, ReplicaId, RunId, SessionId, TenantId};
 use uuid::Uuid;
 
 use super::{
-    entry::{Entry, NewRun, Rejected},
+    entry::{Audit, Entry, Item, NewRun, Rejected},
     lane::{Group, Outcome},
     plan::{Found, Plan, RunState, existing_runs, plan, stored_sessions},
-    rows::{self, RunRow, Statement, Value},
+    rows::{self, Needed, RunRow, Statement, Value},
 };
 use crate::{
     db::Pg,
@@ -19,17 +19,18 @@ use crate::{
 };
 
 pub(super) async fn carry_out(pg: &Pg, group: &Group) -> Outcome {
-    let entries = &group.entries();
-    let mut tenants: Vec<_> = entries.iter().map(|entry| entry.tenant).collect();
+    let items = &group.items();
+    let mut tenants: Vec<_> = items.iter().map(|item| item.tenant()).collect();
     tenants.sort_unstable();
     tenants.dedup();
     let setting = tenants_setting(tenants.iter().copied());
     let mut tx = pg.begin(&setting).await.map_err(Error::doing("beginning a transaction"))?;
     let connection = tx.parts().0;
-    let found = find(connection, entries, &tenants).await?;
-    let refused = claim_keys(connection, entries, &found).await?;
-    let plan = plan(entries, found, &refused);
+    let found = find(connection, items, &tenants).await?;
+    let refused = decide_first(connection, items, &found).await?;
+    let plan = plan(items, found, &refused);
     write(connection, &plan).await?;
+    write_audits(connection, &plan.audits).await?;
     for statement in rows::waits(&plan) {
         say(connection, statement).await?;
     }
@@ -49,7 +50,7 @@ pub(super) async fn carry_out(pg: &Pg, group: &Group) -> Outcome {
 
 /// An event that is in the log exactly if the transaction was committed.
 fn witness(plan: &Plan<'_>) -> Option<(SessionId, i64, EventId)> {
-    plan.events.first().map(|event| (event.entry.session, event.seq, event.entry.events[event.index].id))
+    plan.events.first().map(|planned| (planned.session, planned.seq, planned.event.id))
 }
 
 async fn committed(pg: &Pg, setting: &str, witness: (SessionId, i64, EventId)) -> Result<bool> {
@@ -75,15 +76,16 @@ async fn committed(pg: &Pg, setting: &str, witness: (SessionId, i64, EventId)) -
     Err(last.expect("the loop ran and did not return"))
 }
 
-async fn claim_keys(
+async fn decide_first(
     connection: &mut PgConnection,
-    entries: &[&Entry],
+    items: &[&Item],
     found: &Found,
 ) -> Result<HashMap<usize, Rejected>> {
-    let mut refused = HashMap::new();
-    for (index, claim) in rows::claims(entries, found) {
-        if say(connection, claim).await? == 0 {
-            refused.insert(index, Rejected::Claimed);
+    let (needed, refused) = rows::first(items, found);
+    let mut refused: HashMap<_, _> = refused.into_iter().collect();
+    for Needed { index, statement, or_else } in needed {
+        if say(connection, statement).await? == 0 {
+            refused.insert(index, or_else);
         }
     }
     Ok(refused)
@@ -101,7 +103,7 @@ async fn say(connection: &mut PgConnection, statement: Statement<'_>) -> Result<
     Ok(done.rows_affected())
 }
 
-async fn find(connection: &mut PgConnection, entries: &[&Entry], tenants: &[TenantId]) -> Result<Found> {
+async fn find(connection: &mut PgConnection, items: &[&Item], tenants: &[TenantId]) -> Result<Found> {
     let mut found = Found::default();
     let ids: Vec<Uuid> = tenants.iter().map(|tenant| tenant.uuid()).collect();
     // The share lock makes a revocation wait for this group, or this group see the revocation.
@@ -113,14 +115,14 @@ async fn find(connection: &mut PgConnection, entries: &[&Entry], tenants: &[Tena
     .await
     .map_err(Error::doing("reading epochs"))?;
     found.epochs = epochs.into_iter().map(|(tenant, epoch)| (TenantId::from_uuid(tenant), epoch)).collect();
-    find_runs(connection, entries, &mut found).await?;
-    find_sessions(connection, entries, &mut found).await?;
+    find_runs(connection, items, &mut found).await?;
+    find_sessions(connection, items, &mut found).await?;
     Ok(found)
 }
 
-async fn find_runs(connection: &mut PgConnection, entries: &[&Entry], found: &mut Found) -> Result<()> {
+async fn find_runs(connection: &mut PgConnection, items: &[&Item], found: &mut Found) -> Result<()> {
     let (tenants, runs): (Vec<Uuid>, Vec<Uuid>) =
-        existing_runs(entries).into_iter().map(|(tenant, run)| (tenant.uuid(), run.uuid())).unzip();
+        existing_runs(items).into_iter().map(|(tenant, run)| (tenant.uuid(), run.uuid())).unzip();
     if runs.is_empty() {
         return Ok(());
     }
@@ -141,9 +143,9 @@ async fn find_runs(connection: &mut PgConnection, entries: &[&Entry], found: &mu
     Ok(())
 }
 
-async fn find_sessions(connection: &mut PgConnection, entries: &[&Entry], found: &mut Found) -> Result<()> {
+async fn find_sessions(connection: &mut PgConnection, items: &[&Item], found: &mut Found) -> Result<()> {
     let (tenants, sessions): (Vec<Uuid>, Vec<Uuid>) =
-        stored_sessions(entries).into_iter().map(|(tenant, session)| (tenant.uuid(), session.uuid())).unzip();
+        stored_sessions(items).into_iter().map(|(tenant, session)| (tenant.uuid(), session.uuid())).unzip();
     if sessions.is_empty() {
         return Ok(());
     }
@@ -207,20 +209,46 @@ async fn write(connection: &mut PgConnection, plan: &Plan<'_>) -> Result<()> {
         .bind(column(&plan.sessions, |(_, _, seq)| *seq));
     let events = &plan.events;
     query
-        .bind(column(events, |event| event.entry.tenant.uuid()))
-        .bind(column(events, |event| event.entry.session.uuid()))
-        .bind(column(events, |event| event.seq))
-        .bind(column(events, |event| event.entry.events[event.index].id.uuid()))
-        .bind(column(events, |event| event.entry.events[event.index].kind.as_str()))
-        .bind(column(events, |event| event.entry.run.uuid()))
-        .bind(column(events, |event| &*event.entry.tool))
-        .bind(column(events, |event| &*event.entry.actor))
-        .bind(column(events, |event| event.entry.events[event.index].payload.as_str()))
-        .bind(column(events, |event| event.entry.at.micros()))
+        .bind(column(events, |planned| planned.tenant.uuid()))
+        .bind(column(events, |planned| planned.session.uuid()))
+        .bind(column(events, |planned| planned.seq))
+        .bind(column(events, |planned| planned.event.id.uuid()))
+        .bind(column(events, |planned| planned.event.kind.as_str()))
+        .bind(column(events, |planned| planned.run.map(RunId::uuid)))
+        .bind(column(events, |planned| planned.tool))
+        .bind(column(events, |planned| planned.actor))
+        .bind(column(events, |planned| planned.event.payload.as_str()))
+        .bind(column(events, |planned| planned.at.micros()))
         .execute(connection)
         .await
         .map(drop)
         .map_err(Error::doing("writing a group"))
+}
+
+/// Writes all lines of the audit in one statement.
+async fn write_audits(connection: &mut PgConnection, audits: &[(&Item, &Audit)]) -> Result<()> {
+    const Q: &str = "INSERT INTO audit_log
+        (id, tenant_id, at_us, actor, action, object, before, after, request_id, note)
+        SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::bigint[], $4::text[], $5::text[], $6::text[], $7::text[],
+        $8::text[], $9::text[], $10::text[])";
+    if audits.is_empty() {
+        return Ok(());
+    }
+    sqlx::query(Q)
+        .bind(column(audits, |_| AuditId::new().uuid()))
+        .bind(column(audits, |(item, _)| item.tenant().uuid()))
+        .bind(column(audits, |(item, _)| item.at().micros()))
+        .bind(column(audits, |(_, audit)| audit.by.actor.as_str()))
+        .bind(column(audits, |(_, audit)| audit.what.action.as_str()))
+        .bind(column(audits, |(_, audit)| audit.what.object.as_str()))
+        .bind(column(audits, |(_, audit)| audit.what.before.as_ref().map(ToString::to_string)))
+        .bind(column(audits, |(_, audit)| audit.what.after.as_ref().map(ToString::to_string)))
+        .bind(column(audits, |(_, audit)| audit.by.request_id.as_deref()))
+        .bind(column(audits, |(_, audit)| audit.what.note.as_deref()))
+        .execute(connection)
+        .await
+        .map(drop)
+        .map_err(Error::doing("writing the audit"))
 }
 
 type Bound<'q> = Query<'q, Postgres, PgArguments>;

@@ -6,8 +6,11 @@ use tw_model::{ReplicaId, RunId, RunStatus, SessionId};
 use uuid::Uuid;
 
 use super::{
-    entry::{ApprovalDecision, Change, Claim, Entry, Expect, NewRun, NewWait, Park, Step, WaitChange},
-    plan::{Found, Plan, RunState, check_start},
+    entry::{
+        ApprovalDecision, Change, Claim, Entry, Expect, Item, NewRun, NewWait, Park, Rejected, Step,
+        WaitChange,
+    },
+    plan::{Found, Plan, RunState, check_late, check_start},
 };
 use crate::{
     error::{Error, Result},
@@ -109,37 +112,79 @@ const CLAIM: &str = "INSERT INTO idempotency
         created_us = excluded.created_us, expires_us = excluded.expires_us
     WHERE idempotency.expires_us <= excluded.created_us OR idempotency.run_id = $10";
 
-/// What takes the idempotency keys of the entries that may go ahead, with the index of the entry. One that
-/// changes no row has found its key taken.
-pub(super) fn claims<'a>(entries: &[&'a Entry], found: &Found) -> Vec<(usize, Statement<'a>)> {
-    let mut claims: Vec<_> = entries
-        .iter()
-        .enumerate()
-        .filter_map(|(index, entry)| match &entry.step {
-            Step::Open(run) => Some((index, *entry, &**run, run.claim.as_ref()?)),
-            Step::Change(_) => None,
-        })
-        .filter(|(_, entry, _, _)| check_start(entry, found).is_ok())
-        .collect();
+/// A statement that has to change a row, or else the item with this index is rejected.
+#[derive(Debug)]
+pub(super) struct Needed<'a> {
+    pub(super) index: usize,
+    pub(super) statement: Statement<'a>,
+    pub(super) or_else: Rejected,
+}
+
+/// What is decided by a row of the database before there is a plan: idempotency keys, and first answers that come
+/// late. Items that could not be written anyway take nothing; they are in the second list.
+pub(super) fn first<'a>(items: &[&'a Item], found: &Found) -> (Vec<Needed<'a>>, Vec<(usize, Rejected)>) {
+    let mut refused = Vec::new();
+    let (mut claims, mut needed) = (Vec::new(), Vec::new());
+    for (index, item) in items.iter().enumerate().filter(|(_, item)| check_start(item, found).is_ok()) {
+        let Some(entry) = item.as_run() else { continue };
+        match &entry.step {
+            Step::Open(run) => claims.extend(run.claim.as_ref().map(|claim| (index, entry, &**run, claim))),
+            Step::Change(change) => {
+                if let Some(WaitChange::Late { result, by }) = &change.wait {
+                    match check_late(entry, found) {
+                        Ok(()) => needed.push(Needed {
+                            index,
+                            statement: keep_late(entry, result, by),
+                            or_else: Rejected::Answered,
+                        }),
+                        Err(rejected) => refused.push((index, rejected)),
+                    }
+                }
+            }
+        }
+    }
     // Everybody takes keys in this order, so two groups that want the same ones never wait for each
     // other; of entries that want the same key the first still comes first.
     claims.sort_by_key(|(_, entry, run, claim)| (entry.tenant, &run.principal, &claim.route, &claim.key));
-    let statement = |(index, entry, run, claim): (usize, &'a Entry, &'a NewRun, &'a Claim)| {
-        let values = vec![
-            entry.tenant.uuid().into(),
-            (&*run.principal).into(),
-            claim.route.as_str().into(),
-            claim.key.as_str().into(),
-            claim.body_hash.as_slice().into(),
-            entry.run.uuid().into(),
-            run.replica.uuid().into(),
-            entry.at.micros().into(),
-            claim.expires.micros().into(),
-            Value::Id(claim.instead_of.map(RunId::uuid)),
-        ];
-        (index, Statement { sql: CLAIM, values, doing: "claiming an idempotency key" })
+    let claim = |(index, entry, run, claim)| Needed {
+        index,
+        statement: claim_key(entry, run, claim),
+        or_else: Rejected::Claimed,
     };
-    claims.into_iter().map(statement).collect()
+    needed.extend(claims.into_iter().map(claim));
+    (needed, refused)
+}
+
+fn claim_key<'a>(entry: &'a Entry, run: &'a NewRun, claim: &'a Claim) -> Statement<'a> {
+    let values = vec![
+        entry.tenant.uuid().into(),
+        (&*run.principal).into(),
+        claim.route.as_str().into(),
+        claim.key.as_str().into(),
+        claim.body_hash.as_slice().into(),
+        entry.run.uuid().into(),
+        run.replica.uuid().into(),
+        entry.at.micros().into(),
+        claim.expires.micros().into(),
+        Value::Id(claim.instead_of.map(RunId::uuid)),
+    ];
+    Statement { sql: CLAIM, values, doing: "claiming an idempotency key" }
+}
+
+const KEEP_LATE: &str =
+    "UPDATE pending_calls SET state = 'resolved', result = $1, answered_by = $2, updated_us = $3
+    WHERE tenant_id = $4 AND run_id = $5 AND state = 'waiting' AND expires_us > $3";
+
+/// Only one answer finds the call still waiting.
+fn keep_late<'a>(entry: &'a Entry, result: &'a str, by: &'a str) -> Statement<'a> {
+    let values = vec![
+        result.into(),
+        by.into(),
+        entry.at.micros().into(),
+        entry.tenant.uuid().into(),
+        entry.run.uuid().into(),
+    ];
+    Statement { sql: KEEP_LATE, values, doing: "keeping a late result" }
 }
 
 const NOBODY_DECIDED: ApprovalDecision =
@@ -154,11 +199,14 @@ pub(super) fn waits<'a>(plan: &Plan<'a>) -> Vec<Statement<'a>> {
         }
         if let Some(wait) = &run.wait {
             statements.push(wait_for(entry, wait));
+            statements.extend(children(entry, wait));
         }
     }
     for (entry, change) in &plan.waits {
         if let Some(WaitChange::Park(wait)) = &change.wait {
             statements.push(wait_for(entry, wait));
+            statements.push(forget_children(entry));
+            statements.extend(children(entry, wait));
             continue;
         }
         match &change.decision {
@@ -178,12 +226,10 @@ const PARK: &str = "INSERT INTO pending_calls
     (id, tenant_id, run_id, waits_for, state, context, expires_us, created_us, updated_us, tool)
     VALUES ($1, $2, $3, 'approval', 'waiting', $4, $5, $6, $6, $7)";
 const WAIT: &str = "INSERT INTO pending_calls
-    (id, tenant_id, run_id, waits_for, state, context, child_run_id, deadline_us, expires_us, created_us, updated_us,
-     tool)
-    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $10, $11)
+    (id, tenant_id, run_id, waits_for, state, context, deadline_us, expires_us, created_us, updated_us, tool)
+    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $9, $10)
     ON CONFLICT (run_id) DO UPDATE SET waits_for = excluded.waits_for, state = excluded.state,
-        context = excluded.context, child_run_id = excluded.child_run_id, deadline_us = excluded.deadline_us,
-        expires_us = excluded.expires_us, updated_us = excluded.updated_us, lease_owner = NULL";
+        context = excluded.context, deadline_us = excluded.deadline_us, expires_us = excluded.expires_us, updated_us = excluded.updated_us, lease_owner = NULL";
 const ASK: &str = "INSERT INTO approvals (id, tenant_id, run_id, tool_id, tool, version, input,
     input_digest, definition_hash, seal, level, reason, requested_by, owner_id, requested_us, expires_us, status)
     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, 'pending')";
@@ -231,7 +277,6 @@ fn wait_for<'a>(entry: &'a Entry, wait: &'a NewWait) -> Statement<'a> {
         wait.waits_for.as_str().into(),
         wait.state.as_str().into(),
         wait.context.as_str().into(),
-        Value::Id(wait.child.map(RunId::uuid)),
         Value::Number(wait.deadline.map(tw_model::Timestamp::micros)),
         wait.expires.micros().into(),
         entry.at.micros().into(),
@@ -240,25 +285,40 @@ fn wait_for<'a>(entry: &'a Entry, wait: &'a NewWait) -> Statement<'a> {
     Statement { sql: WAIT, values, doing: "waiting" }
 }
 
+const FORGET_CHILDREN: &str = "DELETE FROM pending_children WHERE tenant_id = $1 AND run_id = $2";
+const CHILD: &str = "INSERT INTO pending_children (tenant_id, run_id, child_run_id) VALUES ($1, $2, $3)
+    ON CONFLICT (tenant_id, run_id, child_run_id) DO NOTHING";
+
+fn forget_children(entry: &Entry) -> Statement<'_> {
+    let values = vec![entry.tenant.uuid().into(), entry.run.uuid().into()];
+    Statement { sql: FORGET_CHILDREN, values, doing: "waiting" }
+}
+
+fn children<'a>(entry: &'a Entry, wait: &'a NewWait) -> impl Iterator<Item = Statement<'a>> {
+    wait.children.iter().map(|child| {
+        let values = vec![entry.tenant.uuid().into(), entry.run.uuid().into(), child.uuid().into()];
+        Statement { sql: CHILD, values, doing: "waiting" }
+    })
+}
+
 const DECIDE: &str =
     "UPDATE approvals SET status = $1, decided_by = $2, decided_us = $3, note = $4, changes = $5,
-    input = coalesce($6, input), input_digest = coalesce($7, input_digest), seal = coalesce($8, seal)
-    WHERE tenant_id = $9 AND run_id = $10 AND status = 'pending'";
+    input = coalesce($6, input), input_digest = coalesce($7, input_digest), seal = coalesce($8, seal),
+    level = CASE WHEN $8 IS NULL THEN level ELSE $9 END
+    WHERE tenant_id = $10 AND run_id = $11 AND status = 'pending'";
 
 fn decide<'a>(entry: &'a Entry, decision: &'a ApprovalDecision) -> Statement<'a> {
-    let (input, digest, seal) = match &decision.input {
-        Some((input, digest, seal)) => (Some(input.as_str()), Some(digest.as_str()), Some(&seal[..])),
-        None => (None, None, None),
-    };
+    let edited = decision.input.as_ref();
     let values = vec![
         decision.status.into(),
         Value::Text(decision.by.as_deref()),
         entry.at.micros().into(),
         Value::Text(decision.note.as_deref()),
         Value::Text(decision.changes.as_deref()),
-        Value::Text(input),
-        Value::Text(digest),
-        Value::Bytes(seal),
+        Value::Text(edited.map(|edited| edited.input.as_str())),
+        Value::Text(edited.map(|edited| edited.digest.as_str())),
+        Value::Bytes(edited.map(|edited| edited.seal.as_slice())),
+        Value::Text(edited.and_then(|edited| edited.level).map(tw_model::Level::as_str)),
         entry.tenant.uuid().into(),
         entry.run.uuid().into(),
     ];
@@ -310,7 +370,7 @@ mod tests {
 
     #[test]
     fn parameters_are_numbered_in_the_order_in_which_they_are_first_named() {
-        for sql in [CLAIM, PARK, WAIT, ASK, DECIDE, MOVE] {
+        for sql in [CLAIM, KEEP_LATE, PARK, WAIT, FORGET_CHILDREN, CHILD, ASK, DECIDE, MOVE] {
             let mut seen = 0;
             for after in sql.split('$').skip(1) {
                 let digits = after.split(|c: char| !c.is_ascii_digit()).next().unwrap();

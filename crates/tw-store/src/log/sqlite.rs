@@ -14,13 +14,13 @@ use rusqlite::{
     types::{ToSqlOutput, Value as Stored, ValueRef},
 };
 use tokio::sync::oneshot;
-use tw_model::{ReplicaId, RunId, SessionId, TenantId};
+use tw_model::{AuditId, ReplicaId, RunId, SessionId, TenantId};
 
 use super::{
-    entry::{Entry, Rejected},
+    entry::{Audit, Item, Rejected},
     lane::{Group, Outcome},
     plan::{Found, Plan, RunState, existing_runs, plan, stored_sessions},
-    rows::{self, RunRow, Statement, Value},
+    rows::{self, Needed, RunRow, Statement, Value},
 };
 use crate::{
     db::File,
@@ -93,13 +93,13 @@ fn carry_out(file: &File, connection: &mut Option<Connection>, group: &Group) ->
         Some(connection) => connection,
         None => connection.insert(file.connect().map_err(Error::doing("opening the database file"))?),
     };
-    let entries = &group.entries();
+    let items = &group.items();
     let tx = connection
         .transaction_with_behavior(TransactionBehavior::Immediate)
         .map_err(Error::doing("beginning a transaction"))?;
-    let found = find(&tx, entries)?;
-    let refused = claim_keys(&tx, entries, &found)?;
-    let plan = plan(entries, found, &refused);
+    let found = find(&tx, items)?;
+    let refused = decide_first(&tx, items, &found)?;
+    let plan = plan(items, found, &refused);
     write(&tx, &plan)?;
     tx.commit().map_err(Error::doing("committing"))?;
     Ok(plan.answers)
@@ -112,22 +112,22 @@ const FIND_RUN: &str =
     FROM runs WHERE tenant_id = ?1 AND id = ?2";
 const FIND_SESSION: &str = "SELECT tenant_id, id, last_seq FROM sessions WHERE tenant_id = ?1 AND id = ?2";
 
-fn find(tx: &Transaction<'_>, entries: &[&Entry]) -> Result<Found> {
+fn find(tx: &Transaction<'_>, items: &[&Item]) -> Result<Found> {
     let mut found = Found::default();
-    let mut tenants: Vec<_> = entries.iter().map(|entry| entry.tenant).collect();
+    let mut tenants: Vec<_> = items.iter().map(|item| item.tenant()).collect();
     tenants.sort_unstable();
     tenants.dedup();
     let epochs = each(tx, FIND_EPOCH, &tenants, |statement, tenant| {
         statement.query_row([tenant.uuid()], |row| Ok((TenantId::from_uuid(row.get(0)?), row.get(1)?)))
     });
     found.epochs = epochs.map_err(Error::doing("reading epochs"))?.into_iter().collect();
-    let runs = each(tx, FIND_RUN, &existing_runs(entries), |statement, (tenant, run)| {
+    let runs = each(tx, FIND_RUN, &existing_runs(items), |statement, (tenant, run)| {
         statement.query_row([tenant.uuid(), run.uuid()], run_row)
     });
     for row in runs.map_err(Error::doing("reading runs"))? {
         found.runs.insert((TenantId::from_uuid(row.tenant_id), RunId::from_uuid(row.id)), row.state()?);
     }
-    let sessions = each(tx, FIND_SESSION, &stored_sessions(entries), |statement, (tenant, session)| {
+    let sessions = each(tx, FIND_SESSION, &stored_sessions(items), |statement, (tenant, session)| {
         statement.query_row([tenant.uuid(), session.uuid()], |row| {
             let key = (TenantId::from_uuid(row.get(0)?), SessionId::from_uuid(row.get(1)?));
             Ok((key, row.get(2)?))
@@ -180,11 +180,12 @@ fn run_row(row: &Row<'_>) -> rusqlite::Result<RunRow> {
     })
 }
 
-fn claim_keys(tx: &Transaction<'_>, entries: &[&Entry], found: &Found) -> Result<HashMap<usize, Rejected>> {
-    let mut refused = HashMap::new();
-    for (index, claim) in rows::claims(entries, found) {
-        if say(tx, &claim)? == 0 {
-            refused.insert(index, Rejected::Claimed);
+fn decide_first(tx: &Transaction<'_>, items: &[&Item], found: &Found) -> Result<HashMap<usize, Rejected>> {
+    let (needed, refused) = rows::first(items, found);
+    let mut refused: HashMap<_, _> = refused.into_iter().collect();
+    for Needed { index, statement, or_else } in needed {
+        if say(tx, &statement)? == 0 {
+            refused.insert(index, or_else);
         }
     }
     Ok(refused)
@@ -224,6 +225,9 @@ const NUMBER_SESSION: &str = "UPDATE sessions SET last_seq = ?1 WHERE tenant_id 
 const INSERT_EVENT: &str = "INSERT INTO session_events
     (tenant_id, session_id, seq, id, type, run_id, tool, actor, payload, at_us)
     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)";
+const INSERT_AUDIT: &str = "INSERT INTO audit_log
+    (id, tenant_id, at_us, actor, action, object, before, after, request_id, note)
+    VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)";
 
 fn write(tx: &Transaction<'_>, plan: &Plan<'_>) -> Result<()> {
     write_runs(tx, plan).map_err(Error::doing("writing runs"))?;
@@ -231,6 +235,28 @@ fn write(tx: &Transaction<'_>, plan: &Plan<'_>) -> Result<()> {
     write_events(tx, plan).map_err(Error::doing("writing events"))?;
     for statement in rows::waits(plan) {
         say(tx, &statement)?;
+    }
+    write_audits(tx, plan).map_err(Error::doing("writing the audit"))
+}
+
+fn write_audits(tx: &Transaction<'_>, plan: &Plan<'_>) -> rusqlite::Result<()> {
+    if plan.audits.is_empty() {
+        return Ok(());
+    }
+    let mut insert = tx.prepare_cached(INSERT_AUDIT)?;
+    for (item, Audit { by, what }) in &plan.audits {
+        insert.execute(params![
+            AuditId::new().uuid(),
+            item.tenant().uuid(),
+            item.at().micros(),
+            by.actor,
+            what.action,
+            what.object,
+            what.before.as_ref().map(ToString::to_string),
+            what.after.as_ref().map(ToString::to_string),
+            by.request_id,
+            what.note,
+        ])?;
     }
     Ok(())
 }
@@ -302,18 +328,17 @@ fn number_sessions(tx: &Transaction<'_>, plan: &Plan<'_>) -> rusqlite::Result<()
 fn write_events(tx: &Transaction<'_>, plan: &Plan<'_>) -> rusqlite::Result<()> {
     let mut insert = tx.prepare_cached(INSERT_EVENT)?;
     for planned in &plan.events {
-        let (entry, event) = (planned.entry, &planned.entry.events[planned.index]);
         insert.execute(params![
-            entry.tenant.uuid(),
-            entry.session.uuid(),
+            planned.tenant.uuid(),
+            planned.session.uuid(),
             planned.seq,
-            event.id.uuid(),
-            event.kind.as_str(),
-            entry.run.uuid(),
-            &*entry.tool,
-            &*entry.actor,
-            event.payload,
-            entry.at.micros(),
+            planned.event.id.uuid(),
+            planned.event.kind.as_str(),
+            planned.run.map(RunId::uuid),
+            planned.tool,
+            planned.actor,
+            planned.event.payload,
+            planned.at.micros(),
         ])?;
     }
     Ok(())

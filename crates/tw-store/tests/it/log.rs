@@ -1,14 +1,20 @@
 use std::sync::Arc;
 
 use tokio::task::JoinSet;
-use tw_model::{Channel, EventId, EventKind, Mode, RunId, RunStatus, Source, Timestamp, ToolId};
+use tw_model::{
+    ApprovalId, Channel, EventId, EventKind, Level, Mode, PendingCallId, RunId, RunStatus, SessionId, Source,
+    Timestamp, ToolId, UserId, WaitsFor,
+};
 use tw_store::{
-    Error, Store, TenantScope,
-    log::{Change, Entry, Expect, Finished, NewEvent, NewRun, Rejected, Step},
+    By, Error, NewAudit, Store, TenantScope,
+    log::{
+        ApprovalDecision, Audit, Change, EditedInput, Entry, Expect, Finished, NewApproval, NewEvent, NewRun,
+        NewWait, Note, Park, Rejected, Step, WaitChange, WaitState,
+    },
 };
 use tw_test::{TestDb, on_both};
 
-use crate::world::{member, new_tenant};
+use crate::world::{FAR, audit_of, by, member, new_tenant};
 
 fn entry(tenant: &TenantScope, run: RunId, kind: EventKind, step: Step) -> Entry {
     Entry {
@@ -20,6 +26,7 @@ fn entry(tenant: &TenantScope, run: RunId, kind: EventKind, step: Step) -> Entry
         at: Timestamp::now(),
         step,
         events: vec![NewEvent { id: EventId::new(), kind, payload: "{}".to_owned() }],
+        audit: None,
     }
 }
 
@@ -44,17 +51,69 @@ async fn start(store: &Store, tenant: &TenantScope, run: RunId) -> Entry {
     entry(tenant, run, EventKind::Started, Step::Open(Box::new(new)))
 }
 
+fn change(expect: Expect, to: Option<RunStatus>) -> Change {
+    let finished = to.filter(|to| !to.is_open()).map(|_| Finished::default());
+    Change { expect, to, finished, claimed_by: None, epoch: None, decision: None, wait: None }
+}
+
 fn end(tenant: &TenantScope, run: RunId) -> Entry {
-    let change = Change {
-        expect: Expect::Lease(1),
-        to: Some(RunStatus::Success),
-        finished: Some(Finished::default()),
-        claimed_by: None,
-        epoch: None,
-        decision: None,
-        wait: None,
-    };
+    let change = change(Expect::Lease(1), Some(RunStatus::Success));
     entry(tenant, run, EventKind::Completed, Step::Change(Box::new(change)))
+}
+
+fn line(action: &str) -> NewAudit {
+    NewAudit { action: action.to_owned(), object: "x".to_owned(), before: None, after: None, note: None }
+}
+
+/// A run that waits for these, or, without any, for a worker.
+async fn wait_for(store: &Store, tenant: &TenantScope, children: &[RunId]) -> (RunId, PendingCallId) {
+    let (run, id) = (RunId::new(), PendingCallId::new());
+    store.log().append(start(store, tenant, run).await).wait().await.unwrap();
+    let wait = NewWait {
+        id,
+        waits_for: if children.is_empty() { WaitsFor::Worker } else { WaitsFor::Child },
+        state: WaitState::Waiting,
+        context: "{}".to_owned(),
+        children: children.to_vec(),
+        deadline: None,
+        expires: FAR,
+    };
+    let parked =
+        Change { wait: Some(WaitChange::Park(wait)), ..change(Expect::Lease(1), Some(RunStatus::Pending)) };
+    let parked = Entry {
+        events: Vec::new(),
+        ..entry(tenant, run, EventKind::Started, Step::Change(Box::new(parked)))
+    };
+    store.log().append(parked).wait().await.unwrap();
+    (run, id)
+}
+
+/// Ends a run that waits by another hand than its own.
+async fn give_up(store: &Store, tenant: &TenantScope, run: RunId) {
+    let late = change(Expect::Status(RunStatus::Pending), Some(RunStatus::TimedOut));
+    let late = entry(tenant, run, EventKind::Failed, Step::Change(Box::new(late)));
+    store.log().append(late).wait().await.unwrap();
+}
+
+fn late_result(tenant: &TenantScope, run: RunId, result: &str) -> Entry {
+    let wait = WaitChange::Late { result: result.to_owned(), by: "user:1".to_owned() };
+    let change = Change { wait: Some(wait), ..change(Expect::Ended, None) };
+    entry(tenant, run, EventKind::LateResult, Step::Change(Box::new(change)))
+}
+
+fn note(tenant: &TenantScope, session: SessionId) -> Note {
+    Note {
+        tenant: tenant.id(),
+        session,
+        actor: Arc::from("{}"),
+        at: Timestamp::now(),
+        events: vec![NewEvent {
+            id: EventId::new(),
+            kind: EventKind::OutputAppended,
+            payload: "{}".to_owned(),
+        }],
+        audit: None,
+    }
 }
 
 on_both! {
@@ -114,5 +173,145 @@ on_both! {
         assert!(matches!(store.log().append(late).wait().await, Err(Rejected::Closed)));
         assert!(store.ping().await.is_err());
         assert!(db.store().await.tenant(tenant.id()).run(run).await.unwrap().is_some());
+    }
+
+    async fn events_about_no_run_are_numbered_with_those_of_the_session(db: TestDb) {
+        let store = db.store().await;
+        let tenant = new_tenant(&store, "acme").await;
+        let session = tenant.create_session("chat", None, "user:1").await.unwrap().id;
+        let run = RunId::new();
+        let started = Entry { session, ..start(&store, &tenant, run).await };
+
+        store.log().note(note(&tenant, session)).wait().await.unwrap();
+        store.log().append(started).wait().await.unwrap();
+        let last = store.log().note(note(&tenant, session)).wait().await.unwrap();
+
+        assert_eq!(last.seq, 3);
+        let events = tenant.events(session, 0, 10).await.unwrap();
+        let about: Vec<_> = events.iter().map(|event| (event.seq, event.run, event.tool.as_deref())).collect();
+        assert_eq!(about, [(1, None, None), (2, Some(run), Some("echo")), (3, None, None)]);
+        assert_eq!(tenant.session(session).await.unwrap().unwrap().last_seq, 3);
+        let nowhere = store.log().note(note(&tenant, SessionId::new())).wait().await;
+        assert!(matches!(nowhere, Err(Rejected::NoSession)), "{nowhere:?}");
+    }
+
+    async fn audit_of_a_step_stands_exactly_if_the_step_does(db: TestDb) {
+        let store = db.store().await;
+        let tenant = new_tenant(&store, "acme").await;
+        let run = RunId::new();
+        store.log().append(start(&store, &tenant, run).await).wait().await.unwrap();
+        let who = by("r1");
+        let audited = || {
+            let audit = Audit { by: who.clone(), what: line("approval.approved") };
+            Entry { audit: Some(Box::new(audit)), ..end(&tenant, run) }
+        };
+
+        store.log().append(audited()).wait().await.unwrap();
+        let again = store.log().append(audited()).wait().await;
+
+        assert!(matches!(again, Err(Rejected::Status { .. })), "{again:?}");
+        let lines = audit_of(&tenant, "approval.approved").await;
+        assert_eq!(lines.len(), 1);
+        assert_eq!(lines[0].actor, serde_json::from_str::<serde_json::Value>(&who.actor).unwrap());
+        assert_eq!(lines[0].request_id.as_deref(), Some("r1"));
+    }
+
+    async fn lines_of_many_at_once_are_all_written(db: TestDb) {
+        let store = db.store().await;
+        let (loud, quiet) = (new_tenant(&store, "acme").await, new_tenant(&store, "globex").await);
+        let mut tasks = JoinSet::new();
+        for index in 0..400 {
+            let (log, tenant) = (store.log().clone(), if index % 40 == 0 { &quiet } else { &loud }.id());
+            tasks.spawn(async move { log.audit(tenant, By::operator(), line("call.refused")).await });
+        }
+
+        assert!(tasks.join_all().await.into_iter().all(|written| written.is_ok()));
+
+        assert_eq!(audit_of(&loud, "call.refused").await.len(), 390);
+        assert_eq!(audit_of(&quiet, "call.refused").await.len(), 10);
+        store.close().await;
+        let closed = store.log().audit(loud.id(), By::operator(), line("call.refused")).await;
+        assert!(matches!(closed, Err(Rejected::Closed)), "{closed:?}");
+    }
+
+    async fn first_late_result_is_kept_as_an_event_and_changes_no_run(db: TestDb) {
+        let store = db.store().await;
+        let tenant = new_tenant(&store, "acme").await;
+        let (run, call) = wait_for(&store, &tenant, &[]).await;
+        let early = store.log().append(late_result(&tenant, run, r#"{"result":0}"#)).wait().await;
+        assert!(matches!(early, Err(Rejected::Status { status: RunStatus::Pending })), "{early:?}");
+        give_up(&store, &tenant, run).await;
+        let before = tenant.run(run).await.unwrap().unwrap();
+
+        let kept = store.log().append(late_result(&tenant, run, r#"{"result":1}"#)).wait().await.unwrap();
+        let second = store.log().append(late_result(&tenant, run, r#"{"result":2}"#)).wait().await;
+
+        assert!(matches!(second, Err(Rejected::Answered)), "{second:?}");
+        let events = tenant.events(run.into(), 0, 10).await.unwrap();
+        let kinds: Vec<_> = events.iter().map(|event| event.kind).collect();
+        assert_eq!(kinds, [EventKind::Started, EventKind::Failed, EventKind::LateResult]);
+        assert_eq!(kept.seq, 3);
+        let call = tenant.pending_call(call).await.unwrap().unwrap();
+        assert_eq!((call.state.as_str(), call.result.unwrap().get()), ("resolved", r#"{"result":1}"#));
+        let after = tenant.run(run).await.unwrap().unwrap();
+        assert_eq!((after.status, after.finished), (RunStatus::TimedOut, before.finished));
+    }
+
+    async fn run_that_waits_for_several_goes_on_when_the_last_has_ended(db: TestDb) {
+        let store = db.store().await;
+        let tenant = new_tenant(&store, "acme").await;
+        let children = [RunId::new(), RunId::new()];
+        for child in children {
+            store.log().append(start(&store, &tenant, child).await).wait().await.unwrap();
+        }
+        let (run, call) = wait_for(&store, &tenant, &children).await;
+        let due = async || store.due_pending(Timestamp::now(), None, 10).await.unwrap();
+
+        assert_eq!(tenant.pending_call_of(run).await.unwrap().unwrap().children, children);
+        assert_eq!(due().await, []);
+        store.log().append(end(&tenant, children[1])).wait().await.unwrap();
+        assert_eq!(due().await, []);
+        store.log().append(end(&tenant, children[0])).wait().await.unwrap();
+
+        assert_eq!(due().await, [(tenant.id(), call)]);
+    }
+
+    async fn edited_input_brings_its_own_level(db: TestDb) {
+        let store = db.store().await;
+        let tenant = new_tenant(&store, "acme").await;
+        let (run, id) = (RunId::new(), ApprovalId::new());
+        let approval = NewApproval {
+            id,
+            input: "{}".to_owned(),
+            input_digest: "digest".to_owned(),
+            definition_hash: "hash".to_owned(),
+            seal: vec![0; 32],
+            level: Some(Level::Write),
+            reason: "a test".to_owned(),
+            owner: UserId::new(),
+            expires: FAR,
+        };
+        let mut asked = start(&store, &tenant, run).await;
+        if let Step::Open(new) = &mut asked.step {
+            new.park = Some(Park { context: "{}".to_owned(), approval });
+        }
+        store.log().append(asked).wait().await.unwrap();
+        let input = EditedInput {
+            input: r#"{"a":1}"#.to_owned(),
+            digest: "other".to_owned(),
+            seal: vec![1; 32],
+            level: Some(Level::Destructive),
+        };
+        let decision = ApprovalDecision { status: "approved", by: None, note: None, changes: None, input: Some(input) };
+
+        let yes = Change {
+            decision: Some(decision),
+            ..change(Expect::Status(RunStatus::NeedsApproval), Some(RunStatus::Pending))
+        };
+        let yes = entry(&tenant, run, EventKind::Approved, Step::Change(Box::new(yes)));
+        store.log().append(yes).wait().await.unwrap();
+
+        let stored = tenant.approval(id).await.unwrap().unwrap();
+        assert_eq!((stored.level, stored.input_digest.as_str()), (Some(Level::Destructive), "other"));
     }
 }

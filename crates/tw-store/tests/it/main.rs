@@ -12,4 +12,5 @@ mod places;
 mod schema;
 mod tenants;
 mod users;
+mod versions;
 mod world;

@@ -146,4 +146,51 @@ on_both! {
         assert_eq!([ended(&logins[0]).await, ended(&logins[1]).await, ended(&logins[2]).await], [false, true, true]);
         assert_eq!(raw.column("SELECT email FROM users WHERE password_hash IS NOT NULL").await.unwrap(), [""; 0]);
     }
+
+    async fn what_an_older_database_waits_for_is_waited_for_still(db: TestDb) {
+        let (store, acme, _) = two_tenants(&db).await;
+        store.close().await;
+        let mut raw = Raw::open(&db).await;
+        let (prefix, bytes) = match db.kind() {
+            Kind::Sqlite => ("x", "BLOB"),
+            Kind::Postgres => ("", "uuid"),
+        };
+        let id = |n: u8| format!("{prefix}'{}'", hex(n));
+        let tenant = format!("{prefix}'{}'", acme.id().uuid().simple());
+        for sql in [
+            format!("ALTER TABLE pending_calls ADD COLUMN child_run_id {bytes}"),
+            "CREATE INDEX pending_calls_by_child ON pending_calls (child_run_id)".to_owned(),
+            "DROP INDEX pending_calls_of_children".to_owned(),
+            "DROP TABLE pending_children".to_owned(),
+            "DROP TABLE withdrawn_versions".to_owned(),
+            "DROP INDEX memberships_by_role".to_owned(),
+            "ALTER TABLE credentials DROP COLUMN allowed_hosts".to_owned(),
+            format!(
+                "INSERT INTO pending_calls (id, tenant_id, run_id, waits_for, state, context, expires_us, created_us,
+                 updated_us, child_run_id) VALUES ({}, {tenant}, {}, 'child', 'waiting', '{{}}', 1, 1, 1, {})",
+                id(1), id(2), id(3)
+            ),
+            format!(
+                "INSERT INTO session_events (tenant_id, session_id, seq, id, type, run_id, tool, actor, payload, at_us)
+                 VALUES ({tenant}, {0}, 1, {0}, 'tool.started', {0}, 'x', '{{}}', '{{}}', 1)",
+                id(4)
+            ),
+            "DELETE FROM _sqlx_migrations WHERE version = 11".to_owned(),
+        ] {
+            raw.execute(&sql).await.unwrap_or_else(|error| panic!("{sql}: {error}"));
+        }
+
+        tw_store::migrate(&db.target()).await.unwrap();
+
+        let tenant = db.store().await.tenant(acme.id());
+        let run = |n: u8| tw_model::RunId::from_uuid(hex(n).parse().unwrap());
+        assert_eq!(tenant.pending_call_of(run(2)).await.unwrap().unwrap().children, [run(3)]);
+        assert_eq!(tenant.events(run(4).into(), 0, 10).await.unwrap()[0].tool.as_deref(), Some("x"));
+        let refused = raw.execute("DELETE FROM session_events").await.unwrap_err().to_string();
+        assert!(refused.contains("session_events is append-only"), "{refused}");
+    }
+}
+
+fn hex(n: u8) -> String {
+    format!("{n:02x}").repeat(16)
 }

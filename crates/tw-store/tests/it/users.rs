@@ -302,4 +302,21 @@ on_both! {
         }
         assert_eq!(seen, all);
     }
+
+    async fn other_member_with_a_role_is_found_among_any_number(db: TestDb) {
+        let (_, acme, globex) = two_tenants(&db).await;
+        let ada = member(&acme, "ada@example.com", Role::Admin).await;
+        for index in 0..20 {
+            member(&acme, &format!("{index}@example.com"), Role::Member).await;
+        }
+        member(&globex, "bob@example.com", Role::Approver).await;
+        let deciders = [Role::Admin, Role::Approver];
+
+        assert!(!acme.has_other_member(&deciders, ada.id).await.unwrap());
+        assert!(!acme.has_other_member(&[], ada.id).await.unwrap());
+        let eve = member(&acme, "eve@example.com", Role::Approver).await;
+
+        assert!(acme.has_other_member(&deciders, ada.id).await.unwrap());
+        assert!(!acme.has_other_member(&[Role::Approver], eve.id).await.unwrap());
+    }
 }
