@@ -9,10 +9,12 @@ use serde_json::Value;
 use tokio::{sync::mpsc, time::Instant};
 use tokio_util::sync::CancellationToken;
 use tw_egress::Egress;
-use tw_model::{Code, PermissionSet, RunId, SessionId, Source, TenantId, TenantSlug, ToolFailure, UserId};
+use tw_model::{
+    Code, PermissionSet, RunId, SessionId, Source, TenantId, TenantSlug, ToolFailure, ToolResult, UserId,
+};
 use zeroize::Zeroizing;
 
-use crate::{Credential, House};
+use crate::{Credential, Credentials, Filters, Inner, InnerCall, InnerCalls, Network, Services, Wait};
 
 /// What a tool is told about the call it serves, and what it may use while it works.
 ///
@@ -45,8 +47,12 @@ pub struct ContextParts {
     pub blocking_in_flight: Arc<AtomicUsize>,
     /// The `traceparent` of requests to others; `None` where the caller sent none.
     pub trace: Option<String>,
-    /// The way to whatever lies outside the tool; `None` in tests of tools that need nothing.
-    pub house: Option<Arc<dyn House>>,
+    /// What of the server the tool may use; empty in tests of tools that need nothing.
+    pub services: Services,
+    /// How the tool calls others; `None` for one that declares no calls.
+    pub inner: Option<Arc<dyn InnerCalls>>,
+    /// Where the tool says that it has to wait. Whoever listens ends this call of it, and makes it again later.
+    pub waits: Option<mpsc::Sender<Wait>>,
 }
 
 impl ToolContext {
@@ -73,7 +79,9 @@ impl ToolContext {
             output: None,
             blocking_in_flight: Arc::default(),
             trace: None,
-            house: None,
+            services: Services::default(),
+            inner: None,
+            waits: None,
         })
     }
 
@@ -155,7 +163,7 @@ impl ToolContext {
 
     /// The client for requests to others. It goes nowhere that the operator has not opened.
     pub fn http(&self) -> Result<Egress, ToolFailure> {
-        let egress = self.house()?.egress(self.tenant());
+        let egress = self.service::<dyn Network>()?.egress(self.tenant());
         Ok(match &self.parts.trace {
             Some(trace) => egress.traced(trace),
             None => egress,
@@ -164,12 +172,12 @@ impl ToolContext {
 
     /// Everything that a jq filter gives for a value. It runs where it cannot hurt.
     pub async fn jq(&self, filter: &str, input: &Value) -> Result<Vec<Value>, ToolFailure> {
-        self.house()?.jq(self.tenant(), filter, input).await
+        self.service::<dyn Filters>()?.jq(self.tenant(), filter, input).await
     }
 
     /// The tenant's credential of this label or id.
     pub async fn credential(&self, label: &str) -> Result<Credential, ToolFailure> {
-        let found = self.house()?.credential(self.tenant(), label).await;
+        let found = self.service::<dyn Credentials>()?.credential(self.tenant(), label).await;
         found.map_err(|failure| match failure.code {
             Code::CredentialMissing => {
                 let looked = "looked among the tenant's credentials by label and by id";
@@ -218,11 +226,36 @@ impl ToolContext {
         provider: &str,
         variant: Option<&str>,
     ) -> Result<Option<Credential>, ToolFailure> {
-        self.house()?.credential_for(self.tenant(), provider, variant).await
+        self.service::<dyn Credentials>()?.credential_for(self.tenant(), provider, variant).await
     }
 
-    fn house(&self) -> Result<&dyn House, ToolFailure> {
-        self.parts.house.as_deref().ok_or_else(|| ToolFailure::new("there is nothing outside here"))
+    /// A service of the server, by its type.
+    pub fn service<T: ?Sized + Send + Sync + 'static>(&self) -> Result<&Arc<T>, ToolFailure> {
+        self.parts.services.get::<T>().ok_or_else(|| {
+            let name = std::any::type_name::<T>();
+            ToolFailure::with_code(Code::Internal, format!("the service `{name}` is not available here"))
+        })
+    }
+
+    /// Calls another tool in the name of whoever called this one, and returns its result.
+    ///
+    /// A call that has to wait, for an approval for instance, ends this run of the function: it is run again from its
+    /// beginning once there is a result, and every call that it has made under the same `name` answers as it did. So
+    /// nothing before a call may have an effect of its own. Only for a tool that declares `calls`.
+    pub async fn call_tool(&self, name: &str, tool: &str, input: &Value) -> Result<ToolResult, ToolFailure> {
+        let inner = self.parts.inner.as_ref().ok_or_else(|| {
+            ToolFailure::with_code(Code::Internal, "a tool that calls others must declare `calls`")
+        })?;
+        match inner.call(InnerCall { name, tool, input, settings: None }).await? {
+            Inner::Ended(ended) => ended,
+            Inner::Open(wait) => {
+                if let Some(waits) = &self.parts.waits {
+                    // Whoever listens drops this future.
+                    let _ = waits.send(wait).await;
+                }
+                std::future::pending().await
+            }
+        }
     }
 
     /// What the author of a tool wrote beside `builtin_key`, where this one runs under another name.

@@ -48,20 +48,22 @@
 //! ```
 
 mod blocking;
+mod calls;
 pub mod conformance;
 mod context;
 mod declare;
-mod house;
 mod redact;
 mod registry;
 mod reply;
+mod services;
 
+pub use calls::{Inner, InnerCall, InnerCalls, Wait};
 pub use context::{ContextParts, ToolContext};
 pub use declare::NoInput;
-pub use house::{Credential, House};
 pub use redact::Redactor;
 pub use registry::{AggregateFn, BoxFuture, CodeTool, DuplicateSlug, Place, RunFn, Submission, registered};
 pub use reply::{Answer, Reply};
+pub use services::{Credential, Credentials, Filters, Network, Services};
 pub use tw_egress as egress;
 pub use tw_macros::tool;
 pub use tw_model::{

@@ -98,12 +98,20 @@ impl Redactor {
     /// What a tool ends with, without the secrets.
     pub fn outcome(&self, outcome: Result<ToolResult, ToolFailure>) -> Result<ToolResult, ToolFailure> {
         match outcome {
-            Ok(ToolResult { data, summary, markdown }) => Ok(ToolResult {
-                data: self.value(data),
-                summary: self.text(summary),
-                markdown: markdown.map(|text| self.text(text)),
+            Ok(result) => Ok(self.result(result)),
+            Err(ToolFailure { code, message, said }) => Err(ToolFailure {
+                code,
+                message: self.text(message),
+                said: said.map(|said| Box::new(self.result(*said))),
             }),
-            Err(ToolFailure { code, message }) => Err(ToolFailure { code, message: self.text(message) }),
+        }
+    }
+
+    fn result(&self, result: ToolResult) -> ToolResult {
+        ToolResult {
+            data: self.value(result.data),
+            summary: self.text(result.summary),
+            markdown: result.markdown.map(|text| self.text(text)),
         }
     }
 

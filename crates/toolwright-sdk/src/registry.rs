@@ -49,6 +49,8 @@ pub struct CodeTool {
     pub callable: bool,
     /// Tools of the kind `internal` may be made of it, by its slug.
     pub builtin: bool,
+    /// It calls other tools, so it may have to wait, and is then run again from its beginning.
+    pub calls: bool,
 }
 
 inventory::collect!(CodeTool);
@@ -99,6 +101,7 @@ mod tests {
             input_less: false,
             callable: false,
             builtin: false,
+            calls: false,
         }
     }
 

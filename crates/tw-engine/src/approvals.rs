@@ -3,31 +3,26 @@
 use std::time::Duration;
 
 use serde_json::{Value, value::RawValue};
-use tokio::time::Instant;
-use tw_model::{ApprovalId, Caller, EventKind, Level, PendingCallId, RunStatus, Timestamp, WaitsFor};
+use tw_exec::BoxFuture;
+use tw_model::{ApprovalId, Caller, EventKind, Level, PendingCallId, Role, RunStatus, WaitsFor};
 use tw_store::{
     Approval, NewAudit, Run,
-    log::{ApprovalDecision, Change, EditedInput, Expect, Finished, Rejected, Step},
+    log::{ApprovalDecision, Audit, Change, EditedInput, Entry, Expect, NewEvent, Rejected},
 };
 
 use crate::{
     Engine,
-    catalogue::View,
     corridor::{
-        Answer, authorize,
-        execute::storable,
-        payload, record,
-        record::{Resumption, raw},
+        Answer,
+        gate::Gate,
+        resolve::{Parked, Subject},
     },
     error::{Error, Result},
     page::{Page, PageRequest},
-    resume::{kept, resumed_caller},
+    resume::resumed_caller,
     rights::{DecideApprovals, Permit, ReadApprovals},
-    seal,
+    run_log::{self, Approved, End, Reason, Resumption, RunIdentity, Sealed, input_digest, raw, storable},
 };
-
-/// How often it is looked whether an approved run waits again.
-const LOOK_EVERY: Duration = Duration::from_millis(250);
 
 /// What the approver says yes to.
 #[derive(Debug, Default)]
@@ -77,8 +72,6 @@ impl Engine {
             match self.try_approve(permit.caller(), id, &yes).await? {
                 Decided::Done(run) => {
                     self.resume_soon(run.tenant, PendingCallId::from_uuid(id.uuid()));
-                    let note = yes.note.as_deref().map(storable);
-                    self.audit_decision(permit.caller(), id, &run, "approved", note).await;
                     let wait = yes.wait.unwrap_or(Duration::from_secs(30)).min(Duration::from_secs(120));
                     return self.wait_until_it_waits(*run, wait, yes.wait.is_some()).await;
                 }
@@ -90,61 +83,53 @@ impl Engine {
 
     /// Waits for the end of an approved run; without a word on how long, no longer than somebody is at work on it.
     async fn wait_until_it_waits(&self, run: Run, wait: Duration, to_the_end: bool) -> Result<Answer> {
-        let until = Instant::now() + wait;
-        let mut run = run;
-        loop {
-            let left = until.saturating_duration_since(Instant::now());
-            let slice = if to_the_end { left } else { left.min(LOOK_EVERY) };
-            run = self.wait_for(run, slice, None).await.run;
-            let answer = self.answer_of(run).await?;
-            let waits_on = answer.pending.as_ref().is_some_and(|call| call.waits_for != WaitsFor::Approval);
-            if !answer.run.status.is_open() || waits_on || until <= Instant::now() {
-                return Ok(answer);
-            }
-            run = answer.run;
-        }
+        let waits_on = |run| {
+            let waits_on = async move {
+                let pending = self.answer_of(run).await.ok().and_then(|answer| answer.pending);
+                !to_the_end && pending.is_some_and(|call| call.waits_for != WaitsFor::Approval)
+            };
+            Box::pin(waits_on) as BoxFuture<'_, bool>
+        };
+        let run = self.inner.log.wait_until(run, wait, &waits_on).await;
+        self.answer_of(run).await
     }
 
     async fn try_approve(&self, caller: &Caller, id: ApprovalId, yes: &Yes) -> Result<Decided> {
         let (approval, run) = self.decidable(caller, id).await?;
+        let kept = Resumption::read(&approval.context)?;
+        let parked = Parked { approval: &approval, run: &run, kept: &kept };
         let edited = match &yes.input {
-            Some(input) => self.edit(&approval, &run, input).await?,
-            None => {
-                self.check_unchanged(caller, &approval, &run).await?;
-                None
-            }
+            Some(input) => self.edit(caller, parked, input).await,
+            None => self.check_unchanged(caller, parked).await.map(|()| None),
         };
+        let edited = match edited {
+            Err(Error::Superseded) => {
+                self.supersede(caller, id, &run).await?;
+                return Err(Error::Superseded);
+            }
+            edited => edited?,
+        };
+        let level = edited.as_ref().map_or(approval.level, |edited| edited.input.level);
+        if self.forbids_self_approval(caller, &approval, level).await? {
+            return Err(self_approval());
+        }
         let note = yes.note.as_deref().map(storable);
-        let event = payload::event(
-            EventKind::Approved,
-            run.id,
-            &payload::Approved {
-                approval_id: id,
-                note: note.as_deref(),
-                changes: edited.as_ref().map(|edited| &*edited.changes),
-            },
-        );
+        let changes = edited.as_ref().map(|edited| &*edited.changes);
+        let said = Approved { approval_id: id, note: note.as_deref(), changes };
+        let event = run_log::event(EventKind::Approved, run.id, &said);
         let change = Change {
-            expect: Expect::Status(RunStatus::NeedsApproval),
             to: Some(RunStatus::Pending),
-            finished: None,
-            claimed_by: None,
             epoch: Some(caller.epoch),
-            wait: None,
             decision: Some(ApprovalDecision {
                 status: "approved",
                 by: Some(caller.principal.label()),
                 note,
                 changes: edited.as_ref().map(|edited| edited.changes.get().to_owned()),
-                input: edited.map(|edited| EditedInput {
-                    input: edited.input,
-                    digest: edited.digest,
-                    seal: edited.seal,
-                    level: approval.level,
-                }),
+                input: edited.map(|edited| edited.input),
             }),
+            ..run_log::change(Expect::Status(RunStatus::NeedsApproval))
         };
-        self.decide(caller, run, change, event).await
+        self.decide(caller, id, run, change, event).await
     }
 
     /// Says no: the run ends as cancelled.
@@ -158,26 +143,16 @@ impl Engine {
         let mut permit = permit.clone();
         loop {
             let caller = permit.caller();
-            let (_, run) = self.decidable(caller, id).await?;
+            let (approval, run) = self.decidable(caller, id).await?;
+            if self.forbids_self_approval(caller, &approval, approval.level).await? {
+                return Err(self_approval());
+            }
             // Whoever asked learns why, and may ask better.
-            let message = match &note {
-                Some(note) => format!("a person declined the call: {note}"),
-                None => "a person declined the call".to_owned(),
-            };
-            let change = end_waiting("denied", "denied", &message, Some(caller), note.clone());
-            let event = payload::event(
-                EventKind::Cancelled,
-                run.id,
-                &payload::Cancelled {
-                    reason: "denied",
-                    error: &message,
-                    note: note.as_deref(),
-                    effect: None,
-                },
-            );
-            match self.decide(caller, run, Change { epoch: Some(caller.epoch), ..change }, event).await? {
-                Decided::Done(run) => {
-                    self.audit_decision(caller, id, &run, "denied", note).await;
+            let message = note.clone().unwrap_or_else(|| "a person declined the call".to_owned());
+            let end = End::Cancelled { reason: Reason::Denied, message, note: note.clone(), effect: None };
+            let (change, event) = ending(&run, end, "denied", Some(caller), note.clone());
+            match self.decide(caller, id, run, Change { epoch: Some(caller.epoch), ..change }, event).await? {
+                Decided::Done(_) => {
                     self.look_soon();
                     return self.known_approval(caller, id).await;
                 }
@@ -192,10 +167,6 @@ impl Engine {
         if approval.status != "pending" {
             return Err(Error::AlreadyDecided { status: approval.status });
         }
-        if self.forbids_self_approval(caller, &approval).await? {
-            let why = "the owner of an agent cannot decide on its calls here; another approver can";
-            return Err(Error::NotPermitted { why: why.to_owned() });
-        }
         let now = self.inner.store.now().await.map_err(Error::store("asking for the time"))?;
         if approval.expires <= now {
             return Err(Error::Expired { what: "approval" });
@@ -205,107 +176,88 @@ impl Engine {
         Ok((approval, run.ok_or(Error::NotFound { what: "run" })?))
     }
 
-    async fn forbids_self_approval(&self, caller: &Caller, approval: &Approval) -> Result<bool> {
+    /// Whether a call of this level has to be decided by somebody else than the owner of the agent that asks.
+    async fn forbids_self_approval(
+        &self,
+        caller: &Caller,
+        approval: &Approval,
+        level: Option<Level>,
+    ) -> Result<bool> {
         if approval.owner != caller.principal.owner() {
             return Ok(false);
         }
         let view = self.inner.catalogue.view(caller.tenant, caller.epoch).await?;
         Ok(match view.tenant.settings.get("forbid_self_approval").and_then(Value::as_bool) {
             Some(setting) => setting,
-            None => approval.level == Some(Level::Destructive) && self.has_another_approver(caller).await?,
+            None => level == Some(Level::Destructive) && self.has_another_approver(caller).await?,
         })
     }
 
     /// Whether anybody else could decide. A tenant of one person must not lock itself out.
     async fn has_another_approver(&self, caller: &Caller) -> Result<bool> {
-        let users = self.inner.store.tenant(caller.tenant).users(None, 200).await;
-        let users = users.map_err(Error::store("reading users"))?;
-        let decides = |role: tw_model::Role| role.permissions().has("approvals.tenant.decide");
-        Ok(users.iter().any(|user| user.id != caller.principal.owner() && decides(user.role)))
+        let decides = |role: &Role| role.permissions().has("approvals.tenant.decide");
+        let deciding: Vec<Role> = Role::ALL.into_iter().filter(decides).collect();
+        let scope = self.inner.store.tenant(caller.tenant);
+        let found = scope.has_other_member(&deciding, caller.principal.owner()).await;
+        found.map_err(Error::store("looking for another approver"))
     }
 
     /// A changed tool, or another credential, voids what was asked about the old one.
-    async fn check_unchanged(&self, caller: &Caller, approval: &Approval, run: &Run) -> Result<()> {
+    async fn check_unchanged(&self, caller: &Caller, parked: Parked<'_>) -> Result<()> {
         let view = self.inner.catalogue.view(caller.tenant, caller.epoch).await?;
-        if self.is_unchanged(&view, approval, run, &kept(&approval.context)?).await? {
-            return Ok(());
-        }
-        self.supersede(caller, run).await?;
-        Err(Error::Superseded)
+        self.unseal(&view, parked).await.map(drop)
     }
 
-    async fn is_unchanged(
-        &self,
-        view: &View,
-        approval: &Approval,
-        run: &Run,
-        kept: &Resumption,
-    ) -> Result<bool> {
-        let tool = self.tool_now(view, approval.tool_id, kept.pinned.as_deref(), kept.mode).await?;
-        Ok(match tool {
-            Some(tool) => self.unseal(approval, run, &tool).await?.is_some(),
-            None => false,
-        })
+    pub(crate) async fn supersede(&self, caller: &Caller, id: ApprovalId, run: &Run) -> Result<()> {
+        let end = End::void(Reason::Superseded, "the tool has changed since the approval was asked for");
+        let (change, event) = ending(run, end, "cancelled", None, None);
+        self.decide(caller, id, run.clone(), change, event).await.map(drop)
     }
 
-    pub(crate) async fn supersede(&self, caller: &Caller, run: &Run) -> Result<()> {
-        let message = "the tool has changed since the approval was asked for";
-        let change = Change {
-            expect: Expect::Status(run.status),
-            ..end_waiting("cancelled", "superseded", message, None, None)
-        };
-        let event = payload::event(
-            EventKind::Cancelled,
-            run.id,
-            &payload::Cancelled { reason: "superseded", error: message, note: None, effect: None },
-        );
-        self.decide(caller, run.clone(), change, event).await.map(drop)
-    }
-
-    /// Checks another input as if the agent had sent it, and seals it.
-    async fn edit(&self, approval: &Approval, run: &Run, input: &RawValue) -> Result<Option<Edited>> {
+    /// Checks another input as if the agent had sent it and as if the approver made the call, and seals it. An approver
+    /// must not get done by editing what they may not do themselves.
+    async fn edit(&self, approver: &Caller, parked: Parked<'_>, input: &RawValue) -> Result<Option<Edited>> {
+        let Parked { approval, run, .. } = parked;
         let resumed = resumed_caller(self, run.tenant, &approval.context).await;
-        let (agent, resumption) = resumed.map_err(|error| match error {
+        let (agent, _) = resumed.map_err(|error| match error {
             // It is the agent that may not, and the approver's own credentials are in order.
             Error::Unauthenticated { why } => Error::NotPermitted { why: why.to_owned() },
             error => error,
         })?;
         let view = self.inner.catalogue.view(run.tenant, agent.epoch).await?;
-        if !self.is_unchanged(&view, approval, run, &resumption).await? {
-            self.supersede(&agent, run).await?;
+        let Gate::Ask(edited) = self.walk(&agent, &view, Subject::Edited(parked), input).await? else {
             return Err(Error::Superseded);
-        }
-        let id = approval.tool_id.to_string();
-        let resolved = self.resolve(&view, &id, resumption.pinned.as_deref(), resumption.mode).await?;
-        let authorized = authorize::authorize(resolved, &agent, &view)?;
-        let valid = self.validate(authorized, input, &agent, &view).await?;
-        let (tool, _, value, text) = valid.into_parts();
-        let digest = seal::input_digest(&value);
+        };
+        let (tool, value, text, level) = edited.into_parts();
+        let digest = input_digest(&value);
         if digest == approval.input_digest {
             return Ok(None);
         }
+        self.walk(approver, &view, Subject::Edited(parked), &text).await?;
         let credentials = self.credentials_of(run.tenant, &tool).await?;
-        let facts = seal::Sealed::of(approval, run, &tool, &credentials, &digest);
+        let facts = Sealed::of(approval, run, &tool, &credentials, &digest);
         let before: Value = serde_json::from_str(approval.input.get()).unwrap_or(Value::Null);
-        Ok(Some(Edited {
-            seal: facts.seal(&self.inner.secrets).to_vec(),
-            changes: raw(&changes(&before, &value)),
-            input: text.get().to_owned(),
-            digest,
-        }))
+        let seal = facts.seal(&self.inner.secrets).to_vec();
+        let input = EditedInput { input: text.get().to_owned(), digest, seal, level };
+        Ok(Some(Edited { input, changes: raw(&changes(&before, &value)) }))
     }
 
     async fn decide(
         &self,
         caller: &Caller,
+        id: ApprovalId,
         run: Run,
         change: Change,
-        event: tw_store::log::NewEvent,
+        event: NewEvent,
     ) -> Result<Decided> {
-        let tool = run.tool.as_str().into();
-        let entry =
-            record::entry(caller, &tool, run.id, run.session, Step::Change(Box::new(change)), vec![event]);
-        match self.append(entry).await {
+        let audit = match &change.decision {
+            Some(decision) if decision.by.is_some() => {
+                Some(audit(caller, id, &run, decision.status, decision))
+            }
+            _ => None,
+        };
+        let entry = Entry { audit, ..RunIdentity::by(caller, &run).change(change, vec![event]) };
+        match self.inner.log.append(entry).await {
             Ok(_) => Ok(Decided::Done(Box::new(run))),
             Err(Rejected::Status { status }) => {
                 let status = match status {
@@ -321,29 +273,26 @@ impl Engine {
     }
 }
 
-impl Engine {
-    /// Repeats a decision in the audit log, for those who look there. What counts is the event, which is written by
-    /// now, so nothing that goes wrong here can undo it.
-    async fn audit_decision(
-        &self,
-        caller: &Caller,
-        id: ApprovalId,
-        run: &Run,
-        status: &str,
-        note: Option<String>,
-    ) {
-        let entry = NewAudit {
-            action: format!("approval.{status}"),
-            object: format!("approval:{id}"),
-            before: None,
-            after: Some(serde_json::json!({ "run_id": run.id, "tool": run.tool, "version": run.version })),
-            note,
-        };
-        let scope = self.inner.store.tenant(caller.tenant);
-        if let Err(error) = scope.audit(&crate::admin::by(caller, None), entry).await {
-            tracing::error!(error = &error as &dyn std::error::Error, "a decision is not in the audit log");
-        }
+/// The line of the audit about a decision. It is written with the decision: a caller who hangs up hides nothing.
+fn audit(
+    caller: &Caller,
+    id: ApprovalId,
+    run: &Run,
+    status: &str,
+    decision: &ApprovalDecision,
+) -> Box<Audit> {
+    let mut after = serde_json::json!({ "run_id": run.id, "tool": run.tool, "version": run.version });
+    if let Some(changes) = decision.changes.as_deref() {
+        after["changes"] = serde_json::from_str(changes).unwrap_or_default();
     }
+    let what = NewAudit {
+        action: format!("approval.{status}"),
+        object: format!("approval:{id}"),
+        before: None,
+        after: Some(after),
+        note: decision.note.clone(),
+    };
+    Box::new(Audit { by: crate::admin::by(caller, None), what })
 }
 
 /// Whether a decision was written.
@@ -354,48 +303,37 @@ enum Decided {
 }
 
 struct Edited {
-    input: String,
-    digest: String,
-    seal: Vec<u8>,
+    input: EditedInput,
     changes: Box<RawValue>,
 }
 
-/// A waiting run that will never run.
-pub(crate) fn end_waiting(
+/// The end of a waiting run that will never run, with what becomes of its approval.
+fn ending(
+    run: &Run,
+    end: End,
     approval: &'static str,
-    reason: &str,
-    message: &str,
     by: Option<&Caller>,
     note: Option<String>,
-) -> Change {
-    Change {
-        expect: Expect::Status(RunStatus::NeedsApproval),
-        to: Some(RunStatus::Cancelled),
-        finished: Some(Finished {
-            summary: Some(reason.to_owned()),
-            error: Some(message.to_owned()),
-            error_code: Some(tw_model::Code::Cancelled.as_str()),
-            ..Finished::default()
-        }),
-        claimed_by: None,
-        epoch: None,
-        wait: None,
-        decision: Some(ApprovalDecision {
-            status: approval,
-            by: by.map(|caller| caller.principal.label()),
-            note,
-            changes: None,
-            input: None,
-        }),
-    }
+) -> (Change, NewEvent) {
+    let ended = end.of(run.id, &run.tool, None);
+    let by = by.map(|caller| caller.principal.label());
+    let decision = ApprovalDecision { status: approval, by, note, changes: None, input: None };
+    let change = Change { decision: Some(decision), ..ended.change(Expect::Status(run.status)) };
+    (change, ended.event)
 }
 
-/// What differs between two inputs, at their first level: `[{ path, before, after }]`.
+fn self_approval() -> Error {
+    let why = "the owner of an agent cannot decide on its calls here; another approver can";
+    Error::NotPermitted { why: why.to_owned() }
+}
+
+/// What differs between two inputs in canonical form, at their first level: `[{ path, before, after }]`.
 fn changes(before: &Value, after: &Value) -> Value {
     let empty = serde_json::Map::new();
     let (old, new) = (before.as_object().unwrap_or(&empty), after.as_object().unwrap_or(&empty));
     let keys = old.keys().chain(new.keys().filter(|key| !old.contains_key(*key)));
-    let changed = keys.filter(|key| old.get(*key) != new.get(*key)).map(|key| {
+    let canonical = |value: Option<&Value>| value.map(tw_schema::digest);
+    let changed = keys.filter(|key| canonical(old.get(*key)) != canonical(new.get(*key))).map(|key| {
         serde_json::json!({
             "path": format!("/{}", key.replace('~', "~0").replace('/', "~1")),
             "before": old.get(key),
@@ -403,11 +341,6 @@ fn changes(before: &Value, after: &Value) -> Value {
         })
     });
     changed.collect()
-}
-
-/// Whether the moment for deciding is over.
-pub(crate) fn has_expired(approval: &Approval, now: Timestamp) -> bool {
-    approval.status == "pending" && approval.expires <= now
 }
 
 #[cfg(test)]

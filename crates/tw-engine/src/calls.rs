@@ -5,31 +5,25 @@ use std::{sync::Arc, time::Duration};
 
 use serde_json::{Value, json, value::RawValue};
 use tokio::{sync::broadcast, time::Instant};
+use tw_exec::DEPTH_MAX;
 use tw_model::{
-    Caller, Code, Effect, EventKind, PendingCallId, RunId, RunStatus, TenantId, Timestamp, ToolResult,
+    Caller, Code, Effect, EventKind, PendingCallId, RunId, RunStatus, TenantId, Timestamp, ToolFailure,
     WaitsFor,
 };
 use tw_store::{
     PendingCall, Run, Wanted,
-    log::{Change, Entry, Expect, Finished, Rejected, Step, WaitChange},
+    log::{Change, Entry, Expect, Rejected, WaitChange},
 };
 use uuid::Uuid;
 
 use crate::{
     Engine,
-    chain::DEPTH_MAX,
-    corridor::{
-        Answer,
-        execute::{count, storable, timed_out},
-        payload,
-        record::{self, raw},
-    },
+    corridor::{Answer, execute::count},
     error::{Error, Result},
-    life::DEAD_AFTER,
+    flights::DEAD_AFTER,
     page::{Page, PageRequest},
-    resume::kept,
     rights::{AnswerCalls, Permit},
-    settle::{self, Failure, RunIdentity},
+    run_log::{self, End, LateResult, Resumption, RunIdentity, look_again, storable},
 };
 
 /// How long a worker that was told of a call has it to itself, unless it stays.
@@ -59,7 +53,7 @@ impl Answered {
 
 /// What a result has to be like, as the tool said when it was called.
 pub fn answer_schema(call: &PendingCall) -> Result<Option<Arc<Value>>> {
-    Ok(kept(&call.context)?.answer_schema)
+    Ok(Resumption::read(&call.context)?.answer_schema)
 }
 
 impl Engine {
@@ -96,15 +90,15 @@ impl Engine {
                 _ => return Err(Error::NotFound { what: "call" }),
             }
             let scope = self.inner.store.tenant(caller.tenant);
-            let failed = self.failure(&call, &run, &answered).await?;
+            let end = self.end_by(&call, &run, &answered).await?;
             if run.status != RunStatus::Pending {
-                match self.append(late(caller, &run, &call, &answered, text, now)).await {
+                match self.inner.log.append(late(caller, &run, &call, &answered, text)).await {
                     Ok(_) | Err(Rejected::Answered | Rejected::Status { .. }) => continue,
                     Err(source) => return Err(Error::Record { source }),
                 }
             }
-            let (entry, ended) = ending(caller, &run, &answered, failed, text);
-            match self.append(entry).await {
+            let (entry, ended) = ending(caller, &run, end, text);
+            match self.inner.log.append(entry).await {
                 Ok(_) => {
                     self.has_ended(&ended);
                     count(&ended);
@@ -129,7 +123,7 @@ impl Engine {
         let scope = self.inner.store.tenant(caller.tenant);
         let missing = || Error::NotFound { what: "call" };
         let found = scope.pending_call(call).await.map_err(Error::store("reading a pending call"))?;
-        let found = found.filter(is_outside).ok_or_else(missing)?;
+        let found = found.filter(PendingCall::is_outside).ok_or_else(missing)?;
         let of_call =
             scope.run(found.run).await.map_err(Error::store("reading a run"))?.ok_or_else(missing)?;
         let mut named = of_call.id == run;
@@ -149,50 +143,40 @@ impl Engine {
         Ok((found, of_call))
     }
 
-    /// Why a call has failed, by what is said about it.
-    async fn failure(
-        &self,
-        call: &PendingCall,
-        run: &Run,
-        answered: &Answered,
-    ) -> Result<Option<(Code, String)>> {
-        match answered {
-            Answered::Error(error) => Ok(Some((Code::ToolFailed, storable(error)))),
-            Answered::Result(result) => match own_error(result) {
-                Some(error) => Ok(Some((Code::ToolFailed, storable(error)))),
-                None => self.misfit(run, call, result).await,
-            },
-        }
-    }
-
-    /// What is wrong with a result. A person can mend it at once; what a worker sends is what came of the call.
-    async fn misfit(&self, run: &Run, call: &PendingCall, result: &Value) -> Result<Option<(Code, String)>> {
-        let Some(schema) = answer_schema(call)? else { return Ok(None) };
+    /// How a run ends by what is said about its call. A person can mend an answer that does not fit at once; a worker's
+    /// result is the outcome of the call.
+    async fn end_by(&self, call: &PendingCall, run: &Run, answered: &Answered) -> Result<End> {
+        let result = match answered {
+            Answered::Error(error) => return Ok(End::failed(Code::ToolFailed, storable(error))),
+            Answered::Result(result) => result,
+        };
+        let result = match tw_model::read_result(result.clone(), || format!("{}: answered", run.tool)) {
+            Ok(result) => result,
+            Err(failure) => return Ok(End::Failure { failure, effect: None }),
+        };
+        let Some(schema) = answer_schema(call)? else { return Ok(End::Success(result)) };
         let schema = self.inner.catalogue.schema(&schema)?;
-        let read = read_result(result, &run.tool);
-        if schema.is_valid(&read.data) {
-            return Ok(None);
+        if schema.is_valid(&result.data) {
+            return Ok(End::Success(result));
         }
-        let faults = schema.faults(&read.data);
+        let faults = schema.faults(&result.data);
         if call.waits_for == WaitsFor::Person {
             let first = faults.first().map_or("", |fault| &fault.message);
             return Err(Error::InvalidParams { what: format!("the answer does not fit: {first}"), faults });
         }
         let first =
             faults.first().map_or_else(String::new, |fault| format!(": `{}` {}", fault.path, fault.message));
-        Ok(Some((Code::OutputInvalid, format!("the result does not fit the tool's output schema{first}"))))
+        let message = format!("the result does not fit the tool's output schema{first}");
+        Ok(End::failed(Code::OutputInvalid, message))
     }
 
-    /// What somebody outside has to answer before a run goes on: the call that it waits for itself, or the one that
-    /// what it waits for waits for.
+    /// The pending call that blocks a run: its own, or that of the innermost run it waits for.
     pub(crate) async fn call_below(&self, tenant: TenantId, call: PendingCall) -> Result<PendingCall> {
         let scope = self.inner.store.tenant(tenant);
         let mut waiting = call.clone();
         for _ in 0..DEPTH_MAX {
-            let (WaitsFor::Child, Some(child)) = (waiting.waits_for, waiting.children.first().copied())
-            else {
-                break;
-            };
+            let child = waiting.children.first().copied();
+            let (WaitsFor::Child, Some(child)) = (waiting.waits_for, child) else { break };
             let below = scope.pending_call_of(child).await;
             let Some(below) = below.map_err(Error::store("reading a pending call"))? else { break };
             waiting = below;
@@ -200,7 +184,7 @@ impl Engine {
         // One whose own time is over is waited for by nobody, although it may still be answered.
         let run = scope.run(waiting.run).await.map_err(Error::store("reading a run"))?;
         let is_waited_for = run.is_some_and(|run| run.status == RunStatus::Pending);
-        Ok(if is_open(&waiting) && is_waited_for { waiting } else { call })
+        Ok(if waiting.is_open() && is_waited_for { waiting } else { call })
     }
 
     /// Ends what has run out of its own time, and closes what nobody answers any more.
@@ -216,31 +200,23 @@ impl Engine {
             }
             return Ok(());
         }
-        let limit = Duration::from_millis(kept(&call.context)?.timeout_ms.unwrap_or_default());
-        let (status, code, message, wait) = if call.expires <= now {
-            let message = "nobody answered in time".to_owned();
-            (RunStatus::Error, Code::Expired, message, Some(WaitChange::Expired))
+        let effect = if run.effectful { Effect::Unknown } else { Effect::None };
+        let (end, wait) = if call.expires <= now {
+            let failure = ToolFailure::with_code(Code::Expired, "nobody answered in time");
+            (End::Failure { failure, effect: Some(effect) }, Some(WaitChange::Expired))
         } else if call.deadline.is_some_and(|deadline| deadline <= now) {
-            (RunStatus::TimedOut, Code::Timeout, timed_out(limit), None)
+            let limit = Resumption::read(&call.context)?.timeout_ms.unwrap_or_default();
+            (End::TimedOut { limit: Duration::from_millis(limit), effect }, None)
         } else {
             return Ok(());
         };
-        let effect = if run.effectful { Effect::Unknown } else { Effect::None };
-        let duration_us = (Timestamp::now().micros() - run.started.micros()).max(0);
-        let failure = Failure {
-            expect: Expect::Status(RunStatus::Pending),
-            status,
-            code,
-            message: &message,
-            effect: Some(effect),
-            duration_us: Some(duration_us),
-            wait,
-        };
-        let identity = RunIdentity { actor: run.actor.as_str().into(), ..RunIdentity::of_run(run) };
-        let entry = settle::failed(identity, failure);
-        match self.append(entry).await {
+        let ended = end.of(run.id, &run.tool, Some(age(run)));
+        let change = Change { wait, ..ended.change(Expect::Status(RunStatus::Pending)) };
+        let identity = RunIdentity { actor: run.actor.as_str().into(), ..RunIdentity::by_the_system(run) };
+        let entry = identity.change(change, vec![ended.event.clone()]);
+        let ended = ended.onto(run.clone(), entry.at);
+        match self.inner.log.append(entry).await {
             Ok(_) => {
-                let ended = Run { status, duration_us: Some(duration_us), ..run.clone() };
                 count(&ended);
                 self.has_ended(&ended);
                 Ok(())
@@ -283,7 +259,7 @@ impl Engine {
         let missing = || Error::NotFound { what: "call" };
         let scope = self.inner.store.tenant(caller.tenant);
         let call = scope.pending_call(id).await.map_err(Error::store("reading a pending call"))?;
-        let mut call = call.filter(is_outside).ok_or_else(missing)?;
+        let mut call = call.filter(PendingCall::is_outside).ok_or_else(missing)?;
         let run = scope.run(call.run).await.map_err(Error::store("reading a run"))?.ok_or_else(missing)?;
         let label = caller.principal.label();
         let sees_run = caller.permissions.has("runs.tenant.read") || run.principal == label;
@@ -344,8 +320,7 @@ impl WorkerCalls {
                 return Ok(told);
             }
             tokio::select! {
-                _ = self.hints.recv() => {}
-                () = tokio::time::sleep(LOOK_EVERY) => {}
+                () = look_again(self.hints.recv(), LOOK_EVERY, None) => {}
                 () = self.engine.closing() => return Ok(Vec::new()),
             }
             let again = self.engine.inner.identity.again(&self.caller).await?;
@@ -405,15 +380,6 @@ impl Drop for WorkerCalls {
     }
 }
 
-fn is_outside(call: &PendingCall) -> bool {
-    matches!(call.waits_for, WaitsFor::Worker | WaitsFor::Person)
-}
-
-/// Whether somebody outside is asked at the moment.
-pub(crate) fn is_open(call: &PendingCall) -> bool {
-    is_outside(call) && call.state == "waiting"
-}
-
 /// Whether the caller may answer a call, as far as that depends on who is asked.
 fn answers(caller: &Caller, call: &PendingCall) -> Result<()> {
     if call.waits_for == WaitsFor::Worker && !caller.permissions.has(WORKS) {
@@ -424,137 +390,35 @@ fn answers(caller: &Caller, call: &PendingCall) -> Result<()> {
 }
 
 /// The entry that ends a run with its answer, and the run as it will be then.
-fn ending(
-    caller: &Caller,
-    run: &Run,
-    answered: &Answered,
-    failed: Option<(Code, String)>,
-    text: String,
-) -> (Entry, Run) {
-    let at = Timestamp::now();
-    let duration_us = (at.micros() - run.started.micros()).max(0);
-    let mut ended = Run { finished: Some(at), duration_us: Some(duration_us), ..run.clone() };
-    let event = match (failed, answered) {
-        (None, Answered::Result(result)) => {
-            let ToolResult { data, summary, markdown } = read_result(result, &run.tool);
-            let output = raw(&data);
-            let event = payload::Completed {
-                output: &output,
-                summary: &summary,
-                markdown: markdown.as_deref(),
-                duration_ms: duration_us / 1000,
-                duration_us,
-            };
-            let event = payload::event(EventKind::Completed, run.id, &event);
-            ended.status = RunStatus::Success;
-            ended.summary = Some(storable(&summary));
-            ended.markdown = markdown;
-            ended.output = Some(output);
-            event
-        }
-        (failed, _) => {
-            let (code, message) = failed.unwrap_or((Code::ToolFailed, String::new()));
-            let event = failed_event(run.id, RunStatus::Error, code, &message, None, duration_us);
-            ended.status = RunStatus::Error;
-            ended.error_code = Some(code.as_str().to_owned());
-            ended.error = Some(message);
-            event
-        }
-    };
-    let code = ended.error_code.as_deref().and_then(|code| code.parse::<Code>().ok());
-    let change = Change {
-        expect: Expect::Status(RunStatus::Pending),
-        to: Some(ended.status),
-        finished: Some(Finished {
-            summary: ended.summary.clone(),
-            error: ended.error.clone(),
-            error_code: code.map(Code::as_str),
-            effect: None,
-            duration_us: Some(duration_us),
-        }),
-        claimed_by: None,
-        epoch: None,
-        decision: None,
-        wait: Some(WaitChange::Answered { result: text, by: caller.principal.label() }),
-    };
-    let tool = run.tool.as_str().into();
-    let step = Step::Change(Box::new(change));
-    let entry = Entry { at, ..record::entry(caller, &tool, run.id, run.session, step, vec![event]) };
+fn ending(caller: &Caller, run: &Run, end: End, text: String) -> (Entry, Run) {
+    let ended = end.of(run.id, &run.tool, Some(age(run)));
+    let wait = WaitChange::Answered { result: text, by: caller.principal.label() };
+    let change = Change { wait: Some(wait), ..ended.change(Expect::Status(RunStatus::Pending)) };
+    let entry = RunIdentity::by(caller, run).change(change, vec![ended.event.clone()]);
+    let ended = ended.onto(run.clone(), entry.at);
     (entry, ended)
 }
 
 /// The entry that keeps an answer to a run that has ended.
-fn late(
-    caller: &Caller,
-    run: &Run,
-    call: &PendingCall,
-    answered: &Answered,
-    text: String,
-    at: Timestamp,
-) -> Entry {
+fn late(caller: &Caller, run: &Run, call: &PendingCall, answered: &Answered, text: String) -> Entry {
     let by = caller.principal.label();
-    let mut said = json!({ "call_id": call.id, "by": by });
-    match answered {
-        Answered::Result(result) => said["result"] = json!(result),
-        Answered::Error(error) => said["error"] = json!(error),
-    }
-    let change = Change {
-        expect: Expect::Ended,
-        to: None,
-        finished: None,
-        claimed_by: None,
-        epoch: None,
-        decision: None,
-        wait: Some(WaitChange::Late { result: text, by }),
+    let (result, error) = match answered {
+        Answered::Result(result) => (Some(result), None),
+        Answered::Error(error) => (None, Some(error.as_str())),
     };
-    let event = payload::event(EventKind::LateResult, run.id, &said);
-    let tool = run.tool.as_str().into();
-    let step = Step::Change(Box::new(change));
-    Entry { at, ..record::entry(caller, &tool, run.id, run.session, step, vec![event]) }
+    let said = LateResult { call_id: call.id, by: &by, result, error };
+    let event = run_log::event(EventKind::LateResult, run.id, &said);
+    let wait = Some(WaitChange::Late { result: text, by });
+    RunIdentity::by(caller, run).change(Change { wait, ..run_log::change(Expect::Ended) }, vec![event])
+}
+
+/// How long ago a run began.
+fn age(run: &Run) -> Duration {
+    let micros = Timestamp::now().micros() - run.started.micros();
+    Duration::from_micros(u64::try_from(micros).unwrap_or_default())
 }
 
 fn is_same(call: &PendingCall, text: &str) -> bool {
     let digest = |text: &str| serde_json::from_str::<Value>(text).ok().map(|value| tw_schema::digest(&value));
     call.result.as_deref().is_some_and(|kept: &RawValue| digest(kept.get()) == digest(text))
-}
-
-/// What came back, as a tool's result: one that says so itself is taken at its word.
-pub(crate) fn read_result(result: &Value, tool: &str) -> ToolResult {
-    let says_success = result.get("success").is_some_and(Value::is_boolean);
-    match (says_success, result.get("summary").and_then(Value::as_str)) {
-        (true, Some(summary)) => ToolResult {
-            data: result.get("data").cloned().unwrap_or(Value::Null),
-            summary: summary.to_owned(),
-            markdown: result.get("markdown").and_then(Value::as_str).map(str::to_owned),
-        },
-        _ => ToolResult { data: result.clone(), summary: format!("{tool}: answered"), markdown: None },
-    }
-}
-
-/// Why it failed, of a result that says that it did.
-fn own_error(result: &Value) -> Option<&str> {
-    let text = |name: &str| result.get(name).and_then(Value::as_str);
-    match result.get("success") {
-        Some(Value::Bool(false)) => text("error").filter(|error| !error.is_empty()).or(text("summary")),
-        _ => None,
-    }
-}
-
-fn failed_event(
-    run: RunId,
-    status: RunStatus,
-    code: Code,
-    message: &str,
-    effect: Option<Effect>,
-    duration_us: i64,
-) -> tw_store::log::NewEvent {
-    let failed = payload::Failed {
-        status,
-        error: message,
-        error_code: code.as_str(),
-        effect,
-        duration_ms: Some(duration_us / 1000),
-        duration_us: Some(duration_us),
-    };
-    payload::event(EventKind::Failed, run, &failed)
 }

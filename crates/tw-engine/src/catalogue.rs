@@ -12,25 +12,41 @@ use std::{
 
 use serde_json::{Value, json};
 use toolwright_sdk::{CodeTool, RunFn};
+use tw_exec::{BoxFuture, Call, Ended, Executor, Kinds};
 use tw_model::{Caller, Layer, Slug, TenantId, TenantSlug, ToolDef, ToolId, ToolStatus, look_alike};
 use tw_schema::{Schema, SchemaCache};
 use tw_store::{Override, ReadTool, Store, StoredOverride, Tenant};
 
 pub(crate) use self::own::{Own, Side, content_hash};
-use crate::{
-    error::{Error, Result},
-    kinds::{Executor, Kinds},
-};
+use crate::error::{Error, Result};
 
-/// What happens when a tool is called.
-#[derive(Clone, Debug)]
-pub(crate) enum Body {
-    /// A function of the program.
-    Code(RunFn),
-    /// What is written down outside the program.
-    Kind(Arc<dyn Executor>),
-    /// The engine's own: makes and changes tools.
-    ManageTools,
+/// A function of the program, as an executor.
+#[derive(Debug)]
+struct Function {
+    run: RunFn,
+    calls: bool,
+}
+
+impl Executor for Function {
+    fn run<'a>(&'a self, call: Call<'a>) -> BoxFuture<'a, Ended> {
+        let running = (self.run)(call.cx, call.input);
+        Box::pin(async move { running.await.into() })
+    }
+
+    fn is_resumable(&self) -> bool {
+        self.calls
+    }
+
+    fn is_function(&self) -> bool {
+        true
+    }
+}
+
+/// A tool that the engine itself brings along.
+#[derive(Debug)]
+pub(crate) struct OwnTool {
+    pub(crate) def: ToolDef,
+    pub(crate) executor: Arc<dyn Executor>,
 }
 
 /// A tool, ready to be called: its definition, compiled schemas, and what runs.
@@ -39,7 +55,7 @@ pub struct Tool {
     pub def: Arc<ToolDef>,
     pub(crate) input: Schema,
     pub(crate) output: Option<Schema>,
-    pub(crate) body: Body,
+    pub(crate) executor: Arc<dyn Executor>,
     /// Everything an approval is bound to: schemas, implementation, level, policy and version.
     pub(crate) definition_hash: String,
     /// By which what is written down outside the program is found again.
@@ -83,7 +99,7 @@ impl Tool {
         def.is_active = def.is_active && is_active.unwrap_or(true);
         def.status = status.unwrap_or(def.status);
         // Who makes tools could otherwise make one that lets it make more without a word.
-        def.policy = if self.always_asks() { def.policy } else { permission_policy.or(def.policy) };
+        def.policy = if self.executor.always_asks() { def.policy } else { permission_policy.or(def.policy) };
         def.level = permission_level.max(def.level);
         def.visible = visible.or(def.visible);
         def.timeout_ms = timeout_ms.unwrap_or(def.timeout_ms);
@@ -93,7 +109,7 @@ impl Tool {
             def: Arc::new(def),
             input: self.input.clone(),
             output: self.output.clone(),
-            body: self.body.clone(),
+            executor: Arc::clone(&self.executor),
             slug: Arc::clone(&self.slug),
             version: Arc::clone(&self.version),
             revision: stored.revision,
@@ -102,15 +118,6 @@ impl Tool {
 }
 
 impl Tool {
-    /// Whether a run that was cut off is taken up again.
-    pub(crate) fn goes_on(&self) -> bool {
-        matches!(&self.body, Body::Kind(executor) if executor.goes_on())
-    }
-
-    pub(crate) fn asks_outside(&self) -> bool {
-        matches!(&self.body, Body::Kind(executor) if executor.asks_outside())
-    }
-
     /// The concurrency group that each call of it needs a place in.
     pub(crate) fn group(&self) -> Option<&str> {
         self.def.execution.max_concurrency.map(|_| self.def.execution.concurrency_group.as_str())
@@ -121,14 +128,10 @@ impl Tool {
         self.group().is_some_and(|group| caller.chain.iter().any(|link| link.group.as_deref() == Some(group)))
     }
 
-    /// Whether nobody notices when a call of it is run twice.
+    /// Whether running a call twice cannot be noticed.
     pub(crate) fn may_run_twice(&self) -> bool {
-        matches!(self.body, Body::Code(_)) && self.def.execution.is_pure && !self.def.has_effects()
-    }
-
-    /// Whether no override takes the question away.
-    fn always_asks(&self) -> bool {
-        matches!(self.body, Body::ManageTools)
+        let is_plain = self.executor.is_function() && !self.executor.is_resumable();
+        is_plain && self.def.execution.is_pure && !self.def.has_effects()
     }
 
     /// The tool as every tenant has it, by the operator's word.
@@ -372,18 +375,21 @@ impl Catalogue {
     pub(crate) fn new(
         store: Store,
         registered: &[&CodeTool],
+        own: Vec<OwnTool>,
         schemas: SchemaCache,
         kinds: Arc<dyn Kinds>,
     ) -> Result<Self, CatalogueError> {
         let mut code = Tools::default();
-        let own = crate::admin::manage_tools();
-        code.add(Arc::new(prepare(own, Body::ManageTools, "the engine", &schemas)?));
+        for OwnTool { def, executor } in own {
+            code.add(Arc::new(prepare(def, executor, "the engine", &schemas)?));
+        }
         for tool in registered {
             let (def, place) = ((tool.define)(), tool.place.to_string());
             if code.get(def.slug.as_str()).is_some() {
                 return Err(CatalogueError::Reserved { slug: def.slug, place });
             }
-            code.add(Arc::new(prepare(def, Body::Code(tool.run), &place, &schemas)?));
+            let executor = Arc::new(Function { run: tool.run, calls: tool.calls });
+            code.add(Arc::new(prepare(def, executor, &place, &schemas)?));
         }
         Ok(Self { store, code: Arc::new(code), schemas, kinds, views: RwLock::default() })
     }
@@ -511,7 +517,12 @@ impl Catalogue {
     }
 }
 
-fn prepare(def: ToolDef, body: Body, place: &str, schemas: &SchemaCache) -> Result<Tool, CatalogueError> {
+fn prepare(
+    def: ToolDef,
+    executor: Arc<dyn Executor>,
+    place: &str,
+    schemas: &SchemaCache,
+) -> Result<Tool, CatalogueError> {
     let compile = |part, document| {
         schemas.get_or_compile(document).map_err(|source| CatalogueError::Schema {
             part,
@@ -527,7 +538,7 @@ fn prepare(def: ToolDef, body: Body, place: &str, schemas: &SchemaCache) -> Resu
         content_hash: None,
         input,
         output,
-        body,
+        executor,
         slug: Arc::from(def.slug.as_str()),
         version: Arc::from(def.version.to_string()),
         revision: 0,

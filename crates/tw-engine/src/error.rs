@@ -31,6 +31,9 @@ pub enum Error {
     InvalidParams { what: String, faults: Vec<Fault> },
     #[error("{why}")]
     Conflict { why: String },
+    /// What runs the tool refuses the call.
+    #[error("{}", .0.message)]
+    Refused(tw_exec::Refusal),
     #[error("there is no credential `{label}`")]
     CredentialMissing { label: String },
     #[error("the approval is {status} already")]
@@ -81,6 +84,7 @@ impl Error {
             Self::MissingParam { .. } => Code::MissingParam,
             Self::InvalidParams { .. } => Code::InvalidParams,
             Self::Conflict { .. } => Code::Conflict,
+            Self::Refused(refusal) => refusal.code,
             Self::CredentialMissing { .. } => Code::CredentialMissing,
             Self::AlreadyDecided { .. } => Code::AlreadyDecided,
             Self::Superseded => Code::Superseded,
@@ -93,6 +97,37 @@ impl Error {
             Self::Store { source, .. } => store_code(source),
             Self::Record { source: tw_store::log::Rejected::Failed(source) } => store_code(source),
             Self::Record { .. } => Code::Internal,
+        }
+    }
+
+    /// Whether it says that the caller may not make this request, or not like this. The answer depends on what the
+    /// caller may do, so it holds only as long as that has not changed.
+    #[must_use]
+    pub(crate) fn is_refusal(&self) -> bool {
+        match self {
+            Self::NotPermitted { .. }
+            | Self::ToolNotFound { .. }
+            | Self::NotFound { .. }
+            | Self::SessionNotFound
+            | Self::ToolDisabled { .. }
+            | Self::ToolNotPublished { .. }
+            | Self::MissingParam { .. }
+            | Self::InvalidParams { .. }
+            | Self::Conflict { .. }
+            | Self::Refused(_)
+            | Self::CredentialMissing { .. }
+            | Self::AlreadyDecided { .. }
+            | Self::Superseded
+            | Self::IdempotencyMismatch
+            | Self::IdempotencyInFlight => true,
+            Self::Unauthenticated { .. }
+            | Self::Expired { .. }
+            | Self::Stale { .. }
+            | Self::RateLimited { .. }
+            | Self::OverLimit { .. }
+            | Self::ShuttingDown
+            | Self::Store { .. }
+            | Self::Record { .. } => false,
         }
     }
 
@@ -141,4 +176,15 @@ impl Error {
 
 fn store_code(error: &tw_store::Error) -> Code {
     if error.is_retryable() { Code::Unavailable } else { Code::Internal }
+}
+
+impl From<Error> for tw_exec::Refusal {
+    fn from(error: Error) -> Self {
+        let (code, message) = (error.code(), error.to_string());
+        let faults = match error {
+            Error::InvalidParams { faults, .. } => faults,
+            _ => Vec::new(),
+        };
+        Self { code, message, faults }
+    }
 }

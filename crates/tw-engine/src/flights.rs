@@ -13,6 +13,9 @@ use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 use tw_model::{RunId, TenantId};
 
+/// How long a replica may be silent before its runs and leases count as left over.
+pub(crate) const DEAD_AFTER: Duration = Duration::from_secs(15);
+
 /// Why a run under way is told to stop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Stop {

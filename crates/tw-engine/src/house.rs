@@ -1,9 +1,9 @@
-//! The rooms that tools get into: the way out, the workers that run filters, and the vault.
+//! The services that tools get: the way out, the workers that run filters, and the vault.
 
 use std::{fmt, sync::Arc};
 
 use serde_json::Value;
-use toolwright_sdk::{BoxFuture, Credential, House};
+use toolwright_sdk::{BoxFuture, Credential, Credentials, Filters, Network, Services};
 use tw_egress::Egress;
 use tw_model::{Code, TenantId, ToolFailure};
 use tw_sandbox::{Limits, Sandbox};
@@ -30,6 +30,12 @@ impl Rooms {
         self.apart.get_with(tenant, || (self.egress.apart(), self.sandbox.apart()))
     }
 
+    /// All of them, for the context of a call.
+    pub(crate) fn services(self: &Arc<Self>) -> Services {
+        let services = Services::default().with::<dyn Network>(Arc::clone(self) as _);
+        services.with::<dyn Filters>(Arc::clone(self) as _).with::<dyn Credentials>(Arc::clone(self) as _)
+    }
+
     pub(crate) async fn close(&self) {
         self.sandbox.close().await;
     }
@@ -41,11 +47,13 @@ impl fmt::Debug for Rooms {
     }
 }
 
-impl House for Rooms {
+impl Network for Rooms {
     fn egress(&self, tenant: TenantId) -> Egress {
         self.of(tenant).0
     }
+}
 
+impl Filters for Rooms {
     fn jq<'a>(
         &'a self,
         tenant: TenantId,
@@ -60,7 +68,9 @@ impl House for Rooms {
             })
         })
     }
+}
 
+impl Credentials for Rooms {
     fn credential<'a>(
         &'a self,
         tenant: TenantId,

@@ -10,7 +10,6 @@ mod admin;
 mod approvals;
 mod calls;
 mod catalogue;
-mod chain;
 mod corridor;
 mod envelope;
 mod epochs;
@@ -18,18 +17,16 @@ mod error;
 mod flights;
 mod house;
 mod identity;
-mod kinds;
 mod life;
 mod once;
 mod page;
 mod pure;
 mod resume;
 pub mod rights;
+mod run_log;
 mod runs;
-mod seal;
 mod secrets;
 mod sessions;
-mod settle;
 mod tool_secrets;
 mod toolset;
 mod vault;
@@ -39,6 +36,7 @@ use std::{sync::Arc, time::Duration};
 
 use tokio_util::sync::CancellationToken;
 use tw_egress::Egress;
+use tw_exec::Kinds;
 use tw_model::{Caller, Code, SessionId, TenantId, Timestamp};
 use tw_sandbox::Sandbox;
 use tw_schema::SchemaCache;
@@ -48,11 +46,9 @@ pub use admin::*;
 pub use approvals::Yes;
 pub use calls::{Answered, WorkerCalls, answer_schema};
 pub use catalogue::{CatalogueError, Tool};
-pub use chain::{DEPTH_MAX, Inner, STEPS_MAX, Step};
-pub use corridor::{Answer, CallRequest, IdempotencyKey, slot::RateLimits};
+pub use corridor::{Answer, CallRequest, IdempotencyKey, RateLimits};
 pub use error::{Error, Result};
 pub use identity::Freshness;
-pub use kinds::{Call, Ended, Executor, Kinds, Wait, Written};
 pub use once::{Claimed, Once};
 pub use page::{Page, PageRequest};
 use rights::{Permit, RunTools};
@@ -79,12 +75,15 @@ pub(crate) struct Inside {
     pub(crate) identity: identity::Identity,
     pub(crate) secrets: secrets::Secrets,
     pub(crate) vault: Vault,
-    pub(crate) rooms: Arc<house::Rooms>,
-    pub(crate) budgets: chain::Budgets,
+    rooms: Arc<house::Rooms>,
+    /// What tools may use of the server.
+    pub(crate) services: toolwright_sdk::Services,
+    pub(crate) budgets: corridor::Budgets,
     pub(crate) pure: pure::Results,
+    pub(crate) limits: corridor::Limits,
     pub(crate) slots: corridor::slot::Slots,
     pub(crate) flights: Arc<flights::Flights>,
-    pub(crate) settler: settle::Settler,
+    pub(crate) log: run_log::RunLog,
     pub(crate) session_owners: moka::future::Cache<(TenantId, SessionId), Arc<str>>,
     pub(crate) long_lists: runs::LongLists,
     pub(crate) throttle: admin::Throttle,
@@ -116,22 +115,28 @@ impl Engine {
     pub fn start(setup: Setup) -> Result<Self, CatalogueError> {
         let Setup { store, master_key, limits, egress, sandbox, kinds } = setup;
         let registered = toolwright_sdk::registered()?;
-        let catalogue = catalogue::Catalogue::new(store.clone(), &registered, SchemaCache::new(), kinds)?;
-        let catalogue = Arc::new(catalogue);
+        let manage = Arc::new(admin::ManageTools::default());
+        let own = vec![admin::ManageTools::tool(&manage)];
+        let schemas = SchemaCache::new();
+        let catalogue = Arc::new(catalogue::Catalogue::new(store.clone(), &registered, own, schemas, kinds)?);
         let vault = Vault::new(store.clone(), &master_key);
         let epochs = Arc::new(epochs::Epochs::new(store.clone()));
+        let rooms = house::Rooms::new(egress, sandbox, vault.clone());
+        let flights: Arc<flights::Flights> = Arc::default();
         let engine = Self {
             inner: Arc::new(Inside {
                 identity: identity::Identity::new(store.clone(), epochs, Arc::clone(&catalogue)),
                 catalogue,
                 secrets: secrets::Secrets::new(&master_key),
-                rooms: house::Rooms::new(egress, sandbox, vault.clone()),
-                budgets: chain::Budgets::default(),
+                services: rooms.services(),
+                rooms,
+                budgets: corridor::Budgets::default(),
                 pure: pure::Results::default(),
                 vault,
-                slots: corridor::slot::Slots::new(store.clone(), limits),
-                flights: Arc::default(),
-                settler: settle::Settler::start(store.clone()),
+                limits: corridor::Limits::new(limits),
+                slots: corridor::slot::Slots::new(store.clone()),
+                log: run_log::RunLog::new(store.clone(), Arc::clone(&flights)),
+                flights,
                 session_owners: moka::future::Cache::new(100_000),
                 long_lists: runs::LongLists::default(),
                 throttle: admin::Throttle::default(),
@@ -142,6 +147,7 @@ impl Engine {
                 store,
             }),
         };
+        manage.serve(&engine);
         engine.live(&engine.inner.end);
         Ok(engine)
     }
@@ -161,6 +167,8 @@ impl Engine {
     pub async fn may_run(&self, caller: Caller, tool: &str) -> Result<Permit<RunTools>> {
         let permit = Permit::check(caller.clone());
         if let Err(error) = &permit {
+            // A call counts also if it is refused before it is made.
+            self.inner.limits.count(&caller, None)?;
             self.note_refused(&caller, tool, error).await;
         }
         permit
@@ -238,13 +246,13 @@ impl Engine {
         }
         let entry = NewAudit {
             action: "call.refused".to_owned(),
-            object: corridor::execute::storable(&format!("tool:{tool:.128}")),
+            object: run_log::storable(&format!("tool:{tool:.128}")),
             before: None,
             after: Some(serde_json::json!({ "code": error.code() })),
-            note: Some(corridor::execute::storable(&error.to_string())),
+            note: Some(run_log::storable(&error.to_string())),
         };
         let by = admin::by(caller, None);
-        if let Err(error) = self.inner.store.tenant(caller.tenant).audit(&by, entry).await {
+        if let Err(error) = self.inner.store.log().audit(caller.tenant, by, entry).await {
             tracing::warn!(%error, "a refusal could not be written to the audit log");
         }
     }

@@ -11,14 +11,13 @@ use tw_store::log::Expect;
 use crate::{
     Engine,
     error::{Error, Result},
-    settle::{self, RunIdentity},
+    flights::DEAD_AFTER,
+    run_log::{self, RunIdentity},
 };
 
 /// How often epochs are read behind the hints.
 const HEAR_EVERY: Duration = Duration::from_millis(500);
 const BEAT_EVERY: Duration = Duration::from_secs(3);
-/// A server that has not been heard of for this long is dead.
-pub(crate) const DEAD_AFTER: Duration = Duration::from_secs(15);
 const LOOK_EVERY: Duration = Duration::from_secs(1);
 const FORGET_KEYS_EVERY: Duration = Duration::from_secs(600);
 
@@ -104,16 +103,16 @@ impl Engine {
                 let run =
                     self.inner.store.tenant(tenant).run(id).await.map_err(Error::store("reading a run"))?;
                 let Some(run) = run else { continue };
-                let identity = RunIdentity::of_run(&run);
+                let identity = RunIdentity::by_the_system(&run);
                 let pending = self.inner.store.tenant(tenant).pending_call_of(id).await;
                 let pending = pending.map_err(Error::store("reading a pending call"))?;
                 let goes_on = pending.filter(|call| call.waits_for == WaitsFor::Child);
                 let entry = match goes_on {
-                    Some(call) => settle::left_over(identity, run.lease_epoch, call),
+                    Some(call) => run_log::left_over(identity, run.lease_epoch, call),
                     None => {
                         let effect = if run.effectful { Effect::Unknown } else { Effect::None };
                         let message = "the server stopped while the tool was running";
-                        settle::interrupted(identity, Expect::Lease(run.lease_epoch), effect, message)
+                        run_log::interrupted(identity, Expect::Lease(run.lease_epoch), effect, message)
                     }
                 };
                 tickets.push(self.inner.store.log().append(entry));

@@ -1,4 +1,4 @@
-//! What tools gave for an input, where the same input always gives the same.
+//! Results of pure tools.
 //!
 //! Kept in memory and for a while: it saves work and is never the only place where something is known. A call that
 //! is answered from here is a run like any other. Functions of the program are quicker than looking them up.
@@ -8,7 +8,7 @@ use std::time::Duration;
 use serde_json::Value;
 use tw_model::{Caller, Mode, ToolResult};
 
-use crate::catalogue::{Body, Tool};
+use crate::catalogue::Tool;
 
 const KEPT: Duration = Duration::from_secs(300);
 const BYTES_MAX: u64 = 64 << 20;
@@ -16,20 +16,22 @@ const BYTES_MAX: u64 = 64 << 20;
 const RESULT_BYTES_MAX: usize = 1 << 20;
 
 #[derive(Debug)]
-pub(crate) struct Results(moka::sync::Cache<Asked, (ToolResult, u32)>);
+pub(crate) struct Results(moka::sync::Cache<Question, (ToolResult, u32)>);
 
 /// One input to one tool of one tenant, as both were then: a credential that was replaced gives another answer.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct Asked([u8; 32]);
+pub(crate) struct Question([u8; 32]);
 
-impl Asked {
+impl Question {
     /// `None` where the answer is not kept.
     pub(crate) fn of(caller: &Caller, tool: &Tool, mode: Mode, input: &Value) -> Option<Self> {
-        let kept = match &tool.body {
-            // What it calls has rules of its own, which are for each caller.
-            Body::Kind(executor) => tool.def.execution.is_pure && executor.calls().is_empty(),
-            Body::Code(_) | Body::ManageTools => false,
-        };
+        // What it calls has rules of its own, which are for each caller. A result of what has effects is never kept,
+        // whatever its author says: the second call must have them too.
+        let executor = &tool.executor;
+        let kept = tool.def.execution.is_pure
+            && !tool.def.has_effects()
+            && !executor.is_function()
+            && executor.calls().is_empty();
         (kept && mode == Mode::Production).then(|| {
             let mut hasher = blake3::Hasher::new();
             for part in [caller.tenant.uuid().as_bytes(), tool.def.id.uuid().as_bytes()] {
@@ -45,17 +47,17 @@ impl Asked {
 
 impl Default for Results {
     fn default() -> Self {
-        let weigh = |_: &Asked, (_, bytes): &(ToolResult, u32)| *bytes;
+        let weigh = |_: &Question, (_, bytes): &(ToolResult, u32)| *bytes;
         Self(moka::sync::Cache::builder().time_to_live(KEPT).max_capacity(BYTES_MAX).weigher(weigh).build())
     }
 }
 
 impl Results {
-    pub(crate) fn get(&self, asked: &Asked) -> Option<ToolResult> {
+    pub(crate) fn get(&self, asked: &Question) -> Option<ToolResult> {
         self.0.get(asked).map(|(result, _)| result)
     }
 
-    pub(crate) fn keep(&self, asked: Asked, result: &ToolResult) {
+    pub(crate) fn keep(&self, asked: Question, result: &ToolResult) {
         let bytes = result.data.to_string().len();
         if bytes <= RESULT_BYTES_MAX {
             self.0.insert(asked, (result.clone(), u32::try_from(bytes + 256).unwrap_or(u32::MAX)));

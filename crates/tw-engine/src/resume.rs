@@ -7,29 +7,25 @@ use std::{
     time::Duration,
 };
 
-use serde_json::Value;
 use tw_model::{
-    ApprovalId, Caller, Code, EventKind, PendingCallId, RunStatus, TenantId, Timestamp, WaitsFor,
+    Actor, ApprovalId, Caller, Code, PendingCallId, Principal, RunStatus, TenantId, Timestamp, WaitsFor,
 };
 use tw_store::{
     Approval, PendingCall, Run,
-    log::{Change, Entry, Expect, NewEvent, Rejected, Step, WaitChange},
+    log::{ApprovalDecision, Change, Entry, Expect, Rejected, WaitChange},
 };
 
 use crate::{
     Engine,
-    approvals::{end_waiting, has_expired},
-    catalogue::Tool,
-    chain::Refusals,
     corridor::{
-        authorize,
-        execute::{Job, started_event},
-        gate, payload,
-        record::{self, Resumption},
+        Refusals,
+        execute::{Job, Lease},
+        gate::{Cleared, Gate},
+        resolve::{Parked, Subject},
     },
     error::{Error, Result},
     flights::Boarding,
-    settle::{self, Failure, RunIdentity},
+    run_log::{self, End, Reason, Resumption, RunIdentity, Starting},
 };
 
 /// How many waiting calls are read at a time.
@@ -37,6 +33,8 @@ const LOOK_MOST: usize = 100;
 /// How often a call is taken up again at once because its tenant changed under it; then the next look
 /// has it.
 const TRIES_MAX: usize = 8;
+/// How long a resumed run waits for a slot in its concurrency group before it is left to the next look.
+const SLOT_PATIENCE: Duration = Duration::from_secs(600);
 const CLAIM_AGAIN_AFTER: Duration = Duration::from_millis(500);
 
 /// What came of taking a call up.
@@ -47,12 +45,14 @@ enum TakenUp {
     TenantChanged,
 }
 
-/// What a run that is taken up runs.
-struct Started {
-    tool: Arc<Tool>,
-    input: Value,
-    /// That it begins, where it has not begun before.
-    event: Option<NewEvent>,
+/// A run that is taken up, with what it needs beside its tool and input.
+struct TakeUp {
+    run: Run,
+    caller: Caller,
+    kept: Resumption,
+    /// Whether it begins now rather than goes on.
+    begins: bool,
+    edited_by: Option<Actor>,
 }
 
 /// Whose an approved call is.
@@ -62,21 +62,13 @@ enum Claimed {
     TenantChanged,
 }
 
-/// What was kept of a parked call.
-pub(crate) fn kept(context: &str) -> Result<Resumption> {
-    serde_json::from_str(context).map_err(|_| Error::Store {
-        doing: "reading a parked call",
-        source: tw_store::Error::Corrupt { what: "the context of a pending call".to_owned() },
-    })
-}
-
 /// The caller of a parked call with the rights it has today, and what else was kept of the call.
 pub(crate) async fn resumed_caller(
     engine: &Engine,
     tenant: TenantId,
     context: &str,
 ) -> Result<(Caller, Resumption)> {
-    let kept = kept(context)?;
+    let kept = Resumption::read(context)?;
     let epoch = engine.inner.identity.epochs.ask(tenant).await?;
     let view = engine.inner.catalogue.view(tenant, epoch).await?;
     let caller = Caller {
@@ -220,14 +212,17 @@ impl Engine {
             return Ok(TakenUp::Over);
         };
         match approval.state.as_str() {
-            "waiting" if has_expired(&approval, now) => self.expire(&approval, &run).await?,
+            "waiting" if approval.status == "pending" && approval.expires <= now => {
+                let end = End::void(Reason::Expired, "nobody decided in time");
+                self.end_parked(&run, "expired", end).await?;
+            }
             "ready" => return self.resume(&approval, run).await,
             _ => {}
         }
         Ok(TakenUp::Over)
     }
 
-    /// Takes up a run that waited for one of its own.
+    /// Takes up a run that waited for runs of its own.
     async fn go_on(&self, call: &PendingCall, run: Run) -> Result<TakenUp> {
         if !run.status.waits() || !matches!(call.state.as_str(), "waiting" | "ready") {
             return Ok(TakenUp::Over);
@@ -247,40 +242,28 @@ impl Engine {
             Err(error) => return Err(error),
         };
         let view = self.inner.catalogue.view(run.tenant, caller.epoch).await?;
-        let id = run.tool_id.to_string();
-        let authorized = self
-            .resolve(&view, &id, None, kept.mode)
-            .await
-            .and_then(|resolved| authorize::authorize(resolved, &caller, &view));
-        let tool = match (authorized, &kept.begun) {
-            (Ok(authorized), Some(begun)) => self.as_begun(&view, authorized.into_parts().0, begun).await,
-            (Ok(authorized), None) => Ok(authorized.into_parts().0),
-            (Err(error), _) => Err(error),
-        };
-        let tool = match tool {
-            Ok(tool) => tool,
+        let subject = Subject::Begun { tool: run.tool_id, begun: kept.begun.as_ref(), mode: kept.mode };
+        let empty = run_log::raw(&serde_json::Value::Null);
+        let input = run.input.as_deref().unwrap_or(&empty);
+        let cleared = match self.walk(&caller, &view, subject, input).await {
+            Ok(Gate::Clear(cleared)) => cleared,
+            Ok(Gate::Ask(_)) => {
+                let why = "the call may no longer be made";
+                return self.cannot_go_on(&run, Code::NotPermitted, why).await;
+            }
             Err(error @ Error::Store { .. }) => return Err(error),
             Err(error) => return self.cannot_go_on(&run, error.code(), &error.to_string()).await,
         };
         let caller = Caller { epoch: view.epoch, ..caller };
-        let input = run.input.as_deref().and_then(|input| serde_json::from_str(input.get()).ok());
-        let started = Started { tool, input: input.unwrap_or(Value::Null), event: None };
-        self.run_again(run, caller, kept, started).await
+        self.run_again(TakeUp { run, caller, kept, begins: false, edited_by: None }, cleared).await
     }
 
     /// Ends a run that waited and cannot go on.
     async fn cannot_go_on(&self, run: &Run, code: Code, why: &str) -> Result<TakenUp> {
-        let failure = Failure {
-            expect: Expect::Status(run.status),
-            status: RunStatus::Error,
-            code,
-            message: why,
-            effect: None,
-            duration_us: None,
-            wait: Some(WaitChange::Over),
-        };
-        let entry = settle::failed(RunIdentity::of_run(run), failure);
-        match self.append(entry).await {
+        let ended = End::failed(code, why).of(run.id, &run.tool, None);
+        let change = Change { wait: Some(WaitChange::Over), ..ended.change(Expect::Status(run.status)) };
+        let entry = RunIdentity::by_the_system(run).change(change, vec![ended.event]);
+        match self.inner.log.append(entry).await {
             Ok(_) => self.has_ended(run),
             Err(Rejected::Status { .. }) => {}
             Err(source) => return Err(Error::Record { source }),
@@ -288,36 +271,14 @@ impl Engine {
         Ok(TakenUp::Over)
     }
 
-    async fn expire(&self, approval: &Approval, run: &Run) -> Result<()> {
-        let message = "nobody decided in time";
-        let change = end_waiting("expired", "expired", message, None, None);
-        self.end_parked(approval, run, ("expired", message), change).await
-    }
-
-    async fn end_parked(
-        &self,
-        approval: &Approval,
-        run: &Run,
-        (reason, error): (&str, &str),
-        change: Change,
-    ) -> Result<()> {
-        let event = payload::event(
-            EventKind::Cancelled,
-            run.id,
-            &payload::Cancelled { reason, error, note: None, effect: None },
-        );
-        let entry = Entry {
-            tenant: run.tenant,
-            run: run.id,
-            session: run.session,
-            tool: approval.tool.as_str().into(),
-            actor: r#"{"kind":"system"}"#.into(),
-            at: Timestamp::now(),
-            step: Step::Change(Box::new(change)),
-            events: vec![event],
-            audit: None,
-        };
-        match self.append(entry).await {
+    /// Ends a parked run by itself, with what becomes of its approval.
+    async fn end_parked(&self, run: &Run, approval: &'static str, end: End) -> Result<()> {
+        let ended = end.of(run.id, &run.tool, None);
+        let decision =
+            ApprovalDecision { status: approval, by: None, note: None, changes: None, input: None };
+        let change = Change { decision: Some(decision), ..ended.change(Expect::Status(run.status)) };
+        let entry = RunIdentity::by_the_system(run).change(change, vec![ended.event]);
+        match self.inner.log.append(entry).await {
             // Somebody else was quicker, which is as good.
             Ok(_) | Err(Rejected::Status { .. }) => Ok(()),
             Err(source) => Err(Error::Record { source }),
@@ -326,138 +287,116 @@ impl Engine {
 
     /// Runs an approved call, if it is still the call that was approved.
     async fn resume(&self, approval: &Approval, run: Run) -> Result<TakenUp> {
-        let void = |reason: &str, message: &str| Change {
-            expect: Expect::Status(RunStatus::Pending),
-            ..end_waiting("cancelled", reason, message, None, None)
-        };
         let resumed = resumed_caller(self, run.tenant, &approval.context).await;
         let (caller, kept) = match resumed {
             Ok(resumed) => resumed,
             Err(Error::Unauthenticated { why }) => {
-                let change = void("not_permitted", why);
-                self.end_parked(approval, &run, ("not_permitted", why), change).await?;
+                self.end_parked(&run, "cancelled", End::void(Reason::NotPermitted, why)).await?;
                 return Ok(TakenUp::Over);
             }
             Err(error) => return Err(error),
         };
-        match self.clear_again(approval, &run, &caller, &kept).await? {
-            Ok((cleared, epoch)) => {
-                let caller = Caller { epoch, ..caller };
-                self.run_approved(run, caller, kept, cleared).await
+        let view = self.inner.catalogue.view(run.tenant, caller.epoch).await?;
+        let parked = Parked { approval, run: &run, kept: &kept };
+        match self.clear_approved(&caller, &view, parked).await {
+            Ok((cleared, edited_by)) => {
+                let caller = Caller { epoch: view.epoch, ..caller };
+                self.run_again(TakeUp { run, caller, kept, begins: true, edited_by }, cleared).await
             }
-            Err((reason, message)) => {
-                self.end_parked(approval, &run, (reason, &message), void(reason, &message)).await?;
+            Err(error @ (Error::Store { .. } | Error::Record { .. })) => Err(error),
+            Err(error) => {
+                let end = match error {
+                    Error::Superseded => {
+                        End::void(Reason::Superseded, "what was approved is not what would run now")
+                    }
+                    error => End::void(Reason::NotPermitted, error.to_string()),
+                };
+                self.end_parked(&run, "cancelled", end).await?;
                 Ok(TakenUp::Over)
             }
         }
     }
 
-    /// Walks the corridor again with the approved input: seal, rights and schema as they are now. The seal
-    /// comes first, since nothing else of what is stored can be believed without it.
-    async fn clear_again(
+    /// Walks the corridor again with the approved input: seal, rights and schema as they are now. An approver who
+    /// changed the input has to have the right to make the call at this moment too.
+    async fn clear_approved(
         &self,
-        approval: &Approval,
-        run: &Run,
         caller: &Caller,
-        kept: &Resumption,
-    ) -> Result<Result<(gate::Cleared, i64), (&'static str, String)>> {
-        let view = self.inner.catalogue.view(run.tenant, caller.epoch).await?;
-        let tool = self.tool_now(&view, approval.tool_id, kept.pinned.as_deref(), kept.mode).await?;
-        let proof = match &tool {
-            Some(tool) => self.unseal(approval, run, tool).await?,
-            None => None,
+        view: &crate::catalogue::View,
+        parked: Parked<'_>,
+    ) -> Result<(Cleared, Option<Actor>)> {
+        let input = &parked.approval.input;
+        let Gate::Clear(cleared) = self.walk(caller, view, Subject::Approved(parked), input).await? else {
+            return Err(Error::Superseded);
         };
-        let Some(proof) = proof else {
-            return Ok(Err(("superseded", "what was approved is not what would run now".to_owned())));
+        let edited = parked.approval.changes.is_some();
+        let Some(editor) = parked.approval.decided_by.as_deref().filter(|_| edited) else {
+            return Ok((cleared, None));
         };
-        let id = approval.tool_id.to_string();
-        let authorized = self
-            .resolve(&view, &id, kept.pinned.as_deref(), kept.mode)
-            .await
-            .and_then(|resolved| authorize::authorize(resolved, caller, &view));
-        let walked = match authorized {
-            Ok(authorized) => self.validate(authorized, &approval.input, caller, &view).await,
-            Err(error) => Err(error),
-        };
-        Ok(match walked {
-            Ok(valid) => Ok((gate::redeem(valid, proof), view.epoch)),
-            Err(error) => Err(("not_permitted", error.to_string())),
-        })
+        let editor = self.member(caller.tenant, editor).await?;
+        self.walk(&editor, view, Subject::Edited(parked), input).await?;
+        let principal = editor.principal.clone();
+        Ok((cleared, Some(Actor { principal, key: None })))
     }
 
-    async fn run_approved(
-        &self,
-        run: Run,
-        caller: Caller,
-        kept: Resumption,
-        cleared: gate::Cleared,
-    ) -> Result<TakenUp> {
-        let (tool, input, text) = cleared.into_parts();
-        let event = started_event(&caller, &tool, run.id, kept.mode, &text);
-        self.run_again(run, caller, kept, Started { tool, input, event: Some(event) }).await
+    /// A member by the label of its principal.
+    async fn member(&self, tenant: TenantId, label: &str) -> Result<Caller> {
+        let gone =
+            || Error::NotPermitted { why: "the approver is no member of the tenant any more".to_owned() };
+        let id = label.strip_prefix("user:").and_then(|id| id.parse().ok()).ok_or_else(gone)?;
+        let member = self.inner.identity.user_caller(tenant, id).await.map_err(|error| match error {
+            Error::NotFound { .. } | Error::Unauthenticated { .. } => gone(),
+            error => error,
+        })?;
+        debug_assert!(matches!(member.principal, Principal::User { .. }));
+        Ok(member)
     }
 
-    /// Makes a run that nobody is at work on this server's, and works on it.
-    async fn run_again(
-        &self,
-        run: Run,
-        caller: Caller,
-        kept: Resumption,
-        started: Started,
-    ) -> Result<TakenUp> {
-        let Started { tool, input, event } = started;
-        let patience = Duration::from_secs(600);
-        let slot = self.inner.slots.take(&caller, &tool, patience).await?;
+    /// Makes a run that nobody is at work on this replica's, and works on it.
+    async fn run_again(&self, taken: TakeUp, cleared: Cleared) -> Result<TakenUp> {
+        let TakeUp { run, caller, kept, begins, edited_by } = taken;
+        let tool = Arc::clone(cleared.tool());
+        let slot = self.inner.slots.take(&caller, &tool, SLOT_PATIENCE).await?;
         // A server that is about to stop leaves the call to the others.
         let Some(boarding) = self.inner.flights.board(run.tenant, run.id) else { return Ok(TakenUp::Over) };
         let change = Change {
-            expect: Expect::Status(run.status),
             to: Some(RunStatus::Running),
-            finished: None,
             claimed_by: Some(self.inner.store.replica()),
             epoch: Some(caller.epoch),
-            decision: None,
-            wait: None,
+            ..run_log::change(Expect::Status(run.status))
         };
-        let slug = Arc::clone(&tool.slug);
-        let began = event.is_some();
-        let entry = record::entry(
-            &caller,
-            &slug,
-            run.id,
-            run.session,
-            Step::Change(Box::new(change)),
-            event.into_iter().collect(),
-        );
-        let started = if began { entry.at } else { run.started };
+        let (id, session, mode) = (run.id, run.session, kept.mode);
+        let starting = Starting { caller: &caller, tool: &tool, run: id, session, mode };
+        let event = begins.then(|| starting.event(cleared.text()));
+        let entry = starting.identity().change(change, event.into_iter().collect());
+        let started = if begins { entry.at } else { run.started };
         let lease_epoch = match self.claim(entry, &boarding).await? {
             Claimed::Ours { lease_epoch } => lease_epoch,
             Claimed::Theirs => return Ok(TakenUp::Over),
             Claimed::TenantChanged => return Ok(TakenUp::TenantChanged),
         };
-        let limit = tool.def.timeout();
-        if tool.goes_on() && !self.inner.budgets.is_open(run.root) {
+        if tool.executor.is_resumable() && !self.inner.budgets.is_open(run.root) {
             let spent = self.inner.store.tenant(run.tenant).count_below(run.root).await;
             self.inner.budgets.open(run.root, spent.map_err(Error::store("counting inner runs"))?);
         }
-        let job = Job {
-            engine: self.clone(),
+        let lease = Lease {
             caller,
-            tool,
-            run: run.id,
-            session: run.session,
-            mode: kept.mode,
+            run: id,
+            session,
+            mode,
             started,
             lease_epoch,
             starting: None,
-            input,
             boarding,
             slot,
-            limit,
+            limit: tool.def.timeout(),
             spent: kept.spent,
-            refusals: Arc::new(Refusals::kept(kept.refused)),
+            refusals: Refusals::kept(kept.refused),
+            settings: kept.settings,
+            upstream_key: kept.upstream_key,
+            edited_by,
         };
-        match job.run().await {
+        match Job::new(self.clone(), cleared, lease).run().await {
             Ok(_) => Ok(TakenUp::Over),
             Err(source) => Err(Error::Record { source }),
         }
@@ -471,7 +410,7 @@ impl Engine {
         let scope = self.inner.store.tenant(entry.tenant);
         let mut doubtful = false;
         loop {
-            let rejected = match self.append(entry.clone()).await {
+            let rejected = match self.inner.log.append(entry.clone()).await {
                 Ok(claimed) => return Ok(Claimed::Ours { lease_epoch: claimed.lease_epoch }),
                 Err(rejected) => rejected,
             };

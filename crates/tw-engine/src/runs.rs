@@ -6,18 +6,19 @@ use std::{
     time::Duration,
 };
 
-use tw_model::{Caller, Effect, EventKind, RunId, RunStatus, TenantId};
+use tw_model::{Caller, Effect, RunId, RunStatus, TenantId};
 use tw_store::{
     Run, RunFilter,
-    log::{ApprovalDecision, Change, Expect, Finished, Rejected, Step},
+    log::{ApprovalDecision, Change, Entry, Expect, Rejected},
 };
 
 use crate::{
     Engine,
-    corridor::{Answer, execute::storable, payload, record},
+    corridor::Answer,
     error::{Error, Result},
     page::{Page, PageRequest},
     rights::{CancelRuns, Permit, ReadRuns},
+    run_log::{End, Reason, RunIdentity, storable},
 };
 
 /// How often, and how far apart, a run is looked for whose start is not on disk yet.
@@ -123,7 +124,7 @@ impl Engine {
                 let why = format!("the run has ended already: {}", run.status.as_str());
                 return Err(Error::Conflict { why });
             }
-            match self.append(cancelling(caller, &run, note.clone())).await {
+            match self.inner.log.append(cancelling(caller, &run, note.clone())).await {
                 Ok(_) => {
                     self.inner.flights.stop(id);
                     let run = self.visible_run(caller, id, "runs.tenant.cancel").await?;
@@ -173,42 +174,21 @@ impl Engine {
 }
 
 /// The entry that ends a run where it stands now.
-fn cancelling(caller: &Caller, run: &Run, note: Option<String>) -> tw_store::log::Entry {
+fn cancelling(caller: &Caller, run: &Run, note: Option<String>) -> Entry {
     let effect = match run.status {
         RunStatus::Running if run.effectful => Effect::Unknown,
         _ => Effect::None,
     };
-    let message = "the run was cancelled";
-    let event = payload::event(
-        EventKind::Cancelled,
-        run.id,
-        &payload::Cancelled {
-            reason: "cancelled",
-            error: message,
-            note: note.as_deref(),
-            effect: Some(effect),
-        },
-    );
-    let change = Change {
-        expect: Expect::Status(run.status),
-        to: Some(RunStatus::Cancelled),
-        finished: Some(Finished {
-            error: Some(message.to_owned()),
-            error_code: Some(tw_model::Code::Cancelled.as_str()),
-            effect: Some(effect),
-            ..Finished::default()
-        }),
-        claimed_by: None,
-        epoch: None,
-        wait: None,
-        decision: run.status.waits().then(|| ApprovalDecision {
-            status: "cancelled",
-            by: Some(caller.principal.label()),
-            note,
-            changes: None,
-            input: None,
-        }),
+    let end = End::Cancelled {
+        reason: Reason::Cancelled,
+        message: "the run was cancelled".to_owned(),
+        note: note.clone(),
+        effect: Some(effect),
     };
-    let tool = run.tool.as_str().into();
-    record::entry(caller, &tool, run.id, run.session, Step::Change(Box::new(change)), vec![event])
+    let ended = end.of(run.id, &run.tool, None);
+    let by = Some(caller.principal.label());
+    let decision = ApprovalDecision { status: "cancelled", by, note, changes: None, input: None };
+    let decision = run.status.waits().then_some(decision);
+    let change = Change { decision, ..ended.change(Expect::Status(run.status)) };
+    RunIdentity::by(caller, run).change(change, vec![ended.event])
 }

@@ -19,13 +19,20 @@ pub struct Callable {
     pub def: Arc<ToolDef>,
     /// Whether somebody is asked before it runs.
     pub asks: bool,
+    /// Whether it may stop to wait for a worker, a person or a call of its own.
+    may_wait: bool,
 }
 
 impl Callable {
+    fn new(tool: &Tool, verdict: Verdict) -> Self {
+        let may_wait = tool.executor.asks_outside() || tool.executor.is_resumable();
+        Self { def: Arc::clone(&tool.def), asks: verdict == Verdict::Ask, may_wait }
+    }
+
     /// Whether a call may be answered before it has run.
     #[must_use]
     pub fn can_be_pending(&self) -> bool {
-        self.asks || self.def.is_async || self.def.implementation.may_wait()
+        self.asks || self.def.is_async || self.may_wait
     }
 }
 
@@ -42,7 +49,7 @@ impl Engine {
             let Some(tool) = self.inner.catalogue.ready(entry, Side::Live)? else { continue };
             match tw_policy::decide(&authorize::facts(&tool, caller, &view)).verdict() {
                 Verdict::Deny => {}
-                verdict => tools.push(Callable { def: Arc::clone(&tool.def), asks: verdict == Verdict::Ask }),
+                verdict => tools.push(Callable::new(&tool, verdict)),
             }
         }
         Ok(tools)
@@ -62,7 +69,7 @@ impl Engine {
         }
         Ok(tool.map(|tool| {
             let verdict = tw_policy::decide(&authorize::facts(&tool, caller, &view)).verdict();
-            Callable { def: Arc::clone(&tool.def), asks: verdict == Verdict::Ask }
+            Callable::new(&tool, verdict)
         }))
     }
 

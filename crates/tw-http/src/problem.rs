@@ -138,6 +138,7 @@ impl From<Error> for Problem {
         };
         let errors = match error {
             Error::InvalidParams { faults, .. } => faults,
+            Error::Refused(refusal) => refusal.faults,
             Error::MissingParam { param } => {
                 vec![Fault { path: format!("/{param}"), message: "is required".to_owned() }]
             }

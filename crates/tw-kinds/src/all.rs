@@ -1,7 +1,7 @@
 //! The one place that knows every kind.
 
 use serde_json::Value;
-use tw_engine::{Executor, Kinds, Written};
+use tw_exec::{Executor, Kinds, Written};
 use tw_model::Implementation;
 use tw_schema::Fault;
 
@@ -44,6 +44,20 @@ impl Kinds for AllKinds {
             Implementation::Composition => {
                 Composition::read(execution_spec.unwrap_or(&Value::Null), is_new).map(boxed)
             }
+        }
+    }
+
+    fn called(&self, written: Written<'_>) -> Vec<(String, String)> {
+        match written.kind {
+            Implementation::Internal => internal::called(written.implementation).into_iter().collect(),
+            Implementation::Function => Function::called(written.implementation).into_iter().collect(),
+            Implementation::Composition => {
+                Composition::called(written.execution_spec.unwrap_or(&Value::Null))
+            }
+            Implementation::Code
+            | Implementation::Http
+            | Implementation::External
+            | Implementation::Space => Vec::new(),
         }
     }
 }

@@ -7,9 +7,8 @@
 use std::collections::BTreeSet;
 
 use serde_json::{Map, Value, json};
-use toolwright_sdk::BoxFuture;
-use tw_engine::{Call, Ended, Executor, Run, Step as Called, Wait};
-use tw_model::{Code, RunStatus, Slug, ToolFailure, ToolResult};
+use tw_exec::{BoxFuture, Call, Ended, Executor, Inner, InnerCall, STEPS_MAX};
+use tw_model::{Code, Slug, ToolFailure, ToolResult};
 use tw_schema::Fault;
 
 use crate::{
@@ -18,7 +17,6 @@ use crate::{
     template::{Context, Known, Template},
 };
 
-const STEPS_MAX: usize = tw_engine::STEPS_MAX;
 const ID_MAX: usize = 64;
 /// What the steps of a chain may give together, as JSON. It is held in memory until the chain ends.
 const OUTPUTS_BYTES_MAX: usize = 64 << 20;
@@ -91,6 +89,16 @@ impl Composition {
         faults.told(Some(read))
     }
 
+    /// The tools that the steps name, each with its path. Also of steps that cannot be read otherwise.
+    pub(crate) fn called(spec: &Value) -> Vec<(String, String)> {
+        let steps = spec.get("steps").and_then(Value::as_array).into_iter().flatten().enumerate();
+        let named = steps.filter_map(|(index, step)| {
+            let tool = step.get("tool")?.as_str()?;
+            Some((format!("{PLACE}/steps/{index}/tool"), tool.to_owned()))
+        });
+        named.collect()
+    }
+
     async fn run(&self, call: &Call<'_>) -> Result<Ended, ToolFailure> {
         let mut done = Done::new(&call.input);
         let mut last = Value::Null;
@@ -106,20 +114,20 @@ impl Composition {
                 Err(failure) => Err(failure),
             };
             let outcome = match input {
-                Ok(input) => call.inner.call(&step.id, step.tool.as_str(), &input).await,
+                Ok(input) => {
+                    let tool = step.tool.as_str();
+                    call.inner.call(InnerCall { name: &step.id, tool, input: &input, settings: None }).await
+                }
                 Err(failure) => Err(failure),
             };
             let outcome = match outcome {
-                Ok(Called::NotHere) => return Ok(Ended::Waits(Wait::Others)),
-                Ok(Called::Open { run, needs_approval }) => {
-                    return Ok(Ended::Waits(Wait::Run { id: run, needs_approval }));
-                }
-                Ok(Called::Ended(run)) => output_of(*run),
+                Ok(Inner::Open(wait)) => return Ok(Ended::Waits(wait)),
+                Ok(Inner::Ended(ended)) => ended,
                 Err(failure) => Err(failure),
             };
             let failure = match outcome {
-                Ok(output) => {
-                    last = output;
+                Ok(result) => {
+                    last = result.data;
                     done.add(step, "success", &last, None)?;
                     continue;
                 }
@@ -209,20 +217,6 @@ impl Done {
     }
 }
 
-/// What a step gave, or why it gave nothing.
-fn output_of(run: Run) -> Result<Value, ToolFailure> {
-    if run.status != RunStatus::Success {
-        let code = run.error_code.as_deref().and_then(|code| code.parse::<Code>().ok());
-        let message = run.error.unwrap_or_else(|| run.status.as_str().to_owned());
-        return Err(ToolFailure::with_code(code.unwrap_or(Code::ToolFailed), message));
-    }
-    let output = run.output.as_deref().map_or(Ok(Value::Null), |output| serde_json::from_str(output.get()));
-    output.map_err(|_| {
-        let message = "its output is nested too deeply to be read by the steps behind it";
-        ToolFailure::with_code(Code::OutputInvalid, message)
-    })
-}
-
 impl Executor for Composition {
     fn run<'a>(&'a self, call: Call<'a>) -> BoxFuture<'a, Ended> {
         Box::pin(async move { self.run(&call).await.unwrap_or_else(Ended::Failed) })
@@ -232,7 +226,7 @@ impl Executor for Composition {
         self.steps.iter().map(|step| step.tool.as_str()).collect()
     }
 
-    fn goes_on(&self) -> bool {
+    fn is_resumable(&self) -> bool {
         true
     }
 }

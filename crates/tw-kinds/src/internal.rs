@@ -4,15 +4,12 @@ use std::{collections::BTreeSet, sync::Arc};
 
 use serde_json::{Value, json};
 use tokio::sync::OnceCell;
-use toolwright_sdk::{BoxFuture, CodeTool, registered};
-use tw_engine::{Call, Ended, Executor};
+use toolwright_sdk::{CodeTool, registered};
+use tw_exec::{BoxFuture, Call, Ended, Executor, InnerCall};
 use tw_model::ToolResult;
 use tw_schema::Fault;
 
-use crate::{
-    faults::{below, fault},
-    opened,
-};
+use crate::faults::{below, fault};
 
 const PATH: &str = "/implementation";
 const KEY: &str = "builtin_key";
@@ -35,9 +32,15 @@ pub(crate) fn read(implementation: &Value, is_new: bool) -> Result<Box<dyn Execu
         return Err(faults);
     }
     Ok(match found {
-        Some(tool) => Box::new(BuiltIn { tool, settings: OnceCell::new() }),
+        Some(tool) => Box::new(BuiltIn { slug: (tool.define)().slug.to_string(), settings: OnceCell::new() }),
         None => Box::new(Echo),
     })
+}
+
+/// The built-in that an implementation names, with its path.
+pub(crate) fn called(implementation: &Value) -> Option<(String, String)> {
+    let key = implementation.get(KEY)?.as_str()?;
+    builtin(key).map(|_| (below(PATH, KEY), key.to_owned()))
 }
 
 /// What is written there and would never be used. An echo may say anything about itself, but for what somebody
@@ -89,26 +92,33 @@ impl Executor for Echo {
     }
 }
 
-/// A tool of the program, with settings of the tenant's.
+/// A tool of the program under a name of the tenant's own, with settings.
 #[derive(Debug)]
 struct BuiltIn {
-    tool: &'static CodeTool,
+    slug: String,
     settings: OnceCell<Arc<Value>>,
 }
 
 impl Executor for BuiltIn {
+    /// The tool is called as the tool that it is, so that everything said about it counts here too.
     fn run<'a>(&'a self, call: Call<'a>) -> BoxFuture<'a, Ended> {
         Box::pin(async move {
-            let settings =
-                self.settings.get_or_try_init(|| async { opened(&call).await.map(Arc::new) }).await;
-            match settings {
-                Ok(settings) => {
-                    let cx = call.cx.with_settings(Arc::clone(settings));
-                    (self.tool.run)(cx, call.input).await.into()
-                }
-                Err(failure) => Ended::Failed(failure),
-            }
+            let opening = || async { call.secrets.implementation().await.map(Arc::new) };
+            let settings = match self.settings.get_or_try_init(opening).await {
+                Ok(settings) => Some(Arc::clone(settings)),
+                Err(failure) => return Ended::Failed(failure),
+            };
+            let inner = InnerCall { name: "builtin", tool: &self.slug, input: &call.input, settings };
+            call.inner.call(inner).await.into()
         })
+    }
+
+    fn calls(&self) -> Vec<&str> {
+        vec![&self.slug]
+    }
+
+    fn is_resumable(&self) -> bool {
+        true
     }
 
     fn credentials(&self, implementation: &Value) -> BTreeSet<String> {

@@ -19,27 +19,7 @@ mod outside;
 mod template;
 mod url_template;
 
-use serde_json::Value;
-use tw_engine::Call;
-use tw_model::{Code, ToolFailure};
-
 pub use all::AllKinds;
 pub use condition::Condition;
 pub use template::{Context, Template};
 pub use url_template::UrlTemplate;
-
-/// What the author wrote, with the secrets in it.
-async fn opened(call: &Call<'_>) -> Result<Value, ToolFailure> {
-    let sealed = &call.def.authored.implementation;
-    let opened = call.vault.open_implementation(call.cx.tenant(), call.def.id, sealed).await;
-    opened.map_err(|error| {
-        tracing::error!(
-            error = &error as &dyn std::error::Error,
-            "the secrets of a tool could not be opened"
-        );
-        ToolFailure::with_code(
-            Code::Internal,
-            "the tool's secrets could not be opened; the server's log says why",
-        )
-    })
-}

@@ -3,8 +3,7 @@
 use std::time::Duration;
 
 use serde_json::Value;
-use toolwright_sdk::BoxFuture;
-use tw_engine::{Call, Ended, Executor, Wait};
+use tw_exec::{BoxFuture, Call, Ended, Executor, Wait};
 use tw_model::{Implementation, WaitsFor};
 use tw_schema::Fault;
 

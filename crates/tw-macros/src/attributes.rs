@@ -41,6 +41,7 @@ pub(crate) struct Optional {
     pub(crate) pure: bool,
     pub(crate) callable: bool,
     pub(crate) builtin: bool,
+    pub(crate) calls: bool,
     pub(crate) concurrency_group: Option<LitStr>,
     pub(crate) max_concurrency: Option<u32>,
     pub(crate) tags: Vec<LitStr>,
@@ -107,6 +108,7 @@ impl Reading {
             "pure" => more.pure = entry.flag()?,
             "callable" => more.callable = entry.flag()?,
             "builtin" => more.builtin = entry.flag()?,
+            "calls" => more.calls = entry.flag()?,
             "concurrency_group" => more.concurrency_group = Some(entry.text()?),
             "max_concurrency" => more.max_concurrency = Some(entry.number()?),
             "tags" => more.tags = entry.texts()?,
@@ -134,7 +136,7 @@ fn unknown(name: &str) -> String {
         "a tool has no attribute `{name}`; it has slug, name, category, icon, version, level, policy, \
          required_permission, tenants, opt_in, sections, form, collaborative, aggregate, visible, is_async, \
          timeout_ms, pure, concurrency_group, max_concurrency, tags, input_less, \
-         callable, builtin"
+         callable, builtin, calls"
     )
 }
 

@@ -94,8 +94,8 @@ fn expansion(attributes: &Attributes, function: &ItemFn, description: &str) -> T
     let ident = &function.sig.ident;
     let conditions = function.attrs.iter().filter(|attribute| attribute.path().is_ident("cfg"));
     let declaration = declaration(attributes, description);
-    let (input_less, callable, builtin) =
-        (attributes.more.input_less, attributes.more.callable, attributes.more.builtin);
+    let more = &attributes.more;
+    let (input_less, callable, builtin, calls) = (more.input_less, more.callable, more.builtin, more.calls);
     let aggregate = option(attributes.more.aggregate.as_ref().map(|path| quote!(#path)));
     let (define, run) = if input_less {
         (quote!(define_input_less), quote!(run_input_less))
@@ -136,6 +136,7 @@ fn expansion(attributes: &Attributes, function: &ItemFn, description: &str) -> T
                     input_less: #input_less,
                     callable: #callable,
                     builtin: #builtin,
+                    calls: #calls,
                 }
             }
         };

@@ -43,6 +43,7 @@ use proc_macro::TokenStream;
 /// | `pure` | equal input gives equal output, and nothing else happens |
 /// | `callable` | tools of the kind `function` may be made of it |
 /// | `builtin` | tools of the kind `internal` may be made of it |
+/// | `calls` | it calls other tools by `ToolContext::call_tool`, and is run again where a call had to wait |
 /// | `concurrency_group = "…"`, `max_concurrency = 2` | how many runs of the group may overlap |
 /// | `tags = ["…"]` | for searching |
 /// | `input_less` | the function takes the context only |

@@ -69,6 +69,7 @@ impl Door {
             wait: tool.as_ref().and_then(|tool| tool.asks.then_some(WAIT_FOR_PERSON)),
             version: None,
             unsaved: None,
+            settings: None,
             mode: Mode::Production,
             idempotency: None,
             unwanted: Some(unwanted),

@@ -193,6 +193,9 @@ impl RunStatus {
 pub struct Link {
     pub run: RunId,
     pub tool: Slug,
+    /// Who made it. `None` in what was stored before links named it: whoever made the call.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub principal: Option<Principal>,
     /// The concurrency group that it has a place in, which is then also for whatever it calls.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub group: Option<String>,

@@ -69,6 +69,7 @@ codes! {
     ShuttingDown => "SHUTTING_DOWN", 503, "This server is about to stop";
     Timeout => "TIMEOUT", 504, "The tool did not finish in time";
     Cancelled => "CANCELLED", 409, "The run was cancelled";
+    Denied => "DENIED", 409, "A person declined the call";
     OutputInvalid => "OUTPUT_INVALID", 502, "The tool's output does not fit its schema";
     ToolFailed => "TOOL_FAILED", 502, "The tool reported a failure";
     CredentialMissing => "CREDENTIAL_MISSING", 409, "The tool needs a credential that is not there";

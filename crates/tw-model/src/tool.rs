@@ -169,12 +169,6 @@ impl Implementation {
             Self::Code | Self::Function | Self::Composition => None,
         }
     }
-
-    /// Whether a call can still be open when it is answered.
-    #[must_use]
-    pub const fn may_wait(self) -> bool {
-        matches!(self, Self::External | Self::Space | Self::Composition)
-    }
 }
 
 /// A tool: one definition for the form, the function and the endpoint.

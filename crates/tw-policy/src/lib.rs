@@ -9,24 +9,26 @@
 use std::fmt;
 
 use serde::Serialize;
-use tw_model::{Level, Policy, ToolDef};
+use tw_model::{Level, Policy};
 
 /// What a decision is made from.
 #[derive(Clone, Copy, Debug)]
-pub struct Facts<'a> {
-    pub tool: &'a ToolDef,
+pub struct Facts {
     /// Whether the call is made by an agent rather than by a person or a person's program.
     pub by_agent: bool,
     /// Whether the caller holds the right to run tools at all.
     pub may_run: bool,
-    /// Whether the caller holds the tool's own `required_permission`; meaningless where it has none.
+    /// Whether the caller holds the tool's `required_permission`; true where it has none.
     pub holds_required: bool,
+    /// How dangerous the call is: by the tool's definition, or by its input where that says more.
+    pub level: Option<Level>,
+    pub policy: Option<Policy>,
     /// The tenant wants every `write` asked for, whatever a tool's policy says.
     pub approve_all_writes: bool,
 }
 
-/// What is to happen with a call.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+/// What is to happen with a call. The order is from lax to strict.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
     Allow,
@@ -107,7 +109,7 @@ impl fmt::Display for Rule {
 }
 
 /// Whether a rule has anything to say about a call.
-type Applies = fn(&Facts<'_>) -> bool;
+type Applies = fn(&Facts) -> bool;
 
 /// The rules in the order in which they are asked. The first that applies decides.
 ///
@@ -116,25 +118,33 @@ type Applies = fn(&Facts<'_>) -> bool;
 /// destructive.
 const RULES: [(Rule, Applies); 11] = [
     (Rule::MayNotRun, |facts| !facts.may_run),
-    (Rule::LacksPermission, |facts| facts.tool.required_permission.is_some() && !facts.holds_required),
+    (Rule::LacksPermission, |facts| !facts.holds_required),
     (Rule::PersonsOwnCall, |facts| !facts.by_agent),
-    (Rule::Destructive, |facts| facts.tool.level == Some(Level::Destructive)),
-    (Rule::ApproveAllWrites, |facts| facts.approve_all_writes && facts.tool.level == Some(Level::Write)),
-    (Rule::PolicyAlwaysAsk, |facts| facts.tool.policy == Some(Policy::AlwaysAsk)),
-    (Rule::PolicyAuto, |facts| facts.tool.policy == Some(Policy::Auto)),
-    (Rule::LevelRead, |facts| facts.tool.level == Some(Level::Read)),
-    (Rule::LevelDraft, |facts| facts.tool.level == Some(Level::Draft)),
-    (Rule::LevelWrite, |facts| facts.tool.level == Some(Level::Write)),
+    (Rule::Destructive, |facts| facts.level == Some(Level::Destructive)),
+    (Rule::ApproveAllWrites, |facts| facts.approve_all_writes && facts.level == Some(Level::Write)),
+    (Rule::PolicyAlwaysAsk, |facts| facts.policy == Some(Policy::AlwaysAsk)),
+    (Rule::PolicyAuto, |facts| facts.policy == Some(Policy::Auto)),
+    (Rule::LevelRead, |facts| facts.level == Some(Level::Read)),
+    (Rule::LevelDraft, |facts| facts.level == Some(Level::Draft)),
+    (Rule::LevelWrite, |facts| facts.level == Some(Level::Write)),
     (Rule::NothingSaid, |_| true),
 ];
 
 /// Decides one call: the first rule that applies.
 #[must_use]
-pub fn decide(facts: &Facts<'_>) -> Rule {
+pub fn decide(facts: &Facts) -> Rule {
     RULES
         .iter()
         .find_map(|(rule, applies)| applies(facts).then_some(*rule))
         .expect("the last rule always applies")
+}
+
+/// Decides one call that several definitions have a say in, such as the version that was named and the one that is
+/// live: the strictest of their rules. `None` without any facts.
+#[must_use]
+pub fn strictest(facts: &[Facts]) -> Option<Rule> {
+    // Of equally strict rules the first says why: it belongs to what would run.
+    facts.iter().map(decide).reduce(|first, rule| if first.verdict() < rule.verdict() { rule } else { first })
 }
 
 /// A rule that was asked, and whether it applied.
@@ -146,7 +156,7 @@ pub struct Asked {
 
 /// The rules that were asked on the way to the verdict, the deciding one last.
 #[must_use]
-pub fn explain(facts: &Facts<'_>) -> Vec<Asked> {
+pub fn explain(facts: &Facts) -> Vec<Asked> {
     let mut asked = Vec::new();
     for (rule, applies) in &RULES {
         let applies = applies(facts);

@@ -1,53 +1,14 @@
-use std::sync::Arc;
-
 use proptest::prelude::*;
-use tw_model::{Authored, Execution, Implementation, Layer, Listing, Origin, ToolId, ToolStatus};
 
 use super::*;
 
-fn tool(level: Option<Level>, policy: Option<Policy>) -> ToolDef {
-    let slug: tw_model::Slug = "data.updateRecord".parse().unwrap();
-    ToolDef {
-        id: ToolId::of_code(slug.as_str()),
-        name: "Update a record".to_owned(),
-        description: String::new(),
-        category: "data".to_owned(),
-        icon: "database".to_owned(),
-        tags: Vec::new(),
-        version: semver::Version::new(1, 0, 0),
-        layer: Layer::Code,
-        origin: Origin::Code,
-        status: ToolStatus::Published,
-        enabled: None,
-        is_active: true,
-        listing: Listing::OptOut,
-        level,
-        policy,
-        required_permission: None,
-        tenant_slugs: Vec::new(),
-        output_sections: Vec::new(),
-        collaborative: false,
-        visible: None,
-        is_async: false,
-        timeout_ms: ToolDef::TIMEOUT_MS_DEFAULT,
-        execution: Execution::default(),
-        input_schema: Arc::new(serde_json::json!({ "type": "object" })),
-        output_schema: None,
-        implementation: Implementation::Code,
-        authored: Authored::none(),
-        published_at: None,
-        has_draft: false,
-        slug,
-    }
-}
-
-fn agents(tool: &ToolDef) -> Facts<'_> {
-    Facts { tool, by_agent: true, may_run: true, holds_required: true, approve_all_writes: false }
+fn agents(level: Option<Level>, policy: Option<Policy>) -> Facts {
+    Facts { by_agent: true, may_run: true, holds_required: true, level, policy, approve_all_writes: false }
 }
 
 #[track_caller]
 fn check(level: Option<Level>, policy: Option<Policy>, expected: Verdict) {
-    assert_eq!(decide(&agents(&tool(level, policy))).verdict(), expected, "{level:?} {policy:?}");
+    assert_eq!(decide(&agents(level, policy)).verdict(), expected, "{level:?} {policy:?}");
 }
 
 #[test]
@@ -73,38 +34,49 @@ fn nothing_relaxes_destructive() {
 
 #[test]
 fn tenant_that_approves_all_writes_is_asked_despite_auto() {
-    let tool = tool(Some(Level::Write), Some(Policy::Auto));
-    let facts = Facts { approve_all_writes: true, ..agents(&tool) };
+    let facts = Facts { approve_all_writes: true, ..agents(Some(Level::Write), Some(Policy::Auto)) };
     assert_eq!(decide(&facts), Rule::ApproveAllWrites);
 }
 
 #[test]
 fn person_is_never_asked_and_still_needs_the_right() {
-    let tool = tool(Some(Level::Destructive), Some(Policy::AlwaysAsk));
-    let facts = Facts { by_agent: false, ..agents(&tool) };
+    let facts = Facts { by_agent: false, ..agents(Some(Level::Destructive), Some(Policy::AlwaysAsk)) };
     assert_eq!(decide(&facts), Rule::PersonsOwnCall);
     assert_eq!(decide(&Facts { may_run: false, ..facts }), Rule::MayNotRun);
 }
 
 #[test]
 fn required_permission_binds_people_and_agents() {
-    let mut tool = tool(Some(Level::Read), None);
-    tool.required_permission = Some("entities.team.read".parse().unwrap());
     for by_agent in [true, false] {
-        let facts = Facts { by_agent, holds_required: false, ..agents(&tool) };
+        let facts = Facts { by_agent, holds_required: false, ..agents(Some(Level::Read), None) };
         assert_eq!(decide(&facts), Rule::LacksPermission);
     }
 }
 
-/// The rule of the house in other words, to hold the list of rules against.
-fn reference(facts: &Facts<'_>) -> Verdict {
-    if !facts.may_run || (facts.tool.required_permission.is_some() && !facts.holds_required) {
+#[test]
+fn strictest_rule_wins_and_the_first_of_equals_says_why() {
+    let [read, write, asks] = [
+        agents(Some(Level::Read), None),
+        agents(Some(Level::Write), None),
+        agents(None, Some(Policy::AlwaysAsk)),
+    ];
+    let denied = Facts { holds_required: false, ..read };
+    assert_eq!(strictest(&[read, write]), Some(Rule::LevelWrite));
+    assert_eq!(strictest(&[write, read]), Some(Rule::LevelWrite));
+    assert_eq!(strictest(&[asks, write]), Some(Rule::PolicyAlwaysAsk));
+    assert_eq!(strictest(&[write, denied, asks]), Some(Rule::LacksPermission));
+    assert_eq!(strictest(&[]), None);
+}
+
+/// The same rules in other words, to hold the list of rules against.
+fn reference(facts: &Facts) -> Verdict {
+    if !facts.may_run || !facts.holds_required {
         return Verdict::Deny;
     }
     if !facts.by_agent {
         return Verdict::Allow;
     }
-    match (facts.tool.level, facts.tool.policy) {
+    match (facts.level, facts.policy) {
         (Some(Level::Destructive), _) | (_, Some(Policy::AlwaysAsk)) | (Some(Level::Write), None) => {
             Verdict::Ask
         }
@@ -113,21 +85,46 @@ fn reference(facts: &Facts<'_>) -> Verdict {
     }
 }
 
+fn any_facts() -> impl Strategy<Value = Facts> {
+    let level = prop::option::of(prop::sample::select(Level::ALL));
+    let policy = prop::option::of(prop::sample::select(Policy::ALL));
+    (level, policy, any::<[bool; 4]>()).prop_map(|(level, policy, bits)| {
+        let [by_agent, may_run, holds_required, approve_all_writes] = bits;
+        Facts { by_agent, may_run, holds_required, level, policy, approve_all_writes }
+    })
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(100_000))]
 
     #[test]
-    fn rules_agree_with_the_reference(
-        level in prop::option::of(prop::sample::select(Level::ALL)),
-        policy in prop::option::of(prop::sample::select(Policy::ALL)),
-        bits in any::<[bool; 5]>(),
-    ) {
-        let mut tool = tool(level, policy);
-        tool.required_permission = bits[4].then(|| "a.b".parse().unwrap());
-        let facts = Facts {
-            tool: &tool, by_agent: bits[0], may_run: bits[1], holds_required: bits[2], approve_all_writes: bits[3],
-        };
+    fn rules_agree_with_the_reference(facts in any_facts()) {
         prop_assert_eq!(decide(&facts).verdict(), reference(&facts));
         prop_assert_eq!(explain(&facts).last().unwrap().rule, decide(&facts));
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(20_000))]
+
+    /// Whatever a call is held against besides the tool as it is now makes it stricter or changes nothing.
+    #[test]
+    fn no_other_definition_makes_a_call_laxer(now in any_facts(), others in prop::collection::vec(any_facts(), 0..3)) {
+        let direct = decide(&now).verdict();
+        let mut all = others.clone();
+        all.push(now);
+        prop_assert!(direct <= strictest(&all).unwrap().verdict());
+        let strictest_alone = all.iter().map(|facts| decide(facts).verdict()).max();
+        prop_assert_eq!(strictest(&all).map(Rule::verdict), strictest_alone);
+    }
+
+    /// Raising the level, or taking a right away, never makes a call laxer.
+    #[test]
+    fn no_stricter_fact_makes_a_call_laxer(facts in any_facts()) {
+        let verdict = decide(&facts).verdict();
+        let raised = Facts { level: Some(Level::Destructive), ..facts };
+        for stricter in [raised, Facts { may_run: false, ..facts }, Facts { holds_required: false, ..facts }] {
+            prop_assert!(verdict <= decide(&stricter).verdict());
+        }
     }
 }

@@ -34,6 +34,20 @@ pub struct PendingCall {
     pub created: Timestamp,
 }
 
+impl PendingCall {
+    /// Whether a worker or a person answers it.
+    #[must_use]
+    pub fn is_outside(&self) -> bool {
+        matches!(self.waits_for, WaitsFor::Worker | WaitsFor::Person)
+    }
+
+    /// Whether a worker or a person is asked at the moment.
+    #[must_use]
+    pub fn is_open(&self) -> bool {
+        self.is_outside() && self.state == "waiting"
+    }
+}
+
 row! {
     #[derive(Debug)]
     struct PendingRow {

@@ -14,6 +14,7 @@ mod read;
 use std::sync::Arc;
 
 use serde_json::Value;
+use tw_exec::Kinds;
 use tw_model::{Actor, Caller, Definition, Switches, Timestamp, ToolId, ToolStatus};
 use tw_schema::Fault;
 use tw_store::{By, Changed, Claim, Left, NewAudit, Note, Override, Premise, StoredTool};
@@ -331,7 +332,7 @@ impl Engine {
             Entry::Own(own) => {
                 let id = own.stored.id;
                 let plan = |stored: &StoredTool, view: &View| {
-                    is_unused(view, id)?;
+                    is_unused(view, &**self.inner.catalogue.kinds(), id)?;
                     let after = StoredTool { is_deleted: true, ..stored.clone() };
                     let (definition, faults, notes) = (None, Vec::new(), &[]);
                     let (action, upset_by) = ("tool.removed", Some(may_call as fn(&StoredTool) -> bool));
@@ -451,9 +452,9 @@ impl Engine {
 }
 
 /// Whether a tool could be removed, as far as that can be known before it is tried.
-pub(super) fn check_removal(view: &View, entry: &Entry) -> Result<()> {
+pub(super) fn check_removal(view: &View, kinds: &dyn Kinds, entry: &Entry) -> Result<()> {
     match entry {
-        Entry::Own(own) => is_unused(view, own.stored.id),
+        Entry::Own(own) => is_unused(view, kinds, own.stored.id),
         // The revision is that of what the tenant has laid over it.
         Entry::Code(tool) if tool.revision == 0 => Err(not_removable()),
         Entry::Code(_) => Ok(()),

@@ -157,11 +157,12 @@ fn walk(checks: &mut Checks, entry: &Entry, def: &ToolDef, subject: &Caller, vie
     let no = format!("the role {} does not hold `tools.tenant.run`", subject.role);
     checks.note("may_run", may_run, "`tools.tenant.run` is held", no);
     let rule = tw_policy::decide(&Facts {
-        tool: def,
         by_agent: subject.principal.is_agent(),
         // Looked at above; here it is about whether somebody has to be asked.
         may_run: true,
         holds_required: true,
+        level: def.level,
+        policy: def.policy,
         approve_all_writes: view.setting("approve_all_writes"),
     });
     checks.note("policy", rule.verdict() != Verdict::Deny, rule.to_string(), rule.to_string());

@@ -5,12 +5,13 @@
 
 mod schema;
 
-use std::sync::{Arc, LazyLock};
+use std::sync::{Arc, LazyLock, OnceLock, Weak};
 
 use serde_json::{Map, Value, json};
+use tw_exec::{BoxFuture, Call, Ended, Executor, Refusal};
 use tw_model::{
-    Authored, Caller, Execution, Implementation, Layer, Level, Listing, Origin, Policy, RunId, ToolDef,
-    ToolFailure, ToolId, ToolResult, ToolStatus, redacted,
+    Actor, Authored, Caller, Execution, Implementation, Layer, Level, Listing, Origin, Policy, RunId,
+    ToolDef, ToolFailure, ToolId, ToolResult, ToolStatus, redacted,
 };
 use tw_schema::Fault;
 
@@ -19,8 +20,8 @@ use super::{
     tools::{Listed, ToolFilter, find},
 };
 use crate::{
-    Engine,
-    catalogue::View,
+    Engine, Inside,
+    catalogue::{OwnTool, View},
     error::{Error, Result},
     page::PageRequest,
     rights::{CreateTools, DeleteTools, PersonBehind, PublishTools, ReadTools, UpdateTools},
@@ -118,10 +119,75 @@ fn slug_in(input: &Value) -> &str {
     input["slug"].as_str().unwrap_or_default()
 }
 
+/// The executor of `manageTools`.
+#[derive(Debug, Default)]
+pub(crate) struct ManageTools {
+    /// Set once the engine is there that has this tool among its own.
+    engine: OnceLock<Weak<Inside>>,
+}
+
+impl ManageTools {
+    pub(crate) fn tool(this: &Arc<Self>) -> OwnTool {
+        OwnTool { def: definition(), executor: Arc::clone(this) as Arc<dyn Executor> }
+    }
+
+    pub(crate) fn serve(&self, engine: &Engine) {
+        let _ = self.engine.set(Arc::downgrade(&engine.inner));
+    }
+
+    fn engine(&self) -> Result<Engine> {
+        let inner = self.engine.get().and_then(Weak::upgrade).ok_or(Error::ShuttingDown)?;
+        Ok(Engine { inner })
+    }
+
+    async fn check(&self, caller: &Caller, input: &Value) -> Result<()> {
+        let engine = self.engine()?;
+        let view = engine.inner.catalogue.view(caller.tenant, caller.epoch).await?;
+        engine.check_managing(caller, &view, input).await
+    }
+
+    async fn manage(&self, call: &Call<'_>) -> Result<ToolResult> {
+        let engine = self.engine()?;
+        // The log says that the agent did it, or who changed what it asked for, and by which run; whose right it was
+        // stands in the agent.
+        let actor = call.edited_by.cloned().unwrap_or_else(|| call.caller.actor());
+        let (data, summary) = engine.managed(call.caller, &actor, call.cx.run(), &call.input).await?;
+        Ok(ToolResult { data, summary, markdown: None })
+    }
+}
+
+impl Executor for ManageTools {
+    fn run<'a>(&'a self, call: Call<'a>) -> BoxFuture<'a, Ended> {
+        Box::pin(async move {
+            match self.manage(&call).await {
+                Ok(result) => Ended::Done(result),
+                Err(error) => Ended::Failed(failure(&error)),
+            }
+        })
+    }
+
+    fn check<'a>(&'a self, caller: &'a Caller, input: &'a Value) -> BoxFuture<'a, Result<(), Refusal>> {
+        Box::pin(async move { Self::check(self, caller, input).await.map_err(Refusal::from) })
+    }
+
+    /// Making and changing a tool can be undone, deleting one cannot.
+    fn level_of(&self, input: &Value) -> Option<Level> {
+        (input["action"] == Action::Delete.as_str()).then_some(Level::Destructive)
+    }
+
+    fn always_asks(&self) -> bool {
+        true
+    }
+
+    fn is_function(&self) -> bool {
+        true
+    }
+}
+
 impl Engine {
     /// What keeps a call from being done, found before anybody is asked: the person behind it lacks the
     /// right, a field is missing, the definition is wrong, or the tool is not there or has to stay.
-    pub(crate) async fn check_managing(&self, caller: &Caller, view: &View, input: &Value) -> Result<()> {
+    async fn check_managing(&self, caller: &Caller, view: &View, input: &Value) -> Result<()> {
         let action = Action::of(input)?;
         let behind = PersonBehind::of(caller, &self.inner.identity).await?;
         let person = match action {
@@ -145,31 +211,28 @@ impl Engine {
                 let (entry, _) = find(view, &person, slug_in(input))?;
                 self.check_change(&person, view, entry, &change_in(input)).await
             }
-            Action::Delete => check_removal(view, find(view, &person, slug_in(input))?.0),
+            Action::Delete => {
+                let entry = find(view, &person, slug_in(input))?.0;
+                check_removal(view, &**self.inner.catalogue.kinds(), entry)
+            }
             Action::Get => find(view, &person, slug_in(input)).map(drop),
             Action::List => page(input).map(drop),
         }
     }
 
     /// Does what was asked for.
-    pub(crate) async fn manage_tools(
+    async fn managed(
         &self,
         caller: &Caller,
+        actor: &Actor,
         run: RunId,
-        input: Value,
-    ) -> Result<ToolResult, ToolFailure> {
-        let done = self.managed(caller, run, &input).await;
-        let (data, summary) = done.map_err(|error| failure(&error))?;
-        Ok(ToolResult { data, summary, markdown: None })
-    }
-
-    async fn managed(&self, caller: &Caller, run: RunId, input: &Value) -> Result<(Value, String)> {
+        input: &Value,
+    ) -> Result<(Value, String)> {
         let action = Action::of(input)?;
         action.guard(input)?;
         let behind = PersonBehind::of(caller, &self.inner.identity).await?;
-        // The log says that the agent did it, and by which run; whose right it was stands in the agent.
-        let (actor, run) = (caller.actor(), run.to_string());
-        let asked = Asked { marks: None, request_id: Some(&run), actor: Some(&actor) };
+        let run = run.to_string();
+        let asked = Asked { marks: None, request_id: Some(&run), actor: Some(actor) };
         let word = action.as_str();
         let one = |listed: &Listed, done: &str| {
             let summary = format!("{done} {} {}", listed.def.slug, listed.def.version);

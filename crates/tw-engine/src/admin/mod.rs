@@ -19,6 +19,7 @@ pub use authoring::{Asked, Compared, History, UsedBy};
 pub use credentials::{Trial, Tried, credential_mark};
 pub use explain::{Check, Explained, ExplainedFor, Subject};
 pub use keys::{CreatedKey, KeyRequest};
+pub(crate) use manage::ManageTools;
 pub use manage::definition as manage_tools;
 pub use operator::{FirstRun, Operator};
 pub(crate) use passwords::Throttle;

@@ -3,15 +3,13 @@
 use std::sync::{Arc, OnceLock};
 
 use serde::Deserialize;
+use tw_exec::{Kinds, Written};
 use tw_model::{Definition, Implementation, Layer, Listing, Origin, ToolDef};
 use tw_schema::{Digest, SchemaCache};
 use tw_store::StoredTool;
 
-use super::{Body, Tool, definition_hash};
-use crate::{
-    error::{Error, Result},
-    kinds::{Kinds, Written},
-};
+use super::{Tool, definition_hash};
+use crate::error::{Error, Result};
 
 /// Which of the two a tool can have: what runs, or what was saved last.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,6 +39,7 @@ pub(crate) struct Face {
 #[serde(default)]
 struct FaceOfImplementation {
     builtin_key: Option<String>,
+    function_name: Option<serde::de::IgnoredAny>,
 }
 
 impl Face {
@@ -50,7 +49,10 @@ impl Face {
 
     /// Whether the rest may name other tools.
     pub(crate) fn calls_others(&self) -> bool {
+        let implementation = &self.implementation;
         self.execution_spec.is_some()
+            || implementation.builtin_key.is_some()
+            || implementation.function_name.is_some()
     }
 }
 
@@ -155,13 +157,12 @@ impl Own {
             let first = faults.first().map(|fault| format!("{} {}", fault.path, fault.message));
             corrupt(&self.stored, &first.unwrap_or_default())
         })?;
-        let body = Body::Kind(Arc::from(executor));
         Ok(Arc::new(Tool {
             definition_hash: definition_hash(&def),
             content_hash: Some(content_hash(text)),
             input: compile(&def.input_schema)?,
             output: def.output_schema.as_deref().map(compile).transpose()?,
-            body,
+            executor: Arc::from(executor),
             slug: Arc::from(def.slug.as_str()),
             version: Arc::from(version),
             revision: self.stored.revision,

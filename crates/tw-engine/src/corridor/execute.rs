@@ -1,66 +1,62 @@
-//! Steps 9 and 10: running the tool under its deadline, and checking what it gave back.
+//! Running the tool under its deadline, and checking what it gave back.
 
 use std::{panic::AssertUnwindSafe, sync::Arc, time::Duration};
 
 use futures::FutureExt;
-use serde_json::{Value, value::RawValue};
+use serde_json::Value;
 use tokio::{
     sync::{mpsc, oneshot},
     time::{Instant, sleep_until},
 };
 use tokio_util::sync::CancellationToken;
-use toolwright_sdk::{ContextParts, House, ToolContext};
+use toolwright_sdk::{ContextParts, ToolContext};
 use tracing::Instrument;
+use tw_exec::{BoxFuture, Call, Ended, InnerCalls, Unseal, Wait};
 use tw_model::{
-    Caller, Code, Effect, EventKind, Mode, Principal, RunId, RunStatus, SessionId, Timestamp, ToolFailure,
-    ToolResult,
+    Actor, Caller, Code, Effect, EventKind, Mode, Principal, RunId, RunStatus, SessionId, TenantId,
+    Timestamp, ToolFailure, ToolResult,
 };
 use tw_store::{
     Run,
-    log::{Appended, Change, Claim, Entry, Expect, Finished, Rejected, Step, Ticket, WaitChange, WaitState},
+    log::{Change, Claim, Entry, Expect, NewEvent, Rejected, Ticket, WaitChange, WaitState},
 };
 
 use super::{
     Answer,
+    chain::{Inner, Refusals},
     gate::Cleared,
-    park::going_on,
-    payload,
-    record::{self, Resumption, raw},
     slot::Slot,
 };
 use crate::{
     Engine,
-    catalogue::{Body, Tool},
-    chain::{Inner, Refusals},
+    catalogue::Tool,
     flights::{Boarding, Stop},
-    kinds::{Call, Ended, Wait},
-    pure::Asked,
-    settle::RunIdentity,
+    pure::Question,
+    run_log::{self, End, OutputAppended, Resumption, Starting},
+    vault::Vault,
 };
 
-/// What a run may give back.
-const OUTPUT_BYTES_MAX: usize = 10 << 20;
 /// How close to its deadline a run is out of time.
 const AT_THE_END: Duration = Duration::from_millis(250);
 /// How many pieces of appended output wait to be written.
 const OUTPUT_QUEUE: usize = 64;
 
 /// A run that is about to begin.
-pub(crate) struct Start {
-    pub(crate) run: RunId,
-    pub(crate) session: Option<SessionId>,
-    pub(crate) caller: Caller,
-    pub(crate) mode: Mode,
-    pub(crate) claim: Option<Claim>,
-    pub(crate) unwanted: Option<CancellationToken>,
-    pub(crate) deadline: Option<Instant>,
+pub(super) struct Start {
+    pub(super) run: RunId,
+    pub(super) session: Option<SessionId>,
+    pub(super) caller: Caller,
+    pub(super) mode: Mode,
+    pub(super) claim: Option<Claim>,
+    pub(super) unwanted: Option<CancellationToken>,
+    pub(super) deadline: Option<Instant>,
+    pub(super) settings: Option<Arc<Value>>,
+    pub(super) upstream_key: Option<String>,
 }
 
-/// A run under way.
-pub(crate) struct Job {
-    pub(crate) engine: Engine,
+/// What a run under way is, beside its tool and input.
+pub(crate) struct Lease {
     pub(crate) caller: Caller,
-    pub(crate) tool: Arc<Tool>,
     pub(crate) run: RunId,
     pub(crate) session: SessionId,
     pub(crate) mode: Mode,
@@ -68,21 +64,31 @@ pub(crate) struct Job {
     pub(crate) lease_epoch: i64,
     /// The start that is still on its way to disk, where the tool need not wait for it.
     pub(crate) starting: Option<Ticket>,
-    pub(crate) input: Value,
     pub(crate) boarding: Boarding,
     pub(crate) slot: Slot,
     /// How long it may take.
     pub(crate) limit: Duration,
     /// How much of that was taken before it stopped to wait.
     pub(crate) spent: Duration,
-    pub(crate) refusals: Arc<Refusals>,
+    pub(crate) refusals: Refusals,
+    pub(crate) settings: Option<Arc<Value>>,
+    pub(crate) upstream_key: Option<String>,
+    /// Who changed the input before it was approved.
+    pub(crate) edited_by: Option<Actor>,
+}
+
+/// A run under way.
+pub(crate) struct Job {
+    pub(super) engine: Engine,
+    pub(super) tool: Arc<Tool>,
+    input: Value,
+    pub(super) lease: Lease,
+    refusals: Arc<Refusals>,
 }
 
 /// How the tool came to an end.
 enum Outcome {
-    Succeeded(ToolResult),
-    Failed(ToolFailure),
-    TimedOut,
+    Ended(End),
     /// The row says already how.
     EndedElsewhere,
     Interrupted,
@@ -99,31 +105,33 @@ impl Engine {
         slot: Slot,
         wait: Duration,
     ) -> Result<Answer, Rejected> {
-        let Start { run, session, caller, mode, claim, unwanted, deadline } = start;
-        let (tool, input, text) = cleared.into_parts();
+        let Start { run, session, caller, mode, claim, unwanted, deadline, settings, upstream_key } = start;
+        let tool = Arc::clone(cleared.tool());
         let session = session.unwrap_or(run.into());
-        // While somebody outside is asked, whoever made the call does nothing, and its time stands still.
-        let asks_outside = tool.asks_outside();
+        // While a worker or a person is asked, whoever made the call does nothing, and its time stands still.
+        let asks_outside = tool.executor.asks_outside();
         let left = deadline.filter(|_| !asks_outside);
         let left = left.map_or(Duration::MAX, |deadline| deadline.duration_since(Instant::now()));
         let limit = tool.def.timeout().min(left);
         let in_time = limit <= wait;
-        let goes_on = tool.goes_on();
         // A start may be refused because the tenant has changed, and the call is then made anew. What is run
         // beside it must not mind being run twice.
         let flush_first = !tool.may_run_twice() || claim.is_some() || !in_time;
 
-        // Waiting for a place may have taken so long that this server is about to stop by now.
+        // Waiting for a slot may have taken so long that this server is about to stop by now.
         let boarding = self.inner.flights.board(caller.tenant, run).ok_or(Rejected::Closed)?;
-        let mut new = record::new_run(self, &caller, &tool, run, mode, claim);
-        new.wait =
-            goes_on.then(|| going_on(Resumption::new(&caller, mode, session), &tool, WaitState::Claimed));
-        let event = started_event(&caller, &tool, run, mode, &text);
-        let entry = record::entry(&caller, &tool.slug, run, session, Step::Open(Box::new(new)), vec![event]);
+        let starting = Starting { caller: &caller, tool: &tool, run, session, mode };
+        let kept = || Resumption {
+            settings: settings.clone(),
+            upstream_key: upstream_key.clone(),
+            ..Resumption::new(&caller, mode, session)
+        };
+        let waits = tool.executor.is_resumable().then(|| kept().row(&tool, WaitState::Claimed));
+        let entry = starting.open(&self.inner.store, claim, waits, cleared.text());
         let started = entry.at;
-        // Asking takes no time, and whoever waits for less wants to know what was asked.
+        // Asking takes no time, and a caller who waits for less wants to know what was asked.
         let open = (!in_time && !asks_outside)
-            .then(|| self.fresh_run(&caller, &tool, run, session, mode, started, RunStatus::Running));
+            .then(|| starting.record(&self.inner.store, started, RunStatus::Running));
         let engine = self.clone();
         let (on_disk, told) = oneshot::channel();
         // From here on nothing depends on the caller: a start that is written has somebody who runs it,
@@ -132,31 +140,31 @@ impl Engine {
         let mut task = tokio::spawn(
             Box::pin(async move {
                 let starting = if flush_first {
-                    engine.append(entry).await?;
+                    engine.inner.log.append(entry).await?;
                     // Only a caller who no longer waits for the end wants to know.
                     let _ = on_disk.send(());
                     None
                 } else {
-                    Some(engine.inner.store.log().append_patiently(entry))
+                    Some(engine.inner.log.append_soon(entry))
                 };
-                let lease_epoch = 1;
-                let job = Job {
-                    engine,
+                let lease = Lease {
                     caller,
-                    tool,
                     run,
                     session,
                     mode,
                     started,
-                    lease_epoch,
+                    lease_epoch: 1,
                     starting,
-                    input,
                     boarding,
                     slot,
                     limit,
                     spent: Duration::ZERO,
-                    refusals: Arc::default(),
+                    refusals: Refusals::default(),
+                    settings,
+                    upstream_key,
+                    edited_by: None,
                 };
+                let job = Job::new(engine, cleared, lease);
                 match unwanted {
                     Some(unwanted) => job.run_while_wanted(unwanted).await,
                     None => job.run().await,
@@ -181,22 +189,17 @@ impl Engine {
     }
 }
 
-/// The event that says that a run has begun, with its input.
-pub(crate) fn started_event(
-    caller: &Caller,
-    tool: &Tool,
-    run: RunId,
-    mode: Mode,
-    input: &RawValue,
-) -> tw_store::log::NewEvent {
-    let payload = payload::Started { about: payload::About::new(caller, tool, mode), input };
-    payload::event(EventKind::Started, run, &payload)
-}
-
 impl Job {
+    /// There is no run but of a call that was cleared.
+    pub(crate) fn new(engine: Engine, cleared: Cleared, mut lease: Lease) -> Self {
+        let (tool, input) = cleared.into_parts();
+        let refusals = Arc::new(std::mem::take(&mut lease.refusals));
+        Self { engine, tool, input, lease, refusals }
+    }
+
     /// As [`Job::run`], cancelled like by hand once nobody wants it any more.
     async fn run_while_wanted(self, unwanted: CancellationToken) -> Result<Run, Rejected> {
-        let (engine, caller, run) = (self.engine.clone(), self.caller.clone(), self.run);
+        let (engine, caller, run) = (self.engine.clone(), self.lease.caller.clone(), self.lease.run);
         let mut job = Box::pin(self.run());
         tokio::select! {
             biased;
@@ -212,77 +215,71 @@ impl Job {
     /// Runs the tool and writes down how it ended.
     pub(crate) async fn run(mut self) -> Result<Run, Rejected> {
         let began = Instant::now();
-        let span = tracing::info_span!("run", run_id = %self.run, tool = &*self.tool.slug);
-        let deadline = began + self.limit.saturating_sub(self.spent);
+        let span = tracing::info_span!("run", run_id = %self.lease.run, tool = &*self.tool.slug);
+        let deadline = began + self.lease.limit.saturating_sub(self.lease.spent);
         let outcome = self.run_tool(deadline).instrument(span).await;
-        self.spent += began.elapsed();
-        let duration = self.spent;
+        self.lease.spent += began.elapsed();
         let result = match outcome {
             Outcome::Waits(wait) => Box::pin(self.park(wait, deadline)).await,
-            Outcome::Interrupted if self.tool.goes_on() => Box::pin(self.leave_to_others()).await,
-            outcome => self.finish(outcome, duration).await,
+            Outcome::Interrupted if self.tool.executor.is_resumable() => {
+                Box::pin(self.leave_to_others()).await
+            }
+            Outcome::Interrupted => {
+                let message = "the server stopped while the tool was running";
+                self.finish(End::interrupted(self.effect(), message)).await
+            }
+            Outcome::EndedElsewhere => Box::pin(self.as_stored()).await,
+            Outcome::Ended(end) => self.finish(end).await,
         };
         if let Ok(run) = &result
             && !run.status.is_open()
         {
             self.engine.has_ended(run);
         }
-        // The place in the concurrency group is free once the end is on disk, not before.
-        drop(self.slot);
+        // The slot in the concurrency group is free once the end is on disk, not before.
+        drop(self.lease.slot);
         result
     }
 
     async fn run_tool(&mut self, deadline: Instant) -> Outcome {
-        let Some(asked) = Asked::of(&self.caller, &self.tool, self.mode, &self.input) else {
-            return self.run_body(deadline).await;
+        let Some(question) = Question::of(&self.lease.caller, &self.tool, self.lease.mode, &self.input)
+        else {
+            return self.run_executor(deadline).await;
         };
         let results = &self.engine.clone().inner.pure;
-        if let Some(result) = results.get(&asked) {
-            return Outcome::Succeeded(result);
+        if let Some(result) = results.get(&question) {
+            return Outcome::Ended(End::Success(result));
         }
-        let outcome = self.run_body(deadline).await;
-        if let Outcome::Succeeded(result) = &outcome {
-            results.keep(asked, result);
+        let outcome = self.run_executor(deadline).await;
+        if let Outcome::Ended(End::Success(result)) = &outcome {
+            results.keep(question, result);
         }
         outcome
     }
 
-    async fn run_body(&mut self, deadline: Instant) -> Outcome {
+    async fn run_executor(&mut self, deadline: Instant) -> Outcome {
         let (output, mut appended) = mpsc::channel(OUTPUT_QUEUE);
-        let cx = ToolContext::new(ContextParts {
-            tenant: self.caller.tenant,
-            tenant_slug: self.caller.tenant_slug.clone(),
-            user: self.caller.principal.owner(),
-            agent: match &self.caller.principal {
-                Principal::Agent { slug, .. } => Some(slug.clone()),
-                Principal::User { .. } => None,
-            },
-            session: self.session,
-            run: self.run,
-            source: self.caller.source,
-            permissions: self.caller.permissions.clone(),
-            deadline,
-            cancel: self.boarding.cancel.clone(),
-            output: Some(output),
-            blocking_in_flight: Arc::clone(&self.engine.inner.flights.blocking),
-            trace: self.caller.trace.as_ref().map(|trace| trace.parent(self.run)),
-            house: Some(Arc::clone(&self.engine.inner.rooms) as Arc<dyn House>),
-        });
+        let (waits, mut has_to_wait) = mpsc::channel(1);
+        let inner: Arc<dyn InnerCalls> = Arc::new(self.inner_calls(deadline));
+        let cx = self.context(deadline, output, waits, &inner);
         let input = std::mem::take(&mut self.input);
         let (engine, tool) = (self.engine.clone(), Arc::clone(&self.tool));
-        let (caller, run_id, session, mode) = (self.caller.clone(), self.run, self.session, self.mode);
-        let refusals = Arc::clone(&self.refusals);
+        let (caller, mode) = (self.lease.caller.clone(), self.lease.mode);
+        let edited_by = self.lease.edited_by.clone();
         let tool = async move {
-            match &tool.body {
-                Body::Code(run) => run(cx, input).await.into(),
-                Body::ManageTools => engine.manage_tools(&caller, run_id, input).await.into(),
-                Body::Kind(executor) => {
-                    let own = Arc::clone(&tool);
-                    let inner = Inner { engine, caller, run: run_id, tool: own, session, deadline, refusals };
-                    let vault = &inner.engine.inner.vault;
-                    executor.run(Call { cx, def: &tool.def, mode, input, vault, inner: &inner }).await
-                }
-            }
+            let vault = &engine.inner.vault;
+            let secrets = OwnSecrets { vault, tenant: caller.tenant, tool: &tool };
+            let call = Call {
+                cx,
+                def: &tool.def,
+                mode,
+                input,
+                caller: &caller,
+                edited_by: edited_by.as_ref(),
+                secrets: &secrets,
+                inner: &*inner,
+            };
+            tool.executor.run(call).await
         };
         let tool = AssertUnwindSafe(tool).catch_unwind();
         tokio::pin!(tool);
@@ -290,28 +287,29 @@ impl Job {
             tokio::select! {
                 biased;
                 Some(text) = appended.recv() => self.note_output(&text),
+                Some(wait) = has_to_wait.recv() => break Outcome::Waits(wait),
                 ended = &mut tool => break match ended {
                     Ok(Ended::Done(result)) => self.check_output(result),
                     Ok(Ended::Waits(wait)) => Outcome::Waits(wait),
                     // A tool that was told to stop may put that in its own words; why it was told counts.
-                    Ok(Ended::Failed(_)) if self.boarding.cancel.is_cancelled() => self.stopped(),
+                    Ok(Ended::Failed(_)) if self.lease.boarding.cancel.is_cancelled() => self.stopped(),
                     // Whatever it waited for last took as long as the run may take.
                     Ok(Ended::Failed(failure))
                         if failure.code == Code::Timeout && deadline <= Instant::now() + AT_THE_END =>
                     {
-                        Outcome::TimedOut
+                        self.timed_out()
                     }
-                    Ok(Ended::Failed(failure)) => Outcome::Failed(failure),
-                    Err(_) => Outcome::Failed(ToolFailure::with_code(
+                    Ok(Ended::Failed(failure)) => failed(failure),
+                    Err(_) => failed(ToolFailure::with_code(
                         Code::ToolPanicked,
                         "the tool crashed; its author can find out why in the server's log",
                     )),
                 },
-                () = self.boarding.cancel.cancelled() => break self.stopped(),
+                () = self.lease.boarding.cancel.cancelled() => break self.stopped(),
                 () = sleep_until(deadline) => {
                     // Blocking work of the tool sees the signal; the future itself is dropped.
-                    self.boarding.cancel.cancel();
-                    break Outcome::TimedOut;
+                    self.lease.boarding.cancel.cancel();
+                    break self.timed_out();
                 }
             }
         };
@@ -321,22 +319,74 @@ impl Job {
         outcome
     }
 
+    fn context(
+        &self,
+        deadline: Instant,
+        output: mpsc::Sender<String>,
+        waits: mpsc::Sender<Wait>,
+        inner: &Arc<dyn InnerCalls>,
+    ) -> ToolContext {
+        let Lease { caller, session, run, settings, .. } = &self.lease;
+        let cx = ToolContext::new(ContextParts {
+            tenant: caller.tenant,
+            tenant_slug: caller.tenant_slug.clone(),
+            user: caller.principal.owner(),
+            agent: match &caller.principal {
+                Principal::Agent { slug, .. } => Some(slug.clone()),
+                Principal::User { .. } => None,
+            },
+            session: *session,
+            run: *run,
+            source: caller.source,
+            permissions: caller.permissions.clone(),
+            deadline,
+            cancel: self.lease.boarding.cancel.clone(),
+            output: Some(output),
+            blocking_in_flight: Arc::clone(&self.engine.inner.flights.blocking),
+            trace: caller.trace.as_ref().map(|trace| trace.parent(*run)),
+            services: self.engine.inner.services.clone(),
+            // Only a run that can be resumed can wait for a call of its own.
+            inner: self.tool.executor.is_resumable().then(|| Arc::clone(inner)),
+            waits: Some(waits),
+        });
+        match settings {
+            Some(settings) => cx.with_settings(Arc::clone(settings)),
+            None => cx,
+        }
+    }
+
+    fn inner_calls(&self, deadline: Instant) -> Inner {
+        Inner {
+            engine: self.engine.clone(),
+            caller: self.lease.caller.clone(),
+            run: self.lease.run,
+            tool: Arc::clone(&self.tool),
+            session: self.lease.session,
+            deadline,
+            refusals: Arc::clone(&self.refusals),
+        }
+    }
+
     fn stopped(&self) -> Outcome {
-        match self.boarding.why_stopped() {
+        match self.lease.boarding.why_stopped() {
             Stop::EndedElsewhere => Outcome::EndedElsewhere,
             Stop::Shutdown => Outcome::Interrupted,
         }
     }
 
+    fn timed_out(&self) -> Outcome {
+        Outcome::Ended(End::TimedOut { limit: self.lease.limit, effect: self.effect() })
+    }
+
     fn check_output(&self, result: ToolResult) -> Outcome {
-        let Some(schema) = &self.tool.output else { return Outcome::Succeeded(result) };
+        let Some(schema) = &self.tool.output else { return Outcome::Ended(End::Success(result)) };
         if schema.is_valid(&result.data) {
-            return Outcome::Succeeded(result);
+            return Outcome::Ended(End::Success(result));
         }
         let faults = schema.faults(&result.data);
         let first =
             faults.first().map_or_else(String::new, |fault| format!(": `{}` {}", fault.path, fault.message));
-        Outcome::Failed(ToolFailure::with_code(
+        failed(ToolFailure::with_code(
             Code::OutputInvalid,
             format!("the tool's output does not fit its schema{first}"),
         ))
@@ -344,179 +394,98 @@ impl Job {
 
     /// A piece of output while the tool runs. Not waited for: the end of the run is, and it comes after.
     fn note_output(&self, text: &str) {
-        let event = payload::event(EventKind::OutputAppended, self.run, &payload::OutputAppended { text });
-        let change = self.change(None, None);
-        drop(self.engine.inner.store.log().append_patiently(self.entry(change, vec![event])));
+        let event = run_log::event(EventKind::OutputAppended, self.lease.run, &OutputAppended { text });
+        drop(self.engine.inner.log.append_soon(self.change(run_log::change(self.expect()), Some(event))));
     }
 
-    async fn finish(&mut self, outcome: Outcome, duration: Duration) -> Result<Run, Rejected> {
-        let duration_us = i64::try_from(duration.as_micros()).unwrap_or(i64::MAX);
-        let mut run = self.engine.fresh_run(
-            &self.caller,
-            &self.tool,
-            self.run,
-            self.session,
-            self.mode,
-            self.started,
-            RunStatus::Running,
-        );
-        run.lease_epoch = self.lease_epoch;
-        run.duration_us = Some(duration_us);
-        let event = match outcome {
-            Outcome::Succeeded(result) => self.succeed(result, &mut run),
-            Outcome::Failed(failure) => {
-                self.fail(&mut run, RunStatus::Error, failure.code, &failure.message, None)
-            }
-            Outcome::TimedOut => {
-                let message = timed_out(self.limit);
-                self.fail(&mut run, RunStatus::TimedOut, Code::Timeout, &message, Some(self.effect()))
-            }
-            Outcome::Interrupted => {
-                let message = "the server stopped while the tool was running";
-                self.fail(&mut run, RunStatus::Error, Code::Interrupted, message, Some(self.effect()))
-            }
-            Outcome::EndedElsewhere => return Box::pin(self.as_stored()).await,
-            Outcome::Waits(_) => unreachable!("a run that waits does not finish"),
-        };
-        let finished = Finished {
-            summary: run.summary.clone(),
-            error: run.error.clone(),
-            error_code: run
-                .error_code
-                .as_deref()
-                .and_then(|code| code.parse::<Code>().ok())
-                .map(Code::as_str),
-            effect: run.effect.as_deref().map(|_| self.effect()),
-            duration_us: Some(duration_us),
-        };
-        let entry = self.entry(self.change(Some(run.status), Some(finished)), vec![event]);
-        run.finished = Some(entry.at);
-        self.write_end(entry, run).await
+    async fn finish(&mut self, end: End) -> Result<Run, Rejected> {
+        let ended = end.of(self.lease.run, &self.tool.slug, Some(self.lease.spent));
+        let over = self.tool.executor.is_resumable().then_some(WaitChange::Over);
+        let change = Change { wait: over, ..ended.change(self.expect()) };
+        let entry = self.change(change, Some(ended.event.clone()));
+        let run = ended.onto(self.record(RunStatus::Running), entry.at);
+        self.write(entry, run).await
     }
 
-    pub(super) async fn write_end(&mut self, entry: Entry, run: Run) -> Result<Run, Rejected> {
-        let again = entry.clone();
-        let ending = self.engine.inner.store.log().append(entry);
-        if let Some(starting) = self.starting.take() {
-            let started = starting.wait().await;
-            if let Err(rejected) = started {
-                // The end went the same way; the start says why.
-                let _ = ending.wait().await;
-                if matches!(rejected, Rejected::Failed(_)) {
-                    self.engine.inner.settler.never_started(RunIdentity::of(&again));
-                }
-                return Err(rejected);
-            }
-        }
-        match ending.wait().await {
-            Ok(Appended { .. }) => {
+    /// Writes the last entry that this replica makes about the run.
+    pub(super) async fn write(&mut self, entry: Entry, run: Run) -> Result<Run, Rejected> {
+        match self.engine.inner.log.append_end(entry, self.lease.starting.take()).await {
+            Ok(_) => {
                 if !run.status.is_open() {
                     count(&run);
                 }
                 Ok(run)
             }
             Err(Rejected::Status { .. }) => Box::pin(self.as_stored()).await,
-            Err(rejected) => {
-                if matches!(rejected, Rejected::Failed(_)) {
-                    self.engine.inner.settler.later(again);
-                }
-                Err(rejected)
-            }
+            Err(rejected) => Err(rejected),
         }
     }
 
     /// The run as somebody else has ended it.
     async fn as_stored(&mut self) -> Result<Run, Rejected> {
-        if let Some(starting) = self.starting.take() {
+        if let Some(starting) = self.lease.starting.take() {
             starting.wait().await?;
         }
-        let scope = self.engine.inner.store.tenant(self.caller.tenant);
-        match scope.run(self.run).await {
+        let scope = self.engine.inner.store.tenant(self.lease.caller.tenant);
+        match scope.run(self.lease.run).await {
             Ok(Some(run)) => Ok(run),
             Ok(None) => Err(Rejected::NoRun),
             Err(error) => Err(Rejected::Failed(Arc::new(error))),
         }
     }
 
-    fn succeed(&self, result: ToolResult, run: &mut Run) -> tw_store::log::NewEvent {
-        let output = raw(&result.data);
-        if OUTPUT_BYTES_MAX < output.get().len() {
-            let message = format!("the tool's output is over {OUTPUT_BYTES_MAX} bytes");
-            return self.fail(run, RunStatus::Error, Code::OutputInvalid, &message, None);
-        }
-        let event = payload::event(
-            EventKind::Completed,
-            self.run,
-            &payload::Completed {
-                output: &output,
-                summary: &result.summary,
-                markdown: result.markdown.as_deref(),
-                duration_ms: run.duration_us.unwrap_or(0) / 1000,
-                duration_us: run.duration_us.unwrap_or(0),
-            },
-        );
-        run.status = RunStatus::Success;
-        run.output = Some(output);
-        run.summary = Some(storable(&result.summary));
-        run.markdown = result.markdown;
-        event
-    }
-
-    fn fail(
-        &self,
-        run: &mut Run,
-        status: RunStatus,
-        code: Code,
-        message: &str,
-        effect: Option<Effect>,
-    ) -> tw_store::log::NewEvent {
-        run.status = status;
-        run.error = Some(storable(message));
-        run.error_code = Some(code.as_str().to_owned());
-        run.effect = effect.map(|effect| effect.as_str().to_owned());
-        payload::event(
-            EventKind::Failed,
-            self.run,
-            &payload::Failed {
-                status,
-                error: message,
-                error_code: code.as_str(),
-                effect,
-                duration_ms: run.duration_us.map(|duration| duration / 1000),
-                duration_us: run.duration_us,
-            },
-        )
-    }
-
     fn effect(&self) -> Effect {
         if self.tool.def.has_effects() { Effect::Unknown } else { Effect::None }
     }
 
-    fn change(&self, to: Option<RunStatus>, finished: Option<Finished>) -> Step {
-        Step::Change(Box::new(Change {
-            expect: Expect::Lease(self.lease_epoch),
-            to,
-            finished,
-            claimed_by: None,
-            epoch: None,
-            decision: None,
-            wait: (self.tool.goes_on() && to.is_some()).then_some(WaitChange::Over),
-        }))
+    pub(super) fn expect(&self) -> Expect {
+        Expect::Lease(self.lease.lease_epoch)
     }
 
-    pub(super) fn entry(&self, step: Step, events: Vec<tw_store::log::NewEvent>) -> Entry {
-        record::entry(&self.caller, &self.tool.slug, self.run, self.session, step, events)
+    pub(super) fn change(&self, change: Change, event: Option<NewEvent>) -> Entry {
+        self.starting().identity().change(change, event.into_iter().collect())
+    }
+
+    pub(super) fn record(&self, status: RunStatus) -> Run {
+        let run = self.starting().record(&self.engine.inner.store, self.lease.started, status);
+        Run { lease_epoch: self.lease.lease_epoch, ..run }
+    }
+
+    fn starting(&self) -> Starting<'_> {
+        let Lease { caller, run, session, mode, .. } = &self.lease;
+        Starting { caller, tool: &self.tool, run: *run, session: *session, mode: *mode }
+    }
+
+    pub(super) fn refused(&self) -> std::collections::BTreeMap<String, run_log::Refusal> {
+        self.refusals.all()
     }
 }
 
-/// What a run that took too long says.
-pub(crate) fn timed_out(limit: Duration) -> String {
-    format!("Tool timed out after {}ms", limit.as_millis())
+fn failed(failure: ToolFailure) -> Outcome {
+    Outcome::Ended(End::Failure { failure, effect: None })
 }
 
-/// A text as both databases take it: PostgreSQL has no NUL in text.
-pub(crate) fn storable(text: &str) -> String {
-    if text.contains('\0') { text.replace('\0', "\u{fffd}") } else { text.to_owned() }
+/// Opens the secrets in the definition of the tool that runs.
+#[derive(Debug)]
+struct OwnSecrets<'a> {
+    vault: &'a Vault,
+    tenant: TenantId,
+    tool: &'a Tool,
+}
+
+impl Unseal for OwnSecrets<'_> {
+    fn implementation(&self) -> BoxFuture<'_, Result<Value, ToolFailure>> {
+        Box::pin(async move {
+            let sealed = &self.tool.def.authored.implementation;
+            let opened = self.vault.open_implementation(self.tenant, self.tool.def.id, sealed).await;
+            opened.map_err(|error| {
+                let error = &error as &dyn std::error::Error;
+                tracing::error!(error, "the secrets of a tool could not be opened");
+                let message = "the tool's secrets could not be opened; the server's log says why";
+                ToolFailure::with_code(Code::Internal, message)
+            })
+        })
+    }
 }
 
 pub(crate) fn count(run: &Run) {

@@ -1,15 +1,14 @@
-//! Step 7: a call goes on when nobody has to be asked, or when somebody was asked and said yes.
+//! A call goes on when nobody has to be asked, or when somebody was asked and said yes.
 
 use std::sync::Arc;
 
 use serde_json::{Value, value::RawValue};
-use tw_model::Level;
-use tw_policy::{Rule, Verdict};
+use tw_policy::Verdict;
 
 use super::validate::Valid;
-use crate::catalogue::{Body, Tool};
+use crate::{catalogue::Tool, run_log::Unsealed};
 
-/// A call that may run now.
+/// A call that may run now. Only this station makes one, and a run is made of nothing else.
 #[derive(Debug)]
 pub(crate) struct Cleared {
     tool: Arc<Tool>,
@@ -22,46 +21,44 @@ impl Cleared {
         &self.tool
     }
 
-    pub(crate) fn into_parts(self) -> (Arc<Tool>, Value, Box<RawValue>) {
-        (self.tool, self.value, self.text)
+    pub(crate) fn text(&self) -> &RawValue {
+        &self.text
+    }
+
+    pub(super) fn into_parts(self) -> (Arc<Tool>, Value) {
+        (self.tool, self.value)
     }
 }
 
-/// A call that a person has to approve first.
+/// By what a call may go on without asking.
 #[derive(Debug)]
-pub(crate) struct Asked {
-    pub(crate) tool: Arc<Tool>,
-    pub(crate) rule: Rule,
-    pub(crate) value: Value,
-    pub(crate) text: Box<RawValue>,
-}
-
-impl Asked {
-    /// How dangerous this very call is. Making and changing a tool can be undone, deleting one cannot.
-    pub(crate) fn level(&self) -> Option<Level> {
-        let deletes = matches!(self.tool.body, Body::ManageTools) && self.value["action"] == "delete";
-        if deletes { Some(Level::Destructive) } else { self.tool.def.level }
-    }
+pub(super) enum Clearance {
+    /// By the rule that decides it, if that allows it.
+    Rule,
+    /// By an approval of this very call.
+    Approved(Unsealed),
+    /// It went on before.
+    Begun,
+    /// By nothing: somebody is about to decide on it.
+    Undecided,
 }
 
 #[derive(Debug)]
 pub(crate) enum Gate {
     Clear(Cleared),
-    Ask(Asked),
+    /// A person has to approve the call first.
+    Ask(Valid),
 }
 
-pub(crate) fn gate(valid: Valid) -> Gate {
-    let (tool, rule, value, text) = valid.into_parts();
-    match rule.verdict() {
-        Verdict::Allow => Gate::Clear(Cleared { tool, value, text }),
-        // A denial ended the call two stations ago; if one ever came here, it must not pass.
-        Verdict::Ask | Verdict::Deny => Gate::Ask(Asked { tool, rule, value, text }),
+pub(super) fn gate(valid: Valid, clearance: Clearance) -> Gate {
+    let clear = match clearance {
+        Clearance::Rule => valid.rule.verdict() == Verdict::Allow,
+        Clearance::Approved(Unsealed { .. }) | Clearance::Begun => valid.rule.verdict() != Verdict::Deny,
+        Clearance::Undecided => false,
+    };
+    if clear {
+        Gate::Clear(Cleared { tool: valid.tool, value: valid.value, text: valid.text })
+    } else {
+        Gate::Ask(valid)
     }
-}
-
-/// Clears a call that was approved. The proof is a seal that was checked against this very call.
-pub(crate) fn redeem(valid: Valid, proof: crate::seal::Unsealed) -> Cleared {
-    let crate::seal::Unsealed { .. } = proof;
-    let (tool, _, value, text) = valid.into_parts();
-    Cleared { tool, value, text }
 }

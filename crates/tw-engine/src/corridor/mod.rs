@@ -1,37 +1,49 @@
 //! The corridor: the one way from a request to a recorded outcome.
 //!
 //! Each station hands on a value that only it can make, so a step that is left out does not compile:
-//! [`resolve::Resolved`] → [`authorize::Authorized`] → [`validate::Valid`] → [`gate::Cleared`] →
-//! [`execute`]. Inner calls come in by the same front door with their chain attached.
+//! [`resolve::Resolved`] → [`authorize::Authorized`] → [`validate::Valid`] → [`gate::Cleared`] → [`execute::Job`].
+//! [`Engine::walk`] is the only caller of the stations: for a call, for an edited and an approved one, for a run that is
+//! resumed. Inner calls come in by the same door with their chain attached.
 
 pub(crate) mod authorize;
+mod chain;
 pub(crate) mod execute;
 pub(crate) mod gate;
 mod groups;
+mod limits;
 pub(crate) mod park;
-pub(crate) mod payload;
-pub(crate) mod record;
 pub(crate) mod resolve;
 pub(crate) mod slot;
-pub(crate) mod validate;
+mod validate;
 
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
-use serde_json::value::RawValue;
-use tokio::time::Instant;
+use serde_json::{Value, value::RawValue};
+use tokio::{sync::oneshot, time::Instant};
 use tokio_util::sync::CancellationToken;
-use tw_model::{ApprovalId, Caller, Mode, RunId, RunStatus, SessionId, Timestamp, WaitsFor};
+use tw_exec::{BoxFuture, DEPTH_MAX};
+use tw_model::{ApprovalId, Caller, Code, Mode, RunId, RunStatus, SessionId, TenantId, Timestamp, WaitsFor};
 use tw_store::{
     KeyScope, PendingCall, Run,
     log::{Claim, Rejected},
 };
 
+use self::{
+    gate::{Clearance, Cleared, Gate},
+    resolve::{Parked, Subject},
+    validate::Valid,
+};
 use crate::{
-    Engine, calls,
-    catalogue::Tool,
+    Engine,
+    catalogue::{Tool, View},
     error::{Error, Result},
     rights::{Permit, RunTools},
+    run_log::{Parking, Resumption, Starting, Unsealed, input_digest},
 };
+
+pub(crate) use chain::{Budgets, Refusals};
+pub(crate) use limits::Limits;
+pub use limits::RateLimits;
 
 /// A request to run a tool, as a door understood it.
 #[derive(Debug)]
@@ -45,8 +57,10 @@ pub struct CallRequest {
     pub wait: Option<Duration>,
     pub version: Option<String>,
     pub mode: Mode,
-    /// What the tool is to be for this one call, as it would be sent to be saved.
-    pub unsaved: Option<serde_json::Value>,
+    /// The definition of the tool for this one call, as it would be sent to be saved.
+    pub unsaved: Option<Value>,
+    /// The author's settings, where a tool that wraps this one makes the call.
+    pub settings: Option<Arc<Value>>,
     pub idempotency: Option<IdempotencyKey>,
     /// Fires when the caller no longer wants the run; without it a run goes on whoever hangs up.
     pub unwanted: Option<CancellationToken>,
@@ -84,8 +98,6 @@ pub(crate) const KEY_KEPT: Duration = Duration::from_secs(24 * 60 * 60);
 const STEP_KEPT: Duration = Duration::from_secs(366 * 24 * 60 * 60);
 /// How long it may take until a call that is out of time is written down as that.
 const CLOSED_WITHIN: Duration = Duration::from_secs(5);
-/// How soon it is seen that a chain waits for somebody else than before.
-const LOOK_AGAIN: Duration = Duration::from_millis(100);
 /// The longest a caller may wait for an answer.
 const WAIT_MAX: Duration = Duration::from_secs(120);
 
@@ -128,13 +140,14 @@ impl Engine {
         }
         self.announce().await?;
         let mut caller = caller.clone();
+        let mut is_counted = false;
         for _ in 0..WALKS_MAX {
-            let walked = self.walk_once(&caller, request).await;
+            let walked = self.walk_once(&caller, request, &mut is_counted).await;
             // The log refuses a start under rights that are gone. An answer from before and a refusal are
             // not written, so here is where to ask whether the caller may still be told.
             let unwritten = match &walked {
                 Ok(walk) => matches!(walk, Walk::Replayed(_)),
-                Err(error) => matches!(error.code().status(), 403 | 404 | 409 | 422),
+                Err(error) => error.is_refusal(),
             };
             if unwritten && self.inner.identity.epochs.ask(caller.tenant).await? != caller.epoch {
                 let again = Box::pin(self.inner.identity.again(&caller)).await?;
@@ -153,7 +166,7 @@ impl Engine {
         })
     }
 
-    async fn walk_once(&self, caller: &Caller, request: &CallRequest) -> Result<Walk> {
+    async fn walk_once(&self, caller: &Caller, request: &CallRequest, is_counted: &mut bool) -> Result<Walk> {
         let claim = match &request.idempotency {
             Some(key) => match Box::pin(self.seen_before(caller, key)).await? {
                 Seen::Answer(answer) => return Ok(Walk::Replayed(answer)),
@@ -161,90 +174,151 @@ impl Engine {
             },
             None => None,
         };
-        self.walk(caller, request, claim).await
-    }
-
-    async fn walk(&self, caller: &Caller, request: &CallRequest, claim: Option<Claim>) -> Result<Walk> {
         let view = self.inner.catalogue.view(caller.tenant, caller.epoch).await?;
+        // A call counts once, however often it has to walk, and also if it is refused on the way.
+        if !*is_counted {
+            *is_counted = true;
+            self.inner.limits.count(caller, view.tools.get(&request.tool).map(|entry| entry.id()))?;
+        }
         if view.epoch != caller.epoch {
             return Ok(Walk::Changed);
         }
-        let resolved = match &request.unsaved {
-            Some(definition) => Box::pin(self.resolve_unsaved(&view, &request.tool, definition)).await?,
-            None => self.resolve(&view, &request.tool, request.version.as_deref(), request.mode).await?,
+        let recorded = match self.walk(caller, &view, request.subject(), &request.input).await? {
+            Gate::Clear(cleared) => return self.run_cleared(caller, request, claim, cleared).await,
+            Gate::Ask(asked) => Box::pin(self.ask(caller, request, claim, asked)).await?,
         };
-        let authorized = authorize::authorize(resolved, caller, &view)?;
-        let valid = self.validate(authorized, &request.input, caller, &view).await?;
-        let session = match self.session_for(caller, request.session).await? {
-            // What it does is told in one place, in its order.
-            None if valid.tool().goes_on() => Some(self.session_of_chain(caller, valid.tool()).await?),
-            session => session,
+        walked(recorded)
+    }
+
+    /// Passes every station, for whichever way of calling.
+    pub(crate) async fn walk(
+        &self,
+        caller: &Caller,
+        view: &View,
+        subject: Subject<'_>,
+        input: &RawValue,
+    ) -> Result<Gate> {
+        // The seal comes first: nothing else of what is stored about a parked call can be believed without it.
+        let clearance = match subject {
+            Subject::Named { .. } | Subject::Unsaved { .. } => Clearance::Rule,
+            Subject::Approved(parked) => Clearance::Approved(Box::pin(self.unseal(view, parked)).await?),
+            Subject::Edited(parked) => {
+                Box::pin(self.unseal(view, parked)).await?;
+                Clearance::Undecided
+            }
+            Subject::Begun { .. } => Clearance::Begun,
         };
-        let recorded = match gate::gate(valid) {
-            gate::Gate::Clear(cleared) => {
-                let wait = request.wait.unwrap_or(cleared.tool().def.timeout()).min(WAIT_MAX);
-                let since = Instant::now();
-                let slot = if cleared.tool().has_place(caller) {
-                    slot::Slot::none()
-                } else {
-                    self.inner.slots.take(caller, cleared.tool(), wait).await?
-                };
-                // A run that made the call stops to wait itself, and is told when there is something to go on with.
-                let answers_at_once = cleared.tool().def.is_async || !caller.chain.is_empty();
-                let goes_on = cleared.tool().goes_on();
-                // Whoever waits for as long as the call may take is told how it ended.
-                let to_the_end = cleared.tool().def.timeout() <= wait;
-                // Made once the call has its place: an id begins with the time by which runs are found.
-                let run = RunId::new();
-                let (by, mode, unwanted) = (caller, request.mode, request.unwanted.clone());
-                let caller = by.clone();
-                let start = execute::Start {
-                    run,
-                    session,
-                    caller,
-                    mode,
-                    claim,
-                    unwanted,
-                    deadline: request.deadline,
-                };
-                match self.begin(start, cleared, slot, wait).await {
-                    Ok(answer) if answer.run.status.waits() => {
-                        let left = wait.saturating_sub(since.elapsed());
-                        let patience = match (request.wait, answer.run.status) {
-                            (None, RunStatus::NeedsApproval) => Patience::None,
-                            (None, _) if answers_at_once => Patience::None,
-                            (None, _) if goes_on => Patience::WhileAnsweredSoon(left),
-                            _ if to_the_end && !goes_on => Patience::For(left + CLOSED_WITHIN),
-                            _ => Patience::For(left),
-                        };
-                        return Box::pin(self.answer_parked(by, answer.run, patience, request)).await;
-                    }
-                    recorded => recorded,
-                }
-            }
-            // Nobody asks before an author tries something; if it ever came to that, there would be nothing to
-            // resume.
-            gate::Gate::Ask(_) if request.unsaved.is_some() => {
-                let why = "somebody has to approve this call, and can only approve what is saved: save the draft first";
-                return Err(Error::Conflict { why: why.to_owned() });
-            }
-            gate::Gate::Ask(asked) => {
-                let pinned = request.version.as_deref();
-                let run = RunId::new();
-                let credentials = &self.credentials_of(caller.tenant, &asked.tool).await?;
-                let mode = request.mode;
-                let park = record::Parking { run, session, caller, mode, pinned, claim, credentials };
-                Box::pin(self.park(park, &asked, request.wait.map(|wait| wait.min(WAIT_MAX)))).await
-            }
-        };
-        match recorded {
-            Ok(answer) => Ok(Walk::Answered(Box::new(answer))),
-            Err(Rejected::Stale { .. }) => Ok(Walk::Changed),
-            Err(Rejected::Claimed) => Ok(Walk::KeyTaken),
-            Err(Rejected::NoSession) => Err(Error::SessionNotFound),
-            Err(Rejected::Closed) => Err(Error::ShuttingDown),
-            Err(source) => Err(Error::Record { source }),
+        let resolved = self.resolve(view, subject).await?;
+        let authorized = authorize::authorize(resolved, caller, view)?;
+        let valid = validate::validate(authorized, input, caller, view).await?;
+        Ok(gate::gate(valid, clearance))
+    }
+
+    /// Holds an approval against the call that it is about, with the tool and its credentials as they are now.
+    pub(crate) async fn unseal(&self, view: &View, parked: Parked<'_>) -> Result<Unsealed> {
+        let tool = self.tool_of(view, parked).await?.ok_or(Error::Superseded)?;
+        let Parked { approval, run, .. } = parked;
+        let credentials = self.credentials_of(run.tenant, &tool).await?;
+        Unsealed::check(approval, run, &tool, &credentials, &self.inner.secrets).ok_or(Error::Superseded)
+    }
+
+    /// The credentials that a call of this tool would open now.
+    pub(crate) async fn credentials_of(
+        &self,
+        tenant: TenantId,
+        tool: &Tool,
+    ) -> Result<Vec<crate::vault::Stamp>> {
+        if tool.executor.is_function() {
+            return Ok(Vec::new());
         }
+        let (vault, implementation) = (&self.inner.vault, &tool.def.authored.implementation);
+        let opened = vault.open_implementation(tenant, tool.def.id, implementation).await?;
+        vault.stamps(tenant, tool.executor.credentials(&opened)).await
+    }
+
+    /// Runs a call that may run.
+    async fn run_cleared(
+        &self,
+        caller: &Caller,
+        request: &CallRequest,
+        claim: Option<Claim>,
+        cleared: Cleared,
+    ) -> Result<Walk> {
+        let tool = Arc::clone(cleared.tool());
+        let session = self.session_for(caller, request.session, &tool).await?;
+        let wait = request.wait.unwrap_or(tool.def.timeout()).min(WAIT_MAX);
+        let since = Instant::now();
+        let slot = if tool.has_place(caller) {
+            slot::Slot::none()
+        } else {
+            self.inner.slots.take(caller, &tool, wait).await?
+        };
+        let start = execute::Start {
+            // Made once the call has its slot: an id begins with the time by which runs are found.
+            run: RunId::new(),
+            session,
+            caller: caller.clone(),
+            mode: request.mode,
+            claim,
+            unwanted: request.unwanted.clone(),
+            deadline: request.deadline,
+            settings: request.settings.clone(),
+            upstream_key: request.upstream_key(caller),
+        };
+        match self.begin(start, cleared, slot, wait).await {
+            Ok(answer) if answer.run.status.waits() => {
+                let left = wait.saturating_sub(since.elapsed());
+                let patience = patience(caller, request, &tool, answer.run.status, wait, left);
+                Box::pin(self.answer_parked(caller, answer.run, patience, request)).await
+            }
+            recorded => walked(recorded),
+        }
+    }
+
+    /// Writes down that the call waits for a person, and waits with it if the caller wants to.
+    async fn ask(
+        &self,
+        caller: &Caller,
+        request: &CallRequest,
+        claim: Option<Claim>,
+        asked: Valid,
+    ) -> Result<Result<Answer, Rejected>> {
+        if request.unsaved.is_some() {
+            let why =
+                "somebody has to approve this call, and can only approve what is saved: save the draft first";
+            return Err(Error::Conflict { why: why.to_owned() });
+        }
+        let Valid { tool, rule, level, value, text } = asked;
+        let run = RunId::new();
+        let session = self.session_for(caller, request.session, &tool).await?.unwrap_or(run.into());
+        let credentials = self.credentials_of(caller.tenant, &tool).await?;
+        let starting = Starting { caller, tool: &tool, run, session, mode: request.mode };
+        let parking = Parking {
+            resumption: Resumption {
+                pinned: request.version.clone(),
+                settings: request.settings.clone(),
+                upstream_key: request.upstream_key(caller),
+                ..Resumption::new(caller, request.mode, session)
+            },
+            claim,
+            credentials: &credentials,
+            input: &text,
+            input_digest: input_digest(&value),
+            level,
+            rule,
+        };
+        let (entry, id) = starting.park(&self.inner.store, &self.inner.secrets, parking);
+        let parked = starting.record(&self.inner.store, entry.at, RunStatus::NeedsApproval);
+        if let Err(rejected) = self.inner.log.append(entry).await {
+            return Ok(Err(rejected));
+        }
+        metrics::counter!("toolwright_approvals_requested_total").increment(1);
+        let run = match request.wait {
+            Some(wait) => self.inner.log.wait_for(parked, wait.min(WAIT_MAX)).await,
+            None => parked,
+        };
+        let approval = (run.status == RunStatus::NeedsApproval).then_some(id);
+        Ok(Ok(Answer { run, approval, pending: None, is_repeat: false }))
     }
 
     /// Waits with the caller of a run that waits itself.
@@ -255,61 +329,73 @@ impl Engine {
         patience: Patience,
         request: &CallRequest,
     ) -> Result<Walk> {
-        let id = run.id;
-        let waiting = async {
-            match patience {
-                Patience::None => Ok(run),
-                Patience::For(long) => Ok(self.wait_for(run, long, None).await.run),
-                Patience::WhileAnsweredSoon(long) => self.wait_while_answered_soon(run, long).await,
+        // A caller who hangs up drops this future, so somebody else has to see that the run is no longer wanted.
+        let answered = request.unwanted.as_ref().map(|unwanted| self.cancel_once(caller, run.id, unwanted));
+        let run = match patience {
+            Patience::None => run,
+            Patience::For(long) => self.inner.log.wait_for(run, long).await,
+            Patience::WhileAnsweredSoon(long) => {
+                let enough = |run| Box::pin(self.takes_long(run)) as BoxFuture<'_, bool>;
+                self.inner.log.wait_until(run, long, &enough).await
             }
         };
-        let run = match &request.unwanted {
-            None => waiting.await?,
-            Some(unwanted) => {
-                tokio::pin!(waiting);
-                tokio::select! {
-                    biased;
-                    run = &mut waiting => run?,
-                    () = unwanted.cancelled() => {
-                        self.cancel_unwanted(caller.clone(), id).await;
-                        waiting.await?
-                    }
-                }
-            }
-        };
-        Ok(Walk::Answered(Box::new(self.answer_of(run).await?)))
+        let answer = self.answer_of(run).await?;
+        if let Some(answered) = answered {
+            let _ = answered.send(());
+        }
+        Ok(Walk::Answered(Box::new(answer)))
     }
 
-    /// Waits with the caller of a chain, unless that waits for somebody who may take days.
-    async fn wait_while_answered_soon(&self, open: Run, patience: Duration) -> Result<Run> {
-        let until = Instant::now() + patience;
-        let mut run = open;
-        loop {
-            let takes_long = match run.status {
-                RunStatus::Pending => {
-                    let asked = self.answer_of(run.clone()).await?.pending;
-                    asked.is_some_and(|call| calls::is_open(&call) && call.deadline.is_none())
-                }
-                status => status == RunStatus::NeedsApproval || !status.is_open(),
+    /// Cancels a parked run once it is unwanted, unless its caller was answered before.
+    fn cancel_once(&self, caller: &Caller, run: RunId, unwanted: &CancellationToken) -> oneshot::Sender<()> {
+        let (answered, hears) = oneshot::channel();
+        let (engine, caller, unwanted) = (self.clone(), caller.clone(), unwanted.clone());
+        tokio::spawn(async move {
+            let is_answered = tokio::select! {
+                biased;
+                answered = hears => answered.is_ok(),
+                () = unwanted.cancelled() => false,
             };
-            let left = until.saturating_duration_since(Instant::now());
-            if takes_long || left.is_zero() {
-                return Ok(run);
+            if !is_answered {
+                // A caller who is gone says so a moment later.
+                unwanted.cancelled().await;
+                engine.cancel_unwanted(caller, run).await;
             }
-            run = self.wait_for(run, left.min(LOOK_AGAIN), None).await.run;
+        });
+        answered
+    }
+
+    /// Whether a run waits for somebody who may take days.
+    async fn takes_long(&self, run: Run) -> bool {
+        match run.status {
+            RunStatus::NeedsApproval => true,
+            RunStatus::Pending => match self.answer_of(run).await {
+                Ok(Answer { pending: Some(call), .. }) => call.is_open() && call.deadline.is_none(),
+                _ => false,
+            },
+            _ => false,
         }
     }
 
-    /// The session the run belongs to: the caller's own choice, or the run itself.
-    async fn session_for(&self, caller: &Caller, wanted: Option<SessionId>) -> Result<Option<SessionId>> {
-        let Some(id) = wanted else { return Ok(None) };
+    /// The session the run belongs to: the caller's own choice, one for a run that makes calls, or the run itself.
+    async fn session_for(
+        &self,
+        caller: &Caller,
+        wanted: Option<SessionId>,
+        tool: &Tool,
+    ) -> Result<Option<SessionId>> {
+        let Some(id) = wanted else {
+            // What a run and its calls do is told in one place, in its order.
+            let makes_calls = tool.executor.is_resumable();
+            return Ok(if makes_calls { Some(self.new_session(caller, tool).await?) } else { None });
+        };
         let owner = match self.inner.session_owners.get(&(caller.tenant, id)).await {
             Some(owner) => owner,
             None => {
                 let session = self.inner.store.tenant(caller.tenant).session(id).await;
                 let session =
                     session.map_err(Error::store("reading a session"))?.ok_or(Error::SessionNotFound)?;
-                let owner: std::sync::Arc<str> = session.principal.into();
+                let owner: Arc<str> = session.principal.into();
                 self.inner.session_owners.insert((caller.tenant, id), owner.clone()).await;
                 owner
             }
@@ -317,7 +403,7 @@ impl Engine {
         if crate::sessions::may_write(&owner, caller) { Ok(Some(id)) } else { Err(Error::SessionNotFound) }
     }
 
-    async fn session_of_chain(&self, caller: &Caller, tool: &Tool) -> Result<SessionId> {
+    async fn new_session(&self, caller: &Caller, tool: &Tool) -> Result<SessionId> {
         let scope = self.inner.store.tenant(caller.tenant);
         let made = scope.create_session("api", Some(&tool.def.name), &caller.principal.label()).await;
         Ok(made.map_err(Error::store("creating a session"))?.id)
@@ -339,7 +425,9 @@ impl Engine {
         let run = run.ok_or(Error::NotFound { what: "run" })?;
         match run.status {
             RunStatus::Running => Err(Error::IdempotencyInFlight),
-            RunStatus::Error if run.error_code.as_deref() == Some("INTERRUPTED") && run.repeatable => {
+            RunStatus::Error
+                if run.error_code.as_deref() == Some(Code::Interrupted.as_str()) && run.repeatable =>
+            {
                 Ok(Seen::Free { instead_of: Some(id) })
             }
             _ => Ok(Seen::Answer(Box::new(self.answer_of(run).await?))),
@@ -369,12 +457,12 @@ impl Engine {
     /// What has to be decided before a run goes on: about itself, or about what it waits for.
     async fn approval_below(
         &self,
-        tenant: tw_model::TenantId,
+        tenant: TenantId,
         pending: Option<&PendingCall>,
     ) -> Result<Option<ApprovalId>> {
         let scope = self.inner.store.tenant(tenant);
         let mut waiting = pending.cloned();
-        for _ in 0..=crate::chain::DEPTH_MAX {
+        for _ in 0..=DEPTH_MAX {
             let Some(call) = waiting else { break };
             match (call.waits_for, call.children.first().copied()) {
                 (WaitsFor::Approval, _) => return Ok(Some(ApprovalId::from_uuid(call.id.uuid()))),
@@ -389,6 +477,62 @@ impl Engine {
     }
 }
 
+impl CallRequest {
+    fn subject(&self) -> Subject<'_> {
+        match &self.unsaved {
+            Some(definition) => Subject::Unsaved { tool: &self.tool, definition },
+            None => Subject::Named { tool: &self.tool, version: self.version.as_deref(), mode: self.mode },
+        }
+    }
+
+    /// What upstream services are to know this call by when it is made again under the same idempotency key. A hash:
+    /// the caller's key is nobody else's business.
+    fn upstream_key(&self, caller: &Caller) -> Option<String> {
+        let key = self.idempotency.as_ref()?;
+        let mut hasher = blake3::Hasher::new();
+        for part in [&caller.tenant.to_string(), &caller.principal.label(), &key.route, &key.key] {
+            hasher.update(&u64::try_from(part.len()).unwrap_or(u64::MAX).to_be_bytes());
+            hasher.update(part.as_bytes());
+        }
+        Some(hasher.finalize().to_hex()[..32].to_owned())
+    }
+}
+
+/// How long the caller of a run is kept waiting that waits itself.
+fn patience(
+    caller: &Caller,
+    request: &CallRequest,
+    tool: &Tool,
+    status: RunStatus,
+    wait: Duration,
+    left: Duration,
+) -> Patience {
+    // A run that made the call waits itself, and is told when there is something to go on with.
+    let answers_at_once = tool.def.is_async || !caller.chain.is_empty();
+    let is_resumable = tool.executor.is_resumable();
+    // A caller who waits for as long as the call may take is told how it ended.
+    let to_the_end = tool.def.timeout() <= wait;
+    match (request.wait, status) {
+        (None, RunStatus::NeedsApproval) => Patience::None,
+        (None, _) if answers_at_once => Patience::None,
+        (None, _) if is_resumable => Patience::WhileAnsweredSoon(left),
+        _ if to_the_end && !is_resumable => Patience::For(left + CLOSED_WITHIN),
+        _ => Patience::For(left),
+    }
+}
+
+/// What came of writing the first entry of a run.
+fn walked(recorded: Result<Answer, Rejected>) -> Result<Walk> {
+    match recorded {
+        Ok(answer) => Ok(Walk::Answered(Box::new(answer))),
+        Err(Rejected::Stale { .. }) => Ok(Walk::Changed),
+        Err(Rejected::Claimed) => Ok(Walk::KeyTaken),
+        Err(Rejected::NoSession) => Err(Error::SessionNotFound),
+        Err(Rejected::Closed) => Err(Error::ShuttingDown),
+        Err(source) => Err(Error::Record { source }),
+    }
+}
+
 enum Seen {
     Answer(Box<Answer>),
     Free { instead_of: Option<RunId> },
@@ -400,7 +544,7 @@ fn claim(key: &IdempotencyKey, instead_of: Option<RunId>) -> Claim {
         key: key.key.clone(),
         body_hash: key.body_hash,
         // A run that goes on after a person has decided must find what it has done before.
-        expires: Timestamp::now().plus(if key.route == crate::chain::ROUTE { STEP_KEPT } else { KEY_KEPT }),
+        expires: Timestamp::now().plus(if key.route == chain::ROUTE { STEP_KEPT } else { KEY_KEPT }),
         instead_of,
     }
 }

@@ -1,61 +1,113 @@
-//! Steps 2 to 4: which tool is meant, is it in the tenant's catalogue, may it run at all.
+//! Which tool is meant, is it in the tenant's catalogue, may it run at all.
 
 use std::sync::Arc;
 
-use tw_model::{Mode, ToolStatus};
+use serde_json::Value;
+use tw_model::{Mode, ToolId, ToolStatus};
+use tw_store::{Approval, Run};
 
 use crate::{
     Engine,
     catalogue::{Entry, Side, Tool, View},
-    corridor::record::Begun,
     error::{Error, Result},
+    run_log::{Begun, Resumption},
 };
+
+/// What a call is about. Every way of calling is one of these, and all are held against the tool as it is now.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Subject<'a> {
+    /// A tool by its name, as it runs now or under the number of a version.
+    Named { tool: &'a str, version: Option<&'a str>, mode: Mode },
+    /// A tool with a definition that is not saved.
+    Unsaved { tool: &'a str, definition: &'a Value },
+    /// A call that was approved, with the input that was approved.
+    Approved(Parked<'a>),
+    /// A call that waits for an approval, with another input.
+    Edited(Parked<'a>),
+    /// A run that began and is resumed.
+    Begun { tool: ToolId, begun: Option<&'a Begun>, mode: Mode },
+}
+
+/// A call that waits for an approval.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Parked<'a> {
+    pub(crate) approval: &'a Approval,
+    pub(crate) run: &'a Run,
+    pub(crate) kept: &'a Resumption,
+}
 
 /// A tool that is in the catalogue and switched on.
 #[derive(Debug)]
 pub(crate) struct Resolved {
     tool: Arc<Tool>,
+    /// The tool that a direct call would run, where that is another definition of it.
+    now: Option<Arc<Tool>>,
     /// Whether it is not, or not yet, what everybody runs.
     is_draft: bool,
 }
 
 impl Resolved {
-    pub(crate) fn is_draft(&self) -> bool {
+    pub(super) fn is_draft(&self) -> bool {
         self.is_draft
     }
 
-    pub(crate) fn into_tool(self) -> Arc<Tool> {
-        self.tool
+    pub(super) fn tool(&self) -> &Arc<Tool> {
+        &self.tool
+    }
+
+    /// All definitions that a call is held against, the one that would run first.
+    pub(super) fn definitions(&self) -> impl Iterator<Item = &Arc<Tool>> {
+        [Some(&self.tool), self.now.as_ref()].into_iter().flatten()
     }
 }
 
 impl Engine {
     /// Production runs what is live, or a number that was published once; debug what was saved last.
-    pub(crate) async fn resolve(
-        &self,
-        view: &View,
-        name: &str,
-        version: Option<&str>,
-        mode: Mode,
-    ) -> Result<Resolved> {
-        let missing = || Error::ToolNotFound { tool: name.to_owned() };
-        let entry = view.tools.get(name).ok_or_else(missing)?;
-        let tool = self.switched_on(view, name, entry, mode)?;
-        match version {
-            Some(version) if version != &*tool.version => self.pinned(view, entry, version, mode).await,
-            _ => Ok(Resolved { tool, is_draft: mode == Mode::Debug && entry.has_draft() }),
+    pub(super) async fn resolve(&self, view: &View, subject: Subject<'_>) -> Result<Resolved> {
+        match subject {
+            Subject::Named { tool, version, mode } => self.named(view, tool, version, mode).await,
+            Subject::Unsaved { tool, definition } => self.unsaved_tool(view, tool, definition).await,
+            Subject::Approved(parked) | Subject::Edited(parked) => {
+                let Parked { approval, kept, .. } = parked;
+                self.named(view, &approval.tool_id.to_string(), kept.pinned.as_deref(), kept.mode).await
+            }
+            Subject::Begun { tool, begun, mode } => self.as_begun(view, tool, begun, mode).await,
         }
     }
 
-    /// A tool as it would be with a definition that nobody has saved, for this one call.
-    pub(crate) async fn resolve_unsaved(
-        &self,
-        view: &View,
-        name: &str,
-        definition: &serde_json::Value,
-    ) -> Result<Resolved> {
+    async fn named(&self, view: &View, name: &str, version: Option<&str>, mode: Mode) -> Result<Resolved> {
+        let missing = || Error::ToolNotFound { tool: name.to_owned() };
+        let entry = view.tools.get(name).ok_or_else(missing)?;
+        let tool = self.switched_on(view, name, entry, mode)?;
+        let now = self.live_besides(entry, &tool)?;
+        match version {
+            Some(version) if version != &*tool.version => {
+                let tool_now = now.unwrap_or(tool);
+                let pinned = self.pinned(view, entry, version, mode).await?;
+                Ok(Resolved { tool: pinned, now: Some(tool_now), is_draft: mode == Mode::Debug })
+            }
+            _ => Ok(Resolved { tool, now, is_draft: mode == Mode::Debug && entry.has_draft() }),
+        }
+    }
+
+    /// What everybody runs, where that is not the tool that was found.
+    fn live_besides(&self, entry: &Entry, found: &Arc<Tool>) -> Result<Option<Arc<Tool>>> {
+        let live = self.inner.catalogue.ready(entry, Side::Live)?;
+        Ok(live.filter(|live| !Arc::ptr_eq(live, found)))
+    }
+
+    /// A tool as it would be with a definition that is not saved, for this one call. It does not get round what is
+    /// said about the tool that it would change.
+    async fn unsaved_tool(&self, view: &View, name: &str, definition: &Value) -> Result<Resolved> {
+        let now = match view.tools.get(name) {
+            Some(entry) if entry.in_catalogue(view.slug()) != Err("not_for_this_tenant") => {
+                let saved = self.switched_on(view, name, entry, Mode::Debug)?;
+                Some(self.inner.catalogue.ready(entry, Side::Live)?.unwrap_or(saved))
+            }
+            _ => None,
+        };
         let entry = self.unsaved(view, name, definition).await?;
-        Ok(Resolved { tool: self.switched_on(view, name, &entry, Mode::Debug)?, is_draft: true })
+        Ok(Resolved { tool: self.switched_on(view, name, &entry, Mode::Debug)?, now, is_draft: true })
     }
 
     /// The side of a tool that a mode runs, if the tool is in the catalogue and nobody switched it off.
@@ -79,50 +131,48 @@ impl Engine {
         self.inner.catalogue.ready(entry, side(mode))?.ok_or_else(unpublished)
     }
 
-    async fn pinned(&self, view: &View, entry: &Entry, version: &str, mode: Mode) -> Result<Resolved> {
+    async fn pinned(&self, view: &View, entry: &Entry, version: &str, mode: Mode) -> Result<Arc<Tool>> {
         let missing = || Error::NotFound { what: "version of this tool" };
         let Entry::Own(own) = entry else { return Err(missing()) };
         let scope = self.inner.store.tenant(view.tenant.id);
         let snapshot = scope.tool_at_version(own.stored.id, version, mode == Mode::Production).await;
         let snapshot = snapshot.map_err(Error::store("reading a version"))?.ok_or_else(missing)?;
-        let tool = self.inner.catalogue.ready_at(own, &snapshot.content, &snapshot.version)?;
-        Ok(Resolved { tool, is_draft: mode == Mode::Debug })
+        self.inner.catalogue.ready_at(own, &snapshot.content, &snapshot.version)
     }
 
-    /// A tool of the tenant's own as it was when a run of it began, whatever was published since.
-    pub(crate) async fn as_begun(&self, view: &View, now: Arc<Tool>, begun: &Begun) -> Result<Arc<Tool>> {
-        if now.content_hash.as_ref() == Some(&begun.content_hash) && *now.version == *begun.version {
-            return Ok(now);
+    /// A tool as it was when a run of it began, whatever was published since.
+    async fn as_begun(&self, view: &View, id: ToolId, begun: Option<&Begun>, mode: Mode) -> Result<Resolved> {
+        let resolved = self.named(view, &id.to_string(), None, mode).await?;
+        let Some(begun) = begun else { return Ok(resolved) };
+        let Resolved { tool: saved, now, is_draft } = resolved;
+        if saved.content_hash.as_ref() == Some(&begun.content_hash) && *saved.version == *begun.version {
+            return Ok(Resolved { tool: saved, now, is_draft });
         }
         let lost = || {
             let why = "it was begun with a definition that nobody has saved: save the draft and test that";
             Error::Conflict { why: why.to_owned() }
         };
-        let Some(Entry::Own(own)) = view.tools.get(&now.def.id.to_string()) else { return Err(lost()) };
+        let Some(Entry::Own(own)) = view.tools.get(&id.to_string()) else { return Err(lost()) };
         let content = self.inner.store.tenant(view.tenant.id).tool_content(&begun.content_hash).await;
         let content = content.map_err(Error::store("reading a version"))?.ok_or_else(lost)?;
-        self.inner.catalogue.ready_at(own, &content, &begun.version)
+        let tool = self.inner.catalogue.ready_at(own, &content, &begun.version)?;
+        Ok(Resolved { tool, now: Some(now.unwrap_or(saved)), is_draft })
     }
 
-    /// The tool that a parked call was about, as it is now.
-    pub(crate) async fn tool_now(
-        &self,
-        view: &View,
-        id: tw_model::ToolId,
-        pinned: Option<&str>,
-        mode: Mode,
-    ) -> Result<Option<Arc<Tool>>> {
-        let Some(entry) = view.tools.get(&id.to_string()) else { return Ok(None) };
-        match self.inner.catalogue.ready(entry, side(mode))? {
-            Some(tool) if pinned.is_none_or(|version| version == &*tool.version) => Ok(Some(tool)),
-            _ => match pinned {
-                Some(version) => match self.pinned(view, entry, version, mode).await {
-                    Ok(resolved) => Ok(Some(resolved.into_tool())),
-                    Err(Error::NotFound { .. }) => Ok(None),
-                    Err(error) => Err(error),
-                },
-                None => Ok(None),
+    /// The tool that a parked call was about, as it is now. `None` where there is none.
+    pub(super) async fn tool_of(&self, view: &View, parked: Parked<'_>) -> Result<Option<Arc<Tool>>> {
+        let Parked { approval, kept, .. } = parked;
+        let Some(entry) = view.tools.get(&approval.tool_id.to_string()) else { return Ok(None) };
+        let pinned = kept.pinned.as_deref();
+        match (self.inner.catalogue.ready(entry, side(kept.mode))?, pinned) {
+            (Some(tool), None) => Ok(Some(tool)),
+            (Some(tool), Some(version)) if version == &*tool.version => Ok(Some(tool)),
+            (_, Some(version)) => match self.pinned(view, entry, version, kept.mode).await {
+                Ok(tool) => Ok(Some(tool)),
+                Err(Error::NotFound { .. }) => Ok(None),
+                Err(error) => Err(error),
             },
+            (None, None) => Ok(None),
         }
     }
 }

@@ -1,8 +1,7 @@
-//! Step 8: rate limits and concurrency groups.
+//! A slot in the tool's concurrency group.
 
-use std::{mem, num::NonZeroU32, time::Duration};
+use std::{mem, time::Duration};
 
-use governor::{Quota, RateLimiter, clock::Clock, clock::DefaultClock, state::keyed::DashMapStateStore};
 use tokio::time::Instant;
 use tw_model::{Caller, TenantId, Timestamp};
 use tw_store::{Store, TenantScope};
@@ -11,26 +10,8 @@ use super::groups::{Groups, Held};
 use crate::{
     catalogue::Tool,
     error::{Error, Result},
-    life::DEAD_AFTER,
+    flights::DEAD_AFTER,
 };
-
-/// Calls per minute; `None` for no limit, which is the default.
-#[derive(Clone, Copy, Debug, Default, serde::Deserialize, serde::Serialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct RateLimits {
-    pub per_tenant: Option<NonZeroU32>,
-    pub per_key: Option<NonZeroU32>,
-    pub per_tool: Option<NonZeroU32>,
-}
-
-type Limiter = RateLimiter<String, DashMapStateStore<String>, DefaultClock>;
-
-#[derive(Debug)]
-struct Limit {
-    name: &'static str,
-    per_minute: NonZeroU32,
-    limiter: Limiter,
-}
 
 /// How soon a full group is looked at again.
 const PAUSE_FIRST: Duration = Duration::from_millis(20);
@@ -41,7 +22,6 @@ const HOLD_MORE: Duration = Duration::from_secs(30);
 #[derive(Debug)]
 pub(crate) struct Slots {
     store: Store,
-    limits: Vec<Limit>,
     groups: Groups,
 }
 
@@ -83,38 +63,12 @@ impl Drop for Place {
 }
 
 impl Slots {
-    pub(crate) fn new(store: Store, limits: RateLimits) -> Self {
-        let limit = |name, per_minute: Option<NonZeroU32>| {
-            per_minute.map(|per_minute| {
-                let limiter = RateLimiter::dashmap(Quota::per_minute(per_minute));
-                Limit { name, per_minute, limiter }
-            })
-        };
-        let limits = [
-            limit("tenant", limits.per_tenant),
-            limit("key", limits.per_key),
-            limit("tool", limits.per_tool),
-        ];
-        Self { store, limits: limits.into_iter().flatten().collect(), groups: Groups::default() }
+    pub(crate) fn new(store: Store) -> Self {
+        Self { store, groups: Groups::default() }
     }
 
-    /// Counts the call against the limits, then waits for a place, `patience` at the most.
+    /// Waits for a slot, `patience` at the most.
     pub(crate) async fn take(&self, caller: &Caller, tool: &Tool, patience: Duration) -> Result<Slot> {
-        for limit in &self.limits {
-            let key = match limit.name {
-                "tenant" => caller.tenant.to_string(),
-                "key" => caller.key.map_or_else(|| caller.principal.label(), |key| key.to_string()),
-                _ => format!("{}/{}", caller.tenant, tool.def.id),
-            };
-            if let Err(until) = limit.limiter.check_key(&key) {
-                let retry_after = until.wait_time_from(DefaultClock::default().now());
-                return Err(Error::OverLimit {
-                    limit: limit.name,
-                    per_minute: limit.per_minute,
-                    retry_after,
-                });
-            }
-        }
         let Some(most) = tool.def.execution.max_concurrency else { return Ok(Slot::none()) };
         let name = &tool.def.execution.concurrency_group;
         let full = || Error::RateLimited {

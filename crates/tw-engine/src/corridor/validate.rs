@@ -1,60 +1,51 @@
-//! Step 6: does the input fit.
+//! Does the input fit, and can the call be made at all.
 
 use std::sync::Arc;
 
 use serde_json::{Value, value::RawValue};
-use tw_model::Caller;
+use tw_model::{Caller, Level};
 use tw_policy::Rule;
 
 use super::authorize::Authorized;
 use crate::{
-    Engine,
-    catalogue::{Body, Tool, View},
+    catalogue::{Tool, View},
     error::{Error, Result},
 };
 
-/// A call whose input fits the tool's schema, with defaults filled in.
+/// A call whose input fits the tool's schema, with defaults filled in, and the rule that decides it.
 #[derive(Debug)]
 pub(crate) struct Valid {
-    tool: Arc<Tool>,
-    rule: Rule,
-    value: Value,
+    pub(super) tool: Arc<Tool>,
+    pub(super) rule: Rule,
+    pub(super) level: Option<Level>,
+    pub(super) value: Value,
     /// The same as text: the caller's own bytes wherever nothing had to be changed.
-    text: Box<RawValue>,
+    pub(super) text: Box<RawValue>,
 }
 
 impl Valid {
-    pub(crate) fn tool(&self) -> &Tool {
-        &self.tool
-    }
-
-    pub(crate) fn into_parts(self) -> (Arc<Tool>, Rule, Value, Box<RawValue>) {
-        (self.tool, self.rule, self.value, self.text)
+    pub(crate) fn into_parts(self) -> (Arc<Tool>, Value, Box<RawValue>, Option<Level>) {
+        (self.tool, self.value, self.text, self.level)
     }
 }
 
-impl Engine {
-    /// Everything that can be known to be wrong with a call before it runs. Nobody is asked to approve
-    /// what could not be done.
-    pub(crate) async fn validate(
-        &self,
-        authorized: Authorized,
-        input: &RawValue,
-        caller: &Caller,
-        view: &View,
-    ) -> Result<Valid> {
-        let valid = fitting(authorized, input, caller)?;
-        match valid.tool.body {
-            Body::ManageTools => self.check_managing(caller, view, &valid.value).await?,
-            Body::Code(_) | Body::Kind(_) => {}
-        }
-        Ok(valid)
-    }
+/// Everything that can be known to be wrong with a call before it runs. Nobody is asked to approve a call that could
+/// not be made.
+pub(super) async fn validate(
+    authorized: Authorized,
+    input: &RawValue,
+    caller: &Caller,
+    view: &View,
+) -> Result<Valid> {
+    let (value, text) = fitting(authorized.tool(), input, caller)?;
+    authorized.tool().executor.check(caller, &value).await.map_err(Error::Refused)?;
+    let (rule, level) = (authorized.rule(caller, view, &value), authorized.level(&value));
+    Ok(Valid { tool: Arc::clone(authorized.tool()), rule, level, value, text })
 }
 
 /// Holds the input against the tool's schema.
-fn fitting(authorized: Authorized, input: &RawValue, caller: &Caller) -> Result<Valid> {
-    let schema = &authorized.tool().input;
+fn fitting(tool: &Tool, input: &RawValue, caller: &Caller) -> Result<(Value, Box<RawValue>)> {
+    let schema = &tool.input;
     let mut value: Value = serde_json::from_str(input.get())
         .map_err(|_| Error::invalid("/input", "is not JSON that can be read"))?;
     let mut changed = false;
@@ -79,8 +70,7 @@ fn fitting(authorized: Authorized, input: &RawValue, caller: &Caller) -> Result<
     } else {
         input.to_owned()
     };
-    let (tool, rule) = authorized.into_parts();
-    Ok(Valid { tool, rule, value, text })
+    Ok((value, text))
 }
 
 fn place(path: &str) -> &str {

@@ -205,7 +205,7 @@ on_both! {
         world.other().deny("approver", other.id).await.unwrap();
 
         assert_eq!((denied.status.as_str(), denied.note.as_deref()), ("denied", Some("no thanks")));
-        assert_eq!(told(&waiter.await.unwrap()), "cancelled CANCELLED a person declined the call: no thanks");
+        assert_eq!(told(&waiter.await.unwrap()), "cancelled DENIED no thanks");
         assert_eq!(state(world.one(), id).await, "denied cancelled");
         let stored = world.one().stored(run).await;
         assert_eq!((stored.status, stored.summary.as_deref()), (RunStatus::Cancelled, Some("denied")));

@@ -20,6 +20,7 @@ fn again(request: &CallRequest) -> CallRequest {
         wait: request.wait,
         version: request.version.clone(),
         unsaved: None,
+        settings: None,
         unwanted: None,
         mode: request.mode,
         idempotency: request.idempotency.clone(),

@@ -184,9 +184,7 @@ fn lay_on(run: &mut RunRow, event: &EventRow) {
             run.error = text(&said["error"]);
             run.error_code = text(&said["error_code"]);
             if run.status == "cancelled" {
-                // What was decided about a waiting call sums it up; that it was cancelled is said already.
-                run.summary = text(&said["reason"]).filter(|reason| reason != "cancelled");
-                run.error_code = Some("CANCELLED".to_owned());
+                run.summary = text(&said["reason"]);
             }
             run.effect = text(&said["effect"]);
             run.duration_us = said["duration_us"].as_i64();

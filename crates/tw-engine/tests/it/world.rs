@@ -174,6 +174,7 @@ pub(crate) fn request(tool: &str, input: &Value) -> CallRequest {
         wait: None,
         version: None,
         unsaved: None,
+        settings: None,
         unwanted: None,
         mode: Mode::Production,
         idempotency: None,
@@ -362,10 +363,13 @@ pub(crate) fn told(result: &Result<Answer>) -> String {
 
 pub(crate) fn refused(error: &Error) -> String {
     let mut text = format!("{}: {error}", error.code());
-    if let Error::InvalidParams { faults, .. } = error {
-        for fault in faults {
-            write!(text, "\n  {} {}", fault.path, fault.message).unwrap();
-        }
+    let faults = match error {
+        Error::InvalidParams { faults, .. } => faults.as_slice(),
+        Error::Refused(refusal) => &refusal.faults,
+        _ => &[],
+    };
+    for fault in faults {
+        write!(text, "\n  {} {}", fault.path, fault.message).unwrap();
     }
     text
 }

@@ -330,6 +330,7 @@ pub(crate) async fn run(
         version: body.version,
         mode: body.mode.unwrap_or_default(),
         unsaved: None,
+        settings: None,
         unwanted: None,
         deadline: None,
     };
@@ -381,6 +382,7 @@ pub(crate) async fn test(
         version: None,
         mode: Mode::Debug,
         unsaved: body.definition.filter(|changes| !changes.is_empty()).map(Value::Object),
+        settings: None,
         unwanted: None,
         deadline: None,
     };

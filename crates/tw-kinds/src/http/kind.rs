@@ -9,13 +9,12 @@ use futures::future::BoxFuture;
 use serde_json::Value;
 use tokio::{sync::OnceCell, time::Instant};
 use toolwright_sdk::ToolContext;
-use tw_engine::{Call, Ended, Executor};
+use tw_exec::{Call, Ended, Executor};
 use tw_model::{Code, ToolFailure, ToolResult};
 use tw_schema::Fault;
 use zeroize::Zeroizing;
 
 use super::{Circuits, HttpSpec, Jq, Key, Secrets, World, save};
-use crate::opened;
 
 #[derive(Debug)]
 pub(crate) struct Http {
@@ -44,7 +43,7 @@ impl Http {
 
     async fn call(&self, call: &Call<'_>) -> Result<ToolResult, ToolFailure> {
         let spec = self.spec.get_or_try_init(|| async {
-            HttpSpec::read(&opened(call).await?, &ReadOnly { checks: false })
+            HttpSpec::read(&call.secrets.implementation().await?, &ReadOnly { checks: false })
                 .map_err(|_| ToolFailure::with_code(Code::Internal, "the tool's definition cannot be read"))
         });
         let spec = spec.await?;

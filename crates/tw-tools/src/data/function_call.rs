@@ -3,12 +3,12 @@
 //! Which functions there are is said in `docs/tools/function_call.md`, and by the tool itself when it
 //! is asked for one that is not there.
 
-use std::{collections::BTreeMap, sync::LazyLock};
+use std::{collections::BTreeSet, sync::LazyLock};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
-use toolwright_sdk::{CodeTool, Reply, ToolContext, ToolFailure, registered, tool};
+use toolwright_sdk::{Reply, ToolContext, ToolFailure, registered, tool};
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -38,8 +38,7 @@ struct Output {
 /// Runs one of the program's own functions by name: calculators, date and time, jq.
 ///
 /// Use it where the name of the function is known only when the call is made. A function that you
-/// know beforehand is called directly, as the tool of that name: that checks the input first and says
-/// more precisely what is wrong. It does not run tools that people made.
+/// know beforehand is called directly, as the tool of that name. It does not run tools that people made.
 // Only what is pure or reads a clock is `callable`, so this one reads as well.
 #[tool(
     slug = "function_call",
@@ -51,11 +50,12 @@ struct Output {
     timeout_ms = 10_000,
     tags = ["function", "call"],
     form = "function_call.form.json",
-    builtin
+    builtin,
+    calls
 )]
 async fn function_call(cx: ToolContext, input: Input) -> Result<Reply<Output>, ToolFailure> {
-    let function = find(&input.function_name)?;
-    let given = (function.run)(cx, Value::Object(input.arguments)).await?;
+    find(&input.function_name)?;
+    let given = cx.call_tool("function", &input.function_name, &Value::Object(input.arguments)).await?;
     let summary = format!("{}: {}", input.function_name, given.summary);
     let reply = Reply::new(Output { function_name: input.function_name, result: given.data }, summary);
     Ok(match given.markdown {
@@ -64,15 +64,16 @@ async fn function_call(cx: ToolContext, input: Input) -> Result<Reply<Output>, T
     })
 }
 
-/// What may be called, by name. Defining a tool builds its schemas, which is not for every call.
-static CALLABLE: LazyLock<BTreeMap<String, &CodeTool>> = LazyLock::new(|| {
+/// The names of what may be called. Defining a tool builds its schemas, which is not for every call.
+static CALLABLE: LazyLock<BTreeSet<String>> = LazyLock::new(|| {
     let callable = registered().unwrap_or_default().into_iter().filter(|tool| tool.callable);
-    callable.map(|tool| ((tool.define)().slug.to_string(), tool)).collect()
+    callable.map(|tool| (tool.define)().slug.to_string()).collect()
 });
 
-fn find(name: &str) -> Result<&'static CodeTool, ToolFailure> {
-    CALLABLE.get(name).copied().ok_or_else(|| {
-        let known: Vec<_> = CALLABLE.keys().map(String::as_str).collect();
-        ToolFailure::invalid(format!("there is no function '{name}'; there are {}", known.join(", ")))
-    })
+fn find(name: &str) -> Result<(), ToolFailure> {
+    if CALLABLE.contains(name) {
+        return Ok(());
+    }
+    let known: Vec<_> = CALLABLE.iter().map(String::as_str).collect();
+    Err(ToolFailure::invalid(format!("there is no function '{name}'; there are {}", known.join(", "))))
 }

@@ -11,8 +11,8 @@ use jaq_json::Val;
 use serde_json::Value;
 use tokio::time::Instant;
 use toolwright_sdk::{
-    BoxFuture, Code, ContextParts, Credential, House, PermissionSet, RunId, Source, TenantId, ToolContext,
-    ToolFailure, UserId,
+    BoxFuture, Code, ContextParts, Credential, Credentials, Filters, Network, PermissionSet, RunId, Services,
+    Source, TenantId, ToolContext, ToolFailure, UserId,
     egress::{Egress, Limits, Policy, Reach, Resolve},
 };
 use tw_test::Upstream;
@@ -56,6 +56,9 @@ impl Hut {
 
     pub(crate) fn context(self) -> ToolContext {
         let run = RunId::new();
+        let this = Arc::new(self);
+        let services = Services::default().with::<dyn Network>(Arc::clone(&this) as _);
+        let services = services.with::<dyn Filters>(Arc::clone(&this) as _).with::<dyn Credentials>(this);
         ToolContext::new(ContextParts {
             tenant: TenantId::new(),
             tenant_slug: "test".parse().unwrap(),
@@ -70,7 +73,9 @@ impl Hut {
             output: None,
             blocking_in_flight: Arc::default(),
             trace: None,
-            house: Some(Arc::new(self)),
+            services,
+            inner: None,
+            waits: None,
         })
     }
 }
@@ -90,11 +95,13 @@ fn credential(fields: &[(&str, &str)]) -> Credential {
     Credential { value: None, fields: fields.collect() }
 }
 
-impl House for Hut {
+impl Network for Hut {
     fn egress(&self, _tenant: TenantId) -> Egress {
         self.egress.clone()
     }
+}
 
+impl Filters for Hut {
     fn jq<'a>(
         &'a self,
         _tenant: TenantId,
@@ -103,7 +110,9 @@ impl House for Hut {
     ) -> BoxFuture<'a, Result<Vec<Value>, ToolFailure>> {
         Box::pin(std::future::ready(jq(filter, input)))
     }
+}
 
+impl Credentials for Hut {
     fn credential<'a>(
         &'a self,
         _tenant: TenantId,

@@ -3,7 +3,7 @@
 
 use std::collections::HashSet;
 
-use serde_json::Value;
+use tw_exec::Written;
 use tw_model::{Caller, Definition, Implementation, Slug, ToolId};
 use tw_policy::Verdict;
 use tw_schema::Fault;
@@ -12,20 +12,12 @@ use tw_store::StoredTool;
 use crate::{
     Engine,
     admin::tools::seen,
-    catalogue::{Body, Side, View},
+    catalogue::{Side, View},
     corridor::authorize,
     error::{Error, Result},
 };
 
-/// The tools that what is to be executed names, each with the number of its step. Also of something that cannot be
-/// read otherwise, so that all that is wrong with it can be told at once.
-pub(super) fn named_in(spec: Option<&Value>) -> impl Iterator<Item = (usize, &str)> {
-    let steps = spec.and_then(|spec| spec.get("steps")?.as_array());
-    let steps = steps.into_iter().flatten().enumerate();
-    steps.filter_map(|(index, step)| Some((index, step.get("tool")?.as_str()?)))
-}
-
-/// Whether a tool may call others, told without reading all of it.
+/// Whether a tool may call others that can be removed, told without reading all of it.
 pub(super) fn may_call(tool: &StoredTool) -> bool {
     let texts = [Some(&tool.definition), tool.live.as_ref()];
     texts.into_iter().flatten().any(|text| text.contains("\"steps\""))
@@ -46,12 +38,19 @@ impl Engine {
         definition: &Definition,
     ) -> Result<(Vec<Fault>, bool)> {
         let (mut faults, mut calls_any) = (Vec::new(), false);
-        if Implementation::parse(&definition.implementation_type) != Some(Implementation::Composition) {
+        let Some(kind) = Implementation::parse(&definition.implementation_type) else {
             return Ok((faults, calls_any));
-        }
-        for (index, name) in named_in(definition.authored.execution_spec.as_ref()) {
+        };
+        let written = Written {
+            kind,
+            implementation: &definition.authored.implementation,
+            execution_spec: definition.authored.execution_spec.as_ref(),
+            is_async: definition.is_async,
+            is_new: true,
+        };
+        for (place, name) in self.inner.catalogue.kinds().called(written) {
+            let name = &*name;
             calls_any = true;
-            let place = format!("/execution_spec/steps/{index}/tool");
             let mut say = |message: String| faults.push(Fault { path: place.clone(), message });
             let entry = view.tools.get(name).filter(|entry| seen(entry, caller, view).is_some());
             // A new tool is not there yet.
@@ -89,10 +88,8 @@ impl Engine {
                 continue;
             }
             for side in [Side::Live, Side::Draft] {
-                if let Some(tool) = self.inner.catalogue.ready(entry, side)?
-                    && let Body::Kind(executor) = &tool.body
-                {
-                    ahead.extend(executor.calls().into_iter().map(str::to_owned));
+                if let Some(tool) = self.inner.catalogue.ready(entry, side)? {
+                    ahead.extend(tool.executor.calls().into_iter().map(str::to_owned));
                 }
             }
         }

@@ -2,16 +2,14 @@
 
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
+use tw_exec::{Kinds, Written};
 use tw_model::{
     Definition, Execution, Implementation, Layer, Level, OutputSection, Permission, Policy, REDACTED, Slug,
     Switches, ToolStatus, check_name, left_redacted, unredacted,
 };
 use tw_schema::{Fault, Schema, SchemaFault, canonical, check_form_spec, check_sections, check_view_spec};
 
-use crate::{
-    kinds::{Kinds, Written},
-    wording::read_sent,
-};
+use crate::wording::read_sent;
 
 /// Derived or written elsewhere. Whoever saves what they read sends them back.
 const READ_ONLY: &[&str] = &[

@@ -2,12 +2,12 @@
 
 use serde::Serialize;
 use serde_json::Value;
+use tw_exec::{Kinds, Written};
 use tw_model::{Definition, Timestamp, ToolId};
 use tw_schema::{Bump, Comparison, compare};
 use tw_store::{Note, Snapshot, ToolVersion};
 
 use super::{
-    callees::named_in,
     edit::shown_definition,
     read::{failed, parse},
 };
@@ -149,7 +149,7 @@ impl Engine {
     pub async fn tool_users(&self, permit: &Permit<ReadHistory>, name: &str) -> Result<Vec<UsedBy>> {
         let caller = permit.caller();
         let view = self.inner.catalogue.view(caller.tenant, caller.epoch).await?;
-        Ok(users_of(&view, find(&view, caller, name)?.0.id()))
+        Ok(users_of(&view, &**self.inner.catalogue.kinds(), find(&view, caller, name)?.0.id()))
     }
 }
 
@@ -166,13 +166,19 @@ fn compare_definitions(before: &Definition, after: &Definition) -> Comparison {
 }
 
 /// The tenant's tools that call this one, in what runs or in what was saved last.
-pub(super) fn users_of(view: &View, id: ToolId) -> Vec<UsedBy> {
+pub(super) fn users_of(view: &View, kinds: &dyn Kinds, id: ToolId) -> Vec<UsedBy> {
     let calls = |own: &Own, side: Side| {
         // One that cannot be read cannot be run either, so it uses nothing.
         own.face(side).calls_others()
             && own.def(side).is_ok_and(|def| {
-                let mut named = named_in(def.authored.execution_spec.as_ref());
-                named.any(|(_, name)| view.tools.get(name).is_some_and(|named| named.id() == id))
+                let named = kinds.called(Written {
+                    kind: def.implementation,
+                    implementation: &def.authored.implementation,
+                    execution_spec: def.authored.execution_spec.as_ref(),
+                    is_async: def.is_async,
+                    is_new: false,
+                });
+                named.iter().any(|(_, name)| view.tools.get(name).is_some_and(|named| named.id() == id))
             })
     };
     let mut users = Vec::new();
@@ -187,8 +193,8 @@ pub(super) fn users_of(view: &View, id: ToolId) -> Vec<UsedBy> {
 }
 
 /// Refuses to go on with a tool that others call.
-pub(super) fn is_unused(view: &View, id: ToolId) -> Result<()> {
-    let users = users_of(view, id);
+pub(super) fn is_unused(view: &View, kinds: &dyn Kinds, id: ToolId) -> Result<()> {
+    let users = users_of(view, kinds, id);
     if users.is_empty() {
         return Ok(());
     }

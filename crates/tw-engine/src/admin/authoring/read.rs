@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use serde_json::Value;
+use tw_exec::Kinds;
 use tw_model::{Definition, Layer, Slug, Switches};
 use tw_schema::{Fault, canonical_manifest, canonical_patch};
 use tw_store::StoredTool;
@@ -15,7 +16,6 @@ use crate::{
     admin::tools::shown_fields,
     catalogue::View,
     error::{Error, Result},
-    kinds::Kinds,
 };
 
 pub(super) const VERSION_FIRST: &str = "1.0.0";

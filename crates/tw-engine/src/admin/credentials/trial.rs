@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use serde_json::json;
-use toolwright_sdk::House as _;
+use toolwright_sdk::Network as _;
 use tw_egress::{Request, Site};
 use tw_model::{CredentialId, CredentialType};
 use tw_schema::Fault;

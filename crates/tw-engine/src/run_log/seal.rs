@@ -1,18 +1,16 @@
 //! What an approval is bound to.
 
 use serde_json::Value;
-use tw_model::{Caller, RunId, SessionId, TenantId, Timestamp};
+use tw_model::{RunId, SessionId, TenantId, Timestamp};
 use tw_store::{Approval, Run};
 
 use crate::{
-    Engine,
-    catalogue::{Body, Tool},
-    error::Result,
+    catalogue::Tool,
     secrets::{Secrets, equal},
     vault::Stamp,
 };
 
-/// Proof that an approval stands for exactly this call. Only [`Engine::unseal`] makes one.
+/// Proof that an approval stands for exactly this call. Only [`Unsealed::check`] makes one.
 #[derive(Debug)]
 pub(crate) struct Unsealed {
     _private: (),
@@ -86,39 +84,27 @@ impl<'a> Sealed<'a> {
     }
 }
 
-impl Engine {
-    /// Checks an approval against the call it is to let through, with the tool and its credentials as they are now.
-    pub(crate) async fn unseal(
-        &self,
+impl Unsealed {
+    /// Checks an approval against the call that it is to let through, with the tool and its credentials as they are
+    /// now.
+    pub(crate) fn check(
         approval: &Approval,
         run: &Run,
         tool: &Tool,
-    ) -> Result<Option<Unsealed>> {
+        credentials: &[Stamp],
+        secrets: &Secrets,
+    ) -> Option<Self> {
         let input = serde_json::from_str::<Value>(approval.input.get()).unwrap_or(Value::Null);
         let digest = input_digest(&input);
-        let credentials = self.credentials_of(run.tenant, tool).await?;
-        let facts = Sealed::of(approval, run, tool, &credentials, &digest);
+        let facts = Sealed::of(approval, run, tool, credentials, &digest);
         let is_as_stored =
             approval.input_digest == digest && approval.definition_hash == tool.definition_hash;
-        let is_sealed = is_as_stored && equal(&approval.seal, &facts.seal(&self.inner.secrets));
-        Ok(is_sealed.then_some(Unsealed { _private: () }))
-    }
-
-    /// The credentials that a call of this tool would open now.
-    pub(crate) async fn credentials_of(&self, tenant: TenantId, tool: &Tool) -> Result<Vec<Stamp>> {
-        let Body::Kind(executor) = &tool.body else { return Ok(Vec::new()) };
-        let (vault, implementation) = (&self.inner.vault, &tool.def.authored.implementation);
-        let opened = vault.open_implementation(tenant, tool.def.id, implementation).await?;
-        vault.stamps(tenant, executor.credentials(&opened)).await
+        let is_sealed = is_as_stored && equal(&approval.seal, &facts.seal(secrets));
+        is_sealed.then_some(Self { _private: () })
     }
 }
 
 /// The digest an approval names its input by.
 pub(crate) fn input_digest(value: &Value) -> String {
     tw_schema::digest(value).to_string()
-}
-
-/// The principal of a caller, as seals and rows name it.
-pub(crate) fn principal(caller: &Caller) -> String {
-    caller.principal.label()
 }

@@ -3,8 +3,8 @@
 use serde::Serialize;
 use serde_json::value::RawValue;
 use tw_model::{
-    ApprovalId, Caller, Channel, Effect, EventId, EventKind, Level, Mode, RunId, RunStatus, Source,
-    Timestamp, ToolId,
+    ApprovalId, Caller, Channel, Code, Effect, EventId, EventKind, Level, Mode, PendingCallId, RunId,
+    RunStatus, Source, Timestamp, ToolId,
 };
 use tw_store::log::NewEvent;
 
@@ -68,6 +68,11 @@ pub(crate) struct Failed<'a> {
     pub(crate) status: RunStatus,
     pub(crate) error: &'a str,
     pub(crate) error_code: &'a str,
+    pub(crate) summary: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) output: Option<&'a RawValue>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) markdown: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) effect: Option<Effect>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -81,6 +86,7 @@ pub(crate) struct Cancelled<'a> {
     pub(crate) reason: &'a str,
     /// The reason in words.
     pub(crate) error: &'a str,
+    pub(crate) error_code: Code,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) note: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -90,6 +96,17 @@ pub(crate) struct Cancelled<'a> {
 #[derive(Serialize)]
 pub(crate) struct OutputAppended<'a> {
     pub(crate) text: &'a str,
+}
+
+/// An answer that came after the run had ended.
+#[derive(Serialize)]
+pub(crate) struct LateResult<'a> {
+    pub(crate) call_id: PendingCallId,
+    pub(crate) by: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) result: Option<&'a serde_json::Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) error: Option<&'a str>,
 }
 
 #[derive(Serialize)]

@@ -4,49 +4,16 @@
 //! would look as if it were running for ever. Each entry is tried again until the log takes it or says
 //! that the run has ended or never existed.
 
-use std::{sync::Arc, time::Duration};
+use std::time::Duration;
 
 use tokio::sync::mpsc;
-use tw_model::{Code, Effect, EventKind, RunId, RunStatus, SessionId, TenantId, Timestamp};
+use tw_model::{Effect, RunStatus};
 use tw_store::{
-    PendingCall, Run, Store,
-    log::{Change, Entry, Expect, Finished, NewWait, Rejected, Step, WaitChange, WaitState},
+    PendingCall, Store,
+    log::{Change, Entry, Expect, NewWait, Rejected, WaitChange, WaitState},
 };
 
-use crate::corridor::payload;
-
-/// Which run, for an entry that has to be made up later.
-#[derive(Clone, Debug)]
-pub(crate) struct RunIdentity {
-    pub(crate) tenant: TenantId,
-    pub(crate) run: RunId,
-    pub(crate) session: SessionId,
-    pub(crate) tool: Arc<str>,
-    pub(crate) actor: Arc<str>,
-}
-
-impl RunIdentity {
-    pub(crate) fn of(entry: &Entry) -> Self {
-        Self {
-            tenant: entry.tenant,
-            run: entry.run,
-            session: entry.session,
-            tool: Arc::clone(&entry.tool),
-            actor: Arc::clone(&entry.actor),
-        }
-    }
-
-    /// Of a run that ends by itself.
-    pub(crate) fn of_run(run: &Run) -> Self {
-        Self {
-            tenant: run.tenant,
-            run: run.id,
-            session: run.session,
-            tool: run.tool.as_str().into(),
-            actor: r#"{"kind":"system"}"#.into(),
-        }
-    }
-}
+use super::{End, RunIdentity};
 
 /// For how long a start of which nothing is known may still turn up: a database that was cut off in the
 /// middle of a commit finishes it, or not, once it goes on.
@@ -80,75 +47,15 @@ impl Settler {
     }
 }
 
-/// How a run ends that nobody is at work on.
-#[derive(Debug)]
-pub(crate) struct Failure<'a> {
-    pub(crate) expect: Expect,
-    pub(crate) status: RunStatus,
-    pub(crate) code: Code,
-    pub(crate) message: &'a str,
-    pub(crate) effect: Option<Effect>,
-    pub(crate) duration_us: Option<i64>,
-    pub(crate) wait: Option<WaitChange>,
-}
-
-/// The entry that ends a run so.
-pub(crate) fn failed(identity: RunIdentity, failure: Failure<'_>) -> Entry {
-    let RunIdentity { tenant, run, session, tool, actor } = identity;
-    let Failure { expect, status, code, message, effect, duration_us, wait } = failure;
-    let said = payload::Failed {
-        status,
-        error: message,
-        error_code: code.as_str(),
-        effect,
-        duration_ms: duration_us.map(|duration| duration / 1000),
-        duration_us,
-    };
-    let change = Change {
-        expect,
-        to: Some(status),
-        finished: Some(Finished {
-            summary: None,
-            error: Some(message.to_owned()),
-            error_code: Some(code.as_str()),
-            effect,
-            duration_us,
-        }),
-        claimed_by: None,
-        epoch: None,
-        decision: None,
-        wait,
-    };
-    Entry {
-        tenant,
-        run,
-        session,
-        tool,
-        actor,
-        at: Timestamp::now(),
-        step: Step::Change(Box::new(change)),
-        events: vec![payload::event(EventKind::Failed, run, &said)],
-        audit: None,
-    }
-}
-
-/// An entry that closes a run as interrupted.
+/// The entry that ends a run that nobody is at work on.
 pub(crate) fn interrupted(identity: RunIdentity, expect: Expect, effect: Effect, message: &str) -> Entry {
-    let failure = Failure {
-        expect,
-        status: RunStatus::Error,
-        code: Code::Interrupted,
-        message,
-        effect: Some(effect),
-        duration_us: None,
-        wait: None,
-    };
-    failed(identity, failure)
+    let ended = End::interrupted(effect, message).of(identity.run, &identity.tool, None);
+    let change = ended.change(expect);
+    identity.change(change, vec![ended.event])
 }
 
-/// An entry that leaves a run to whoever goes on with it.
+/// The entry that leaves a run to the replica that resumes it.
 pub(crate) fn left_over(identity: RunIdentity, lease_epoch: i64, call: PendingCall) -> Entry {
-    let RunIdentity { tenant, run, session, tool, actor } = identity;
     let wait = NewWait {
         id: call.id,
         waits_for: call.waits_for,
@@ -159,16 +66,11 @@ pub(crate) fn left_over(identity: RunIdentity, lease_epoch: i64, call: PendingCa
         expires: call.expires,
     };
     let change = Change {
-        expect: Expect::Lease(lease_epoch),
         to: Some(RunStatus::Pending),
-        finished: None,
-        claimed_by: None,
-        epoch: None,
-        decision: None,
         wait: Some(WaitChange::Park(wait)),
+        ..super::change(Expect::Lease(lease_epoch))
     };
-    let step = Step::Change(Box::new(change));
-    Entry { tenant, run, session, tool, actor, at: Timestamp::now(), step, events: Vec::new(), audit: None }
+    identity.change(change, Vec::new())
 }
 
 async fn settle(store: Store, mut entries: mpsc::UnboundedReceiver<Entry>) {
