@@ -14,9 +14,11 @@ use tw_model::{
 use tw_store::{ApiKey, Store, User};
 
 use crate::{
+    Engine,
     catalogue::{Catalogue, View},
     epochs::Epochs,
     error::{Error, Result},
+    rights::{Permit, Right},
     secrets::{self, equal},
 };
 
@@ -33,6 +35,9 @@ pub enum Freshness {
 const NO_KEY: Error = Error::Unauthenticated { why: "the API key is not valid" };
 const NO_LOGIN: Error = Error::Unauthenticated { why: "the sign-in is not valid any more; sign in again" };
 
+/// How often an open stream asks whether its reader may still read.
+const RENEW_EVERY: Duration = Duration::from_secs(5);
+
 /// How often the last use of a key is written down.
 const TOUCH_EVERY: Duration = Duration::from_secs(60);
 
@@ -42,20 +47,13 @@ pub(crate) struct Identity {
     pub(crate) epochs: Arc<Epochs>,
     catalogue: Arc<Catalogue>,
     keys: RwLock<HashMap<String, Arc<KnownKey>>>,
-    logins: RwLock<HashMap<[u8; 32], Arc<KnownLogin>>>,
+    logins: RwLock<HashMap<[u8; 32], Arc<Caller>>>,
     touched: Mutex<HashMap<uuid::Uuid, Instant>>,
 }
 
 #[derive(Debug)]
 struct KnownKey {
     hash: [u8; 32],
-    expires: Option<Timestamp>,
-    caller: Caller,
-}
-
-#[derive(Debug)]
-struct KnownLogin {
-    expires: Timestamp,
     caller: Caller,
 }
 
@@ -93,9 +91,10 @@ impl Identity {
             Some(known) if self.is_current(&known.caller, freshness).await? => known,
             _ => self.load_key(prefix).await?,
         };
-        if !equal(&known.hash, &hash) || known.expires.is_some_and(|expires| expires <= Timestamp::now()) {
+        if !equal(&known.hash, &hash) {
             return Err(NO_KEY);
         }
+        refuse_expired(&known.caller)?;
         self.touch_key(&known.caller);
         Ok(known.caller.clone())
     }
@@ -104,23 +103,22 @@ impl Identity {
         let hash = secrets::hash(token);
         let known = self.logins.read().unwrap_or_else(PoisonError::into_inner).get(&hash).cloned();
         let known = match known {
-            Some(known) if self.is_current(&known.caller, freshness).await? => known,
+            Some(known) if self.is_current(&known, freshness).await? => known,
             _ => self.load_login(hash).await?,
         };
-        if known.expires <= Timestamp::now() {
-            return Err(NO_LOGIN);
-        }
-        Ok(known.caller.clone())
+        refuse_expired(&known)?;
+        Ok(Caller::clone(&known))
     }
 
-    /// The same caller with the rights it has now, or a refusal if it has none any more.
+    /// The same caller with the rights it has now, or a refusal if its key or login is revoked or expired.
     pub(crate) async fn again(&self, caller: &Caller) -> Result<Caller> {
         self.epochs.ask(caller.tenant).await?;
         let mut fresh = match (caller.key, caller.login) {
             (Some(key), _) => self.key_caller(caller.tenant, key).await?.caller,
-            (None, Some(login)) => self.login_caller(caller.tenant, login).await?.caller,
+            (None, Some(login)) => self.login_caller(caller.tenant, login).await?,
             (None, None) => self.by_principal(caller).await?,
         };
+        refuse_expired(&fresh)?;
         fresh.channel = caller.channel;
         fresh.chain = Arc::clone(&caller.chain);
         fresh.trace.clone_from(&caller.trace);
@@ -149,6 +147,7 @@ impl Identity {
             permissions: role.permissions(),
             key: None,
             login: None,
+            expires: None,
             epoch: view.epoch,
             ..caller.clone()
         })
@@ -173,7 +172,7 @@ impl Identity {
         Ok(known)
     }
 
-    async fn load_login(&self, hash: [u8; 32]) -> Result<Arc<KnownLogin>> {
+    async fn load_login(&self, hash: [u8; 32]) -> Result<Arc<Caller>> {
         let found = self.store.find_login(&hash).await.map_err(Error::store("looking for a login"))?;
         let (tenant, login) = found.ok_or(NO_LOGIN)?;
         let known = Arc::new(self.login_caller(tenant, login).await?);
@@ -186,7 +185,7 @@ impl Identity {
         let key = self.store.tenant(tenant).key(id).await.map_err(Error::store("reading a key"))?;
         let key = key.filter(|key| key.revoked.is_none()).ok_or(NO_KEY)?;
         let owner = self.owner_role(tenant, key.owner).await?;
-        Ok(KnownKey { hash: key.hash, expires: key.expires, caller: stands_for(&key, owner, &view) })
+        Ok(KnownKey { hash: key.hash, caller: stands_for(&key, owner, &view) })
     }
 
     /// Whom a key stands for, also one that does not work, and why it does not.
@@ -213,17 +212,16 @@ impl Identity {
     pub(crate) async fn user_caller(&self, tenant: TenantId, id: UserId) -> Result<Caller> {
         let view = self.current_view(tenant).await?;
         let user = self.store.tenant(tenant).user(id).await.map_err(Error::store("reading a user"))?;
-        Ok(signed_in(&user.ok_or(Error::NotFound { what: "user" })?, None, &view))
+        Ok(signed_in(&user.ok_or(Error::NotFound { what: "user" })?, &view))
     }
 
-    async fn login_caller(&self, tenant: TenantId, id: LoginId) -> Result<KnownLogin> {
+    async fn login_caller(&self, tenant: TenantId, id: LoginId) -> Result<Caller> {
         let view = self.current_view(tenant).await?;
         let scope = self.store.tenant(tenant);
         let login = scope.login(id).await.map_err(Error::store("reading a login"))?;
         let login = login.filter(|login| login.ended.is_none()).ok_or(NO_LOGIN)?;
         let user = scope.user(login.user).await.map_err(Error::store("reading a user"))?.ok_or(NO_LOGIN)?;
-        let caller = signed_in(&user, Some(id), &view);
-        Ok(KnownLogin { expires: login.expires, caller })
+        Ok(Caller { login: Some(id), expires: Some(login.expires), ..signed_in(&user, &view) })
     }
 
     async fn current_view(&self, tenant: TenantId) -> Result<Arc<View>> {
@@ -269,6 +267,15 @@ impl Identity {
     }
 }
 
+/// What an expired key or login is told: the same as one that never was.
+fn refuse_expired(caller: &Caller) -> Result<()> {
+    match (caller.is_expired(Timestamp::now()), caller.login) {
+        (false, _) => Ok(()),
+        (true, None) => Err(NO_KEY),
+        (true, Some(_)) => Err(NO_LOGIN),
+    }
+}
+
 /// Whom a key stands for, and what they may do while its owner has this role.
 fn stands_for(key: &ApiKey, owner: Role, view: &View) -> Caller {
     let principal = principal_of(key);
@@ -286,13 +293,14 @@ fn stands_for(key: &ApiKey, owner: Role, view: &View) -> Caller {
         channel: Channel::Rest,
         key: Some(key.id),
         login: None,
+        expires: key.expires,
         epoch: view.epoch,
         chain: Arc::from([]),
         trace: None,
     }
 }
 
-fn signed_in(user: &User, login: Option<LoginId>, view: &View) -> Caller {
+fn signed_in(user: &User, view: &View) -> Caller {
     Caller {
         tenant: view.tenant.id,
         tenant_slug: view.slug().clone(),
@@ -303,7 +311,8 @@ fn signed_in(user: &User, login: Option<LoginId>, view: &View) -> Caller {
         source: Source::Web,
         channel: Channel::Rest,
         key: None,
-        login,
+        login: None,
+        expires: None,
         epoch: view.epoch,
         chain: Arc::from([]),
         trace: None,
@@ -326,6 +335,34 @@ fn principal_of(key: &ApiKey) -> Principal {
         (ActsAs::Agent, Some(slug)) => Principal::Agent { slug: slug.clone(), owner: key.owner },
         (ActsAs::Agent, None) => Principal::Agent { slug: "default".to_owned(), owner: key.owner },
         (ActsAs::User, _) => Principal::User { id: key.owner },
+    }
+}
+
+impl Engine {
+    /// The same permit, as long as the credentials behind it still stand. For streams that stay open.
+    pub async fn renew<R: Right>(&self, permit: &Permit<R>) -> Result<Permit<R>> {
+        let caller = permit.caller();
+        refuse_expired(caller)?;
+        if self.inner.identity.epochs.ask(caller.tenant).await? == caller.epoch {
+            return Ok(permit.clone());
+        }
+        Permit::check(self.inner.identity.again(caller).await?)
+    }
+
+    /// Resolves when the credentials behind a permit expire, at that moment, or soon after they are revoked. Every
+    /// open stream races against this: its next event may be hours away.
+    pub fn lapse<R: Right>(&self, permit: &Permit<R>) -> impl Future<Output = ()> + Send + use<R> {
+        let (engine, mut permit) = (self.clone(), permit.clone());
+        async move {
+            loop {
+                let left = permit.caller().expires.map(|expires| expires.since(Timestamp::now()));
+                tokio::time::sleep(left.map_or(RENEW_EVERY, |left| left.min(RENEW_EVERY))).await;
+                match engine.renew(&permit).await {
+                    Ok(renewed) => permit = renewed,
+                    Err(error) => return tracing::debug!(%error, "a stream ends"),
+                }
+            }
+        }
     }
 }
 

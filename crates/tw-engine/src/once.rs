@@ -85,18 +85,6 @@ impl Engine {
         let end = self.inner.end.clone();
         tokio::spawn(async move { end.run_until_cancelled(work).await });
     }
-
-    /// The same caller, as long as its credentials still stand. For streams that stay open.
-    pub async fn renew<R: crate::rights::Right>(
-        &self,
-        permit: &crate::rights::Permit<R>,
-    ) -> Result<crate::rights::Permit<R>> {
-        let caller = permit.caller();
-        if self.inner.identity.epochs.ask(caller.tenant).await? == caller.epoch {
-            return Ok(permit.clone());
-        }
-        crate::rights::Permit::check(self.inner.identity.again(caller).await?)
-    }
 }
 
 impl Claimed {

@@ -82,6 +82,7 @@ pub(crate) async fn resumed_caller(
         channel: kept.channel,
         key: None,
         login: None,
+        expires: None,
         epoch: view.epoch,
         chain: kept.chain.clone().into(),
         trace: kept.trace.clone().map(Arc::new),

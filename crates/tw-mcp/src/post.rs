@@ -32,6 +32,8 @@ use crate::{
 /// After this long a call is answered as a stream, whose heartbeat tells the client that it goes on.
 const PLAIN_FOR: Duration = Duration::from_secs(3);
 const HEARTBEAT: Duration = Duration::from_secs(5);
+/// The end of a stream whose key is gone.
+const LAPSED: &str = "the API key expired or was revoked while the call was running; the run goes on";
 /// How many messages may come at once.
 const BATCH_MAX: usize = 50;
 
@@ -185,6 +187,7 @@ impl Door {
         may_stream: bool,
     ) -> Response {
         let (door, owned_id) = (self.clone(), id.to_owned());
+        let lapse = Box::pin(self.engine.lapse(&permit));
         let entered = self.calls.enter(permit.caller().key, id);
         let mut call = Box::pin(async move {
             let hung_up = (era == Era::Present).then(|| entered.unwanted().drop_guard());
@@ -203,17 +206,27 @@ impl Door {
             Ok(Ok(body)) => respond(StatusCode::OK, body),
             Ok(Err(fault)) => fault,
             Err(_) => {
-                let events = stream::unfold(Some(call), |call| async {
-                    let mut call = call?;
-                    match tokio::time::timeout(HEARTBEAT, &mut call).await {
-                        Ok(ended) => {
+                let refusal = unauthenticated(LAPSED, Some(id));
+                let events = stream::unfold(Some((call, lapse, refusal)), |open| async {
+                    let (mut call, mut lapse, refusal) = open?;
+                    tokio::select! {
+                        biased;
+                        () = &mut lapse => {
+                            // A run that has begun goes on, also after the key behind it is gone.
+                            tokio::spawn(call);
+                            Some((event(&body_of(refusal).await), None))
+                        }
+                        ended = &mut call => {
                             let body = match ended {
                                 Ok(body) => body,
                                 Err(fault) => body_of(fault).await,
                             };
                             Some((event(&body), None))
                         }
-                        Err(_) => Some((Bytes::from_static(b": still running\n\n"), Some(call))),
+                        () = tokio::time::sleep(HEARTBEAT) => {
+                            let beat = Bytes::from_static(b": still running\n\n");
+                            Some((beat, Some((call, lapse, refusal))))
+                        }
                     }
                 });
                 let headers =
@@ -231,14 +244,14 @@ impl Door {
             scheme.eq_ignore_ascii_case("bearer").then(|| key.trim())
         });
         let Some(key) = key else {
-            return Err(unauthenticated("send `Authorization: Bearer <API key>`"));
+            return Err(unauthenticated("send `Authorization: Bearer <API key>`", None));
         };
         match self.engine.caller_by_key(key, Freshness::Heard).await {
             Ok(caller) => {
                 let trace = headers.get("traceparent").and_then(|value| value.to_str().ok()?.parse().ok());
                 Ok(Caller { channel: Channel::Mcp, trace: trace.map(Arc::new), ..caller })
             }
-            Err(Error::Unauthenticated { why }) => Err(unauthenticated(why)),
+            Err(Error::Unauthenticated { why }) => Err(unauthenticated(why, None)),
             Err(error) => {
                 tracing::warn!(error = &error as &dyn std::error::Error, "a key could not be looked up");
                 let fault = Fault::new(INTERNAL_ERROR, format!("{}: {error}", error.code().as_str()));
@@ -289,9 +302,9 @@ fn forbidden(error: &Error) -> Fault {
     Fault { status: StatusCode::FORBIDDEN, ..Fault::new(INVALID_REQUEST, text) }
 }
 
-fn unauthenticated(why: &str) -> Response {
+fn unauthenticated(why: &str, id: Option<&RawValue>) -> Response {
     let fault = Fault { status: StatusCode::UNAUTHORIZED, ..Fault::new(UNAUTHENTICATED, why) };
-    let mut response = fault.answer(None);
+    let mut response = fault.answer(id);
     let challenge = header::HeaderValue::from_static("Bearer realm=\"toolwright\"");
     response.headers_mut().insert(header::WWW_AUTHENTICATE, challenge);
     response

@@ -4,7 +4,9 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{KeyId, LoginId, PermissionSet, Role, RunId, Slug, TenantId, TenantSlug, Trace, UserId};
+use crate::{
+    KeyId, LoginId, PermissionSet, Role, RunId, Slug, TenantId, TenantSlug, Timestamp, Trace, UserId,
+};
 
 /// Who a call is made for: a person, or an agent of the tenant. Never the key, so that rotating a
 /// key changes nothing about who did what.
@@ -227,6 +229,8 @@ pub struct Caller {
     pub key: Option<KeyId>,
     /// The login the call came with, if it came from a browser.
     pub login: Option<LoginId>,
+    /// When that key or login expires.
+    pub expires: Option<Timestamp>,
     /// The catalogue, key and role state of the tenant that these rights were read from.
     pub epoch: i64,
     /// The runs this call was made from, outermost first. Empty for a call from outside.
@@ -239,5 +243,11 @@ impl Caller {
     #[must_use]
     pub fn actor(&self) -> Actor {
         Actor { principal: self.principal.clone(), key: self.key }
+    }
+
+    /// Whether the key or login behind the call is expired at this moment.
+    #[must_use]
+    pub fn is_expired(&self, now: Timestamp) -> bool {
+        self.expires.is_some_and(|expires| expires <= now)
     }
 }

@@ -10,7 +10,7 @@ use axum::{
         sse::{Event as Message, KeepAlive, Sse},
     },
 };
-use futures::Stream;
+use futures::{Stream, StreamExt};
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Value, value::RawValue};
 use tw_engine::{
@@ -266,8 +266,9 @@ fn messages(
     permit: Permit<AnswerCalls>,
     calls: WorkerCalls,
 ) -> impl Stream<Item = std::result::Result<Message, Infallible>> {
+    let lapse = app.engine.lapse(&permit);
     let state = (app, permit, calls, VecDeque::new());
-    futures::stream::unfold(state, |(app, mut permit, mut calls, mut ready)| async move {
+    let messages = futures::stream::unfold(state, |(app, mut permit, mut calls, mut ready)| async move {
         if ready.is_empty() {
             let next =
                 calls.next().await.inspect_err(|error| tracing::debug!(%error, "a worker's stream ends"));
@@ -277,7 +278,8 @@ fn messages(
             ready.extend(told.into_iter().map(message));
         }
         Some((Ok(ready.pop_front()?), (app, permit, calls, ready)))
-    })
+    });
+    messages.take_until(lapse)
 }
 
 fn message((call, run): (PendingCall, Run)) -> Message {

@@ -10,10 +10,9 @@ use axum::{
         sse::{Event as Message, KeepAlive, Sse},
     },
 };
-use futures::Stream;
+use futures::{Stream, StreamExt};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
-use tokio::time::{Instant, MissedTickBehavior};
 use tw_engine::{
     Event, EventReader, From as Place, Session,
     rights::{Permit, ReadRuns, RunTools},
@@ -32,8 +31,6 @@ use crate::{
 
 /// How often a stream says that it is still there.
 const HEARTBEAT: Duration = Duration::from_secs(15);
-/// How often a stream asks whether its reader may still read.
-const RENEW_EVERY: Duration = Duration::from_secs(5);
 
 #[derive(Debug, Serialize, utoipa::ToSchema)]
 pub(crate) struct SessionView {
@@ -219,20 +216,16 @@ fn messages(
     permit: Permit<ReadRuns>,
     reader: EventReader,
 ) -> impl Stream<Item = std::result::Result<Message, Infallible>> {
-    // For a stream on which nothing happens, and for a reader who takes its time: whatever comes is preceded by
-    // the question whether the reader may still have it.
-    let mut renew = tokio::time::interval_at(Instant::now() + RENEW_EVERY, RENEW_EVERY);
-    renew.set_missed_tick_behavior(MissedTickBehavior::Delay);
-    let state = (app, permit, reader, std::collections::VecDeque::new(), renew);
-    futures::stream::unfold(state, |(app, mut permit, mut reader, mut ready, mut renew)| async move {
+    let lapse = app.engine.lapse(&permit);
+    let state = (app, permit, reader, std::collections::VecDeque::new());
+    let messages = futures::stream::unfold(state, |(app, mut permit, mut reader, mut ready)| async move {
         loop {
             tokio::select! {
                 biased;
-                _ = renew.tick() => permit = app.engine.renew(&permit).await.ok()?,
                 () = app.engine.closing() => return None,
                 () = std::future::ready(()), if !ready.is_empty() => {
                     let message = ready.pop_front()?;
-                    return Some((Ok(message), (app, permit, reader, ready, renew)));
+                    return Some((Ok(message), (app, permit, reader, ready)));
                 }
                 events = reader.next() => {
                     let events = events.ok()?;
@@ -242,7 +235,8 @@ fn messages(
                 }
             }
         }
-    })
+    });
+    messages.take_until(lapse)
 }
 
 fn message(event: Event) -> Message {

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use reqwest::Method;
 use serde_json::json;
-use tw_model::Role;
+use tw_model::{Role, Timestamp};
 use tw_test::{TestDb, on_both};
 
 use crate::world::{Client, Server, World};
@@ -75,6 +75,38 @@ on_both! {
         tokio::time::timeout(Duration::from_secs(20), ends).await.expect("the stream ends");
         writer.abort();
         reader.get(&path).await.is("401 UNAUTHENTICATED");
+    }
+
+    async fn every_stream_of_a_key_ends_at_the_moment_it_expires(db: TestDb) {
+        let world = World::on(db).await;
+        let server = world.server();
+        let admin = world.client(&server, "acme", Role::Admin).await;
+        let session = admin.post("/api/sessions", &json!({})).await.text_at("/id");
+        // A call over MCP becomes a stream after three seconds.
+        let expires = Timestamp::now().plus(Duration::from_secs(5));
+        let body = json!({ "name": "short", "role": "builder", "expires_at": expires });
+        let key = admin.post("/api/api-keys", &body).await.text_at("/key");
+        let short = Client::new(&server.url, Some(key));
+        let call = json!({ "jsonrpc": "2.0", "id": 7, "method": "tools/call",
+                           "params": { "name": "test.slow", "arguments": { "ms": 20_000 } } });
+        let open = |request: reqwest::RequestBuilder| async move {
+            let answer = request.header("accept", "application/json, text/event-stream").send().await.unwrap();
+            assert_eq!(answer.status(), 200);
+            let text = tokio::time::timeout(Duration::from_secs(12), answer.text()).await;
+            (text.expect("the stream ends").unwrap_or_default(), Timestamp::now())
+        };
+        let (events, calls, mcp) = tokio::join!(
+            open(short.request(Method::GET, &format!("/api/sessions/{session}/events/stream"))),
+            open(short.request(Method::GET, "/api/workers/stream")),
+            open(short.request(Method::POST, "/mcp").json(&call)),
+        );
+
+        for (what, (text, ended)) in [("events", &events), ("calls", &calls), ("mcp", &mcp)] {
+            assert!(expires <= *ended, "{what} ended early: {text}");
+            assert!(*ended < expires.plus(Duration::from_secs(2)), "{what} ended late: {text}");
+        }
+        assert!(mcp.0.contains("expired or was revoked") && mcp.0.contains(r#""id":7"#), "{}", mcp.0);
+        short.get("/api/me").await.is("401 UNAUTHENTICATED");
     }
 
     async fn revoked_key_is_told_nothing_that_happens_afterwards(db: TestDb) {
