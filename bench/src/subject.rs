@@ -94,6 +94,7 @@ async fn serve(args: Args) -> Result<()> {
         public_url: None,
         allowed_hosts: Vec::new(),
         allowed_origins: Vec::new(),
+        trusted_proxies: Vec::new(),
         body_limit: 1 << 20,
         metrics_public: true,
         render_metrics: Arc::new(move || metrics.render()),

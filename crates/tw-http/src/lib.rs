@@ -11,6 +11,7 @@ mod body;
 mod front;
 mod idempotent;
 mod pages;
+mod peer;
 mod problem;
 mod query;
 mod routes;
@@ -22,6 +23,7 @@ use tw_engine::Engine;
 
 pub use front::Hosts;
 pub use pages::icon_path;
+pub use peer::{Network, NoNetwork};
 pub use routes::openapi;
 pub use serve::serve;
 
@@ -32,6 +34,8 @@ pub struct Settings {
     pub public_url: Option<String>,
     pub allowed_hosts: Vec<String>,
     pub allowed_origins: Vec<String>,
+    /// Whose `X-Forwarded-For` is believed.
+    pub trusted_proxies: Vec<Network>,
     /// Bytes of a request's body.
     pub body_limit: usize,
     /// Whether `/metrics` may be read without a key.

@@ -2,6 +2,7 @@
 
 use std::{io, time::Duration};
 
+use axum::Extension;
 use hyper::server::conn::http1;
 use hyper_util::{
     rt::{TokioIo, TokioTimer},
@@ -10,6 +11,9 @@ use hyper_util::{
 };
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
+use tower::Layer;
+
+use crate::peer::Peer;
 
 /// How long the head of a request may take to arrive.
 const HEAD_PATIENCE: Duration = Duration::from_secs(10);
@@ -30,9 +34,9 @@ pub async fn serve(listener: TcpListener, router: axum::Router, stop: Cancellati
     http.timer(TokioTimer::new()).header_read_timeout(HEAD_PATIENCE);
     http.max_headers(HEADERS_MAX).max_header_size(HEAD_BYTES_MAX).max_buf_size(64 << 10);
     loop {
-        let stream = tokio::select! {
+        let (stream, peer) = tokio::select! {
             accepted = listener.accept() => match accepted {
-                Ok((stream, _)) => stream,
+                Ok(accepted) => accepted,
                 Err(error) => {
                     // Out of file descriptors, most likely: give those in use a moment to be closed.
                     tracing::warn!(%error, "a connection could not be accepted");
@@ -46,7 +50,8 @@ pub async fn serve(listener: TcpListener, router: axum::Router, stop: Cancellati
         let _ = stream.set_nodelay(true);
         #[cfg(target_os = "linux")]
         let _ = socket2::SockRef::from(&stream).set_tcp_user_timeout(Some(UNHEARD_MOST));
-        let service = TowerToHyperService::new(router.clone());
+        let service = Extension(Peer(peer.ip())).layer(router.clone());
+        let service = TowerToHyperService::new(service);
         let connection = connections.watch(http.serve_connection(TokioIo::new(stream), service));
         tokio::spawn(async move {
             if let Err(error) = connection.await {

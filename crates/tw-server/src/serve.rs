@@ -92,7 +92,7 @@ pub(crate) async fn run(args: Args) -> Result<ExitCode> {
     let engine = start_engine(&target, setup).await?;
     let first = patiently(&target, async || bootstrap(&target, &operator).await).await?;
     let base = config.public_url.clone().unwrap_or_else(|| format!("http://{}", reachable(address)));
-    let running = Running::open(&config, engine, listener, &base, metrics);
+    let running = Running::open(&config, engine, listener, &base, metrics)?;
 
     if let Some(lock) = &mut lock {
         lock.announce(&base).context("cannot write the lock file")?;
@@ -217,11 +217,13 @@ impl Running {
         listener: TcpListener,
         base: &str,
         metrics: PrometheusHandle,
-    ) -> Self {
+    ) -> Result<Self> {
+        let trusted_proxies = config.trusted_proxies()?;
         let settings = tw_http::Settings {
             public_url: config.public_url.clone(),
             allowed_hosts: config.allowed_hosts.clone(),
             allowed_origins: config.allowed_origins.clone(),
+            trusted_proxies,
             body_limit: config.body_limit_bytes,
             metrics_public: config.metrics.public,
             render_metrics: Arc::new(move || metrics.render()),
@@ -234,7 +236,7 @@ impl Running {
         let router = tw_http::router(engine.clone(), settings, tw_mcp::router(engine.clone(), mcp));
         let stop = CancellationToken::new();
         let http = tokio::spawn(tw_http::serve(listener, router, stop.clone()));
-        Self { engine, http, stop }
+        Ok(Self { engine, http, stop })
     }
 
     async fn until_stopped(mut self, signals: &mut Signals) -> Result<ExitCode> {

@@ -5,6 +5,7 @@ use tw_store::{Added, By, Override, Store, Tenant, User, normal_email};
 
 use super::{
     keys::{self, CreatedKey, KeyRequest},
+    passwords::Passwords,
     people::{self, UserRequest},
 };
 use crate::{
@@ -21,12 +22,13 @@ const KEY_CHECK: &str = "master_key_check";
 pub struct Operator {
     store: Store,
     by: By,
+    passwords: Passwords,
 }
 
 impl Operator {
     #[must_use]
     pub fn new(store: Store) -> Self {
-        Self { store, by: By::operator() }
+        Self { store, by: By::operator(), passwords: Passwords::default() }
     }
 
     /// Whether the database belongs to this master key. A fresh one belongs to the first that asks.
@@ -62,7 +64,7 @@ impl Operator {
     }
 
     pub async fn add_user(&self, tenant: &TenantSlug, request: UserRequest) -> Result<(User, Added)> {
-        people::add(&self.scope(tenant).await?, request, &self.by).await
+        people::add(&self.scope(tenant).await?, request, &self.passwords, &self.by).await
     }
 
     pub async fn users(&self, tenant: &TenantSlug) -> Result<Vec<User>> {
@@ -104,13 +106,17 @@ impl Operator {
     /// Revokes by id or by prefix.
     pub async fn revoke_key(&self, name: &str) -> Result<tw_store::ApiKey> {
         let missing = || Error::NotFound { what: "API key" };
+        if let Some((tenant, key)) =
+            self.store.find_key(name).await.map_err(Error::store("looking for a key"))?
+        {
+            let revoked = self.store.tenant(tenant).revoke_key(key, &self.by).await;
+            return revoked.map_err(Error::store("revoking a key"))?.ok_or_else(missing);
+        }
+        let id = name.parse().map_err(|_| missing())?;
         for tenant in self.tenants().await? {
-            let scope = self.store.tenant(tenant.id);
-            let keys = scope.keys(None, 1000).await.map_err(Error::store("reading keys"))?;
-            let found = keys.into_iter().find(|key| key.prefix == name || key.id.to_string() == name);
-            if let Some(key) = found {
-                let revoked = scope.revoke_key(key.id, &self.by).await;
-                return revoked.map_err(Error::store("revoking a key"))?.ok_or_else(missing);
+            let revoked = self.store.tenant(tenant.id).revoke_key(id, &self.by).await;
+            if let Some(key) = revoked.map_err(Error::store("revoking a key"))? {
+                return Ok(key);
             }
         }
         Err(missing())

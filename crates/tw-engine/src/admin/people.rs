@@ -5,7 +5,7 @@ use std::time::Duration;
 use tw_model::{Role, Timestamp, UserId, check_name};
 use tw_store::{Added, By, Changed, NewUser, TenantScope, User, normal_email};
 
-use super::{by, passwords};
+use super::{by, passwords::Passwords};
 use crate::{
     Engine,
     error::{Error, Result},
@@ -35,7 +35,7 @@ impl Engine {
     ) -> Result<User> {
         let caller = permit.caller();
         let scope = self.inner.store.tenant(caller.tenant);
-        let (user, added) = add(&scope, request, &by(caller, request_id)).await?;
+        let (user, added) = add(&scope, request, &self.inner.passwords, &by(caller, request_id)).await?;
         if added == Added::AlreadyMember {
             return Err(Error::Conflict { why: format!("{} is a member already", user.email) });
         }
@@ -114,14 +114,19 @@ impl Engine {
 }
 
 /// Adds a person to a tenant: what the route and the operator's command share.
-pub(super) async fn add(scope: &TenantScope, request: UserRequest, by: &By) -> Result<(User, Added)> {
+pub(super) async fn add(
+    scope: &TenantScope,
+    request: UserRequest,
+    passwords: &Passwords,
+    by: &By,
+) -> Result<(User, Added)> {
     let email =
         normal_email(&request.email).ok_or_else(|| Error::invalid("/email", "is not an email address"))?;
     let name = request.display_name.trim();
     check_name(name).map_err(|error| Error::invalid("/display_name", error.to_string()))?;
     check_role(request.role)?;
     let password_hash = match request.password {
-        Some(password) => Some(passwords::hash(password).await?),
+        Some(password) => Some(passwords.hash(password).await?),
         None => None,
     };
     let new = NewUser { email, display_name: name.to_owned(), role: request.role, password_hash };

@@ -4,12 +4,15 @@
 //! in. A person goes from one of their tenants to another only where the password they signed in with is
 //! their password in both: nobody else can have vouched for them.
 
-use std::time::Duration;
+use std::{net::IpAddr, time::Duration};
 
 use tw_model::{Actor, Caller, Principal, TenantId, TenantSlug, Timestamp, UserId};
 use tw_store::{By, Login, NewAudit, NewLogin, Opens, Tenant, normal_email};
 
-use super::{by, passwords::TRIES_MAX};
+use super::{
+    by,
+    throttle::{Origin, Try},
+};
 use crate::{
     Engine,
     error::{Error, Result},
@@ -42,16 +45,18 @@ struct Door {
 const WRONG: Error = Error::Unauthenticated { why: "the email or the password is wrong" };
 
 impl Engine {
-    /// Signs in by email and password: to the given tenant, or the first that the password opens.
+    /// Signs in by email and password: to the given tenant, or the first that the password opens. `address` is where
+    /// the request comes from, by which guesses are counted.
     pub async fn sign_in(
         &self,
         email: &str,
         password: String,
         tenant: Option<&TenantSlug>,
+        address: IpAddr,
         request_id: Option<&str>,
     ) -> Result<SignedIn> {
         let email = normal_email(email).ok_or(WRONG)?;
-        let tries = self.inner.throttle.attempt(&email)?;
+        let tried = self.inner.throttle.attempt(&email, Origin::of_address(address))?;
         let memberships = self.inner.store.find_memberships(&email).await;
         let mut memberships = memberships.map_err(Error::store("looking for a person"))?;
         if let Some(slug) = tenant {
@@ -66,10 +71,10 @@ impl Engine {
         let opened = self.opened_by(&password, &memberships, only_first).await?;
         let Some(first) = opened.first() else {
             let concerned = if only_first { 1 } else { DOORS_MAX };
-            self.note_failure(memberships.into_iter().take(concerned), tries, request_id);
+            self.note_failure(memberships.into_iter().take(concerned), &tried, request_id);
             return Err(WRONG);
         };
-        self.inner.throttle.succeeded(&email);
+        tried.succeeded();
         let opening = Opening { user: first.user, opens: &opens(&opened), how: "password", expires: None };
         let login = self.open_login(first.tenant, opening, Some(&first.hash), request_id).await?;
         login.ok_or(WRONG)
@@ -91,7 +96,7 @@ impl Engine {
                 && tried < DOORS_MAX
             {
                 tried += 1;
-                if self.inner.throttle.verify(password.to_owned(), Some(hash.clone())).await {
+                if self.inner.passwords.verify(password.to_owned(), Some(hash.clone())).await {
                     opened.push(Door { tenant: *tenant, user: *user, hash });
                 }
             }
@@ -101,21 +106,21 @@ impl Engine {
         }
         if tried == 0 {
             // Whoever has no password anywhere is refused as slowly as somebody who has.
-            self.inner.throttle.verify(password.to_owned(), None).await;
+            self.inner.passwords.verify(password.to_owned(), None).await;
         }
         Ok(opened)
     }
 
-    /// Tells the tenants of a person that somebody tried to be them: at the first failure and when the door
-    /// shuts, so that a guesser cannot fill the log. Does not make the guesser wait, who could tell by it
+    /// Tells the tenants of a person that somebody tried to be them: at the first failure, the tenth, the hundredth
+    /// and so on, from wherever, so that guessers cannot fill the log. Does not make the guesser wait, who could tell by it
     /// that the person exists.
     fn note_failure(
         &self,
         memberships: impl Iterator<Item = (TenantId, UserId)>,
-        tries: u32,
+        tried: &Try,
         request_id: Option<&str>,
     ) {
-        if tries != 1 && tries != TRIES_MAX {
+        if !is_power_of_ten(tried.number) {
             return;
         }
         let by = By::stranger(request_id);
@@ -124,7 +129,7 @@ impl Engine {
                 action: "login.failed".to_owned(),
                 object: format!("user:{user}"),
                 before: None,
-                after: Some(serde_json::json!({ "tries": tries, "shut": tries == TRIES_MAX })),
+                after: Some(serde_json::json!({ "tries": tried.number, "shut": tried.is_last })),
                 note: None,
             };
             let (scope, by) = (self.inner.store.tenant(tenant), by.clone());
@@ -272,25 +277,22 @@ impl Engine {
         request_id: Option<&str>,
     ) -> Result<SignedIn> {
         let caller = permit.caller();
-        if caller.login.is_none() {
-            return Err(Error::NotPermitted {
-                why: "a password is changed by its owner, signed in".to_owned(),
-            });
-        }
+        let login = caller.login.ok_or_else(|| Error::NotPermitted {
+            why: "a password is changed by its owner, signed in".to_owned(),
+        })?;
         let scope = self.inner.store.tenant(caller.tenant);
         let user = caller.principal.owner();
         let before = scope.password_hash(user).await.map_err(Error::store("reading a password"))?;
         let current = current.unwrap_or_default();
         if before.is_some() {
             // Whoever found an open browser must not be able to guess at leisure.
-            let guesser = format!("user:{user}");
-            self.inner.throttle.attempt(&guesser)?;
-            if !self.inner.throttle.verify(current.clone(), before.clone()).await {
+            let tried = self.inner.throttle.attempt(&format!("user:{user}"), Origin::Login(login))?;
+            if !self.inner.passwords.verify(current.clone(), before.clone()).await {
                 return Err(Error::invalid("/current_password", "is wrong"));
             }
-            self.inner.throttle.succeeded(&guesser);
+            tried.succeeded();
         }
-        let hash = self.inner.throttle.hash(new).await?;
+        let hash = self.inner.passwords.hash(new).await?;
         let mut opens = Opens::from([(caller.tenant, mark(&hash))]);
         // Its own tenant last: if this breaks off, the person can do it again.
         if before.is_some() {
@@ -343,6 +345,10 @@ struct Opening<'a> {
     how: &'static str,
     /// A fortnight from now without it.
     expires: Option<Timestamp>,
+}
+
+fn is_power_of_ten(number: u32) -> bool {
+    0 < number && 10_u32.pow(number.ilog10()) == number
 }
 
 fn opens(doors: &[Door]) -> Opens {

@@ -18,6 +18,7 @@ use crate::{
     auth::{Allowed, COOKIE, refuse_forgery},
     body::Json,
     front::RequestId,
+    peer::Origin,
     problem::{Problem, ProblemDocument, Result},
 };
 
@@ -120,11 +121,12 @@ pub(crate) struct LoginView {
 pub(crate) async fn sign_in(
     State(app): State<App>,
     Unforged: Unforged,
+    Origin(address): Origin,
     RequestId(id): RequestId,
     Json(body): Json<SignIn>,
 ) -> Result<Response> {
     let tenant = body.tenant.as_deref().map(tenant_slug).transpose()?;
-    let login = app.engine.sign_in(&body.email, body.password, tenant.as_ref(), Some(&id)).await?;
+    let login = app.engine.sign_in(&body.email, body.password, tenant.as_ref(), address, Some(&id)).await?;
     Ok(signed_in(&app, login))
 }
 

@@ -32,6 +32,10 @@ pub(crate) struct Config {
     pub(crate) allowed_hosts: Vec<String>,
     #[serde(deserialize_with = "load::words")]
     pub(crate) allowed_origins: Vec<String>,
+    /// The reverse proxies in front of the server: addresses, or ranges such as 10.0.0.0/8. Only they are believed when
+    /// they name the address that a request comes from.
+    #[serde(deserialize_with = "load::words")]
+    pub(crate) trusted_proxies: Vec<String>,
     pub(crate) master_key_file: Option<PathBuf>,
     pub(crate) body_limit_bytes: usize,
     pub(crate) metrics: Metrics,
@@ -52,6 +56,7 @@ impl Default for Config {
             public_url: None,
             allowed_hosts: Vec::new(),
             allowed_origins: Vec::new(),
+            trusted_proxies: Vec::new(),
             master_key_file: None,
             body_limit_bytes: 4 << 20,
             metrics: Metrics::default(),
@@ -181,9 +186,22 @@ impl Config {
             bail!("`body_limit_bytes` and `database.connections` must be at least 1");
         }
         self.egress.policy()?;
+        self.trusted_proxies()?;
         EnvFilter::try_new(&self.log.level)
             .context("`log.level` must be error, warn, info, debug or trace, or such a word by module")?;
         Ok(self)
+    }
+
+    pub(crate) fn trusted_proxies(&self) -> Result<Vec<tw_http::Network>> {
+        let read = |text: &String| {
+            let network = text.parse::<tw_http::Network>();
+            network.map_err(|_| {
+                anyhow::anyhow!(
+                    "`trusted_proxies` must be addresses or ranges such as 10.0.0.0/8, not `{text}`"
+                )
+            })
+        };
+        self.trusted_proxies.iter().map(read).collect()
     }
 
     /// The folder of the SQLite database.

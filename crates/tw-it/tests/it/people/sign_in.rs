@@ -136,6 +136,39 @@ on_both! {
         assert_eq!(browser.get("/api/me").await.status, StatusCode::OK);
     }
 
+    async fn strangers_who_guess_shut_themselves_out_and_not_the_owner(db: TestDb) {
+        let world = World::on(db).await;
+        let server = world.server();
+        let admin = world.client(&server, "acme", Role::Admin).await;
+        add(&admin, "ada@example.com", Role::Member, Some(PASSWORD)).await;
+        // Every address of 127.0.0.0/8 is this machine.
+        let from = |number: u8| {
+            let address = std::net::Ipv4Addr::new(127, 0, 0, number);
+            reqwest::Client::builder().local_address(Some(address.into())).build().unwrap()
+        };
+        let try_from = async |client: &reqwest::Client, email: &str, password: &str| {
+            let request = client.post(format!("{}/api/auth/login", server.url));
+            let answer = request.json(&json!({ "email": email, "password": password })).send().await.unwrap();
+            (answer.status().as_u16(), answer.headers().contains_key("retry-after"))
+        };
+        let stranger = from(7);
+        for guess in 0..12 {
+            let (status, _) = try_from(&stranger, "ada@example.com", &format!("wrong horse {guess}")).await;
+            assert_eq!(status, if guess < 10 { 401 } else { 429 });
+        }
+        // A flood of names: what is not let through is refused at once, and says until when.
+        let names = (0..300).map(|name| {
+            let (stranger, try_from) = (&stranger, &try_from);
+            async move { try_from(stranger, &format!("name{name}@example.com"), "wrong horse").await }
+        });
+        let owner = from(8);
+        let (answers, owned) = tokio::join!(join_all(names), try_from(&owner, "ada@example.com", PASSWORD));
+        assert_eq!(owned.0, 200, "the owner is kept out by strangers");
+        assert!(answers.iter().all(|answer| matches!(answer, (401, _) | (429, true))), "{answers:?}");
+        let hashed = answers.iter().filter(|(status, _)| *status == 401).count();
+        assert!(hashed <= 60, "{hashed} passwords of one stranger were hashed");
+    }
+
     async fn guessing_many_at_once_gets_no_more_tries(db: TestDb) {
         let world = World::on(db).await;
         let server = world.server();
