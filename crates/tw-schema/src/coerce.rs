@@ -9,7 +9,7 @@ mod names;
 mod scalar;
 
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::{
     Schema,
@@ -43,10 +43,14 @@ impl Schema {
     ///
     /// An unknown property becomes the one absent property that has it among its `x-aliases`, or
     /// whose name differs only in case, `_` and `-`; the latter not where `additionalProperties`
-    /// expressly welcomes other names.
+    /// expressly welcomes other names. Where one required property is absent and one unknown name is there that
+    /// its own begins with (`q` for `query`), it becomes that.
+    ///
+    /// A scalar in the place of the whole object becomes its only required property, or its only one.
     pub fn coerce(&self, value: &mut Value) -> Vec<Coercion> {
         let mut reading = Reading::new(self);
         if self.allows_walk(value) {
+            reading.wrap(value);
             reading.read(&[ROOT], value, "", 1);
         }
         reading.done
@@ -62,6 +66,44 @@ struct Reading<'a> {
 impl<'a> Reading<'a> {
     fn new(schema: &'a Schema) -> Self {
         Self { schema, outline: schema.outline(), done: Vec::new() }
+    }
+
+    /// Makes an object of a bare scalar that can be meant for one property only.
+    fn wrap(&mut self, value: &mut Value) {
+        let layers = self.outline.layers_unless_null(&[ROOT]);
+        let allowed = self.allowed(&layers);
+        let is_bare = match value {
+            Value::String(text) => self.structure(text, allowed, 1).is_none(),
+            Value::Number(_) | Value::Bool(_) => true,
+            _ => false,
+        };
+        if !is_bare || allowed != Types::OBJECT {
+            return;
+        }
+        let Some(name) = self.only_property(&layers) else { return };
+        let place = self.outline.layers_unless_null(&self.outline.member(&layers, name));
+        if place.is_empty() || !self.allowed(&place).meets(Types::of_value(value)) {
+            return;
+        }
+        let from = type_name(value).to_owned();
+        self.done.push(Coercion { path: String::new(), from, to: "object".to_owned() });
+        *value = Value::Object(Map::from_iter([(name.to_owned(), value.take())]));
+    }
+
+    /// The one property that an object has to have, or the one that it can have.
+    fn only_property(&self, layers: &[Id]) -> Option<&'a str> {
+        let outline = self.outline;
+        let only = |mut names: Vec<&'a str>| {
+            names.dedup();
+            (names.len() == 1).then(|| names[0])
+        };
+        let required: Vec<&str> =
+            layers.iter().flat_map(|id| outline.nodes[*id].required.iter().map(String::as_str)).collect();
+        if !required.is_empty() {
+            return only(required);
+        }
+        let declared = layers.iter().flat_map(|id| &outline.nodes[*id].properties);
+        only(declared.map(|(name, _)| name.as_str()).collect())
     }
 
     /// Reads the value at one place. `level` is how deep it stands, the root being the first.

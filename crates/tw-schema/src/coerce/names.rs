@@ -25,6 +25,11 @@ impl Reading<'_> {
                 takers.entry(to).or_default().push(name.clone());
             }
         }
+        if takers.is_empty()
+            && let Some((to, name)) = abbreviated(outline, layers, members)
+        {
+            takers.insert(to, vec![name]);
+        }
         // Two that would take one name: no telling which was meant.
         takers.retain(|_, names| names.len() == 1);
         let renamed: HashMap<String, &str> =
@@ -44,6 +49,24 @@ impl Reading<'_> {
         }
         *members = rebuilt;
     }
+}
+
+/// The one required property that is absent, and the one unknown name that its own begins with.
+fn abbreviated<'a>(
+    outline: &'a Outline,
+    layers: &[Id],
+    members: &Map<String, Value>,
+) -> Option<(&'a str, String)> {
+    let known = |name: &str| layers.iter().any(|id| outline.nodes[*id].by_name.contains_key(name));
+    let mut absent: Vec<&str> =
+        layers.iter().flat_map(|id| &outline.nodes[*id].required).map(String::as_str).collect();
+    absent.retain(|name| !members.contains_key(*name));
+    absent.dedup();
+    let unknown: Vec<&String> = members.keys().filter(|name| !known(name)).collect();
+    let ([absent], [unknown]) = (absent.as_slice(), unknown.as_slice()) else { return None };
+    let short = plain(unknown);
+    let is_meant = known(absent) && !short.is_empty() && plain(absent).starts_with(&short);
+    (is_meant && !welcomes_other_names(outline, layers)).then(|| (*absent, (*unknown).clone()))
 }
 
 /// The spellings of the properties that a schema declares and an object lacks. One that could be

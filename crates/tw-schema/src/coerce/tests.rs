@@ -286,3 +286,43 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn bare_scalar_becomes_the_only_property_it_can_be_meant_for() {
+    let search = json!({ "type": "object", "required": ["query"],
+                         "properties": { "query": { "type": "string" }, "limit": { "type": "integer" } } });
+    becomes(&search, json!("text"), Some(json!({ "query": "text" })));
+    becomes(&search, json!(r#"{"query":"text"}"#), Some(json!({ "query": "text" })));
+    // What is no text is not made one here: two readings at once are a guess.
+    becomes(&search, json!(5), None);
+    becomes(&search, json!(["text"]), None);
+    let one = json!({ "type": "object", "properties": { "n": { "type": "number" } } });
+    becomes(&one, json!(5), Some(json!({ "n": 5 })));
+    let two = json!({ "type": "object", "required": ["a", "b"],
+                      "properties": { "a": { "type": "string" }, "b": { "type": "string" } } });
+    becomes(&two, json!("text"), None);
+    becomes(&json!({ "properties": { "a": {} } }), json!("text"), None);
+}
+
+#[test]
+fn short_name_becomes_the_only_required_property_that_begins_with_it() {
+    let search = json!({ "type": "object", "required": ["query"],
+                         "properties": { "query": { "type": "string" }, "limit": { "type": "integer" } } });
+    becomes(&search, json!({ "q": "text" }), Some(json!({ "query": "text" })));
+    becomes(&search, json!({ "q": "text", "limit": 3 }), Some(json!({ "query": "text", "limit": 3 })));
+    for unclear in [
+        json!({ "q": "a", "que": "b" }),
+        json!({ "q": "a", "x": 1 }),
+        json!({ "text": "a" }),
+        json!({ "l": 3 }),
+    ] {
+        becomes(&search, unclear, None);
+    }
+    becomes(&search, json!({ "query": "a", "q": "b" }), None);
+    let mut open = search.clone();
+    open["additionalProperties"] = json!(true);
+    becomes(&open, json!({ "q": "text" }), None);
+    let mut two = search;
+    two["required"] = json!(["query", "limit"]);
+    becomes(&two, json!({ "q": "text" }), None);
+}
