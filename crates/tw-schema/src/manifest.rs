@@ -68,7 +68,7 @@ const EXECUTION_TYPES: &[(&str, &str)] =
 /// `output_schema`, one `implementation`.
 ///
 /// What follows from the rest is filled in: the slug from the name, the category from a dotted slug,
-/// and `visible` for the kinds that have a default. `fields` stay beside the schema that is made of
+/// and `visible` where an `execution_type` is given. `fields` stay beside the schema that is made of
 /// them.
 ///
 /// # Errors
@@ -104,7 +104,8 @@ fn read(body: &Value, purpose: Purpose) -> Result<Value, Vec<Fault>> {
         reading.take(key, value, members);
     }
     reading.settle_execution();
-    reading.settle_patience();
+    reading.settle_implementation("pending_ttl_ms");
+    reading.settle_implementation("builtin_key");
     reading.settle_type();
     if purpose == Purpose::Create {
         reading.fill_in();
@@ -258,19 +259,19 @@ impl Reading {
         }
     }
 
-    /// How long an answer is taken may stand beside how long a call may take, and belongs to `implementation`.
-    fn settle_patience(&mut self) {
-        const KEY: &str = "pending_ttl_ms";
-        let source = self.source(KEY);
-        let Some(value) = self.out.shift_remove(KEY).filter(|value| !value.is_null()) else { return };
-        match self.out.get("implementation").and_then(|implementation| implementation.get(KEY)) {
+    /// How long an answer is taken may stand beside how long a call may take, and which built-in runs beside the
+    /// kind. Both belong to `implementation`.
+    fn settle_implementation(&mut self, key: &str) {
+        let source = self.source(key);
+        let Some(value) = self.out.shift_remove(key).filter(|value| !value.is_null()) else { return };
+        match self.out.get("implementation").and_then(|implementation| implementation.get(key)) {
             Some(other) if canonical(other) != canonical(&value) => {
                 let other = self.source("implementation");
                 let message =
-                    format!("`{other}.{KEY}` and `{source}` say different things; give one of them");
+                    format!("`{other}.{key}` and `{source}` say different things; give one of them");
                 self.say(pointer(&source), message);
             }
-            _ => self.join_implementation(&source, Map::from_iter([(KEY.to_owned(), value)])),
+            _ => self.join_implementation(&source, Map::from_iter([(key.to_owned(), value)])),
         }
     }
 
@@ -360,8 +361,8 @@ impl Reading {
         {
             self.out.insert("category".to_owned(), json!(category));
         }
-        if let Some(kind) = text(&self.out, "implementation_type")
-            && EXECUTION_TYPES.iter().any(|(_, known)| *known == kind)
+        // Only the dialect that says `execution_type` knows spaces. In the others `visible` stays unset.
+        if let Some(kind) = text(&self.out, "execution_type")
             && self.out.get("visible").is_none_or(Value::is_null)
         {
             self.out.insert("visible".to_owned(), json!(kind != "internal"));

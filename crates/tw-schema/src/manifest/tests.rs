@@ -57,7 +57,7 @@ fn manifest_with_an_execution_type_is_taken_as_written() {
 #[test]
 fn how_long_an_answer_is_taken_may_stand_beside_the_timeout() {
     let expected = json!({
-        "slug": "a", "name": "a", "implementation_type": "external", "timeout_ms": 10, "visible": true,
+        "slug": "a", "name": "a", "implementation_type": "external", "timeout_ms": 10,
         "implementation": { "pending_ttl_ms": 700 },
     });
     let body = json!({ "name": "a", "implementation_type": "external", "timeout_ms": 10 });
@@ -80,7 +80,26 @@ fn how_long_an_answer_is_taken_may_stand_beside_the_timeout() {
 }
 
 #[test]
-fn visible_has_the_default_of_its_kind_in_whichever_word() {
+fn built_in_may_be_named_beside_the_kind() {
+    read_as(
+        json!({ "name": "a", "implementation_type": "internal", "builtin_key": "json_transform" }),
+        json!({ "slug": "a", "name": "a", "implementation_type": "internal",
+                "implementation": { "builtin_key": "json_transform" } }),
+    );
+    read_as(
+        json!({ "name": "a", "builtin_key": null, "implementation": {} }),
+        json!({ "slug": "a", "name": "a", "implementation": {} }),
+    );
+    refused(
+        json!({ "name": "a", "builtin_key": "x", "implementation": { "builtin_key": "y" } }),
+        expect![
+            "/builtin_key: `implementation.builtin_key` and `builtin_key` say different things; give one of them"
+        ],
+    );
+}
+
+#[test]
+fn visible_has_a_default_only_where_an_execution_type_is_given() {
     for (kind, visible) in [("gateway", true), ("external", true), ("space", true), ("internal", false)] {
         let read = canonical_manifest(&json!({ "name": "a", "executionType": kind })).unwrap();
         assert_eq!(read["visible"], json!(visible), "{kind}");
@@ -88,18 +107,12 @@ fn visible_has_the_default_of_its_kind_in_whichever_word() {
             canonical_manifest(&json!({ "name": "a", "executionType": kind, "visible": !visible })).unwrap();
         assert_eq!(read["visible"], json!(!visible), "{kind}");
     }
-    for (kind, visible) in [("http", true), ("external", true), ("space", true), ("internal", false)] {
-        for given in [json!({}), json!({ "visible": null })] {
-            let mut body = json!({ "name": "a", "implementation_type": kind });
-            body.as_object_mut().unwrap().extend(given.as_object().unwrap().clone());
-            let read = canonical_manifest(&body).unwrap();
-            assert_eq!((&read["visible"], read.get("execution_type")), (&json!(visible), None), "{kind}");
-        }
-        let body = json!({ "name": "a", "implementation_type": kind, "visible": !visible });
-        assert_eq!(canonical_manifest(&body).unwrap()["visible"], json!(!visible), "{kind}");
+    for kind in ["http", "external", "space", "internal", "function"] {
+        let read = canonical_manifest(&json!({ "name": "a", "implementation_type": kind })).unwrap();
+        assert_eq!(read.get("visible"), None, "{kind}");
+        let body = json!({ "name": "a", "implementation_type": kind, "visible": true });
+        assert_eq!(canonical_manifest(&body).unwrap()["visible"], true, "{kind}");
     }
-    let read = canonical_manifest(&json!({ "name": "a", "implementation_type": "function" })).unwrap();
-    assert_eq!(read.get("visible"), None);
     let read = canonical_patch(&json!({ "implementation_type": "http" })).unwrap();
     assert_eq!(read.get("visible"), None, "a change fills nothing in");
 }
@@ -208,7 +221,7 @@ fn row_of_a_registry_has_its_schema_and_configuration_in_two_parts() {
     );
     assert_eq!(
         read.unwrap(),
-        json!({ "slug": "a", "name": "a", "implementation_type": "http", "implementation": { "url": "x" }, "visible": true })
+        json!({ "slug": "a", "name": "a", "implementation_type": "http", "implementation": { "url": "x" } })
     );
 }
 
