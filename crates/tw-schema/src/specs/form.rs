@@ -8,7 +8,11 @@ use super::{
     reader::{Part, Reader},
     target::{Finder, Found, steps},
 };
-use crate::{Fault, words::quote_text};
+use crate::{
+    Fault,
+    fields::{FieldType, Side, component, variants},
+    words::quote_text,
+};
 
 const VERSION: u64 = 2;
 
@@ -36,7 +40,8 @@ const CONDITIONS: &[&str] = &["equals", "not_equals", "in", "exists"];
 /// Every path in it must be described by the input schema: a form can ask only for what is known.
 #[must_use]
 pub fn check_form_spec(spec: &Value, input_schema: &Value) -> Vec<Fault> {
-    let mut check = Form { reader: Reader::default(), schema: Finder::new(input_schema) };
+    let mut check =
+        Form { reader: Reader::default(), schema: Finder::new(input_schema), document: input_schema };
     check.spec(spec);
     check.reader.told()
 }
@@ -44,6 +49,7 @@ pub fn check_form_spec(spec: &Value, input_schema: &Value) -> Vec<Fault> {
 struct Form<'a> {
     reader: Reader,
     schema: Finder<'a>,
+    document: &'a Value,
 }
 
 impl Form<'_> {
@@ -96,12 +102,20 @@ impl Form<'_> {
         {
             self.reader.say(part.place("path"), format!("{} is there twice", quote_text(path)));
         }
-        for name in ["label", "help", "placeholder", "component", "variant", "unit"] {
+        for name in ["label", "help", "placeholder", "unit"] {
             self.reader.text(part, name);
         }
+        self.look(part);
         self.reader.word(part, "width", &["full", "half", "third"]);
         self.reader.count(part, "rows");
         self.reader.flag(part, "hidden");
+        if part.get("hidden").is_some_and(|hidden| *hidden == Value::Bool(true))
+            && path.is_some_and(|path| self.is_indispensable(path))
+        {
+            let message =
+                "must be false: the field is required and has no default, so nobody could send the form";
+            self.reader.say(part.place("hidden"), message);
+        }
         if let Some(section) = self.reader.text(part, "section")
             && !sections.contains(section)
         {
@@ -114,6 +128,38 @@ impl Form<'_> {
         if let Some(upload) = part.get("upload") {
             self.upload(upload, &part.place("upload"));
         }
+    }
+
+    /// The component and the variant of a field: words that some renderer knows.
+    fn look(&mut self, part: Part<'_>) {
+        let kinds = FieldType::ALL.iter().copied();
+        let components: Vec<&str> = kinds.clone().map(|kind| component(kind, Side::Input)).collect();
+        self.reader.word(part, "component", &components);
+        let chosen = part.get("component").and_then(Value::as_str);
+        let of_chosen = |kind: &FieldType| chosen.is_none_or(|name| name == component(*kind, Side::Input));
+        let mut looks: Vec<&str> = kinds.filter(of_chosen).flat_map(variants).copied().collect();
+        looks.sort_unstable();
+        looks.dedup();
+        if !looks.is_empty() {
+            self.reader.word(part, "variant", &looks);
+        }
+    }
+
+    /// Whether an input without what the path leads to never fits: it is required, and nothing fills it in.
+    fn is_indispensable(&self, path: &str) -> bool {
+        let Some(mut steps) = steps(path) else { return false };
+        let Some(last) = steps.pop() else { return false };
+        let mut parent = self.document;
+        for step in &steps {
+            let Some(next) = parent.get("properties").and_then(|members| members.get(&**step)) else {
+                return false;
+            };
+            parent = next;
+        }
+        let is_required =
+            parent["required"].as_array().is_some_and(|names| names.iter().any(|name| *name == *last));
+        let property = parent.get("properties").and_then(|members| members.get(&*last));
+        is_required && property.is_none_or(|property| property.get("default").is_none())
     }
 
     /// The path of a part, once it is known to lead somewhere.

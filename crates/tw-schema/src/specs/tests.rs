@@ -279,3 +279,32 @@ fn long_paths_through_a_crowd_of_branches_are_given_up_on() {
     assert_eq!(faults.len(), crate::FAULTS_MAX);
     assert!(faults[0].message.ends_with("cannot be found in so complex a schema"), "{faults:?}");
 }
+
+#[test]
+fn field_that_no_renderer_knows_or_that_hides_what_is_needed_is_refused() {
+    let input = json!({
+        "type": "object", "required": ["name", "mode", "place"],
+        "properties": {
+            "name": { "type": "string" }, "note": { "type": "string" }, "mode": { "default": "fast" },
+            "place": { "type": "object", "required": ["city"], "properties": { "city": {}, "street": {} } },
+        },
+    });
+    let spec = json!({ "version": 2, "fields": [
+        { "path": "/name", "component": "field-input:colour", "hidden": true },
+        { "path": "/note", "component": "field-input:text", "variant": "slider", "hidden": true },
+        { "path": "/mode", "variant": "carousel", "hidden": true },
+        { "path": "/place/city", "hidden": true },
+        { "path": "/place/street", "variant": "textarea", "hidden": true },
+    ] });
+    let places: Vec<_> = check_form_spec(&spec, &input).into_iter().map(|fault| fault.path).collect();
+    assert_eq!(
+        places,
+        [
+            "/fields/0/component",
+            "/fields/0/hidden",
+            "/fields/1/variant",
+            "/fields/2/variant",
+            "/fields/3/hidden",
+        ]
+    );
+}
