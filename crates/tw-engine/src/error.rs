@@ -54,6 +54,8 @@ pub enum Error {
     OverLimit { limit: &'static str, per_minute: NonZeroU32, retry_after: Duration },
     #[error("this server is about to stop")]
     ShuttingDown,
+    #[error("the background loop `{name}` died a moment ago and was begun again; the log says why")]
+    Unwell { name: &'static str },
     #[error("the database did not answer while {doing}")]
     Store {
         doing: &'static str,
@@ -94,6 +96,7 @@ impl Error {
             Self::Stale { .. } => Code::PreconditionFailed,
             Self::RateLimited { .. } | Self::OverLimit { .. } => Code::RateLimited,
             Self::ShuttingDown => Code::ShuttingDown,
+            Self::Unwell { .. } => Code::Unavailable,
             Self::Store { source, .. } => store_code(source),
             Self::Record { source: tw_store::log::Rejected::Failed(source) } => store_code(source),
             Self::Record { .. } => Code::Internal,

@@ -88,6 +88,7 @@ pub(crate) struct Inside {
     pub(crate) long_lists: runs::LongLists,
     pub(crate) throttle: admin::Throttle,
     pub(crate) passwords: admin::Passwords,
+    pub(crate) pulse: life::Pulse,
     pub(crate) taking_up: resume::TakingUp,
     announced: tokio::sync::OnceCell<()>,
     closing: CancellationToken,
@@ -142,6 +143,7 @@ impl Engine {
                 long_lists: runs::LongLists::default(),
                 throttle: admin::Throttle::default(),
                 passwords: admin::Passwords::default(),
+                pulse: life::Pulse::default(),
                 taking_up: resume::TakingUp::default(),
                 announced: tokio::sync::OnceCell::new(),
                 closing: CancellationToken::new(),
@@ -180,6 +182,9 @@ impl Engine {
     pub async fn ready(&self) -> Result<()> {
         if self.inner.flights.is_closed() {
             return Err(Error::ShuttingDown);
+        }
+        if let Some(name) = self.inner.pulse.unwell(tokio::time::Instant::now()) {
+            return Err(Error::Unwell { name });
         }
         let ping = tokio::time::timeout(Duration::from_secs(2), self.inner.store.ping()).await;
         ping.unwrap_or_else(|_| Err(tw_store::timed_out()))

@@ -1,8 +1,14 @@
 //! What a server does by itself: hears of changes, says that it is alive, looks after what waits, and
 //! closes the runs of servers that died.
 
-use std::time::Duration;
+use std::{
+    collections::BTreeMap,
+    panic::AssertUnwindSafe,
+    sync::{Arc, Mutex, PoisonError},
+    time::Duration,
+};
 
+use futures::FutureExt;
 use tokio::time::{Instant, MissedTickBehavior, interval};
 use tokio_util::sync::CancellationToken;
 use tw_model::{Effect, Timestamp, WaitsFor};
@@ -21,23 +27,61 @@ const BEAT_EVERY: Duration = Duration::from_secs(3);
 const LOOK_EVERY: Duration = Duration::from_secs(1);
 const FORGET_KEYS_EVERY: Duration = Duration::from_secs(600);
 
+/// How long a loop that died rests before it is begun again: one that dies at once must not take a core.
+const BEGIN_AGAIN_AFTER: Duration = Duration::from_secs(1);
+/// For how long after a death the server does not call itself ready.
+const UNWELL_FOR: Duration = Duration::from_secs(30);
+
+/// When each background loop last died.
+///
+/// A loop never ends by itself: one that does has a bug. It is begun again, because a server that has met one bad
+/// row can still do everything else, and its calls under way are worth more than a clean restart. It is told to
+/// the log, the metrics and `/readyz`, so that a loop which dies over and over takes the server out of service.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Pulse {
+    deaths: Arc<Mutex<BTreeMap<&'static str, Instant>>>,
+}
+
+impl Pulse {
+    async fn keep_up<F: Future<Output = ()>>(self, name: &'static str, begin: impl Fn() -> F) {
+        loop {
+            let ended = AssertUnwindSafe(begin()).catch_unwind().await;
+            let how = if ended.is_ok() { "ended" } else { "panicked" };
+            tracing::error!(name, how, "a background loop died; it is begun again");
+            metrics::counter!("toolwright_background_deaths_total", "loop" => name).increment(1);
+            self.deaths.lock().unwrap_or_else(PoisonError::into_inner).insert(name, Instant::now());
+            tokio::time::sleep(BEGIN_AGAIN_AFTER).await;
+        }
+    }
+
+    /// The loop that died a moment ago, if one did.
+    pub(crate) fn unwell(&self, now: Instant) -> Option<&'static str> {
+        let deaths = self.deaths.lock().unwrap_or_else(PoisonError::into_inner);
+        deaths.iter().find(|(_, died)| now.duration_since(**died) < UNWELL_FOR).map(|(name, _)| *name)
+    }
+}
+
 impl Engine {
     /// Starts the background work, until the token is cancelled.
     pub(crate) fn live(&self, end: &CancellationToken) {
-        self.until(end, |engine| async move { engine.hear_changes().await });
-        self.until(end, |engine| async move { engine.beat_and_sweep().await });
-        self.until(end, |engine| async move { engine.take_up_waiting().await });
-        self.until(end, |engine| async move { engine.stop_ended_runs().await });
-        self.until(end, |engine| async move { engine.forget_old_keys().await });
+        self.until(end, "hear_changes", Self::hear_changes);
+        self.until(end, "beat_and_sweep", Self::beat_and_sweep);
+        self.until(end, "take_up_waiting", Self::take_up_waiting);
+        self.until(end, "stop_ended_runs", Self::stop_ended_runs);
+        self.until(end, "forget_old_keys", Self::forget_old_keys);
     }
 
     fn until<F: Future<Output = ()> + Send + 'static>(
         &self,
         end: &CancellationToken,
-        work: impl FnOnce(Self) -> F,
+        name: &'static str,
+        work: fn(Self) -> F,
     ) {
-        let (end, work) = (end.clone(), work(self.clone()));
-        tokio::spawn(async move { end.run_until_cancelled(work).await });
+        let (end, engine) = (end.clone(), self.clone());
+        tokio::spawn(async move {
+            let pulse = engine.inner.pulse.clone();
+            end.run_until_cancelled(pulse.keep_up(name, || work(engine.clone()))).await
+        });
     }
 
     async fn hear_changes(self) {
@@ -179,4 +223,29 @@ fn ticks(every: Duration) -> tokio::time::Interval {
     let mut ticks = interval(every);
     ticks.set_missed_tick_behavior(MissedTickBehavior::Skip);
     ticks
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicU32, Ordering};
+
+    use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn loop_that_dies_is_begun_again_and_told_for_a_while() {
+        let (pulse, begun) = (Pulse::default(), AtomicU32::new(0));
+        let work = || async {
+            match begun.fetch_add(1, Ordering::Relaxed) {
+                0 => panic!("a bad row"),
+                1 => {}
+                _ => std::future::pending().await,
+            }
+        };
+        assert_eq!(pulse.unwell(Instant::now()), None);
+        let ran = tokio::time::timeout(Duration::from_secs(5), pulse.clone().keep_up("sweep", work)).await;
+        assert!(ran.is_err(), "a loop never ends");
+        assert_eq!(begun.load(Ordering::Relaxed), 3);
+        assert_eq!(pulse.unwell(Instant::now()), Some("sweep"));
+        assert_eq!(pulse.unwell(Instant::now() + UNWELL_FOR), None);
+    }
 }

@@ -160,6 +160,7 @@ impl From<Error> for Problem {
             | Error::RateLimited { .. }
             | Error::OverLimit { .. }
             | Error::ShuttingDown
+            | Error::Unwell { .. }
             | Error::Store { .. }
             | Error::Record { .. } => Vec::new(),
         };
