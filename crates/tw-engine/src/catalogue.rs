@@ -207,6 +207,35 @@ impl Entry {
             Self::Own(own) => own.in_catalogue(tenant.as_str()),
         }
     }
+
+    /// Whether the tool is the tenant's own: it has revisions, and everything about it can be changed.
+    pub(crate) fn is_own(&self) -> bool {
+        matches!(self, Self::Own(_))
+    }
+
+    /// The right that a call needs beside the one to run tools.
+    pub(crate) fn required_permission(&self) -> Option<&str> {
+        match self {
+            Self::Code(tool) => tool.def.required_permission.as_ref().map(tw_model::Permission::as_str),
+            Self::Own(own) => own.face(Side::Live).required_permission.as_deref(),
+        }
+    }
+
+    /// The kind of what runs, where this program does not know it.
+    pub(crate) fn unknown_kind(&self) -> Option<&str> {
+        match self {
+            Self::Code(_) => None,
+            Self::Own(own) => own.face(Side::Live).unknown_kind(),
+        }
+    }
+
+    /// The tool of the tenant's own, or a refusal that says why one of the program is none.
+    pub(crate) fn own(&self, otherwise: &str) -> Result<&Arc<Own>> {
+        match self {
+            Self::Own(own) => Ok(own),
+            Self::Code(tool) => Err(Error::Conflict { why: format!("`{}` {otherwise}", tool.def.slug) }),
+        }
+    }
 }
 
 /// Tools by slug (in lower case), by id and by their other names.

@@ -23,6 +23,8 @@ pub enum Error {
     SessionNotFound,
     #[error("the tool `{tool}` is switched off")]
     ToolDisabled { tool: String },
+    #[error("the tool `{tool}` is of the kind `{kind}`, which this version of the program cannot run")]
+    UnknownKind { tool: String, kind: String },
     #[error("the tool `{tool}` is {status} and runs only once it is published")]
     ToolNotPublished { tool: String, status: &'static str },
     #[error("Missing required param: {param}")]
@@ -81,7 +83,7 @@ impl Error {
             Self::ToolNotFound { .. } => Code::ToolNotFound,
             Self::NotFound { .. } => Code::NotFound,
             Self::SessionNotFound => Code::SessionNotFound,
-            Self::ToolDisabled { .. } => Code::ToolDisabled,
+            Self::ToolDisabled { .. } | Self::UnknownKind { .. } => Code::ToolDisabled,
             Self::ToolNotPublished { .. } => Code::ToolNotPublished,
             Self::MissingParam { .. } => Code::MissingParam,
             Self::InvalidParams { .. } => Code::InvalidParams,

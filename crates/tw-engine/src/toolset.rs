@@ -7,7 +7,7 @@ use tw_policy::Verdict;
 
 use crate::{
     Engine,
-    catalogue::{Side, Tool},
+    catalogue::{Entry, Side, Tool},
     corridor::authorize,
     error::{Error, Result},
     rights::{Permit, RunTools},
@@ -46,13 +46,24 @@ impl Engine {
             if crate::admin::seen(entry, caller, &view) != Some(Ok(())) {
                 continue;
             }
-            let Some(tool) = self.inner.catalogue.ready(entry, Side::Live)? else { continue };
+            let Some(tool) = self.ready_or_left_out(entry) else { continue };
             match tw_policy::decide(&authorize::facts(&tool, caller, &view)).verdict() {
                 Verdict::Deny => {}
                 verdict => tools.push(Callable::new(&tool, verdict)),
             }
         }
         Ok(tools)
+    }
+
+    /// One that cannot be read must not take the others with it.
+    fn ready_or_left_out(&self, entry: &Entry) -> Option<Arc<Tool>> {
+        let ready = self.inner.catalogue.ready(entry, Side::Live);
+        ready
+            .inspect_err(|error| {
+                let (slug, error) = (entry.slug(), error as &dyn std::error::Error);
+                tracing::error!(%slug, error, "a tool is left out of a toolset");
+            })
+            .ok()?
     }
 
     /// The tool that a call by this name would run, its slug or alias written exactly so. Nothing where none

@@ -148,6 +148,7 @@ impl From<Error> for Problem {
             | Error::NotFound { .. }
             | Error::SessionNotFound
             | Error::ToolDisabled { .. }
+            | Error::UnknownKind { .. }
             | Error::ToolNotPublished { .. }
             | Error::Conflict { .. }
             | Error::CredentialMissing { .. }

@@ -31,6 +31,9 @@ impl Kinds for AllKinds {
             Implementation::Code => {
                 Err(vec![fault("/implementation_type", "is for tools that are part of the program")])
             }
+            Implementation::Unknown => {
+                Err(vec![fault("/implementation_type", "is not a kind that this program knows")])
+            }
             Implementation::Internal => internal::read(implementation, is_new),
             Implementation::Http => Http::read(implementation, &self.circuits, is_new).map(boxed),
             // Whoever names an address wants it called, at once, whatever the tool is to be.

@@ -80,7 +80,10 @@ const INSIDE: [&str; 4] = ["datetime_utils", "function_call", "json_transform", 
 /// Whether a call may touch what is neither this server nor the people on it. What cannot be known, may.
 fn reaches_outside(def: &ToolDef) -> bool {
     match def.implementation {
-        Implementation::Http | Implementation::External | Implementation::Composition => true,
+        Implementation::Http
+        | Implementation::External
+        | Implementation::Composition
+        | Implementation::Unknown => true,
         Implementation::Space => false,
         Implementation::Internal => {
             let key = def.authored.implementation.get("builtin_key").and_then(Value::as_str);

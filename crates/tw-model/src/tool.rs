@@ -132,6 +132,8 @@ pub enum Implementation {
     Function,
     /// Other tools, one after the other.
     Composition,
+    /// A kind of a newer program. Such a tool is shown and can be switched off, and never runs.
+    Unknown,
 }
 
 impl Implementation {
@@ -155,6 +157,7 @@ impl Implementation {
             Self::External => "external",
             Self::Space => "space",
             Self::Composition => "composition",
+            Self::Unknown => "unknown",
         }
     }
 
@@ -166,7 +169,7 @@ impl Implementation {
             Self::Http => Some("gateway"),
             Self::External => Some("external"),
             Self::Space => Some("space"),
-            Self::Code | Self::Function | Self::Composition => None,
+            Self::Code | Self::Function | Self::Composition | Self::Unknown => None,
         }
     }
 }
@@ -247,7 +250,14 @@ impl ToolDef {
     /// Whether a run that was cut off may simply be made again.
     #[must_use]
     pub fn is_repeatable(&self) -> bool {
-        !self.has_effects() || self.execution.is_pure
+        !self.has_effects() || self.is_pure()
+    }
+
+    /// Whether equal input gives equal output and nothing else happens. A tool that writes is not believed: its
+    /// level may have been raised since its author said so.
+    #[must_use]
+    pub fn is_pure(&self) -> bool {
+        self.execution.is_pure && !matches!(self.level, Some(Level::Write | Level::Destructive))
     }
 
     /// Whether the tool is in the catalogue of a tenant, or the reason why not.
@@ -300,6 +310,22 @@ mod tests {
             authored: Authored::none(),
             published_at: None,
             has_draft: false,
+        }
+    }
+
+    #[test]
+    fn tool_that_writes_is_not_pure_whatever_it_says() {
+        for (level, is_pure) in [
+            (None, true),
+            (Some(Level::Read), true),
+            (Some(Level::Draft), true),
+            (Some(Level::Write), false),
+            (Some(Level::Destructive), false),
+        ] {
+            let mut tool = ToolDef { level, ..tool(1, None) };
+            tool.execution.is_pure = true;
+            assert_eq!(tool.is_pure(), is_pure, "{level:?}");
+            assert_eq!(tool.is_repeatable(), is_pure, "{level:?}");
         }
     }
 

@@ -15,7 +15,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 use tw_exec::Kinds;
-use tw_model::{Actor, Caller, Definition, Switches, Timestamp, ToolId, ToolStatus};
+use tw_model::{Actor, Caller, Definition, Implementation, Switches, Timestamp, ToolId, ToolStatus};
 use tw_schema::Fault;
 use tw_store::{By, Changed, Claim, Left, NewAudit, Note, Override, Premise, StoredTool};
 
@@ -222,6 +222,10 @@ impl Engine {
     ) -> Result<Listed> {
         let plan = |stored: &StoredTool, view: &View| {
             let (after, definition, faults) = with_change(stored, view, body)?;
+            if !publish && only_switches(stored, &definition)? {
+                faultless(faults)?;
+                return Ok(Edit::of_switches(after));
+            }
             let (notes, action): (&[Note], _) = if publish {
                 (&[Note::Save, Note::Publish], "tool.changed_and_published")
             } else {
@@ -317,7 +321,7 @@ impl Engine {
         let (entry, available) = find(&view, caller, name)?;
         match entry {
             Entry::Code(tool) => {
-                let listed = Listed::new(entry, super::tools::side_of(caller), available)?;
+                let listed = Listed::new(entry, caller, available)?;
                 is_as_read(&listed.mark, asked)?;
                 let scope = self.inner.store.tenant(caller.tenant);
                 let by = by(caller, asked);
@@ -348,10 +352,7 @@ impl Engine {
     /// The id of a tool of the tenant's own.
     async fn own_id(&self, caller: &Caller, name: &str, otherwise: &str) -> Result<ToolId> {
         let view = self.inner.catalogue.view(caller.tenant, caller.epoch).await?;
-        match find(&view, caller, name)?.0 {
-            Entry::Own(own) => Ok(own.stored.id),
-            Entry::Code(tool) => Err(Error::Conflict { why: format!("`{}` {otherwise}", tool.def.slug) }),
-        }
+        Ok(find(&view, caller, name)?.0.own(otherwise)?.stored.id)
     }
 }
 
@@ -438,6 +439,9 @@ impl Engine {
             Entry::Own(own) => {
                 let (id, slug) = (own.stored.id, &own.stored.slug);
                 let (_, definition, mut faults) = with_change(&own.stored, view, body)?;
+                if only_switches(&own.stored, &definition)? {
+                    return faultless(faults);
+                }
                 faults.extend(self.check_calls(caller, view, (id, slug), &definition)?.0);
                 checked(slug, definition, self.inner.catalogue.kinds(), faults).await.map(drop)
             }
@@ -449,6 +453,13 @@ impl Engine {
             }
         }
     }
+}
+
+/// Whether a change leaves the definition of a tool as it is that this program cannot check, being of a kind it does
+/// not know. Then the switches are all that changes, and what was saved by a newer program is kept to the letter.
+fn only_switches(stored: &StoredTool, definition: &Definition) -> Result<bool> {
+    let is_known = Implementation::parse(&definition.implementation_type).is_some();
+    Ok(!is_known && parse::<Definition>(&stored.definition)? == *definition)
 }
 
 /// Whether a tool could be removed, as far as that can be known before it is tried.

@@ -304,7 +304,7 @@ fn brief(listed: &Listed) -> Map<String, Value> {
         "description": def.description,
         "category": def.category,
         "kind": def.layer.as_str(),
-        "implementation_type": def.implementation.type_name(),
+        "implementation_type": listed.implementation_type,
         "status": def.status.as_str(),
         "version": def.version.to_string(),
         "available": listed.available.is_ok(),

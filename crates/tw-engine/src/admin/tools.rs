@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 use toolwright_sdk::CodeTool;
-use tw_model::{Caller, Slug, ToolDef, ToolId, ToolStatus};
+use tw_model::{Caller, Slug, TenantId, ToolDef, ToolId, ToolStatus};
 
 use crate::{
     Engine,
@@ -38,22 +38,30 @@ pub struct Listed {
     pub mark: String,
     /// How often it was saved.
     pub revision: i64,
+    /// What its kind is called, also one that this program does not know.
+    pub implementation_type: String,
+    pub tenant: TenantId,
 }
 
 impl Listed {
-    pub(super) fn new(entry: &Entry, side: Side, available: Result<(), &'static str>) -> Result<Self> {
+    pub(super) fn new(entry: &Entry, caller: &Caller, available: Result<(), &'static str>) -> Result<Self> {
+        let (side, tenant) = (side_of(caller), caller.tenant);
         Ok(match entry {
             Entry::Code(tool) => Self {
                 def: Arc::clone(&tool.def),
                 available,
                 mark: format!("{}-{}", tool.def.version, tool.revision),
                 revision: tool.revision,
+                implementation_type: tool.def.implementation.type_name().to_owned(),
+                tenant,
             },
             Entry::Own(own) => Self {
                 def: Arc::new(own.def(side)?),
                 available,
                 mark: super::authoring::mark(&own.stored),
                 revision: own.stored.revision,
+                implementation_type: own.face(side).implementation_type.clone(),
+                tenant,
             },
         })
     }
@@ -148,7 +156,7 @@ impl Engine {
         found.drain(..found.len().min(usize::try_from(page.offset).unwrap_or(0)));
         let readable = found.into_iter().filter_map(|(entry, available)| {
             // One that cannot be read must not take the list with it.
-            Listed::new(entry, side, available)
+            Listed::new(entry, caller, available)
                 .inspect_err(|error| {
                     let (slug, error) = (entry.slug(), error as &dyn std::error::Error);
                     tracing::error!(%slug, error, "a tool is left out of the list");
@@ -178,7 +186,7 @@ impl Engine {
 
     pub(super) fn listed(&self, view: &View, caller: &Caller, name: &str) -> Result<Listed> {
         let (entry, available) = find(view, caller, name)?;
-        Listed::new(entry, side_of(caller), available)
+        Listed::new(entry, caller, available)
     }
 }
 
@@ -207,18 +215,14 @@ fn writes_tools(caller: &Caller) -> bool {
 pub(crate) fn seen(entry: &Entry, caller: &Caller, view: &View) -> Option<Result<(), &'static str>> {
     match entry.in_catalogue(view.slug()) {
         // A tool of other tenants does not exist here, for nobody. One's own can be taken back from them.
-        Err("not_for_this_tenant") if matches!(entry, Entry::Code(_)) => None,
+        Err("not_for_this_tenant") if !entry.is_own() => None,
         // Who may switch it on has to be able to see it. An agent never may, whatever its role.
         Err(reason) if writes_tools(caller) => Some(Err(reason)),
         Err(_) => None,
         Ok(()) => {
-            let required = match entry {
-                Entry::Code(tool) => tool.def.required_permission.as_ref().map(tw_model::Permission::as_str),
-                Entry::Own(own) => own.face(Side::Live).required_permission.as_deref(),
-            };
-            if required.is_some_and(|permission| !caller.permissions.has(permission)) {
+            if entry.required_permission().is_some_and(|permission| !caller.permissions.has(permission)) {
                 // Whoever made a tool must be able to unmake it.
-                let author = matches!(entry, Entry::Own(_)) && writes_tools(caller);
+                let author = entry.is_own() && writes_tools(caller);
                 return author.then_some(Err("not_permitted"));
             }
             Some(runs(entry))
@@ -232,6 +236,7 @@ fn runs(entry: &Entry) -> Result<(), &'static str> {
     match entry.status() {
         ToolStatus::Disabled => Err("disabled"),
         _ if !entry.is_active() => Err("inactive"),
+        _ if entry.unknown_kind().is_some() => Err("unknown_kind"),
         ToolStatus::Draft => Err("draft"),
         ToolStatus::Deprecated => Err("deprecated"),
         ToolStatus::Published => Ok(()),

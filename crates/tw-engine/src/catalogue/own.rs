@@ -47,6 +47,11 @@ impl Face {
         self.implementation.builtin_key.is_some()
     }
 
+    /// The kind, where this program does not know it.
+    pub(crate) fn unknown_kind(&self) -> Option<&str> {
+        Implementation::parse(&self.implementation_type).is_none().then_some(&*self.implementation_type)
+    }
+
     /// Whether the rest may name other tools.
     pub(crate) fn calls_others(&self) -> bool {
         let implementation = &self.implementation;
@@ -143,6 +148,11 @@ impl Own {
         kinds: &dyn Kinds,
     ) -> Result<Arc<Tool>> {
         let def = self.define(text, version)?;
+        if def.implementation == Implementation::Unknown {
+            let face: Face = serde_json::from_str(text).map_err(|error| corrupt(&self.stored, &error))?;
+            let (tool, kind) = (self.stored.slug.to_string(), face.implementation_type);
+            return Err(Error::UnknownKind { tool, kind });
+        }
         let compile = |schema: &serde_json::Value| {
             schemas.get_or_compile(schema).map_err(|fault| corrupt(&self.stored, &fault))
         };
@@ -201,10 +211,8 @@ impl Own {
             execution: definition.execution,
             input_schema: Arc::new(definition.input_schema),
             output_schema: definition.output_schema.map(Arc::new),
-            implementation: Implementation::parse(&definition.implementation_type).ok_or_else(|| {
-                let kind = &definition.implementation_type;
-                corrupt(stored, &format!("`{kind}` tools are not known to this program"))
-            })?,
+            implementation: Implementation::parse(&definition.implementation_type)
+                .unwrap_or(Implementation::Unknown),
             authored: Arc::new(definition.authored),
             published_at: stored.published,
             has_draft: self.has_draft(),

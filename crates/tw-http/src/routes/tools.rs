@@ -40,8 +40,14 @@ pub(crate) struct ToolItem {
     kind: &'static str,
     origin: &'static str,
     scope: &'static str,
+    /// The tenant whose own it is; `null` for tools that are part of the program.
+    tenant_id: Option<Uuid>,
+    /// Whether it is part of the program.
+    is_system: bool,
+    /// What of the program a tool of the kind `internal` runs.
+    builtin_key: Option<String>,
     tool_type: &'static str,
-    implementation_type: &'static str,
+    implementation_type: String,
     execution_type: Option<&'static str>,
     status: &'static str,
     version: String,
@@ -112,8 +118,11 @@ impl From<&Listed> for ToolItem {
             kind: def.layer.as_str(),
             origin: def.origin.as_str(),
             scope: if is_own { "tenant" } else { "global" },
+            tenant_id: is_own.then(|| listed.tenant.uuid()),
+            is_system: !is_own,
+            builtin_key: def.authored.implementation["builtin_key"].as_str().map(str::to_owned),
             tool_type: def.tool_type(),
-            implementation_type: def.implementation.type_name(),
+            implementation_type: listed.implementation_type.clone(),
             execution_type: def.implementation.execution_type(),
             status: def.status.as_str(),
             version: def.version.to_string(),

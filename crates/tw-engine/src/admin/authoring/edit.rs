@@ -41,6 +41,21 @@ pub(super) struct Edit {
     pub(super) upset_by: Option<fn(&StoredTool) -> bool>,
 }
 
+impl Edit {
+    /// A change to the switches alone, which leaves no revision.
+    pub(super) fn of_switches(after: StoredTool) -> Self {
+        Self {
+            after,
+            definition: None,
+            faults: Vec::new(),
+            notes: &[],
+            action: "tool.changed",
+            claims_names: false,
+            upset_by: None,
+        }
+    }
+}
+
 impl Engine {
     /// Changes a tool of the tenant's own as `plan` says, given how it is found.
     pub(super) async fn edit_own(
@@ -134,7 +149,15 @@ impl Engine {
         let scope = self.inner.store.tenant(caller.tenant);
         let by = by(caller, asked);
         let changed = scope.update_tool(&after, before.updated, left, &by).await;
-        match changed.map_err(Error::store("changing a tool"))? {
+        let changed = changed.map_err(|error| match error {
+            tw_store::Error::Taken { what: "version" } => {
+                let why =
+                    format!("version {} was withdrawn; give the draft a new number first", after.version);
+                Error::Conflict { why }
+            }
+            error => Error::store("changing a tool")(error),
+        })?;
+        match changed {
             Changed::Done(()) => Ok(true),
             // With a premise it may be that alone which does not hold; the next look tells.
             Changed::Stale(()) | Changed::Missing if asked.marks.is_some() && upset_by.is_none() => {

@@ -10,7 +10,7 @@ use tw_test::{TestDb, on_both};
 use super::{at, audited, call, count, echo, kinds, live, make, needing, number, publish, put, read, with};
 use crate::world::World;
 
-const KEYS: [&str; 41] = [
+const KEYS: [&str; 44] = [
     "id",
     "slug",
     "name",
@@ -21,6 +21,9 @@ const KEYS: [&str; 41] = [
     "kind",
     "origin",
     "scope",
+    "tenant_id",
+    "is_system",
+    "builtin_key",
     "tool_type",
     "implementation_type",
     "execution_type",
