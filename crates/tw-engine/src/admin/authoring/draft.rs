@@ -4,8 +4,8 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 use tw_exec::{Kinds, Written};
 use tw_model::{
-    Definition, Execution, Implementation, Layer, Level, OutputSection, Permission, Policy, REDACTED, Slug,
-    Switches, ToolStatus, check_name, left_redacted, unredacted,
+    Definition, Execution, Implementation, Layer, Level, OutputSection, Permission, Policy, REDACTED, Role,
+    Slug, Switches, TenantSlug, ToolStatus, check_name, left_redacted, unredacted,
 };
 use tw_schema::{Fault, Schema, SchemaFault, canonical, check_form_spec, check_sections, check_view_spec};
 
@@ -14,6 +14,7 @@ use crate::wording::read_sent;
 /// Derived or written elsewhere. Whoever saves what they read sends them back.
 const READ_ONLY: &[&str] = &[
     "id",
+    "tenant_id",
     "origin",
     "tool_type",
     "execution_type",
@@ -177,7 +178,8 @@ impl Sent {
         for key in READ_ONLY {
             self.members.remove(*key);
         }
-        if self.members.remove("is_system").is_some_and(|value| value == Value::Bool(true)) {
+        let of_program = layer != Layer::TenantCustom;
+        if self.members.remove("is_system").is_some_and(|value| value == Value::Bool(true)) && !of_program {
             self.say("/is_system", "is for tools that are part of the program");
         }
         let scope = self.members.remove("scope").filter(|scope| !scope.is_null());
@@ -189,6 +191,23 @@ impl Sent {
             && (kind == Layer::TenantCustom) != (layer == Layer::TenantCustom)
         {
             self.say("/kind", format!("is `{}` and cannot be changed", layer.as_str()));
+        }
+    }
+
+    /// A permission that no role has would shut the tool for everybody. What is stored already may be sent back.
+    fn refuse_unknown_permission(&mut self, new: Option<&Permission>, before: Option<&Permission>) {
+        let known = Role::Admin.permissions();
+        let Some(new) = new.filter(|new| Some(*new) != before && !known.has(new.as_str())) else { return };
+        let known: Vec<_> = known.iter().map(Permission::as_str).collect();
+        self.say("/required_permission", format!("`{new}` must be one of {}", known.join(", ")));
+    }
+
+    /// Whether there is such a tenant is told to nobody, so a list is held against the form of a slug only.
+    fn refuse_impossible_tenants(&mut self, slugs: &[String], before: &[String]) {
+        for (index, slug) in slugs.iter().enumerate().filter(|(_, slug)| !before.contains(slug)) {
+            if let Err(error) = slug.parse::<TenantSlug>() {
+                self.say(format!("/tenant_slugs/{index}"), error.to_string());
+            }
         }
     }
 
@@ -225,6 +244,7 @@ impl Sent {
             definition.permission_level = level;
         }
         if let Some(permission) = self.take::<Permission>("required_permission") {
+            self.refuse_unknown_permission(permission.as_ref(), before.required_permission.as_ref());
             definition.required_permission = permission;
         }
         let fields = self.members.remove("fields");
@@ -305,7 +325,9 @@ impl Sent {
         if let Some(policy) = self.take_word("permission_policy", Policy::ALL, Policy::as_str) {
             switches.permission_policy = policy;
         }
+        let before = switches.tenant_slugs.clone();
         self.words("tenant_slugs", &mut switches.tenant_slugs);
+        self.refuse_impossible_tenants(&switches.tenant_slugs, &before);
         self.words("tags", &mut switches.tags);
         let Some(Some(wanted)) = self.take_word("status", ToolStatus::ALL, ToolStatus::as_str) else {
             return;
@@ -349,6 +371,11 @@ pub(super) fn check(slug: &Slug, definition: &Definition, kinds: &dyn Kinds) -> 
     let execution = &definition.execution;
     if execution.max_concurrency.is_some_and(|most| !(1..=CONCURRENCY_MAX).contains(&most)) {
         say("/execution/max_concurrency", format!("is a number from 1 to {CONCURRENCY_MAX}"));
+    }
+    if execution.is_pure && matches!(definition.permission_level, Some(Level::Write | Level::Destructive)) {
+        let message =
+            "must be false for a tool that writes: a pure one is answered from memory the second time";
+        say("/execution/is_pure", message.to_owned());
     }
     if execution.timeout_s == Some(0) {
         say("/execution/timeout_s", "is at least 1".to_owned());
