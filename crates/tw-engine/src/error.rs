@@ -25,6 +25,8 @@ pub enum Error {
     ToolDisabled { tool: String },
     #[error("the tool `{tool}` is of the kind `{kind}`, which this version of the program cannot run")]
     UnknownKind { tool: String, kind: String },
+    #[error("version {version} of the tool `{tool}` was withdrawn")]
+    VersionWithdrawn { tool: String, version: String },
     #[error("the tool `{tool}` is {status} and runs only once it is published")]
     ToolNotPublished { tool: String, status: &'static str },
     #[error("Missing required param: {param}")]
@@ -84,6 +86,7 @@ impl Error {
             Self::NotFound { .. } => Code::NotFound,
             Self::SessionNotFound => Code::SessionNotFound,
             Self::ToolDisabled { .. } | Self::UnknownKind { .. } => Code::ToolDisabled,
+            Self::VersionWithdrawn { .. } => Code::VersionWithdrawn,
             Self::ToolNotPublished { .. } => Code::ToolNotPublished,
             Self::MissingParam { .. } => Code::MissingParam,
             Self::InvalidParams { .. } => Code::InvalidParams,
@@ -120,6 +123,7 @@ impl Error {
             | Self::InvalidParams { .. }
             | Self::Conflict { .. }
             | Self::Refused(_)
+            | Self::VersionWithdrawn { .. }
             | Self::CredentialMissing { .. }
             | Self::AlreadyDecided { .. }
             | Self::Superseded

@@ -149,6 +149,7 @@ impl From<Error> for Problem {
             | Error::SessionNotFound
             | Error::ToolDisabled { .. }
             | Error::UnknownKind { .. }
+            | Error::VersionWithdrawn { .. }
             | Error::ToolNotPublished { .. }
             | Error::Conflict { .. }
             | Error::CredentialMissing { .. }

@@ -52,6 +52,7 @@ codes! {
     Conflict => "CONFLICT", 409, "The state of the thing does not allow this";
     ToolDisabled => "TOOL_DISABLED", 409, "The tool is switched off";
     ToolNotPublished => "TOOL_NOT_PUBLISHED", 409, "The tool is not published";
+    VersionWithdrawn => "VERSION_WITHDRAWN", 409, "The version was withdrawn";
     NeedsApproval => "NEEDS_APPROVAL", 409, "A person has to approve this first";
     AlreadyDecided => "ALREADY_DECIDED", 409, "The approval was decided before";
     Superseded => "SUPERSEDED", 409, "The tool has changed since the approval was asked for";

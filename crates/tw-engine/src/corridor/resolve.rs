@@ -137,6 +137,10 @@ impl Engine {
         let scope = self.inner.store.tenant(view.tenant.id);
         let snapshot = scope.tool_at_version(own.stored.id, version, mode == Mode::Production).await;
         let snapshot = snapshot.map_err(Error::store("reading a version"))?.ok_or_else(missing)?;
+        if snapshot.withdrawn.is_some() {
+            let (tool, version) = (entry.slug().to_string(), snapshot.version);
+            return Err(Error::VersionWithdrawn { tool, version });
+        }
         self.inner.catalogue.ready_at(own, &snapshot.content, &snapshot.version)
     }
 
@@ -169,7 +173,7 @@ impl Engine {
             (Some(tool), Some(version)) if version == &*tool.version => Ok(Some(tool)),
             (_, Some(version)) => match self.pinned(view, entry, version, kept.mode).await {
                 Ok(tool) => Ok(Some(tool)),
-                Err(Error::NotFound { .. }) => Ok(None),
+                Err(Error::NotFound { .. } | Error::VersionWithdrawn { .. }) => Ok(None),
                 Err(error) => Err(error),
             },
             (None, None) => Ok(None),

@@ -312,6 +312,9 @@ pub(crate) struct VersionItem {
     author: Value,
     #[schema(value_type = String, format = DateTime)]
     created_at: Timestamp,
+    /// Since when no call may name this number any more.
+    #[schema(value_type = Option<String>, format = DateTime)]
+    withdrawn_at: Option<Timestamp>,
 }
 
 impl From<ToolVersion> for VersionItem {
@@ -323,6 +326,7 @@ impl From<ToolVersion> for VersionItem {
             content_hash: entry.content_hash,
             author: author(&entry.author),
             created_at: entry.created,
+            withdrawn_at: entry.withdrawn,
         }
     }
 }
@@ -426,6 +430,48 @@ pub(crate) async fn restore(
     once(app.clone(), permit.caller().clone(), key.of(&route, &bytes), async move {
         let asked = Asked { marks: marks.as_deref(), request_id: Some(&id), actor: None };
         Ok(whole(StatusCode::OK, &app.engine.restore_tool(&permit, &name, revision, asked).await?))
+    })
+    .await
+}
+
+/// A tool and one of its numbers, out of the path.
+pub(crate) struct ToolNumber {
+    name: String,
+    number: String,
+}
+
+impl FromRequestParts<App> for ToolNumber {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self> {
+        let bad = || Problem::new(Code::BadRequest, "the path is not UTF-8");
+        let path = Path::<(String, String)>::from_request_parts(parts, app).await;
+        let Path((name, number)) = path.map_err(|_| bad())?;
+        Ok(Self { name: ToolName::checked(&name)?, number })
+    }
+}
+
+/// Withdraws a version: no call may name it any more, and its number is never published again.
+#[utoipa::path(post, path = "/api/tools/{tool}/versions/{revision}/withdraw", tag = "tools",
+    operation_id = "withdraw_tool_version",
+    params(("tool" = String, Path, description = "Slug or id"),
+           ("revision" = String, Path, description = "The number of the version, X.Y.Z"),
+           ("Idempotency-Key" = Option<String>, Header)),
+    responses((status = 200, body = VersionItem), (status = 404, body = ProblemDocument),
+              (status = 409, description = "It is what runs", body = ProblemDocument)))]
+pub(crate) async fn withdraw(
+    State(app): State<App>,
+    Allowed(permit): Allowed<PublishTools>,
+    ToolNumber { name, number }: ToolNumber,
+    RequestId(id): RequestId,
+    key: Key,
+    JsonBytes(_body, bytes): JsonBytes<Value>,
+) -> Result<Response> {
+    let route = format!("tools/{}/withdraw/{number}", name.to_ascii_lowercase());
+    once(app.clone(), permit.caller().clone(), key.of(&route, &bytes), async move {
+        let asked = Asked { marks: None, request_id: Some(&id), actor: None };
+        let withdrawn = app.engine.withdraw_version(&permit, &name, &number, asked).await?;
+        Ok(Answered::json(StatusCode::OK, &VersionItem::from(withdrawn)))
     })
     .await
 }

@@ -58,6 +58,7 @@ const PAGES: &[(&str, &str)] = pages![
     "UNAVAILABLE",
     "UNSUPPORTED_MEDIA_TYPE",
     "UPSTREAM_ERROR",
+    "VERSION_WITHDRAWN",
 ];
 
 /// The page of a code, as it was written.

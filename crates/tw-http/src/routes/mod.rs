@@ -144,6 +144,7 @@ pub(crate) fn routes() -> OpenApiRouter<App> {
         .routes(routes!(authoring::compare))
         .routes(routes!(authoring::revision))
         .routes(routes!(authoring::restore))
+        .routes(routes!(authoring::withdraw))
         .routes(routes!(authoring::used_by))
         .routes(routes!(explain::explain))
         .routes(routes!(tools::run))

@@ -14,6 +14,7 @@ mod secrets;
 mod switches;
 mod trials;
 mod unreadable;
+mod withdrawn;
 
 use reqwest::Method;
 use serde_json::{Value, json};

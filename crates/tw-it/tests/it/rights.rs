@@ -316,7 +316,8 @@ impl Scene {
             | "GET /api/tools/{tool}/explain" => (Some(self.own_tool().await), None),
             "POST /api/tools/{tool}/publish"
             | "POST /api/tools/{tool}/version"
-            | "POST /api/tools/{tool}/versions/{revision}/restore" => {
+            | "POST /api/tools/{tool}/versions/{revision}/restore"
+            | "POST /api/tools/{tool}/versions/{revision}/withdraw" => {
                 (Some(self.own_tool().await), Some(json!({})))
             }
             "POST /api/tools/{tool}/clone" => {

@@ -77,6 +77,14 @@ pub(crate) enum Command {
         #[arg(value_name = "X.Y.Z")]
         number: String,
     },
+    /// Withdraw a version: no call may name it any more, and its number is never published again
+    Withdraw {
+        /// Its slug or id
+        tool: String,
+        /// The number of a version that is not live
+        #[arg(value_name = "X.Y.Z")]
+        number: String,
+    },
     /// List every save, publication and new number of a tool, newest first
     Versions {
         /// Its slug or id
@@ -203,6 +211,7 @@ pub(crate) async fn run(server: &Server, command: Command) -> Result<ExitCode> {
         }
         Command::Create { file } => authoring::create(&client, &file, json).await?,
         Command::Patch { tool, file } => authoring::patch(&client, &tool, &file, json).await?,
+        Command::Withdraw { tool, number } => authoring::withdraw(&client, &tool, &number, json).await?,
         Command::Publish { tool } => authoring::publish(&client, &tool, json).await?,
         Command::Version { tool, number } => authoring::version(&client, &tool, &number, json).await?,
         Command::Versions { tool, kind, limit } => {

@@ -5,11 +5,12 @@ use serde_json::Value;
 use tw_exec::{Kinds, Written};
 use tw_model::{Definition, Timestamp, ToolId};
 use tw_schema::{Bump, Comparison, compare};
-use tw_store::{Note, Snapshot, ToolVersion};
+use tw_store::{NewAudit, Note, Snapshot, TenantScope, ToolVersion, Withdrawn};
 
 use super::{
+    Asked, by,
     edit::shown_definition,
-    read::{failed, parse},
+    read::{failed, parse, read_version},
 };
 use crate::{
     Engine,
@@ -17,8 +18,11 @@ use crate::{
     catalogue::{Entry, Own, Side, View},
     error::{Error, Result},
     page::{Page, PageRequest},
-    rights::{Permit, ReadHistory},
+    rights::{Permit, PublishTools, ReadHistory},
 };
+
+/// How much of a history is looked through at a time.
+const HISTORY_PAGE: i64 = 200;
 
 /// A revision of a tool, as it may be shown.
 #[derive(Debug)]
@@ -119,14 +123,7 @@ impl Engine {
         which: &str,
         place: &str,
     ) -> Result<(String, Definition)> {
-        let own = match entry {
-            Entry::Own(own) => own,
-            Entry::Code(tool) => {
-                let why = format!("`{}` is part of the program and has one version", tool.def.slug);
-                return Err(Error::Conflict { why });
-            }
-        };
-        let stored = &own.stored;
+        let stored = &entry.own("is part of the program and has one version")?.stored;
         match which {
             "draft" => Ok((stored.version.clone(), parse(&stored.definition)?)),
             "live" => match (&stored.live, &stored.live_version) {
@@ -143,6 +140,61 @@ impl Engine {
                 Ok((snapshot.version, parse(&snapshot.content)?))
             }
         }
+    }
+
+    /// Withdraws a version: no call may name it any more, and its number is never published again. Approvals that
+    /// wait on it are superseded when somebody decides on them, as the seal does not hold any more.
+    pub async fn withdraw_version(
+        &self,
+        permit: &Permit<PublishTools>,
+        name: &str,
+        number: &str,
+        asked: Asked<'_>,
+    ) -> Result<ToolVersion> {
+        let caller = permit.caller();
+        let missing = || Error::NotFound { what: "version of this tool" };
+        let view = self.inner.catalogue.view(caller.tenant, caller.epoch).await?;
+        let own = find(&view, caller, name)?.0.own("is part of the program and has one version")?;
+        // What is no number names no version.
+        read_version(number).map_err(|_| missing())?;
+        let audit = NewAudit {
+            action: "tool.version_withdrawn".to_owned(),
+            object: format!("tool:{}", own.stored.slug),
+            before: None,
+            after: Some(serde_json::json!({ "version": number })),
+            note: None,
+        };
+        let scope = self.inner.store.tenant(caller.tenant);
+        let withdrawn = scope.withdraw_version(own.stored.id, number, audit, &by(caller, asked)).await;
+        match withdrawn.map_err(Error::store("withdrawing a version"))? {
+            Withdrawn::At(_) => {}
+            Withdrawn::Missing => return Err(missing()),
+            Withdrawn::Live => {
+                let why = format!("version {number} is what runs; publish another version first");
+                return Err(Error::Conflict { why });
+            }
+        }
+        self.inner.identity.epochs.ask(caller.tenant).await?;
+        self.numbered(&scope, own.stored.id, number).await?.ok_or_else(missing)
+    }
+
+    /// The newest entry of a tool's history by which a number was given: its publication, or the number alone.
+    async fn numbered(&self, scope: &TenantScope, id: ToolId, number: &str) -> Result<Option<ToolVersion>> {
+        for only in [Note::Publish, Note::Version] {
+            let mut before = None;
+            loop {
+                let rows = scope.tool_history(id, Some(only), before, HISTORY_PAGE).await;
+                let rows = rows.map_err(Error::store("reading a history"))?;
+                before = rows.last().map(|row| row.id);
+                if let Some(found) = rows.into_iter().find(|row| row.version == number) {
+                    return Ok(Some(found));
+                }
+                if before.is_none() {
+                    break;
+                }
+            }
+        }
+        Ok(None)
     }
 
     /// What uses a tool.

@@ -40,6 +40,14 @@ pub(super) async fn version(client: &Client, tool: &str, number: &str, as_json: 
     tell("numbered", &tool, as_json)
 }
 
+pub(super) async fn withdraw(client: &Client, tool: &str, number: &str, as_json: bool) -> Result<()> {
+    let version = client.post_query(&["tools", tool, "versions", number, "withdraw"], &[]).await?;
+    if as_json {
+        return output::json(&version);
+    }
+    output::say(&output::clean(&format!("withdrew {tool} {}", field(&version, "version"))))
+}
+
 pub(super) async fn delete(client: &Client, tool: &str, as_json: bool) -> Result<()> {
     client.delete(&["tools", tool]).await?;
     match as_json {
