@@ -7,6 +7,7 @@
 //! Start with [`ToolDef`], what a tool is; then [`Caller`], who calls; then [`RunStatus`] and
 //! [`EventKind`], what a call leaves behind.
 
+mod allowed_hosts;
 mod call;
 mod code;
 mod credential;
@@ -24,6 +25,7 @@ mod time;
 mod tool;
 mod trace;
 
+pub use allowed_hosts::{ALLOWED_HOSTS_MAX, AllowedHost, AllowedHostError};
 pub use call::{Actor, ActsAs, Caller, Channel, Link, Mode, Principal, RunStatus, Source};
 pub use code::Code;
 pub use credential::{CredentialType, Label, LabelError};

@@ -45,7 +45,7 @@ impl Engine {
         request_id: Option<&str>,
     ) -> Result<Credential> {
         let caller = permit.caller();
-        let New { label, kind, provider_key, provider_variant, payload } = read_new(body)?;
+        let New { label, kind, provider_key, provider_variant, allowed_hosts, payload } = read_new(body)?;
         let by = by(caller, request_id);
         let (id, revision, now) = (CredentialId::new(), 1, tw_model::Timestamp::now());
         let made = Credential {
@@ -56,7 +56,7 @@ impl Engine {
             provider_variant,
             sealed: self.inner.vault.seal(caller.tenant, id, revision, &payload.json),
             fields: payload.fields,
-            allowed_hosts: None,
+            allowed_hosts,
             revision,
             last_used: None,
             created: now,
@@ -194,6 +194,9 @@ impl Engine {
         }
         if let Some(provider_variant) = change.provider_variant {
             after.provider_variant = provider_variant;
+        }
+        if let Some(allowed_hosts) = change.allowed_hosts {
+            after.allowed_hosts = allowed_hosts;
         }
         if let Some(payload) = change.payload {
             after.kind = change.kind;

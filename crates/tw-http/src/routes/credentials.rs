@@ -40,6 +40,8 @@ pub(crate) struct CredentialView {
     provider_variant: Option<String>,
     /// The names of what is set.
     fields: Vec<String>,
+    /// The hosts that it may be sent to; `null` for every host.
+    allowed_hosts: Option<Vec<String>>,
     /// Goes up with every new payload.
     revision: i64,
     /// To the minute.
@@ -62,6 +64,7 @@ impl From<Credential> for CredentialView {
             provider_key: credential.provider_key,
             provider_variant: credential.provider_variant,
             fields: credential.fields,
+            allowed_hosts: credential.allowed_hosts,
             revision: credential.revision,
             last_used_at: credential.last_used,
             created_at: credential.created,
@@ -91,6 +94,9 @@ pub(crate) struct CredentialBody {
     provider_key: Option<String>,
     /// And which of several, such as `serper`.
     provider_variant: Option<String>,
+    /// Names or addresses, as they stand in a URL, on any port; `*.example.com` is every name below. `null` for every
+    /// host.
+    allowed_hosts: Option<Vec<String>>,
     /// `{ api_key }`, `{ token }`, `{ username, password }` or, for `custom`, an object of texts. Replaces the
     /// one before as a whole and is never shown.
     #[schema(value_type = Option<Object>)]

@@ -2,7 +2,7 @@
 //! be the secret, also where none belongs.
 
 use serde_json::{Map, Value};
-use tw_model::{CredentialType, Label, REDACTED};
+use tw_model::{AllowedHost, CredentialType, Label, REDACTED};
 use tw_schema::Fault;
 use zeroize::Zeroizing;
 
@@ -30,6 +30,8 @@ pub(super) struct New {
     pub(super) kind: CredentialType,
     pub(super) provider_key: Option<String>,
     pub(super) provider_variant: Option<String>,
+    /// `None` for every host.
+    pub(super) allowed_hosts: Option<Vec<String>>,
     pub(super) payload: Payload,
 }
 
@@ -41,6 +43,7 @@ pub(super) struct Change {
     pub(super) kind: CredentialType,
     pub(super) provider_key: Option<Option<String>>,
     pub(super) provider_variant: Option<Option<String>>,
+    pub(super) allowed_hosts: Option<Option<Vec<String>>>,
     pub(super) payload: Option<Payload>,
 }
 
@@ -62,6 +65,7 @@ pub(super) fn read_new(body: &Value) -> Result<New> {
     let kind = sent.kind();
     let provider_key = sent.provider("provider_key").flatten();
     let provider_variant = sent.provider("provider_variant").flatten();
+    let allowed_hosts = sent.allowed_hosts().flatten();
     let has_payload = sent.members.contains_key("payload");
     let payload = sent.payload(kind);
     sent.refuse_unknown();
@@ -73,7 +77,7 @@ pub(super) fn read_new(body: &Value) -> Result<New> {
     faultless(std::mem::take(&mut sent.faults))?;
     match (label, kind, payload) {
         (Some(label), Some(kind), Some(payload)) => {
-            Ok(New { label, kind, provider_key, provider_variant, payload })
+            Ok(New { label, kind, provider_key, provider_variant, allowed_hosts, payload })
         }
         _ => Err(Error::invalid("/payload", "is needed")),
     }
@@ -86,6 +90,7 @@ pub(super) fn read_change(body: &Value, stored: CredentialType) -> Result<Change
     let wanted = sent.kind();
     let provider_key = sent.provider("provider_key");
     let provider_variant = sent.provider("provider_variant");
+    let allowed_hosts = sent.allowed_hosts();
     let kind = wanted.unwrap_or(stored);
     let payload = sent.payload(Some(kind));
     if kind != stored && payload.is_none() {
@@ -93,7 +98,7 @@ pub(super) fn read_change(body: &Value, stored: CredentialType) -> Result<Change
     }
     sent.refuse_unknown();
     faultless(sent.faults)?;
-    Ok(Change { label, kind, provider_key, provider_variant, payload })
+    Ok(Change { label, kind, provider_key, provider_variant, allowed_hosts, payload })
 }
 
 /// A body, taken apart key by key. What is left at the end is not known.
@@ -162,6 +167,26 @@ impl Sent {
             }
             Some(Ok(_)) | None => Some(text),
         }
+    }
+
+    /// The hosts that it may be sent to, each held against what a host can be; `null` for every host.
+    fn allowed_hosts(&mut self) -> Option<Option<Vec<String>>> {
+        let hosts = match self.members.remove("allowed_hosts")? {
+            Value::Null => return Some(None),
+            Value::Array(hosts) => hosts,
+            _ => {
+                self.say("/allowed_hosts", "must be a list of host names and addresses");
+                return None;
+            }
+        };
+        // What is no text cannot be a host either, and is told like one that is not.
+        let hosts: Vec<String> =
+            hosts.into_iter().map(|host| host.as_str().unwrap_or_default().to_owned()).collect();
+        let faults = AllowedHost::faults(&hosts);
+        for (index, message) in &faults {
+            self.say(format!("/allowed_hosts/{index}"), message);
+        }
+        faults.is_empty().then_some(Some(hosts))
     }
 
     /// The payload, if it fits the type. Without a type no more can be said than that it is an object.
@@ -339,6 +364,24 @@ mod tests {
             json!({ "label": "a", "type": "custom", "payload": {} }),
             expect!["/payload: holds at least one text"],
         );
+    }
+
+    #[test]
+    fn hosts_are_told_at_their_index_and_null_is_every_host() {
+        let with = |hosts: Value| json!({ "label": "a", "type": "bearer", "payload": { "token": "t" }, "allowed_hosts": hosts });
+        let hosts = json!(["api.example.com", "*.example.com", "192.0.2.1", "::1"]);
+        assert_eq!(json!(read_new(&with(hosts.clone())).unwrap().allowed_hosts), hosts);
+        assert_eq!(read_new(&with(Value::Null)).unwrap().allowed_hosts, None);
+        let Err(Error::InvalidParams { faults, .. }) =
+            read_new(&with(json!(["api.example.com", "https://a.example", 7, "*", "a.example:80"])))
+        else {
+            panic!("such hosts are refused");
+        };
+        let places: Vec<_> = faults.iter().map(|fault| fault.path.as_str()).collect();
+        assert_eq!(places, ["/allowed_hosts/1", "/allowed_hosts/2", "/allowed_hosts/3", "/allowed_hosts/4"]);
+        let change = read_change(&json!({ "allowed_hosts": [] }), CredentialType::Bearer).unwrap();
+        assert_eq!(change.allowed_hosts, Some(Some(Vec::new())));
+        assert_eq!(read_change(&json!({}), CredentialType::Bearer).unwrap().allowed_hosts, None);
     }
 
     #[test]

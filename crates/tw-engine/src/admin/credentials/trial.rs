@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde_json::json;
 use toolwright_sdk::Network as _;
 use tw_egress::{Request, Site};
-use tw_model::{CredentialId, CredentialType};
+use tw_model::{AllowedHost, CredentialId, CredentialType};
 use tw_schema::Fault;
 use tw_store::NewAudit;
 
@@ -70,6 +70,10 @@ impl Engine {
             egress.check(&trial.url)
         {
             return Err(Error::invalid("/url", error.to_string()));
+        }
+        if !AllowedHost::any_allows(credential.allowed_hosts.as_deref(), &trial.url) {
+            let message = format!("must be on a host of the `allowed_hosts` of `{}`", credential.label);
+            return Err(Error::invalid("/url", message));
         }
         let note = NewAudit {
             action: "credential.tested".to_owned(),
