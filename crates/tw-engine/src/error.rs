@@ -118,6 +118,7 @@ impl Error {
             | Self::NotFound { .. }
             | Self::SessionNotFound
             | Self::ToolDisabled { .. }
+            | Self::UnknownKind { .. }
             | Self::ToolNotPublished { .. }
             | Self::MissingParam { .. }
             | Self::InvalidParams { .. }
@@ -135,6 +136,7 @@ impl Error {
             | Self::RateLimited { .. }
             | Self::OverLimit { .. }
             | Self::ShuttingDown
+            | Self::Unwell { .. }
             | Self::Store { .. }
             | Self::Record { .. } => false,
         }
