@@ -24,7 +24,7 @@ use crate::{
     error::Obstacle,
     guard::{self, Place},
     policy::Policy,
-    resolve::Resolve,
+    resolve::Lookups,
     stream::Stream,
 };
 
@@ -41,23 +41,30 @@ pub(crate) enum Failure {
 #[derive(Clone, Debug)]
 pub(crate) struct Connector {
     https: HttpsConnector<Dialer>,
-    within: Duration,
+    dialer: Dialer,
+    tls: Arc<rustls::ClientConfig>,
     head_bytes: usize,
 }
 
 #[derive(Clone, Debug)]
 pub(crate) struct Dialer {
     pub(crate) policy: Arc<Policy>,
-    pub(crate) resolver: Arc<dyn Resolve>,
+    pub(crate) lookups: Lookups,
     pub(crate) within: Duration,
 }
 
 type BoxError = Box<dyn error::Error + Send + Sync>;
 
 impl Connector {
-    pub(crate) fn new(dialer: Dialer, tls: rustls::ClientConfig, head_bytes: usize) -> Self {
-        let within = dialer.within;
-        Self { https: HttpsConnector::from((dialer, tls)), within, head_bytes }
+    pub(crate) fn new(dialer: Dialer, tls: Arc<rustls::ClientConfig>, head_bytes: usize) -> Self {
+        let https = HttpsConnector::from((dialer.clone(), Arc::clone(&tls)));
+        Self { https, dialer, tls, head_bytes }
+    }
+
+    /// The same, with a lane of its own for look-ups.
+    pub(crate) fn apart(&self) -> Self {
+        let dialer = Dialer { lookups: self.dialer.lookups.apart(), ..self.dialer.clone() };
+        Self::new(dialer, Arc::clone(&self.tls), self.head_bytes)
     }
 }
 
@@ -72,7 +79,7 @@ impl Service<Uri> for Connector {
     }
 
     fn call(&mut self, uri: Uri) -> Self::Future {
-        let connecting = timeout(self.within, self.https.call(uri));
+        let connecting = timeout(self.dialer.within, self.https.call(uri));
         let head_bytes = self.head_bytes;
         Box::pin(async move {
             let connected = connecting.await.map_err(|_| Failure::Unreachable(Obstacle::TimedOut))?;
@@ -105,7 +112,7 @@ impl Dialer {
     async fn dial(&self, place: &Place, port: u16) -> Result<TcpStream, Failure> {
         let addresses = match (place.known(), place) {
             (Some(known), _) => known,
-            (None, Place::Name(name)) => self.resolver.resolve(name).await.unwrap_or_default(),
+            (None, Place::Name(name)) => self.lookups.find(name).await.map_err(Failure::Unreachable)?,
             (None, Place::Address(address)) => vec![*address],
         };
         let open = guard::choose(&self.policy, place, port, &addresses).map_err(Failure::Denied)?;

@@ -22,7 +22,7 @@ use crate::{
     line::Line,
     policy::Policy,
     request::Request,
-    resolve::{Resolve, System},
+    resolve::{Lookups, Resolve, System},
     target::Target,
 };
 
@@ -58,21 +58,17 @@ impl Egress {
 
     #[must_use]
     pub fn builder(policy: Policy) -> Builder {
-        Builder {
-            policy,
-            limits: Limits::default(),
-            resolver: Arc::new(System::default()),
-            trusted: Vec::new(),
-        }
+        Builder { policy, limits: Limits::default(), resolver: Arc::new(System), trusted: Vec::new() }
     }
 
-    /// The same rules, with connections of its own.
+    /// The same rules, with connections and look-ups of its own.
     ///
     /// For each tenant: what a site still has to say on a connection is then heard by the tenant that
-    /// opened it, and by nobody else.
+    /// opened it, and by nobody else; and slow names of one tenant hold up that tenant alone.
     #[must_use]
     pub fn apart(&self) -> Self {
-        Self { client: client(self.connector.clone(), &self.limits), ..self.clone() }
+        let connector = self.connector.apart();
+        Self { client: client(connector.clone(), &self.limits), connector, ..self.clone() }
     }
 
     /// The same client, which tells others what its requests are part of: a `traceparent`, unless a request has
@@ -156,14 +152,14 @@ impl Builder {
     #[must_use]
     pub fn build(self) -> Egress {
         let policy = Arc::new(self.policy);
-        let dialer =
-            Dialer { policy: Arc::clone(&policy), resolver: self.resolver, within: self.limits.connect };
+        let lookups = Lookups::new(self.resolver);
+        let dialer = Dialer { policy: Arc::clone(&policy), lookups, within: self.limits.connect };
         let tls = rustls::ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
             .with_safe_default_protocol_versions()
             .expect("ring speaks every version of TLS that is safe")
             .with_root_certificates(roots(self.trusted))
             .with_no_client_auth();
-        let connector = Connector::new(dialer, tls, self.limits.head_max());
+        let connector = Connector::new(dialer, Arc::new(tls), self.limits.head_max());
         Egress {
             client: client(connector.clone(), &self.limits),
             connector,

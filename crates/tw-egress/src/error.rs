@@ -43,6 +43,8 @@ pub enum Part {
 #[non_exhaustive]
 pub enum Obstacle {
     NoAddress,
+    /// Too many look-ups wait already.
+    Crowded,
     Refused,
     NoRoute,
     TimedOut,
@@ -142,6 +144,7 @@ impl fmt::Display for Obstacle {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::NoAddress => "no address is known for its name",
+            Self::Crowded => "too many names are being looked up; try again in a moment",
             Self::Refused => "the connection was refused",
             Self::NoRoute => "no connection came about",
             Self::TimedOut => "connecting took too long",
