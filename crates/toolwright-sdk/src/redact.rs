@@ -97,21 +97,18 @@ impl Redactor {
 
     /// What a tool ends with, without the secrets.
     pub fn outcome(&self, outcome: Result<ToolResult, ToolFailure>) -> Result<ToolResult, ToolFailure> {
-        match outcome {
-            Ok(result) => Ok(self.result(result)),
-            Err(ToolFailure { code, message, said }) => Err(ToolFailure {
-                code,
-                message: self.text(message),
-                said: said.map(|said| Box::new(self.result(*said))),
-            }),
-        }
+        outcome.map(|result| self.result(result)).map_err(|failure| ToolFailure {
+            code: failure.code,
+            message: self.text(failure.message),
+            said: failure.said.map(|said| Box::new(self.result(*said))),
+        })
     }
 
-    fn result(&self, result: ToolResult) -> ToolResult {
+    fn result(&self, ToolResult { data, summary, markdown }: ToolResult) -> ToolResult {
         ToolResult {
-            data: self.value(result.data),
-            summary: self.text(result.summary),
-            markdown: result.markdown.map(|text| self.text(text)),
+            data: self.value(data),
+            summary: self.text(summary),
+            markdown: markdown.map(|text| self.text(text)),
         }
     }
 

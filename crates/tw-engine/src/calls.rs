@@ -150,7 +150,7 @@ impl Engine {
             Answered::Error(error) => return Ok(End::failed(Code::ToolFailed, storable(error))),
             Answered::Result(result) => result,
         };
-        let result = match tw_model::read_result(result.clone(), || format!("{}: answered", run.tool)) {
+        let result = match ToolResult::returned(result.clone(), || format!("{}: answered", run.tool)) {
             Ok(result) => result,
             Err(failure) => return Ok(End::Failure { failure, effect: None }),
         };

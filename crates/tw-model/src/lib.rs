@@ -38,7 +38,7 @@ pub use id::{
     SessionId, TenantId, ToolId, UserId,
 };
 pub use name::{NAME_MAX, NameError, check_name};
-pub use outcome::{ToolFailure, ToolResult, read_result};
+pub use outcome::{ToolFailure, ToolResult};
 pub use pending::WaitsFor;
 pub use permission::{Permission, PermissionError, PermissionSet};
 pub use role::Role;
