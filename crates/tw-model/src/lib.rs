@@ -24,6 +24,7 @@ mod slug;
 mod time;
 mod tool;
 mod trace;
+mod upstream_key;
 
 pub use allowed_hosts::{ALLOWED_HOSTS_MAX, AllowedHost, AllowedHostError};
 pub use call::{Actor, ActsAs, Caller, Channel, Link, Mode, Principal, RunStatus, Source};
@@ -50,3 +51,4 @@ pub use tool::{
     ToolStatus,
 };
 pub use trace::{NoTrace, Trace};
+pub use upstream_key::{upstream_key, upstream_key_within};
