@@ -14,7 +14,7 @@ use tw_model::{
 };
 use zeroize::Zeroizing;
 
-use crate::{Credential, Credentials, Filters, Inner, InnerCall, InnerCalls, Network, Services, Wait};
+use crate::{Credential, Credentials, Filters, HeavyPool, Inner, InnerCall, InnerCalls, Network, Services, Wait};
 
 /// What a tool is told about the call it serves, and what it may use while it works.
 ///
@@ -159,6 +159,16 @@ impl ToolContext {
     #[must_use]
     pub fn idempotency_key(&self) -> String {
         self.parts.run.to_string()
+    }
+
+    /// Does work whose cost somebody else chooses, such as reading a large answer, in the lane of the tenant.
+    /// It cannot be stopped from outside, so it must have an end of its own; see [`HeavyPool::run`]. For work that
+    /// waits, or looks at whether it is cancelled, there is [`ToolContext::blocking`].
+    pub async fn heavy<T: Send + 'static>(
+        &self,
+        work: impl FnOnce() -> T + Send + 'static,
+    ) -> Result<T, ToolFailure> {
+        Ok(HeavyPool::shared().run(self.tenant(), self.remaining(), work).await?)
     }
 
     /// The client for requests to others. It goes nowhere that the operator has not opened.

@@ -8,7 +8,7 @@ use tokio::{sync::broadcast, time::Instant};
 use tw_exec::DEPTH_MAX;
 use tw_model::{
     Caller, Code, Effect, EventKind, PendingCallId, RunId, RunStatus, TenantId, Timestamp, ToolFailure,
-    WaitsFor,
+    ToolResult, WaitsFor,
 };
 use tw_store::{
     PendingCall, Run, Wanted,
