@@ -32,6 +32,8 @@ pub struct Declaration {
     pub category: &'static str,
     pub icon: &'static str,
     pub tags: &'static [&'static str],
+    /// Other names under which the tool is found.
+    pub aliases: &'static [&'static str],
     pub version: &'static str,
     pub level: Level,
     pub policy: Option<Policy>,
@@ -179,9 +181,10 @@ impl Declaration {
             input_schema: Arc::new(input_schema),
             output_schema: Some(Arc::new(output_schema)),
             implementation: Implementation::Code,
-            authored: self.form.map_or_else(Authored::none, |form| {
-                let form_spec = Some(self.checked("form", serde_json::from_str(form)));
-                Arc::new(Authored { form_spec, ..Authored::default() })
+            authored: Arc::new(Authored {
+                form_spec: self.form.map(|form| self.checked("form", serde_json::from_str(form))),
+                aliases: owned(self.aliases),
+                ..Authored::default()
             }),
             published_at: None,
             has_draft: false,

@@ -51,6 +51,8 @@ pub struct CodeTool {
     pub builtin: bool,
     /// It calls other tools, so it may have to wait, and is then run again from its beginning.
     pub calls: bool,
+    /// What the author of such a tool may write beside `builtin_key`, by name.
+    pub settings: &'static [&'static str],
 }
 
 inventory::collect!(CodeTool);
@@ -65,15 +67,19 @@ pub struct DuplicateSlug {
     pub second: Place,
 }
 
-/// Every tool of the program by slug; or the two places that claim one slug, ignoring case.
+/// Every tool of the program by slug; or the two places that claim one name, as a slug or an alias, ignoring case.
 ///
 /// Only crates that are linked in count: the program has to refer to something in a crate of tools.
 pub fn registered() -> Result<Vec<&'static CodeTool>, DuplicateSlug> {
-    sorted(inventory::iter::<CodeTool>.into_iter().map(|tool| (define_slug(tool), tool)).collect())
-}
-
-fn define_slug(tool: &CodeTool) -> String {
-    (tool.define)().slug.as_str().to_owned()
+    let (mut tools, mut names) = (Vec::new(), Vec::new());
+    for tool in inventory::iter::<CodeTool> {
+        let def = (tool.define)();
+        names.extend(def.authored.aliases.iter().map(|alias| (alias.clone(), tool)));
+        tools.push((def.slug.to_string(), tool));
+    }
+    names.extend(tools.iter().cloned());
+    sorted(names)?;
+    sorted(tools)
 }
 
 fn sorted(mut tools: Vec<(String, &CodeTool)>) -> Result<Vec<&CodeTool>, DuplicateSlug> {
@@ -102,6 +108,7 @@ mod tests {
             callable: false,
             builtin: false,
             calls: false,
+            settings: &[],
         }
     }
 

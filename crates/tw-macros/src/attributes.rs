@@ -42,6 +42,10 @@ pub(crate) struct Optional {
     pub(crate) callable: bool,
     pub(crate) builtin: bool,
     pub(crate) calls: bool,
+    /// Other names of the tool.
+    pub(crate) aliases: Vec<LitStr>,
+    /// What the author of a tool that is made of this one may write beside `builtin_key`.
+    pub(crate) settings: Vec<LitStr>,
     pub(crate) concurrency_group: Option<LitStr>,
     pub(crate) max_concurrency: Option<u32>,
     pub(crate) tags: Vec<LitStr>,
@@ -109,6 +113,8 @@ impl Reading {
             "callable" => more.callable = entry.flag()?,
             "builtin" => more.builtin = entry.flag()?,
             "calls" => more.calls = entry.flag()?,
+            "aliases" => more.aliases = aliases(entry)?,
+            "settings" => more.settings = entry.texts()?,
             "concurrency_group" => more.concurrency_group = Some(entry.text()?),
             "max_concurrency" => more.max_concurrency = Some(entry.number()?),
             "tags" => more.tags = entry.texts()?,
@@ -136,7 +142,7 @@ fn unknown(name: &str) -> String {
         "a tool has no attribute `{name}`; it has slug, name, category, icon, version, level, policy, \
          required_permission, tenants, opt_in, sections, form, collaborative, aggregate, visible, is_async, \
          timeout_ms, pure, concurrency_group, max_concurrency, tags, input_less, \
-         callable, builtin, calls"
+         callable, builtin, calls, aliases, settings"
     )
 }
 
@@ -158,6 +164,14 @@ fn tenants(entry: &Entry) -> Result<Vec<LitStr>> {
         grammar::tenant(&tenant.value()).map_err(|problem| Error::new(tenant.span(), problem))?;
     }
     Ok(tenants)
+}
+
+fn aliases(entry: &Entry) -> Result<Vec<LitStr>> {
+    let aliases = entry.texts()?;
+    for alias in &aliases {
+        grammar::slug(&alias.value()).map_err(|problem| Error::new(alias.span(), problem))?;
+    }
+    Ok(aliases)
 }
 
 fn sections(entry: &Entry) -> Result<Vec<Section>> {
@@ -192,6 +206,9 @@ fn contradictions<'a>(reading: &Reading, find: impl Fn(&str) -> Option<&'a Ident
     }
     if more.max_concurrency.is_some() && more.concurrency_group.is_none() {
         return refuse("max_concurrency", "`max_concurrency` limits a group: add `concurrency_group`");
+    }
+    if !more.settings.is_empty() && !more.builtin {
+        return refuse("settings", "`settings` are for tools that are made of this one: add `builtin`");
     }
     Ok(())
 }

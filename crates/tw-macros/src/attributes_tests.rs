@@ -23,7 +23,8 @@ fn everything_an_author_may_write_is_read() {
         r##"policy = "always_ask", required_permission = "tools.tenant.run", tenants = ["ims", "demo"], opt_in,
             sections = [("rows", "Rows", "table"), ("sum", "Sum", "chart", r#"{ "x": "year" }"#)],
             collaborative, aggregate = super::combine, visible = false, is_async, timeout_ms = 5_000, pure,
-            concurrency_group = "cpu", max_concurrency = 2, tags = ["words"], input_less,"##,
+            concurrency_group = "cpu", max_concurrency = 2, tags = ["words"], input_less, builtin,
+            aliases = ["wordCount"], settings = ["language"],"##,
     )
     .unwrap();
     assert_eq!((read.slug.value().as_str(), read.level), ("text.word_count", "Read"));
@@ -38,6 +39,7 @@ fn everything_an_author_may_write_is_read() {
     assert_eq!((more.visible, more.timeout_ms, more.max_concurrency), (Some(false), Some(5_000), Some(2)));
     assert!(more.opt_in && more.collaborative && more.is_async && more.pure && more.input_less);
     assert_eq!(more.tags.len(), 1);
+    assert_eq!((more.aliases[0].value(), more.settings[0].value()), ("wordCount".into(), "language".into()));
 }
 
 #[test]
@@ -80,6 +82,7 @@ fn wrong_shape_is_refused_with_the_right_one() {
     check("tags = [1]", "`tags` is a list of texts: this is none");
     check("tenants = []", "`tenants` names at least one; leave it out for all");
     check("required_permission = \"Tools\"", "a permission cannot contain 'T'");
+    assert!(refused("aliases = [\"word count\"]").starts_with("a slug cannot contain ' '"));
     check("collaborative, aggregate = \"f\"", "`aggregate` is the path of a function");
 }
 
@@ -103,6 +106,7 @@ fn wrong_sections_are_refused() {
 #[test]
 fn attributes_that_contradict_each_other_are_refused() {
     check("aggregate = f", "`aggregate` combines submissions: add `collaborative`");
+    check("settings = [\"a\"]", "`settings` are for tools that are made of this one: add `builtin`");
     check("max_concurrency = 2", "`max_concurrency` limits a group: add `concurrency_group`");
     let writing = format!("{}, pure", NEEDED.replace(r#""read""#, r#""write""#));
     let error = syn::parse_str::<Attributes>(&writing).err().unwrap();

@@ -96,6 +96,7 @@ fn expansion(attributes: &Attributes, function: &ItemFn, description: &str) -> T
     let declaration = declaration(attributes, description);
     let more = &attributes.more;
     let (input_less, callable, builtin, calls) = (more.input_less, more.callable, more.builtin, more.calls);
+    let settings: &[LitStr] = &more.settings;
     let aggregate = option(attributes.more.aggregate.as_ref().map(|path| quote!(#path)));
     let (define, run) = if input_less {
         (quote!(define_input_less), quote!(run_input_less))
@@ -137,6 +138,7 @@ fn expansion(attributes: &Attributes, function: &ItemFn, description: &str) -> T
                     callable: #callable,
                     builtin: #builtin,
                     calls: #calls,
+                    settings: &[#(#settings),*],
                 }
             }
         };
@@ -155,6 +157,7 @@ fn declaration(attributes: &Attributes, description: &str) -> TokenStream {
     let sections = more.sections.iter().map(section);
     let form = option(more.form.as_ref().map(|file| quote!(::core::include_str!(#file))));
     let (tags, tenants): (&[LitStr], &[LitStr]) = (&more.tags, &more.tenants);
+    let aliases: &[LitStr] = &more.aliases;
     let (opt_in, collaborative, is_async, pure) = (more.opt_in, more.collaborative, more.is_async, more.pure);
     quote! {
         ::toolwright_sdk::__private::Declaration {
@@ -165,6 +168,7 @@ fn declaration(attributes: &Attributes, description: &str) -> TokenStream {
             category: #category,
             icon: #icon,
             tags: &[#(#tags),*],
+            aliases: &[#(#aliases),*],
             version: #version,
             level: #level,
             policy: #policy,

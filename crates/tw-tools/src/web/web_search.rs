@@ -89,7 +89,9 @@ pub(super) trait Provider: fmt::Debug + Sync {
     tags = ["web", "search", "research", "news"],
     form = "web_search.form.json",
     sections = [("results", "Results", "table")],
-    builtin
+    aliases = ["webSearch", "web.searchCompany"],
+    builtin,
+    settings = ["api_key", "credentials_ref", "endpoint"]
 )]
 async fn web_search(cx: ToolContext, input: Input) -> Result<Reply<Output>, ToolFailure> {
     let provider: &dyn Provider = &Serper;
