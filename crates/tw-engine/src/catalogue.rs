@@ -250,6 +250,9 @@ pub(crate) struct Tools {
 
 impl Tools {
     fn add(&mut self, tool: Arc<Tool>) {
+        for alias in &tool.def.authored.aliases {
+            self.aliases.entry(alias.to_ascii_lowercase()).or_insert(tool.def.id);
+        }
         self.by_slug.insert(tool.def.slug.key(), Entry::Code(Arc::clone(&tool)));
         self.by_id.insert(tool.def.id, Entry::Code(tool));
     }
