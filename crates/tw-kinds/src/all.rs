@@ -1,8 +1,8 @@
 //! The one place that knows every kind.
 
 use serde_json::Value;
-use tw_exec::{Executor, Kinds, Written};
-use tw_model::Implementation;
+use tw_exec::{BoxFuture, Call, Ended, Executor, Kinds, Written};
+use tw_model::{Implementation, ToolFailure};
 use tw_schema::Fault;
 
 use crate::{
@@ -23,7 +23,8 @@ pub struct AllKinds {
 impl Kinds for AllKinds {
     fn read(&self, written: Written<'_>) -> Result<Box<dyn Executor>, Vec<Fault>> {
         let Written { kind, implementation, execution_spec, is_new, .. } = written;
-        if let (Some(_), true) = (execution_spec, kind != Implementation::Composition) {
+        let takes_spec = matches!(kind, Implementation::Composition | Implementation::Custom);
+        if let (Some(_), false) = (execution_spec, takes_spec) {
             let message = format!("is not for `{}` tools", kind.type_name());
             return Err(vec![fault("/execution_spec", message)]);
         }
@@ -47,6 +48,10 @@ impl Kinds for AllKinds {
             Implementation::Composition => {
                 Composition::read(execution_spec.unwrap_or(&Value::Null), is_new).map(boxed)
             }
+            Implementation::Custom => match execution_spec {
+                Some(spec) => Composition::read(spec, is_new).map(boxed),
+                None => Ok(Box::new(Unspecified)),
+            },
         }
     }
 
@@ -54,17 +59,59 @@ impl Kinds for AllKinds {
         match written.kind {
             Implementation::Internal => internal::called(written.implementation).into_iter().collect(),
             Implementation::Function => Function::called(written.implementation).into_iter().collect(),
-            Implementation::Composition => {
+            Implementation::Composition | Implementation::Custom => {
                 Composition::called(written.execution_spec.unwrap_or(&Value::Null))
             }
             Implementation::Code
             | Implementation::Http
             | Implementation::External
-            | Implementation::Space => Vec::new(),
+            | Implementation::Space
+            | Implementation::Unknown => Vec::new(),
         }
+    }
+}
+
+/// A `custom` tool of which nobody has said yet what it does.
+#[derive(Debug)]
+struct Unspecified;
+
+impl Executor for Unspecified {
+    fn run<'a>(&'a self, _: Call<'a>) -> BoxFuture<'a, Ended> {
+        let failure =
+            ToolFailure::new("this `custom` tool has no `execution_spec`, so there is nothing to run");
+        Box::pin(std::future::ready(Ended::Failed(failure)))
     }
 }
 
 fn boxed<E: Executor + 'static>(executor: E) -> Box<dyn Executor> {
     Box::new(executor)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn read(kind: Implementation, execution_spec: Option<&Value>) -> Result<Box<dyn Executor>, Vec<Fault>> {
+        let implementation = &json!({});
+        AllKinds::default().read(Written {
+            kind,
+            implementation,
+            execution_spec,
+            is_async: false,
+            is_new: true,
+        })
+    }
+
+    #[test]
+    fn custom_tool_is_what_its_execution_spec_says() {
+        let chain = json!({ "kind": "composition", "steps": [{ "id": "a", "tool": "json_transform" }] });
+        let read_chain = read(Implementation::Custom, Some(&chain)).unwrap();
+        assert_eq!(read_chain.calls(), ["json_transform"]);
+        assert!(read(Implementation::Custom, None).is_ok(), "it can be saved before it can run");
+        let unknown = read(Implementation::Custom, Some(&json!({ "kind": "poem" }))).unwrap_err();
+        assert_eq!(unknown[0].path, "/execution_spec/kind");
+        assert!(read(Implementation::Http, Some(&chain)).is_err());
+    }
 }

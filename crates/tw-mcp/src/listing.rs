@@ -67,7 +67,7 @@ fn annotations(def: &ToolDef) -> Value {
         "title": def.name,
         "readOnlyHint": read_only,
         "destructiveHint": matches!(def.level, Some(Level::Destructive)) || def.level.is_none(),
-        "idempotentHint": def.is_repeatable(),
+        "idempotentHint": def.is_idempotent(),
         "openWorldHint": reaches_outside(def),
     })
 }
@@ -83,6 +83,7 @@ fn reaches_outside(def: &ToolDef) -> bool {
         Implementation::Http
         | Implementation::External
         | Implementation::Composition
+        | Implementation::Custom
         | Implementation::Unknown => true,
         Implementation::Space => false,
         Implementation::Internal => {

@@ -132,14 +132,23 @@ pub enum Implementation {
     Function,
     /// Other tools, one after the other.
     Composition,
+    /// What its `execution_spec` says, and nothing where it has none.
+    Custom,
     /// A kind of a newer program. Such a tool is shown and can be switched off, and never runs.
     Unknown,
 }
 
 impl Implementation {
     /// What a tool outside the program can be made of.
-    pub const AUTHORED: &[Self] =
-        &[Self::Internal, Self::Http, Self::External, Self::Space, Self::Function, Self::Composition];
+    pub const AUTHORED: &[Self] = &[
+        Self::Internal,
+        Self::Http,
+        Self::External,
+        Self::Space,
+        Self::Function,
+        Self::Composition,
+        Self::Custom,
+    ];
 
     /// The authored one that the wire's `implementation_type` names.
     #[must_use]
@@ -157,6 +166,7 @@ impl Implementation {
             Self::External => "external",
             Self::Space => "space",
             Self::Composition => "composition",
+            Self::Custom => "custom",
             Self::Unknown => "unknown",
         }
     }
@@ -169,7 +179,7 @@ impl Implementation {
             Self::Http => Some("gateway"),
             Self::External => Some("external"),
             Self::Space => Some("space"),
-            Self::Code | Self::Function | Self::Composition | Self::Unknown => None,
+            Self::Code | Self::Function | Self::Composition | Self::Custom | Self::Unknown => None,
         }
     }
 }
@@ -247,10 +257,20 @@ impl ToolDef {
         !matches!(self.level, Some(Level::Read | Level::Draft))
     }
 
-    /// Whether a run that was cut off may simply be made again.
+    /// Whether a second call with the same input changes nothing.
+    #[must_use]
+    pub fn is_idempotent(&self) -> bool {
+        !self.has_effects() || self.is_pure()
+    }
+
+    /// Whether a run that was cut off may be made again under the same idempotency key: it changes nothing, or the
+    /// service that it calls is told the key and does a thing once.
     #[must_use]
     pub fn is_repeatable(&self) -> bool {
-        !self.has_effects() || self.is_pure()
+        use Implementation::{External, Http, Space};
+        let header = self.authored.implementation.get("idempotency_header");
+        let is_told = header.and_then(Value::as_str).is_some_and(|name| !name.is_empty());
+        self.is_idempotent() || (is_told && matches!(self.implementation, Http | External | Space))
     }
 
     /// Whether equal input gives equal output and nothing else happens. A tool that writes is not believed: its
@@ -343,5 +363,22 @@ mod tests {
             let limit = tool(timeout_ms, timeout_s).timeout();
             assert_eq!(limit, Duration::from_millis(expected), "{timeout_ms} and {timeout_s:?}");
         }
+    }
+
+    #[test]
+    fn tool_that_tells_a_service_its_key_is_repeatable_and_not_idempotent() {
+        let writing = |implementation, told: Value| ToolDef {
+            level: Some(Level::Write),
+            implementation,
+            authored: Arc::new(Authored { implementation: told, ..Authored::default() }),
+            ..tool(1, None)
+        };
+        let told = serde_json::json!({ "idempotency_header": "Idempotency-Key" });
+        let posting = writing(Implementation::Http, told.clone());
+        assert!(posting.is_repeatable() && !posting.is_idempotent());
+        assert!(!writing(Implementation::Http, Value::Null).is_repeatable());
+        assert!(!writing(Implementation::Composition, told).is_repeatable());
+        let reading = ToolDef { level: Some(Level::Read), ..posting };
+        assert!(reading.is_idempotent());
     }
 }
