@@ -4,7 +4,7 @@
 //! the same run, so a chain that was cut off, or that waited for somebody, is run again from its beginning: the
 //! steps that it has done answer as they did, and it goes on from there.
 
-use std::collections::BTreeSet;
+use std::{collections::BTreeSet, sync::Arc};
 
 use serde_json::{Map, Value, json};
 use tw_exec::{BoxFuture, Call, Ended, Executor, Inner, InnerCall, STEPS_MAX};
@@ -12,9 +12,10 @@ use tw_model::{Code, Slug, ToolFailure, ToolResult};
 use tw_schema::Fault;
 
 use crate::{
+    apart::{Apart, bytes_of},
     condition::Condition,
     faults::{Faults, below, fault},
-    template::{Context, Known, Template},
+    template::{Context, Known, Template, language::Cost},
 };
 
 const ID_MAX: usize = 64;
@@ -24,8 +25,8 @@ const PLACE: &str = "/execution_spec";
 
 #[derive(Debug)]
 pub(crate) struct Composition {
-    steps: Vec<Step>,
-    output: Option<Template>,
+    steps: Arc<[Step]>,
+    output: Option<Arc<Template>>,
 }
 
 #[derive(Debug)]
@@ -81,7 +82,7 @@ impl Composition {
         let output =
             output.map(|output| Template::read(output, &below(PLACE, "output"), &["input", "steps"]));
         let output = output.and_then(|output| faults.take(output));
-        let read = Self { steps: read, output };
+        let read = Self { steps: read.into(), output: output.map(Arc::new) };
         // A chain that was saved before this was looked at still runs.
         if is_new {
             read.unknown_steps().into_iter().for_each(|fault| faults.say(fault.path, fault.message));
@@ -100,21 +101,17 @@ impl Composition {
     }
 
     async fn run(&self, call: &Call<'_>) -> Result<Ended, ToolFailure> {
+        let apart = Apart { tenant: call.cx.tenant(), deadline: call.cx.deadline() };
         let mut done = Done::new(&call.input);
         let mut last = Value::Null;
-        for step in &self.steps {
-            let context = done.context();
-            let input = match step.when.as_ref().map_or(Ok(true), |when| when.holds(&context)) {
-                Ok(false) => {
+        for (at, step) in self.steps.iter().enumerate() {
+            let outcome = match self.input(apart, at, &done).await {
+                Ok(None) => {
                     last = Value::Null;
-                    done.add(step, "skipped", &last, None)?;
+                    done.add(step, "skipped", &Given::nothing(), None)?;
                     continue;
                 }
-                Ok(true) => step.input.render(&context),
-                Err(failure) => Err(failure),
-            };
-            let outcome = match input {
-                Ok(input) => {
+                Ok(Some(input)) => {
                     let tool = step.tool.as_str();
                     call.inner.call(InnerCall { name: &step.id, tool, input: &input, settings: None }).await
                 }
@@ -122,33 +119,41 @@ impl Composition {
             };
             let outcome = match outcome {
                 Ok(Inner::Open(wait)) => return Ok(Ended::Waits(wait)),
-                Ok(Inner::Ended(ended)) => ended,
+                Ok(Inner::Ended(ended)) => ended.map(|result| Given::of(result.data)),
                 Err(failure) => Err(failure),
             };
-            let failure = match outcome {
-                Ok(result) => {
-                    last = result.data;
-                    done.add(step, "success", &last, None)?;
-                    continue;
-                }
-                Err(failure) => failure,
+            let (status, given, failure) = match outcome {
+                Ok(given) => ("success", given, None),
+                Err(failure) => ("error", Given::of(step.instead(&failure)?), Some(failure)),
             };
-            last = match &step.on_error {
-                OnError::Stop => {
-                    let message = format!("step `{}` ({}): {}", step.id, step.tool, failure.message);
-                    return Err(ToolFailure::with_code(failure.code, message));
-                }
-                OnError::Continue => Value::Null,
-                OnError::Fallback(value) => value.clone(),
-            };
-            done.add(step, "error", &last, Some(&failure))?;
+            done.add(step, status, &given, failure.as_ref())?;
+            last = given.value;
         }
         let data = match &self.output {
-            Some(output) => output.render_whole(&done.context())?,
+            Some(output) => self.rendered(apart, Arc::clone(output), &done).await?,
             None => last,
         };
-        let summary = format!("{}: {} of {} steps done", call.def.name, done.successes, self.steps.len());
-        Ok(Ended::Done(ToolResult { data, summary, markdown: None }))
+        let steps = self.steps.len();
+        ToolResult::returned(data, || format!("{}: {} of {steps} steps done", call.def.name, done.successes))
+            .map(Ended::Done)
+    }
+
+    /// The input of a step; `None` where its condition does not hold.
+    async fn input(&self, apart: Apart, at: usize, done: &Done) -> Result<Option<Value>, ToolFailure> {
+        let context = done.context();
+        if self.steps[at].cost().is_small(done.bytes) {
+            return self.steps[at].input(&context);
+        }
+        let steps = Arc::clone(&self.steps);
+        apart.run(move || steps[at].input(&context)).await
+    }
+
+    async fn rendered(&self, apart: Apart, output: Arc<Template>, done: &Done) -> Result<Value, ToolFailure> {
+        let context = done.context();
+        if output.cost().is_small(done.bytes) {
+            return output.render_whole(&context);
+        }
+        apart.run(move || output.render_whole(&context)).await
     }
 
     /// What it says about steps that are not there, or not yet.
@@ -166,7 +171,7 @@ impl Composition {
             step.input.reads(&mut reads);
             say(place("input"), &reads, &self.steps[..index]);
             if let Some(when) = &step.when {
-                say(place("when"), &when.reads(), &self.steps[..index]);
+                say(place("when"), when.reads(), &self.steps[..index]);
             }
         }
         if let Some(output) = &self.output {
@@ -178,17 +183,36 @@ impl Composition {
     }
 }
 
+/// What a step gave: for the next ones to read, and as it is.
+struct Given {
+    value: Value,
+    known: Known,
+    bytes: usize,
+}
+
+impl Given {
+    fn of(value: Value) -> Self {
+        Self { known: Known::of(&value), bytes: value.to_string().len(), value }
+    }
+
+    fn nothing() -> Self {
+        Self::of(Value::Null)
+    }
+}
+
 /// What a chain has so far, as its expressions read it.
 struct Done {
     input: Known,
     steps: Vec<(String, Known)>,
+    /// Of the input and of everything that the steps gave.
     bytes: usize,
+    outputs: usize,
     successes: usize,
 }
 
 impl Done {
     fn new(input: &Value) -> Self {
-        Self { input: Known::of(input), steps: Vec::new(), bytes: 0, successes: 0 }
+        Self { input: Known::of(input), steps: Vec::new(), bytes: bytes_of(input), outputs: 0, successes: 0 }
     }
 
     fn context(&self) -> Context {
@@ -200,17 +224,18 @@ impl Done {
         &mut self,
         step: &Step,
         status: &str,
-        output: &Value,
+        given: &Given,
         failure: Option<&ToolFailure>,
     ) -> Result<(), ToolFailure> {
-        self.bytes += output.to_string().len();
-        if OUTPUTS_BYTES_MAX < self.bytes {
+        self.bytes = self.bytes.saturating_add(given.bytes);
+        self.outputs += given.bytes;
+        if OUTPUTS_BYTES_MAX < self.outputs {
             let message = format!("the outputs of the steps are over {OUTPUTS_BYTES_MAX} bytes together");
             return Err(ToolFailure::with_code(Code::BudgetExceeded, message));
         }
         let error = failure.map(|failure| json!({ "code": failure.code, "message": failure.message }));
         let error = error.map(|error| ("error", Known::of(&error)));
-        let members = [("status", Known::of(&json!(status))), ("output", Known::of(output))];
+        let members = [("status", Known::of(&json!(status))), ("output", given.known.clone())];
         self.steps.push((step.id.clone(), Known::members(members.into_iter().chain(error))));
         self.successes += usize::from(status == "success");
         Ok(())
@@ -232,6 +257,30 @@ impl Executor for Composition {
 }
 
 impl Step {
+    fn cost(&self) -> Cost {
+        self.when.iter().map(Condition::cost).fold(self.input.cost(), Cost::and)
+    }
+
+    /// What it is called with; `None` where its condition does not hold.
+    fn input(&self, context: &Context) -> Result<Option<Value>, ToolFailure> {
+        match self.when.as_ref().map_or(Ok(true), |when| when.holds(context))? {
+            true => self.input.render(context).map(Some),
+            false => Ok(None),
+        }
+    }
+
+    /// What stands for its output where it has failed, if the chain goes on.
+    fn instead(&self, failure: &ToolFailure) -> Result<Value, ToolFailure> {
+        match &self.on_error {
+            OnError::Stop => {
+                let message = format!("step `{}` ({}): {}", self.id, self.tool, failure.message);
+                Err(ToolFailure::with_code(failure.code, message))
+            }
+            OnError::Continue => Ok(Value::Null),
+            OnError::Fallback(value) => Ok(value.clone()),
+        }
+    }
+
     fn read(step: &Value, place: &str) -> Result<Self, Vec<Fault>> {
         const NAMES: &[&str] = &["input", "steps"];
         let mut faults = Faults::default();

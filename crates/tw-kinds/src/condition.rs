@@ -10,7 +10,7 @@ use crate::{
     faults::fault,
     template::{
         Context,
-        language::{Code, Manner},
+        language::{Code, Cost, Manner},
         text::failure,
     },
 };
@@ -48,8 +48,12 @@ impl Condition {
     }
 
     /// Everything that is looked up, such as `input.city`.
-    pub(crate) fn reads(&self) -> BTreeSet<String> {
+    pub(crate) fn reads(&self) -> &BTreeSet<String> {
         self.code.reads()
+    }
+
+    pub(crate) fn cost(&self) -> Cost {
+        self.code.cost()
     }
 
     pub fn holds(&self, context: &Context) -> Result<bool, ToolFailure> {
@@ -62,8 +66,7 @@ impl Condition {
         {
             return Ok(false);
         }
-        let value =
-            self.code.value(context.found()).map_err(|error| failure(&self.at, &self.code, &error))?;
+        let value = self.code.value(context).map_err(|error| failure(&self.at, &self.code, &error))?;
         Ok(value.is_true())
     }
 }

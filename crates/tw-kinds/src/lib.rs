@@ -9,6 +9,7 @@
 //! Start with [`Template`], which every kind uses; then [`http::HttpSpec`].
 
 mod all;
+mod apart;
 mod composition;
 mod condition;
 mod faults;

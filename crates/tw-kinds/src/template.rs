@@ -6,7 +6,9 @@
 
 mod filters;
 pub(crate) mod language;
+mod meter;
 pub(crate) mod pieces;
+mod syntax;
 #[cfg(test)]
 mod tests;
 pub(crate) mod text;
@@ -23,6 +25,8 @@ use tw_schema::Fault;
 use zeroize::Zeroizing;
 
 use crate::faults::{Faults, below};
+use language::Cost;
+use meter::Meter;
 use pieces::References;
 use text::Text;
 
@@ -41,10 +45,11 @@ impl Known {
     }
 }
 
-/// What expressions can read.
+/// What expressions can read, and the budget that whatever is filled in from it shares.
 pub struct Context {
     found: minijinja::Value,
     secrets: BTreeMap<String, Zeroizing<String>>,
+    meter: Meter,
 }
 
 impl Context {
@@ -52,7 +57,11 @@ impl Context {
     #[must_use]
     pub(crate) fn new<const N: usize>(values: [(&str, Known); N]) -> Self {
         let values = values.into_iter().map(|(name, Known(value))| (name, value));
-        Self { found: minijinja::Value::from_pairs(values), secrets: BTreeMap::new() }
+        Self {
+            found: minijinja::Value::from_pairs(values),
+            secrets: BTreeMap::new(),
+            meter: Meter::default(),
+        }
     }
 
     /// A context of the input alone.
@@ -69,6 +78,10 @@ impl Context {
 
     pub(crate) fn found(&self) -> &minijinja::Value {
         &self.found
+    }
+
+    pub(crate) fn meter(&self) -> &Meter {
+        &self.meter
     }
 
     pub(crate) fn secret(&self, label: &str) -> Result<&str, ToolFailure> {
@@ -141,6 +154,10 @@ impl Template {
         self.0.labels(into);
     }
 
+    pub(crate) fn cost(&self) -> Cost {
+        self.0.cost()
+    }
+
     /// Everything that is looked up, such as `input.city`.
     pub(crate) fn reads(&self, into: &mut BTreeSet<String>) {
         self.0.reads(into);
@@ -191,6 +208,17 @@ impl Node {
             Self::Text(text) => text.labels(into),
             Self::List(items) => items.iter().for_each(|item| item.labels(into)),
             Self::Object(members) => members.iter().for_each(|(_, member)| member.labels(into)),
+        }
+    }
+
+    fn cost(&self) -> Cost {
+        match self {
+            Self::Fixed(_) => Cost::default(),
+            Self::Text(text) => text.cost(),
+            Self::List(items) => items.iter().map(Self::cost).fold(Cost::default(), Cost::and),
+            Self::Object(members) => {
+                members.iter().map(|(_, member)| member.cost()).fold(Cost::default(), Cost::and)
+            }
         }
     }
 

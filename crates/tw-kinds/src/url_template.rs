@@ -15,6 +15,7 @@ use crate::{
     faults::fault,
     template::{
         Context,
+        language::Cost,
         pieces::{References, has_statements},
         text::{Piece, missing, one},
     },
@@ -61,6 +62,11 @@ impl UrlTemplate {
         &self.host
     }
 
+    /// Scheme, host and port, whatever the input says.
+    pub(crate) fn base(&self) -> &str {
+        &self.base
+    }
+
     /// Fills it in. `more` follows what the template has in its query.
     pub(crate) fn render(&self, context: &Context, more: &[Pair]) -> Result<String, ToolFailure> {
         let mut url = self.base.clone();
@@ -97,7 +103,7 @@ impl UrlTemplate {
             match piece {
                 Piece::Literal(text) => segment.push_str(text),
                 Piece::Code(code) => {
-                    let value = one(&self.at, code, context.found())?.unwrap_or_default();
+                    let value = one(&self.at, code, context)?.unwrap_or_default();
                     let text = scalar(&value).ok_or_else(|| {
                         let source = code.source();
                         ToolFailure::invalid(match value {
@@ -129,7 +135,7 @@ impl UrlTemplate {
     /// None where the value is absent or null, and one for each item of a list.
     fn values(&self, pieces: &[Piece], context: &Context) -> Result<Vec<String>, ToolFailure> {
         if let [Piece::Code(code)] = pieces {
-            let value = one(&self.at, code, context.found())?.unwrap_or_default();
+            let value = one(&self.at, code, context)?.unwrap_or_default();
             return Ok(texts(&value));
         }
         let mut joined = String::new();
@@ -174,7 +180,11 @@ impl UrlTemplate {
             Piece::Code(code) => Some(code.reads()),
             _ => None,
         });
-        codes.flatten().collect()
+        codes.flatten().cloned().collect()
+    }
+
+    pub(crate) fn cost(&self) -> Cost {
+        self.pieces().map(Piece::cost).fold(Cost::default(), Cost::and)
     }
 }
 

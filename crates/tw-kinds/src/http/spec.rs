@@ -11,7 +11,7 @@ use tw_schema::Fault;
 use super::{call::Jq, fill::subscripts, literals::literals};
 use crate::{
     faults::{Faults, below, type_name},
-    template::{Template, pieces::References, text::Text},
+    template::{Template, language::Cost, pieces::References, text::Text},
     url_template::UrlTemplate,
 };
 
@@ -40,6 +40,8 @@ pub struct HttpSpec {
     pub(super) taken: BTreeSet<String>,
     /// Secrets that stand in the definition itself.
     literals: Vec<String>,
+    /// What it takes to fill it in.
+    pub(super) cost: Cost,
 }
 
 impl HttpSpec {
@@ -73,6 +75,7 @@ impl HttpSpec {
             labels: BTreeSet::new(),
             taken: ["url", "query", "headers"].into_iter().flat_map(|name| subscripts(part(name))).collect(),
             literals: literals(members),
+            cost: Cost::default(),
         });
         reader.faults.told(spec).map(Self::looked_through)
     }
@@ -104,7 +107,11 @@ impl HttpSpec {
         self.taken.extend(reads.iter().filter_map(argument));
         let secrets = self.url.written_out().filter(|(name, _)| names_a_secret(name));
         self.literals.extend(secrets.map(|(_, secret)| secret));
-        Self { labels, ..self }
+        let parts = self.query.iter().flatten().map(|(_, value)| value.cost());
+        let parts = parts.chain(self.headers.iter().map(|(_, value)| value.cost()));
+        let parts = parts.chain(self.body.iter().map(Template::cost));
+        let cost = parts.fold(self.url.cost(), Cost::and);
+        Self { labels, cost, ..self }
     }
 
     pub(super) fn redactor<'a>(&'a self, opened: impl Iterator<Item = &'a str>) -> Redactor {

@@ -1,5 +1,10 @@
 //! The filters and tests of expressions: those of minijinja, each with a bound on what it makes.
 
+use std::{
+    collections::BTreeMap,
+    sync::{Arc, LazyLock},
+};
+
 use minijinja::{
     Environment, Error, ErrorKind, HtmlEscape, State, Value, filters, tests,
     value::{Kwargs, Rest, ValueKind, ValueOrKwargs},
@@ -8,116 +13,262 @@ use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use serde::Serialize as _;
 use serde_json::{Serializer, ser::PrettyFormatter};
 
-use super::language::{Bounded, OUTPUT_BYTES_MAX, check_bytes, text_of, to_json, too_large};
+use super::{
+    language::{Bounded, text_of, to_json},
+    meter::{ITEM_BYTES, VALUE_BYTES_MAX, pay, pay_for_making, too_large, weigh, weight},
+    syntax::{LOOK_INTO, MULTIPLY, SLICE, WEIGH},
+};
 
 /// How wide a number or a text is made, and how far a line is moved.
 const WIDTH_MAX: usize = 1_000;
 /// As the library has it: a slash stays, so that a path can be encoded as a whole.
 const URL: &AsciiSet = &NON_ALPHANUMERIC.remove(b'/').remove(b'.').remove(b'-').remove(b'_');
 
-/// A list and not everything there is: a filter that pads, repeats or formats makes gigabytes of a
-/// number, and one that is new in the next version of the library is for somebody to look at first.
-pub(super) fn add(environment: &mut Environment<'static>) {
-    let mut add = |name: &'static str, filter: Value| {
-        environment.add_filter(name, move |state: &mut State<'_, '_>, arguments: Rest<ValueOrKwargs>| {
-            let arguments = arguments.into_values();
-            let mut budget = OUTPUT_BYTES_MAX;
-            arguments.iter().try_for_each(|argument| weigh(argument, &mut budget))?;
-            filter.call(state, &arguments)
-        });
-    };
-    add("abs", Value::from_function(filters::abs));
-    add("attr", Value::from_function(filters::attr));
-    add("batch", Value::from_function(batch));
-    add("bool", Value::from_function(filters::bool));
-    add("capitalize", Value::from_function(filters::capitalize));
-    add("chain", Value::from_function(filters::chain));
-    add("count", Value::from_function(filters::length));
-    add("d", Value::from_function(filters::default));
-    add("default", Value::from_function(filters::default));
-    add("dictsort", Value::from_function(filters::dictsort));
-    add("e", Value::from_function(escape));
-    add("escape", Value::from_function(escape));
-    add("first", Value::from_function(filters::first));
-    add("float", Value::from_function(filters::float));
-    add("format", Value::from_function(format));
-    add("groupby", Value::from_function(filters::groupby));
-    add("indent", Value::from_function(indent));
-    add("int", Value::from_function(filters::int));
-    add("items", Value::from_function(filters::items));
-    add("join", Value::from_function(join));
-    add("last", Value::from_function(filters::last));
-    add("length", Value::from_function(filters::length));
-    add("lines", Value::from_function(filters::lines));
-    add("list", Value::from_function(filters::list));
-    add("lower", Value::from_function(filters::lower));
-    add("map", Value::from_function(map));
-    add("max", Value::from_function(filters::max));
-    add("min", Value::from_function(filters::min));
-    add("reject", Value::from_function(filters::reject));
-    add("rejectattr", Value::from_function(filters::rejectattr));
-    add("replace", Value::from_function(replace));
-    add("reverse", Value::from_function(filters::reverse));
-    add("round", Value::from_function(filters::round));
-    // Nothing here is escaped unless an author says so.
-    add("safe", Value::from_function(|value: Value| value));
-    add("select", Value::from_function(filters::select));
-    add("selectattr", Value::from_function(filters::selectattr));
-    add("slice", Value::from_function(slice));
-    add("sort", Value::from_function(filters::sort));
-    add("split", Value::from_function(filters::split));
-    add("string", Value::from_function(|value: &Value| text_of(value)));
-    add("sum", Value::from_function(sum));
-    add("title", Value::from_function(filters::title));
-    add("tojson", Value::from_function(tojson));
-    add("trim", Value::from_function(filters::trim));
-    add("truncate", Value::from_function(truncate));
-    add("unique", Value::from_function(filters::unique));
-    add("upper", Value::from_function(filters::upper));
-    add("urlencode", Value::from_function(urlencode));
-    add("zip", Value::from_function(filters::zip));
-    add_tests(environment);
+/// What a filter or a test pays for before it runs.
+#[derive(Clone, Copy, Debug)]
+enum Cost {
+    /// It looks at its value and not into it.
+    Light,
+    /// It goes through all that it is given, once.
+    Whole,
+    /// It goes through the items of a list some times, or makes a list of a text.
+    Items,
 }
 
-fn add_tests(environment: &mut Environment<'static>) {
-    environment.add_test("!=", tests::is_ne);
-    environment.add_test("<", tests::is_lt);
-    environment.add_test("<=", tests::is_le);
-    environment.add_test("==", tests::is_eq);
-    environment.add_test(">", tests::is_gt);
-    environment.add_test(">=", tests::is_ge);
-    environment.add_test("boolean", tests::is_boolean);
-    environment.add_test("defined", tests::is_defined);
-    environment.add_test("divisibleby", tests::is_divisibleby);
-    environment.add_test("endingwith", tests::is_endingwith);
-    environment.add_test("eq", tests::is_eq);
-    environment.add_test("equalto", tests::is_eq);
-    environment.add_test("even", tests::is_even);
-    environment.add_test("false", tests::is_false);
-    environment.add_test("float", tests::is_float);
-    environment.add_test("ge", tests::is_ge);
-    environment.add_test("greaterthan", tests::is_gt);
-    environment.add_test("gt", tests::is_gt);
-    environment.add_test("in", tests::is_in);
-    environment.add_test("int", tests::is_integer);
-    environment.add_test("integer", tests::is_integer);
-    environment.add_test("iterable", tests::is_iterable);
-    environment.add_test("le", tests::is_le);
-    environment.add_test("lessthan", tests::is_lt);
-    environment.add_test("lower", tests::is_lower);
-    environment.add_test("lt", tests::is_lt);
-    environment.add_test("mapping", tests::is_mapping);
-    environment.add_test("ne", tests::is_ne);
-    environment.add_test("none", tests::is_none);
-    environment.add_test("number", tests::is_number);
-    environment.add_test("odd", tests::is_odd);
-    environment.add_test("sameas", tests::is_sameas);
-    environment.add_test("sequence", tests::is_sequence);
-    environment.add_test("startingwith", tests::is_startingwith);
-    environment.add_test("string", tests::is_string);
-    environment.add_test("true", tests::is_true);
-    environment.add_test("undefined", tests::is_undefined);
-    environment.add_test("upper", tests::is_upper);
+/// How often a list is gone through to sort it, roughly.
+const PASSES: usize = 4;
+
+impl Cost {
+    fn pay(self, arguments: &[Value]) -> Result<(), Error> {
+        if let Self::Light = self {
+            let bytes = arguments.iter().filter_map(Value::as_str).map(str::len).sum::<usize>();
+            return pay(ITEM_BYTES + bytes);
+        }
+        for argument in arguments {
+            let weight = weigh(argument)?;
+            if let Self::Items = self {
+                let characters = argument.as_str().map_or(0, str::len);
+                pay(weight.saturating_mul(PASSES - 1))?;
+                pay_for_making(characters.saturating_mul(ITEM_BYTES))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// A function that pays, and then does what another one does.
+    fn before(self, function: Value) -> Value {
+        Value::from_function(move |state: &mut State<'_, '_>, given: Rest<ValueOrKwargs>| {
+            let arguments = given.into_values();
+            self.pay(&arguments)?;
+            function.call(state, &arguments)
+        })
+    }
+}
+
+/// Filters whose result is at most a few times as large as what they are given, however often they are used. One
+/// with arguments, such as `tojson(indent=2)` or `default(other)`, may be larger than its value.
+const KEEP_SIZE: &[&str] = &[
+    "abs",
+    "bool",
+    "capitalize",
+    "count",
+    "e",
+    "escape",
+    "first",
+    "float",
+    "int",
+    "items",
+    "last",
+    "length",
+    "list",
+    "lower",
+    "max",
+    "min",
+    "reverse",
+    "round",
+    "safe",
+    "sort",
+    "string",
+    "sum",
+    "title",
+    "tojson",
+    "trim",
+    "unique",
+    "upper",
+    "urlencode",
+];
+/// Filters of which this is true with arguments as well.
+const KEEP_SIZE_WITH_ARGUMENTS: &[&str] = &["attr", "d", "default", "round", "sort", "sum", "truncate"];
+
+pub(super) fn keeps_size(filter: &str, has_arguments: bool) -> bool {
+    (!has_arguments && KEEP_SIZE.contains(&filter)) || KEEP_SIZE_WITH_ARGUMENTS.contains(&filter)
+}
+
+static FILTERS: LazyLock<BTreeMap<&'static str, Value>> = LazyLock::new(all_filters);
+static TESTS: LazyLock<BTreeMap<&'static str, Value>> = LazyLock::new(all_tests);
+
+pub(super) fn is_filter(name: &str) -> bool {
+    FILTERS.contains_key(name)
+}
+
+pub(super) fn is_test(name: &str) -> bool {
+    TESTS.contains_key(name)
+}
+
+pub(super) fn add(environment: &mut Environment<'static>) {
+    let called = |function: &Value| {
+        let function = function.clone();
+        move |state: &mut State<'_, '_>, given: Rest<ValueOrKwargs>| {
+            function.call(state, &given.into_values())
+        }
+    };
+    for (name, filter) in &*FILTERS {
+        environment.add_filter(*name, called(filter));
+    }
+    for (name, test) in &*TESTS {
+        environment.add_test(*name, called(test));
+    }
+    environment.add_filter(WEIGH, |value: Value| weigh(&value).map(|_| value));
+    environment.add_filter(LOOK_INTO, |value: Value| match value.kind() {
+        ValueKind::Iterable => weigh(&value).map(|_| value),
+        _ => Ok(value),
+    });
+    // The library slices a text character by character.
+    environment.add_filter(SLICE, |value: Value| {
+        pay(weight(&value)?.saturating_mul(2 * PASSES))?;
+        Ok::<_, Error>(value)
+    });
+    environment.add_filter(MULTIPLY, multiply);
+}
+
+/// A list and not everything there is: a filter that pads, repeats or formats makes gigabytes of a
+/// number, and one that is new in the next version of the library is for somebody to look at first.
+fn all_filters() -> BTreeMap<&'static str, Value> {
+    let mut all = BTreeMap::new();
+    let mut add = |name, cost: Cost, filter| drop(all.insert(name, cost.before(filter)));
+    add("abs", Cost::Light, Value::from_function(filters::abs));
+    add("attr", Cost::Light, Value::from_function(filters::attr));
+    add("batch", Cost::Items, Value::from_function(batch));
+    add("bool", Cost::Light, Value::from_function(filters::bool));
+    add("capitalize", Cost::Whole, Value::from_function(filters::capitalize));
+    add("chain", Cost::Items, Value::from_function(filters::chain));
+    add("count", Cost::Light, Value::from_function(filters::length));
+    add("d", Cost::Light, Value::from_function(filters::default));
+    add("default", Cost::Light, Value::from_function(filters::default));
+    add("dictsort", Cost::Items, Value::from_function(filters::dictsort));
+    add("e", Cost::Whole, Value::from_function(escape));
+    add("escape", Cost::Whole, Value::from_function(escape));
+    add("first", Cost::Light, Value::from_function(filters::first));
+    add("float", Cost::Light, Value::from_function(filters::float));
+    add("format", Cost::Whole, Value::from_function(format));
+    add("groupby", Cost::Items, Value::from_function(filters::groupby));
+    add("indent", Cost::Whole, Value::from_function(indent));
+    add("int", Cost::Light, Value::from_function(filters::int));
+    add("items", Cost::Whole, Value::from_function(filters::items));
+    add("join", Cost::Whole, Value::from_function(join));
+    add("last", Cost::Light, Value::from_function(filters::last));
+    add("length", Cost::Light, Value::from_function(filters::length));
+    add("lines", Cost::Whole, Value::from_function(lines));
+    add("list", Cost::Items, Value::from_function(filters::list));
+    add("lower", Cost::Whole, Value::from_function(filters::lower));
+    add("map", Cost::Whole, Value::from_function(map));
+    add("max", Cost::Items, Value::from_function(filters::max));
+    add("min", Cost::Items, Value::from_function(filters::min));
+    add("reject", Cost::Items, Value::from_function(filters::reject));
+    add("rejectattr", Cost::Items, Value::from_function(filters::rejectattr));
+    add("replace", Cost::Whole, Value::from_function(replace));
+    add("reverse", Cost::Items, Value::from_function(filters::reverse));
+    add("round", Cost::Light, Value::from_function(filters::round));
+    add("safe", Cost::Light, Value::from_function(|value: Value| value));
+    add("select", Cost::Items, Value::from_function(filters::select));
+    add("selectattr", Cost::Items, Value::from_function(filters::selectattr));
+    add("slice", Cost::Items, Value::from_function(slice));
+    add("sort", Cost::Items, Value::from_function(filters::sort));
+    add("split", Cost::Whole, Value::from_function(split));
+    add("string", Cost::Whole, Value::from_function(|value: &Value| text_of(value)));
+    add("sum", Cost::Whole, Value::from_function(sum));
+    add("title", Cost::Whole, Value::from_function(filters::title));
+    add("tojson", Cost::Whole, Value::from_function(tojson));
+    add("trim", Cost::Whole, Value::from_function(filters::trim));
+    add("truncate", Cost::Whole, Value::from_function(truncate));
+    add("unique", Cost::Items, Value::from_function(filters::unique));
+    add("upper", Cost::Whole, Value::from_function(filters::upper));
+    add("urlencode", Cost::Whole, Value::from_function(urlencode));
+    add("zip", Cost::Items, Value::from_function(filters::zip));
+    all
+}
+
+fn all_tests() -> BTreeMap<&'static str, Value> {
+    let mut all = BTreeMap::new();
+    let mut add = |name, cost: Cost, test| drop(all.insert(name, cost.before(test)));
+    add("!=", Cost::Whole, Value::from_function(tests::is_ne));
+    add("<", Cost::Whole, Value::from_function(tests::is_lt));
+    add("<=", Cost::Whole, Value::from_function(tests::is_le));
+    add("==", Cost::Whole, Value::from_function(tests::is_eq));
+    add(">", Cost::Whole, Value::from_function(tests::is_gt));
+    add(">=", Cost::Whole, Value::from_function(tests::is_ge));
+    add("boolean", Cost::Light, Value::from_function(tests::is_boolean));
+    add("defined", Cost::Light, Value::from_function(tests::is_defined));
+    add("divisibleby", Cost::Light, Value::from_function(tests::is_divisibleby));
+    add("endingwith", Cost::Whole, Value::from_function(tests::is_endingwith));
+    add("eq", Cost::Whole, Value::from_function(tests::is_eq));
+    add("equalto", Cost::Whole, Value::from_function(tests::is_eq));
+    add("even", Cost::Light, Value::from_function(tests::is_even));
+    add("false", Cost::Light, Value::from_function(tests::is_false));
+    add("float", Cost::Light, Value::from_function(tests::is_float));
+    add("ge", Cost::Whole, Value::from_function(tests::is_ge));
+    add("greaterthan", Cost::Whole, Value::from_function(tests::is_gt));
+    add("gt", Cost::Whole, Value::from_function(tests::is_gt));
+    add("in", Cost::Whole, Value::from_function(tests::is_in));
+    add("int", Cost::Light, Value::from_function(tests::is_integer));
+    add("integer", Cost::Light, Value::from_function(tests::is_integer));
+    add("iterable", Cost::Light, Value::from_function(tests::is_iterable));
+    add("le", Cost::Whole, Value::from_function(tests::is_le));
+    add("lessthan", Cost::Whole, Value::from_function(tests::is_lt));
+    add("lower", Cost::Whole, Value::from_function(tests::is_lower));
+    add("lt", Cost::Whole, Value::from_function(tests::is_lt));
+    add("mapping", Cost::Light, Value::from_function(tests::is_mapping));
+    add("ne", Cost::Whole, Value::from_function(tests::is_ne));
+    add("none", Cost::Light, Value::from_function(tests::is_none));
+    add("number", Cost::Light, Value::from_function(tests::is_number));
+    add("odd", Cost::Light, Value::from_function(tests::is_odd));
+    add("sameas", Cost::Light, Value::from_function(tests::is_sameas));
+    add("sequence", Cost::Light, Value::from_function(tests::is_sequence));
+    add("startingwith", Cost::Whole, Value::from_function(tests::is_startingwith));
+    add("string", Cost::Light, Value::from_function(tests::is_string));
+    add("true", Cost::Light, Value::from_function(tests::is_true));
+    add("undefined", Cost::Light, Value::from_function(tests::is_undefined));
+    add("upper", Cost::Whole, Value::from_function(tests::is_upper));
+    all
+}
+
+/// The operator `*`. The library repeats a text up to 100 MB, and a list without end.
+fn multiply(left: Value, right: Value) -> Result<Value, Error> {
+    static PRODUCT: LazyLock<Environment<'static>> = LazyLock::new(Environment::empty);
+    let repeated = [(&left, &right), (&right, &left)]
+        .into_iter()
+        .find(|(value, _)| matches!(value.kind(), ValueKind::String | ValueKind::Seq | ValueKind::Iterable));
+    if let Some((value, times)) = repeated {
+        let each = value.as_str().map_or_else(|| weight(value), |text| Ok(text.len()))?;
+        pay_for_making(each.saturating_mul(times.as_usize().unwrap_or(1)))?;
+    }
+    let product = PRODUCT.compile_expression("left * right")?;
+    product.eval(Value::from_pairs([("left", left), ("right", right)]))
+}
+
+/// As the library has it, with the list paid for.
+fn split(text: &str, by: Option<Arc<str>>, times: Option<i64>) -> Result<Value, Error> {
+    let parts = match &by {
+        Some(by) => text.matches(&**by).count(),
+        None => text.split_whitespace().count(),
+    };
+    pay_for_making(text.len().saturating_add((parts + 1).saturating_mul(ITEM_BYTES)))?;
+    filters::split(&Value::from(text), by, times)
+}
+
+fn lines(text: &str) -> Result<Value, Error> {
+    pay_for_making(text.len().saturating_add((text.lines().count() + 1).saturating_mul(ITEM_BYTES)))?;
+    filters::lines(&Value::from(text))
 }
 
 fn wrong(why: impl Into<String>) -> Error {
@@ -131,7 +282,7 @@ fn tojson(value: &Value, indent: Option<Value>, named: Kwargs) -> Result<String,
         None => named.get("indent")?,
     };
     named.assert_all_used()?;
-    let json = to_json(value, &mut { OUTPUT_BYTES_MAX })?;
+    let json = to_json(value)?;
     let width = match indent {
         Some(indent) if indent.kind() == ValueKind::Bool => 2 * usize::from(indent.is_true()),
         Some(indent) => indent.as_usize().ok_or_else(|| wrong("`indent` is a number"))?,
@@ -147,8 +298,8 @@ fn tojson(value: &Value, indent: Option<Value>, named: Kwargs) -> Result<String,
     String::from_utf8(text.0).map_err(|_| wrong("the text is not UTF-8"))
 }
 
-/// `map(attribute="name")`, and `map("upper")` with whatever the filter takes. What goes into the filter and
-/// comes out of it counts together, since each of many items could be made into much.
+/// `map(attribute="name")`, and `map("upper")` with whatever the filter takes. What comes out of it counts together,
+/// since each of many items could be made into much; what goes into it, the filter pays for.
 fn map(state: &mut State<'_, '_>, value: Value, given: Rest<ValueOrKwargs>) -> Result<Value, Error> {
     let given = given.into_values();
     let (filter, arguments) = match given.split_first() {
@@ -162,17 +313,16 @@ fn map(state: &mut State<'_, '_>, value: Value, given: Rest<ValueOrKwargs>) -> R
     if filter == "map" {
         return Err(wrong("`map` does not take itself"));
     }
-    // Also where there is nothing to map, as when a tool is saved.
-    if matches!(state.apply_filter(filter, &[]), Err(error) if error.kind() == ErrorKind::UnknownFilter) {
+    // Also where there is nothing to map.
+    if !is_filter(filter) {
         return Err(Error::new(ErrorKind::UnknownFilter, format!("filter {filter} is unknown")));
     }
-    let mut budget = OUTPUT_BYTES_MAX;
+    let mut left = VALUE_BYTES_MAX;
     let mut mapped = Vec::new();
     for item in value.try_iter()? {
         let arguments: Vec<_> = std::iter::once(item).chain(arguments.iter().cloned()).collect();
-        arguments.iter().try_for_each(|argument| weigh(argument, &mut budget))?;
         let made = state.apply_filter(filter, &arguments)?;
-        weigh(&made, &mut budget)?;
+        left = left.checked_sub(weigh(&made)?).ok_or_else(too_large)?;
         mapped.push(made);
     }
     Ok(Value::from(mapped))
@@ -205,20 +355,23 @@ fn join(
             None => item,
         };
         joined.push_str(&text_of(&item)?);
-        check_bytes(joined.len())?;
+        if VALUE_BYTES_MAX < joined.len() {
+            return Err(too_large());
+        }
     }
+    pay(joined.len())?;
     Ok(joined)
 }
 
 fn replace(text: &str, from: &str, to: &str) -> Result<String, Error> {
-    check_bytes(text.len() + text.matches(from).count().saturating_mul(to.len()))?;
+    pay_for_making(text.len() + text.matches(from).count().saturating_mul(to.len()))?;
     Ok(text.replace(from, to))
 }
 
 fn escape(value: &Value) -> Result<String, Error> {
     let text = text_of(value)?;
     // The longest of what stands for a character has six.
-    check_bytes(text.len() + 5 * text.matches(['<', '>', '&', '"', '\'', '/']).count())?;
+    pay_for_making(text.len() + 5 * text.matches(['<', '>', '&', '"', '\'', '/']).count())?;
     Ok(HtmlEscape(&text).to_string())
 }
 
@@ -226,7 +379,7 @@ fn escape(value: &Value) -> Result<String, Error> {
 fn urlencode(value: &Value) -> Result<String, Error> {
     let encoded = |value: &Value| {
         let text = text_of(value)?;
-        check_bytes(3 * text.len())?;
+        pay_for_making(3 * text.len())?;
         Ok::<_, Error>(utf8_percent_encode(&text, URL).to_string())
     };
     if value.kind() != ValueKind::Map {
@@ -295,11 +448,10 @@ fn format(state: &mut State<'_, '_>, text: Value, given: Rest<ValueOrKwargs>) ->
         return Err(wrong("a width is written in the text, not `*`"));
     }
     let given = given.into_values();
-    let mut budget = OUTPUT_BYTES_MAX;
-    given.iter().try_for_each(|argument| weigh(argument, &mut budget))?;
+    let given_bytes = given.iter().map(weight).sum::<Result<usize, _>>()?;
     let places = pattern.matches('%').count();
-    let each = within_width(widest)?.saturating_add(OUTPUT_BYTES_MAX - budget);
-    check_bytes(places.saturating_mul(each).saturating_add(pattern.len()))?;
+    let each = within_width(widest)?.saturating_add(given_bytes);
+    pay_for_making(places.saturating_mul(each).saturating_add(pattern.len()))?;
     let arguments: Vec<_> = std::iter::once(text.clone()).chain(given).collect();
     Value::from_function(filters::format).call(state, &arguments)
 }
@@ -315,7 +467,7 @@ fn indent(
     let first = first.or(named.get("first")?).unwrap_or(false);
     let blank = blank.or(named.get("blank")?).unwrap_or(false);
     named.assert_all_used()?;
-    check_bytes(text.len() + (text.matches('\n').count() + 1).saturating_mul(width))?;
+    pay_for_making(text.len() + (text.matches('\n').count() + 1).saturating_mul(width))?;
     let spaces = " ".repeat(width);
     let text = text.strip_suffix('\n').unwrap_or(text);
     let moved = text.split('\n').enumerate().map(|(index, line)| {
@@ -327,15 +479,4 @@ fn indent(
 
 fn within_width(width: usize) -> Result<usize, Error> {
     if WIDTH_MAX < width { Err(wrong(format!("a width is at most {WIDTH_MAX}"))) } else { Ok(width) }
-}
-
-/// A list can be a promise of more than fits into memory, or one long text a million times.
-fn weigh(value: &Value, budget: &mut usize) -> Result<(), Error> {
-    let cost = 8 + value.as_str().map_or(0, str::len);
-    *budget = budget.checked_sub(cost).ok_or_else(too_large)?;
-    match value.kind() {
-        ValueKind::Seq | ValueKind::Iterable => value.try_iter()?.try_for_each(|item| weigh(&item, budget)),
-        ValueKind::Map => value.try_iter()?.try_for_each(|key| weigh(&value.get_item(&key)?, budget)),
-        _ => Ok(()),
-    }
 }

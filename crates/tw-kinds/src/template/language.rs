@@ -1,30 +1,29 @@
 //! The language of expressions: minijinja, with what could reach outside or grow without end left out.
 
-use std::{
-    collections::BTreeSet,
-    fmt,
-    sync::{Arc, LazyLock},
-};
+use std::{collections::BTreeSet, fmt, sync::LazyLock};
 
 use minijinja::{
-    Environment, Error, ErrorKind, Expression, Output, State, UndefinedBehavior, Value,
+    AutoEscape, Environment, Error, ErrorKind, Expression, Output, State, UndefinedBehavior, Value,
     functions::range,
-    machinery::{Token, tokenize},
-    value::{Object, ValueKind},
+    machinery::{CodeGenerator, Token, eval, make_string_output, parse, parse_expr, tokenize},
+    syntax::SyntaxConfig,
+    value::ValueKind,
 };
 use serde_json::{Map, Number, Value as Json};
 
-use super::filters;
+use crate::apart::INLINE_BYTES_MAX;
+
+use super::{
+    Context, filters,
+    meter::{VALUE_BYTES_MAX, pay, pay_for_making, too_large, weigh},
+    syntax::{self, Facts},
+};
 
 /// How many steps one text may take. A page of loops over a list needs some thousand.
 const FUEL: u64 = 50_000;
-/// How large what a template yields may be, all its texts together.
-pub(crate) const OUTPUT_BYTES_MAX: usize = 8 << 20;
+/// What these steps cost beside what they handle: they take about as long.
+const STEPS_BYTES: usize = 256 << 10;
 const CODE_BYTES_MAX: usize = 4 << 10;
-/// Fuel counts steps and not bytes, and each of these makes a text as long as both its sides.
-const JOINS_MAX: usize = 32;
-/// Each of these may repeat a text up to the library's own bound, 100 MB.
-const PRODUCTS_MAX: usize = 4;
 /// The library reads signs, operators and branches by recursion and counts only some of it. These keep it
 /// far from the end of any stack: one token is at most one level.
 const TOKENS_MAX: usize = 400;
@@ -43,12 +42,16 @@ pub(crate) enum Manner {
     Condition,
 }
 
-/// One compiled expression.
+/// One expression, read and checked.
 pub(crate) struct Code {
     source: String,
-    expression: Expression<'static, 'static>,
-    /// For what is inside something absent, where the author has foreseen it.
-    foreseen: Option<Expression<'static, 'static>>,
+    manner: Manner,
+    /// A path alone, which has no operation to pay for, is compiled once. The library cannot keep a rebuilt tree
+    /// beyond the text that it was made of, so everything else is compiled when it runs, in some microseconds.
+    path: Option<Expression<'static, 'static>>,
+    /// Whether the author has foreseen that something is absent.
+    foresees: bool,
+    facts: Facts,
 }
 
 /// Whether a text says what is to be where something is absent.
@@ -67,26 +70,21 @@ impl fmt::Debug for Code {
 }
 
 impl Code {
-    /// Compiles an expression over some names, or says why it is none.
+    /// Reads an expression over some names, or says why it is none.
     pub(crate) fn read(source: &str, manner: Manner, names: &[&str]) -> Result<Self, String> {
-        check_size(source)?;
-        check_depth(source, true)?;
-        let environment = match manner {
-            Manner::Value => &VALUES,
-            Manner::Condition => &CONDITIONS,
-        };
-        let source = source.trim().to_owned();
-        let expression =
-            environment.compile_expression_owned(source.clone()).map_err(|error| syntax(&error))?;
-        check_names(expression.undeclared_variables(false), names)?;
-        let foreseen = match manner {
-            Manner::Value if foresees(&source) => CONDITIONS.compile_expression_owned(source.clone()).ok(),
-            _ => None,
-        };
-        match expression.eval(stand_ins(names)) {
-            Err(error) if is_unknown(&error) => Err(syntax(&error)),
-            _ => Ok(Self { source, expression, foreseen }),
+        if CODE_BYTES_MAX < source.len() {
+            return Err(format!("an expression has at most {CODE_BYTES_MAX} bytes"));
         }
+        check_depth(source, true)?;
+        let source = source.trim().to_owned();
+        let (_, facts) = syntax::expression(&parse_expr(&source).map_err(|error| syntax_of(&error))?);
+        check(&facts, names)?;
+        let path = match facts.is_path {
+            true => manner.environment().compile_expression_owned(source.clone()).ok(),
+            false => None,
+        };
+        let foresees = matches!(manner, Manner::Value) && foresees(&source);
+        Ok(Self { source, manner, path, foresees, facts })
     }
 
     pub(crate) fn source(&self) -> &str {
@@ -94,32 +92,105 @@ impl Code {
     }
 
     /// Everything that is looked up, such as `input.city`.
-    pub(crate) fn reads(&self) -> BTreeSet<String> {
-        self.expression.undeclared_variables(true).into_iter().collect()
+    pub(crate) fn reads(&self) -> &BTreeSet<String> {
+        &self.facts.reads
+    }
+
+    pub(crate) fn cost(&self) -> Cost {
+        Cost::of(&self.facts)
     }
 
     /// The value, which may be undefined.
-    pub(crate) fn value(&self, context: &Value) -> Result<Value, Error> {
+    pub(crate) fn value(&self, context: &Context) -> Result<Value, Error> {
         let is_absent = |value: &Result<Value, Error>| matches!(value, Err(error) if error.kind() == ErrorKind::UndefinedError);
-        let mut value = self.expression.eval(context.clone());
-        if let (Some(foreseen), true) = (&self.foreseen, is_absent(&value)) {
-            value = foreseen.eval(context.clone());
-        }
-        // Something on the way was absent, so what is at its end is absent as well.
-        if is_absent(&value) { Ok(Value::UNDEFINED) } else { value }
+        context.meter().during(|| {
+            let mut value = match &self.path {
+                Some(path) => path.eval(context.found().clone()),
+                None => evaluate(&self.source, self.manner.environment(), context.found()),
+            };
+            if self.foresees && is_absent(&value) {
+                value = evaluate(&self.source, &CONDITIONS, context.found());
+            }
+            // Something on the way was absent, so what is at its end is absent as well.
+            if is_absent(&value) { Ok(Value::UNDEFINED) } else { value }
+        })
+    }
+
+    /// The value as JSON; `None` where what it reads is absent.
+    pub(crate) fn json(&self, context: &Context) -> Result<Option<Json>, Error> {
+        let value = self.value(context)?;
+        let json = || context.meter().during(|| to_json(&value));
+        if value.is_undefined() { Ok(None) } else { json().map(Some) }
+    }
+
+    /// What stands for it within a longer text; `None` where that is absent or null.
+    pub(crate) fn text(&self, context: &Context) -> Result<Option<String>, Error> {
+        let value = self.value(context)?;
+        let text = || context.meter().during(|| text_of(&value));
+        if value.is_undefined() || value.is_none() { Ok(None) } else { text().map(Some) }
     }
 }
 
-/// A text with statements in it, which the library renders as a whole.
-#[derive(Debug)]
-pub(crate) struct Block(Environment<'static>);
+impl Manner {
+    fn environment(self) -> &'static Environment<'static> {
+        match self {
+            Self::Value => &VALUES,
+            Self::Condition => &CONDITIONS,
+        }
+    }
+}
 
-const BLOCK: &str = "text";
+fn evaluate(source: &str, environment: &Environment<'_>, context: &Value) -> Result<Value, Error> {
+    pay(source.len())?;
+    let (rebuilt, _) = syntax::expression(&parse_expr(source)?);
+    let mut code = CodeGenerator::new("expression", source);
+    code.compile_expr(&rebuilt);
+    let (instructions, blocks) = code.finish();
+    let mut nothing = String::new();
+    let mut output = make_string_output(&mut nothing);
+    let (value, _) =
+        eval(environment, &instructions, context.clone(), &blocks, &mut output, AutoEscape::None)?;
+    Ok(value.unwrap_or_default())
+}
+
+/// What it takes at most to run something on an input, as far as that is known beforehand.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Cost {
+    /// Whether it can make much of little.
+    can_grow: bool,
+    /// How often, at most, the whole input is handled.
+    passes: usize,
+}
+
+impl Cost {
+    /// Of `n` operations each may handle what all before it have made: `n` times the input.
+    fn of(facts: &Facts) -> Self {
+        let operations = facts.operations.max(1);
+        Self { can_grow: facts.can_grow, passes: operations.saturating_mul(operations) }
+    }
+
+    pub(crate) fn and(self, other: Self) -> Self {
+        Self { can_grow: self.can_grow || other.can_grow, passes: self.passes.saturating_add(other.passes) }
+    }
+
+    /// Whether it is certain to be cheap over so many bytes.
+    pub(crate) fn is_small(self, bytes: usize) -> bool {
+        !self.can_grow && self.passes.saturating_add(1).saturating_mul(bytes) <= INLINE_BYTES_MAX
+    }
+}
+
+/// A text with statements in it.
+#[derive(Debug)]
+pub(crate) struct Block {
+    source: String,
+    foresees: bool,
+    facts: Facts,
+}
+
 const STATEMENTS: &[&str] = &["if", "elif", "else", "endif", "for", "endfor", "raw", "endraw"];
 
 impl Block {
     pub(crate) fn read(source: &str, names: &[&str]) -> Result<Self, String> {
-        check_operators(source)?;
         check_depth(source, false)?;
         // Wherever a statement could begin. What binds names is left out: a text that is doubled forty
         // times costs eighty steps.
@@ -130,32 +201,35 @@ impl Block {
                 return Err(format!("only `if` and `for` can stand in `{{% … %}}`, not `{word}`"));
             }
         }
-        let mut environment = if foresees(source) { CONDITIONS.clone() } else { VALUES.clone() };
-        environment.add_template_owned(BLOCK, source.to_owned()).map_err(|error| syntax(&error))?;
-        let template = environment.get_template(BLOCK).map_err(|error| syntax(&error))?;
-        check_names(template.undeclared_variables(false), names)?;
-        let block = Self(environment);
-        match block.render(&stand_ins(names)) {
-            Err(error) if is_unknown(&error) => Err(syntax(&error)),
-            _ => Ok(block),
-        }
+        let read = parse(source, "text", SyntaxConfig::default()).map_err(|error| syntax_of(&error))?;
+        let (_, facts) = syntax::text(&read);
+        check(&facts, names)?;
+        Ok(Self { source: source.to_owned(), foresees: foresees(source), facts })
     }
 
     /// Everything that is looked up, such as `input.city`.
-    pub(crate) fn reads(&self) -> BTreeSet<String> {
-        let template = self.0.get_template(BLOCK);
-        template.map(|template| template.undeclared_variables(true)).into_iter().flatten().collect()
+    pub(crate) fn reads(&self) -> &BTreeSet<String> {
+        &self.facts.reads
     }
 
-    pub(crate) fn render(&self, context: &Value) -> Result<String, Error> {
-        let mut text = Bounded(Vec::new());
-        let rendered = self.0.get_template(BLOCK)?.render_captured_to(context.clone(), &mut text);
-        rendered.map(drop).map_err(|error| match error.kind() {
-            ErrorKind::WriteFailure => too_large(),
-            _ => error,
-        })?;
-        String::from_utf8(text.0)
-            .map_err(|_| Error::new(ErrorKind::BadSerialization, "the text is not UTF-8"))
+    pub(crate) fn cost(&self) -> Cost {
+        Cost::of(&self.facts)
+    }
+
+    pub(crate) fn render(&self, context: &Context) -> Result<String, Error> {
+        context.meter().during(|| {
+            pay(STEPS_BYTES)?;
+            let environment = if self.foresees { &CONDITIONS } else { &VALUES };
+            let (rebuilt, _) = syntax::text(&parse(&self.source, "text", SyntaxConfig::default())?);
+            let mut code = CodeGenerator::new("text", &self.source);
+            code.compile_stmt(&rebuilt);
+            let (instructions, blocks) = code.finish();
+            let mut text = String::new();
+            let mut output = make_string_output(&mut text);
+            let root = context.found().clone();
+            eval(environment, &instructions, root, &blocks, &mut output, AutoEscape::None)?;
+            if VALUE_BYTES_MAX < text.len() { Err(too_large()) } else { Ok(text) }
+        })
     }
 }
 
@@ -163,7 +237,7 @@ pub(super) struct Bounded(pub(super) Vec<u8>);
 
 impl std::io::Write for Bounded {
     fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-        if OUTPUT_BYTES_MAX < self.0.len() + bytes.len() {
+        if VALUE_BYTES_MAX < self.0.len() + bytes.len() {
             return Err(std::io::ErrorKind::FileTooLarge.into());
         }
         self.0.extend_from_slice(bytes);
@@ -175,25 +249,26 @@ impl std::io::Write for Bounded {
     }
 }
 
-/// A value as JSON. Integers are exact or an error, and what is absent inside a list or an object is
+/// A value as JSON, paid for. Integers are exact or an error, and what is absent inside a list or an object is
 /// an error too.
-pub(crate) fn to_json(value: &Value, budget: &mut usize) -> Result<Json, Error> {
-    let cost = 8 + value.as_str().map_or(0, str::len);
-    *budget = budget.checked_sub(cost).ok_or_else(too_large)?;
+pub(super) fn to_json(value: &Value) -> Result<Json, Error> {
+    weigh(value)?;
+    json_of(value)
+}
+
+fn json_of(value: &Value) -> Result<Json, Error> {
     Ok(match value.kind() {
         ValueKind::None => Json::Null,
         ValueKind::Bool => Json::Bool(value.is_true()),
         ValueKind::Number => Json::Number(number(value)?),
         ValueKind::String => Json::String(value.as_str().unwrap_or_default().to_owned()),
         ValueKind::Seq | ValueKind::Iterable => {
-            let items = value.try_iter()?;
-            Json::Array(items.map(|item| to_json(&item, budget)).collect::<Result<_, _>>()?)
+            Json::Array(value.try_iter()?.map(|item| json_of(&item)).collect::<Result<_, _>>()?)
         }
         ValueKind::Map => {
             let mut members = Map::new();
             for key in value.try_iter()? {
-                let member = to_json(&value.get_item(&key)?, budget)?;
-                members.insert(text_of(&key)?, member);
+                members.insert(plain_text(&key)?, json_of(&value.get_item(&key)?)?);
             }
             Json::Object(members)
         }
@@ -215,12 +290,19 @@ fn number(value: &Value) -> Result<Number, Error> {
     Number::from_f64(real).ok_or_else(|| wrong("the number is not finite"))
 }
 
-/// A value as it stands in a longer text: a text as it is, everything else as JSON.
-pub(crate) fn text_of(value: &Value) -> Result<String, Error> {
+/// A value as it stands in a longer text, paid for: a text as it is, everything else as JSON.
+pub(super) fn text_of(value: &Value) -> Result<String, Error> {
+    weigh(value)?;
+    let text = plain_text(value)?;
+    pay_for_making(text.len())?;
+    Ok(text)
+}
+
+fn plain_text(value: &Value) -> Result<String, Error> {
     match value.kind() {
         ValueKind::String => Ok(value.as_str().unwrap_or_default().to_owned()),
         ValueKind::None => Err(Error::new(ErrorKind::InvalidOperation, "null cannot stand within a text")),
-        _ => Ok(to_json(value, &mut { OUTPUT_BYTES_MAX })?.to_string()),
+        _ => Ok(json_of(value)?.to_string()),
     }
 }
 
@@ -231,37 +313,15 @@ fn environment(undefined: UndefinedBehavior) -> Environment<'static> {
     environment.set_recursion_limit(50);
     environment.set_formatter(write_text);
     filters::add(&mut environment);
-    environment.add_function("range", range);
+    environment.add_function("range", |lower: isize, upper: Option<isize>, step: Option<isize>| {
+        let list = range(lower, upper, step)?;
+        weigh(&list).map(|_| list)
+    });
     environment
 }
 
 fn write_text(out: &mut Output<'_>, _: &mut State<'_, '_>, value: &Value) -> Result<(), Error> {
     out.write_str(&text_of(value)?).map_err(Error::from)
-}
-
-pub(super) fn check_bytes(bytes: usize) -> Result<(), Error> {
-    if OUTPUT_BYTES_MAX < bytes { Err(too_large()) } else { Ok(()) }
-}
-
-pub(crate) fn too_large() -> Error {
-    Error::new(ErrorKind::InvalidOperation, format!("what it makes is over {OUTPUT_BYTES_MAX} bytes"))
-}
-
-fn check_size(source: &str) -> Result<(), String> {
-    if CODE_BYTES_MAX < source.len() {
-        return Err(format!("an expression has at most {CODE_BYTES_MAX} bytes"));
-    }
-    check_operators(source)
-}
-
-fn check_operators(source: &str) -> Result<(), String> {
-    if JOINS_MAX < source.matches(['~', '+']).count() {
-        return Err(format!("has more than {JOINS_MAX} of `~` and `+`"));
-    }
-    if PRODUCTS_MAX < source.matches('*').count() {
-        return Err(format!("has more than {PRODUCTS_MAX} of `*`"));
-    }
-    Ok(())
 }
 
 /// By the library's own tokens, up to the first that is none: it reads no further either.
@@ -284,34 +344,16 @@ fn check_depth(source: &str, is_expression: bool) -> Result<(), String> {
     Ok(())
 }
 
-fn check_names(used: impl IntoIterator<Item = String>, names: &[&str]) -> Result<(), String> {
-    let unknown = |name: &String| !names.contains(&name.as_str()) && name != "range";
-    let Some(name) = used.into_iter().filter(unknown).min() else { return Ok(()) };
-    let known: Vec<_> = names.iter().map(|name| format!("`{name}`")).collect();
-    Err(format!("`{name}` is not known here; {} is", known.join(" or ")))
+fn check(facts: &Facts, names: &[&str]) -> Result<(), String> {
+    let unknown = |name: &&String| !names.contains(&name.as_str()) && *name != "range";
+    if let Some(name) = facts.names.iter().find(unknown) {
+        let known: Vec<_> = names.iter().map(|name| format!("`{name}`")).collect();
+        return Err(format!("`{name}` is not known here; {} is", known.join(" or ")));
+    }
+    facts.problem.clone().map_or(Ok(()), Err)
 }
 
 /// Why an expression does not compile, without where: the place is known better by who reads it.
-fn syntax(error: &Error) -> String {
+fn syntax_of(error: &Error) -> String {
     error.detail().map_or_else(|| error.kind().to_string(), ToOwned::to_owned)
-}
-
-/// The library looks filters up when they are used. So that a misspelt one is found when a tool is saved,
-/// each expression is tried once on something that has every member.
-fn is_unknown(error: &Error) -> bool {
-    use ErrorKind::{UnknownFilter, UnknownFunction, UnknownMethod, UnknownTest};
-    matches!(error.kind(), UnknownFilter | UnknownFunction | UnknownMethod | UnknownTest)
-}
-
-#[derive(Debug)]
-struct StandIn;
-
-impl Object for StandIn {
-    fn get_value(self: &Arc<Self>, _: &Value) -> Option<Value> {
-        Some(Value::from_dyn_object(Arc::clone(self)))
-    }
-}
-
-fn stand_ins(names: &[&str]) -> Value {
-    Value::from_pairs(names.iter().map(|name| (*name, Value::from_object(StandIn))))
 }

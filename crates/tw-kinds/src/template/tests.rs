@@ -254,12 +254,15 @@ fn template_that_would_grow_without_end_is_stopped() {
     );
     check(
         json!("{% for a in range(1000) %}{{ 'x' * 100000 }}{% endfor %}"),
-        expect!["INVALID_PARAMS: `/t` cannot be filled in: what it makes is over 8388608 bytes"],
+        expect![
+            "INVALID_PARAMS: `/t` cannot be filled in: all that it handles is over 67108864 bytes together"
+        ],
     );
     check(
-        json!(format!("{{{{ {} }}}}", vec!["input.text"; 40].join(" ~ "))),
-        expect!["at save: /t: has more than 32 of `~` and `+`"],
+        json!("{% for a in range(100) %}{{ 'x' * 100000 }}{% endfor %}"),
+        expect!["INVALID_PARAMS: `/t` cannot be filled in: what it makes is over 8388608 bytes"],
     );
+    check(json!(format!("{{{{ ({}) | length }}}}", vec!["'ab' * 2"; 40].join(" ~ "))), expect!["160"]);
     check(
         json!(format!("{{{{ {}1{} }}}}", "(".repeat(160), ")".repeat(160))),
         expect!["at save: /t: template exceeds maximum recursion limits"],
@@ -338,7 +341,7 @@ fn filter_that_pads_or_repeats_is_stopped() {
     let long = "x".repeat(1 << 20);
     for grown in [
         "(['x'] * 1000) | map('replace', 'x', input)",
-        "(['x'] * 10000) | map('default', [input])",
+        "([none] * 10000) | map('default', [input], true)",
         "(['x'] * 1000) | map('map', 'upper')",
         "'%1000000000d' | format(1)",
         "'%.1000000000f' | format(1.5)",
@@ -358,6 +361,83 @@ fn filter_that_pads_or_repeats_is_stopped() {
         assert!(template.render(&Context::of_input(&json!(long))).is_err(), "{grown}");
     }
     assert!(started.elapsed().as_secs() < 20, "{:?}", started.elapsed());
+}
+
+/// Each class of operations that handles more than the steps say, once too large and once too often.
+#[test]
+fn operation_pays_for_the_bytes_that_it_handles() {
+    let often =
+        |what: &str| format!("{{% for a in range(9000) %}}{{% if {what} %}}{{% endif %}}{{% endfor %}}");
+    let once = |what: &str| format!("{{{{ {what} }}}}");
+    let input = json!({ "text": "x".repeat(1 << 20), "list": vec!["item"; 20_000], "map": { "a": 1 } });
+    for grown in [
+        once("('x' * 5000000) ~ ('y' * 5000000)"),
+        once("('x' * 5000000) + ('y' * 5000000)"),
+        once("([[input.text] * 7] * 7) ~ ''"),
+        once("([[input.text] * 7] * 7) == ([[input.text] * 7] * 7)"),
+        once("([[1] * 10000] * 10000) | length"),
+        once("2 * ([1] * 10000000)"),
+        once("([1] * 100000000)[99999999]"),
+        once("input.text | list"),
+        once("input.text | split('x')"),
+        once("input.text | replace('x', 'yyyyyyyyyy')"),
+        once("input.list | join(input.text)"),
+        once("input.list | select('in', input.list) | list"),
+        once("input.list | map('replace', 'item', input.text) | list"),
+        once("(input.list * 30) | sort"),
+        often("input.text | upper == 'x'"),
+        often("input.text ~ 'x'"),
+        often("input.text == input.text"),
+        often("'y' in input.text"),
+        often("input.text is upper"),
+        often("input.text[::2]"),
+        often("{input.text: 1}"),
+        often("input.map[input.text]"),
+        often("input.list | unique | length == 9"),
+        often("loop.changed(input.text)"),
+        often("input.text | length == 1"),
+    ] {
+        let template = read(&json!(grown)).unwrap_or_else(|faults| panic!("{grown}: {faults:?}"));
+        let failure = template.render(&Context::of_input(&input)).unwrap_err();
+        assert!(failure.message.contains("bytes"), "{grown}: {failure}");
+    }
+}
+
+#[test]
+fn texts_of_one_rendering_share_their_budget() {
+    let input = json!("x".repeat(1 << 20));
+    let texts = |count| json!(vec!["{{ input ~ '' }}"; count]);
+    let rendered = |count| read(&texts(count)).unwrap().render(&Context::of_input(&input));
+    assert!(rendered(10).is_ok());
+    let failure = rendered(60).unwrap_err();
+    assert!(failure.message.contains("all that it handles"), "{failure}");
+}
+
+#[test]
+fn template_is_cheap_only_where_that_is_certain() {
+    for (text, small, bytes) in [
+        ("{{ input.a }}", true, 1_000),
+        ("{{ input.a }}", false, 1_000_000),
+        ("{{ input.a | default('x') | upper }} and {{ input.b + 1 }}", true, 1_000),
+        ("{{ input.a ~ input.a ~ input.a ~ input.a }}", false, 100_000),
+        ("{{ input.a * 3 }}", false, 10),
+        ("{{ input.a | join(',') }}", false, 10),
+        ("{{ range(3) }}", false, 10),
+        ("{% if input.a %}b{% endif %}", false, 10),
+    ] {
+        assert_eq!(read(&json!([text])).unwrap().cost().is_small(bytes), small, "{text} over {bytes}");
+    }
+}
+
+/// What an author saves is looked through and not run.
+#[test]
+fn nothing_runs_while_it_is_read() {
+    let started = Instant::now();
+    for _ in 0..50 {
+        read(&json!("{% for a in range(90000) %}{{ 'x' * 7000000 }}{% endfor %}")).unwrap();
+        read(&json!("{{ ('x' * 100000000) ~ ('x' * 100000000) }}")).unwrap();
+    }
+    assert!(started.elapsed().as_secs() < 10, "{:?}", started.elapsed());
 }
 
 proptest! {

@@ -2,13 +2,14 @@
 
 use std::collections::BTreeSet;
 
-use minijinja::{ErrorKind, Value as Found};
+use minijinja::ErrorKind;
 use serde_json::Value;
 use tw_model::ToolFailure;
 
 use super::{
     Absent, Context,
-    language::{Block, Code, Manner, OUTPUT_BYTES_MAX, text_of, to_json, too_large},
+    language::{Block, Code, Cost, Manner},
+    meter::{VALUE_BYTES_MAX, too_large},
     pieces::{Part, References, has_statements, split},
 };
 
@@ -60,6 +61,13 @@ impl Piece {
         }
     }
 
+    pub(crate) fn cost(&self) -> Cost {
+        match self {
+            Self::Code(code) => code.cost(),
+            Self::Literal(_) | Self::Secret(_) => Cost::default(),
+        }
+    }
+
     /// What it is within a longer text, where something has to stand.
     pub(crate) fn text(&self, at: &str, context: &Context) -> Result<String, ToolFailure> {
         match (self.text_if_any(at, context)?, self) {
@@ -72,13 +80,7 @@ impl Piece {
         match self {
             Self::Literal(text) => Ok(Some(text.clone())),
             Self::Secret(label) => context.secret(label).map(|secret| Some(secret.to_owned())),
-            Self::Code(code) => {
-                let found = code.value(context.found()).map_err(|error| failure(at, code, &error))?;
-                if found.is_undefined() || found.is_none() {
-                    return Ok(None);
-                }
-                text_of(&found).map(Some).map_err(|error| failure(at, code, &error))
-            }
+            Self::Code(code) => code.text(context).map_err(|error| failure(at, code, &error)),
         }
     }
 }
@@ -121,12 +123,24 @@ impl Text {
     pub(crate) fn reads(&self, into: &mut BTreeSet<String>) {
         match &self.form {
             Form::Plain(_) => {}
-            Form::One(code) => into.extend(code.reads()),
-            Form::Joined(pieces) => into.extend(pieces.iter().flat_map(|piece| match piece {
-                Piece::Code(code) => code.reads(),
-                Piece::Literal(_) | Piece::Secret(_) => BTreeSet::new(),
-            })),
-            Form::Block(block) => into.extend(block.reads()),
+            Form::One(code) => into.extend(code.reads().iter().cloned()),
+            Form::Joined(pieces) => {
+                for piece in pieces {
+                    if let Piece::Code(code) = piece {
+                        into.extend(code.reads().iter().cloned());
+                    }
+                }
+            }
+            Form::Block(block) => into.extend(block.reads().iter().cloned()),
+        }
+    }
+
+    pub(crate) fn cost(&self) -> Cost {
+        match &self.form {
+            Form::Plain(_) => Cost::default(),
+            Form::One(code) => code.cost(),
+            Form::Joined(pieces) => pieces.iter().map(Piece::cost).fold(Cost::default(), Cost::and),
+            Form::Block(block) => block.cost(),
         }
     }
 
@@ -147,7 +161,7 @@ impl Text {
     pub(super) fn filled(&self, context: &Context, absent: Absent) -> Result<Option<Value>, ToolFailure> {
         match &self.form {
             Form::Plain(text) => Ok(Some(Value::String(text.clone()))),
-            Form::One(code) => one(&self.at, code, context.found()),
+            Form::One(code) => one(&self.at, code, context),
             Form::Joined(pieces) => {
                 let mut joined = String::new();
                 for piece in pieces {
@@ -155,14 +169,14 @@ impl Text {
                         Absent::LeftOut => piece.text(&self.at, context)?,
                         Absent::Null => piece.text_if_any(&self.at, context)?.unwrap_or_default(),
                     });
-                    if OUTPUT_BYTES_MAX < joined.len() {
+                    if VALUE_BYTES_MAX < joined.len() {
                         return Err(ToolFailure::invalid(format!("`{}`: {}", self.at, told(&too_large()))));
                     }
                 }
                 Ok(Some(Value::String(joined)))
             }
             Form::Block(block) => {
-                let text = block.render(context.found());
+                let text = block.render(context);
                 let text = text.map_err(|error| {
                     ToolFailure::invalid(format!("`{}` cannot be filled in: {}", self.at, told(&error)))
                 })?;
@@ -173,12 +187,8 @@ impl Text {
 }
 
 /// The value of one expression; `None` where what it reads is absent.
-pub(crate) fn one(at: &str, code: &Code, found: &Found) -> Result<Option<Value>, ToolFailure> {
-    let value = code.value(found).map_err(|error| failure(at, code, &error))?;
-    if value.is_undefined() {
-        return Ok(None);
-    }
-    to_json(&value, &mut { OUTPUT_BYTES_MAX }).map(Some).map_err(|error| failure(at, code, &error))
+pub(crate) fn one(at: &str, code: &Code, context: &Context) -> Result<Option<Value>, ToolFailure> {
+    code.json(context).map_err(|error| failure(at, code, &error))
 }
 
 pub(crate) fn missing(at: &str, code: &Code) -> ToolFailure {
