@@ -12,9 +12,10 @@ use tw_egress::Egress;
 use tw_model::{
     Code, PermissionSet, RunId, SessionId, Source, TenantId, TenantSlug, ToolFailure, ToolResult, UserId,
 };
-use zeroize::Zeroizing;
 
-use crate::{Credential, Credentials, Filters, HeavyPool, Inner, InnerCall, InnerCalls, Network, Services, Wait};
+use crate::{
+    Credential, Credentials, Filters, HeavyPool, Inner, InnerCall, InnerCalls, Network, Secret, Services, Wait,
+};
 
 /// What a tool is told about the call it serves, and what it may use while it works.
 ///
@@ -45,6 +46,9 @@ pub struct ContextParts {
     pub output: Option<mpsc::Sender<String>>,
     /// How many pieces of blocking work are under way, so that abandoned ones can be reported.
     pub blocking_in_flight: Arc<AtomicUsize>,
+    /// What upstream services know repeated requests by, where the caller sent a key of its own: derived from
+    /// that key and from who sent it where. `None` where it is to be the run.
+    pub idempotency: Option<String>,
     /// The `traceparent` of requests to others; `None` where the caller sent none.
     pub trace: Option<String>,
     /// What of the server the tool may use; empty in tests of tools that need nothing.
@@ -78,6 +82,7 @@ impl ToolContext {
             cancel: CancellationToken::new(),
             output: None,
             blocking_in_flight: Arc::default(),
+            idempotency: None,
             trace: None,
             services: Services::default(),
             inner: None,
@@ -154,11 +159,12 @@ impl ToolContext {
         self.parts.cancel.cancelled().await;
     }
 
-    /// A key to send to upstream services that de-duplicate requests. It is the same for every
-    /// attempt of one run and never the same for two runs.
+    /// A key to send to upstream services that de-duplicate requests. It is the same for every attempt of one
+    /// run, and of another run that the caller makes under the same idempotency key. Otherwise two runs never
+    /// share one.
     #[must_use]
     pub fn idempotency_key(&self) -> String {
-        self.parts.run.to_string()
+        self.parts.idempotency.clone().unwrap_or_else(|| self.parts.run.to_string())
     }
 
     /// Does work whose cost somebody else chooses, such as reading a large answer, in the lane of the tenant.
@@ -197,13 +203,13 @@ impl ToolContext {
         })
     }
 
-    /// What stands for `secret:<reference>`: the value of the credential of this label or id, or, where
+    /// What stands for `secret:<reference>`, with the hosts that it may be sent to: the value of the credential of this label or id, or, where
     /// there is none, the field behind the last dot of the credential before it.
-    pub async fn secret(&self, reference: &str) -> Result<Zeroizing<String>, ToolFailure> {
+    pub async fn secret(&self, reference: &str) -> Result<Secret, ToolFailure> {
         let missing = |message: String| ToolFailure::with_code(Code::CredentialMissing, message);
         let failure = match self.credential(reference).await {
             Ok(credential) => {
-                return credential.value.ok_or_else(|| {
+                return credential.secret().ok_or_else(|| {
                     let fields: Vec<_> = credential.fields.keys().map(|field| format!("`{field}`")).collect();
                     let fields = fields.join(", ");
                     missing(format!(
@@ -218,8 +224,8 @@ impl ToolContext {
         // A label may hold dots itself, so the field comes second.
         let Some((label, field)) = reference.rsplit_once('.') else { return Err(failure) };
         let why = match self.credential(label).await {
-            Ok(credential) => match credential.fields.get(field) {
-                Some(found) => return Ok(found.clone()),
+            Ok(credential) => match credential.field_secret(field) {
+                Some(found) => return Ok(found),
                 None => format!("and `{label}` has no field `{field}`"),
             },
             Err(other) if other.code == Code::CredentialMissing => {
@@ -305,6 +311,13 @@ mod tests {
         let cx = ToolContext::for_test();
         assert_eq!(cx.idempotency_key(), cx.run().to_string());
         assert_eq!(cx.clone().idempotency_key(), cx.idempotency_key());
+    }
+
+    #[test]
+    fn idempotency_key_is_that_of_the_caller_where_there_is_one() {
+        let under = || with(|parts| parts.idempotency = Some("k-1".to_owned()));
+        assert_eq!(under().idempotency_key(), "k-1");
+        assert_ne!(under().run(), under().run());
     }
 
     #[test]

@@ -8,8 +8,8 @@ use std::{
 };
 
 use serde_json::Value;
-use tw_egress::Egress;
-use tw_model::{TenantId, ToolFailure};
+use tw_egress::{Egress, Site};
+use tw_model::{AllowedHost, Code, TenantId, ToolFailure};
 use zeroize::Zeroizing;
 
 use crate::BoxFuture;
@@ -77,6 +77,10 @@ impl fmt::Debug for Services {
 /// The texts of a credential. Forgotten for good when dropped, and never shown.
 #[derive(Clone)]
 pub struct Credential {
+    /// What it is called, for a failure.
+    pub label: String,
+    /// The hosts that it may be sent to; `None` for every host.
+    pub allowed_hosts: Option<Vec<String>>,
     /// What stands for `secret:<label>`.
     pub value: Option<Zeroizing<String>>,
     pub fields: BTreeMap<String, Zeroizing<String>>,
@@ -86,6 +90,56 @@ impl Credential {
     #[must_use]
     pub fn field(&self, name: &str) -> Option<&str> {
         self.fields.get(name).map(|text| text.as_str())
+    }
+
+    /// What stands for `secret:<label>`, bound to its hosts.
+    #[must_use]
+    pub fn secret(&self) -> Option<Secret> {
+        self.value.clone().map(|value| self.bound(value))
+    }
+
+    /// What stands for `secret:<label>.<field>`, bound to its hosts.
+    #[must_use]
+    pub fn field_secret(&self, name: &str) -> Option<Secret> {
+        self.fields.get(name).cloned().map(|value| self.bound(value))
+    }
+
+    fn bound(&self, value: Zeroizing<String>) -> Secret {
+        Secret { value, label: self.label.clone(), allowed_hosts: self.allowed_hosts.clone() }
+    }
+}
+
+/// One text of a credential, and where it may be sent. Forgotten for good when dropped, and never shown.
+#[derive(Clone)]
+pub struct Secret {
+    pub value: Zeroizing<String>,
+    pub label: String,
+    pub allowed_hosts: Option<Vec<String>>,
+}
+
+impl Secret {
+    /// A text that may be sent anywhere.
+    pub fn anywhere(value: impl Into<String>) -> Self {
+        Self { value: Zeroizing::new(value.into()), label: String::new(), allowed_hosts: None }
+    }
+
+    /// Refuses a request to a host that the credential is not for. Whoever sends a secret asks this first, with the
+    /// URL that the request has.
+    pub fn check_host(&self, url: &str) -> Result<(), ToolFailure> {
+        if AllowedHost::any_allows(self.allowed_hosts.as_deref(), url) {
+            return Ok(());
+        }
+        let (label, site) = (&self.label, Site::in_text(url));
+        let message = format!(
+            "the credential `{label}` may not be sent to {site}: its `allowed_hosts` does not name that host"
+        );
+        Err(ToolFailure::with_code(Code::EgressDenied, message))
+    }
+}
+
+impl fmt::Debug for Secret {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Secret").field("label", &self.label).finish_non_exhaustive()
     }
 }
 

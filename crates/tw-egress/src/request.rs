@@ -108,6 +108,11 @@ impl Request {
         Self::new(Method::Get, url)
     }
 
+    #[must_use]
+    pub fn url(&self) -> &str {
+        &self.url
+    }
+
     /// Adds a header. What cannot be sent is found when the request is.
     #[must_use]
     pub fn header(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {

@@ -76,9 +76,10 @@ impl Credentials for Rooms {
         tenant: TenantId,
         label: &'a str,
     ) -> BoxFuture<'a, Result<Credential, ToolFailure>> {
-        Box::pin(
-            async move { self.vault.open(tenant, label).await.map(shown).map_err(|error| failed(&error)) },
-        )
+        Box::pin(async move {
+            let opened = self.vault.open(tenant, label).await;
+            opened.map(shown).map_err(|error| failed(&error))
+        })
     }
 
     fn credential_for<'a>(
@@ -95,7 +96,8 @@ impl Credentials for Rooms {
 }
 
 fn shown(secret: Secret) -> Credential {
-    Credential { value: secret.value(), fields: secret.into_fields() }
+    let (label, allowed_hosts) = (secret.label.to_string(), secret.allowed_hosts.clone());
+    Credential { label, allowed_hosts, value: secret.value(), fields: secret.into_fields() }
 }
 
 /// A store that is away is nothing that the caller of a tool can mend.

@@ -34,6 +34,10 @@ pub struct Secret {
     pub id: CredentialId,
     pub revision: i64,
     pub kind: CredentialType,
+    /// What it is called, for a failure.
+    pub label: Label,
+    /// The hosts that it may be sent to; `None` for every host.
+    pub allowed_hosts: Option<Vec<String>>,
     fields: BTreeMap<String, Zeroizing<String>>,
 }
 
@@ -152,7 +156,8 @@ impl Vault {
             serde_json::from_slice(&opened).map_err(|_| corrupt("holds no payload"))?;
         self.touch(tenant, credential);
         let fields = fields.into_iter().map(|(name, text)| (name, Zeroizing::new(text))).collect();
-        Ok(Secret { id, revision, kind, fields })
+        let (label, allowed_hosts) = (credential.label.clone(), credential.allowed_hosts.clone());
+        Ok(Secret { id, revision, kind, label, allowed_hosts, fields })
     }
 
     /// Writes down that a credential is in use, to the minute, without making the call wait for it.

@@ -70,6 +70,7 @@ impl Door {
             version: None,
             unsaved: None,
             settings: None,
+            upstream_key: None,
             mode: Mode::Production,
             idempotency: None,
             unwanted: Some(unwanted),

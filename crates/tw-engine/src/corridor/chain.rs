@@ -10,7 +10,9 @@ use serde_json::{Value, value::RawValue};
 use tokio::time::Instant;
 use toolwright_sdk::{Inner as Called, InnerCall, InnerCalls};
 use tw_exec::{BoxFuture, DEPTH_MAX, STEPS_MAX, Wait};
-use tw_model::{Caller, Code, Link, Mode, RunId, RunStatus, SessionId, ToolFailure, ToolResult};
+use tw_model::{
+    Caller, Code, Link, Mode, RunId, RunStatus, SessionId, ToolFailure, ToolResult, upstream_key_within,
+};
 use tw_store::Run;
 
 use super::{Answer, CallRequest, IdempotencyKey};
@@ -36,6 +38,8 @@ pub(super) struct Inner {
     pub(super) tool: Arc<Tool>,
     pub(super) session: SessionId,
     pub(super) deadline: Instant,
+    /// What services outside know this run by.
+    pub(super) upstream_key: String,
     pub(super) refusals: Arc<Refusals>,
 }
 
@@ -121,6 +125,7 @@ impl Inner {
             mode: Mode::Production,
             unsaved: None,
             settings: call.settings.clone(),
+            upstream_key: Some(upstream_key_within(&self.upstream_key, call.name)),
             idempotency: Some(IdempotencyKey {
                 key: format!("{}/{}", self.run, call.name),
                 route: ROUTE.to_owned(),

@@ -326,7 +326,7 @@ impl Job {
         waits: mpsc::Sender<Wait>,
         inner: &Arc<dyn InnerCalls>,
     ) -> ToolContext {
-        let Lease { caller, session, run, settings, .. } = &self.lease;
+        let Lease { caller, session, run, settings, upstream_key, .. } = &self.lease;
         let cx = ToolContext::new(ContextParts {
             tenant: caller.tenant,
             tenant_slug: caller.tenant_slug.clone(),
@@ -343,6 +343,7 @@ impl Job {
             cancel: self.lease.boarding.cancel.clone(),
             output: Some(output),
             blocking_in_flight: Arc::clone(&self.engine.inner.flights.blocking),
+            idempotency: upstream_key.clone(),
             trace: caller.trace.as_ref().map(|trace| trace.parent(*run)),
             services: self.engine.inner.services.clone(),
             // Only a run that can be resumed can wait for a call of its own.
@@ -363,6 +364,7 @@ impl Job {
             tool: Arc::clone(&self.tool),
             session: self.lease.session,
             deadline,
+            upstream_key: self.lease.upstream_key.clone().unwrap_or_else(|| self.lease.run.to_string()),
             refusals: Arc::clone(&self.refusals),
         }
     }

@@ -22,7 +22,7 @@ use serde_json::{Value, value::RawValue};
 use tokio::{sync::oneshot, time::Instant};
 use tokio_util::sync::CancellationToken;
 use tw_exec::{BoxFuture, DEPTH_MAX};
-use tw_model::{ApprovalId, Caller, Code, Mode, RunId, RunStatus, SessionId, TenantId, Timestamp, WaitsFor};
+use tw_model::{ApprovalId, Caller, Code, Mode, RunId, RunStatus, SessionId, TenantId, Timestamp, WaitsFor, upstream_key};
 use tw_store::{
     KeyScope, PendingCall, Run,
     log::{Claim, Rejected},
@@ -61,6 +61,8 @@ pub struct CallRequest {
     pub unsaved: Option<Value>,
     /// The author's settings, where a tool that wraps this one makes the call.
     pub settings: Option<Arc<Value>>,
+    /// What services outside know the call by when it is made again; `None` to derive it from the idempotency key.
+    pub upstream_key: Option<String>,
     pub idempotency: Option<IdempotencyKey>,
     /// Fires when the caller no longer wants the run; without it a run goes on whoever hangs up.
     pub unwanted: Option<CancellationToken>,
@@ -485,16 +487,9 @@ impl CallRequest {
         }
     }
 
-    /// What upstream services are to know this call by when it is made again under the same idempotency key. A hash:
-    /// the caller's key is nobody else's business.
     fn upstream_key(&self, caller: &Caller) -> Option<String> {
-        let key = self.idempotency.as_ref()?;
-        let mut hasher = blake3::Hasher::new();
-        for part in [&caller.tenant.to_string(), &caller.principal.label(), &key.route, &key.key] {
-            hasher.update(&u64::try_from(part.len()).unwrap_or(u64::MAX).to_be_bytes());
-            hasher.update(part.as_bytes());
-        }
-        Some(hasher.finalize().to_hex()[..32].to_owned())
+        let derive = |key: &IdempotencyKey| upstream_key(caller.tenant, &caller.principal, &key.route, &key.key);
+        self.upstream_key.clone().or_else(|| self.idempotency.as_ref().map(derive))
     }
 }
 

@@ -21,6 +21,7 @@ fn again(request: &CallRequest) -> CallRequest {
         version: request.version.clone(),
         unsaved: None,
         settings: None,
+        upstream_key: None,
         unwanted: None,
         mode: request.mode,
         idempotency: request.idempotency.clone(),

@@ -175,6 +175,7 @@ pub(crate) fn request(tool: &str, input: &Value) -> CallRequest {
         version: None,
         unsaved: None,
         settings: None,
+        upstream_key: None,
         unwanted: None,
         mode: Mode::Production,
         idempotency: None,

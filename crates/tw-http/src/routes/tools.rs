@@ -340,6 +340,7 @@ pub(crate) async fn run(
         mode: body.mode.unwrap_or_default(),
         unsaved: None,
         settings: None,
+        upstream_key: None,
         unwanted: None,
         deadline: None,
     };
@@ -392,6 +393,7 @@ pub(crate) async fn test(
         mode: Mode::Debug,
         unsaved: body.definition.filter(|changes| !changes.is_empty()).map(Value::Object),
         settings: None,
+        upstream_key: None,
         unwanted: None,
         deadline: None,
     };

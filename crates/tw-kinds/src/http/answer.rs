@@ -66,20 +66,6 @@ fn upstream(message: String) -> ToolFailure {
     ToolFailure::with_code(Code::UpstreamError, message)
 }
 
-/// Why there is no answer, for the caller.
-pub(super) fn failure(error: &Error) -> ToolFailure {
-    let code = match error {
-        Error::Denied { .. } => Code::EgressDenied,
-        Error::Timeout { .. } => Code::Timeout,
-        Error::BadUrl { .. } | Error::BadRequest { .. } => Code::InvalidParams,
-        Error::Unreachable { .. }
-        | Error::TooLarge { .. }
-        | Error::BadResponse { .. }
-        | Error::Interrupted { .. } => Code::UpstreamError,
-    };
-    ToolFailure::with_code(code, error.to_string())
-}
-
 /// What a call says about the service itself. `None` where it says nothing.
 pub(super) fn is_well(sent: &Result<Response, Error>) -> Option<bool> {
     match sent {

@@ -1,22 +1,24 @@
 //! One call, from the input to the outcome.
 
-use std::{collections::BTreeMap, fmt};
+use std::{collections::BTreeMap, fmt, sync::Arc};
 
 use futures::future::BoxFuture;
 use serde_json::Value;
 use tokio::time::{Instant, sleep, timeout_at};
-use toolwright_sdk::Redactor;
+use toolwright_sdk::{Redactor, Secret, failure_of};
 use tw_egress::{Egress, Error, Response};
-use tw_model::{Code, ToolFailure, ToolResult};
-use zeroize::Zeroizing;
+use tw_model::{Code, TenantId, ToolFailure, ToolResult};
 
 use super::{answer, circuit::Circuit, fill::Filled, retry, spec::HttpSpec};
-use crate::template::Context;
+use crate::{
+    apart::{Apart, INLINE_BYTES_MAX, bytes_of},
+    template::Context,
+};
 
 /// Opens credentials of the tenant whose tool is called.
 pub trait Secrets: Send + Sync {
     /// What is inserted for a reference: `label`, or `label.field` where no label has that name.
-    fn open<'a>(&'a self, reference: &'a str) -> BoxFuture<'a, Result<Zeroizing<String>, ToolFailure>>;
+    fn open<'a>(&'a self, reference: &'a str) -> BoxFuture<'a, Result<Secret, ToolFailure>>;
 }
 
 /// Runs filters of jq.
@@ -35,6 +37,8 @@ pub trait Jq: Send + Sync {
 /// All that a call may touch.
 #[derive(Clone, Copy)]
 pub struct World<'a> {
+    /// Whose tool is called.
+    pub tenant: TenantId,
     /// The client of the tenant, see [`Egress::apart`].
     pub egress: &'a Egress,
     pub secrets: &'a dyn Secrets,
@@ -45,23 +49,45 @@ pub struct World<'a> {
     pub circuit: &'a Circuit,
 }
 
+impl World<'_> {
+    fn apart(&self) -> Apart {
+        Apart { tenant: self.tenant, deadline: self.deadline }
+    }
+}
+
+/// The data of an answer, without secrets. A large one is read apart from everybody else.
+async fn read(world: &World<'_>, response: Response, redactor: &Arc<Redactor>) -> Result<Value, ToolFailure> {
+    if response.body.len() <= INLINE_BYTES_MAX {
+        return answer::data(&response, redactor);
+    }
+    let redactor = Arc::clone(redactor);
+    world.apart().run(move || answer::data(&response, &redactor)).await
+}
+
 impl fmt::Debug for World<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("World").field("egress", &self.egress).finish_non_exhaustive()
     }
 }
 
+type Opened = BTreeMap<String, Secret>;
+
 impl HttpSpec {
     /// Calls the service. What comes out, failures included, holds none of the credentials that went in.
-    pub async fn call(&self, world: &World<'_>, input: &Value) -> Result<ToolResult, ToolFailure> {
+    pub async fn call(self: &Arc<Self>, world: &World<'_>, input: &Value) -> Result<ToolResult, ToolFailure> {
         let opening = timeout_at(world.deadline, self.open(world.secrets));
         let opened = opening.await.map_err(|_| late("its credentials were opened"))??;
-        let redactor = self.redactor(opened.values().map(|secret| secret.as_str()));
-        let outcome = self.call_with(world, input, opened.clone(), &redactor).await;
-        redactor.outcome(outcome)
+        let redactor = Arc::new(self.redactor(opened.values().map(|secret| secret.value.as_str())));
+        let outcome = self.call_with(world, input, opened, &redactor).await;
+        match outcome {
+            Ok(result) if INLINE_BYTES_MAX < bytes_of(&result.data) => {
+                world.apart().run(move || redactor.outcome(Ok(result))).await
+            }
+            outcome => redactor.outcome(outcome),
+        }
     }
 
-    async fn open(&self, secrets: &dyn Secrets) -> Result<BTreeMap<String, Zeroizing<String>>, ToolFailure> {
+    async fn open(&self, secrets: &dyn Secrets) -> Result<Opened, ToolFailure> {
         let mut opened = BTreeMap::new();
         for label in self.labels() {
             opened.insert(label.clone(), secrets.open(label).await?);
@@ -70,21 +96,40 @@ impl HttpSpec {
     }
 
     async fn call_with(
-        &self,
+        self: &Arc<Self>,
         world: &World<'_>,
         input: &Value,
-        opened: BTreeMap<String, Zeroizing<String>>,
-        redactor: &Redactor,
+        opened: Opened,
+        redactor: &Arc<Redactor>,
     ) -> Result<ToolResult, ToolFailure> {
-        let context = Context::of_input(input).with_secrets(opened);
-        let filled = self.fill(&context, input, world.idempotency_key)?;
+        // Beside its credentials the host is the author's, so it is known before anything is filled in.
+        opened.values().try_for_each(|secret| secret.check_host(self.url.base()))?;
+        let filled = self.filled(world, input, opened).await?;
         let response = self.send(world, &filled).await?;
-        let mut data = answer::data(&response, redactor)?;
+        let summary = answer::summary(self.host(), &response);
+        let mut data = read(world, response, redactor).await?;
         if let Some(filter) = &self.response {
             let run = timeout_at(world.deadline, world.jq.run(filter, &data, world.deadline));
             data = run.await.map_err(|_| late("its `response` filter ran"))??;
         }
-        Ok(ToolResult { data, summary: answer::summary(self.host(), &response), markdown: None })
+        ToolResult::returned(data, || summary)
+    }
+
+    /// Fills it in, apart from everybody else unless that is certain to be cheap.
+    async fn filled(
+        self: &Arc<Self>,
+        world: &World<'_>,
+        input: &Value,
+        opened: Opened,
+    ) -> Result<Filled, ToolFailure> {
+        let secrets = opened.into_iter().map(|(label, secret)| (label, secret.value)).collect();
+        if self.cost.is_small(bytes_of(input)) {
+            let context = Context::of_input(input).with_secrets(secrets);
+            return self.fill(&context, input, world.idempotency_key);
+        }
+        let (spec, input, key) = (Arc::clone(self), input.clone(), world.idempotency_key.to_owned());
+        let fill = move || spec.fill(&Context::of_input(&input).with_secrets(secrets), &input, &key);
+        world.apart().run(fill).await
     }
 
     /// Sends it, and again where that is allowed and may help. The circuit hears of the last try alone.
@@ -96,7 +141,7 @@ impl HttpSpec {
             Some(false) => pass.failed(),
             None => drop(pass),
         }
-        sent.map_err(|error| answer::failure(&error))
+        sent.map_err(|error| failure_of(&error))
     }
 
     async fn send_until_it_passes(&self, world: &World<'_>, filled: &Filled) -> Result<Response, Error> {

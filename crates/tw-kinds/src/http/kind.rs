@@ -3,16 +3,16 @@
 use std::{
     collections::BTreeSet,
     hash::{DefaultHasher, Hash as _, Hasher as _},
+    sync::Arc,
 };
 
 use futures::future::BoxFuture;
 use serde_json::Value;
 use tokio::{sync::OnceCell, time::Instant};
-use toolwright_sdk::ToolContext;
+use toolwright_sdk::{Secret, ToolContext};
 use tw_exec::{Call, Ended, Executor};
 use tw_model::{Code, ToolFailure, ToolResult};
 use tw_schema::Fault;
-use zeroize::Zeroizing;
 
 use super::{Circuits, HttpSpec, Jq, Key, Secrets, World, save};
 
@@ -22,7 +22,7 @@ pub(crate) struct Http {
     /// A digest of what the author wrote.
     definition: u64,
     /// Read again with the secrets that lie sealed in what was written.
-    spec: OnceCell<HttpSpec>,
+    spec: OnceCell<Arc<HttpSpec>>,
 }
 
 impl Http {
@@ -44,6 +44,7 @@ impl Http {
     async fn call(&self, call: &Call<'_>) -> Result<ToolResult, ToolFailure> {
         let spec = self.spec.get_or_try_init(|| async {
             HttpSpec::read(&call.secrets.implementation().await?, &ReadOnly { checks: false })
+                .map(Arc::new)
                 .map_err(|_| ToolFailure::with_code(Code::Internal, "the tool's definition cannot be read"))
         });
         let spec = spec.await?;
@@ -51,6 +52,7 @@ impl Http {
         let key = Key { tenant, tool, definition: self.definition, mode };
         let outside = Outside(&call.cx);
         let world = World {
+            tenant,
             egress: &call.cx.http()?,
             secrets: &outside,
             jq: &outside,
@@ -78,7 +80,7 @@ impl Executor for Http {
 struct Outside<'a>(&'a ToolContext);
 
 impl Secrets for Outside<'_> {
-    fn open<'a>(&'a self, reference: &'a str) -> BoxFuture<'a, Result<Zeroizing<String>, ToolFailure>> {
+    fn open<'a>(&'a self, reference: &'a str) -> BoxFuture<'a, Result<Secret, ToolFailure>> {
         Box::pin(self.0.secret(reference))
     }
 }

@@ -141,3 +141,24 @@ async fn redirect_is_a_failure_and_is_not_followed() {
     }
     assert!(house.upstream.requests().iter().all(|asked| asked.path.starts_with("/redirect")));
 }
+
+#[tokio::test]
+async fn answer_in_the_shape_of_a_result_is_read_as_one() {
+    let json = "application/json";
+    let whole = br#"{ "success": true, "summary": "2 found", "data": [1, 2], "markdown": "**2**" }"#;
+    let result = answered(json, whole, json!({})).await.unwrap();
+    assert_eq!((result.data, result.summary.as_str()), (json!([1, 2]), "2 found"));
+    assert_eq!(result.markdown.as_deref(), Some("**2**"));
+
+    let failed =
+        br#"{ "success": false, "summary": "none sent", "error": "no route", "data": { "sent": 0 } }"#;
+    let failure = answered(json, failed, json!({})).await.unwrap_err();
+    assert_eq!((failure.code, failure.message.as_str()), (Code::ToolFailed, "no route"));
+    let said = failure.said.unwrap();
+    assert_eq!((said.summary.as_str(), said.data), ("none sent", json!({ "sent": 0 })));
+
+    let failure = answered(json, br#"{ "error": "no such file" }"#, json!({})).await.unwrap_err();
+    assert_eq!(failure.message, "no such file");
+    let filtered = answered(json, br#"{ "d": { "error": "x" } }"#, json!({ "response": ".d" })).await;
+    assert_eq!(filtered.unwrap_err().message, "x");
+}

@@ -1,10 +1,12 @@
 //! Addresses that are not called.
 
+use std::sync::Arc;
+
 use serde_json::json;
 use tokio::time::Instant;
 use tw_egress::{Egress, Policy, Reach};
 use tw_kinds::http::{Circuits, HttpSpec, World};
-use tw_model::Code;
+use tw_model::{Code, TenantId};
 use tw_test::Upstream;
 
 use crate::{Members, PATIENCE, Vault, some_tool};
@@ -35,8 +37,9 @@ async fn own_network_is_not_called_however_it_is_spelled() {
     for host in hosts {
         let implementation =
             json!({ "url": format!("http://{host}:{port}/{{{{ input.a }}}}"), "retry": { "max": 2 } });
-        let spec = HttpSpec::read(&implementation, &Members).unwrap();
+        let spec = Arc::new(HttpSpec::read(&implementation, &Members).unwrap());
         let world = World {
+            tenant: TenantId::new(),
             egress: &egress,
             secrets: &Vault::default(),
             jq: &Members,

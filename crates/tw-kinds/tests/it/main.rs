@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that meets an error has failed")]
 
 mod answers;
+mod apart;
 mod arguments;
 mod guard;
 mod hostile;
@@ -10,16 +11,16 @@ mod retries;
 mod save;
 mod secrets;
 
-use std::{collections::BTreeMap, time::Duration};
+use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use futures::future::BoxFuture;
 use serde_json::{Value, json};
 use tokio::time::Instant;
+use toolwright_sdk::Secret;
 use tw_egress::{Egress, Limits, Policy, Reach};
 use tw_kinds::http::{Circuit, Circuits, HttpSpec, Jq, Key, Secrets, World};
 use tw_model::{Code, Mode, TenantId, ToolFailure, ToolId, ToolResult};
 use tw_test::Upstream;
-use zeroize::Zeroizing;
 
 /// A deadline for what is expected to run into it.
 const SOON: Duration = Duration::from_millis(400);
@@ -33,6 +34,7 @@ struct House {
     secrets: Vault,
     circuit: Circuit,
     within: Duration,
+    tenant: TenantId,
 }
 
 impl House {
@@ -42,7 +44,14 @@ impl House {
         let limits = Limits { connect: PATIENCE, ..Limits::default() };
         let egress = Egress::builder(policy).limits(limits).build();
         let circuit = Circuits::default().get(some_tool());
-        Self { upstream, egress, secrets: Vault::default(), circuit, within: PATIENCE }
+        Self {
+            upstream,
+            egress,
+            secrets: Vault::default(),
+            circuit,
+            within: PATIENCE,
+            tenant: TenantId::new(),
+        }
     }
 
     fn within(mut self, time: Duration) -> Self {
@@ -51,7 +60,16 @@ impl House {
     }
 
     fn secret(mut self, label: &str, value: &str) -> Self {
-        self.secrets.0.insert(label.to_owned(), value.to_owned());
+        self.secrets.0.insert(label.to_owned(), Secret::anywhere(value));
+        self
+    }
+
+    /// A secret with a list of the hosts that it may be sent to.
+    fn bound(mut self, label: &str, value: &str, hosts: &[&str]) -> Self {
+        let hosts = hosts.iter().map(|host| (*host).to_owned()).collect();
+        let label = label.to_owned();
+        let secret = Secret { label: label.clone(), allowed_hosts: Some(hosts), ..Secret::anywhere(value) };
+        self.secrets.0.insert(label, secret);
         self
     }
 
@@ -59,8 +77,9 @@ impl House {
     async fn call(&self, path: &str, more: Value, input: Value) -> Result<ToolResult, ToolFailure> {
         let mut implementation = json!({ "url": self.upstream.url(path) });
         implementation.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
-        let spec = shared(HttpSpec::read(&implementation, &Members).unwrap());
+        let spec = shared(Arc::new(HttpSpec::read(&implementation, &Members).unwrap()));
         let world = World {
+            tenant: self.tenant,
             egress: &self.egress,
             secrets: &self.secrets,
             jq: &Members,
@@ -105,14 +124,14 @@ fn shown(failure: &ToolFailure) -> String {
 }
 
 #[derive(Default)]
-struct Vault(BTreeMap<String, String>);
+struct Vault(BTreeMap<String, Secret>);
 
 impl Secrets for Vault {
-    fn open<'a>(&'a self, reference: &'a str) -> BoxFuture<'a, Result<Zeroizing<String>, ToolFailure>> {
+    fn open<'a>(&'a self, reference: &'a str) -> BoxFuture<'a, Result<Secret, ToolFailure>> {
         let missing = || {
             ToolFailure::with_code(Code::CredentialMissing, format!("there is no credential `{reference}`"))
         };
-        let found = self.0.get(reference).cloned().map(Zeroizing::new).ok_or_else(missing);
+        let found = self.0.get(reference).cloned().ok_or_else(missing);
         Box::pin(std::future::ready(found))
     }
 }

@@ -123,3 +123,19 @@ async fn credential_with_a_line_break_is_refused_and_not_shown() {
     assert!(failure.message.contains("line break") && !failure.message.contains("canary"), "{failure}");
     assert_eq!(house.upstream.connections(), 0);
 }
+
+#[tokio::test]
+async fn credential_goes_to_the_hosts_of_its_list_alone() {
+    let more = json!({ "headers": { "X-Key": "secret:weather" } });
+    let house = House::new().await.bound("weather", "canary", &["*.example.com", "127.0.0.1"]);
+    house.call("/", more.clone(), json!({})).await.unwrap();
+    assert_eq!(house.asked().header("x-key"), Some("canary"));
+
+    for hosts in [&["api.example.com", "*.127.0.0.1"][..], &[]] {
+        let house = House::new().await.bound("weather", "canary", hosts);
+        let failure = house.call("/", more.clone(), json!({})).await.unwrap_err();
+        assert_eq!(failure.code, Code::EgressDenied);
+        assert!(failure.message.contains("`weather`") && !failure.message.contains("canary"), "{failure}");
+        assert_eq!(house.upstream.connections(), 0);
+    }
+}

@@ -8,13 +8,15 @@ use serde_json::Value;
 use toolwright_sdk::{
     Reply, ToolContext, ToolFailure,
     egress::{self, Headers, Request, Response},
-    tool,
+    failure_of, tool,
 };
 use url::Url;
 
-use super::outside::{content_type, failure, is_json};
+use super::outside::{content_type, is_json};
 
 const BODY_BYTES_MAX: usize = 10 << 20;
+/// What is read on the thread that serves others. It takes less than a millisecond.
+const INLINE_BYTES_MAX: usize = 256 << 10;
 
 #[derive(Clone, Copy, Debug, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "UPPERCASE")]
@@ -105,9 +107,13 @@ struct Output {
 async fn http_request(cx: ToolContext, input: Input) -> Result<Reply<Output>, ToolFailure> {
     let client = cx.http()?;
     let request = request(input)?.timeout(cx.remaining());
-    let response = client.send(request).await.map_err(|error| failure(&error))?;
+    let response = client.send(request).await.map_err(|error| failure_of(&error))?;
     let summary = format!("HTTP {}, {} bytes", response.status, response.body.len());
-    Ok(Reply::new(output(&response), summary))
+    let output = match response.body.len() {
+        ..=INLINE_BYTES_MAX => output(&response),
+        _ => cx.heavy(move || output(&response)).await?,
+    };
+    Ok(Reply::new(output, summary))
 }
 
 fn request(input: Input) -> Result<Request, ToolFailure> {

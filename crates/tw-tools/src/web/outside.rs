@@ -1,26 +1,9 @@
 //! What the tools of this folder make of answers, and of their absence.
 
-use toolwright_sdk::{
-    Code, ToolFailure,
-    egress::{Error, Headers},
-};
+use toolwright_sdk::{Code, ToolFailure, egress::Headers};
 
 /// How much of an answer that is no success a failure shows.
 const SHOWN_CHARS: usize = 500;
-
-/// Why there is no answer, for the caller.
-pub(super) fn failure(error: &Error) -> ToolFailure {
-    let code = match error {
-        Error::Denied { .. } => Code::EgressDenied,
-        Error::Timeout { .. } => Code::Timeout,
-        Error::BadUrl { .. } | Error::BadRequest { .. } => Code::InvalidParams,
-        Error::Unreachable { .. }
-        | Error::TooLarge { .. }
-        | Error::BadResponse { .. }
-        | Error::Interrupted { .. } => Code::UpstreamError,
-    };
-    ToolFailure::with_code(code, error.to_string())
-}
 
 pub(super) fn upstream(message: impl Into<String>) -> ToolFailure {
     ToolFailure::with_code(Code::UpstreamError, message)

@@ -3,13 +3,13 @@
 use std::{env, fmt};
 
 use serde_json::Value;
-use toolwright_sdk::{Code, Credential, Redactor, ToolContext, ToolFailure};
+use toolwright_sdk::{Code, Credential, Redactor, Secret, ToolContext, ToolFailure};
 
 use super::web_search::Provider;
 
 /// A key for a provider, and where to go with it. Never shown.
 pub(super) struct Key {
-    value: String,
+    secret: Secret,
     /// Where the provider is asked, if it is not the usual place.
     endpoint: Option<String>,
 }
@@ -23,11 +23,11 @@ impl Key {
     pub(super) async fn find(cx: &ToolContext, provider: &dyn Provider) -> Result<Self, ToolFailure> {
         let setting = |name: &str| cx.settings().and_then(|settings| text(settings.get(name)));
         if let Some(written) = setting("api_key") {
-            let value = match written.strip_prefix("secret:") {
-                Some(reference) => cx.secret(reference).await?.to_string(),
-                None => written,
+            let secret = match written.strip_prefix("secret:") {
+                Some(reference) => cx.secret(reference).await?,
+                None => Secret::anywhere(written),
             };
-            return Ok(Self { value, endpoint: setting("endpoint") });
+            return Ok(Self { secret, endpoint: setting("endpoint") });
         }
         // One that is named and cannot be used is an error: another one would be somebody else's.
         if let Some(label) = setting("credentials_ref") {
@@ -53,17 +53,23 @@ impl Key {
                  the server"
             ))
         })?;
-        Ok(Self { value: value.trim().to_owned(), endpoint: None })
+        Ok(Self { secret: Secret::anywhere(value.trim()), endpoint: None })
     }
 
     fn of(credential: &Credential) -> Option<Self> {
         let field = |name: &str| credential.field(name).filter(|text| !text.is_empty()).map(str::to_owned);
-        let value = field("api_key").or_else(|| field("token"))?;
-        Some(Self { value, endpoint: field("endpoint") })
+        let named = |name: &str| credential.field_secret(name).filter(|secret| !secret.value.is_empty());
+        let secret = named("api_key").or_else(|| named("token"))?;
+        Some(Self { secret, endpoint: field("endpoint") })
     }
 
     pub(super) fn value(&self) -> &str {
-        &self.value
+        &self.secret.value
+    }
+
+    /// Refuses an address that the key may not be sent to.
+    pub(super) fn check_host(&self, url: &str) -> Result<(), ToolFailure> {
+        self.secret.check_host(url)
     }
 
     pub(super) fn endpoint(&self) -> Option<&str> {
@@ -72,7 +78,7 @@ impl Key {
 
     /// Finds the key in what somebody says who was told it.
     pub(super) fn redactor(&self) -> Redactor {
-        Redactor::new([self.value.as_str()])
+        Redactor::new([self.value()])
     }
 }
 

@@ -7,13 +7,13 @@ use serde::{Deserialize, Serialize};
 use toolwright_sdk::{
     Code, Reply, ToolContext, ToolFailure,
     egress::{Answer, Request},
-    tool,
+    failure_of, tool,
 };
 use url::Url;
 
 use super::{
     letters,
-    outside::{content_type, failure, is_json, refused, upstream},
+    outside::{content_type, is_json, refused, upstream},
     page::{self, Reading},
     sheet::Style,
 };
@@ -107,7 +107,7 @@ async fn web_fetch(cx: ToolContext, input: Input) -> Result<Reply<Output>, ToolF
 /// The answer behind all redirects. Each of them is judged like the first address.
 async fn open(cx: &ToolContext, url: &str) -> Result<(Url, Answer), ToolFailure> {
     let client = cx.http()?;
-    client.check(url).map_err(|error| failure(&error))?;
+    client.check(url).map_err(|error| failure_of(&error))?;
     let mut url =
         Url::parse(url).map_err(|error| ToolFailure::invalid(format!("the URL cannot be used: {error}")))?;
     for _ in 0..=REDIRECTS_MAX {
@@ -117,7 +117,7 @@ async fn open(cx: &ToolContext, url: &str) -> Result<(Url, Answer), ToolFailure>
             .timeout(cx.remaining())
             // What is over is cut off by whoever reads the page, and not refused there.
             .body_max(usize::MAX);
-        let answer = client.open(request).await.map_err(|error| match failure(&error) {
+        let answer = client.open(request).await.map_err(|error| match failure_of(&error) {
             // By now the address is known to be one, so a redirect led here.
             wrong if wrong.code == Code::InvalidParams => upstream(wrong.message),
             failure => failure,
@@ -187,7 +187,7 @@ impl Document {
 /// The first bytes of a body, and whether there are more. Takes no more memory than it gives back.
 async fn beginning(answer: &mut Answer, max: usize) -> Result<(Vec<u8>, bool), ToolFailure> {
     let mut bytes = Vec::new();
-    while let Some(piece) = answer.chunk().await.map_err(|error| failure(&error))? {
+    while let Some(piece) = answer.chunk().await.map_err(|error| failure_of(&error))? {
         let room = max - bytes.len();
         let kept = &piece[..piece.len().min(room)];
         if bytes.capacity() - bytes.len() < kept.len() {

@@ -10,15 +10,11 @@ use serde::{Deserialize, Serialize};
 use toolwright_sdk::{
     Code, Redactor, Reply, ToolContext, ToolFailure,
     egress::{Request, Response},
-    tool,
+    failure_of, tool,
 };
 use url::Url;
 
-use super::{
-    outside::{failure, refused},
-    search_key::Key,
-    serper::Serper,
-};
+use super::{outside::refused, search_key::Key, serper::Serper};
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -122,7 +118,8 @@ async fn search(
         return Err(ToolFailure::invalid("a search needs words, and 1 to 20 as 'max_results'"));
     }
     let request = provider.request(key, query, input.max_results).timeout(cx.remaining());
-    let response = cx.http()?.send(request).await.map_err(|error| match failure(&error) {
+    key.check_host(request.url())?;
+    let response = cx.http()?.send(request).await.map_err(|error| match failure_of(&error) {
         // The address is not the caller's; whoever wrote it down reads this.
         wrong if wrong.code == Code::InvalidParams => ToolFailure::new(wrong.message),
         failure => failure,

@@ -44,8 +44,16 @@ impl Hut {
 
     /// A credential of which one text stands for the whole.
     pub(crate) fn value(mut self, label: &str, value: &str) -> Self {
-        let credential = Credential { value: Some(value.to_owned().into()), fields: BTreeMap::new() };
+        let credential = Credential { value: Some(value.to_owned().into()), ..credential(&[]) };
         self.labels.insert(label.to_owned(), credential);
+        self
+    }
+
+    /// A credential with a list of hosts.
+    pub(crate) fn bound(mut self, label: &str, fields: &[(&str, &str)], hosts: &[&str]) -> Self {
+        let hosts = hosts.iter().map(|host| (*host).to_owned()).collect();
+        let bound = Credential { label: label.to_owned(), allowed_hosts: Some(hosts), ..credential(fields) };
+        self.labels.insert(label.to_owned(), bound);
         self
     }
 
@@ -72,6 +80,7 @@ impl Hut {
             cancel: tokio_util::sync::CancellationToken::new(),
             output: None,
             blocking_in_flight: Arc::default(),
+            idempotency: None,
             trace: None,
             services,
             inner: None,
@@ -92,7 +101,7 @@ impl Resolve for Nobody {
 
 fn credential(fields: &[(&str, &str)]) -> Credential {
     let fields = fields.iter().map(|(name, text)| ((*name).to_owned(), (*text).to_owned().into()));
-    Credential { value: None, fields: fields.collect() }
+    Credential { label: "k".to_owned(), allowed_hosts: None, value: None, fields: fields.collect() }
 }
 
 impl Network for Hut {

@@ -254,3 +254,24 @@ async fn endpoint_that_may_not_be_called_is_refused() {
     assert_eq!(search(cx).await.unwrap_err().code, Code::ToolFailed);
     assert_eq!(shut.connections(), 0);
 }
+
+#[tokio::test]
+async fn key_that_is_bound_to_hosts_goes_nowhere_else() {
+    let serper = Upstream::start().await;
+    let endpoint = serper.url("/");
+    let fields = [("endpoint", endpoint.as_str()), ("api_key", "canary")];
+    let settings = json!({ "credentials_ref": "mine" });
+    let cx =
+        |hosts: &[&str]| set(Hut::near(&[&serper]).bound("mine", &fields, hosts).context(), settings.clone());
+    let failure = search(cx(&["google.serper.dev"])).await.unwrap_err();
+    assert_eq!(failure.code, Code::EgressDenied);
+    assert!(failure.message.contains("`mine`") && !failure.message.contains("canary"), "{failure}");
+    assert_eq!(serper.connections(), 0);
+
+    serper.script([answer("200 OK", FOUND)]);
+    search(cx(&["127.0.0.1"])).await.unwrap();
+
+    let hut = Hut::near(&[&serper]).bound("mine", &fields, &["google.serper.dev"]);
+    let settings = json!({ "api_key": "secret:mine.api_key", "endpoint": endpoint });
+    assert_eq!(search(set(hut.context(), settings)).await.unwrap_err().code, Code::EgressDenied);
+}
