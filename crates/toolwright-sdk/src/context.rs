@@ -14,7 +14,8 @@ use tw_model::{
 };
 
 use crate::{
-    Credential, Credentials, Filters, HeavyPool, Inner, InnerCall, InnerCalls, Network, Secret, Services, Wait,
+    Credential, Credentials, Filters, HeavyPool, Inner, InnerCall, InnerCalls, Network, Secret, Services,
+    Wait,
 };
 
 /// What a tool is told about the call it serves, and what it may use while it works.

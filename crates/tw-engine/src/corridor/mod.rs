@@ -22,7 +22,9 @@ use serde_json::{Value, value::RawValue};
 use tokio::{sync::oneshot, time::Instant};
 use tokio_util::sync::CancellationToken;
 use tw_exec::{BoxFuture, DEPTH_MAX};
-use tw_model::{ApprovalId, Caller, Code, Mode, RunId, RunStatus, SessionId, TenantId, Timestamp, WaitsFor, upstream_key};
+use tw_model::{
+    ApprovalId, Caller, Code, Mode, RunId, RunStatus, SessionId, TenantId, Timestamp, WaitsFor, upstream_key,
+};
 use tw_store::{
     KeyScope, PendingCall, Run,
     log::{Claim, Rejected},
@@ -488,7 +490,8 @@ impl CallRequest {
     }
 
     fn upstream_key(&self, caller: &Caller) -> Option<String> {
-        let derive = |key: &IdempotencyKey| upstream_key(caller.tenant, &caller.principal, &key.route, &key.key);
+        let derive =
+            |key: &IdempotencyKey| upstream_key(caller.tenant, &caller.principal, &key.route, &key.key);
         self.upstream_key.clone().or_else(|| self.idempotency.as_ref().map(derive))
     }
 }
