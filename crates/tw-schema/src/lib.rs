@@ -51,7 +51,7 @@ pub use limits::{
     PROPERTIES_MAX, TEXT_BYTES_MAX,
 };
 pub use manifest::{canonical_manifest, canonical_patch, slug_from_name};
-pub use parts::moved;
+pub use parts::{moved, without_booleans};
 pub use schema::{FAULTS_MAX, Schema, SchemaFault};
 pub use specs::{check_form_spec, check_sections, check_view_spec};
 pub use strict::{DEPTH_MAX as JSON_DEPTH_MAX, JsonFault, JsonFaultKind, parse, scan};

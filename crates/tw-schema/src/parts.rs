@@ -182,6 +182,50 @@ fn lead(value: &mut Value, place: &str) {
     }
 }
 
+/// The same schema without `true` and `false` in the place of a schema, where clients expect an object.
+///
+/// Beside named properties and items, `additionalProperties: false` and its like are what everybody writes and reads, so
+/// they stay.
+///
+/// # Example
+///
+/// ```
+/// use serde_json::json;
+///
+/// let schema = json!({ "properties": { "all": { "items": true } }, "additionalProperties": false });
+/// let plain = json!({ "properties": { "all": { "items": {} } }, "additionalProperties": false });
+/// assert_eq!(tw_schema::without_booleans(&schema), plain);
+/// ```
+#[must_use]
+pub fn without_booleans(schema: &Value) -> Value {
+    let mut plain = schema.clone();
+    write_out(&mut plain);
+    plain
+}
+
+fn write_out(value: &mut Value) {
+    let schema = match value {
+        Value::Bool(true) => return *value = Value::Object(Map::new()),
+        Value::Bool(false) => return *value = serde_json::json!({ "not": {} }),
+        Value::Object(schema) => schema,
+        _ => return,
+    };
+    for (keyword, said) in schema {
+        let is_rest =
+            matches!(keyword.as_str(), "additionalProperties" | "unevaluatedProperties" | "unevaluatedItems");
+        match (holds(keyword), said) {
+            (Some(Holds::One), Value::Bool(_)) if is_rest => {}
+            (Some(Holds::One), said) => write_out(said),
+            (Some(Holds::List), Value::Array(list)) => list.iter_mut().for_each(write_out),
+            (Some(Holds::ByName), Value::Object(named)) => {
+                // The values of `dependencies` may be lists of names.
+                named.values_mut().for_each(write_out);
+            }
+            _ => {}
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use serde_json::json;
@@ -212,6 +256,25 @@ mod tests {
                 assert!(!schema.is_valid(&json!({ "b": -1 })), "{own}");
             }
         }
+    }
+
+    #[test]
+    fn booleans_in_the_place_of_schemas_are_written_out() {
+        let sent = json!({
+            "properties": { "a": true, "b": false, "c": { "items": true, "contains": true, "default": true } },
+            "anyOf": [true, { "not": false }],
+            "additionalProperties": true,
+            "required": ["a"],
+            "const": true,
+        });
+        let plain = json!({
+            "properties": { "a": {}, "b": { "not": {} }, "c": { "items": {}, "contains": {}, "default": true } },
+            "anyOf": [{}, { "not": { "not": {} } }],
+            "additionalProperties": true,
+            "required": ["a"],
+            "const": true,
+        });
+        assert_eq!(without_booleans(&sent), plain);
     }
 
     #[test]
