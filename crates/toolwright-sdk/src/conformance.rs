@@ -138,6 +138,7 @@ mod tests {
             is_async: false,
             timeout_ms: ToolDef::TIMEOUT_MS_DEFAULT,
             execution: Execution::default(),
+            open_world: None,
             input_schema: Arc::new(json!({
                 "type": "object",
                 "properties": {

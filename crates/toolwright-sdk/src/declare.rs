@@ -48,6 +48,7 @@ pub struct Declaration {
     pub is_async: bool,
     pub timeout_ms: Option<u64>,
     pub pure: bool,
+    pub open_world: Option<bool>,
     pub concurrency_group: Option<&'static str>,
     pub max_concurrency: Option<u32>,
 }
@@ -178,6 +179,8 @@ impl Declaration {
                 max_concurrency: self.max_concurrency,
                 timeout_s: None,
             },
+            // What is not known to stay inside may reach outside.
+            open_world: Some(self.open_world.unwrap_or(!self.pure)),
             input_schema: Arc::new(input_schema),
             output_schema: Some(Arc::new(output_schema)),
             implementation: Implementation::Code,

@@ -39,6 +39,7 @@ pub(crate) struct Optional {
     pub(crate) is_async: bool,
     pub(crate) timeout_ms: Option<u64>,
     pub(crate) pure: bool,
+    pub(crate) open_world: Option<bool>,
     pub(crate) callable: bool,
     pub(crate) builtin: bool,
     pub(crate) calls: bool,
@@ -110,6 +111,7 @@ impl Reading {
             "is_async" => more.is_async = entry.flag()?,
             "timeout_ms" => more.timeout_ms = Some(entry.number()?),
             "pure" => more.pure = entry.flag()?,
+            "open_world" => more.open_world = Some(entry.flag()?),
             "callable" => more.callable = entry.flag()?,
             "builtin" => more.builtin = entry.flag()?,
             "calls" => more.calls = entry.flag()?,
@@ -141,7 +143,7 @@ fn unknown(name: &str) -> String {
     format!(
         "a tool has no attribute `{name}`; it has slug, name, category, icon, version, level, policy, \
          required_permission, tenants, opt_in, sections, form, collaborative, aggregate, visible, is_async, \
-         timeout_ms, pure, concurrency_group, max_concurrency, tags, input_less, \
+         timeout_ms, pure, open_world, concurrency_group, max_concurrency, tags, input_less, \
          callable, builtin, calls, aliases, settings"
     )
 }

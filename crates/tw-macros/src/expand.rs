@@ -152,6 +152,7 @@ fn declaration(attributes: &Attributes, description: &str) -> TokenStream {
     let required_permission = option(more.required_permission.as_ref().map(|name| quote!(#name)));
     let concurrency_group = option(more.concurrency_group.as_ref().map(|name| quote!(#name)));
     let visible = option(more.visible.map(|value| quote!(#value)));
+    let open_world = option(more.open_world.map(|value| quote!(#value)));
     let timeout_ms = option(more.timeout_ms.map(|value| quote!(#value)));
     let max_concurrency = option(more.max_concurrency.map(|value| quote!(#value)));
     let sections = more.sections.iter().map(section);
@@ -182,6 +183,7 @@ fn declaration(attributes: &Attributes, description: &str) -> TokenStream {
             is_async: #is_async,
             timeout_ms: #timeout_ms,
             pure: #pure,
+            open_world: #open_world,
             concurrency_group: #concurrency_group,
             max_concurrency: #max_concurrency,
         }

@@ -41,6 +41,7 @@ use proc_macro::TokenStream;
 /// | `visible` | a space shows the call |
 /// | `is_async`, `timeout_ms = 5000` | how long a call may take, and whether the caller waits |
 /// | `pure` | equal input gives equal output, and nothing else happens |
+/// | `open_world` | a call may reach what is neither this server nor the people on it; without it, unless `pure` |
 /// | `callable` | tools of the kind `function` may be made of it |
 /// | `builtin` | tools of the kind `internal` may be made of it |
 /// | `calls` | it calls other tools by `ToolContext::call_tool`, and is run again where a call had to wait |

@@ -217,6 +217,9 @@ pub struct ToolDef {
     pub is_async: bool,
     pub timeout_ms: u64,
     pub execution: Execution,
+    /// Whether a call may reach what is neither this server nor the people on it, as the tool's declaration says.
+    /// `None` for a tool of a tenant's own, whose kind says it.
+    pub open_world: Option<bool>,
     pub input_schema: Arc<Value>,
     pub output_schema: Option<Arc<Value>>,
     pub implementation: Implementation,
@@ -324,6 +327,7 @@ mod tests {
             is_async: false,
             timeout_ms,
             execution: Execution { timeout_s, ..Execution::default() },
+            open_world: None,
             input_schema: Arc::default(),
             output_schema: None,
             implementation: Implementation::Internal,

@@ -361,6 +361,7 @@ pub fn definition() -> ToolDef {
         is_async: false,
         timeout_ms: ToolDef::TIMEOUT_MS_DEFAULT,
         execution: Execution::default(),
+        open_world: Some(false),
         input_schema: Arc::clone(&INPUT),
         output_schema: Some(Arc::clone(&OUTPUT)),
         implementation: Implementation::Code,

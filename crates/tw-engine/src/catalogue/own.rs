@@ -209,6 +209,7 @@ impl Own {
             is_async: definition.is_async,
             timeout_ms: definition.timeout_ms,
             execution: definition.execution,
+            open_world: None,
             input_schema: Arc::new(definition.input_schema),
             output_schema: definition.output_schema.map(Arc::new),
             implementation: Implementation::parse(&definition.implementation_type)

@@ -219,6 +219,7 @@ struct Calendar {
     timeout_ms = 5_000,
     tags = ["date", "time", "timezone", "now"],
     form = "datetime_utils.form.json",
+    open_world = false,
     builtin,
     callable
 )]
