@@ -1,16 +1,14 @@
 //! Credentials: who is asking, and the right they need, as arguments of a handler.
 
-use std::sync::Arc;
-
 use axum::{
     extract::{FromRequestParts, OptionalFromRequestParts},
-    http::{HeaderMap, Method, header, request::Parts},
+    http::{HeaderMap, HeaderValue, Method, header, request::Parts},
 };
 use tw_engine::{
     Freshness,
     rights::{Permit, Right, RunTools},
 };
-use tw_model::{Caller, Code};
+use tw_model::{BearerError, Caller, Channel, Code};
 
 use crate::{App, front, problem::Problem, query::ToolName};
 
@@ -64,7 +62,7 @@ impl<R: Right> OptionalFromRequestParts<App> for Allowed<R> {
 }
 
 async fn caller(parts: &Parts, app: &App, freshness: Freshness) -> Result<Caller, Problem> {
-    let mut caller = match bearer(&parts.headers)? {
+    let caller = match bearer(&parts.headers)? {
         Some(key) => app.engine.caller_by_key(key, freshness).await?,
         None => {
             let token = cookie(&parts.headers).ok_or_else(no_credentials)?;
@@ -74,7 +72,7 @@ async fn caller(parts: &Parts, app: &App, freshness: Freshness) -> Result<Caller
             caller
         }
     };
-    caller.trace = front::trace(&parts.headers).map(Arc::new);
+    let caller = caller.via(Channel::Rest, front::trace(&parts.headers));
     tracing::Span::current().record("tenant", tracing::field::display(&caller.tenant_slug));
     Ok(caller)
 }
@@ -95,16 +93,11 @@ fn no_credentials() -> Problem {
 }
 
 fn bearer(headers: &HeaderMap) -> Result<Option<&str>, Problem> {
-    let mut values = headers.get_all(header::AUTHORIZATION).iter();
-    let Some(value) = values.next() else { return Ok(None) };
-    if values.next().is_some() {
-        return Err(Problem::new(Code::BadRequest, "there is more than one `Authorization` header"));
-    }
-    let key = value.to_str().ok().and_then(|text| {
-        let (scheme, key) = text.split_once(' ')?;
-        scheme.eq_ignore_ascii_case("bearer").then(|| key.trim())
-    });
-    key.map(Some).ok_or_else(no_credentials)
+    let values = headers.get_all(header::AUTHORIZATION).iter().map(HeaderValue::as_bytes);
+    tw_model::bearer(values).map_err(|error| match error {
+        BearerError::Doubled => Problem::new(Code::BadRequest, error.to_string()),
+        BearerError::NoBearer => no_credentials(),
+    })
 }
 
 /// The login's token, if the browser sent one.

@@ -250,4 +250,10 @@ impl Caller {
     pub fn is_expired(&self, now: Timestamp) -> bool {
         self.expires.is_some_and(|expires| expires <= now)
     }
+
+    /// The same caller by a door, for a request that is part of `trace`.
+    #[must_use]
+    pub fn via(self, channel: Channel, trace: Option<Trace>) -> Self {
+        Self { channel, trace: trace.map(Arc::new), ..self }
+    }
 }

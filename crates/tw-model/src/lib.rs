@@ -8,6 +8,7 @@
 //! [`EventKind`], what a call leaves behind.
 
 mod allowed_hosts;
+mod bearer;
 mod call;
 mod code;
 mod credential;
@@ -27,6 +28,7 @@ mod trace;
 mod upstream_key;
 
 pub use allowed_hosts::{ALLOWED_HOSTS_MAX, AllowedHost, AllowedHostError};
+pub use bearer::{BearerError, bearer};
 pub use call::{Actor, ActsAs, Caller, Channel, Link, Mode, Principal, RunStatus, Source};
 pub use code::Code;
 pub use credential::{CredentialType, Label, LabelError};
