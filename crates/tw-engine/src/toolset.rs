@@ -7,7 +7,7 @@ use tw_policy::Verdict;
 
 use crate::{
     Engine,
-    catalogue::{Entry, Side, Tool},
+    catalogue::{Entry, Side, Tool, View},
     corridor::authorize,
     error::{Error, Result},
     rights::{Permit, RunTools},
@@ -21,14 +21,11 @@ pub struct Callable {
     pub asks: bool,
     /// Whether it may stop to wait for a worker, a person or a call of its own.
     may_wait: bool,
+    /// Whether a call may touch what is neither this server nor the people on it. What cannot be known, may.
+    pub open_world: bool,
 }
 
 impl Callable {
-    fn new(tool: &Tool, verdict: Verdict) -> Self {
-        let may_wait = tool.executor.asks_outside() || tool.executor.is_resumable();
-        Self { def: Arc::clone(&tool.def), asks: verdict == Verdict::Ask, may_wait }
-    }
-
     /// Whether a call may be answered before it has run.
     #[must_use]
     pub fn can_be_pending(&self) -> bool {
@@ -37,7 +34,7 @@ impl Callable {
 }
 
 impl Engine {
-    /// Everything the caller may call, by slug. Equal for equal [`Engine::toolset_key`].
+    /// Everything the caller may call, by slug. Equal for equal [`Engine::toolset_key`] and epoch.
     pub async fn toolset(&self, permit: &Permit<RunTools>) -> Result<Vec<Callable>> {
         let caller = permit.caller();
         let view = self.inner.catalogue.view(caller.tenant, caller.epoch).await?;
@@ -49,7 +46,7 @@ impl Engine {
             let Some(tool) = self.ready_or_left_out(entry) else { continue };
             match tw_policy::decide(&authorize::facts(&tool, caller, &view)).verdict() {
                 Verdict::Deny => {}
-                verdict => tools.push(Callable::new(&tool, verdict)),
+                verdict => tools.push(self.callable_of(&tool, &view, verdict)),
             }
         }
         Ok(tools)
@@ -80,8 +77,27 @@ impl Engine {
         }
         Ok(tool.map(|tool| {
             let verdict = tw_policy::decide(&authorize::facts(&tool, caller, &view)).verdict();
-            Callable::new(&tool, verdict)
+            self.callable_of(&tool, &view, verdict)
         }))
+    }
+
+    fn callable_of(&self, tool: &Tool, view: &View, verdict: Verdict) -> Callable {
+        let executor = &tool.executor;
+        Callable {
+            def: Arc::clone(&tool.def),
+            asks: verdict == Verdict::Ask,
+            may_wait: executor.asks_outside() || executor.is_resumable(),
+            open_world: reaches_out(tool) && self.parts_reach_out(&executor.calls(), view),
+        }
+    }
+
+    /// Whether one of the tools that a tool calls reaches out. One that calls none reaches as far as it says itself.
+    fn parts_reach_out(&self, called: &[&str], view: &View) -> bool {
+        let part = |name: &&str| {
+            let entry = view.tools.get(name)?;
+            self.inner.catalogue.ready(entry, Side::Live).ok().flatten()
+        };
+        called.is_empty() || called.iter().any(|name| part(name).is_none_or(|part| reaches_out(&part)))
     }
 
     /// Names what a caller's toolset depends on.
@@ -90,18 +106,20 @@ impl Engine {
         let permissions: Vec<&str> = caller.permissions.iter().map(tw_model::Permission::as_str).collect();
         ToolsetKey {
             tenant: caller.tenant,
-            epoch: caller.epoch,
             by_agent: caller.principal.is_agent(),
             permissions: permissions.join(" ").into(),
         }
     }
 }
 
-/// Two callers with the same key have the same toolset.
+/// Two callers with the same key and the same epoch have the same toolset.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct ToolsetKey {
     tenant: tw_model::TenantId,
-    epoch: i64,
     by_agent: bool,
     permissions: Arc<str>,
+}
+
+fn reaches_out(tool: &Tool) -> bool {
+    tool.def.open_world.unwrap_or_else(|| tool.executor.reaches_out())
 }

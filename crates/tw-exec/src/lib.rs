@@ -66,6 +66,11 @@ pub trait Executor: fmt::Debug + Send + Sync {
         Vec::new()
     }
 
+    /// Whether a call may touch what is neither this server nor the people on it, where the definition does not say.
+    fn reaches_out(&self) -> bool {
+        true
+    }
+
     /// Whether it does nothing but ask a worker or a person.
     fn asks_outside(&self) -> bool {
         false

@@ -42,6 +42,10 @@ impl Executor for Outside {
         Box::pin(std::future::ready(Ended::Waits(wait)))
     }
 
+    fn reaches_out(&self) -> bool {
+        self.by == WaitsFor::Worker
+    }
+
     fn asks_outside(&self) -> bool {
         true
     }

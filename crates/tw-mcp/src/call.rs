@@ -13,7 +13,8 @@ use tw_model::{Mode, RunId, RunStatus, WaitsFor};
 use crate::{
     Door,
     era::Era,
-    listing::{GET_RUN, promises_object},
+    listing::{GET_RUN, Shape},
+    mirrored::ParamHeaders,
     rpc::{Fault, INTERNAL_ERROR, INVALID_PARAMS, Params, UNAUTHENTICATED},
 };
 
@@ -27,10 +28,12 @@ pub(crate) struct Wanted {
     name: String,
     /// As they came.
     arguments: Box<RawValue>,
+    /// What the headers repeat of them, in the revision that knows such headers.
+    repeated: Option<ParamHeaders>,
 }
 
 impl Wanted {
-    pub(crate) fn read(params: &Params<'_>) -> Result<Self, Fault> {
+    pub(crate) fn read(params: &Params<'_>, repeated: Option<ParamHeaders>) -> Result<Self, Fault> {
         params.check_case(&["name", "arguments", "_meta"])?;
         let name = params.get("name").and_then(Value::as_str);
         let name = name.ok_or_else(|| Fault::new(INVALID_PARAMS, "`name` is a text and is needed"))?;
@@ -39,7 +42,7 @@ impl Wanted {
             || RawValue::from_string("{}".to_owned()).expect("an empty object is JSON"),
             ToOwned::to_owned,
         );
-        Ok(Self { name: name.to_owned(), arguments })
+        Ok(Self { name: name.to_owned(), arguments, repeated })
     }
 }
 
@@ -52,7 +55,7 @@ impl Door {
         era: Era,
         unwanted: CancellationToken,
     ) -> Result<String, Fault> {
-        let Wanted { name, arguments } = wanted;
+        let Wanted { name, arguments, repeated } = wanted;
         if name == GET_RUN {
             return self.get_run(permit, &arguments, era).await;
         }
@@ -61,6 +64,9 @@ impl Door {
             Err(error @ Error::ToolNotFound { .. }) => return refused(error, &name, era),
             found => found.ok().flatten(),
         };
+        if let (Some(tool), Some(repeated)) = (&tool, repeated) {
+            repeated.check(&tool.def.input_schema, arguments.get())?;
+        }
         let request = CallRequest {
             tool: name.clone(),
             input: arguments,
@@ -121,16 +127,7 @@ impl Door {
         match run.status {
             RunStatus::Success => {
                 let output = run.output.as_deref().map_or("null", RawValue::get);
-                // Before the present revision structured content was an object, always.
-                if output.trim_start().starts_with('{') {
-                    structured(output, era)
-                } else if tool.is_some_and(promises_object) {
-                    structured(&format!(r#"{{"result":{output}}}"#), era)
-                } else if era == Era::Present {
-                    structured(output, era)
-                } else {
-                    written(output, None, Some(false), era)
-                }
+                succeeded(output, tool.map(|tool| Shape::of(tool, era)), era)
             }
             status if status.is_open() => {
                 let mut content = json!({
@@ -176,8 +173,8 @@ fn refused(error: Error, name: &str, era: Era) -> Result<String, Fault> {
             Err(Fault { status: http::StatusCode::UNAUTHORIZED, ..Fault::new(UNAUTHENTICATED, *why) })
         }
         Error::InvalidParams { faults, .. } => {
-            let lines: Vec<String> =
-                faults.iter().map(|fault| format!("`{}` {}", fault.path, fault.message)).collect();
+            let mut lines = vec![error.to_string()];
+            lines.extend(faults.iter().map(|fault| format!("`{}` {}", fault.path, fault.message)));
             Ok(failed(&format!("INVALID_PARAMS: {}", lines.join("; ")), era))
         }
         Error::Store { .. } | Error::Record { .. } | Error::ShuttingDown => {
@@ -196,6 +193,23 @@ fn is_outside(call: &PendingCall) -> bool {
 
 fn failed(message: &str, era: Era) -> String {
     written(message, None, Some(true), era)
+}
+
+/// The result of a tool that ended well. Nothing is known of its shape where the tool is gone by now.
+fn succeeded(output: &str, shape: Option<Shape>, era: Era) -> String {
+    let is_object = output.trim_start().starts_with('{');
+    let text = serde_json::from_str::<String>(output);
+    let text = text.as_deref().unwrap_or(output);
+    let as_it_is = match shape {
+        Some(Shape::AsItIs) => true,
+        Some(Shape::InResult) => false,
+        Some(Shape::InResultUnlessObject) | None => is_object,
+    };
+    match shape {
+        _ if as_it_is => written(text, Some(output), Some(false), era),
+        Some(_) => written(text, Some(&format!(r#"{{"result":{output}}}"#)), Some(false), era),
+        None => written(text, None, Some(false), era),
+    }
 }
 
 /// A result with the JSON as it is, and the same as text.

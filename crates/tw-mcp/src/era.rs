@@ -3,7 +3,13 @@
 use http::{HeaderMap, StatusCode};
 use serde_json::{Value, json};
 
-use crate::rpc::{Fault, HEADER_MISMATCH, INVALID_PARAMS, INVALID_REQUEST, Message, UNSUPPORTED_VERSION};
+use crate::{
+    mirrored,
+    rpc::{
+        Fault, HEADER_MISMATCH, INVALID_PARAMS, INVALID_REQUEST, METHOD_NOT_FOUND, Message,
+        UNSUPPORTED_VERSION,
+    },
+};
 
 /// The present revision: no handshake, every request says who it is.
 pub(crate) const PRESENT: &str = "2026-07-28";
@@ -12,8 +18,8 @@ pub(crate) const EARLIER: [&str; 3] = ["2025-11-25", "2025-06-18", WITH_BATCHES]
 const WITH_BATCHES: &str = "2025-03-26";
 
 const VERSION: &str = "io.modelcontextprotocol/protocolVersion";
-const NEEDED: [&str; 3] =
-    [VERSION, "io.modelcontextprotocol/clientInfo", "io.modelcontextprotocol/clientCapabilities"];
+const CLIENT_INFO: &str = "io.modelcontextprotocol/clientInfo";
+const CAPABILITIES: &str = "io.modelcontextprotocol/clientCapabilities";
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Era {
@@ -27,10 +33,12 @@ impl Era {
         let header = one(headers, "mcp-protocol-version")?;
         let meta = message.params.get("_meta").unwrap_or(&Value::Null);
         let named = meta.get(VERSION).and_then(Value::as_str);
-        let is_present = message.method != "initialize"
-            && (named.is_some()
-                || message.method == "server/discover"
-                || header.is_some_and(|h| PRESENT <= h));
+        let is_present = named.is_some()
+            || message.method == "server/discover"
+            || header.is_some_and(|header| PRESENT <= header);
+        if is_present && message.method == "initialize" {
+            return Err(no_handshake());
+        }
         if !is_present {
             return match header {
                 Some(version) if version != PRESENT && !known_before(version) => Err(unsupported(version)),
@@ -77,22 +85,34 @@ fn known_before(version: &str) -> bool {
     EARLIER.contains(&version) || version == "2024-11-05"
 }
 
+/// The present revision opens with no handshake; which revisions do is told.
+fn no_handshake() -> Fault {
+    let text = format!("revision {PRESENT} has no method initialize: send it as {}", EARLIER[0]);
+    let data = Some(json!({ "supported": supported() }));
+    Fault { status: StatusCode::NOT_FOUND, data, ..Fault::new(METHOD_NOT_FOUND, text) }
+}
+
+/// Every revision that is spoken here, newest first.
+pub(crate) fn supported() -> Vec<&'static str> {
+    std::iter::once(PRESENT).chain(EARLIER).collect()
+}
+
 fn unsupported(version: &str) -> Fault {
-    let mut supported = vec![PRESENT];
-    supported.extend(EARLIER);
     Fault {
-        data: Some(json!({ "supported": supported, "requested": version })),
+        data: Some(json!({ "supported": supported(), "requested": version })),
         ..Fault::bad_request(UNSUPPORTED_VERSION, format!("protocol version {version} is not supported"))
     }
 }
 
 fn check_meta(message: &Message<'_>, meta: &Value) -> Result<(), Fault> {
-    let well_formed = |key: &&str| match meta.get(*key) {
-        Some(Value::String(_)) => *key == VERSION,
-        Some(Value::Object(_)) => *key != VERSION,
-        _ => false,
+    let is_told = |key: &&str| match (*key, meta.get(*key)) {
+        (VERSION, said) => said.is_some_and(Value::is_string),
+        // Who the client is may be left out.
+        (CLIENT_INFO, said) => said.is_none_or(Value::is_object),
+        (_, said) => said.is_some_and(Value::is_object),
     };
-    let missing: Vec<&str> = NEEDED.iter().filter(|key| !well_formed(key)).copied().collect();
+    let missing: Vec<&str> =
+        [VERSION, CLIENT_INFO, CAPABILITIES].into_iter().filter(|key| !is_told(key)).collect();
     if missing.is_empty() || message.id.is_none() {
         return Ok(());
     }
@@ -116,7 +136,7 @@ fn check_routing(message: &Message<'_>, headers: &HeaderMap) -> Result<(), Fault
     if message.method == "tools/call" {
         let name = message.params.get("name").and_then(Value::as_str).unwrap_or_default();
         let header = one(headers, "mcp-name")?;
-        if header != Some(name) {
+        if header.and_then(mirrored::decoded).as_deref() != Some(name) {
             return Err(mismatch("Mcp-Name", header, name));
         }
     }

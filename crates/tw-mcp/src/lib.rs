@@ -13,6 +13,7 @@ mod call;
 mod calls;
 mod era;
 mod listing;
+mod mirrored;
 mod post;
 mod rpc;
 
@@ -35,21 +36,39 @@ pub struct Settings {
     pub icon_path: fn(&str) -> Option<String>,
 }
 
-/// How many lists of tools are kept ready.
-const LISTS_MAX: u64 = 1_000;
+/// How many bytes of lists of tools are kept ready, for all tenants together.
+const LISTS_BYTES_MAX: u64 = 64 << 20;
+/// What an entry takes beside its list.
+const LIST_OVERHEAD: usize = 1 << 10;
+
+/// Whom a list is for, and in which era. The epoch is no part of it: a new list takes the place of the old one.
+type ListKey = (ToolsetKey, bool);
+
+/// The result of `tools/list` as bytes, and the state of the tenant that it was written from.
+#[derive(Clone, Debug)]
+pub(crate) struct KeptList {
+    epoch: i64,
+    bytes: Bytes,
+}
 
 #[derive(Clone)]
 pub(crate) struct Door {
     pub(crate) engine: Engine,
     pub(crate) settings: Arc<Settings>,
-    /// The result of `tools/list` as bytes, by whom it is for and in which era.
-    pub(crate) lists: moka::future::Cache<(ToolsetKey, bool), Bytes>,
+    pub(crate) lists: moka::future::Cache<ListKey, KeptList>,
     pub(crate) calls: Calls,
 }
 
 /// The door, to be put into the front that all doors share.
 pub fn router(engine: Engine, settings: Settings) -> Router {
-    let lists = moka::future::Cache::new(LISTS_MAX);
+    let lists = moka::future::Cache::builder()
+        .weigher(|_: &ListKey, list: &KeptList| weight(list))
+        .max_capacity(LISTS_BYTES_MAX)
+        .build();
     let door = Door { engine, settings: Arc::new(settings), lists, calls: Calls::default() };
     Router::new().route("/mcp", post(post::post).fallback(post::only_post)).with_state(door)
+}
+
+fn weight(list: &KeptList) -> u32 {
+    u32::try_from(list.bytes.len() + LIST_OVERHEAD).unwrap_or(u32::MAX)
 }

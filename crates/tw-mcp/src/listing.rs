@@ -6,9 +6,9 @@ use tw_engine::{
     Callable, Result,
     rights::{Permit, RunTools},
 };
-use tw_model::{Implementation, Level, ToolDef};
+use tw_model::Level;
 
-use crate::{Door, era::Era};
+use crate::{Door, KeptList, era::Era, mirrored};
 
 /// The tool by which a client collects what it could not wait for.
 pub(crate) const GET_RUN: &str = "get_run";
@@ -20,9 +20,20 @@ impl Door {
     /// The list of this caller's tools, written once per toolset and not per request.
     pub(crate) async fn listed(&self, permit: &Permit<RunTools>, era: Era) -> Result<Bytes> {
         let key = (self.engine.toolset_key(permit.caller()), era == Era::Present);
-        if let Some(ready) = self.lists.get(&key).await {
-            return Ok(ready);
+        let epoch = permit.caller().epoch;
+        let kept = self.lists.get(&key).await;
+        if let Some(kept) = kept.as_ref().filter(|kept| kept.epoch == epoch) {
+            return Ok(kept.bytes.clone());
         }
+        let bytes = self.write_list(permit, era).await?;
+        // A request that began before a change must not put the old list in the place of the new one.
+        if kept.is_none_or(|kept| kept.epoch < epoch) {
+            self.lists.insert(key, KeptList { epoch, bytes: bytes.clone() }).await;
+        }
+        Ok(bytes)
+    }
+
+    async fn write_list(&self, permit: &Permit<RunTools>, era: Era) -> Result<Bytes> {
         let tools = self.engine.toolset(permit).await?;
         let mut listed: Vec<Value> = tools
             .iter()
@@ -30,15 +41,14 @@ impl Door {
             .map(|tool| self.entry(tool, era))
             .collect();
         listed.push(get_run());
+        listed.sort_by(|left, right| left["name"].as_str().cmp(&right["name"].as_str()));
         let mut result = json!({ "tools": listed });
         if era == Era::Present {
             result["resultType"] = json!("complete");
             result["ttlMs"] = json!(TTL_MS);
             result["cacheScope"] = json!("private");
         }
-        let bytes = Bytes::from(serde_json::to_vec(&result).expect("a list of tools is plain JSON"));
-        self.lists.insert(key, bytes.clone()).await;
-        Ok(bytes)
+        Ok(Bytes::from(serde_json::to_vec(&result).expect("a list of tools is plain JSON")))
     }
 
     fn entry(&self, tool: &Callable, era: Era) -> Value {
@@ -52,67 +62,72 @@ impl Door {
             let icons = json!([{ "src": place, "mimeType": "image/svg+xml", "sizes": ["any"] }]);
             entry.insert("icons".to_owned(), icons);
         }
-        entry.insert("inputSchema".to_owned(), Value::clone(&def.input_schema));
-        entry.extend(output_schema(tool, era).map(|schema| ("outputSchema".to_owned(), schema)));
-        entry.insert("annotations".to_owned(), annotations(def));
+        let mut input = tw_schema::without_booleans(&def.input_schema);
+        mirrored::without_unfit(&mut input);
+        entry.insert("inputSchema".to_owned(), input);
+        entry.insert("outputSchema".to_owned(), tw_schema::without_booleans(&output_schema(tool, era)));
+        entry.insert("annotations".to_owned(), annotations(tool));
         Value::Object(entry)
     }
 }
 
 /// Hints from the permission level. Clients ask their user or not by these, so a tool without a level
 /// counts as one that may do harm.
-fn annotations(def: &ToolDef) -> Value {
+fn annotations(tool: &Callable) -> Value {
+    let def = &tool.def;
     let read_only = matches!(def.level, Some(Level::Read | Level::Draft));
     json!({
         "title": def.name,
         "readOnlyHint": read_only,
         "destructiveHint": matches!(def.level, Some(Level::Destructive)) || def.level.is_none(),
         "idempotentHint": def.is_idempotent(),
-        "openWorldHint": reaches_outside(def),
+        "openWorldHint": tool.open_world,
     })
 }
 
-/// The built-in tools that talk to strangers.
-const OUTSIDE: [&str; 3] = ["http_request", "web_fetch", "web_search"];
-/// The program's own tools that are not pure and yet stay inside: they read a clock, or the registry.
-const INSIDE: [&str; 4] = ["datetime_utils", "function_call", "json_transform", "manageTools"];
+/// How the output of a tool becomes structured content.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Shape {
+    AsItIs,
+    /// As the member `result` of an object.
+    InResult,
+    /// The same, unless it is an object: the tool has no schema, and is listed with the promise of an object.
+    InResultUnlessObject,
+}
 
-/// Whether a call may touch what is neither this server nor the people on it. What cannot be known, may.
-fn reaches_outside(def: &ToolDef) -> bool {
-    match def.implementation {
-        Implementation::Http
-        | Implementation::External
-        | Implementation::Composition
-        | Implementation::Custom
-        | Implementation::Unknown => true,
-        Implementation::Space => false,
-        Implementation::Internal => {
-            let key = def.authored.implementation.get("builtin_key").and_then(Value::as_str);
-            key.is_some_and(|key| OUTSIDE.contains(&key))
-        }
-        Implementation::Code | Implementation::Function => {
-            !def.execution.is_pure && !INSIDE.contains(&def.slug.as_str())
+impl Shape {
+    /// Structured content was an object, always, before the present revision; and an answer that waits is one too.
+    pub(crate) fn of(tool: &Callable, era: Era) -> Self {
+        match tool.def.output_schema.as_deref() {
+            None => Self::InResultUnlessObject,
+            Some(own) if is_object(own) => Self::AsItIs,
+            Some(_) if era == Era::Present && !tool.can_be_pending() => Self::AsItIs,
+            Some(_) => Self::InResult,
         }
     }
 }
 
 /// The schema of the structured content. Real clients refuse a result without structured content where a
 /// schema is declared, so the schema of a tool that may answer pending allows that answer too.
-fn output_schema(tool: &Callable, era: Era) -> Option<Value> {
-    let own = tool.def.output_schema.as_deref();
-    if !tool.can_be_pending() {
-        // Before the present revision structured content was an object, always.
-        return own.filter(|own| era == Era::Present || is_object(own)).cloned();
-    }
-    match own {
-        Some(own) => is_object(own).then(|| or_pending(own)),
-        None => Some(or_pending(&json!({ "type": "object" }))),
-    }
+fn output_schema(tool: &Callable, era: Era) -> Value {
+    let open = json!({ "type": "object" });
+    let own = tool.def.output_schema.as_deref().unwrap_or(&open);
+    let own = match Shape::of(tool, era) {
+        Shape::InResult => in_result(own),
+        Shape::AsItIs | Shape::InResultUnlessObject => own.clone(),
+    };
+    if tool.can_be_pending() { or_pending(&own) } else { own }
 }
 
-/// Whether the tool is listed with the promise of an object although it may answer anything.
-pub(crate) fn promises_object(tool: &Callable) -> bool {
-    tool.can_be_pending() && tool.def.output_schema.is_none()
+fn in_result(own: &Value) -> Value {
+    let mut own = tw_schema::moved(own, "/properties/result");
+    let mut schema = Map::new();
+    let dialect = own.as_object_mut().and_then(|own| own.shift_remove("$schema"));
+    schema.extend(dialect.map(|dialect| ("$schema".to_owned(), dialect)));
+    schema.insert("type".to_owned(), json!("object"));
+    schema.insert("properties".to_owned(), json!({ "result": own }));
+    schema.insert("required".to_owned(), json!(["result"]));
+    Value::Object(schema)
 }
 
 fn or_pending(own: &Value) -> Value {

@@ -1,15 +1,19 @@
 //! The way of one request.
 
-use std::{convert::Infallible, sync::Arc, time::Duration};
+use std::{
+    convert::Infallible,
+    sync::atomic::{AtomicUsize, Ordering},
+    time::Duration,
+};
 
 use axum::{
-    body::Body,
+    body::{Body, HttpBody as _},
     extract::State,
     http::{HeaderMap, StatusCode, header},
     response::{IntoResponse, Response},
 };
 use bytes::Bytes;
-use futures::{StreamExt, future, stream};
+use futures::{StreamExt, stream};
 use http_body_util::{BodyExt, LengthLimitError, Limited};
 use serde_json::{Value, json, value::RawValue};
 use tokio_util::sync::DropGuard;
@@ -17,15 +21,16 @@ use tw_engine::{
     Error, Freshness,
     rights::{Permit, RunTools},
 };
-use tw_model::{Caller, Channel};
+use tw_model::{BearerError, Caller, Channel, Slug};
 
 use crate::{
     Door,
     call::Wanted,
-    era::{self, EARLIER, Era, PRESENT},
+    era::{self, EARLIER, Era},
+    mirrored::ParamHeaders,
     rpc::{
-        Fault, INTERNAL_ERROR, INVALID_PARAMS, INVALID_REQUEST, METHOD_NOT_FOUND, Message, PARSE_ERROR,
-        Params, UNAUTHENTICATED, respond, respond_kept, result,
+        Fault, INTERNAL_ERROR, INVALID_PARAMS, INVALID_REQUEST, METHOD_NOT_FOUND, Message, OVER_LIMIT,
+        PARSE_ERROR, Params, UNAUTHENTICATED, respond, respond_kept, result,
     },
 };
 
@@ -34,8 +39,13 @@ const PLAIN_FOR: Duration = Duration::from_secs(3);
 const HEARTBEAT: Duration = Duration::from_secs(5);
 /// The end of a stream whose key is gone.
 const LAPSED: &str = "the API key expired or was revoked while the call was running; the run goes on";
-/// How many messages may come at once.
+/// How long a body may take to arrive.
+const BODY_PATIENCE: Duration = Duration::from_secs(30);
+/// How many messages may come at once, how many of them are worked on at once, and from how many bytes of answers on
+/// no further one is begun.
 const BATCH_MAX: usize = 50;
+const BATCH_AT_ONCE: usize = 8;
+const BATCH_BYTES_MAX: usize = 4 << 20;
 
 pub(crate) async fn only_post() -> Response {
     let body = "this server keeps no session and no stream: send each request by POST";
@@ -84,26 +94,52 @@ impl Door {
             let text = format!("a batch has 1 to {BATCH_MAX} messages");
             return Err(Fault::bad_request(INVALID_REQUEST, text));
         }
-        let each = messages.into_iter().map(|message| {
-            let caller = caller.clone();
-            async move {
-                let answer = match Message::read(message.get().as_bytes()) {
-                    Ok(Message { method, id, .. }) if method == "initialize" => {
-                        Fault::new(INVALID_REQUEST, "`initialize` comes alone").answer(id)
-                    }
-                    Ok(message) => self.take_message(caller, &message, headers, false).await,
-                    Err((fault, id)) => fault.answer(id),
-                };
-                body_of(answer).await
+        let written = AtomicUsize::new(0);
+        let mut each = Vec::with_capacity(messages.len());
+        for message in messages {
+            each.push(self.take_entry(caller.clone(), message.get().as_bytes(), headers, &written));
+        }
+        let mut answers = stream::iter(each).buffered(BATCH_AT_ONCE);
+        let mut body = vec![b'['];
+        while let Some(answer) = answers.next().await {
+            if 1 < body.len() && !answer.is_empty() {
+                body.push(b',');
             }
-        });
-        let mut answers = future::join_all(each).await;
-        answers.retain(|answer| !answer.is_empty());
-        if answers.is_empty() {
+            body.extend_from_slice(&answer);
+        }
+        if body.len() == 1 {
             return Ok(StatusCode::ACCEPTED.into_response());
         }
-        let body = [b"[".as_slice(), &answers.join(&b","[..]), b"]"].concat();
+        body.push(b']');
         Ok(respond(StatusCode::OK, body.into()))
+    }
+
+    /// One message of a batch. Once the answers are long enough, no further one is begun, and a list is left out: it can
+    /// be asked for again. What a call has answered is told in any case, because it has happened.
+    async fn take_entry(
+        &self,
+        caller: Caller,
+        bytes: &[u8],
+        headers: &HeaderMap,
+        written: &AtomicUsize,
+    ) -> Bytes {
+        let message = match Message::read(bytes) {
+            Ok(message) => message,
+            Err((fault, id)) => return body_of(fault.answer(id)).await,
+        };
+        let answer = if message.method == "initialize" {
+            Fault::new(INVALID_REQUEST, "`initialize` comes alone").answer(message.id)
+        } else if message.id.is_some() && BATCH_BYTES_MAX <= written.load(Ordering::Relaxed) {
+            too_much().answer(message.id)
+        } else {
+            self.take_message(caller, &message, headers, false).await
+        };
+        let size = size_of(&answer);
+        let before = written.fetch_add(size, Ordering::Relaxed);
+        if 0 < before && BATCH_BYTES_MAX < before.saturating_add(size) && message.method != "tools/call" {
+            return body_of(too_much().answer(message.id)).await;
+        }
+        body_of(answer).await
     }
 
     async fn take_message(
@@ -123,7 +159,10 @@ impl Door {
             return StatusCode::ACCEPTED.into_response();
         };
         match Era::of(message, headers) {
-            Ok(era) => self.answer(caller, message, id, era, may_stream).await,
+            Ok(era) => {
+                let repeated = (era == Era::Present).then(|| ParamHeaders::of(headers));
+                self.answer(caller, message, id, (era, repeated), may_stream).await
+            }
             Err(fault) => fault.answer(Some(id)),
         }
     }
@@ -133,7 +172,7 @@ impl Door {
         caller: Caller,
         message: &Message<'_>,
         id: &RawValue,
-        era: Era,
+        (era, repeated): (Era, Option<ParamHeaders>),
         may_stream: bool,
     ) -> Response {
         let written = match (message.method.as_str(), era) {
@@ -144,7 +183,7 @@ impl Door {
                 Ok(listed) => return respond_kept(id, listed),
                 Err(fault) => Err(fault),
             },
-            ("tools/call", _) => match wanted(caller, message) {
+            ("tools/call", _) => match self.wanted(caller, message, repeated).await {
                 Ok((permit, wanted)) => {
                     return self.call_or_stream(permit, wanted, id, era, may_stream).await;
                 }
@@ -229,27 +268,45 @@ impl Door {
                         }
                     }
                 });
-                let headers =
-                    [(header::CONTENT_TYPE, "text/event-stream"), (header::CACHE_CONTROL, "no-store")];
+                let headers = [
+                    (header::CONTENT_TYPE, "text/event-stream"),
+                    (header::CACHE_CONTROL, "no-store"),
+                    // Asks proxies to pass on each event at once.
+                    (header::HeaderName::from_static("x-accel-buffering"), "no"),
+                ];
                 (headers, Body::from_stream(events.map(Ok::<_, Infallible>))).into_response()
             }
         }
     }
 
+    /// Who calls what, once both are known to be in order. A refusal is audited as by the other door.
+    async fn wanted(
+        &self,
+        caller: Caller,
+        message: &Message<'_>,
+        repeated: Option<ParamHeaders>,
+    ) -> Result<(Permit<RunTools>, Wanted), Fault> {
+        let name = message.params.get("name").and_then(Value::as_str).unwrap_or_default();
+        let shown: String = name.chars().take(Slug::LEN_MAX + 1).collect();
+        let permit = self.engine.may_run(caller, &shown).await.map_err(|error| forbidden(&error))?;
+        Ok((permit, Wanted::read(&message.params, repeated)?))
+    }
+
     async fn caller(&self, headers: &HeaderMap) -> Result<Caller, Response> {
-        let mut values = headers.get_all(header::AUTHORIZATION).iter();
-        let key = values.next().filter(|_| values.next().is_none()).and_then(|value| value.to_str().ok());
-        let key = key.and_then(|text| {
-            let (scheme, key) = text.split_once(' ')?;
-            scheme.eq_ignore_ascii_case("bearer").then(|| key.trim())
-        });
-        let Some(key) = key else {
-            return Err(unauthenticated("send `Authorization: Bearer <API key>`", None));
+        let values = headers.get_all(header::AUTHORIZATION).iter().map(header::HeaderValue::as_bytes);
+        let key = match tw_model::bearer(values) {
+            Ok(Some(key)) => key,
+            Ok(None) | Err(BearerError::NoBearer) => {
+                return Err(unauthenticated("send `Authorization: Bearer <API key>`", None));
+            }
+            Err(error @ BearerError::Doubled) => {
+                return Err(Fault::bad_request(INVALID_REQUEST, error.to_string()).answer(None));
+            }
         };
         match self.engine.caller_by_key(key, Freshness::Heard).await {
             Ok(caller) => {
                 let trace = headers.get("traceparent").and_then(|value| value.to_str().ok()?.parse().ok());
-                Ok(Caller { channel: Channel::Mcp, trace: trace.map(Arc::new), ..caller })
+                Ok(caller.via(Channel::Mcp, trace))
             }
             Err(Error::Unauthenticated { why }) => Err(unauthenticated(why, None)),
             Err(error) => {
@@ -262,7 +319,11 @@ impl Door {
 
     async fn read(&self, body: Body) -> Result<Bytes, Fault> {
         let limit = self.settings.body_limit;
-        match Limited::new(body, limit).collect().await {
+        let read = Limited::new(body, limit).collect();
+        let Ok(read) = tokio::time::timeout(BODY_PATIENCE, read).await else {
+            return Err(Fault::bad_request(INVALID_REQUEST, "the body took too long to arrive"));
+        };
+        match read {
             Ok(read) => Ok(read.to_bytes()),
             Err(error) if error.is::<LengthLimitError>() => Err(Fault {
                 status: StatusCode::PAYLOAD_TOO_LARGE,
@@ -271,12 +332,6 @@ impl Door {
             Err(_) => Err(Fault::bad_request(INVALID_REQUEST, "the body ended early")),
         }
     }
-}
-
-/// Who calls what, once both are known to be in order.
-fn wanted(caller: Caller, message: &Message<'_>) -> Result<(Permit<RunTools>, Wanted), Fault> {
-    let permit = Permit::<RunTools>::check(caller).map_err(|error| forbidden(&error))?;
-    Ok((permit, Wanted::read(&message.params)?))
 }
 
 fn accepts_stream(headers: &HeaderMap) -> bool {
@@ -295,6 +350,20 @@ fn event(body: &[u8]) -> Bytes {
 /// What stands inside a stream or a batch has no status of its own.
 async fn body_of(response: Response) -> Bytes {
     response.into_body().collect().await.map(http_body_util::Collected::to_bytes).unwrap_or_default()
+}
+
+/// How long an answer is. A list that is kept ready says so in its header.
+fn size_of(answer: &Response) -> usize {
+    let announced =
+        answer.headers().get(header::CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse().ok());
+    announced.unwrap_or_else(|| usize::try_from(answer.body().size_hint().lower()).unwrap_or(usize::MAX))
+}
+
+fn too_much() -> Fault {
+    Fault::new(
+        OVER_LIMIT,
+        format!("the answers to this batch are over {BATCH_BYTES_MAX} bytes: send this alone"),
+    )
 }
 
 fn forbidden(error: &Error) -> Fault {
@@ -330,11 +399,9 @@ fn initialized(params: &Params<'_>) -> Value {
 }
 
 fn discovered() -> Value {
-    let mut versions = vec![PRESENT];
-    versions.extend(EARLIER);
     json!({
         "resultType": "complete",
-        "supportedVersions": versions,
+        "supportedVersions": era::supported(),
         "capabilities": { "tools": {} },
         "instructions": INSTRUCTIONS,
         "ttlMs": 3_600_000,

@@ -24,6 +24,7 @@ pub(crate) const HEADER_MISMATCH: i32 = -32020;
 pub(crate) const UNSUPPORTED_VERSION: i32 = -32022;
 /// Of the range that is left to servers.
 pub(crate) const UNAUTHENTICATED: i32 = -32001;
+pub(crate) const OVER_LIMIT: i32 = -32002;
 
 /// A request or a notification.
 #[derive(Debug)]

@@ -89,6 +89,12 @@ on_both! {
             assert_eq!(heard.body["result"]["protocolVersion"], agreed, "{}", heard.body);
             assert_eq!(heard.body["result"]["serverInfo"]["name"], "toolwright");
         }
+        // The present revision has no handshake.
+        let params = json!({ "protocolVersion": PRESENT, "capabilities": {}, "clientInfo": { "name": "t", "version": "1" } });
+        let body = json!({ "jsonrpc": "2.0", "id": 0, "method": "initialize", "params": params }).to_string();
+        let heard = agent.send(body, &[("mcp-protocol-version", PRESENT)]).await;
+        assert_eq!((heard.status, &heard.body["error"]["code"]), (StatusCode::NOT_FOUND, &json!(-32601)), "{}", heard.body);
+
         let heard = agent.send(json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }).to_string(), &[]).await;
         assert_eq!(heard.status, StatusCode::ACCEPTED);
         assert_eq!(agent.earlier("ping", json!({})).await["result"], json!({}));
@@ -138,6 +144,12 @@ on_both! {
         let body = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {} }).to_string();
         let heard = agent.send(body.clone(), &[version, ("mcp-method", "tools/list")]).await;
         assert_eq!(heard.body["error"]["code"], -32602, "without _meta: {}", heard.body);
+        let meta = json!({ "io.modelcontextprotocol/protocolVersion": PRESENT, "io.modelcontextprotocol/clientCapabilities": {} });
+        let nameless = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": { "_meta": meta } }).to_string();
+        let heard = agent.send(nameless, &[version, ("mcp-method", "tools/list")]).await;
+        assert!(heard.status == 200 && heard.body["result"]["tools"].is_array(), "without clientInfo: {}", heard.body);
+        let packed = [version, ("mcp-method", "tools/call"), ("mcp-name", "=?base64?dGVzdC5lY2hv?=")];
+        assert_eq!(agent.present("tools/call", call(), &packed).await.status, StatusCode::OK);
         let heard = agent.send(body, &[("mcp-protocol-version", "1999-01-01")]).await;
         assert_eq!(heard.body["error"]["code"], -32022, "{}", heard.body);
     }
@@ -290,6 +302,7 @@ on_both! {
         let http = json!({ "implementation_type": "http", "implementation": { "url": "https://api.example.com/", "method": "GET" } });
         for body in [
             tool("plain", &json!({})),
+            tool("texts", &json!({ "output_schema": { "type": "array", "items": true } })),
             tool("gated", &gated),
             tool("gated.own", &json!({ "permission_policy": "always_ask", "output_schema": own })),
             tool("outside", &json!({ "implementation_type": "external" })),
@@ -303,7 +316,11 @@ on_both! {
         let listed = agent.earlier("tools/list", json!({})).await["result"]["tools"].clone();
         let named = |name: &str| listed.as_array().unwrap().iter().find(|tool| tool["name"] == name).unwrap().clone();
 
-        assert!(named("plain").get("outputSchema").is_none(), "{}", named("plain"));
+        let names: Vec<&str> = listed.as_array().unwrap().iter().map(|tool| tool["name"].as_str().unwrap()).collect();
+        assert!(names.is_sorted() && names.contains(&"get_run"), "{names:?}");
+        assert_eq!(named("plain")["outputSchema"], json!({ "type": "object" }));
+        assert_eq!(named("texts")["outputSchema"]["properties"]["result"], json!({ "type": "array", "items": {} }));
+        assert_eq!(named("json_transform")["outputSchema"]["properties"]["results"]["items"], json!({}));
         for name in ["gated", "outside", "person"] {
             let schema = &named(name)["outputSchema"];
             assert!(schema["type"] == "object" && schema["anyOf"][0] == json!({ "type": "object" }), "{name}: {schema}");
@@ -357,10 +374,88 @@ on_both! {
         eventually("the call waits", PATIENCE, async || author.get(path).await.json()["total"] != 0).await;
         let run = author.get(path).await.text_at("/items/0/run_id");
         let call = author.get(&format!("/api/runs/{run}")).await.text_at("/pending_tool_call_id");
-        let answer = json!({ "callId": call, "result": [1, 2] });
+        let answer = json!({ "callId": call, "result": "two \"words\"" });
         author.post(&format!("/api/runs/{run}/tool-results"), &answer).await.is("200 success");
         let told = called.await.unwrap();
-        assert_eq!(told["structuredContent"], json!({ "result": [1, 2] }), "{told}");
+        assert_eq!(told["structuredContent"], json!({ "result": "two \"words\"" }), "{told}");
+        assert_eq!(told["content"], json!([{ "type": "text", "text": "two \"words\"" }]), "a text is plain text");
+    }
+
+    async fn argument_that_is_repeated_in_a_header_must_agree_with_it(db: TestDb) {
+        let world = World::on(db).await;
+        let server = world.server();
+        let agent = Speaker::agent(&world, &server, "acme").await;
+        let author = world.client(&server, "acme", Role::Builder).await;
+        let region = json!({ "type": "string", "x-mcp-header": "Region" });
+        let input = json!({ "type": "object", "properties": { "region": region } });
+        author.post("/api/tools", &tool("routed", &json!({ "input_schema": input }))).await.is("201 published");
+        let call = json!({ "name": "routed", "arguments": { "region": "us" } });
+        let headers = [("mcp-protocol-version", PRESENT), ("mcp-method", "tools/call"), ("mcp-name", "routed")];
+        for (region, status) in [(Some("us"), 200), (Some("eu"), 400), (None, 400)] {
+            let mut headers = headers.to_vec();
+            headers.extend(region.map(|region| ("mcp-param-region", region)));
+            let heard = agent.present("tools/call", call.clone(), &headers).await;
+            assert_eq!(heard.status, status, "{region:?}: {}", heard.body);
+            if status == 400 {
+                assert_eq!(heard.body["error"]["code"], -32020, "{}", heard.body);
+            }
+        }
+        // Earlier revisions know no such header.
+        assert_eq!(agent.call("routed", json!({ "region": "us" })).await["isError"], false);
+    }
+
+    async fn long_answer_to_a_batch_ends_in_errors(db: TestDb) {
+        let world = World::on(db).await;
+        let server = world.server();
+        let agent = Speaker::agent(&world, &server, "acme").await;
+        let author = world.client(&server, "acme", Role::Builder).await;
+        for number in 0..10 {
+            let long = json!({ "description": "x".repeat(20_000) });
+            author.post("/api/tools", &tool(&format!("long.{number}"), &long)).await.is("201 published");
+        }
+        let ask = |id: usize| json!({ "jsonrpc": "2.0", "id": id, "method": "tools/list" });
+        let batch: Vec<Value> = (0..50).map(ask).collect();
+        let heard = agent.send(json!(batch).to_string(), &[]).await;
+        let answers = heard.body.as_array().unwrap();
+        assert_eq!(answers.len(), 50);
+        assert!(heard.body.to_string().len() < 5 << 20, "{}", heard.body.to_string().len());
+        assert!(answers[0]["result"]["tools"].is_array());
+        assert_eq!(answers[49]["error"]["code"], -32002, "{}", answers[49]);
+    }
+
+    async fn refusal_says_why_and_leaves_the_same_trace_as_by_the_other_door(db: TestDb) {
+        let world = World::on(db).await;
+        let server = world.server();
+        let agent = Speaker::agent(&world, &server, "acme").await;
+        let admin = world.client(&server, "acme", Role::Admin).await;
+        for (input, why) in [
+            (json!({ "action": "update", "slug": "test.echo" }), "manageTools.update requires a field to change"),
+            (json!({ "action": "get" }), "manageTools.get requires 'slug'"),
+        ] {
+            let refused = agent.call("manageTools", input).await;
+            let text = refused["content"][0]["text"].as_str().unwrap();
+            assert!(refused["isError"] == true && text.contains(why), "{refused}");
+        }
+        let looker = world.key("acme", Role::Viewer, ActsAs::Agent).await;
+        let viewer = Speaker::new(&server, Some(looker.clone()));
+        let call = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": { "name": "test.echo" } });
+        assert_eq!(viewer.send(call.to_string(), &[]).await.status, StatusCode::FORBIDDEN);
+        Client::new(&server.url, Some(looker)).run("test.echo", json!({ "value": 1 })).await.is("403 NOT_PERMITTED");
+        let path = "/api/audit?action=call.refused&object=tool:test.echo";
+        eventually("both are in the audit log", PATIENCE, async || admin.get(path).await.json()["total"] == 2).await;
+        let lines = admin.get(path).await.json()["items"].clone();
+        assert_eq!((&lines[0]["note"], &lines[0]["after"]), (&lines[1]["note"], &lines[1]["after"]), "{lines}");
+    }
+
+    async fn two_keys_in_one_request_are_refused_by_both_doors(db: TestDb) {
+        let world = World::on(db).await;
+        let server = world.server();
+        let key = world.key("acme", Role::Agent, ActsAs::Agent).await;
+        let http = reqwest::Client::new();
+        for request in [http.get(format!("{}/api/me", server.url)), http.post(format!("{}/mcp", server.url))] {
+            let answer = request.bearer_auth(&key).header("authorization", "Bearer tw_other").send().await.unwrap();
+            assert_eq!(answer.status(), StatusCode::BAD_REQUEST, "{}", answer.url());
+        }
     }
 
     async fn tool_that_is_switched_off_leaves_the_list_at_once(db: TestDb) {
