@@ -10,6 +10,7 @@ mod auth;
 mod body;
 mod front;
 mod idempotent;
+mod members;
 mod pages;
 mod peer;
 mod problem;

@@ -49,11 +49,21 @@ impl Problem {
 
     /// One thing in the request that does not fit, at its place.
     pub(crate) fn invalid(path: impl Into<String>, message: impl Into<String>) -> Self {
-        let fault = Fault { path: path.into(), message: message.into() };
-        let place = fault.path.trim_start_matches('/');
-        let detail =
-            if place.is_empty() { fault.message.clone() } else { format!("`{place}` {}", fault.message) };
-        Self { errors: vec![fault], ..Self::new(Code::InvalidParams, detail) }
+        Self::faulty(vec![Fault { path: path.into(), message: message.into() }])
+    }
+
+    /// Everything in the request that does not fit; the first is told in words too.
+    pub(crate) fn faulty(errors: Vec<Fault>) -> Self {
+        let detail = errors.first().map_or_else(String::new, |fault| {
+            let place = fault.path.trim_start_matches('/');
+            if place.is_empty() { fault.message.clone() } else { format!("`{place}` {}", fault.message) }
+        });
+        Self { errors, ..Self::new(Code::InvalidParams, detail) }
+    }
+
+    #[cfg(test)]
+    pub(crate) fn paths(&self) -> Vec<&str> {
+        self.errors.iter().map(|fault| fault.path.as_str()).collect()
     }
 
     /// The same under another code.

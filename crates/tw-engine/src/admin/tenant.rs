@@ -2,9 +2,10 @@
 
 use serde_json::Value;
 use tw_model::{AuditId, check_name};
+use tw_schema::Fault;
 use tw_store::{AuditFilter, AuditRecord, Changed, Tenant, TenantChange};
 
-use super::by;
+use super::{authoring::faultless, by};
 use crate::{
     Engine,
     error::{Error, Result},
@@ -14,6 +15,9 @@ use crate::{
 
 /// Settings that are yes or no.
 const SWITCHES: [&str; 2] = ["approve_all_writes", "forbid_self_approval"];
+/// How much of the name of a setting that there is not is repeated, and how many of them.
+const NAME_SHOWN: usize = 100;
+const FAULTS_TOLD: usize = 10;
 
 /// Names a tenant as it stands.
 #[must_use]
@@ -82,14 +86,16 @@ fn check_settings(settings: Option<&Value>) -> Result<()> {
     let Some(settings) = settings.as_object() else {
         return Err(Error::invalid("/settings", "is an object"));
     };
-    for (name, value) in settings {
-        let path = format!("/settings/{name}");
-        if !SWITCHES.contains(&name.as_str()) {
-            return Err(Error::invalid(&path, format!("is not a setting: use {}", SWITCHES.join(", "))));
-        }
-        if !value.is_boolean() && !value.is_null() {
-            return Err(Error::invalid(&path, "is true, false or null"));
-        }
-    }
-    Ok(())
+    let fault_of = |(name, value): (&String, &Value)| {
+        let message = if !SWITCHES.contains(&name.as_str()) {
+            format!("is not a known property: use {}", SWITCHES.join(", "))
+        } else if !value.is_boolean() && !value.is_null() {
+            "is true, false or null".to_owned()
+        } else {
+            return None;
+        };
+        let shown: String = name.chars().take(NAME_SHOWN).collect();
+        Some(Fault { path: format!("/settings/{}", shown.replace('~', "~0").replace('/', "~1")), message })
+    };
+    faultless(settings.iter().filter_map(fault_of).take(FAULTS_TOLD).collect())
 }

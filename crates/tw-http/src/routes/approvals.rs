@@ -18,6 +18,7 @@ use crate::{
     auth::Allowed,
     body::JsonBytes,
     idempotent::{Answered, Key, once},
+    members::Body,
     problem::{Problem, ProblemDocument, Result},
     query::{Id, Params},
 };
@@ -116,6 +117,7 @@ pub(crate) async fn read(
     State(app): State<App>,
     Allowed(permit): Allowed<ReadApprovals>,
     Id(id): Id<ApprovalId>,
+#[serde(deny_unknown_fields)]
 ) -> Result<axum::Json<ApprovalView>> {
     Ok(axum::Json(app.engine.approval(&permit, id).await?.into()))
 }
@@ -128,6 +130,8 @@ pub(crate) struct ApproveRequest {
     input: Option<Box<RawValue>>,
     #[serde(default)]
     note: Option<String>,
+impl Body for ApproveRequest {}
+
     /// How long to wait for the run to end, 120,000 at the most.
     #[serde(default)]
     wait_ms: Option<u64>,
@@ -158,11 +162,14 @@ pub(crate) async fn approve(
         permit.caller().clone(),
         key.of(&format!("approvals/{id}/approve"), &bytes),
         async move { Ok(super::runs::answered(app.engine.approve(&permit, id, yes).await?)) },
+#[serde(deny_unknown_fields)]
     )
     .await
 }
 
 #[derive(Debug, Default, Deserialize, utoipa::ToSchema)]
+impl Body for DenyRequest {}
+
 pub(crate) struct DenyRequest {
     #[serde(default)]
     note: Option<String>,

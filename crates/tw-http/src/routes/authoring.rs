@@ -23,6 +23,7 @@ use crate::{
     body::JsonBytes,
     front::RequestId,
     idempotent::{Answered, Key, once},
+    members::Nothing,
     problem::{Problem, ProblemDocument, Result},
     query::{Params, ToolName},
 };
@@ -234,7 +235,7 @@ pub(crate) async fn publish(
     RequestId(id): RequestId,
     headers: HeaderMap,
     key: Key,
-    JsonBytes(_body, bytes): JsonBytes<Value>,
+    JsonBytes(Nothing {}, bytes): JsonBytes<Nothing>,
 ) -> Result<Response> {
     let marks = marks(&headers)?;
     let route = format!("tools/{}/publish", name.to_ascii_lowercase());
@@ -263,7 +264,7 @@ pub(crate) async fn version(
     RequestId(id): RequestId,
     headers: HeaderMap,
     key: Key,
-    JsonBytes(_body, bytes): JsonBytes<Value>,
+    JsonBytes(Nothing {}, bytes): JsonBytes<Nothing>,
 ) -> Result<Response> {
     let marks = marks(&headers)?;
     // Whether there is such a tool comes first: a missing one is missing whatever is asked of it.
@@ -423,7 +424,7 @@ pub(crate) async fn restore(
     RequestId(id): RequestId,
     headers: HeaderMap,
     key: Key,
-    JsonBytes(_body, bytes): JsonBytes<Value>,
+    JsonBytes(Nothing {}, bytes): JsonBytes<Nothing>,
 ) -> Result<Response> {
     let marks = marks(&headers)?;
     let route = format!("tools/{}/restore/{revision}", name.to_ascii_lowercase());

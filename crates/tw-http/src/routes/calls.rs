@@ -25,6 +25,7 @@ use crate::{
     App,
     auth::Allowed,
     body::read_json,
+    members::Body,
     problem::{Problem, ProblemDocument, Result},
     query::{Id, Params},
 };
@@ -125,6 +126,7 @@ pub(crate) fn said_of(call: &PendingCall) -> Option<Box<RawValue>> {
 
 /// What somebody outside says about a call: a `result`, or an `error`.
 #[derive(Debug, Deserialize, utoipa::ToSchema)]
+#[serde(deny_unknown_fields)]
 pub(crate) struct ToolResultRequest {
     /// Also as `callId`.
     #[serde(default, alias = "callId")]
@@ -136,6 +138,8 @@ pub(crate) struct ToolResultRequest {
     #[serde(default)]
     error: Option<String>,
 }
+
+impl Body for ToolResultRequest {}
 
 /// `null` is a result like any other.
 fn present<'de, D: Deserializer<'de>>(

@@ -24,6 +24,7 @@ use crate::{
     body::JsonBytes,
     front::RequestId,
     idempotent::{Answered, Key, once},
+    members::Body,
     problem::{ProblemDocument, Result},
     query::{Id, Params},
 };
@@ -222,6 +223,8 @@ pub(crate) struct TrialBody {
     #[serde(default)]
     header: Option<String>,
 }
+
+impl Body for TrialBody {}
 
 /// How trying a credential went.
 #[derive(Debug, Serialize, utoipa::ToSchema)]

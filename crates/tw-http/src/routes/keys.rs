@@ -16,6 +16,7 @@ use crate::{
     body::JsonBytes,
     front::RequestId,
     idempotent::{Answered, Key, once},
+    members::Body,
     problem::{ProblemDocument, Result},
     query::{Id, Params},
 };
@@ -81,6 +82,7 @@ pub(crate) async fn list(
 }
 
 #[derive(Debug, Deserialize, utoipa::ToSchema)]
+#[serde(deny_unknown_fields)]
 pub(crate) struct CreateKey {
     name: String,
     #[schema(value_type = String)]
@@ -94,6 +96,11 @@ pub(crate) struct CreateKey {
     #[serde(default)]
     #[schema(value_type = Option<String>, format = DateTime)]
     expires_at: Option<Timestamp>,
+}
+
+impl Body for CreateKey {
+    const READ_ONLY: &'static [&'static str] =
+        &["id", "prefix", "owner_id", "last_used_at", "revoked_at", "created_at"];
 }
 
 fn as_user() -> ActsAs {

@@ -18,6 +18,7 @@ use crate::{
     auth::{Allowed, COOKIE, refuse_forgery},
     body::Json,
     front::RequestId,
+    members::{Body, Nothing},
     peer::Origin,
     problem::{Problem, ProblemDocument, Result},
 };
@@ -97,6 +98,7 @@ pub(crate) async fn me(State(app): State<App>, Allowed(permit): Allowed<SignedIn
 }
 
 #[derive(Debug, Deserialize, utoipa::ToSchema)]
+#[serde(deny_unknown_fields)]
 pub(crate) struct SignIn {
     email: String,
     password: String,
@@ -104,6 +106,8 @@ pub(crate) struct SignIn {
     #[serde(default)]
     tenant: Option<String>,
 }
+
+impl Body for SignIn {}
 
 /// A login that was opened; the token itself is in the cookie.
 #[derive(Debug, Serialize, utoipa::ToSchema)]
@@ -131,9 +135,12 @@ pub(crate) async fn sign_in(
 }
 
 #[derive(Debug, Deserialize, utoipa::ToSchema)]
+#[serde(deny_unknown_fields)]
 pub(crate) struct LinkToken {
     token: String,
 }
+
+impl Body for LinkToken {}
 
 /// Signs in by the token of a one-time link, which is used up by this.
 ///
@@ -156,6 +163,7 @@ pub(crate) async fn sign_out(
     State(app): State<App>,
     Allowed(permit): Allowed<SignedIn>,
     RequestId(id): RequestId,
+    Json(Nothing {}): Json<Nothing>,
 ) -> Result<Response> {
     app.engine.sign_out(&permit, Some(&id)).await?;
     let gone = cookie(&app, "", 0);
@@ -163,9 +171,12 @@ pub(crate) async fn sign_out(
 }
 
 #[derive(Debug, Deserialize, utoipa::ToSchema)]
+#[serde(deny_unknown_fields)]
 pub(crate) struct SwitchTenant {
     tenant: String,
 }
+
+impl Body for SwitchTenant {}
 
 /// Signs in to another tenant of the same person.
 ///
@@ -183,12 +194,15 @@ pub(crate) async fn switch_tenant(
 }
 
 #[derive(Debug, Deserialize, utoipa::ToSchema)]
+#[serde(deny_unknown_fields)]
 pub(crate) struct ChangePassword {
     /// Not needed by somebody who has none yet.
     #[serde(default)]
     current_password: Option<String>,
     password: String,
 }
+
+impl Body for ChangePassword {}
 
 /// Changes one's own password, and ends one's other logins.
 ///

@@ -20,6 +20,7 @@ use crate::{
     auth::Allowed,
     body::JsonBytes,
     idempotent::{Answered, Key, once},
+    members::Body,
     problem::{Problem, ProblemDocument, Result},
     query::{Id, Params},
 };
@@ -209,11 +210,14 @@ pub(crate) async fn read(
 }
 
 #[derive(Debug, Default, Deserialize, utoipa::ToSchema)]
+#[serde(deny_unknown_fields)]
 pub(crate) struct CancelRequest {
     /// Why, for the log.
     #[serde(default)]
     reason: Option<String>,
 }
+
+impl Body for CancelRequest {}
 
 /// Ends a run that has not ended yet, wherever it runs.
 #[utoipa::path(post, path = "/api/runs/{id}/cancel", operation_id = "cancel_run", tag = "runs",

@@ -25,6 +25,7 @@ use crate::{
     auth::Allowed,
     body::JsonBytes,
     idempotent::{Answered, Key, once},
+    members::Body,
     problem::{Problem, ProblemDocument, Result},
     query::{Id, Params},
 };
@@ -105,9 +106,15 @@ pub(crate) struct EventList {
 }
 
 #[derive(Debug, Deserialize, utoipa::ToSchema)]
+#[serde(deny_unknown_fields)]
 pub(crate) struct NewSession {
     #[serde(default)]
     title: Option<String>,
+}
+
+impl Body for NewSession {
+    const READ_ONLY: &'static [&'static str] =
+        &["id", "kind", "status", "last_seq", "created_at", "updated_at"];
 }
 
 /// Opens a session.

@@ -22,7 +22,8 @@ use crate::{
     body::JsonBytes,
     front::RequestId,
     idempotent::{Answered, Key, once},
-    problem::{ProblemDocument, Result},
+    members::{Body, is_of_client},
+    problem::{Problem, ProblemDocument, Result},
 };
 
 #[derive(Debug, Serialize, utoipa::ToSchema)]
@@ -93,6 +94,13 @@ pub(crate) struct ChangeTenant {
     #[serde(default)]
     #[schema(value_type = Option<Object>)]
     settings: Option<Value>,
+    /// As it is; it cannot be changed.
+    #[serde(default)]
+    slug: Option<String>,
+}
+
+impl Body for ChangeTenant {
+    const READ_ONLY: &'static [&'static str] = &["id", "status", "created_at", "updated_at"];
 }
 
 /// Changes the name or settings of the caller's own tenant.
@@ -107,9 +115,15 @@ pub(crate) async fn change(
     RequestId(id): RequestId,
     headers: HeaderMap,
     key: Key,
-    JsonBytes(body, bytes): JsonBytes<ChangeTenant>,
+    JsonBytes(mut body, bytes): JsonBytes<ChangeTenant>,
 ) -> Result<Response> {
     let marks = marks(&headers)?;
+    if body.slug.is_some_and(|slug| slug != permit.caller().tenant_slug.as_str()) {
+        return Err(Problem::invalid("/slug", "cannot be changed"));
+    }
+    if let Some(Value::Object(settings)) = &mut body.settings {
+        settings.retain(|name, _| !is_of_client(name));
+    }
     let change = TenantChange { name: body.name, settings: body.settings, status: None };
     once(app.clone(), permit.caller().clone(), key.of("tenants/current", &bytes), async move {
         Ok(with_etag(app.engine.change_tenant(&permit, change, marks.as_deref(), Some(&id)).await?))

@@ -4,7 +4,7 @@ use axum::{extract::State, http::StatusCode, response::Response};
 use serde::{Deserialize, Serialize};
 use tw_engine::{
     User, UserRequest,
-    rights::{ReadMembers, WriteMembers},
+    rights::{Permit, ReadMembers, WriteMembers},
 };
 use tw_model::{Permission, Role, Timestamp, UserId};
 use uuid::Uuid;
@@ -16,7 +16,8 @@ use crate::{
     body::JsonBytes,
     front::RequestId,
     idempotent::{Answered, Key, once},
-    problem::{ProblemDocument, Result},
+    members::{Body, Nothing},
+    problem::{Problem, ProblemDocument, Result},
     query::{Id, Params},
 };
 
@@ -59,6 +60,7 @@ pub(crate) async fn list(
 }
 
 #[derive(Debug, Deserialize, utoipa::ToSchema)]
+#[serde(deny_unknown_fields)]
 pub(crate) struct CreateUser {
     email: String,
     display_name: String,
@@ -67,6 +69,10 @@ pub(crate) struct CreateUser {
     /// Without one, send the person a sign-in link. Ignored for a person of another tenant.
     #[serde(default)]
     password: Option<String>,
+}
+
+impl Body for CreateUser {
+    const READ_ONLY: &'static [&'static str] = &["id", "has_password", "created_at"];
 }
 
 /// Adds a member. A person of another tenant starts without a password, by a sign-in link.
@@ -106,9 +112,20 @@ pub(crate) async fn read(
 }
 
 #[derive(Debug, Deserialize, utoipa::ToSchema)]
+#[serde(deny_unknown_fields)]
 pub(crate) struct ChangeUser {
     #[schema(value_type = String)]
     role: Role,
+    /// As it is; it cannot be changed.
+    #[serde(default)]
+    email: Option<String>,
+    /// As it is; it cannot be changed.
+    #[serde(default)]
+    display_name: Option<String>,
+}
+
+impl Body for ChangeUser {
+    const READ_ONLY: &'static [&'static str] = &["id", "has_password", "created_at"];
 }
 
 /// Gives a member another role.
@@ -126,10 +143,32 @@ pub(crate) async fn change(
     JsonBytes(body, bytes): JsonBytes<ChangeUser>,
 ) -> Result<Response> {
     once(app.clone(), permit.caller().clone(), key.of(&format!("users/{id}/patch"), &bytes), async move {
+        refuse_rename(&app, &permit, id, &body).await?;
         let user = app.engine.set_role(&permit, id, body.role, Some(&request)).await?;
         Ok(Answered::json(StatusCode::OK, &UserView::from(user)))
     })
     .await
+}
+
+/// What is read can be sent back. Who sends another name must not believe that it was taken.
+async fn refuse_rename(
+    app: &App,
+    permit: &Permit<WriteMembers>,
+    id: UserId,
+    body: &ChangeUser,
+) -> Result<()> {
+    if body.email.is_none() && body.display_name.is_none() {
+        return Ok(());
+    }
+    let user = app.engine.user(&Permit::<ReadMembers>::check(permit.caller().clone())?, id).await?;
+    for (path, sent, is) in
+        [("/email", &body.email, &user.email), ("/display_name", &body.display_name, &user.display_name)]
+    {
+        if sent.as_ref().is_some_and(|sent| sent != is) {
+            return Err(Problem::invalid(path, "cannot be changed here"));
+        }
+    }
+    Ok(())
 }
 
 /// Takes a member out of the tenant, with their logins and keys.
@@ -167,8 +206,9 @@ pub(crate) async fn invite(
     RequestId(request): RequestId,
     Id(id): Id<UserId>,
     key: Key,
+    JsonBytes(Nothing {}, bytes): JsonBytes<Nothing>,
 ) -> Result<Response> {
-    once(app.clone(), permit.caller().clone(), key.of(&format!("users/{id}/link"), b""), async move {
+    once(app.clone(), permit.caller().clone(), key.of(&format!("users/{id}/link"), &bytes), async move {
         let token = app.engine.invite(&permit, id, Some(&request)).await?;
         let base = app.settings.public_url.as_deref().unwrap_or_default().trim_end_matches('/');
         let view = |token: &str| Invitation { url: format!("{base}/sign-in?token={token}") };

@@ -106,6 +106,11 @@ impl Scene {
         Self::path_with(operation, known.map_or(NOBODY, |(_, thing)| thing))
     }
 
+    /// The path of something that is there, by the beginning of its path.
+    fn thing(&self, start: &str) -> String {
+        format!("{start}{}", self.things[start])
+    }
+
     /// The line with the credentials that the operation is for.
     fn credentials(&self, operation: &Operation) -> &str {
         if operation.path.starts_with("/api/auth/") { &self.cookie } else { &self.bearer }
@@ -121,6 +126,8 @@ impl Scene {
                 json!({ "email": "new@acme.example", "display_name": "New", "role": "member" })
             }
             "patch /api/users/{id}" => json!({ "role": "viewer" }),
+            "patch /api/tenants/current" => json!({ "name": "acme" }),
+            "post /api/credentials/{id}/test" => json!({ "url": "https://api.example.com/" }),
             "post /api/auth/login" => {
                 json!({ "email": "nobody@acme.example", "password": "not the password" })
             }

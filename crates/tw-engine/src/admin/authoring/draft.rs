@@ -212,7 +212,9 @@ impl Sent {
     }
 
     pub(super) fn refuse_unknown(&mut self) {
-        let unknown = std::mem::take(&mut self.members);
+        let mut unknown = std::mem::take(&mut self.members);
+        // A client's own members are taken and not kept.
+        unknown.retain(|name, _| !name.starts_with("x_"));
         for key in unknown.keys().take(UNKNOWN_TOLD) {
             let shown: String = key.chars().take(WORD_MAX).collect();
             self.say(format!("/{shown}"), "is not a known property");

@@ -235,7 +235,9 @@ impl Sent {
     }
 
     fn refuse_unknown(&mut self) {
-        let unknown = std::mem::take(&mut self.members);
+        let mut unknown = std::mem::take(&mut self.members);
+        // A client's own members are taken and not kept.
+        unknown.retain(|name, _| !name.starts_with("x_"));
         for key in unknown.keys().take(UNKNOWN_TOLD) {
             self.say(format!("/{}", shown(key)), "is not a known property");
         }
