@@ -1,6 +1,6 @@
 //! What an operator does on the database itself, with or without a server running on it.
 
-use tw_model::{ActsAs, Role, Slug, TenantId, TenantSlug, Timestamp, check_name};
+use tw_model::{ActsAs, KeyId, Role, Slug, TenantId, TenantSlug, Timestamp, check_name};
 use tw_store::{Added, By, Override, Store, Tenant, User, normal_email};
 
 use super::{
@@ -16,6 +16,8 @@ use crate::{
 
 /// The name under which the database remembers which master key it belongs to.
 const KEY_CHECK: &str = "master_key_check";
+/// How many rows are read at a time.
+const PAGE: i64 = 1000;
 
 /// An operator at the command line: no tenant, no rights to check, everything audited.
 #[derive(Clone, Debug)]
@@ -68,7 +70,15 @@ impl Operator {
     }
 
     pub async fn users(&self, tenant: &TenantSlug) -> Result<Vec<User>> {
-        self.scope(tenant).await?.users(None, 1000).await.map_err(Error::store("reading users"))
+        let (scope, mut users) = (self.scope(tenant).await?, Vec::<User>::new());
+        loop {
+            let after = users.last().map(|user| user.id);
+            let more = scope.users(after, PAGE).await.map_err(Error::store("reading users"))?;
+            if more.is_empty() {
+                return Ok(users);
+            }
+            users.extend(more);
+        }
     }
 
     /// The token of a new sign-in link, which opens this tenant.
@@ -100,23 +110,32 @@ impl Operator {
     }
 
     pub async fn keys(&self, tenant: &TenantSlug) -> Result<Vec<tw_store::ApiKey>> {
-        self.scope(tenant).await?.keys(None, 1000).await.map_err(Error::store("reading keys"))
+        let (scope, mut keys) = (self.scope(tenant).await?, Vec::<tw_store::ApiKey>::new());
+        loop {
+            let after = keys.last().map(|key| key.id);
+            let more = scope.keys(after, PAGE).await.map_err(Error::store("reading keys"))?;
+            if more.is_empty() {
+                return Ok(keys);
+            }
+            keys.extend(more);
+        }
     }
 
     /// Revokes by id or by prefix.
     pub async fn revoke_key(&self, name: &str) -> Result<tw_store::ApiKey> {
-        let missing = || Error::NotFound { what: "API key" };
-        if let Some((tenant, key)) =
-            self.store.find_key(name).await.map_err(Error::store("looking for a key"))?
-        {
+        let revoke = async |tenant: TenantId, key: KeyId| {
             let revoked = self.store.tenant(tenant).revoke_key(key, &self.by).await;
-            return revoked.map_err(Error::store("revoking a key"))?.ok_or_else(missing);
-        }
-        let id = name.parse().map_err(|_| missing())?;
+            revoked.map_err(Error::store("revoking a key"))
+        };
+        let missing = || Error::NotFound { what: "API key" };
+        let Ok(id) = name.parse::<KeyId>() else {
+            let found = self.store.find_key(name).await.map_err(Error::store("looking for a key"))?;
+            let (tenant, key) = found.ok_or_else(missing)?;
+            return revoke(tenant, key).await?.ok_or_else(missing);
+        };
         for tenant in self.tenants().await? {
-            let revoked = self.store.tenant(tenant.id).revoke_key(id, &self.by).await;
-            if let Some(key) = revoked.map_err(Error::store("revoking a key"))? {
-                return Ok(key);
+            if let Some(revoked) = revoke(tenant.id, id).await? {
+                return Ok(revoked);
             }
         }
         Err(missing())
