@@ -109,7 +109,7 @@ async fn serve(args: Args) -> Result<()> {
     let router = tw_http::router(engine.clone(), settings, tw_mcp::router(engine.clone(), mcp));
     let ready = Ready { port, key: first.map(|first| first.key) };
     let stop = CancellationToken::new();
-    let http = tokio::spawn(tw_http::serve(listener, router, stop.clone()));
+    let http = tokio::spawn(tw_http::serve(listener, router, usize::MAX, stop.clone()));
     writeln!(std::io::stdout(), "{}", serde_json::to_string(&ready)?)?;
 
     tokio::task::spawn_blocking(|| std::io::stdin().read_to_end(&mut Vec::new())).await??;

@@ -235,7 +235,7 @@ impl Running {
         };
         let router = tw_http::router(engine.clone(), settings, tw_mcp::router(engine.clone(), mcp));
         let stop = CancellationToken::new();
-        let http = tokio::spawn(tw_http::serve(listener, router, stop.clone()));
+        let http = tokio::spawn(tw_http::serve(listener, router, config.max_connections, stop.clone()));
         Ok(Self { engine, http, stop })
     }
 

@@ -38,6 +38,8 @@ pub(crate) struct Config {
     pub(crate) trusted_proxies: Vec<String>,
     pub(crate) master_key_file: Option<PathBuf>,
     pub(crate) body_limit_bytes: usize,
+    /// Open connections at the most; further ones are turned away.
+    pub(crate) max_connections: usize,
     pub(crate) metrics: Metrics,
     /// Calls per minute and server.
     pub(crate) limits: RateLimits,
@@ -59,6 +61,7 @@ impl Default for Config {
             trusted_proxies: Vec::new(),
             master_key_file: None,
             body_limit_bytes: 4 << 20,
+            max_connections: 4096,
             metrics: Metrics::default(),
             limits: RateLimits::default(),
             log: Log::default(),
@@ -182,8 +185,8 @@ impl Config {
         if self.listen.rsplit_once(':').is_none_or(|(_, port)| port.parse::<u16>().is_err()) {
             bail!("`listen` must be an address and a port such as 127.0.0.1:7420, not `{}`", self.listen);
         }
-        if self.body_limit_bytes == 0 || self.database.connections == 0 {
-            bail!("`body_limit_bytes` and `database.connections` must be at least 1");
+        if self.body_limit_bytes == 0 || self.max_connections == 0 || self.database.connections == 0 {
+            bail!("`body_limit_bytes`, `max_connections` and `database.connections` must be at least 1");
         }
         self.egress.policy()?;
         self.trusted_proxies()?;
