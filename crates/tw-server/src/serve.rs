@@ -23,7 +23,7 @@ use tw_store::{Durability, Options, Store, Target};
 
 use crate::{
     banner,
-    config::{Config, Place},
+    config::{self, Config, Place},
     fail::Hint,
     folder::{self, ServeLock},
     logging, master_key,
@@ -98,8 +98,9 @@ pub(crate) async fn run(args: Args) -> Result<ExitCode> {
         lock.announce(&base).context("cannot write the lock file")?;
     }
     warn_of(&config, address, &key.source);
-    banner::print(address, &base, config.log.durability, first.as_ref());
-    tracing::info!(%address, "serving");
+    let database = config::shown(&target);
+    banner::print(address, &base, &database, config.log.durability, first.as_ref());
+    tracing::info!(%address, %database, "serving");
     running.until_stopped(&mut signals).await
 }
 

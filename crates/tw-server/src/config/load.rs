@@ -25,7 +25,7 @@ pub(crate) struct Place {
     /// The file with the settings, in TOML
     #[arg(long, value_name = "FILE", env = "TOOLWRIGHT_CONFIG", global = true)]
     pub(crate) config: Option<PathBuf>,
-    /// The folder of the embedded database [default: a folder of the user's own]
+    /// The folder of the embedded database, unless `database_url` is set [default: a folder of the user's own]
     #[arg(long, value_name = "DIR", global = true)]
     pub(crate) data_dir: Option<PathBuf>,
     /// A PostgreSQL database instead: postgres://…
@@ -51,8 +51,6 @@ impl Place {
         let mut config: Config = figment.extract().map_err(|error| explain(error, self.config.as_deref()))?;
         if let Some(folder) = &self.data_dir {
             config.data_dir = Some(folder.clone());
-            // Whoever names a folder on the command line does not mean the database of the environment.
-            config.database_url = None;
         }
         if let Some(url) = &self.database_url {
             config.database_url = Some(url.clone());
@@ -74,7 +72,9 @@ fn environment() -> Env {
         // A Kubernetes service called `toolwright` puts such variables into every container.
         let of_kubernetes = key == "PORT"
             || ["PORT_", "SERVICE_HOST", "SERVICE_PORT"].iter().any(|start| key.starts_with(start));
-        !of_kubernetes
+        // An empty variable is how a compose file says "not set", and leaves a setting to the file.
+        let is_empty = std::env::var_os(format!("{PREFIX}{key}")).is_some_and(|value| value.is_empty());
+        !of_kubernetes && !is_empty
     };
     Env::prefixed(PREFIX).ignore(OTHER).filter(setting).split("__")
 }

@@ -225,3 +225,20 @@ impl Config {
         }
     }
 }
+
+/// A database by name, for people: without the password, and without parameters, among which there may be one.
+pub(crate) fn shown(target: &Target) -> String {
+    match target {
+        Target::Sqlite { file } => format!("SQLite, {}", file.display()),
+        Target::Postgres { url } => match reqwest::Url::parse(url) {
+            Ok(url) => {
+                let user =
+                    if url.username().is_empty() { String::new() } else { format!("{}@", url.username()) };
+                let port = url.port().map(|port| format!(":{port}")).unwrap_or_default();
+                let host = url.host_str().unwrap_or_default();
+                format!("PostgreSQL, {}://{user}{host}{port}{}", url.scheme(), url.path())
+            }
+            Err(_) => "PostgreSQL".to_owned(),
+        },
+    }
+}

@@ -64,18 +64,36 @@ fn file_gives_way_to_environment_and_environment_to_flags() {
 }
 
 #[test]
-fn folder_on_the_command_line_beats_a_database_of_the_environment() {
+fn database_url_decides_wherever_it_is_set() {
     in_jail(|jail| {
         jail.set_env("TOOLWRIGHT_DATABASE_URL", "postgres://u@localhost/db");
         let target = |place: Place| loaded(&place).target().unwrap();
         assert!(matches!(target(Place::default()), Target::Postgres { .. }));
 
         let folder = Place { data_dir: Some("here".into()), ..Place::default() };
+        assert_eq!(target(folder.clone()), Target::Postgres { url: "postgres://u@localhost/db".to_owned() });
+        // An empty variable is how a compose file says "not set".
+        jail.set_env("TOOLWRIGHT_DATABASE_URL", "");
         assert_eq!(target(folder.clone()), Target::Sqlite { file: "here/toolwright.sqlite".into() });
+        jail.create_file("toolwright.toml", FILE).unwrap();
+        let by_file = Place { config: Some("toolwright.toml".into()), ..folder.clone() };
+        assert_eq!(target(by_file), Target::Postgres { url: "postgres://file@localhost/db".to_owned() });
 
         let both = Place { database_url: Some("postgres://flag@localhost/db".to_owned()), ..folder };
         assert_eq!(target(both), Target::Postgres { url: "postgres://flag@localhost/db".to_owned() });
     });
+}
+
+#[test]
+fn database_is_named_without_its_password() {
+    let postgres = |url: &str| shown(&Target::Postgres { url: url.to_owned() });
+    assert_eq!(
+        postgres("postgres://u:canary@db:5433/tw?password=canary"),
+        "PostgreSQL, postgres://u@db:5433/tw"
+    );
+    assert_eq!(postgres("postgresql:///tw"), "PostgreSQL, postgresql:///tw");
+    assert_eq!(postgres("postgres://u:canary@[::1"), "PostgreSQL");
+    assert_eq!(shown(&Target::Sqlite { file: "d/toolwright.sqlite".into() }), "SQLite, d/toolwright.sqlite");
 }
 
 #[test]
