@@ -1,8 +1,11 @@
 //! Health, readiness, metrics, and the description of the API.
 
+use std::sync::LazyLock;
+
 use axum::{
+    body::Bytes,
     extract::{Path, State, rejection::PathRejection},
-    http::{HeaderValue, StatusCode, header},
+    http::{HeaderValue, header},
     response::{IntoResponse, Response},
 };
 use tw_engine::rights::{ReadSettings, SignedIn};
@@ -53,8 +56,12 @@ pub(crate) async fn metrics(State(app): State<App>, allowed: Option<Allowed<Sign
 #[utoipa::path(get, path = "/api/openapi.json", operation_id = "get_openapi", tag = "operations", security(()),
     responses((status = 200, description = "OpenAPI 3.1", body = Object)))]
 pub(crate) async fn openapi_json() -> Response {
-    super::json(StatusCode::OK, &super::openapi())
+    ([(header::CONTENT_TYPE, "application/json")], Bytes::clone(&DESCRIPTION)).into_response()
 }
+
+/// Written once: the document is large, and strangers may ask for it.
+static DESCRIPTION: LazyLock<Bytes> =
+    LazyLock::new(|| serde_json::to_vec(&super::openapi()).expect("a description is plain JSON").into());
 
 /// The same, for people. Loads nothing from anywhere else.
 #[utoipa::path(get, path = "/api/docs", operation_id = "get_docs", tag = "operations", security(()),
