@@ -9,7 +9,7 @@ use std::{
 use anyhow::{Context, Result, ensure};
 
 use crate::{
-    steps::{succeed, target},
+    commands::{succeed, target},
     tools::{as_root, works},
 };
 

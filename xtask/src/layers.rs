@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use anyhow::{Context, Result};
 use serde_json::Value;
 
-use crate::tidy::Problem;
+use crate::problem::Problem;
 
 #[rustfmt::skip]
 pub(crate) const LAYERS: &[(&str, &[&str])] = &[

@@ -6,11 +6,13 @@
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a command line program")]
 
 mod clients;
+mod commands;
 mod layers;
 #[cfg_attr(not(test), expect(dead_code, reason = "stopping and restarting is for the outage tests"))]
 #[expect(unreachable_pub, reason = "the file belongs to the library tw-test, which publishes it")]
 #[path = "../../crates/tw-test/src/postgres.rs"]
 mod postgres;
+mod problem;
 mod steps;
 mod tidy;
 mod tools;

@@ -1,15 +1,19 @@
 //! What the commands do, step by step. The first step that fails ends the run.
 
 use std::{
-    env,
-    path::{Path, PathBuf},
+    path::Path,
     process::Command,
     time::{Duration, Instant},
 };
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Result};
 
-use crate::{clients, postgres::Cluster, tidy, tools, web};
+use crate::{
+    clients,
+    commands::{cargo, succeed, target, without_our_package},
+    postgres::Cluster,
+    tidy, tools, web,
+};
 
 /// Where the tests look for PostgreSQL.
 const CLUSTER: &str = "TW_TEST_PG";
@@ -84,11 +88,6 @@ pub(crate) fn soak(root: &Path, args: &[String]) -> Result<()> {
     })
 }
 
-/// Where cargo puts what it builds.
-pub(crate) fn target(root: &Path) -> PathBuf {
-    env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), PathBuf::from)
-}
-
 fn start_cluster() -> Result<Cluster> {
     let started = Instant::now();
     let cluster = Cluster::start().context("start a PostgreSQL cluster for the tests")?;
@@ -103,33 +102,6 @@ fn step(name: &str, work: impl FnOnce() -> Result<()>) -> Result<()> {
     let verdict = if result.is_ok() { "ok" } else { "FAILED" };
     println!("[{name}] {verdict} ({})", seconds(started.elapsed()));
     result.with_context(|| format!("the step `{name}` failed"))
-}
-
-fn cargo(root: &Path) -> Command {
-    let mut command = Command::new("cargo");
-    without_our_package(command.current_dir(root));
-    command
-}
-
-/// Takes away what `cargo run` tells a program about its own package. A cargo below us would hand it
-/// on to build scripts, and some of them would run again whenever it differs from a plain `cargo`.
-fn without_our_package(command: &mut Command) {
-    for (name, _) in env::vars_os() {
-        let text = name.to_string_lossy();
-        if text.starts_with("CARGO_PKG_") || text.starts_with("CARGO_MANIFEST_") {
-            command.env_remove(&name);
-        }
-    }
-}
-
-/// Runs a command and makes its failure ours.
-pub(crate) fn succeed(command: &mut Command) -> Result<()> {
-    let program = command.get_program().to_string_lossy().into_owned();
-    let args: Vec<_> = command.get_args().map(|arg| arg.to_string_lossy()).collect();
-    let line = format!("{program} {}", args.join(" "));
-    let status = command.status().with_context(|| format!("cannot run `{line}`"))?;
-    ensure!(status.success(), "`{line}`: {status}");
-    Ok(())
 }
 
 fn seconds(time: Duration) -> String {

@@ -4,7 +4,7 @@ use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, ensure};
 
-use crate::{postgres, steps::succeed};
+use crate::{commands::succeed, postgres};
 
 /// Debian's package would make and start a cluster of its own. Where no PostgreSQL was before, we ask
 /// it not to, for the time of the install; a machine that has one keeps its ways.

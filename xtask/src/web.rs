@@ -5,7 +5,7 @@ use std::{fs, path::Path, process::Command, time::SystemTime};
 use anyhow::{Context, Result, ensure};
 
 use crate::{
-    steps::{succeed, target},
+    commands::{succeed, target},
     tools::{as_root, works},
 };
 
