@@ -4,9 +4,12 @@
 //! that cannot be checked, because what it looks at is not there, is a problem too.
 
 mod adrs;
+mod doc_paths;
 mod error_pages;
+mod features;
 mod manners;
 mod migrations;
+mod modules;
 mod tool_files;
 
 use std::{
@@ -40,7 +43,11 @@ fn check(root: &Path) -> Result<Vec<Problem>> {
         &names(root, error_pages::PAGES)?.unwrap_or_default(),
     ));
     problems.extend(tool_files::check(&rust_files(root, tool_files::SOURCES)?));
-    problems.extend(manners::check(root, &texts_in_git(root)?));
+    let texts = texts_in_git(root)?;
+    problems.extend(manners::check(root, &texts));
+    problems.extend(doc_paths::check(&texts, |path| root.join(path).exists()));
+    problems.extend(features::check(features::LEFT, &texts));
+    problems.extend(modules::check(modules::EXEMPT, &crates(root)?));
     problems.extend(migrations::check(
         names(root, migrations::SQLITE)?.as_deref(),
         names(root, migrations::POSTGRES)?.as_deref(),
@@ -64,6 +71,20 @@ fn names(root: &Path, folder: &str) -> Result<Option<Vec<String>>> {
     }
     names.sort();
     Ok(Some(names))
+}
+
+/// The sources of every crate.
+fn crates(root: &Path) -> Result<Vec<modules::Sources>> {
+    let product = names(root, "crates")?.unwrap_or_default();
+    let folders = product.into_iter().map(|name| format!("crates/{name}"));
+    let workshop = ["xtask", "bench"].map(str::to_owned);
+    let mut crates = Vec::new();
+    for path in folders.chain(workshop) {
+        let folder = format!("{path}/src");
+        let package = path.rsplit('/').next().unwrap_or(&path).to_owned();
+        crates.push(modules::Sources { package, files: rust_files(root, &folder)?, folder });
+    }
+    Ok(crates)
 }
 
 /// Every Rust file below a folder.
