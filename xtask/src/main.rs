@@ -15,6 +15,7 @@ mod postgres;
 mod problem;
 mod steps;
 mod tidy;
+mod times;
 mod tools;
 mod web;
 

@@ -1,10 +1,6 @@
 //! What the commands do, step by step. The first step that fails ends the run.
 
-use std::{
-    path::Path,
-    process::Command,
-    time::{Duration, Instant},
-};
+use std::{env, path::Path, process::Command, thread, time::Instant};
 
 use anyhow::{Context, Result};
 
@@ -12,49 +8,94 @@ use crate::{
     clients,
     commands::{cargo, succeed, target, without_our_package},
     postgres::Cluster,
-    tidy, tools, web,
+    tidy,
+    times::{Times, seconds},
+    tools, web,
 };
 
 /// Where the tests look for PostgreSQL.
 const CLUSTER: &str = "TW_TEST_PG";
 
+/// How many tests nextest runs at once.
+const THREADS: &str = "NEXTEST_TEST_THREADS";
+/// Where nextest writes how long each test took, below the target folder.
+const TEST_TIMES: &str = "nextest/default/junit.xml";
+
+/// Everything that must hold before a change lands. The closing table says where the time went, also when a
+/// step has failed.
 pub(crate) fn test(root: &Path, args: &[String]) -> Result<()> {
-    let started = Instant::now();
-    step("tools", tools::install_missing)?;
-    check(root)?;
-    let clients = clients::install(root)?;
-    let cluster = start_cluster()?;
-    // The doc tests go first, so that the last thing on the screen is the summary of all the others.
-    let doc = ["test", "--doc", "--workspace", "--locked"];
-    step("doc tests", || succeed(cargo(root).args(doc).env(CLUSTER, cluster.url("postgres"))))?;
-    let nextest = ["nextest", "run", "--workspace", "--locked"];
-    step("tests", || {
-        let mut command = cargo(root);
-        command.args(nextest).args(args).env(CLUSTER, cluster.url("postgres"));
-        succeed(command.env(clients::CLIENTS, &clients))
-    })?;
-    drop(cluster);
-    if args.is_empty() {
-        browse(root)?;
-    }
-    println!("[test] everything holds ({})", seconds(started.elapsed()));
+    let mut times = Times::start();
+    let result = test_steps(root, args, &mut times);
+    print!("{times}");
+    result?;
+    println!("[test] everything holds");
     Ok(())
+}
+
+fn test_steps(root: &Path, args: &[String], times: &mut Times) -> Result<()> {
+    times.step("tools", || tools::install_missing().and_then(|()| clients::install(root).map(drop)))?;
+    check_web_and_format(root, times)?;
+    times.step("tidy", || tidy::run(root))?;
+    let build = ["nextest", "run", "--no-run", "--workspace", "--locked"];
+    times.step("build and lints", || succeed(linting(&mut cargo(root)).args(build)))?;
+    // The doc tests go first, so that the last thing on the screen is the summary of all the others.
+    let cluster = start_cluster()?;
+    let doc = ["test", "--doc", "--workspace", "--locked"];
+    times.step("doc tests", || succeed(linting(&mut cargo(root)).args(doc)))?;
+    let nextest = ["nextest", "run", "--workspace", "--locked"];
+    let tests = times.step("tests", || {
+        let mut command = cargo(root);
+        command.args(nextest).args(args).env(clients::CLIENTS, clients::install(root)?);
+        if env::var_os(THREADS).is_none() {
+            command.env(THREADS, test_threads().to_string());
+        }
+        succeed(linting(with_cluster(&mut command, &cluster)))
+    });
+    drop(cluster);
+    times.split_tests(&target(root).join(TEST_TIMES));
+    tests?;
+    if args.is_empty() {
+        times.step("browser", || web::browse(root, &target(root).join("debug/toolwright")))?;
+    }
+    Ok(())
+}
+
+/// How many tests run at once: some more than there are cores, because a test that waits for a time limit or a
+/// killed server needs none.
+fn test_threads() -> usize {
+    let cores = thread::available_parallelism().map_or(2, usize::from);
+    cores + cores.div_ceil(2)
 }
 
 /// The pages in a real browser, against a program that is built if it is not.
 pub(crate) fn browse(root: &Path) -> Result<()> {
-    step("web app", || web::build(root))?;
-    step("server", || succeed(cargo(root).args(["build", "--package", "tw-server", "--locked"])))?;
-    step("browser", || web::browse(root, &target(root).join("debug/toolwright")))
+    let mut times = Times::start();
+    times.step("web app", || web::build(root))?;
+    times.step("server", || succeed(cargo(root).args(["build", "--package", "tw-server", "--locked"])))?;
+    times.step("browser", || web::browse(root, &target(root).join("debug/toolwright")))
 }
 
 pub(crate) fn check(root: &Path) -> Result<()> {
-    step("web app", || web::build(root))?;
-    step("web checks", || web::check(root))?;
-    step("format", || succeed(cargo(root).args(["fmt", "--all", "--check"])))?;
+    let mut times = Times::start();
+    check_web_and_format(root, &mut times)?;
     let clippy = ["clippy", "--workspace", "--all-targets", "--locked", "--", "-D", "warnings"];
-    step("lints", || succeed(cargo(root).args(clippy)))?;
-    step("tidy", || tidy::run(root))
+    times.step("lints", || succeed(cargo(root).args(clippy)))?;
+    times.step("tidy", || tidy::run(root))
+}
+
+fn check_web_and_format(root: &Path, times: &mut Times) -> Result<()> {
+    times.step("web app", || web::build(root))?;
+    times.step("web checks", || web::check(root))?;
+    times.step("format", || succeed(cargo(root).args(["fmt", "--all", "--check"])))
+}
+
+/// Has clippy compile our crates instead of the plain compiler, a warning being an error: it makes the same
+/// programs and lints on the way, where `cargo clippy` would go through every dependency once more.
+/// What the tests start is compiled so too, and nothing is compiled twice in a test run.
+fn linting(command: &mut Command) -> &mut Command {
+    // What `cargo clippy -- -D warnings` sets.
+    let arguments = "-D__CLIPPY_HACKERY__warnings__CLIPPY_HACKERY__";
+    command.env("RUSTC_WORKSPACE_WRAPPER", "clippy-driver").env("CLIPPY_ARGS", arguments)
 }
 
 pub(crate) fn with_pg(root: &Path, program: &str, args: &[String]) -> Result<()> {
@@ -62,29 +103,31 @@ pub(crate) fn with_pg(root: &Path, program: &str, args: &[String]) -> Result<()>
     let cluster = start_cluster()?;
     let mut command = Command::new(program);
     without_our_package(command.args(args).current_dir(root));
-    command.env(CLUSTER, cluster.url("postgres")).env(clients::CLIENTS, clients::install(root)?);
-    succeed(&mut command)
+    command.env(clients::CLIENTS, clients::install(root)?);
+    succeed(with_cluster(&mut command, &cluster))
 }
 
 pub(crate) fn bench(root: &Path, args: &[String]) -> Result<()> {
+    let mut times = Times::start();
     tools::install_postgres()?;
-    step("web app", || web::build(root))?;
+    times.step("web app", || web::build(root))?;
     // The program starts the others itself, and a cluster that flushes, unlike the one for tests.
     let build = ["build", "--profile", "fast", "--package", "tw-bench", "--bins", "--locked"];
-    step("build", || succeed(cargo(root).args(build)))?;
+    times.step("build", || succeed(cargo(root).args(build)))?;
     let bench = ["run", "--profile", "fast", "--package", "tw-bench", "--locked", "--"];
-    step("bench", || succeed(cargo(root).args(bench).args(args)))
+    times.step("bench", || succeed(cargo(root).args(bench).args(args)))
 }
 
 pub(crate) fn soak(root: &Path, args: &[String]) -> Result<()> {
-    step("tools", tools::install_missing)?;
-    step("web app", || web::build(root))?;
+    let mut times = Times::start();
+    times.step("tools", tools::install_missing)?;
+    times.step("web app", || web::build(root))?;
     let cluster = start_cluster()?;
     let nextest = ["nextest", "run", "--workspace", "--locked", "--run-ignored", "only", "--profile", "soak"];
-    step("soak", || {
+    times.step("soak", || {
         let mut command = cargo(root);
-        command.args(nextest).args(args).env(CLUSTER, cluster.url("postgres")).env("TW_SOAK", "1");
-        succeed(&mut command)
+        command.args(nextest).args(args).env("TW_SOAK", "1");
+        succeed(with_cluster(&mut command, &cluster))
     })
 }
 
@@ -95,15 +138,8 @@ fn start_cluster() -> Result<Cluster> {
     Ok(cluster)
 }
 
-fn step(name: &str, work: impl FnOnce() -> Result<()>) -> Result<()> {
-    println!("[{name}]");
-    let started = Instant::now();
-    let result = work();
-    let verdict = if result.is_ok() { "ok" } else { "FAILED" };
-    println!("[{name}] {verdict} ({})", seconds(started.elapsed()));
-    result.with_context(|| format!("the step `{name}` failed"))
-}
-
-fn seconds(time: Duration) -> String {
-    format!("{:.1} s", time.as_secs_f64())
+/// Tells a command where the cluster is, and to make its temporary files beside it: in memory, where the
+/// cluster is, and gone with it.
+fn with_cluster<'a>(command: &'a mut Command, cluster: &Cluster) -> &'a mut Command {
+    command.env(CLUSTER, cluster.url("postgres")).env("TMPDIR", cluster.scratch())
 }
