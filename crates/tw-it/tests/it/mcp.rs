@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use tw_model::{ActsAs, Role};
 use tw_test::{TestDb, on_both};
 
-use crate::world::{Client, Server, World, eventually, lines_of};
+use crate::world::{Client, Server, World, eventually, http_client, lines_of};
 
 const PRESENT: &str = "2026-07-28";
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -26,7 +26,7 @@ struct Heard {
 
 impl Speaker {
     fn new(server: &Server, key: Option<String>) -> Self {
-        Self { http: reqwest::Client::new(), url: format!("{}/mcp", server.url), key }
+        Self { http: http_client(PATIENCE), url: format!("{}/mcp", server.url), key }
     }
 
     async fn agent(world: &World, server: &Server, tenant: &str) -> Self {
