@@ -159,7 +159,7 @@ struct History<'a> {
 /// The columns of both tables, in the order of the SELECT of both databases.
 const RUNS: &str = "INSERT INTO runs (id, tenant_id, session_id, own_session, root_run_id, tool_id, tool, version, status,
     source, channel, mode, principal, actor, effectful, repeatable, lease_epoch, last_seq, input_seq, output_seq, summary,
-    error, error_code, started_us, finished_us, duration_us)";
+    error, error_code, listed_us, requested_us, started_us, finished_us, duration_us)";
 const EVENTS: &str =
     "INSERT INTO session_events (tenant_id, session_id, seq, id, type, run_id, tool, actor, payload, at_us)";
 const FAILED: &str =
@@ -190,7 +190,7 @@ impl History<'_> {
              iif(failed, 'error', 'success'), 'api', 'rest', 'production', 'user:' || hex(tenant), '{ACTOR}', 0, 1, 1,
              {seq} + 1, {seq}, {seq} + 1, iif(failed, NULL, 'the sum is 3.75'),
              iif(failed, 'the other side did not answer', NULL), iif(failed, 'TOOL_FAILED', NULL),
-             ms * 1000, ms * 1000 + 12000, 12000 FROM calls ORDER BY i",
+             ms * 1000, ms * 1000, ms * 1000, ms * 1000 + 12000, 12000 FROM calls ORDER BY i",
             seq = SEQ,
         );
         let events = format!(
@@ -235,7 +235,7 @@ impl History<'_> {
              '1.0.0', CASE WHEN failed THEN 'error' ELSE 'success' END, 'api', 'rest', 'production', 'user:' || tenant,
              '{ACTOR}', false, true, 1, {SEQ} + 1, {SEQ}, {SEQ} + 1, CASE WHEN NOT failed THEN 'the sum is 3.75' END,
              CASE WHEN failed THEN 'the other side did not answer' END, CASE WHEN failed THEN 'TOOL_FAILED' END,
-             ms * 1000, ms * 1000 + 12000, 12000 FROM calls ORDER BY i"
+             ms * 1000, ms * 1000, ms * 1000, ms * 1000 + 12000, 12000 FROM calls ORDER BY i"
         );
         let events = format!(
             "{EVENTS} SELECT tenant, CASE WHEN in_session THEN {session} ELSE id END, {SEQ} + k,

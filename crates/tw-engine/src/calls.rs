@@ -414,7 +414,7 @@ fn late(caller: &Caller, run: &Run, call: &PendingCall, answered: &Answered, tex
 
 /// How long ago a run began.
 fn age(run: &Run) -> Duration {
-    let micros = Timestamp::now().micros() - run.started.micros();
+    let micros = Timestamp::now().micros() - run.listed().micros();
     Duration::from_micros(u64::try_from(micros).unwrap_or_default())
 }
 

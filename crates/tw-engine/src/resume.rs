@@ -370,7 +370,7 @@ impl Engine {
         let starting = Starting { caller: &caller, tool: &tool, run: id, session, mode };
         let event = begins.then(|| starting.event(cleared.text()));
         let entry = starting.identity().change(change, event.into_iter().collect());
-        let started = if begins { entry.at } else { run.started };
+        let started = if begins { entry.at } else { run.listed() };
         let lease_epoch = match self.claim(entry, &boarding).await? {
             Claimed::Ours { lease_epoch } => lease_epoch,
             Claimed::Theirs => return Ok(TakenUp::Over),

@@ -8,7 +8,7 @@ use std::{
 
 use tw_model::{Caller, Effect, RunId, RunStatus, TenantId};
 use tw_store::{
-    Run, RunFilter,
+    Run, RunFilter, RunPlace,
     log::{ApprovalDecision, Change, Entry, Expect, Rejected},
 };
 
@@ -41,6 +41,7 @@ impl LongLists {
         let mut hasher = std::hash::DefaultHasher::new();
         (tenant, &filter.tool, filter.status, filter.source, filter.session).hash(&mut hasher);
         (filter.parent, &filter.principal, filter.since, filter.until).hash(&mut hasher);
+        (&filter.error_code, filter.mode).hash(&mut hasher);
         Some(hasher.finish())
     }
 
@@ -92,8 +93,8 @@ impl Engine {
         }
         let scope = self.inner.store.tenant(caller.tenant);
         let place = format!("runs/{}/{}", caller.tenant, caller.principal.label());
-        let before = self.open_cursor(&place, page)?.map(RunId::from_uuid);
-        let rows = scope.run_page(&filter, before, page.offset, page.limit + 1).await;
+        let behind = self.open_place(&place, page)?;
+        let rows = scope.run_page(&filter, behind, page.offset, page.limit + 1).await;
         let (rows, is_cut) = rows.map_err(Error::store("reading runs"))?;
         let limit = if is_cut { i64::try_from(rows.len() - 1).unwrap_or(page.limit) } else { page.limit };
         let page = &PageRequest { limit, ..page.clone() };
@@ -106,7 +107,22 @@ impl Engine {
         if total.is_none() {
             self.inner.long_lists.learn(long);
         }
-        Ok(self.page(rows, page, &place, total, |run| run.id.uuid()))
+        let mut page = self.page(rows, page, &place, total, |run| run.id.uuid());
+        let listed = page.items.last().map(|run| run.listed().micros());
+        page.next_cursor = listed.zip(page.next_cursor).map(|(listed, cursor)| format!("{listed}.{cursor}"));
+        Ok(page)
+    }
+
+    /// A run may move to another place of the list when it begins, so the cursor says where it was.
+    fn open_place(&self, place: &str, page: &PageRequest) -> Result<Option<RunPlace>> {
+        let Some(cursor) = &page.cursor else { return Ok(None) };
+        let opened = cursor.split_once('.').and_then(|(listed, cursor)| {
+            let page = PageRequest { cursor: Some(cursor.to_owned()), ..page.clone() };
+            let id = self.open_cursor(place, &page).ok()??;
+            let listed = tw_model::Timestamp::from_micros(listed.parse().ok()?);
+            Some(RunPlace { listed, id: RunId::from_uuid(id) })
+        });
+        opened.map(Some).ok_or_else(|| Error::invalid("/cursor", "is not a cursor of this list"))
     }
 
     /// Ends a run that has not ended: first in the log, then wherever it runs.

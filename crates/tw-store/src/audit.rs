@@ -156,12 +156,25 @@ impl TenantScope {
         }
         if let Some(since) = filter.since {
             conditions.and("at_us >=", Arg::Int(since.micros()));
+            conditions.and("id >=", Arg::Id(first_id_at(since.micros() - BEFORE_US)));
         }
         if let Some(until) = filter.until {
             conditions.and("at_us <", Arg::Int(until.micros()));
+            conditions.and("id <", Arg::Id(first_id_at(until.micros().saturating_add(AFTER_US))));
         }
         conditions
     }
+}
+
+/// By how much the id of a line may be older than the moment it tells, and by how much younger: a line waits for its
+/// transaction. Ids begin with the time, so that a span of time is a span of the index.
+const BEFORE_US: i64 = 10_000_000;
+const AFTER_US: i64 = 600_000_000;
+
+/// The smallest id that is made at this moment.
+fn first_id_at(micros: i64) -> Uuid {
+    let millis = u128::try_from(micros.max(0) / 1000).unwrap_or(0).min((1 << 48) - 1);
+    Uuid::from_u128(millis << 80)
 }
 
 impl AuditRow {

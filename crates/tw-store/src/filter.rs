@@ -51,6 +51,11 @@ impl Conditions {
         self.sql.push_str(condition);
     }
 
+    /// Gives out the conditions so far and begins anew; the values stay, so that both can be in one query.
+    pub(crate) fn next_part(&mut self) -> String {
+        std::mem::take(&mut self.sql)
+    }
+
     pub(crate) fn sql(&self) -> &str {
         &self.sql
     }

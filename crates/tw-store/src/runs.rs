@@ -3,14 +3,15 @@
 use futures::TryStreamExt as _;
 use serde::Deserialize;
 use serde_json::value::RawValue;
-use sqlx::AssertSqlSafe;
+use sqlx::{AssertSqlSafe, Row as _};
 use tw_model::{Mode, ReplicaId, RunId, RunStatus, SessionId, Source, TenantId, Timestamp, ToolId};
 use uuid::Uuid;
 
 use crate::{
-    db::on,
+    db::{Conn, on},
     error::{Error, Result},
     filter::{Arg, Conditions, bind_args},
+    listing::Listing,
     row::row,
     scope::{Store, TenantScope},
 };
@@ -44,9 +45,19 @@ pub struct Run {
     pub error: Option<String>,
     pub error_code: Option<String>,
     pub effect: Option<String>,
-    pub started: Timestamp,
+    pub requested: Timestamp,
+    /// When it began; `None` as long as it waits for an approval, or if it never got one.
+    pub started: Option<Timestamp>,
     pub finished: Option<Timestamp>,
     pub duration_us: Option<i64>,
+}
+
+impl Run {
+    /// By which moment lists are in order: when it began, or else when it was asked for.
+    #[must_use]
+    pub fn listed(&self) -> Timestamp {
+        self.started.unwrap_or(self.requested)
+    }
 }
 
 /// Which runs.
@@ -58,10 +69,19 @@ pub struct RunFilter {
     pub session: Option<SessionId>,
     pub parent: Option<RunId>,
     pub principal: Option<String>,
-    /// Made at or after.
+    pub error_code: Option<String>,
+    pub mode: Option<Mode>,
+    /// Listed at or after; see [`Run::listed`].
     pub since: Option<Timestamp>,
-    /// Made before.
+    /// Listed before.
     pub until: Option<Timestamp>,
+}
+
+/// A place in a list of runs: behind the run that was listed at this moment and has this id.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RunPlace {
+    pub listed: Timestamp,
+    pub id: RunId,
 }
 
 row! {
@@ -89,7 +109,8 @@ row! {
         error: Option<String>,
         error_code: Option<String>,
         effect: Option<String>,
-        started_us: i64,
+        requested_us: i64,
+        started_us: Option<i64>,
         finished_us: Option<i64>,
         duration_us: Option<i64>,
         first: Option<String>,
@@ -114,77 +135,84 @@ const PAGE_BYTES_MAX: usize = 8 << 20;
 const SELECT: &str =
     "SELECT r.id, r.tenant_id, r.session_id, r.parent_run_id, r.root_run_id, r.tool_id, r.tool, r.version,
     r.status, r.source, r.channel, r.mode, r.principal, r.actor, r.effectful, r.repeatable, r.replica_id,
-    r.lease_epoch, r.summary, r.error, r.error_code, r.effect, r.started_us, r.finished_us, r.duration_us,
-    i.payload AS first, o.payload AS last
-    FROM runs r
+    r.lease_epoch, r.summary, r.error, r.error_code, r.effect, r.requested_us, r.started_us, r.finished_us,
+    r.duration_us, i.payload AS first, o.payload AS last
+    FROM runs r";
+const EVENTS: &str = "
     LEFT JOIN session_events i ON i.session_id = r.session_id AND i.seq = r.input_seq
     LEFT JOIN session_events o ON o.session_id = r.session_id AND o.seq = r.output_seq";
 
 /// How many runs a list counts before it says "many".
 pub const COUNT_MAX: i64 = 10_000;
 
-/// When the database thinks about how to answer. A plan for any value takes the fence around the tenant for a
-/// second condition that few rows fulfil, and then reads a long history row by row.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Planned {
-    Once,
-    EachTime,
-}
-
 impl TenantScope {
     pub async fn run(&self, id: RunId) -> Result<Option<Run>> {
         let mut conditions = Conditions::default();
         conditions.and("r.tenant_id =", Arg::Id(self.tenant.uuid()));
         conditions.and("r.id =", Arg::Id(id.uuid()));
-        Ok(self.select_runs(conditions, "", Planned::Once, usize::MAX).await?.0.pop())
+        let sql = format!("{SELECT}{EVENTS}{}", conditions.sql());
+        let mut conn = self.read().await?;
+        let row: Option<RunRow> =
+            on!(conn, c => bind_args!(sqlx::query_as(AssertSqlSafe(sql)), conditions.args())
+            .fetch_optional(c).await)
+            .map_err(Error::doing("reading runs"))?;
+        row.map(RunRow::run).transpose()
     }
 
-    /// Runs, newest first, from the one before `before`.
+    /// Runs, newest first, from the one behind `behind`.
     pub async fn runs(
         &self,
         filter: &RunFilter,
-        before: Option<RunId>,
+        behind: Option<RunPlace>,
         offset: i64,
         limit: i64,
     ) -> Result<Vec<Run>> {
-        let conditions = self.runs_before(filter, before);
-        let rows = self.select_runs(conditions, &newest(limit, offset), Planned::EachTime, usize::MAX).await;
-        rows.map(|(runs, _)| runs)
+        self.select_runs(filter, behind, offset, limit, usize::MAX).await.map(|(runs, _)| runs)
     }
 
     /// As [`Self::runs`], for a page: of large runs fewer, at least two, and then it says that it left some out.
     pub async fn run_page(
         &self,
         filter: &RunFilter,
-        before: Option<RunId>,
+        behind: Option<RunPlace>,
         offset: i64,
         limit: i64,
     ) -> Result<(Vec<Run>, bool)> {
-        let conditions = self.runs_before(filter, before);
-        self.select_runs(conditions, &newest(limit, offset), Planned::EachTime, PAGE_BYTES_MAX).await
-    }
-
-    fn runs_before(&self, filter: &RunFilter, before: Option<RunId>) -> Conditions {
-        let mut conditions = self.conditions(filter);
-        if let Some(before) = before {
-            conditions.and("r.id <", Arg::Id(before.uuid()));
-        }
-        conditions
+        self.select_runs(filter, behind, offset, limit, PAGE_BYTES_MAX).await
     }
 
     /// How many runs there are, up to [`COUNT_MAX`]; `None` beyond.
     pub async fn count_runs(&self, filter: &RunFilter) -> Result<Option<i64>> {
-        let conditions = self.conditions(filter);
+        let (found, args) = Listing { tenant: self.tenant, filter, behind: None }.sql(COUNT_MAX + 1);
         let sql = format!(
-            "SELECT count(*) FROM (SELECT 1 AS one FROM runs r{} LIMIT {}) AS counted",
-            conditions.sql(),
+            "SELECT count(*) FROM (SELECT 1 AS one FROM ({found}) AS l LIMIT {}) AS counted",
             COUNT_MAX + 1
         );
-        let mut conn = self.read().await?;
-        let count: i64 = on!(conn, c => bind_args!(sqlx::query_scalar(AssertSqlSafe(sql)), conditions.args())
+        let mut conn = self.read_in_order().await?;
+        let count: i64 = on!(conn, c => bind_args!(sqlx::query_scalar(AssertSqlSafe(sql)), args)
             .persistent(false).fetch_one(c).await)
         .map_err(Error::doing("counting runs"))?;
         Ok((count <= COUNT_MAX).then_some(count))
+    }
+
+    /// How the database finds the runs of a list and counts them, in its own words: for whoever looks why one is slow.
+    pub async fn explain_runs(&self, filter: &RunFilter, behind: Option<RunPlace>) -> Result<Vec<String>> {
+        let (found, args) = Listing { tenant: self.tenant, filter, behind }.sql(50);
+        let mut conn = self.read_in_order().await?;
+        let lines = match &mut conn {
+            Conn::Sqlite(c) => {
+                let sql = format!("EXPLAIN QUERY PLAN {found}");
+                let rows = bind_args!(sqlx::query(AssertSqlSafe(sql)), args).persistent(false);
+                let rows = rows.fetch_all(&mut **c).await.map_err(Error::doing("explaining a list"))?;
+                rows.iter().map(|row| row.try_get("detail")).collect::<sqlx::Result<_>>()
+            }
+            Conn::Pg(c) => {
+                let sql = format!("EXPLAIN {found}");
+                let rows = bind_args!(sqlx::query_scalar(AssertSqlSafe(sql)), args).persistent(false);
+                rows.fetch_all(c.parts().0).await
+            }
+        };
+        lines.map_err(Error::doing("explaining a list"))
     }
 
     /// Of these runs, those that have ended: asked by the replica that runs them.
@@ -205,41 +233,6 @@ impl TenantScope {
         Ok(ended)
     }
 
-    fn conditions(&self, filter: &RunFilter) -> Conditions {
-        let mut conditions = Conditions::default();
-        conditions.and("r.tenant_id =", Arg::Id(self.tenant.uuid()));
-        if let Some(tool) = &filter.tool {
-            conditions.and("r.tool =", Arg::Text(tool.clone()));
-        }
-        if let Some(status) = filter.status {
-            conditions.and("r.status =", Arg::Text(status.as_str().to_owned()));
-            // What did not succeed is the smaller part and has an index, used where the query says so.
-            if status != RunStatus::Success {
-                conditions.and_always("r.status <> 'success'");
-            }
-        }
-        if let Some(source) = filter.source {
-            conditions.and("r.source =", Arg::Text(source.as_str().to_owned()));
-        }
-        if let Some(session) = filter.session {
-            conditions.and("r.session_id =", Arg::Id(session.uuid()));
-        }
-        if let Some(parent) = filter.parent {
-            conditions.and("r.parent_run_id =", Arg::Id(parent.uuid()));
-        }
-        if let Some(principal) = &filter.principal {
-            conditions.and("r.principal =", Arg::Text(principal.clone()));
-        }
-        // Ids begin with the time the call was made, so a span of time is a span of the key.
-        if let Some(since) = filter.since {
-            conditions.and("r.id >=", Arg::Id(first_id_at(since)));
-        }
-        if let Some(until) = filter.until {
-            conditions.and("r.id <", Arg::Id(first_id_at(until)));
-        }
-        conditions
-    }
-
     /// How many runs a run has led to.
     pub async fn count_below(&self, run: RunId) -> Result<usize> {
         const Q: &str = "WITH RECURSIVE below (id) AS (
@@ -257,16 +250,23 @@ impl TenantScope {
     /// Reads until there are too many bytes, and says whether it stopped for that.
     async fn select_runs(
         &self,
-        conditions: Conditions,
-        tail: &str,
-        planned: Planned,
+        filter: &RunFilter,
+        behind: Option<RunPlace>,
+        offset: i64,
+        limit: i64,
         bytes_max: usize,
     ) -> Result<(Vec<Run>, bool)> {
-        let sql = format!("{SELECT}{}{tail}", conditions.sql());
-        let mut conn = self.read().await?;
-        let rows: (Vec<RunRow>, bool) = on!(conn, c => async {
-            let mut found = bind_args!(sqlx::query_as::<_, RunRow>(AssertSqlSafe(sql)), conditions.args())
-                .persistent(planned == Planned::Once).fetch(c);
+        let (found, args) = Listing { tenant: self.tenant, filter, behind }.sql(offset + limit);
+        // All numbers are our own; nothing from outside is spelled out here.
+        let sql = format!(
+            "{SELECT} JOIN (SELECT id, listed_us FROM ({found}) AS f ORDER BY listed_us DESC, id DESC
+             LIMIT {limit} OFFSET {offset}) AS l ON r.tenant_id = $1 AND r.id = l.id{EVENTS}
+             ORDER BY l.listed_us DESC, l.id DESC"
+        );
+        let mut conn = self.read_in_order().await?;
+        let (rows, is_cut): (Vec<RunRow>, bool) = on!(conn, c => async {
+            let mut found = bind_args!(sqlx::query_as::<_, RunRow>(AssertSqlSafe(sql)), args)
+                .persistent(false).fetch(c);
             let (mut rows, mut bytes) = (Vec::new(), 0);
             while let Some(row) = found.try_next().await? {
                 bytes += row.bytes();
@@ -278,14 +278,8 @@ impl TenantScope {
             Ok::<_, sqlx::Error>((rows, false))
         }.await)
         .map_err(Error::doing("reading runs"))?;
-        let (rows, is_cut) = rows;
         Ok((rows.into_iter().map(RunRow::run).collect::<Result<_>>()?, is_cut))
     }
-}
-
-/// Both numbers are our own integers; nothing from outside is spelled out here.
-fn newest(limit: i64, offset: i64) -> String {
-    format!(" ORDER BY r.tenant_id DESC, r.id DESC LIMIT {limit} OFFSET {offset}")
 }
 
 impl Store {
@@ -317,12 +311,6 @@ impl Store {
         on!(conn, c => sqlx::query_as(sql).bind(first).bind(second).fetch_all(c).await)
             .map_err(Error::doing("looking across tenants"))
     }
-}
-
-/// The smallest id that a run made at this moment can have.
-fn first_id_at(moment: Timestamp) -> Uuid {
-    let millis = u128::try_from(moment.micros().max(0) / 1000).unwrap_or(0);
-    Uuid::from_u128(millis << 80)
 }
 
 impl RunRow {
@@ -362,7 +350,8 @@ impl RunRow {
             error: self.error,
             error_code: self.error_code,
             effect: self.effect,
-            started: Timestamp::from_micros(self.started_us),
+            requested: Timestamp::from_micros(self.requested_us),
+            started: self.started_us.map(Timestamp::from_micros),
             finished: self.finished_us.map(Timestamp::from_micros),
             duration_us: self.duration_us,
         })

@@ -104,6 +104,11 @@ impl TenantScope {
         self.store.db.read(&tenants_setting([self.tenant])).await
     }
 
+    /// As [`Self::read`], for a list whose order is that of an index.
+    pub(crate) async fn read_in_order(&self) -> Result<Conn> {
+        self.store.db.read_in_order(&tenants_setting([self.tenant])).await
+    }
+
     pub(crate) async fn begin(&self) -> Result<Tx> {
         self.store.db.begin(&tenants_setting([self.tenant])).await
     }

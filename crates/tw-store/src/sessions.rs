@@ -93,8 +93,8 @@ impl TenantScope {
             FROM sessions WHERE tenant_id = $1 AND id = $2";
         const OWN: &str =
             "SELECT id, 'api' AS kind, tool AS title, CASE WHEN finished_us IS NULL THEN 'active'
-            ELSE 'completed' END AS status, principal, last_seq, started_us AS created_us,
-            coalesce(finished_us, started_us) AS updated_us
+            ELSE 'completed' END AS status, principal, last_seq, requested_us AS created_us,
+            coalesce(finished_us, listed_us) AS updated_us
             FROM runs WHERE tenant_id = $1 AND id = $2 AND session_id = $2";
         let mut conn = self.read().await?;
         for sql in [STORED, OWN] {

@@ -1127,14 +1127,17 @@ export interface components {
             /** Format: uuid */
             id: string;
             payload: Record<string, never>;
-            /** Format: uuid */
-            run_id: string;
+            /**
+             * Format: uuid
+             * @description `null` for an event that is about no run.
+             */
+            run_id?: string | null;
             /** Format: int64 */
             seq: number;
             /** Format: uuid */
             session_id: string;
-            tool: string;
-            /** @description One of the seven `tool.*` events. */
+            tool?: string | null;
+            /** @description Such as `tool.started`. */
             type: string;
         };
         ExecutionView: {
@@ -1430,9 +1433,14 @@ export interface components {
                 /** Format: uuid */
                 parent_run_id?: string | null;
                 pending_tool_call?: components["schemas"]["PendingToolCall"] | null;
-                source: string;
                 /** Format: date-time */
-                started_at: string;
+                requested_at: string;
+                source: string;
+                /**
+                 * Format: date-time
+                 * @description `null` for a run that has not begun.
+                 */
+                started_at?: string | null;
             })[];
             /** @description Send it as `cursor` to get the next page; `null` on the last. */
             next_cursor?: string | null;
@@ -1716,9 +1724,14 @@ export interface components {
             /** Format: uuid */
             parent_run_id?: string | null;
             pending_tool_call?: components["schemas"]["PendingToolCall"] | null;
-            source: string;
             /** Format: date-time */
-            started_at: string;
+            requested_at: string;
+            source: string;
+            /**
+             * Format: date-time
+             * @description `null` for a run that has not begun.
+             */
+            started_at?: string | null;
         };
         RunRequest: {
             /** @description What the tool's input schema asks for. */
@@ -3456,9 +3469,11 @@ export interface operations {
                 source?: string;
                 session_id?: string;
                 parent_run_id?: string;
-                /** @description Made at or after */
+                error_code?: string;
+                mode?: string;
+                /** @description Begun, or else asked for, at or after */
                 since?: string;
-                /** @description Made before */
+                /** @description Begun, or else asked for, before */
                 until?: string;
                 limit?: number;
                 cursor?: string;

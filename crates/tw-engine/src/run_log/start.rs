@@ -132,7 +132,8 @@ impl Starting<'_> {
             error: None,
             error_code: None,
             effect: None,
-            started: at,
+            requested: at,
+            started: (status != RunStatus::NeedsApproval).then_some(at),
             finished: None,
             duration_us: None,
         }

@@ -298,14 +298,16 @@ on_both! {
         let desk = Desk::new(&db).await;
         let mut parked = Vec::new();
         for _ in 0..25 {
-            let (entry, id) = desk.parked(RunId::new());
+            let (mut entry, id) = desk.parked(RunId::new());
+            if let Step::Open(run) = &mut entry.step {
+                run.park.as_mut().unwrap().approval.expires = Timestamp::from_micros(1);
+            }
             desk.store.log().append(entry).wait().await.unwrap();
             parked.push(id.uuid());
         }
-        let far = Timestamp::from_micros(4_000_000_000_000_001);
         let (mut found, mut after) = (Vec::new(), None);
         loop {
-            let page = desk.store.due_pending(far, after, 10).await.unwrap();
+            let page = desk.store.due_pending(Timestamp::now(), after, 10).await.unwrap();
             let Some(last) = page.last() else { break };
             after = Some(*last);
             found.extend(page.iter().map(|(_, id)| id.uuid()));

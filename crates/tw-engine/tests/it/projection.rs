@@ -66,7 +66,9 @@ rows! {
         error: Option<String>,
         error_code: Option<String>,
         effect: Option<String>,
-        started_us: i64,
+        listed_us: i64,
+        requested_us: i64,
+        started_us: Option<i64>,
         finished_us: Option<i64>,
         duration_us: Option<i64>,
     }
@@ -131,7 +133,9 @@ fn made_again(events: &[EventRow]) -> RunRow {
         error: None,
         error_code: None,
         effect: None,
-        started_us: first.at_us,
+        listed_us: first.at_us,
+        requested_us: first.at_us,
+        started_us: None,
         finished_us: None,
         duration_us: None,
     };
@@ -170,7 +174,8 @@ fn lay_on(run: &mut RunRow, event: &EventRow) {
                 assert_eq!(run.status, "", "a run starts once");
             }
             run.status = "running".to_owned();
-            (run.input_seq, run.started_us) = (event.seq, event.at_us);
+            (run.input_seq, run.listed_us) = (event.seq, event.at_us);
+            run.started_us = Some(event.at_us);
         }
         "tool.output_appended" => assert_eq!(run.status, "running"),
         end => {

@@ -11,7 +11,7 @@ use tw_engine::{
     Answer, PendingCall, Run, RunFilter,
     rights::{CancelRuns, ReadRuns},
 };
-use tw_model::{RunId, RunStatus, SessionId, Source, Timestamp, WaitsFor};
+use tw_model::{Mode, RunId, RunStatus, SessionId, Source, Timestamp, WaitsFor};
 use uuid::Uuid;
 
 use super::List;
@@ -83,7 +83,10 @@ pub(crate) struct RunRecord {
     #[schema(value_type = Object)]
     actor: Box<RawValue>,
     #[schema(value_type = String, format = DateTime)]
-    started_at: Timestamp,
+    requested_at: Timestamp,
+    /// `null` for a run that has not begun.
+    #[schema(value_type = Option<String>, format = DateTime)]
+    started_at: Option<Timestamp>,
     #[schema(value_type = Option<String>, format = DateTime)]
     finished_at: Option<Timestamp>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -148,6 +151,7 @@ impl From<Answer> for RunRecord {
             channel: run.channel.clone(),
             mode: run.mode.as_str(),
             actor: RawValue::from_string(std::mem::take(&mut run.actor)).unwrap_or_else(|_| nobody()),
+            requested_at: run.requested,
             started_at: run.started,
             finished_at: run.finished,
             answer: answer.into(),
@@ -169,8 +173,9 @@ pub(crate) fn answered(answer: Answer) -> Answered {
 #[utoipa::path(get, path = "/api/runs", operation_id = "list_runs", tag = "runs",
     params(("tool" = Option<String>, Query), ("status" = Option<String>, Query), ("source" = Option<String>, Query),
            ("session_id" = Option<Uuid>, Query), ("parent_run_id" = Option<Uuid>, Query),
-           ("since" = Option<String>, Query, description = "Made at or after"),
-           ("until" = Option<String>, Query, description = "Made before"),
+           ("error_code" = Option<String>, Query), ("mode" = Option<String>, Query),
+           ("since" = Option<String>, Query, description = "Begun, or else asked for, at or after"),
+           ("until" = Option<String>, Query, description = "Begun, or else asked for, before"),
            ("limit" = Option<i64>, Query), ("cursor" = Option<String>, Query), ("offset" = Option<i64>, Query)),
     responses((status = 200, body = List<RunRecord>)))]
 pub(crate) async fn list(
@@ -187,6 +192,8 @@ pub(crate) async fn list(
         session: params.parsed::<SessionId>("session_id", id)?,
         parent: params.parsed::<RunId>("parent_run_id", id)?,
         principal: None,
+        error_code: params.text("error_code"),
+        mode: params.word("mode", Mode::parse, "production, debug")?,
         since: params.moment("since")?,
         until: params.moment("until")?,
     };

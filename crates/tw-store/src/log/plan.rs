@@ -22,7 +22,10 @@ pub(crate) struct RunState {
     pub(crate) error: Option<String>,
     pub(crate) error_code: Option<String>,
     pub(crate) effect: Option<String>,
-    pub(crate) started_us: i64,
+    /// By which moment lists are in order: when it began, or else when it was asked for.
+    pub(crate) listed_us: i64,
+    /// When it began; not while it waits for an approval.
+    pub(crate) started_us: Option<i64>,
     pub(crate) finished_us: Option<i64>,
     pub(crate) duration_us: Option<i64>,
 }
@@ -168,7 +171,8 @@ fn open<'a>(
         error: None,
         error_code: None,
         effect: None,
-        started_us: entry.at.micros(),
+        listed_us: entry.at.micros(),
+        started_us: run.park.is_none().then_some(entry.at.micros()),
         finished_us: None,
         duration_us: None,
     };
@@ -231,7 +235,8 @@ fn apply(entry: &Entry, change: &Change, state: &mut RunState, seq: i64) {
         if !entry.events.is_empty() {
             state.input_seq = seq;
             // The time a person took to decide is not time the tool took to run.
-            state.started_us = entry.at.micros();
+            state.started_us = Some(entry.at.micros());
+            state.listed_us = entry.at.micros();
         }
     }
     if let Some(status) = change.to {

@@ -128,7 +128,8 @@ async fn find_runs(connection: &mut PgConnection, items: &[&Item], found: &mut F
     }
     let rows: Vec<RunRow> = sqlx::query_as(
         "SELECT r.id, r.tenant_id, r.session_id, r.status, r.replica_id, r.lease_epoch, r.last_seq, r.input_seq,
-            r.output_seq, r.summary, r.error, r.error_code, r.effect, r.started_us, r.finished_us, r.duration_us
+            r.output_seq, r.summary, r.error, r.error_code, r.effect, r.started_us, r.finished_us, r.duration_us,
+            r.listed_us
          FROM unnest($1::uuid[], $2::uuid[]) AS w (tenant_id, id)
          JOIN runs r ON r.tenant_id = w.tenant_id AND r.id = w.id ORDER BY r.tenant_id, r.id FOR UPDATE OF r",
     )
@@ -170,32 +171,33 @@ async fn find_sessions(connection: &mut PgConnection, items: &[&Item], found: &m
 async fn write(connection: &mut PgConnection, plan: &Plan<'_>) -> Result<()> {
     const Q: &str = "WITH opened AS (
             INSERT INTO runs (status, replica_id, lease_epoch, last_seq, input_seq, output_seq, summary, error,
-            error_code, effect, started_us, finished_us, duration_us, id, tenant_id, session_id, own_session,
+            error_code, effect, started_us, finished_us, duration_us, listed_us, id, tenant_id, session_id, own_session,
             parent_run_id, root_run_id, tool_id, tool, version, source, channel, mode, principal, actor, effectful,
-            repeatable)
+            repeatable, requested_us)
             SELECT * FROM unnest($1::text[], $2::uuid[], $3::bigint[], $4::bigint[], $5::bigint[], $6::bigint[],
             $7::text[], $8::text[], $9::text[], $10::text[], $11::bigint[], $12::bigint[], $13::bigint[],
-            $14::uuid[], $15::uuid[], $16::uuid[], $17::boolean[], $18::uuid[], $19::uuid[], $20::uuid[],
-            $21::text[], $22::text[], $23::text[], $24::text[], $25::text[], $26::text[], $27::text[],
-            $28::boolean[], $29::boolean[])
+            $14::bigint[], $15::uuid[], $16::uuid[], $17::uuid[], $18::boolean[], $19::uuid[], $20::uuid[],
+            $21::uuid[], $22::text[], $23::text[], $24::text[], $25::text[], $26::text[], $27::text[], $28::text[],
+            $29::boolean[], $30::boolean[], $31::bigint[])
         ), changed AS (
             UPDATE runs r SET status = w.status, replica_id = w.replica_id, lease_epoch = w.lease_epoch,
             last_seq = w.last_seq, input_seq = w.input_seq, output_seq = w.output_seq, summary = w.summary,
             error = w.error, error_code = w.error_code, effect = w.effect, started_us = w.started_us,
-            finished_us = w.finished_us, duration_us = w.duration_us
-            FROM unnest($30::text[], $31::uuid[], $32::bigint[], $33::bigint[], $34::bigint[], $35::bigint[],
-            $36::text[], $37::text[], $38::text[], $39::text[], $40::bigint[], $41::bigint[], $42::bigint[],
-            $43::uuid[], $44::uuid[]) AS w (status, replica_id, lease_epoch, last_seq, input_seq, output_seq,
-            summary, error, error_code, effect, started_us, finished_us, duration_us, id, tenant_id)
+            finished_us = w.finished_us, duration_us = w.duration_us, listed_us = w.listed_us
+            FROM unnest($32::text[], $33::uuid[], $34::bigint[], $35::bigint[], $36::bigint[], $37::bigint[],
+            $38::text[], $39::text[], $40::text[], $41::text[], $42::bigint[], $43::bigint[], $44::bigint[],
+            $45::bigint[], $46::uuid[], $47::uuid[]) AS w (status, replica_id, lease_epoch, last_seq, input_seq,
+            output_seq, summary, error, error_code, effect, started_us, finished_us, duration_us, listed_us, id,
+            tenant_id)
             WHERE r.tenant_id = w.tenant_id AND r.id = w.id
         ), numbered AS (
             UPDATE sessions s SET last_seq = w.seq
-            FROM unnest($45::uuid[], $46::uuid[], $47::bigint[]) AS w (id, tenant_id, seq)
+            FROM unnest($48::uuid[], $49::uuid[], $50::bigint[]) AS w (id, tenant_id, seq)
             WHERE s.id = w.id AND s.tenant_id = w.tenant_id
         )
         INSERT INTO session_events (tenant_id, session_id, seq, id, type, run_id, tool, actor, payload, at_us)
-        SELECT * FROM unnest($48::uuid[], $49::uuid[], $50::bigint[], $51::uuid[], $52::text[], $53::uuid[],
-        $54::text[], $55::text[], $56::text[], $57::bigint[])";
+        SELECT * FROM unnest($51::uuid[], $52::uuid[], $53::bigint[], $54::uuid[], $55::text[], $56::uuid[],
+        $57::text[], $58::text[], $59::text[], $60::bigint[])";
     if plan.new_runs.is_empty() && plan.changed_runs.is_empty() && plan.events.is_empty() {
         return Ok(());
     }
@@ -276,6 +278,7 @@ fn bind_new_runs<'q>(query: Bound<'q>, runs: &'q [(&Entry, &NewRun, RunState)]) 
         .bind(column(runs, |(entry, _, _)| &*entry.actor))
         .bind(column(runs, |(_, run, _)| run.effectful))
         .bind(column(runs, |(_, run, _)| run.repeatable))
+        .bind(column(runs, |(entry, _, _)| entry.at.micros()))
 }
 
 /// The columns of [`RunState`], each as an array.
@@ -291,9 +294,10 @@ struct States<'q> {
     error: Vec<Option<&'q str>>,
     error_code: Vec<Option<&'q str>>,
     effect: Vec<Option<&'q str>>,
-    started_us: Vec<i64>,
+    started_us: Vec<Option<i64>>,
     finished_us: Vec<Option<i64>>,
     duration_us: Vec<Option<i64>>,
+    listed_us: Vec<i64>,
 }
 
 impl<'q> States<'q> {
@@ -313,6 +317,7 @@ impl<'q> States<'q> {
             columns.started_us.push(state.started_us);
             columns.finished_us.push(state.finished_us);
             columns.duration_us.push(state.duration_us);
+            columns.listed_us.push(state.listed_us);
         }
         columns
     }
@@ -332,5 +337,6 @@ impl<'q> States<'q> {
             .bind(self.started_us)
             .bind(self.finished_us)
             .bind(self.duration_us)
+            .bind(self.listed_us)
     }
 }

@@ -74,7 +74,8 @@ row! {
         pub(super) error: Option<String>,
         pub(super) error_code: Option<String>,
         pub(super) effect: Option<String>,
-        pub(super) started_us: i64,
+        pub(super) listed_us: i64,
+        pub(super) started_us: Option<i64>,
         pub(super) finished_us: Option<i64>,
         pub(super) duration_us: Option<i64>,
     }
@@ -96,6 +97,7 @@ impl RunRow {
             error: self.error,
             error_code: self.error_code,
             effect: self.effect,
+            listed_us: self.listed_us,
             started_us: self.started_us,
             finished_us: self.finished_us,
             duration_us: self.duration_us,

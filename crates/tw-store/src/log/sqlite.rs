@@ -108,7 +108,7 @@ fn carry_out(file: &File, connection: &mut Option<Connection>, group: &Group) ->
 const FIND_EPOCH: &str = "SELECT tenant_id, epoch FROM tenant_epoch WHERE tenant_id = ?1";
 const FIND_RUN: &str =
     "SELECT id, tenant_id, session_id, status, replica_id, lease_epoch, last_seq, input_seq,
-    output_seq, summary, error, error_code, effect, started_us, finished_us, duration_us
+    output_seq, summary, error, error_code, effect, started_us, finished_us, duration_us, listed_us
     FROM runs WHERE tenant_id = ?1 AND id = ?2";
 const FIND_SESSION: &str = "SELECT tenant_id, id, last_seq FROM sessions WHERE tenant_id = ?1 AND id = ?2";
 
@@ -177,6 +177,7 @@ fn run_row(row: &Row<'_>) -> rusqlite::Result<RunRow> {
         started_us: row.get(13)?,
         finished_us: row.get(14)?,
         duration_us: row.get(15)?,
+        listed_us: row.get(16)?,
     })
 }
 
@@ -212,13 +213,13 @@ impl ToSql for Value<'_> {
 }
 
 const INSERT_RUN: &str = "INSERT INTO runs (status, replica_id, lease_epoch, last_seq, input_seq, output_seq,
-    summary, error, error_code, effect, started_us, finished_us, duration_us, tenant_id, id, session_id,
+    summary, error, error_code, effect, started_us, finished_us, duration_us, listed_us, tenant_id, id, session_id,
     own_session, parent_run_id, root_run_id, tool_id, tool, version, source, channel, mode, principal, actor,
-    effectful, repeatable) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18,
-    ?19, ?20, ?21, ?22, ?23, ?24, ?25, ?26, ?27, ?28, ?29)";
+    effectful, repeatable, requested_us) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16,
+    ?17, ?18, ?19, ?20, ?21, ?22, ?23, ?24, ?25, ?26, ?27, ?28, ?29, ?30, ?31)";
 const UPDATE_RUN: &str = "UPDATE runs SET status = ?1, replica_id = ?2, lease_epoch = ?3, last_seq = ?4,
     input_seq = ?5, output_seq = ?6, summary = ?7, error = ?8, error_code = ?9, effect = ?10, started_us = ?11,
-    finished_us = ?12, duration_us = ?13 WHERE tenant_id = ?14 AND id = ?15";
+    finished_us = ?12, duration_us = ?13, listed_us = ?14 WHERE tenant_id = ?15 AND id = ?16";
 /// Names no column that an index knows, so that no index is looked at.
 const NUMBER_RUN: &str = "UPDATE runs SET last_seq = ?1 WHERE tenant_id = ?2 AND id = ?3";
 const NUMBER_SESSION: &str = "UPDATE sessions SET last_seq = ?1 WHERE tenant_id = ?2 AND id = ?3";
@@ -266,20 +267,21 @@ fn write_runs(tx: &Transaction<'_>, plan: &Plan<'_>) -> rusqlite::Result<()> {
     for (entry, run, state) in &plan.new_runs {
         bind_state(&mut insert, state)?;
         bind_key(&mut insert, entry.tenant, entry.run)?;
-        insert.raw_bind_parameter(16, entry.session.uuid())?;
-        insert.raw_bind_parameter(17, entry.session == entry.run.into())?;
-        insert.raw_bind_parameter(18, run.parent.map(RunId::uuid))?;
-        insert.raw_bind_parameter(19, run.root.uuid())?;
-        insert.raw_bind_parameter(20, run.tool_id.uuid())?;
-        insert.raw_bind_parameter(21, &*entry.tool)?;
-        insert.raw_bind_parameter(22, &*run.version)?;
-        insert.raw_bind_parameter(23, run.source.as_str())?;
-        insert.raw_bind_parameter(24, run.channel.as_str())?;
-        insert.raw_bind_parameter(25, run.mode.as_str())?;
-        insert.raw_bind_parameter(26, &*run.principal)?;
-        insert.raw_bind_parameter(27, &*entry.actor)?;
-        insert.raw_bind_parameter(28, run.effectful)?;
-        insert.raw_bind_parameter(29, run.repeatable)?;
+        insert.raw_bind_parameter(17, entry.session.uuid())?;
+        insert.raw_bind_parameter(18, entry.session == entry.run.into())?;
+        insert.raw_bind_parameter(19, run.parent.map(RunId::uuid))?;
+        insert.raw_bind_parameter(20, run.root.uuid())?;
+        insert.raw_bind_parameter(21, run.tool_id.uuid())?;
+        insert.raw_bind_parameter(22, &*entry.tool)?;
+        insert.raw_bind_parameter(23, &*run.version)?;
+        insert.raw_bind_parameter(24, run.source.as_str())?;
+        insert.raw_bind_parameter(25, run.channel.as_str())?;
+        insert.raw_bind_parameter(26, run.mode.as_str())?;
+        insert.raw_bind_parameter(27, &*run.principal)?;
+        insert.raw_bind_parameter(28, &*entry.actor)?;
+        insert.raw_bind_parameter(29, run.effectful)?;
+        insert.raw_bind_parameter(30, run.repeatable)?;
+        insert.raw_bind_parameter(31, entry.at.micros())?;
         insert.raw_execute()?;
     }
     let mut update = tx.prepare_cached(UPDATE_RUN)?;
@@ -309,13 +311,14 @@ fn bind_state(statement: &mut Prepared<'_>, state: &RunState) -> rusqlite::Resul
     statement.raw_bind_parameter(10, state.effect.as_deref())?;
     statement.raw_bind_parameter(11, state.started_us)?;
     statement.raw_bind_parameter(12, state.finished_us)?;
-    statement.raw_bind_parameter(13, state.duration_us)
+    statement.raw_bind_parameter(13, state.duration_us)?;
+    statement.raw_bind_parameter(14, state.listed_us)
 }
 
 /// After what [`bind_state`] binds.
 fn bind_key(statement: &mut Prepared<'_>, tenant: TenantId, run: RunId) -> rusqlite::Result<()> {
-    statement.raw_bind_parameter(14, tenant.uuid())?;
-    statement.raw_bind_parameter(15, run.uuid())
+    statement.raw_bind_parameter(15, tenant.uuid())?;
+    statement.raw_bind_parameter(16, run.uuid())
 }
 
 fn number_sessions(tx: &Transaction<'_>, plan: &Plan<'_>) -> rusqlite::Result<()> {

@@ -9,6 +9,7 @@ mod logins;
 mod lookup;
 mod meta;
 mod places;
+mod plans;
 mod schema;
 mod tenants;
 mod users;

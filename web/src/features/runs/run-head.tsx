@@ -60,7 +60,10 @@ export function RunHead({ run }: { run: Run }) {
 function Facts({ run }: { run: Run }) {
   const { t } = useTranslation('runs')
   const now = useNow(run.status === 'running' ? 1_000 : undefined)
-  const ms = run.status === 'running' ? now - Date.parse(run.started_at) : run.duration_ms
+  const ms =
+    run.status === 'running'
+      ? now - Date.parse(run.started_at ?? run.requested_at)
+      : run.duration_ms
   return (
     <dl className="grid grid-cols-2 gap-x-6 gap-y-3 rounded-lg border border-line bg-raised p-4 sm:grid-cols-3 lg:grid-cols-4">
       <Fact name="tool">
@@ -83,7 +86,7 @@ function Facts({ run }: { run: Run }) {
       </Fact>
       <Fact name="mode">{t(`mode.${run.mode}`, { defaultValue: run.mode })}</Fact>
       <Fact name="time">
-        <Moment at={run.started_at} />
+        <Moment at={run.started_at ?? run.requested_at} />
       </Fact>
       <Fact name="duration">{took(ms)}</Fact>
       {run.parent_run_id && (

@@ -20,6 +20,7 @@ const RUN: Run = {
   actor: { kind: 'user', id: ME },
   input: {},
   output: {},
+  requested_at: '2026-11-16T00:00:00Z',
   started_at: '2026-11-16T00:00:00Z',
   finished_at: '2026-11-16T00:00:01Z',
 }
@@ -82,8 +83,8 @@ test('what a chain asks names the chain', async () => {
     tool: 'ask',
     version: '1.0.0',
     requested_by: 'agent:bot',
-    requested_at: RUN.started_at,
-    expires_at: RUN.started_at,
+    requested_at: RUN.requested_at,
+    expires_at: RUN.requested_at,
   }
   await showPage(queries, <AskFacts ask={ask} isOpen idLabel="Id" copyLabel="Copy" />)
   const chain = await screen.findByRole('link', { name: 'trip.plan' })

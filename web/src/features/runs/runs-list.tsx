@@ -54,7 +54,7 @@ function RunsTable({ runs, fresh, box }: Props) {
               )}
             >
               <td className="px-3 py-2 text-muted">
-                <Moment at={run.started_at} />
+                <Moment at={run.started_at ?? run.requested_at} />
               </td>
               <th scope="row" className="px-3 py-2 font-medium">
                 <RunLink run={run} />
@@ -97,7 +97,7 @@ function RunCards({ runs, fresh, box }: Props) {
               <RunStatus status={run.status} />
             </div>
             <div className="flex flex-wrap items-center gap-x-3 gap-y-1 text-xs text-muted">
-              <Moment at={run.started_at} />
+              <Moment at={run.started_at ?? run.requested_at} />
               <span>{t(`source.${run.source}`, { defaultValue: run.source })}</span>
               <ActorName actor={run.actor} />
               <span>{took(run.duration_ms)}</span>

@@ -23,6 +23,7 @@ export interface Waterfall {
 
 type Event = Pick<RunEvent, 'type' | 'at'>
 type Step = Pick<Run, 'run_id' | 'tool' | 'status' | 'started_at' | 'finished_at'> & {
+  requested_at?: string
   depth?: number
 }
 
@@ -48,7 +49,9 @@ export function waterfall(events: Event[], steps: Step[], now: number): Waterfal
   add('run', started, ended)
   for (const step of steps) {
     const to = step.finished_at ? Date.parse(step.finished_at) : undefined
-    const from = Date.parse(step.started_at)
+    const began = step.started_at ?? step.requested_at
+    if (!began) continue
+    const from = Date.parse(began)
     bars.push({
       phase: 'step',
       from,

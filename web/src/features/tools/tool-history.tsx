@@ -60,7 +60,7 @@ function Entry({ run, shown, runnable }: { run: Run; shown: boolean; runnable: b
     >
       <RunStatus status={run.status} />
       <Link to="/runs/$id" params={{ id: run.run_id }} className="underline">
-        <Moment at={run.started_at} />
+        <Moment at={run.started_at ?? run.requested_at} />
       </Link>
       {typeof run.duration_ms === 'number' && (
         <span className="text-muted">{duration(run.duration_ms)}</span>

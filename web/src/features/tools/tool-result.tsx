@@ -89,7 +89,9 @@ function Content({ tool, runnable, start, shown, onGiveUp, here }: Omit<Props, '
   if (start.state === 'asking') return <Skeleton className="h-40" />
   if (shown.foreign) return <Empty title={t('foreign_run')} />
   if (run && shown.open) {
-    const startedAt = record ? new Date(record.started_at).getTime() : Date.now()
+    const startedAt = record
+      ? new Date(record.started_at ?? record.requested_at).getTime()
+      : Date.now()
     return <ToolProgress run={run} startedAt={startedAt} text={shown.text} lost={shown.lost} />
   }
   if (run) return <RunResult run={run} tool={tool} />
