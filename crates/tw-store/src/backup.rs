@@ -5,6 +5,7 @@ use std::{fs, io, path::Path};
 use crate::{
     db::{Conn, Db},
     error::{Error, Result},
+    private::create,
     scope::Store,
 };
 
@@ -38,12 +39,4 @@ impl Store {
         }
         copied
     }
-}
-
-fn create(file: &Path) -> io::Result<fs::File> {
-    let mut options = fs::OpenOptions::new();
-    options.write(true).create_new(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    options.open(file)
 }

@@ -269,6 +269,7 @@ impl Tx {
 }
 
 async fn open_sqlite(file: &Path, durability: Durability) -> Result<Db> {
+    crate::private::keep(file)?;
     let synchronous = match durability {
         Durability::Full => SqliteSynchronous::Full,
         Durability::Buffered => SqliteSynchronous::Normal,
@@ -350,13 +351,7 @@ async fn open_postgres(url: &str, durability: Durability, connections: u32) -> R
                 Ok(true)
             })
         })
-        .after_connect(|connection, _| {
-            // Row-level security binds this role whatever user the URL names, a superuser included.
-            Box::pin(async move {
-                sqlx::raw_sql("SET ROLE toolwright_app").execute(connection).await?;
-                Ok(())
-            })
-        })
+        .after_connect(|connection, _| Box::pin(crate::roles::take(connection)))
         .after_release(move |connection, _| {
             let presence = Arc::clone(&released);
             Box::pin(async move { presence.is_worth_keeping(connection).await })
@@ -384,12 +379,12 @@ fn migrations(target: &Target) -> Vec<Migration> {
         Target::Sqlite { .. } => {
             migrations!["sqlite": 1 "0001_spine", 2 "0002_tools", 3 "0003_people_per_tenant", 4 "0004_registry",
                 5 "0005_credentials", 6 "0006_pending", 7 "0007_places", 8 "0008_tellings",
-                9 "0009_append_only", 10 "0010_due", 11 "0011_log", 12 "0012_runs"]
+                9 "0009_append_only", 10 "0010_due", 11 "0011_log", 12 "0012_runs", 13 "0013_roles"]
         }
         Target::Postgres { .. } => {
             migrations!["postgres": 1 "0001_spine", 2 "0002_tools", 3 "0003_people_per_tenant", 4 "0004_registry",
                 5 "0005_credentials", 6 "0006_pending", 7 "0007_places", 8 "0008_tellings",
-                9 "0009_append_only", 10 "0010_due", 11 "0011_log", 12 "0012_runs"]
+                9 "0009_append_only", 10 "0010_due", 11 "0011_log", 12 "0012_runs", 13 "0013_roles"]
         }
     }
 }
@@ -412,6 +407,7 @@ pub async fn migrate(target: &Target) -> Result<()> {
     let migrator = Migrator::with_migrations(migrations(target));
     match target {
         Target::Sqlite { file } => {
+            crate::private::keep(file)?;
             let options = SqliteConnectOptions::new()
                 .filename(file)
                 .create_if_missing(true)
@@ -428,6 +424,8 @@ pub async fn migrate(target: &Target) -> Result<()> {
                 .await
                 .map_err(Error::doing("connecting to PostgreSQL"))?;
             migrator.run(&mut connection).await.map_err(failed)?;
+            let settled = crate::roles::settle(&mut connection).await;
+            settled.map_err(|error| failed(sqlx::migrate::MigrateError::Execute(error)))?;
             connection.close().await.map_err(Error::doing("closing the connection"))
         }
     }

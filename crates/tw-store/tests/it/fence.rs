@@ -2,6 +2,7 @@
 //!
 //! The tables are asked for from the database, so that a new one without its fence fails here.
 
+use tw_store::{By, Options, Store, Target};
 use tw_test::{Kind, TestDb};
 use uuid::Uuid;
 
@@ -11,6 +12,8 @@ const INSUFFICIENT_PRIVILEGE: &str = "42501";
 const APPEND_ONLY: [&str; 2] = ["session_events", "audit_log"];
 /// What the server adds to and reads, and nothing else.
 const ADDED_TO: [&str; 3] = ["schema_contents", "schema_versions", "tool_versions"];
+/// Where the server changes no row.
+const NOT_CHANGED: [&str; 2] = ["pending_children", "withdrawn_versions"];
 
 /// Every table that belongs to tenants, with the column that says to which.
 const FENCED: &str = "SELECT table_name::text FROM information_schema.columns
@@ -55,10 +58,16 @@ async fn fill(raw: &mut Raw, tenants: &[Uuid]) {
     }
 }
 
+/// The role that the server works under in this database.
+async fn role_of(raw: &mut Raw) -> String {
+    raw.column("SELECT tw_app_role()").await.unwrap().remove(0)
+}
+
 /// A connection as the server has it, before it says which tenant it works for.
 async fn as_server(db: &TestDb) -> Raw {
     let mut raw = Raw::open(db).await;
-    raw.execute("SET ROLE toolwright_app").await.unwrap();
+    let role = role_of(&mut raw).await;
+    raw.execute(format!("SET ROLE {role}")).await.unwrap();
     raw
 }
 
@@ -85,7 +94,7 @@ async fn every_table_of_tenants_has_a_fence() {
     let fenced = "SELECT c.relname::text FROM pg_class c JOIN pg_policies p
         ON p.schemaname = 'public' AND p.tablename = c.relname
         WHERE c.relnamespace = 'public'::regnamespace AND c.relrowsecurity AND p.permissive = 'PERMISSIVE'
-          AND p.roles = '{toolwright_app}' AND p.cmd = 'ALL' AND p.qual LIKE '%tw_tenants()%'
+          AND p.roles = '{public}' AND p.cmd = 'ALL' AND p.qual LIKE '%tw_tenants()%'
           AND p.with_check LIKE '%tw_tenants()%' ORDER BY 1";
 
     assert_eq!(raw.column(fenced).await.unwrap(), fenced_tables(&mut raw).await);
@@ -123,7 +132,7 @@ async fn server_that_names_a_tenant_reaches_that_one_alone() {
         assert_eq!(tenants_seen(&mut server, &table).await, [ours.to_string()], "{table}");
         let insert = format!("INSERT INTO {table} ({own}) VALUES ('{theirs}')");
         assert_refused(server.execute(insert).await, &table);
-        if APPEND_ONLY.contains(&table.as_str()) || ADDED_TO.contains(&table.as_str()) {
+        if APPEND_ONLY.iter().chain(&ADDED_TO).chain(&NOT_CHANGED).any(|kept| *kept == table) {
             continue;
         }
         let touch = format!("UPDATE {table} SET {own} = {own} WHERE {own} = '{theirs}'");
@@ -249,8 +258,113 @@ async fn server_works_under_the_role_and_not_as_its_user() {
     let store = db.store().await;
     assert_eq!(store.meta("check").await.unwrap(), None);
 
-    Raw::open(&db).await.execute("REVOKE SELECT ON meta FROM toolwright_app").await.unwrap();
+    let mut owner = Raw::open(&db).await;
+    let role = role_of(&mut owner).await;
+    owner.execute(format!("REVOKE SELECT ON meta FROM {role}")).await.unwrap();
 
     let refused = store.meta("check").await;
     assert!(matches!(refused, Err(tw_store::Error::Database { .. })), "{refused:?}");
+}
+
+/// Makes a database in the cluster of another one, with an owner of its own, and brings its schema up to date.
+async fn owned_database(raw: &mut Raw, url: &str, name: &str) -> String {
+    raw.execute(format!("CREATE ROLE {name} LOGIN CREATEROLE")).await.unwrap();
+    raw.execute(format!("CREATE DATABASE {name} OWNER {name}")).await.unwrap();
+    let url = address(url, name, name);
+    tw_store::migrate(&Target::Postgres { url: url.clone() }).await.unwrap();
+    url
+}
+
+/// The address of a database in the same cluster.
+fn address(url: &str, user: &str, database: &str) -> String {
+    let (scheme, rest) = url.split_once("://").unwrap();
+    let (_, rest) = rest.split_once('@').unwrap();
+    let (host, _) = rest.split_once('/').unwrap();
+    format!("{scheme}://{user}@{host}/{database}")
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn owner_of_one_database_reads_nothing_of_another_in_the_cluster() {
+    let db = TestDb::new(Kind::Postgres).await;
+    let Target::Postgres { url } = db.target() else { unreachable!() };
+    let mut cluster = Raw::open(&db).await;
+    let id = Uuid::now_v7().simple().to_string();
+    let (ours, theirs) = (format!("tw_ours_{id}"), format!("tw_theirs_{id}"));
+    let our_url = owned_database(&mut cluster, &url, &ours).await;
+    let their_url = owned_database(&mut cluster, &url, &theirs).await;
+    let store = Store::open(&Options::new(Target::Postgres { url: their_url.clone() })).await.unwrap();
+    let tenant = store.create_tenant(&"acme".parse().unwrap(), "acme", &By::operator()).await.unwrap();
+    store.close().await;
+    let mut owner = Raw::at(&their_url).await;
+    let role = role_of(&mut owner).await;
+    assert_ne!(role_of(&mut Raw::at(&our_url).await).await, role);
+
+    let mut stranger = Raw::at(&address(&url, &ours, &theirs)).await;
+
+    assert_refused(stranger.execute(format!("SET ROLE {role}")).await, "taking the role");
+    // The role of old is still in the cluster, and its members have no rights here.
+    stranger.execute("SET ROLE toolwright_app").await.unwrap();
+    work_for(&mut stranger, tenant.id.uuid()).await;
+    for sql in ["SELECT slug FROM tenants", "SELECT id FROM tw_all_tenants()", "SELECT tw_bump_every_epoch()"]
+    {
+        assert_refused(stranger.execute(sql).await, sql);
+    }
+    drop((stranger, owner));
+    for name in [&ours, &theirs] {
+        cluster.execute(format!("DROP DATABASE {name} WITH (FORCE)")).await.unwrap();
+        cluster.execute(format!("DROP ROLE {name}")).await.unwrap();
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn copy_of_a_database_gets_a_role_of_its_own() {
+    let db = TestDb::new(Kind::Postgres).await;
+    let mut raw = Raw::open(&db).await;
+    let before = role_of(&mut raw).await;
+
+    tw_store::migrate(&db.target()).await.unwrap();
+    tw_store::migrate(&db.target()).await.unwrap();
+
+    let after = role_of(&mut raw).await;
+    assert_ne!(before, after);
+    let rights = |role: &str| format!("SELECT has_table_privilege('{role}', 'runs', 'SELECT')::text");
+    assert_eq!(raw.column(rights(&before)).await.unwrap(), ["false"]);
+    assert_eq!(raw.column(rights(&after)).await.unwrap(), ["true"]);
+    let store = db.store().await;
+    store.create_tenant(&"acme".parse().unwrap(), "acme", &By::operator()).await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn nobody_but_the_server_calls_its_functions() {
+    let db = TestDb::new(Kind::Postgres).await;
+    let open = "SELECT p.oid::regprocedure::text FROM pg_proc p
+        WHERE p.pronamespace = 'public'::regnamespace AND p.proname LIKE 'tw\\_%'
+          AND has_function_privilege('public', p.oid, 'EXECUTE')";
+    assert_eq!(Raw::open(&db).await.column(open).await.unwrap(), [""; 0]);
+}
+
+/// By a moment far ahead everything would be due, and every key have run out.
+#[tokio::test(flavor = "multi_thread")]
+async fn functions_that_look_past_the_fence_go_by_the_clock_of_the_database() {
+    let db = TestDb::new(Kind::Postgres).await;
+    let mut owner = Raw::open(&db).await;
+    fill(&mut owner, &[Uuid::now_v7()]).await;
+    let far = "4000000000000000";
+    owner.execute(format!("UPDATE idempotency SET expires_us = {far} - 1")).await.unwrap();
+    owner
+        .execute(format!(
+            "UPDATE pending_calls SET state = 'waiting', waits_for = 'worker', expires_us = {far} - 1"
+        ))
+        .await
+        .unwrap();
+    let mut server = as_server(&db).await;
+    let nil = Uuid::nil();
+
+    let dropped = server.column(format!("SELECT tw_drop_expired_idempotency({far})::text")).await.unwrap();
+    let due = server
+        .column(format!("SELECT id::text FROM tw_due_pending({far}, 10, '{nil}', '{nil}')"))
+        .await
+        .unwrap();
+
+    assert_eq!((dropped, due), (vec!["0".to_owned()], Vec::new()));
 }

@@ -175,9 +175,14 @@ on_both! {
                  VALUES ({tenant}, {0}, 1, {0}, 'tool.started', {0}, 'x', '{{}}', '{{}}', 1)",
                 id(4)
             ),
-            "DELETE FROM _sqlx_migrations WHERE version = 11".to_owned(),
+            // What comes later speaks of all tables there are.
+            "DELETE FROM _sqlx_migrations WHERE version IN (11, 13)".to_owned(),
         ] {
             raw.execute(&sql).await.unwrap_or_else(|error| panic!("{sql}: {error}"));
+        }
+
+        if db.kind() == Kind::Postgres {
+            raw.execute("DROP FUNCTION tw_app_role(); DROP FUNCTION tw_no_later(bigint)").await.unwrap();
         }
 
         tw_store::migrate(&db.target()).await.unwrap();
@@ -193,4 +198,31 @@ on_both! {
 
 fn hex(n: u8) -> String {
     format!("{n:02x}").repeat(16)
+}
+
+#[cfg(unix)]
+#[tokio::test(flavor = "multi_thread")]
+async fn files_of_sqlite_are_for_their_owner_alone() {
+    use std::{fs, os::unix::fs::PermissionsExt as _};
+
+    let db = TestDb::new(Kind::Sqlite).await;
+    let tw_store::Target::Sqlite { file } = db.target() else { unreachable!() };
+    let modes = || -> Vec<u32> {
+        let files =
+            fs::read_dir(file.parent().unwrap()).unwrap().map(|entry| entry.unwrap().metadata().unwrap());
+        files.map(|found| found.permissions().mode() & 0o777).collect()
+    };
+    assert!(modes().iter().all(|mode| *mode == 0o600), "{:?}", modes());
+    let wide = || fs::Permissions::from_mode(0o644);
+    fs::set_permissions(&file, wide()).unwrap();
+
+    let (store, acme, _) = two_tenants(&db).await;
+
+    assert!(3 <= modes().len(), "the database has files beside it");
+    assert!(modes().iter().all(|mode| *mode == 0o600), "{:?}", modes());
+    member(&acme, "ada@example.com", Role::Member).await;
+    fs::set_permissions(file.with_extension("sqlite-wal"), wide()).unwrap();
+    drop(db.store().await);
+    assert!(modes().iter().all(|mode| *mode == 0o600), "{:?}", modes());
+    store.close().await;
 }

@@ -124,6 +124,11 @@ impl Raw {
         }
     }
 
+    /// As whoever the address names, in a database of PostgreSQL.
+    pub(crate) async fn at(url: &str) -> Self {
+        Self::Postgres(PgConnection::connect(url).await.unwrap())
+    }
+
     pub(crate) async fn execute(&mut self, sql: impl Into<String>) -> sqlx::Result<u64> {
         let sql = AssertSqlSafe(sql.into());
         match self {
