@@ -323,7 +323,7 @@ test('going to another kind and back loses nothing, and half typed JSON keeps it
   await kind(page, 'Function').click()
   world.expectComplaint(/422/)
   await page.getByRole('button', { name: 'Save draft' }).click()
-  await page.getByText('Choose one of these:').first().waitFor()
+  await page.getByText('This is needed.').first().waitFor()
   await kind(page, 'HTTP').click()
   expect(await page.getByLabel('Address').inputValue()).toBe(`http://${host()}/changed`)
   await write(page, 'Body (JSON)', '{"a": ')

@@ -162,7 +162,7 @@ impl Engine {
         let faults = schema.faults(&result.data);
         if call.waits_for == WaitsFor::Person {
             let first = faults.first().map_or("", |fault| &fault.message);
-            return Err(Error::InvalidParams { what: format!("the answer does not fit: {first}"), faults });
+            return Err(Error::refused_as(format!("the answer does not fit: {first}"), faults));
         }
         let first =
             faults.first().map_or_else(String::new, |fault| format!(": `{}` {}", fault.path, fault.message));

@@ -2,8 +2,9 @@
 
 use std::{num::NonZeroU32, time::Duration};
 
+use serde_json::{Map, Value, json};
 use tw_model::Code;
-use tw_schema::Fault;
+use tw_schema::{Fault, Violation};
 
 /// A refusal, or a fault of our own.
 ///
@@ -13,8 +14,14 @@ use tw_schema::Fault;
 pub enum Error {
     #[error("{why}")]
     Unauthenticated { why: &'static str },
+    #[error("the email or the password is wrong")]
+    WrongPassword,
+    #[error("the sign-in link has been used or has expired")]
+    LinkUsed,
     #[error("{why}")]
     NotPermitted { why: String },
+    #[error("this needs the permission `{permission}`")]
+    PermissionRequired { permission: &'static str },
     #[error("there is no tool `{tool}` in the catalogue")]
     ToolNotFound { tool: String },
     #[error("there is no such {what}")]
@@ -30,7 +37,7 @@ pub enum Error {
     #[error("the tool `{tool}` is {status} and runs only once it is published")]
     ToolNotPublished { tool: String, status: &'static str },
     #[error("Missing required param: {param}")]
-    MissingParam { param: String },
+    MissingParam { param: String, faults: Vec<Fault> },
     #[error("{what}")]
     InvalidParams { what: String, faults: Vec<Fault> },
     #[error("{why}")]
@@ -38,6 +45,12 @@ pub enum Error {
     /// What runs the tool refuses the call.
     #[error("{}", .0.message)]
     Refused(tw_exec::Refusal),
+    #[error("{why}")]
+    Taken { why: String, fault: Box<Fault> },
+    #[error("the {what} cannot be {to_be}: it is used by {}", by.join(", "))]
+    InUse { what: &'static str, to_be: &'static str, by: Vec<String> },
+    #[error("others keep changing the {what} at this moment; try again")]
+    Busy { what: &'static str },
     #[error("there is no credential `{label}`")]
     CredentialMissing { label: String },
     #[error("the approval is {status} already")]
@@ -54,6 +67,8 @@ pub enum Error {
     Stale { what: &'static str },
     #[error("{why}")]
     RateLimited { why: String, retry_after: Duration },
+    #[error("too many failed sign-ins; wait, or ask an operator for a sign-in link")]
+    TooManySignIns { retry_after: Duration },
     #[error("this {limit} has made too many calls in a minute")]
     OverLimit { limit: &'static str, per_minute: NonZeroU32, retry_after: Duration },
     #[error("this server is about to stop")]
@@ -65,6 +80,14 @@ pub enum Error {
         doing: &'static str,
         #[source]
         source: tw_store::Error,
+    },
+    /// What is neither the caller's nor the database's.
+    #[error("the server failed while {doing}")]
+    Internal {
+        doing: &'static str,
+        /// For the log alone.
+        #[source]
+        why: Box<dyn std::error::Error + Send + Sync>,
     },
     #[error("the call could not be recorded")]
     Record {
@@ -80,8 +103,8 @@ impl Error {
     #[must_use]
     pub fn code(&self) -> Code {
         match self {
-            Self::Unauthenticated { .. } => Code::Unauthenticated,
-            Self::NotPermitted { .. } => Code::NotPermitted,
+            Self::Unauthenticated { .. } | Self::WrongPassword | Self::LinkUsed => Code::Unauthenticated,
+            Self::NotPermitted { .. } | Self::PermissionRequired { .. } => Code::NotPermitted,
             Self::ToolNotFound { .. } => Code::ToolNotFound,
             Self::NotFound { .. } => Code::NotFound,
             Self::SessionNotFound => Code::SessionNotFound,
@@ -90,7 +113,9 @@ impl Error {
             Self::ToolNotPublished { .. } => Code::ToolNotPublished,
             Self::MissingParam { .. } => Code::MissingParam,
             Self::InvalidParams { .. } => Code::InvalidParams,
-            Self::Conflict { .. } => Code::Conflict,
+            Self::Conflict { .. } | Self::Taken { .. } | Self::InUse { .. } | Self::Busy { .. } => {
+                Code::Conflict
+            }
             Self::Refused(refusal) => refusal.code,
             Self::CredentialMissing { .. } => Code::CredentialMissing,
             Self::AlreadyDecided { .. } => Code::AlreadyDecided,
@@ -99,12 +124,69 @@ impl Error {
             Self::IdempotencyInFlight => Code::IdempotencyInFlight,
             Self::Expired { .. } => Code::Expired,
             Self::Stale { .. } => Code::PreconditionFailed,
-            Self::RateLimited { .. } | Self::OverLimit { .. } => Code::RateLimited,
+            Self::RateLimited { .. } | Self::OverLimit { .. } | Self::TooManySignIns { .. } => {
+                Code::RateLimited
+            }
             Self::ShuttingDown => Code::ShuttingDown,
             Self::Unwell { .. } => Code::Unavailable,
             Self::Store { source, .. } => store_code(source),
             Self::Record { source: tw_store::log::Rejected::Failed(source) } => store_code(source),
-            Self::Record { .. } => Code::Internal,
+            Self::Record { .. } | Self::Internal { .. } => Code::Internal,
+        }
+    }
+
+    /// The values in the message, by which it can be said in other languages. `reason` tells those apart that share
+    /// a code.
+    #[must_use]
+    pub fn params(&self) -> Map<String, Value> {
+        let params = match self {
+            Self::WrongPassword => json!({ "reason": "wrong_password" }),
+            Self::LinkUsed => json!({ "reason": "link_used" }),
+            Self::PermissionRequired { permission } => {
+                json!({ "reason": "permission", "permission": permission })
+            }
+            Self::ToolNotFound { tool } | Self::ToolDisabled { tool } => json!({ "tool": tool }),
+            Self::UnknownKind { tool, kind } => json!({ "reason": "unknown_kind", "tool": tool, "kind": kind }),
+            Self::VersionWithdrawn { tool, version } => json!({ "tool": tool, "version": version }),
+            Self::Unwell { name } => json!({ "reason": "unwell", "name": name }),
+            Self::NotFound { what } | Self::Expired { what } | Self::Stale { what } => {
+                json!({ "what": what })
+            }
+            Self::ToolNotPublished { tool, status } => json!({ "tool": tool, "status": status }),
+            Self::MissingParam { param, .. } => json!({ "param": param }),
+            Self::InvalidParams { faults, .. } => json!({ "count": faults.len() }),
+            Self::Taken { .. } => json!({ "reason": "taken" }),
+            Self::InUse { what, by, .. } => json!({ "reason": "in_use", "what": what, "by": by }),
+            Self::Busy { what } => json!({ "reason": "busy", "what": what }),
+            Self::CredentialMissing { label } => json!({ "label": label }),
+            Self::AlreadyDecided { status } => json!({ "status": status }),
+            Self::TooManySignIns { .. } => json!({ "reason": "sign_in" }),
+            Self::OverLimit { limit, per_minute, .. } => json!({ "limit": limit, "per_minute": per_minute }),
+            Self::Unauthenticated { .. }
+            | Self::NotPermitted { .. }
+            | Self::SessionNotFound
+            | Self::Conflict { .. }
+            | Self::Refused(_)
+            | Self::Superseded
+            | Self::IdempotencyMismatch
+            | Self::IdempotencyInFlight
+            | Self::RateLimited { .. }
+            | Self::ShuttingDown
+            | Self::Store { .. }
+            | Self::Internal { .. }
+            | Self::Record { .. } => json!({}),
+        };
+        params.as_object().cloned().unwrap_or_default()
+    }
+
+    /// What is wrong with what was sent, each at its place.
+    #[must_use]
+    pub fn faults(&self) -> &[Fault] {
+        match self {
+            Self::InvalidParams { faults, .. } | Self::MissingParam { faults, .. } => faults,
+            Self::Taken { fault, .. } => std::slice::from_ref(fault),
+            Self::Refused(refusal) => &refusal.faults,
+            _ => &[],
         }
     }
 
@@ -114,6 +196,10 @@ impl Error {
     pub(crate) fn is_refusal(&self) -> bool {
         match self {
             Self::NotPermitted { .. }
+            | Self::PermissionRequired { .. }
+            | Self::Taken { .. }
+            | Self::InUse { .. }
+            | Self::Busy { .. }
             | Self::ToolNotFound { .. }
             | Self::NotFound { .. }
             | Self::SessionNotFound
@@ -131,6 +217,10 @@ impl Error {
             | Self::IdempotencyMismatch
             | Self::IdempotencyInFlight => true,
             Self::Unauthenticated { .. }
+            | Self::WrongPassword
+            | Self::LinkUsed
+            | Self::TooManySignIns { .. }
+            | Self::Internal { .. }
             | Self::Expired { .. }
             | Self::Stale { .. }
             | Self::RateLimited { .. }
@@ -146,7 +236,9 @@ impl Error {
     #[must_use]
     pub fn retry_after(&self) -> Option<Duration> {
         match self {
-            Self::RateLimited { retry_after, .. } | Self::OverLimit { retry_after, .. } => Some(*retry_after),
+            Self::RateLimited { retry_after, .. }
+            | Self::OverLimit { retry_after, .. }
+            | Self::TooManySignIns { retry_after } => Some(*retry_after),
             Self::IdempotencyInFlight | Self::ShuttingDown => Some(Duration::from_secs(1)),
             Self::Store { .. } | Self::Record { .. } if self.code() == Code::Unavailable => {
                 Some(Duration::from_secs(1))
@@ -157,31 +249,61 @@ impl Error {
 
     pub(crate) fn store(doing: &'static str) -> impl FnOnce(tw_store::Error) -> Self {
         move |source| match source {
-            tw_store::Error::Taken { what } => Self::Conflict { why: format!("the {what} is taken") },
+            tw_store::Error::Taken { what } => {
+                let fault = Violation::taken(what).at(format!("/{what}"));
+                Self::Taken { why: format!("the {what} is taken"), fault: Box::new(fault) }
+            }
             tw_store::Error::Refused { why } => Self::Conflict { why: why.to_owned() },
             source => Self::Store { doing, source },
         }
     }
 
-    /// The same error about a part of what was sent.
+    /// The same error about a part of what was sent. What is missing there is not missing from the whole.
     pub(crate) fn below(self, place: &str) -> Self {
         match self {
-            Self::InvalidParams { what, mut faults } => {
-                for fault in &mut faults {
-                    fault.path.insert_str(0, place);
-                }
-                Self::InvalidParams { what, faults }
+            Self::InvalidParams { faults, .. } | Self::MissingParam { faults, .. } => {
+                Self::refused(faults.into_iter().map(|fault| fault.below(place)).collect())
             }
             other => other,
         }
     }
 
-    pub(crate) fn invalid(path: &str, message: impl Into<String>) -> Self {
-        let message = message.into();
-        Self::InvalidParams {
-            what: format!("`{}` {message}", path.trim_start_matches('/')),
-            faults: vec![Fault { path: path.to_owned(), message }],
+    /// One thing in what was sent that breaks a rule.
+    pub(crate) fn invalid(path: &str, violation: Violation) -> Self {
+        Self::refused(vec![violation.at(path)])
+    }
+
+    /// What was sent is wrong in these places, in words of our own. A missing field is told before anything else.
+    #[must_use]
+    pub fn refused(faults: Vec<Fault>) -> Self {
+        let what = match faults.first() {
+            Some(fault) => match fault.path.trim_start_matches('/') {
+                "" => fault.message.clone(),
+                place => format!("`{place}` {}", fault.message),
+            },
+            None => "the input does not fit".to_owned(),
+        };
+        Self::refused_as(what, faults)
+    }
+
+    /// As [`Error::refused`], in words of the caller's, which count where nothing is missing.
+    pub(crate) fn refused_as(what: String, mut faults: Vec<Fault>) -> Self {
+        faults.truncate(tw_schema::FAULTS_MAX);
+        match faults.iter().find(|fault| fault.is_missing_member()) {
+            Some(missing) => {
+                let param = missing.path[1..].replace("~1", "/").replace("~0", "~");
+                Self::MissingParam { param, faults }
+            }
+            None => Self::InvalidParams { what, faults },
         }
+    }
+
+    /// For work of our own that came to no end.
+    pub(crate) fn internal(
+        doing: &'static str,
+        why: impl Into<Box<dyn std::error::Error + Send + Sync>>,
+    ) -> Self {
+        Self::Internal { doing, why: why.into() }
     }
 }
 
@@ -192,10 +314,7 @@ fn store_code(error: &tw_store::Error) -> Code {
 impl From<Error> for tw_exec::Refusal {
     fn from(error: Error) -> Self {
         let (code, message) = (error.code(), error.to_string());
-        let faults = match error {
-            Error::InvalidParams { faults, .. } => faults,
-            _ => Vec::new(),
-        };
+        let faults = error.faults().to_vec();
         Self { code, message, faults }
     }
 }

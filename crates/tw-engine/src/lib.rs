@@ -60,7 +60,8 @@ pub use tw_store::{
     TenantChange, User,
 };
 pub use vault::{Secret, Vault};
-pub use wording::read_sent;
+pub use tw_exec::slug_violation;
+pub use wording::{read_body, read_sent};
 
 /// Everything behind the doors. Cheap to clone.
 #[derive(Clone, Debug)]

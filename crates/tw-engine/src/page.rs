@@ -1,5 +1,6 @@
 //! Lists, a page at a time.
 
+use tw_schema::Violation;
 use uuid::Uuid;
 
 use crate::{
@@ -24,12 +25,11 @@ impl PageRequest {
     pub fn new(limit: Option<i64>, offset: Option<i64>, cursor: Option<String>) -> Result<Self> {
         let limit = limit.unwrap_or(Self::LIMIT_DEFAULT);
         if !(1..=Self::LIMIT_MAX).contains(&limit) {
-            return Err(Error::invalid("/limit", format!("is a number from 1 to {}", Self::LIMIT_MAX)));
+            return Err(Error::invalid("/limit", Violation::range(1, Self::LIMIT_MAX)));
         }
         let offset = offset.unwrap_or(0);
         if !(0..=Self::OFFSET_MAX).contains(&offset) {
-            let message = format!("is a number from 0 to {}; use `cursor` to go further", Self::OFFSET_MAX);
-            return Err(Error::invalid("/offset", message));
+            return Err(Error::invalid("/offset", Violation::offset_range(Self::OFFSET_MAX)));
         }
         Ok(Self { limit, offset, cursor })
     }
@@ -63,7 +63,7 @@ impl Engine {
     pub(crate) fn open_cursor(&self, place: &str, page: &PageRequest) -> Result<Option<Uuid>> {
         let Some(cursor) = &page.cursor else { return Ok(None) };
         let id = self.inner.secrets.open_cursor(place, cursor);
-        id.map(Some).ok_or_else(|| Error::invalid("/cursor", "is not a cursor of this list"))
+        id.map(Some).ok_or_else(|| Error::invalid("/cursor", Violation::cursor()))
     }
 
     /// Cuts one row too many into a page and the place of the next.

@@ -122,7 +122,7 @@ impl Engine {
             let listed = tw_model::Timestamp::from_micros(listed.parse().ok()?);
             Some(RunPlace { listed, id: RunId::from_uuid(id) })
         });
-        opened.map(Some).ok_or_else(|| Error::invalid("/cursor", "is not a cursor of this list"))
+        opened.map(Some).ok_or_else(|| Error::invalid("/cursor", tw_schema::Violation::cursor()))
     }
 
     /// Ends a run that has not ended: first in the log, then wherever it runs.

@@ -77,8 +77,7 @@ impl Engine {
         let after = match from {
             From::Latest => last,
             From::After(seq) if last < seq => {
-                let message = format!("is beyond the newest event of the session, which is {last}");
-                return Err(Error::invalid("/after", message));
+                return Err(Error::invalid("/after", tw_schema::Violation::beyond_last(last)));
             }
             From::After(seq) => seq,
         };

@@ -7,6 +7,8 @@
 //!
 //! Start with [`Executor`], then [`Kinds`].
 
+mod names;
+
 use std::{collections::BTreeSet, fmt};
 
 use serde_json::Value;
@@ -14,6 +16,8 @@ use toolwright_sdk::ToolContext;
 pub use toolwright_sdk::{BoxFuture, Inner, InnerCall, InnerCalls, Wait};
 use tw_model::{Actor, Caller, Code, Implementation, Level, Mode, ToolDef, ToolFailure, ToolResult};
 use tw_schema::Fault;
+
+pub use names::{label_violation, slug_violation};
 
 /// How deep calls may be nested.
 pub const DEPTH_MAX: usize = 8;

@@ -15,6 +15,7 @@ use http_body_util::BodyExt;
 use hyper::body::Body as _;
 use tokio::runtime::Handle;
 use tw_model::Code;
+use tw_schema::Violation;
 
 use crate::{
     App,
@@ -69,13 +70,16 @@ pub(crate) async fn read_json<T: Known>(request: Request, limit: usize) -> Resul
     })?;
     // Without this an array of values would pass for the fields in their order.
     if bytes.trim_ascii_start().first() != Some(&b'{') {
-        return Err(Problem::invalid("", "the body is a JSON object"));
+        let value = serde_json::from_slice(&bytes).unwrap_or_default();
+        return Err(Problem::invalid("", Violation::typed(&["object"], &value)));
     }
     Ok((members::read(&bytes)?, bytes))
 }
 
 async fn read(headers: &HeaderMap, body: Body, limit: usize) -> Result<Bytes, Problem> {
-    let too_large = || Problem::new(Code::PayloadTooLarge, format!("the body is over {limit} bytes"));
+    let too_large = || {
+        Problem::new(Code::PayloadTooLarge, format!("the body is over {limit} bytes")).with("bytes", limit)
+    };
     let announced =
         headers.get(header::CONTENT_LENGTH).and_then(|value| value.to_str().ok()?.parse::<usize>().ok());
     if announced.is_some_and(|length| limit < length) {

@@ -5,15 +5,17 @@ use axum::{
     response::{IntoResponse, Response},
 };
 use serde::Serialize;
+use serde_json::{Map, Value};
 use tw_engine::Error;
 use tw_model::Code;
-use tw_schema::Fault;
+use tw_schema::{Fault, FaultCode, Violation};
 
 /// A problem, before the request's id is known. [`crate::front`] writes it out.
 #[derive(Clone, Debug)]
 pub(crate) struct Problem {
     code: Code,
     detail: String,
+    params: Map<String, Value>,
     errors: Vec<Fault>,
     retry_after_s: Option<u64>,
     /// The limit that was reached: its name, and how many calls it lets through in a minute.
@@ -31,34 +33,57 @@ pub(crate) struct ProblemDocument {
     /// What went wrong with this request, and what to do about it.
     detail: String,
     /// A stable word for programs, in upper snake case.
-    #[schema(value_type = String)]
+    #[schema(value_type = String, pattern = "^[A-Z][A-Z0-9_]*$")]
     code: Code,
+    /// The values in `detail`, by which it can be said in other languages; `reason` tells those apart that share a
+    /// code.
+    #[serde(skip_serializing_if = "Map::is_empty")]
+    #[schema(value_type = Object)]
+    params: Map<String, Value>,
     request_id: String,
     /// What does not fit, each with a JSON pointer to its place.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    #[schema(value_type = Vec<Object>)]
-    errors: Vec<Fault>,
+    errors: Vec<FaultDocument>,
+}
+
+/// One thing that does not fit.
+#[derive(Debug, Serialize, utoipa::ToSchema)]
+#[schema(as = Fault)]
+struct FaultDocument {
+    /// A JSON pointer to the place; a missing member is pointed at itself.
+    path: String,
+    /// A stable word for programs, in lower snake case; `docs/faults.md` lists them.
+    #[schema(value_type = String, pattern = "^[a-z][a-z0-9_]*$")]
+    code: FaultCode,
+    /// The values in `message`.
+    #[schema(value_type = Object)]
+    params: Map<String, Value>,
+    /// For people.
+    message: String,
 }
 
 pub(crate) type Result<T> = std::result::Result<T, Problem>;
 
 impl Problem {
     pub(crate) fn new(code: Code, detail: impl Into<String>) -> Self {
-        Self { code, detail: detail.into(), errors: Vec::new(), retry_after_s: None, limit: None }
+        let (params, errors) = (Map::new(), Vec::new());
+        Self { code, detail: detail.into(), params, errors, retry_after_s: None, limit: None }
+    }
+
+    /// The same with a value that stands in its text.
+    pub(crate) fn with(mut self, name: &str, value: impl Into<Value>) -> Self {
+        self.params.insert(name.to_owned(), value.into());
+        self
     }
 
     /// One thing in the request that does not fit, at its place.
-    pub(crate) fn invalid(path: impl Into<String>, message: impl Into<String>) -> Self {
-        Self::faulty(vec![Fault { path: path.into(), message: message.into() }])
+    pub(crate) fn invalid(path: impl Into<String>, violation: Violation) -> Self {
+        Self::faulty(vec![violation.at(path)])
     }
 
     /// Everything in the request that does not fit; the first is told in words too.
     pub(crate) fn faulty(errors: Vec<Fault>) -> Self {
-        let detail = errors.first().map_or_else(String::new, |fault| {
-            let place = fault.path.trim_start_matches('/');
-            if place.is_empty() { fault.message.clone() } else { format!("`{place}` {}", fault.message) }
-        });
-        Self { errors, ..Self::new(Code::InvalidParams, detail) }
+        Error::refused(errors).into()
     }
 
     #[cfg(test)]
@@ -76,8 +101,10 @@ impl Problem {
     }
 
     pub(crate) fn document(self, request_id: &str) -> Response {
-        let errors = self.errors.into_iter().map(|fault| Fault {
+        let errors = self.errors.into_iter().map(|fault| FaultDocument {
             path: shortened(fault.path, PATH_SHOWN_MAX),
+            code: fault.code,
+            params: fault.params,
             message: shortened(fault.message, MESSAGE_SHOWN_MAX),
         });
         let document = ProblemDocument {
@@ -86,6 +113,7 @@ impl Problem {
             status: self.code.status(),
             detail: shortened(self.detail, DETAIL_SHOWN_MAX),
             code: self.code,
+            params: self.params,
             request_id: request_id.to_owned(),
             errors: errors.collect(),
         };
@@ -146,37 +174,10 @@ impl From<Error> for Problem {
             Error::OverLimit { limit, per_minute, .. } => Some((limit, per_minute.get())),
             _ => None,
         };
-        let errors = match error {
-            Error::InvalidParams { faults, .. } => faults,
-            Error::Refused(refusal) => refusal.faults,
-            Error::MissingParam { param } => {
-                vec![Fault { path: format!("/{param}"), message: "is required".to_owned() }]
-            }
-            Error::Unauthenticated { .. }
-            | Error::NotPermitted { .. }
-            | Error::ToolNotFound { .. }
-            | Error::NotFound { .. }
-            | Error::SessionNotFound
-            | Error::ToolDisabled { .. }
-            | Error::UnknownKind { .. }
-            | Error::VersionWithdrawn { .. }
-            | Error::ToolNotPublished { .. }
-            | Error::Conflict { .. }
-            | Error::CredentialMissing { .. }
-            | Error::AlreadyDecided { .. }
-            | Error::Superseded
-            | Error::IdempotencyMismatch
-            | Error::IdempotencyInFlight
-            | Error::Expired { .. }
-            | Error::Stale { .. }
-            | Error::RateLimited { .. }
-            | Error::OverLimit { .. }
-            | Error::ShuttingDown
-            | Error::Unwell { .. }
-            | Error::Store { .. }
-            | Error::Record { .. } => Vec::new(),
-        };
-        Self { code, detail, errors, retry_after_s, limit }
+        let mut params = error.params();
+        params.extend(retry_after_s.map(|seconds| ("retry_after_s".to_owned(), seconds.into())));
+        let errors = error.faults().to_vec();
+        Self { code, detail, params, errors, retry_after_s, limit }
     }
 }
 

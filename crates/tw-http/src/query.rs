@@ -8,6 +8,7 @@ use axum::{
 };
 use tw_engine::PageRequest;
 use tw_model::{Code, Slug, Timestamp};
+use tw_schema::Violation;
 
 use crate::{App, problem::Problem};
 
@@ -30,7 +31,7 @@ impl<S: Sync> FromRequestParts<S> for Params {
                 return Err(Problem::new(Code::BadRequest, "the query holds a NUL character"));
             }
             if params.insert(name.clone().into_owned(), value.into_owned()).is_some() {
-                return Err(Problem::invalid(format!("/{name}"), "is given twice"));
+                return Err(Problem::invalid(format!("/{name}"), Violation::given_twice()));
             }
         }
         Ok(Self(params))
@@ -42,7 +43,7 @@ impl Params {
         self.0.get(name).filter(|value| !value.is_empty()).cloned()
     }
 
-    pub(crate) fn parsed<T: FromStr>(&self, name: &str, expected: &str) -> Result<Option<T>, Problem> {
+    pub(crate) fn parsed<T: FromStr>(&self, name: &str, expected: Violation) -> Result<Option<T>, Problem> {
         self.text(name)
             .map(|text| text.parse().map_err(|_| Problem::invalid(format!("/{name}"), expected)))
             .transpose()
@@ -57,25 +58,27 @@ impl Params {
     ) -> Result<Option<T>, Problem> {
         self.text(name)
             .map(|text| {
-                parse(&text).ok_or_else(|| Problem::invalid(format!("/{name}"), format!("is one of {words}")))
+                parse(&text)
+                    .ok_or_else(|| Problem::invalid(format!("/{name}"), Violation::words(words.split(", "))))
             })
             .transpose()
     }
 
     pub(crate) fn moment(&self, name: &str) -> Result<Option<Timestamp>, Problem> {
-        self.parsed(name, "is a time such as 2026-11-15T08:00:00Z")
+        self.parsed(name, Violation::timestamp())
     }
 
     /// The size of a page, for lists whose cursor is not the engine's.
     pub(crate) fn limit(&self) -> Result<i64, Problem> {
-        Ok(PageRequest::new(self.parsed("limit", "is a whole number")?, None, None)?.limit)
+        Ok(PageRequest::new(self.parsed("limit", Violation::wrong_type("integer", "string"))?, None, None)?
+            .limit)
     }
 
     pub(crate) fn page(&self) -> Result<PageRequest, Problem> {
-        let limit = self.parsed("limit", "is a whole number")?;
-        let offset = match self.parsed("offset", "is a whole number")? {
+        let limit = self.parsed("limit", Violation::wrong_type("integer", "string"))?;
+        let offset = match self.parsed("offset", Violation::wrong_type("integer", "string"))? {
             Some(offset) => Some(offset),
-            None => self.parsed("skip", "is a whole number")?,
+            None => self.parsed("skip", Violation::wrong_type("integer", "string"))?,
         };
         Ok(PageRequest::new(limit, offset, self.text("cursor"))?)
     }

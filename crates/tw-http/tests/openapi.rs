@@ -12,6 +12,20 @@ fn committed_description_is_what_the_handlers_say() {
     expect_file!["../../../openapi/toolwright.json"].assert_eq(&text);
 }
 
+/// For those who make something of every code, such as the texts of the web app.
+#[test]
+fn committed_codes_are_those_of_the_program() {
+    let errors: Vec<_> = tw_model::Code::ALL.iter().map(|code| code.as_str()).collect();
+    let faults: serde_json::Map<_, _> = tw_schema::FaultCode::ALL
+        .iter()
+        .map(|code| (code.as_str().to_owned(), code.params().into()))
+        .collect();
+    let codes = serde_json::json!({ "errors": errors, "faults": faults });
+    let mut text = serde_json::to_string_pretty(&codes).unwrap();
+    text.push('\n');
+    expect_file!["../../../openapi/codes.json"].assert_eq(&text);
+}
+
 #[test]
 fn every_operation_is_described() {
     let api = serde_json::to_value(tw_http::openapi()).unwrap();

@@ -3,11 +3,10 @@
 use serde_json::Value;
 use tw_exec::{BoxFuture, Call, Ended, Executor, Kinds, Written};
 use tw_model::{Implementation, ToolFailure};
-use tw_schema::Fault;
+use tw_schema::{Fault, Violation};
 
 use crate::{
     composition::Composition,
-    faults::fault,
     function::Function,
     http::{Circuits, Http},
     internal,
@@ -25,16 +24,11 @@ impl Kinds for AllKinds {
         let Written { kind, implementation, execution_spec, is_new, .. } = written;
         let takes_spec = matches!(kind, Implementation::Composition | Implementation::Custom);
         if let (Some(_), false) = (execution_spec, takes_spec) {
-            let message = format!("is not for `{}` tools", kind.type_name());
-            return Err(vec![fault("/execution_spec", message)]);
+            return Err(vec![Violation::not_for_kind(kind.type_name()).at("/execution_spec")]);
         }
         match kind {
-            Implementation::Code => {
-                Err(vec![fault("/implementation_type", "is for tools that are part of the program")])
-            }
-            Implementation::Unknown => {
-                Err(vec![fault("/implementation_type", "is not a kind that this program knows")])
-            }
+            Implementation::Code => Err(vec![Violation::program_only().at("/implementation_type")]),
+            Implementation::Unknown => Err(vec![Violation::kind_unknown().at("/implementation_type")]),
             Implementation::Internal => internal::read(implementation, is_new),
             Implementation::Http => Http::read(implementation, &self.circuits, is_new).map(boxed),
             // Whoever names an address wants it called, at once, whatever the tool is to be.

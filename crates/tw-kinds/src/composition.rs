@@ -9,12 +9,12 @@ use std::{collections::BTreeSet, sync::Arc};
 use serde_json::{Map, Value, json};
 use tw_exec::{BoxFuture, Call, Ended, Executor, Inner, InnerCall, STEPS_MAX};
 use tw_model::{Code, Slug, ToolFailure, ToolResult};
-use tw_schema::Fault;
+use tw_schema::{Fault, Violation};
 
 use crate::{
     apart::{Apart, bytes_of},
     condition::Condition,
-    faults::{Faults, below, fault},
+    faults::{Faults, below},
     template::{Context, Known, Template, language::Cost},
 };
 
@@ -22,6 +22,8 @@ const ID_MAX: usize = 64;
 /// What the steps of a chain may give together, as JSON. It is held in memory until the chain ends.
 const OUTPUTS_BYTES_MAX: usize = 64 << 20;
 const PLACE: &str = "/execution_spec";
+/// What a value to go on with belongs to.
+const FALLBACK: &str = "on_error: fallback";
 
 #[derive(Debug)]
 pub(crate) struct Composition {
@@ -50,22 +52,24 @@ impl Composition {
     pub(crate) fn read(spec: &Value, is_new: bool) -> Result<Self, Vec<Fault>> {
         let mut faults = Faults::default();
         let Some(members) = spec.as_object() else {
-            faults.say(PLACE, "is needed: an object with `kind` and `steps`");
+            let violation =
+                if spec.is_null() { Violation::required() } else { Violation::typed(&["object"], spec) };
+            faults.say(PLACE, violation);
             return faults.told(None);
         };
         for (name, value) in members {
             match name.as_str() {
                 "kind" if value == "composition" => {}
-                "kind" => faults.say(below(PLACE, "kind"), "is `composition`"),
+                "kind" => faults.say(below(PLACE, "kind"), Violation::constant("composition")),
                 "steps" | "output" => {}
-                _ => faults.say(below(PLACE, name), "is not known"),
+                _ => faults.say(below(PLACE, name), Violation::unknown_member()),
             }
         }
         let empty = Vec::new();
         let steps = match members.get("steps") {
             Some(Value::Array(steps)) if (1..=STEPS_MAX).contains(&steps.len()) => steps,
             _ => {
-                faults.say(below(PLACE, "steps"), format!("is a list of 1 to {STEPS_MAX} steps"));
+                faults.say(below(PLACE, "steps"), Violation::item_count(1, STEPS_MAX));
                 &empty
             }
         };
@@ -74,7 +78,7 @@ impl Composition {
             let place = format!("{PLACE}/steps/{index}");
             let Some(step) = faults.take(Step::read(step, &place)) else { continue };
             if read.iter().any(|before| before.id == step.id) {
-                faults.say(format!("{place}/id"), format!("`{}` is the id of a step before", step.id));
+                faults.say(format!("{place}/id"), Violation::duplicate(step.id.as_str()));
             }
             read.push(step);
         }
@@ -85,7 +89,7 @@ impl Composition {
         let read = Self { steps: read.into(), output: output.map(Arc::new) };
         // A chain that was saved before this was looked at still runs.
         if is_new {
-            read.unknown_steps().into_iter().for_each(|fault| faults.say(fault.path, fault.message));
+            faults.extend(read.unknown_steps());
         }
         faults.told(Some(read))
     }
@@ -162,7 +166,7 @@ impl Composition {
         let mut say = |place: String, reads: &BTreeSet<String>, before: &[Step]| {
             let ids = reads.iter().filter_map(|read| read.strip_prefix("steps.")?.split('.').next());
             for id in ids.filter(|id| before.iter().all(|step| step.id != *id)).collect::<BTreeSet<_>>() {
-                faults.push(fault(&place, format!("there is no step `{id}` before it")));
+                faults.push(Violation::unknown_step(id).at(&place));
             }
         };
         for (index, step) in self.steps.iter().enumerate() {
@@ -285,27 +289,28 @@ impl Step {
         const NAMES: &[&str] = &["input", "steps"];
         let mut faults = Faults::default();
         let Some(members) = step.as_object() else {
-            faults.say(place, "is an object");
+            faults.say(place, Violation::typed(&["object"], step));
             return faults.told(None);
         };
         for name in members.keys() {
             if !matches!(name.as_str(), "id" | "tool" | "input" | "when" | "on_error" | "fallback") {
-                faults.say(below(place, name), "is not known");
+                faults.say(below(place, name), Violation::unknown_member());
             }
         }
         let id = members.get("id").and_then(Value::as_str).filter(|id| is_id(id));
         if id.is_none() {
-            let rule = "is needed: letters, digits and `_`, at first no digit";
-            faults.say(below(place, "id"), format!("{rule}, {ID_MAX} at most"));
+            let is_there = members.get("id").is_some_and(|id| !id.is_null());
+            let violation = if is_there { Violation::step_id(ID_MAX) } else { Violation::required() };
+            faults.say(below(place, "id"), violation);
         }
         let tool = match members.get("tool").and_then(Value::as_str).map(str::parse::<Slug>) {
             Some(Ok(tool)) => Some(tool),
             Some(Err(error)) => {
-                faults.say(below(place, "tool"), error.to_string());
+                faults.say(below(place, "tool"), tw_exec::slug_violation(&error));
                 None
             }
             None => {
-                faults.say(below(place, "tool"), "is needed: the slug of a tool");
+                faults.say(below(place, "tool"), Violation::required());
                 None
             }
         };
@@ -313,14 +318,14 @@ impl Step {
         let input = members.get("input").unwrap_or(&empty);
         let single = input.as_str().is_some_and(|text| text.starts_with("{{"));
         if !input.is_object() && !single {
-            faults.say(below(place, "input"), "is an object, or one expression that yields one");
+            faults.say(below(place, "input"), Violation::step_input());
         }
         let input = faults.take(Template::read(input, &below(place, "input"), NAMES));
         let when = match members.get("when") {
             None | Some(Value::Null) => None,
             Some(Value::String(when)) => faults.take(Condition::read(when, &below(place, "when"), NAMES)),
-            Some(_) => {
-                faults.say(below(place, "when"), "is a text with an expression");
+            Some(other) => {
+                faults.say(below(place, "when"), Violation::typed(&["string"], other));
                 None
             }
         };
@@ -331,17 +336,17 @@ impl Step {
             Some(Some("fallback")) => match fallback {
                 Some(value) => Some(OnError::Fallback(value.clone())),
                 None => {
-                    faults.say(below(place, "fallback"), "is needed where `on_error` is `fallback`");
+                    faults.say(below(place, "fallback"), Violation::required_with(FALLBACK));
                     None
                 }
             },
             Some(_) => {
-                faults.say(below(place, "on_error"), "is one of stop, continue, fallback");
+                faults.say(below(place, "on_error"), Violation::words(["stop", "continue", "fallback"]));
                 None
             }
         };
         if fallback.is_some() && matches!(on_error, Some(OnError::Stop | OnError::Continue)) {
-            faults.say(below(place, "fallback"), "is for `on_error` `fallback`");
+            faults.say(below(place, "fallback"), Violation::only_with(FALLBACK));
         }
         let parts = (id, tool, input, on_error);
         let (Some(id), Some(tool), Some(input), Some(on_error)) = parts else { return faults.told(None) };

@@ -4,15 +4,12 @@ use std::collections::BTreeSet;
 
 use minijinja::Value;
 use tw_model::ToolFailure;
-use tw_schema::Fault;
+use tw_schema::{Fault, Violation};
 
-use crate::{
-    faults::fault,
-    template::{
-        Context,
-        language::{Code, Cost, Manner},
-        text::failure,
-    },
+use crate::template::{
+    Context,
+    language::{Code, Cost, Manner},
+    text::failure,
 };
 
 /// An expression that holds or does not, such as `input.a > 0`.
@@ -33,7 +30,7 @@ const STEPS: &str = "steps";
 impl Condition {
     /// Compiles a condition over some names; `path` is where it stands.
     pub fn read(text: &str, path: &str, names: &[&str]) -> Result<Self, Vec<Fault>> {
-        let refused = |why: String| vec![fault(path, why)];
+        let refused = |violation: Violation| vec![violation.at(path)];
         let code = Code::read(text, Manner::Condition, names).map_err(refused)?;
         let mut steps = BTreeSet::new();
         for read in code.reads() {
@@ -41,8 +38,8 @@ impl Condition {
             if names.next() != Some(STEPS) {
                 continue;
             }
-            let id = names.next().ok_or("a step is named as in `steps.<id>.output`");
-            steps.insert(id.map_err(|why| refused(why.to_owned()))?.to_owned());
+            let id = names.next().ok_or_else(|| refused(Violation::step_reference()))?;
+            steps.insert(id.to_owned());
         }
         Ok(Self { at: path.to_owned(), code, steps })
     }

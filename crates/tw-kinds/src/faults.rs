@@ -1,15 +1,10 @@
 //! What is wrong with a definition, and where.
 
-use serde_json::Value;
-use tw_schema::Fault;
+use tw_schema::{Fault, Violation};
 
 /// The pointer to a member or an item below a place.
 pub(crate) fn below(path: &str, step: &str) -> String {
     format!("{path}/{}", step.replace('~', "~0").replace('/', "~1"))
-}
-
-pub(crate) fn fault(path: impl Into<String>, message: impl Into<String>) -> Fault {
-    Fault { path: path.into(), message: message.into() }
 }
 
 /// Collects faults, so that an author sees all of them at once.
@@ -17,8 +12,12 @@ pub(crate) fn fault(path: impl Into<String>, message: impl Into<String>) -> Faul
 pub(crate) struct Faults(Vec<Fault>);
 
 impl Faults {
-    pub(crate) fn say(&mut self, path: impl Into<String>, message: impl Into<String>) {
-        self.0.push(fault(path, message));
+    pub(crate) fn say(&mut self, path: impl Into<String>, violation: Violation) {
+        self.0.push(violation.at(path));
+    }
+
+    pub(crate) fn extend(&mut self, faults: impl IntoIterator<Item = Fault>) {
+        self.0.extend(faults);
     }
 
     /// What was read; `None` where it was not, which is then told.
@@ -31,17 +30,5 @@ impl Faults {
             Some(value) if self.0.is_empty() => Ok(value),
             _ => Err(self.0),
         }
-    }
-}
-
-/// What a value is, for a sentence.
-pub(crate) fn type_name(value: &Value) -> &'static str {
-    match value {
-        Value::Null => "null",
-        Value::Bool(_) => "a boolean",
-        Value::Number(_) => "a number",
-        Value::String(_) => "a text",
-        Value::Array(_) => "a list",
-        Value::Object(_) => "an object",
     }
 }

@@ -3,9 +3,9 @@
 use serde_json::Value;
 use toolwright_sdk::{CodeTool, registered};
 use tw_exec::{BoxFuture, Call, Ended, Executor, InnerCall};
-use tw_schema::Fault;
+use tw_schema::{Fault, Violation};
 
-use crate::faults::{Faults, below, fault};
+use crate::faults::{Faults, below};
 
 /// A function that tools may call.
 #[derive(Debug)]
@@ -26,22 +26,22 @@ impl Function {
         let place = "/implementation/function_name";
         let known = || {
             let callable = registered().unwrap_or_default().into_iter().filter(|tool| tool.callable);
-            callable.map(|tool| (tool.define)().slug.to_string()).collect::<Vec<_>>().join(", ")
+            Violation::words(callable.map(|tool| (tool.define)().slug.to_string()))
         };
         let mut faults = Faults::default();
         for name in implementation.as_object().into_iter().flatten().map(|(name, _)| name) {
             if name != "function_name" {
-                faults.say(below("/implementation", name), "is not known");
+                faults.say(below("/implementation", name), Violation::unknown_member());
             }
         }
         let found = match implementation.get("function_name") {
             Some(Value::String(name)) => {
                 let named = |tool: &&CodeTool| tool.callable && (tool.define)().slug.as_str() == name;
                 let found = registered().unwrap_or_default().into_iter().find(named);
-                found.ok_or_else(|| vec![fault(place, format!("is one of {}", known()))])
+                found.ok_or_else(|| vec![known().at(place)])
             }
-            Some(_) => Err(vec![fault(place, format!("is a text, one of {}", known()))]),
-            None => Err(vec![fault(place, format!("is needed: one of {}", known()))]),
+            Some(_) => Err(vec![known().at(place)]),
+            None => Err(vec![Violation::required().at(place)]),
         };
         let found = faults.take(found).map(|tool| Self { slug: (tool.define)().slug.to_string() });
         faults.told(found)

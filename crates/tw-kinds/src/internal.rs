@@ -7,9 +7,9 @@ use tokio::sync::OnceCell;
 use toolwright_sdk::{CodeTool, registered};
 use tw_exec::{BoxFuture, Call, Ended, Executor, InnerCall};
 use tw_model::ToolResult;
-use tw_schema::Fault;
+use tw_schema::{Fault, Violation};
 
-use crate::faults::{below, fault};
+use crate::faults::below;
 
 const PATH: &str = "/implementation";
 const KEY: &str = "builtin_key";
@@ -22,9 +22,8 @@ pub(crate) fn read(implementation: &Value, is_new: bool) -> Result<Box<dyn Execu
     let key = implementation.get(KEY).filter(|key| !key.is_null());
     let found = key.and_then(Value::as_str).and_then(builtin);
     if let (Some(_), None) = (key, found) {
-        let known: Vec<_> = builtins().map(|tool| (tool.define)().slug.to_string()).collect();
-        let message = format!("is one of {}", known.join(", "));
-        return Err(vec![fault(below(PATH, KEY), message)]);
+        let known = builtins().map(|tool| (tool.define)().slug.to_string());
+        return Err(vec![Violation::words(known).at(below(PATH, KEY))]);
     }
     // A tool that was saved when nobody looked at the rest goes on without it.
     let faults = if is_new { faults(implementation) } else { Vec::new() };
@@ -53,12 +52,12 @@ fn faults(implementation: &Value) -> Vec<Fault> {
     for (name, value) in implementation.as_object().into_iter().flatten().filter(|(name, _)| *name != KEY) {
         let place = below(PATH, name);
         if is_nearly_the_key(name) {
-            faults.push(fault(place, format!("is not a known property: it is called `{KEY}`")));
+            faults.push(Violation::misnamed(KEY).at(place));
         } else if !is_known(name) {
-            faults.push(fault(place, "is not a known property"));
+            faults.push(Violation::unknown_member().at(place));
         } else if name == "credentials_ref" && value.as_str().is_some_and(|text| text.starts_with("secret:"))
         {
-            faults.push(fault(place, "is the label of a credential, without `secret:`"));
+            faults.push(Violation::label_only().at(place));
         }
     }
     faults

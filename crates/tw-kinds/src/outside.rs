@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde_json::Value;
 use tw_exec::{BoxFuture, Call, Ended, Executor, Wait};
 use tw_model::{Implementation, WaitsFor};
-use tw_schema::Fault;
+use tw_schema::{Fault, Violation};
 
 use crate::faults::{Faults, below};
 
@@ -28,8 +28,8 @@ impl Outside {
             let place = below("/implementation", name);
             match (name.as_str(), value.as_u64()) {
                 ("pending_ttl_ms", Some(ms @ 1..=TTL_MS_MAX)) => within = Duration::from_millis(ms),
-                ("pending_ttl_ms", _) => faults.say(place, format!("is a number from 1 to {TTL_MS_MAX}")),
-                _ => faults.say(place, "is not known; `pending_ttl_ms` is how long an answer is taken"),
+                ("pending_ttl_ms", _) => faults.say(place, Violation::range(1, TTL_MS_MAX)),
+                _ => faults.say(place, Violation::unknown_member()),
             }
         }
         faults.told(Some(Self { by, within }))

@@ -21,7 +21,7 @@ use std::{
 use minijinja::value::Serde;
 use serde_json::{Map, Value};
 use tw_model::{Code, ToolFailure};
-use tw_schema::Fault;
+use tw_schema::{Fault, Violation};
 use zeroize::Zeroizing;
 
 use crate::faults::{Faults, below};
@@ -241,13 +241,13 @@ struct Reader<'a> {
 impl Reader<'_> {
     fn node(&mut self, value: &Value, path: &str, depth: usize) -> Option<Node> {
         if DEPTH_MAX < depth {
-            self.faults.say(path, format!("is nested deeper than {DEPTH_MAX}"));
+            self.faults.say(path, Violation::nesting(DEPTH_MAX));
             return None;
         }
         match value {
             Value::String(text) => {
                 let read = Text::read(text, path, self.names, self.references);
-                read.map(Node::Text).map_err(|why| self.faults.say(path, why)).ok()
+                read.map(Node::Text).map_err(|violation| self.faults.say(path, violation)).ok()
             }
             Value::Array(items) => {
                 let at = |index: usize| below(path, &index.to_string());
@@ -264,7 +264,7 @@ impl Reader<'_> {
                     .map(|(name, member)| {
                         let at = below(path, name);
                         if name.contains("{{") || name.contains("{%") {
-                            self.faults.say(&at, "a name is taken as it is and cannot hold an expression");
+                            self.faults.say(&at, Violation::fixed_name());
                         }
                         Some((name.clone(), self.node(member, &at, depth + 1)?))
                     })

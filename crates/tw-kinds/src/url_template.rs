@@ -8,17 +8,14 @@ use std::{borrow::Cow, collections::BTreeSet};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
 use serde_json::Value;
 use tw_model::ToolFailure;
-use tw_schema::Fault;
+use tw_schema::{Fault, Violation};
 use url::Url;
 
-use crate::{
-    faults::fault,
-    template::{
-        Context,
-        language::Cost,
-        pieces::{References, has_statements},
-        text::{Piece, missing, one},
-    },
+use crate::template::{
+    Context,
+    language::Cost,
+    pieces::{References, has_statements},
+    text::{Piece, missing, one},
 };
 
 /// All but the characters that mean nothing anywhere in a URL.
@@ -53,7 +50,7 @@ pub(crate) type Pair = (String, String);
 impl UrlTemplate {
     /// Reads a template over some names; `path` is where it stands.
     pub fn read(text: &str, path: &str, names: &[&str]) -> Result<Self, Vec<Fault>> {
-        read(text, path, names).map_err(|why| vec![fault(path, why)])
+        read(text, path, names).map_err(|violation| vec![violation.at(path)])
     }
 
     /// The host that is called, whatever the input says.
@@ -233,29 +230,29 @@ fn leads_elsewhere(segment: &str) -> bool {
     matches!(&*percent_decode_str(segment).decode_utf8_lossy(), "" | "." | "..")
 }
 
-fn read(text: &str, at: &str, names: &[&str]) -> Result<UrlTemplate, String> {
+fn read(text: &str, at: &str, names: &[&str]) -> Result<UrlTemplate, Violation> {
     if has_statements(text) {
-        return Err("a URL takes expressions, `{{ … }}`, and no statements".to_owned());
+        return Err(Violation::url_statements());
     }
     let mut pieces = Piece::read_all(text, names, References::Secrets)?;
     let is_alone = pieces.len() == 1;
     let Some(Piece::Literal(head)) = pieces.first_mut() else {
-        return Err(if text.is_empty() { "is required" } else { FIXED_HOST }.to_owned());
+        return Err(if text.is_empty() { Violation::required() } else { Violation::url_host() });
     };
     let base = base(head, is_alone)?;
     head.drain(..base.len());
-    let site = Url::parse(&base).map_err(|error| format!("is no URL: {error}"))?;
-    let Some(host) = site.host_str() else { return Err("has no host".to_owned()) };
+    let site = Url::parse(&base).map_err(|error| Violation::url(error.to_string()))?;
+    let Some(host) = site.host_str() else { return Err(Violation::url("it has no host")) };
     if !site.username().is_empty() || site.password().is_some() {
-        return Err("has a user name in it; credentials go into a header".to_owned());
+        return Err(Violation::url_user());
     }
     let odd = |c: char| c == '\\' || c.is_ascii_control();
     if pieces.iter().any(|piece| matches!(piece, Piece::Literal(text) if text.contains(odd))) {
-        return Err("has a character that no URL has".to_owned());
+        return Err(Violation::url_character());
     }
     let (pieces, fragment) = cut(pieces, '#');
     if fragment.is_some() {
-        return Err("has a fragment, `#…`, which is never sent".to_owned());
+        return Err(Violation::url_fragment());
     }
     let (path, query) = cut(pieces, '?');
     let (_, path) = cut(path, '/');
@@ -270,28 +267,26 @@ fn read(text: &str, at: &str, names: &[&str]) -> Result<UrlTemplate, String> {
     })
 }
 
-const FIXED_HOST: &str = "scheme, host and port are fixed; an expression stands behind the first `/` or `?`";
-
 /// Scheme, host and port: what is before the path.
-fn base(head: &str, is_alone: bool) -> Result<String, String> {
+fn base(head: &str, is_alone: bool) -> Result<String, Violation> {
     let scheme = ["https://", "http://"]
         .into_iter()
         .find(|scheme| head.get(..scheme.len()).is_some_and(|start| start.eq_ignore_ascii_case(scheme)));
-    let Some(scheme) = scheme else { return Err("begins with `https://` or `http://`".to_owned()) };
+    let Some(scheme) = scheme else { return Err(Violation::url_scheme()) };
     match head[scheme.len()..].find(['/', '?', '#', '\\']) {
         Some(end) => Ok(head[..scheme.len() + end].to_owned()),
         None if is_alone => Ok(head.to_owned()),
-        None => Err(FIXED_HOST.to_owned()),
+        None => Err(Violation::url_host()),
     }
 }
 
-fn parameter(pieces: Vec<Piece>) -> Result<Parameter, String> {
+fn parameter(pieces: Vec<Piece>) -> Result<Parameter, Violation> {
     if let [Piece::Literal(text)] = &*pieces {
         return Ok(Parameter::Fixed(text.clone()));
     }
     let (name, value) = cut(pieces, '=');
     let (Ok([Piece::Literal(name)]), Some(value)) = (<[Piece; 1]>::try_from(name), value) else {
-        return Err("in the query an expression stands for a value, behind a name and `=`".to_owned());
+        return Err(Violation::url_query());
     };
     // An author's literal is encoded where it needs to be, so it is taken back to what it means.
     let plain = |piece| match piece {

@@ -177,6 +177,12 @@ fn refused(error: Error, name: &str, era: Era) -> Result<String, Fault> {
             lines.extend(faults.iter().map(|fault| format!("`{}` {}", fault.path, fault.message)));
             Ok(failed(&format!("INVALID_PARAMS: {}", lines.join("; ")), era))
         }
+        Error::MissingParam { param, faults } => {
+            let own = format!("/{param}");
+            let others = faults.iter().filter(|fault| fault.path != own);
+            let lines: String = others.map(|fault| format!("; `{}` {}", fault.path, fault.message)).collect();
+            Ok(failed(&format!("MISSING_PARAM: {error}{lines}"), era))
+        }
         Error::Store { .. } | Error::Record { .. } | Error::ShuttingDown => {
             tracing::warn!(error = &error as &dyn std::error::Error, "a call over MCP failed");
             let text = format!("{}: {error}", error.code().as_str());

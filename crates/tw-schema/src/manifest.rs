@@ -10,11 +10,10 @@ mod slug;
 use serde_json::{Map, Value, json};
 
 use crate::{
-    Fault, canonical,
+    Fault, Violation, canonical,
+    fault::Faults,
     fields::{self, parse_fields},
-    outline::type_name,
     path,
-    words::Faults,
 };
 pub use slug::slug_from_name;
 
@@ -97,7 +96,7 @@ enum Purpose {
 
 fn read(body: &Value, purpose: Purpose) -> Result<Value, Vec<Fault>> {
     let Some(members) = body.as_object() else {
-        return Err(vec![Fault::new("", format!("must be an object, not {}", type_name(body)))]);
+        return Err(vec![Violation::typed(&["object"], body).at("")]);
     };
     let mut reading = Reading::default();
     for (key, value) in members {
@@ -122,8 +121,8 @@ struct Reading {
 }
 
 impl Reading {
-    fn say(&mut self, at: impl Into<String>, message: impl Into<String>) {
-        self.faults.say(at, message);
+    fn say(&mut self, at: impl Into<String>, violation: Violation) {
+        self.faults.say(at, violation);
     }
 
     fn take(&mut self, key: &str, value: &Value, body: &Map<String, Value>) {
@@ -141,7 +140,7 @@ impl Reading {
             "requiredParams" | "required_params" => {
                 let described = ["parameters", "paramSchema", "param_schema"];
                 if !described.iter().any(|key| body.contains_key(*key)) {
-                    self.say(path::join("", key), "is only known beside `paramSchema` or `parameters`");
+                    self.say(path::join("", key), Violation::only_with(["paramSchema", "parameters"]));
                 }
             }
             "schema" => {
@@ -165,8 +164,7 @@ impl Reading {
             Some(other) if canonical(other) == canonical(&value) => {}
             Some(_) => {
                 let other = self.source(key);
-                let message = format!("`{other}` and `{source}` say different things; give one of them");
-                self.say(pointer(source), message);
+                self.say(pointer(source), Violation::contradiction(other, source));
             }
         }
     }
@@ -181,12 +179,12 @@ impl Reading {
         let members = match value {
             Value::Null => return,
             Value::Object(members) => members,
-            other => return self.say(at, format!("must be an object, not {}", type_name(other))),
+            other => return self.say(at, Violation::typed(&["object"], other)),
         };
         for (name, value) in members.iter().filter(|(_, value)| !value.is_null()) {
             match parts.iter().find(|(part, _)| part == name) {
                 Some((_, canonical_key)) => self.put(canonical_key, &format!("{key}.{name}"), value.clone()),
-                None => self.say(path::join(&at, name), "is not a known property"),
+                None => self.say(path::join(&at, name), Violation::unknown_member()),
             }
         }
     }
@@ -196,7 +194,7 @@ impl Reading {
         match integer {
             _ if value.is_null() => self.put("timeout_ms", key, Value::Null),
             Some(1..) => self.put("timeout_ms", key, json!(integer)),
-            _ => self.say(path::join("", key), "must be a positive whole number of milliseconds"),
+            _ => self.say(path::join("", key), Violation::positive()),
         }
     }
 
@@ -212,7 +210,7 @@ impl Reading {
             }
             Err(faults) => {
                 for fault in faults {
-                    self.say(format!("/fields{}", fault.path), fault.message);
+                    self.faults.push(fault.below("/fields"));
                 }
             }
         }
@@ -235,16 +233,18 @@ impl Reading {
                 match whole(&value) {
                     Some(seconds @ 1..=TIMEOUT_S_MAX) => value = json!(seconds),
                     _ => {
-                        let message = format!("must be a whole number of seconds from 1 to {TIMEOUT_S_MAX}");
-                        self.say(format!("{}/{name}", pointer(&source)), message);
+                        let at = format!("{}/{name}", pointer(&source));
+                        self.say(at, Violation::range(1, TIMEOUT_S_MAX));
                         continue;
                     }
                 }
             }
             match shared.get(known) {
                 Some(other) if *other != value => {
-                    let message = format!("`{known}` is given in two spellings with different values");
-                    self.say(format!("{}/{name}", pointer(&source)), message);
+                    let at = format!("{}/{name}", pointer(&source));
+                    let alias =
+                        SHARED.iter().find(|(_, key)| *key == known).map_or(known, |(alias, _)| *alias);
+                    self.say(at, Violation::contradiction(alias, known));
                 }
                 _ => _ = shared.insert(known.to_owned(), value),
             }
@@ -267,9 +267,8 @@ impl Reading {
         match self.out.get("implementation").and_then(|implementation| implementation.get(key)) {
             Some(other) if canonical(other) != canonical(&value) => {
                 let other = self.source("implementation");
-                let message =
-                    format!("`{other}.{key}` and `{source}` say different things; give one of them");
-                self.say(pointer(&source), message);
+                let violation = Violation::contradiction(format!("{other}.{key}"), source.as_str());
+                self.say(pointer(&source), violation);
             }
             _ => self.join_implementation(&source, Map::from_iter([(key.to_owned(), value)])),
         }
@@ -292,10 +291,8 @@ impl Reading {
                     }
                 }
                 for name in differing {
-                    let message = format!(
-                        "`{target}.{name}` and `{source}.{name}` say different things; give one of them"
-                    );
-                    self.say(path::join(&at, &name), message);
+                    let (this, other) = (format!("{target}.{name}"), format!("{source}.{name}"));
+                    self.say(path::join(&at, &name), Violation::contradiction(this, other));
                 }
             }
             // Not an object: whoever stores it will say so.
@@ -319,15 +316,14 @@ impl Reading {
             let known = EXECUTION_TYPES.iter().find(|(name, _)| given == *name);
             match known {
                 None => {
-                    self.say(pointer(&source), "must be one of gateway, external, space, internal");
+                    let known = EXECUTION_TYPES.iter().map(|(name, _)| *name);
+                    self.say(pointer(&source), Violation::words(known));
                 }
                 Some((name, kind)) => match self.out.get("implementation_type") {
                     Some(other) if !other.is_null() && other != kind => {
-                        let message = format!(
-                            "`{source}` {name} is `implementation_type` {kind}, but `{}` says {other}",
-                            self.source("implementation_type")
-                        );
-                        self.say(pointer(&source), message);
+                        let key = self.source("implementation_type");
+                        let violation = Violation::kind_mismatch(*name, *kind, key, other.clone());
+                        self.say(pointer(&source), violation);
                     }
                     _ => self.put_over("implementation_type", &source, json!(kind)),
                 },
@@ -352,7 +348,7 @@ impl Reading {
         {
             match slug_from_name(&name) {
                 Some(slug) => _ = self.out.insert("slug".to_owned(), json!(slug)),
-                None => self.say("/slug", "is needed: the name has no letters or digits to make one of"),
+                None => self.say("/slug", Violation::slug_unmakeable()),
             }
         }
         if self.out.get("category").is_none_or(Value::is_null)

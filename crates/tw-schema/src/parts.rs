@@ -8,7 +8,7 @@
 use jsonschema::Draft;
 use serde_json::{Map, Value};
 
-use crate::{SchemaFault, path, pattern};
+use crate::{SchemaFault, Violation, path, pattern};
 
 /// How a keyword holds other schemas.
 enum Holds {
@@ -76,18 +76,18 @@ pub(crate) struct PartFault {
     /// Below the part.
     place: String,
     /// Nothing stands for a pattern, which has words of its own.
-    message: Option<&'static str>,
+    violation: Option<Violation>,
 }
 
 impl PartFault {
-    fn new(place: &str, message: &'static str) -> Self {
-        Self { place: path::join("", place), message: Some(message) }
+    fn new(place: &str, violation: Violation) -> Self {
+        Self { place: path::join("", place), violation: Some(violation) }
     }
 
     fn at(self, path: &str) -> SchemaFault {
         let path = format!("{path}{}", self.place);
-        match self.message {
-            Some(message) => SchemaFault::Invalid { path, message: message.to_owned() },
+        match self.violation {
+            Some(violation) => SchemaFault::Invalid { path, violation },
             None => SchemaFault::Pattern { path },
         }
     }
@@ -95,10 +95,10 @@ impl PartFault {
     /// For a part that only a reference leads to.
     pub(crate) fn somewhere(self) -> SchemaFault {
         let path = String::new();
-        match self.message {
-            Some(message) => {
-                let message = format!("`{}` in a part that is referred to {message}", &self.place[1..]);
-                SchemaFault::Invalid { path, message }
+        match self.violation {
+            Some(violation) => {
+                let violation = Violation::schema_referred(&self.place[1..], violation.to_string());
+                SchemaFault::Invalid { path, violation }
             }
             None => SchemaFault::Pattern { path },
         }
@@ -109,7 +109,7 @@ impl PartFault {
 pub(crate) fn check_dialect(schema: &Map<String, Value>) -> Result<(), PartFault> {
     match schema.get("$schema").and_then(Value::as_str) {
         Some(dialect) if Draft::from_schema_uri(dialect) != Draft::Draft202012 => {
-            Err(PartFault::new("$schema", "is 2020-12 or left out: all of a schema is read as 2020-12"))
+            Err(PartFault::new("$schema", Violation::schema_dialect()))
         }
         _ => Ok(()),
     }
@@ -118,13 +118,13 @@ pub(crate) fn check_dialect(schema: &Map<String, Value>) -> Result<(), PartFault
 /// What one schema says by itself, without the schemas in it.
 pub(crate) fn check_own(schema: &Map<String, Value>) -> Result<(), PartFault> {
     if schema.get("items").is_some_and(Value::is_array) {
-        return Err(PartFault::new("items", "is one schema; a list of them is called `prefixItems`"));
+        return Err(PartFault::new("items", Violation::schema_items()));
     }
     if schema.get("enum").and_then(Value::as_array).is_some_and(Vec::is_empty) {
-        return Err(PartFault::new("enum", "has at least one entry: nothing would ever fit"));
+        return Err(PartFault::new("enum", Violation::schema_enum()));
     }
     let readable = |text: &str, place: String| {
-        if pattern::is_readable(text) { Ok(()) } else { Err(PartFault { place, message: None }) }
+        if pattern::is_readable(text) { Ok(()) } else { Err(PartFault { place, violation: None }) }
     };
     if let Some(text) = schema.get("pattern").and_then(Value::as_str) {
         readable(text, "/pattern".to_owned())?;

@@ -6,7 +6,7 @@ use jsonschema::{PatternOptions, ValidationError, Validator, error::ValidationEr
 use serde_json::Value;
 
 use crate::{
-    Digest, Fault, canonical,
+    Digest, Fault, Violation, canonical,
     cost::{Price, Telling},
     limits::{self, Within},
     outline::{Outline, ROOT},
@@ -78,8 +78,8 @@ pub enum SchemaFault {
     NotASchema,
     #[error("a schema has at most {max} {what}")]
     TooLarge { path: String, what: &'static str, max: usize },
-    #[error("the schema is wrong at `{path}`: {message}")]
-    Invalid { path: String, message: String },
+    #[error("the schema is wrong at `{path}`: {violation}")]
+    Invalid { path: String, violation: Violation },
     #[error(
         "the schema is wrong at `{path}`: a pattern is a regular expression of ECMA-262 (with the flag `u`) \
          of moderate size, without look-around, back-references and flags inside"
@@ -103,6 +103,22 @@ impl SchemaFault {
             Self::TooLarge { path, .. } | Self::Invalid { path, .. } | Self::Pattern { path } => path,
             _ => "",
         }
+    }
+
+    /// The same as what is wrong with a larger document that holds the schema.
+    #[must_use]
+    pub fn fault(&self) -> Fault {
+        let violation = match self {
+            Self::NotASchema => Violation::not_a_schema(),
+            Self::TooLarge { what, max, .. } => Violation::schema_limit(*max, *what),
+            Self::Invalid { violation, .. } => violation.clone(),
+            Self::Pattern { .. } => Violation::schema_pattern(),
+            Self::RemoteReference { reference } => Violation::schema_remote(reference.as_str()),
+            Self::BrokenReference { reference } => Violation::schema_broken(reference.as_str()),
+            Self::EndlessReference => Violation::schema_endless(),
+            Self::TooComplex => Violation::schema_complex(),
+        };
+        violation.at(self.path())
     }
 }
 
@@ -162,7 +178,7 @@ impl Schema {
     pub fn faults(&self, value: &Value) -> Vec<Fault> {
         let Compiled { validator, outline, price, .. } = &*self.compiled;
         if !price.allows_check(value) {
-            return vec![Fault::new("", "is too large to be checked against this schema")];
+            return vec![Violation::unchecked_size().at("")];
         }
         if validator.is_valid(value) {
             return Vec::new();
@@ -181,7 +197,7 @@ impl Schema {
             Telling::Nothing => {}
         }
         if faults.is_empty() {
-            faults.push(Fault::new("", "does not fit the schema"));
+            faults.push(Violation::schema().at(""));
         }
         let in_order = |left: &Fault, right: &Fault| {
             path::by_place(&left.path, &right.path).then_with(|| left.message.cmp(&right.message))
@@ -242,7 +258,10 @@ fn invalid(error: &ValidationError<'_>) -> SchemaFault {
     let mut faults = Vec::new();
     words::say(error, &mut faults);
     match faults.into_iter().next() {
-        Some(Fault { path, message }) => SchemaFault::Invalid { path, message },
+        Some(fault) => {
+            let (path, violation) = fault.into_parts();
+            SchemaFault::Invalid { path, violation }
+        }
         None => SchemaFault::NotASchema,
     }
 }

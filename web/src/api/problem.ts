@@ -1,6 +1,10 @@
 /** One thing that is wrong with a body, and where. */
 export interface Fault {
   path: string
+  /** Which rule is broken; none where this page found it by itself. */
+  code?: string
+  /** The values in the message. */
+  params?: Record<string, unknown>
   message: string
 }
 
@@ -12,6 +16,8 @@ export class Problem extends Error {
     readonly detail: string,
     readonly errors: Fault[] = [],
     readonly requestId?: string,
+    /** The values in the detail. */
+    readonly params: Record<string, unknown> = {},
   ) {
     super(detail)
     this.name = 'Problem'
@@ -20,8 +26,8 @@ export class Problem extends Error {
   static async of(response: Response): Promise<Problem> {
     const text = await response.text()
     try {
-      const { code, detail, title, errors, request_id } = JSON.parse(text)
-      return new Problem(response.status, code, detail ?? title, errors, request_id)
+      const { code, detail, title, errors, request_id, params } = JSON.parse(text)
+      return new Problem(response.status, code, detail ?? title, errors, request_id, params)
     } catch {
       // A proxy in between answers in its own words.
       return new Problem(response.status, 'UNKNOWN', text.slice(0, 200) || response.statusText)

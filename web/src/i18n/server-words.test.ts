@@ -1,45 +1,91 @@
 import i18next from 'i18next'
 
+import { type Fault, Problem } from '~/api/problem'
+import codes from '../../../openapi/codes.json'
 import { loadTexts } from '.'
-import { plainly, serverWords } from './server-words'
+import { detailOf, errorWords, faultWords } from './server-words'
 
-const key = (key: string, values: Record<string, string>) =>
-  [
-    key,
-    ...Object.entries(values).flatMap(([name, value]) => (name === 'defaultValue' ? [] : value)),
-  ]
-    .join(' ')
-    .trim()
-
-test.each([
-  ['the run was cancelled', 'run_cancelled'],
-  ['there is no such thing: the path holds no id', 'missing'],
-  ['there is no such run', 'missing'],
-  ['Tool timed out after 250ms', 'timed_out 250'],
-  ['the URL cannot be used: it is not an absolute URL', 'url url_not_absolute'],
-  [
-    '`x.test:443` cannot be reached: its certificate is not trusted',
-    'unreachable x.test:443 untrusted',
-  ],
-  [
-    '`x.test` leads to a private address; an operator can open it with `egress.allow`',
-    'denied x.test',
-  ],
-  [
-    '`x.test` leads to a cloud metadata address, which stays shut whatever `egress.allow` says',
-    'denied_always x.test',
-  ],
-  ['step `ask` (city.ask): nobody answered in time', 'step ask city.ask nobody_answered'],
-  ['step `ask` (city.ask): we are closed', 'step ask city.ask we are closed'],
-  ['the words of a tool', 'the words of a tool'],
-])('%s', (message, expected) => {
-  expect(plainly(key, message)).toBe(expected)
+const texts = import.meta.glob<Record<string, Record<string, string>>>('./{en,de}/server.json', {
+  eager: true,
+  import: 'default',
 })
 
-test('a page in German says what the server says in English', async () => {
+const fault = (code: string, params: Record<string, unknown> = {}): Fault => ({
+  path: '/a',
+  code,
+  params,
+  message: 'the words of the server',
+})
+
+beforeAll(async () => {
   await i18next.changeLanguage('de')
   await loadTexts(['server'])
-  expect(serverWords('the run was cancelled')).toBe('Der Lauf wurde abgebrochen.')
-  expect(serverWords('something new')).toBe('something new')
+})
+
+afterAll(async () => {
   await i18next.changeLanguage('en')
+})
+
+test.each(['en', 'de'])(
+  'every code has a text in %s, with the values that come with it',
+  (language) => {
+    const { fault = {}, problem = {} } = texts[`./${language}/server.json`] ?? {}
+    for (const [code, params] of Object.entries<string[]>(codes.faults)) {
+      const text = fault[code] ?? fault[`${code}_other`]
+      expect(text, code).toBeDefined()
+      const known = [...params, 'count']
+      for (const [, name = ''] of text!.matchAll(/\{\{(\w+)\}\}/g))
+        expect(known, code).toContain(name)
+    }
+    for (const code of codes.errors) expect(problem[code], code).toBeDefined()
+  },
+)
+
+test.each([
+  ['required', {}, 'Das wird gebraucht.'],
+  ['min_length', { limit: 2 }, 'Schreiben Sie mindestens 2 Zeichen.'],
+  [
+    'type',
+    { expected: ['integer', 'null'], found: 'string' },
+    'Hier muss eine ganze Zahl oder null stehen, nicht Text.',
+  ],
+  [
+    'type',
+    { expected: 'object', found: 'array' },
+    'Hier muss ein JSON-Objekt stehen, nicht eine Liste.',
+  ],
+  ['enum', { values: ['a', 5], more: 3 }, 'Wählen Sie eines davon: “a”, 5 und 3 weitere.'],
+  ['format', { format: 'email' }, 'Hier muss ein gültiger Wert der Form „E-Mail-Adresse“ stehen.'],
+  ['unheard_of', {}, 'the words of the server'],
+  ['minimum', {}, 'the words of the server'],
+])('a fault %s %o is told in German', (code, params, expected) => {
+  expect(faultWords(fault(code, params))).toBe(expected)
+})
+
+test('what this page found by itself is told as it is', () => {
+  expect(faultWords({ path: '/a', message: 'is odd' })).toBe('is odd')
+})
+
+test.each([
+  [404, 'TOOL_NOT_FOUND', { tool: 'a' }, 'Hier gibt es kein Werkzeug „a“.'],
+  [
+    401,
+    'UNAUTHENTICATED',
+    { reason: 'wrong_password' },
+    'Die E-Mail-Adresse oder das Passwort ist falsch.',
+  ],
+  [409, 'CONFLICT', { reason: 'in_use', by: ['a', 'b'] }, 'Es wird noch gebraucht von: a, b.'],
+  [409, 'CONFLICT', {}, 'Das geht im jetzigen Zustand nicht. (no)'],
+  [404, 'TOOL_NOT_FOUND', {}, 'no'],
+  [502, 'UNKNOWN', {}, 'no'],
+])('a problem %i %s %o is told in German', (status, code, params, expected) => {
+  expect(errorWords(new Problem(status, code, 'no', [], undefined, params))).toBe(expected)
+})
+
+test('the words of the server are added where they say more', () => {
+  expect(detailOf(new Problem(409, 'CONFLICT', 'no'))).toBe('no')
+  expect(
+    detailOf(new Problem(409, 'CONFLICT', 'no', [], undefined, { reason: 'busy' })),
+  ).toBeUndefined()
+  expect(detailOf(new Problem(404, 'NOT_FOUND', 'no'))).toBeUndefined()
 })

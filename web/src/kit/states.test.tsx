@@ -23,7 +23,7 @@ test('a refusal is told in the language of the page', () => {
 
 test('what went wrong with a run is told in the language of the page, the words of a tool are not', () => {
   const { rerender } = render(<RunError code="CANCELLED" text="the run was cancelled" wanted />)
-  expect(screen.getByText('Der Lauf wurde abgebrochen.')).toBeInTheDocument()
+  expect(screen.getByText(/^Jemand hat den Lauf abgebrochen/)).toBeInTheDocument()
   rerender(<RunError code="TOOL_FAILED" text="no such city" />)
   expect(screen.getByText('no such city')).toBeInTheDocument()
 })

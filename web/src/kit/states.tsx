@@ -3,7 +3,7 @@ import type { ReactNode } from 'react'
 import { useTranslation } from 'react-i18next'
 
 import { Problem } from '~/api/problem'
-import { useServerWords } from '~/i18n/server-words'
+import { detailOf, useServerWords } from '~/i18n/server-words'
 import { Button } from './button'
 import { cn } from './cn'
 
@@ -33,26 +33,20 @@ export function Loading() {
   )
 }
 
-// What the server says to whom it does not know; a wrong password is another 401.
-const SIGNED_OUT = /sign in( again)?$/
-
 /** What went wrong, and the id under which the server's log knows it. */
 export function Fault({ error, onRetry }: { error: unknown; onRetry?: () => void }) {
   const { t } = useTranslation()
   const words = useServerWords()
   const problem = error instanceof Problem ? error : undefined
-  const text =
-    problem?.status === 0
-      ? t('unreachable')
-      : problem?.status === 401 && SIGNED_OUT.test(problem.detail)
-        ? t('signed_out')
-        : problem && words(problem.detail)
+  const text = problem?.status === 0 ? t('unreachable') : problem && words.problem(problem)
+  const detail = problem && detailOf(problem)
   return (
     <div role="alert" className="grid gap-2 rounded-lg border border-bad bg-bad-soft p-4 text-bad">
       <p className="flex items-start gap-2 font-medium">
         <CircleAlert aria-hidden className="mt-0.5 size-4 shrink-0" />
         <span className="min-w-0 break-words">{text ?? t('broken')}</span>
       </p>
+      {detail && detail !== text && <p className="break-words">{detail}</p>}
       {problem?.requestId && (
         <p className="text-xs">{t('request_id', { id: problem.requestId })}</p>
       )}

@@ -3,6 +3,7 @@ import { getRouteApi, Link, useLocation } from '@tanstack/react-router'
 import { useTranslation } from 'react-i18next'
 
 import { Problem } from '~/api/problem'
+import { errorWords } from '~/i18n/server-words'
 import { ApprovalDetail } from '~/features/approvals/approval-detail'
 import { approvalOf } from '~/features/approvals/approval-queries'
 import { Button } from '~/kit/button'
@@ -25,7 +26,7 @@ export default function ApprovalPage() {
       {error instanceof Problem && error.status === 403 ? (
         <Empty title={t('not_for_you.title')}>
           <div className="grid justify-items-center gap-4">
-            <p>{t('not_for_you.text', { reason: error.detail })}</p>
+            <p>{t('not_for_you.text', { reason: errorWords(error) })}</p>
             <Button asChild tone="primary">
               <Link to="/runs" search={{ status: 'needs_approval' }}>
                 {t('not_for_you.action')}

@@ -7,6 +7,7 @@ import { useTranslation } from 'react-i18next'
 
 import { api } from '~/api/client'
 import { useMe } from '~/api/me'
+import { errorWords } from '~/i18n/server-words'
 import { choose, LANGUAGES } from '~/i18n'
 import { Button } from '~/kit/button'
 import { toast } from '~/kit/toast'
@@ -25,7 +26,7 @@ export default function AccountMenu() {
       queries.clear()
       await navigate({ to: '/sign-in', search: {} })
     } catch (error) {
-      toast(error instanceof Error ? error.message : String(error), 'bad')
+      toast(errorWords(error), 'bad')
     }
   }
   const switchTo = async (tenant: string) => {
@@ -35,7 +36,7 @@ export default function AccountMenu() {
       queries.clear()
       await navigate({ to: '/tools', search: {}, reloadDocument: true })
     } catch (error) {
-      toast(error instanceof Error ? error.message : String(error), 'bad')
+      toast(errorWords(error), 'bad')
     }
   }
   const theme = localStorage.getItem('theme') ?? 'system'

@@ -16,7 +16,7 @@ use std::sync::Arc;
 use serde_json::Value;
 use tw_exec::Kinds;
 use tw_model::{Actor, Caller, Definition, Implementation, Switches, Timestamp, ToolId, ToolStatus};
-use tw_schema::Fault;
+use tw_schema::{Fault, Violation};
 use tw_store::{By, Changed, Claim, Left, NewAudit, Note, Override, Premise, StoredTool};
 
 pub use self::history::{Compared, History, UsedBy};
@@ -100,10 +100,10 @@ impl Engine {
         sent.rename(&mut renamed);
         sent.refuse_unknown();
         if slug.is_none() && sent.faults.iter().all(|fault| fault.path != "/slug") {
-            sent.say("/slug", "is needed");
+            sent.say("/slug", Violation::required());
         }
         faultless(sent.faults)?;
-        let slug = slug.ok_or_else(|| Error::invalid("/slug", "is needed"))?;
+        let slug = slug.ok_or_else(|| Error::invalid("/slug", Violation::required()))?;
         let Entry::Own(own) = entry else {
             return Err(Error::Conflict {
                 why: "a tool that is part of the program cannot be cloned: what it runs is not written down"
@@ -267,7 +267,10 @@ impl Engine {
     ) -> Result<Listed> {
         let caller = permit.caller();
         let id = self.own_id(caller, name, "has the number its author gave it").await?;
-        let wanted = read_version(number).map_err(|message| Error::invalid("/new_version", message))?;
+        if number.is_empty() {
+            return Err(Error::invalid("/new_version", Violation::required()));
+        }
+        let wanted = read_version(number).map_err(|violation| Error::invalid("/new_version", violation))?;
         let plan = |stored: &StoredTool, _: &View| {
             let current = semver::Version::parse(&stored.version);
             // Build metadata says nothing about which of two comes first.
@@ -382,7 +385,7 @@ impl Engine {
                     off_the_runtime(move || read_new(&Value::Object(body), &*kinds)).await??;
                 faultless(faults)?;
                 if !new.slug.as_str().eq_ignore_ascii_case(name) {
-                    return Err(Error::invalid("/slug", "is not the one in the path"));
+                    return Err(Error::invalid("/slug", Violation::slug_other()));
                 }
                 let no_tool_yet = ToolId::new();
                 names_are_free(view, no_tool_yet, &new.definition)?;

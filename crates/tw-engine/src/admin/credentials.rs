@@ -208,7 +208,7 @@ impl Engine {
     }
 
     /// As of which epoch nothing uses a credential, or a refusal that names what does.
-    async fn unused(&self, caller: &Caller, credential: &Credential, to_be: &str) -> Result<i64> {
+    async fn unused(&self, caller: &Caller, credential: &Credential, to_be: &'static str) -> Result<i64> {
         let epoch = self.inner.identity.epochs.ask(caller.tenant).await?;
         let view = self.inner.catalogue.view(caller.tenant, epoch).await?;
         let key = self.inner.vault.tool_secrets(caller.tenant).await?;
@@ -216,12 +216,11 @@ impl Engine {
         if users.is_empty() {
             return Ok(view.epoch);
         }
-        let names: Vec<_> = users.iter().map(|user| user.slug.as_str()).collect();
-        let why = format!("the credential cannot be {to_be}: it is used by {}", names.join(", "));
-        Err(Error::Conflict { why })
+        let by = users.into_iter().map(|user| user.slug.to_string()).collect();
+        Err(Error::InUse { what: "credential", to_be, by })
     }
 }
 
 fn busy() -> Error {
-    Error::Conflict { why: "others keep changing the tenant at this moment; try again".to_owned() }
+    Error::Busy { what: "tenant" }
 }

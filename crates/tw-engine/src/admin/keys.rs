@@ -1,6 +1,8 @@
 //! API keys of a tenant.
 
+use tw_exec::slug_violation;
 use tw_model::{ActsAs, KeyId, Role, TenantSlug, Timestamp, UserId, check_name};
+use tw_schema::Violation;
 use tw_store::{ApiKey, By, NewKey, TenantScope};
 
 use super::by;
@@ -10,6 +12,7 @@ use crate::{
     identity,
     page::{Page, PageRequest},
     rights::{Permit, ReadKeys, WriteKeys},
+    wording::name_violation,
 };
 
 /// A key somebody wants.
@@ -90,18 +93,20 @@ pub(super) async fn create(
     by: &By,
 ) -> Result<CreatedKey> {
     let name = request.name.trim();
-    check_name(name).map_err(|error| Error::invalid("/name", error.to_string()))?;
+    check_name(name).map_err(|error| Error::invalid("/name", name_violation(&error)))?;
     let agent = match (request.acts_as, request.agent) {
-        (ActsAs::User, Some(_)) => return Err(Error::invalid("/agent", "goes with `acts_as: agent` only")),
+        (ActsAs::User, Some(_)) => {
+            return Err(Error::invalid("/agent", Violation::only_with("acts_as: agent")));
+        }
         (ActsAs::User, None) => None,
         (ActsAs::Agent, agent) => {
             let agent = agent.unwrap_or_else(|| "default".to_owned());
-            agent.parse::<TenantSlug>().map_err(|error| Error::invalid("/agent", error.to_string()))?;
+            agent.parse::<TenantSlug>().map_err(|error| Error::invalid("/agent", slug_violation(&error)))?;
             Some(agent)
         }
     };
     if request.expires.is_some_and(|expires| expires <= Timestamp::now()) {
-        return Err(Error::invalid("/expires_at", "is in the past"));
+        return Err(Error::invalid("/expires_at", Violation::future()));
     }
     let (text, prefix, hash) = identity::new_key();
     let new = NewKey {

@@ -13,7 +13,7 @@ use tw_model::{
     Actor, Authored, Caller, Execution, Implementation, Layer, Level, Listing, Origin, Policy, RunId,
     ToolDef, ToolFailure, ToolId, ToolResult, ToolStatus, redacted,
 };
-use tw_schema::Fault;
+use tw_schema::Violation;
 
 use super::{
     authoring::{Asked, check_removal},
@@ -59,7 +59,7 @@ impl Action {
 
     fn of(input: &Value) -> Result<Self> {
         let found = Self::ALL.into_iter().find(|action| input["action"] == action.as_str());
-        found.ok_or_else(|| Error::invalid("/action", "is one of create, update, delete, list, get"))
+        found.ok_or_else(|| Error::invalid("/action", Violation::words(Self::ALL.map(Self::as_str))))
     }
 
     /// What the schema cannot say, since it is one flat object: which fields which action needs.
@@ -89,8 +89,7 @@ impl Action {
 
     fn requires(self, field: &str) -> Error {
         let what = format!("{SLUG}.{} requires '{field}'", self.as_str());
-        let fault = Fault { path: format!("/{field}"), message: "is needed".to_owned() };
-        Error::InvalidParams { what, faults: vec![fault] }
+        Error::InvalidParams { what, faults: vec![Violation::required().at(format!("/{field}"))] }
     }
 }
 
@@ -285,11 +284,9 @@ fn page(input: &Value) -> Result<PageRequest> {
 /// A refusal as the agent reads it: every fault with its place.
 fn failure(error: &Error) -> ToolFailure {
     let mut message = error.to_string();
-    if let Error::InvalidParams { faults, .. } = error
-        && 1 < faults.len()
-    {
-        for Fault { path, message: fault } in faults {
-            message = format!("{message}\n{path}: {fault}");
+    if 1 < error.faults().len() {
+        for fault in error.faults() {
+            message = format!("{message}\n{}: {}", fault.path, fault.message);
         }
     }
     ToolFailure::with_code(error.code(), message)

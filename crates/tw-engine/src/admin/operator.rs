@@ -1,6 +1,7 @@
 //! What an operator does on the database itself, with or without a server running on it.
 
-use tw_model::{ActsAs, KeyId, Role, Slug, TenantId, TenantSlug, Timestamp, check_name};
+use tw_model::{ActsAs, Code, KeyId, Role, Slug, TenantId, TenantSlug, Timestamp, check_name};
+use tw_schema::Violation;
 use tw_store::{Added, By, Override, Store, Tenant, User, normal_email};
 
 use super::{
@@ -12,6 +13,7 @@ use crate::{
     MasterKey,
     error::{Error, Result},
     vault::Vault,
+    wording::name_violation,
 };
 
 /// The name under which the database remembers which master key it belongs to.
@@ -56,7 +58,7 @@ impl Operator {
     }
 
     pub async fn create_tenant(&self, slug: &TenantSlug, name: &str) -> Result<Tenant> {
-        check_name(name).map_err(|error| Error::invalid("/name", error.to_string()))?;
+        check_name(name).map_err(|error| Error::invalid("/name", name_violation(&error)))?;
         self.store.create_tenant(slug, name, &self.by).await.map_err(Error::store("creating a tenant"))
     }
 
@@ -84,7 +86,8 @@ impl Operator {
     /// The token of a new sign-in link, which opens this tenant.
     pub async fn sign_in_link(&self, tenant: &TenantSlug, email: &str) -> Result<String> {
         let scope = self.scope(tenant).await?;
-        let email = normal_email(email).ok_or_else(|| Error::invalid("/email", "is not an email address"))?;
+        let email =
+            normal_email(email).ok_or_else(|| Error::invalid("/email", Violation::format("email")))?;
         let user = scope.user_by_email(&email).await.map_err(Error::store("looking for a person"))?;
         people::link(&scope, user.ok_or(Error::NotFound { what: "user" })?.id, &self.by).await
     }
@@ -167,7 +170,7 @@ impl Operator {
             [] => match self.create_tenant(&slug, "Demo").await {
                 Ok(_) => {}
                 // Another server is making it right now.
-                Err(Error::Conflict { .. }) => return Ok(None),
+                Err(error) if error.code() == Code::Conflict => return Ok(None),
                 Err(error) => return Err(error),
             },
             [only] if only.slug == slug && self.users(&slug).await?.is_empty() => {}
@@ -181,7 +184,7 @@ impl Operator {
         };
         match self.add_user(&slug, admin).await {
             Ok((user, _)) => Ok(Some((slug, user.email))),
-            Err(Error::Conflict { .. }) => Ok(None),
+            Err(error) if error.code() == Code::Conflict => Ok(None),
             Err(error) => Err(error),
         }
     }

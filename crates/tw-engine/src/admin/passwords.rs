@@ -8,6 +8,8 @@ use argon2::{
 };
 use tokio::sync::Semaphore;
 
+use tw_schema::Violation;
+
 use crate::error::{Error, Result};
 
 const LENGTH_MIN: usize = 10;
@@ -43,12 +45,13 @@ impl Passwords {
     /// Hashes a password that is fit to be one.
     pub(crate) async fn hash(&self, password: String) -> Result<String> {
         if !(LENGTH_MIN..=LENGTH_MAX).contains(&password.len()) {
-            return Err(Error::invalid("/password", format!("has {LENGTH_MIN} to {LENGTH_MAX} bytes")));
+            return Err(Error::invalid("/password", Violation::byte_length(LENGTH_MIN, LENGTH_MAX)));
         }
         let hashed = self.run(move || Argon2::default().hash_password(password.as_bytes()));
         match hashed.await {
             Some(Ok(hash)) => Ok(hash.to_string()),
-            _ => Err(Error::invalid("/password", "could not be hashed")),
+            Some(Err(error)) => Err(Error::internal("hashing a password", error.to_string())),
+            None => Err(Error::internal("hashing a password", "its thread ended")),
         }
     }
 

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use tw_model::{Role, Timestamp, UserId, check_name};
+use tw_schema::Violation;
 use tw_store::{Added, By, Changed, NewUser, TenantScope, User, normal_email};
 
 use super::{by, passwords::Passwords};
@@ -12,6 +13,7 @@ use crate::{
     page::{Page, PageRequest},
     rights::{Permit, ReadMembers, WriteMembers},
     secrets,
+    wording::name_violation,
 };
 
 /// How long a sign-in link may be used.
@@ -121,9 +123,9 @@ pub(super) async fn add(
     by: &By,
 ) -> Result<(User, Added)> {
     let email =
-        normal_email(&request.email).ok_or_else(|| Error::invalid("/email", "is not an email address"))?;
+        normal_email(&request.email).ok_or_else(|| Error::invalid("/email", Violation::format("email")))?;
     let name = request.display_name.trim();
-    check_name(name).map_err(|error| Error::invalid("/display_name", error.to_string()))?;
+    check_name(name).map_err(|error| Error::invalid("/display_name", name_violation(&error)))?;
     check_role(request.role)?;
     let password_hash = match request.password {
         Some(password) => Some(passwords.hash(password).await?),
@@ -135,7 +137,7 @@ pub(super) async fn add(
 
 fn check_role(role: Role) -> Result<()> {
     if role == Role::Agent {
-        return Err(Error::invalid("/role", "`agent` is a role for keys, not for people"));
+        return Err(Error::invalid("/role", Violation::role_of_keys()));
     }
     Ok(())
 }

@@ -7,6 +7,7 @@
 use std::{net::IpAddr, time::Duration};
 
 use tw_model::{Actor, Caller, Principal, TenantId, TenantSlug, Timestamp, UserId};
+use tw_schema::Violation;
 use tw_store::{By, Login, NewAudit, NewLogin, Opens, Tenant, normal_email};
 
 use super::{
@@ -42,7 +43,7 @@ struct Door {
     hash: String,
 }
 
-const WRONG: Error = Error::Unauthenticated { why: "the email or the password is wrong" };
+const WRONG: Error = Error::WrongPassword;
 
 impl Engine {
     /// Signs in by email and password: to the given tenant, or the first that the password opens. `address` is where
@@ -144,7 +145,7 @@ impl Engine {
     /// Signs in by a one-time link, to the tenant it was made in. The link is used up by this, and by
     /// nothing else.
     pub async fn sign_in_by_link(&self, token: &str, request_id: Option<&str>) -> Result<SignedIn> {
-        const GONE: Error = Error::Unauthenticated { why: "the sign-in link has been used or has expired" };
+        const GONE: Error = Error::LinkUsed;
         let link = secrets::hash(token);
         let found = self.inner.store.find_link(&link).await.map_err(Error::store("looking for a link"))?;
         let (tenant, user) = found.ok_or(GONE)?;
@@ -288,7 +289,7 @@ impl Engine {
             // Whoever found an open browser must not be able to guess at leisure.
             let tried = self.inner.throttle.attempt(&format!("user:{user}"), Origin::Login(login))?;
             if !self.inner.passwords.verify(current.clone(), before.clone()).await {
-                return Err(Error::invalid("/current_password", "is wrong"));
+                return Err(Error::invalid("/current_password", Violation::wrong()));
             }
             tried.succeeded();
         }

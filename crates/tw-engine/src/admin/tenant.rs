@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 use tw_model::{AuditId, check_name};
-use tw_schema::Fault;
+use tw_schema::Violation;
 use tw_store::{AuditFilter, AuditRecord, Changed, Tenant, TenantChange};
 
 use super::{authoring::faultless, by};
@@ -11,6 +11,7 @@ use crate::{
     error::{Error, Result},
     page::{Page, PageRequest},
     rights::{Permit, ReadAudit, ReadSettings, WriteSettings},
+    wording::name_violation,
 };
 
 /// Settings that are yes or no.
@@ -41,7 +42,7 @@ impl Engine {
         let caller = permit.caller();
         check_settings(change.settings.as_ref())?;
         if let Some(name) = &change.name {
-            check_name(name).map_err(|error| Error::invalid("/name", error.to_string()))?;
+            check_name(name).map_err(|error| Error::invalid("/name", name_violation(&error)))?;
         }
         let scope = self.inner.store.tenant(caller.tenant);
         let expected = match marks {
@@ -84,18 +85,18 @@ impl Engine {
 fn check_settings(settings: Option<&Value>) -> Result<()> {
     let Some(settings) = settings else { return Ok(()) };
     let Some(settings) = settings.as_object() else {
-        return Err(Error::invalid("/settings", "is an object"));
+        return Err(Error::invalid("/settings", Violation::typed(&["object"], settings)));
     };
     let fault_of = |(name, value): (&String, &Value)| {
-        let message = if !SWITCHES.contains(&name.as_str()) {
-            format!("is not a known property: use {}", SWITCHES.join(", "))
+        let violation = if !SWITCHES.contains(&name.as_str()) {
+            Violation::unknown_member()
         } else if !value.is_boolean() && !value.is_null() {
-            "is true, false or null".to_owned()
+            Violation::typed(&["boolean", "null"], value)
         } else {
             return None;
         };
         let shown: String = name.chars().take(NAME_SHOWN).collect();
-        Some(Fault { path: format!("/settings/{}", shown.replace('~', "~0").replace('/', "~1")), message })
+        Some(violation.at(format!("/settings/{}", shown.replace('~', "~0").replace('/', "~1"))))
     };
     faultless(settings.iter().filter_map(fault_of).take(FAULTS_TOLD).collect())
 }

@@ -174,7 +174,7 @@ impl Engine {
         }
         let scope = self.inner.store.tenant(view.tenant.id);
         let slug = scope.tool_slug(id).await.map_err(Error::store("reading a tool"))?;
-        slug.ok_or_else(|| Error::invalid("/cursor", "is out of date: start the list again"))
+        slug.ok_or_else(|| Error::invalid("/cursor", tw_schema::Violation::cursor_stale()))
     }
 
     /// One tool, by id, slug or alias.

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use serde_json::{Value, value::RawValue};
 use tw_model::{Caller, Level};
 use tw_policy::Rule;
+use tw_schema::Violation;
 
 use super::authorize::Authorized;
 use crate::{
@@ -46,24 +47,25 @@ pub(super) async fn validate(
 /// Holds the input against the tool's schema.
 fn fitting(tool: &Tool, input: &RawValue, caller: &Caller) -> Result<(Value, Box<RawValue>)> {
     let schema = &tool.input;
-    let mut value: Value = serde_json::from_str(input.get())
-        .map_err(|_| Error::invalid("/input", "is not JSON that can be read"))?;
+    let mut value: Value =
+        serde_json::from_str(input.get()).map_err(|_| Error::invalid("/input", Violation::json()))?;
     let mut changed = false;
     // People get an error they can see next to the field; a model gets what it plainly meant.
     if caller.principal.is_agent() {
         changed |= !schema.coerce(&mut value).is_empty();
     }
     changed |= schema.with_defaults(&mut value);
-    if let Some(param) = schema.first_missing(&value) {
-        return Err(Error::MissingParam { param });
-    }
     if !schema.is_valid(&value) {
         let faults = schema.faults(&value);
         let what = match &*faults {
             [fault] => format!("the input does not fit: `{}` {}", place(&fault.path), fault.message),
             faults => format!("the input does not fit in {} places", faults.len()),
         };
-        return Err(Error::InvalidParams { what, faults });
+        return Err(match schema.first_missing(&value) {
+            // The first by the schema's order, which a person has given it.
+            Some(param) => Error::MissingParam { param, faults },
+            None => Error::InvalidParams { what, faults },
+        });
     }
     let text = if changed {
         serde_json::value::to_raw_value(&value).expect("a JSON value can be written as JSON")

@@ -102,9 +102,9 @@ on_both! {
         };
         for (input, expected) in [
             (without("action"), "MISSING_PARAM: Missing required param: action"),
-            (without("slug"), "INVALID_PARAMS: manageTools.create requires 'slug'\n  /slug is needed"),
-            (without("name"), "INVALID_PARAMS: manageTools.create requires 'name'\n  /name is needed"),
-            (json!({ "action": "delete" }), "INVALID_PARAMS: manageTools.delete requires 'slug'\n  /slug is needed"),
+            (without("slug"), "INVALID_PARAMS: manageTools.create requires 'slug'\n  /slug is required"),
+            (without("name"), "INVALID_PARAMS: manageTools.create requires 'name'\n  /name is required"),
+            (json!({ "action": "delete" }), "INVALID_PARAMS: manageTools.delete requires 'slug'\n  /slug is required"),
             (json!({ "action": "get", "slug": "nothing" }), "TOOL_NOT_FOUND: there is no tool `nothing` in the catalogue"),
             (with("slug", json!("test.write")), "CONFLICT: there is a tool `test.write` already"),
             (with("status", json!("published")), "INVALID_PARAMS: `status` becomes `published` by"),

@@ -109,6 +109,11 @@ on_both! {
         assert_eq!(told(&answer), "MISSING_PARAM: Missing required param: first");
         let answer = server.call("member", "test.form", json!({ "first": "a" })).await;
         assert_eq!(told(&answer), "MISSING_PARAM: Missing required param: second");
+        // The others are told as well, whatever is wrong with them.
+        let answer = server.call("member", "test.form", json!({ "third": "maybe" })).await.unwrap_err();
+        let faults: Vec<_> =
+            answer.faults().iter().map(|fault| (fault.path.as_str(), fault.code.as_str())).collect();
+        assert_eq!(faults, [("/first", "required"), ("/second", "required"), ("/third", "type")]);
 
         assert_eq!(server.count_runs().await, 0);
     }

@@ -364,13 +364,10 @@ pub(crate) fn told(result: &Result<Answer>) -> String {
 
 pub(crate) fn refused(error: &Error) -> String {
     let mut text = format!("{}: {error}", error.code());
-    let faults = match error {
-        Error::InvalidParams { faults, .. } => faults.as_slice(),
-        Error::Refused(refusal) => &refusal.faults,
-        _ => &[],
-    };
-    for fault in faults {
-        write!(text, "\n  {} {}", fault.path, fault.message).unwrap();
+    if error.code() == tw_model::Code::InvalidParams {
+        for fault in error.faults() {
+            write!(text, "\n  {} {}", fault.path, fault.message).unwrap();
+        }
     }
     text
 }

@@ -10,6 +10,7 @@ use tw_engine::{
     rights::{DecideApprovals, ReadApprovals},
 };
 use tw_model::{ApprovalId, Timestamp};
+use tw_schema::Violation;
 use uuid::Uuid;
 
 use super::{List, runs::RunAnswer};
@@ -102,7 +103,8 @@ pub(crate) async fn list(
         Some("all") => None,
         Some(word) => {
             let known = STATUSES.into_iter().find(|status| *status == word);
-            let unknown = || Problem::invalid("/status", format!("is one of {}, all", STATUSES.join(", ")));
+            let unknown =
+                || Problem::invalid("/status", Violation::words(STATUSES.into_iter().chain(["all"])));
             Some(known.ok_or_else(unknown)?)
         }
     };
@@ -153,7 +155,7 @@ pub(crate) async fn approve(
     JsonBytes(body, bytes): JsonBytes<ApproveRequest>,
 ) -> Result<Response> {
     if body.wait_ms.is_some_and(|wait| 120_000 < wait) {
-        return Err(Problem::invalid("/wait_ms", "is at most 120000"));
+        return Err(Problem::invalid("/wait_ms", Violation::maximum(120_000)));
     }
     check_note(body.note.as_deref())?;
     let yes = Yes { input: body.input, note: body.note, wait: body.wait_ms.map(Duration::from_millis) };
@@ -198,7 +200,7 @@ pub(crate) async fn deny(
 
 fn check_note(note: Option<&str>) -> Result<()> {
     if note.is_some_and(|note| 4000 < note.len()) {
-        return Err(Problem::invalid("/note", "has at most 4000 bytes"));
+        return Err(Problem::invalid("/note", Violation::max_bytes(4_000)));
     }
     Ok(())
 }

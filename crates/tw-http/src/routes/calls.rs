@@ -18,6 +18,7 @@ use tw_engine::{
     rights::{AnswerCalls, Permit},
 };
 use tw_model::{Code, PendingCallId, RunId, RunStatus, Timestamp};
+use tw_schema::Violation;
 use uuid::Uuid;
 
 use super::{List, json, runs::RunAnswer};
@@ -165,17 +166,17 @@ pub(crate) async fn submit(
 ) -> Result<Response> {
     app.engine.may_answer(&permit, run).await?;
     let (body, _) = read_json::<ToolResultRequest>(request, RESULT_BYTES_MAX + AROUND_BYTES_MAX).await?;
-    let call = body.call_id.ok_or_else(|| Problem::invalid("/call_id", "is needed"))?;
+    let call = body.call_id.ok_or_else(|| Problem::invalid("/call_id", Violation::required()))?;
     let call: PendingCallId =
         call.parse().map_err(|_| Problem::new(Code::NotFound, "there is no such call"))?;
     let answered = match (body.result, body.error) {
         (Some(result), None) => Answered::Result(value_of(&result)?),
         (None, Some(error)) if error.trim().is_empty() => {
-            return Err(Problem::invalid("/error", "says what went wrong"));
+            return Err(Problem::invalid("/error", Violation::not_empty()));
         }
         (None, Some(error)) => Answered::Error(error),
-        (None, None) => return Err(Problem::invalid("/result", "is needed, or `error`")),
-        (Some(_), Some(_)) => return Err(Problem::invalid("/error", "is sent instead of a `result`")),
+        (None, None) => return Err(Problem::invalid("", Violation::one_member(["result", "error"]))),
+        (Some(_), Some(_)) => return Err(Problem::invalid("", Violation::one_member(["result", "error"]))),
     };
     let answer = app.engine.answer_call(&permit, run, call, answered).await?;
     Ok(json(StatusCode::OK, &RunAnswer::from(answer)))
@@ -186,7 +187,7 @@ fn value_of(result: &RawValue) -> Result<Value> {
         let detail = format!("the result is over {RESULT_BYTES_MAX} bytes");
         return Err(Problem::new(Code::PayloadTooLarge, detail));
     }
-    serde_json::from_str(result.get()).map_err(|error| Problem::invalid("/result", error.to_string()))
+    serde_json::from_str(result.get()).map_err(|_| Problem::invalid("/result", Violation::json()))
 }
 
 /// Calls that a person has to answer, oldest first, also those whose caller has given up.

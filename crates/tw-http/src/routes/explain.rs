@@ -4,6 +4,7 @@ use axum::extract::State;
 use serde::Serialize;
 use serde_json::{Value, json};
 use tw_engine::{Check, Explained, Subject, rights::UpdateTools};
+use tw_schema::Violation;
 
 use crate::{
     App,
@@ -47,12 +48,13 @@ pub(crate) async fn explain(
     ToolName(name): ToolName,
     params: Params,
 ) -> Result<axum::Json<ExplainView>> {
-    let subject = match (params.parsed("user", "is an id")?, params.parsed("key", "is an id")?) {
+    let id = || Violation::format("uuid");
+    let subject = match (params.parsed("user", id())?, params.parsed("key", id())?) {
         (None, None) => Subject::Asker,
         (Some(user), None) => Subject::User(user),
         (None, Some(key)) => Subject::Key(key),
         (Some(_), Some(_)) => {
-            return Err(Problem::invalid("/key", "and `user` are two questions; ask one of them"));
+            return Err(Problem::invalid("/key", Violation::one_member(["user", "key"])));
         }
     };
     let Explained { tool, subject, visible, callable, decision, reason, rule, checks } =

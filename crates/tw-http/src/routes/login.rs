@@ -220,7 +220,8 @@ pub(crate) async fn change_password(
 }
 
 fn tenant_slug(text: &str) -> Result<TenantSlug> {
-    text.parse().map_err(|error: tw_model::SlugError| Problem::invalid("/tenant", error.to_string()))
+    text.parse()
+        .map_err(|error: tw_model::SlugError| Problem::invalid("/tenant", tw_engine::slug_violation(&error)))
 }
 
 /// A person who has signed in. What only they can do is refused to a key before its body is read.

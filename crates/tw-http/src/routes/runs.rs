@@ -12,6 +12,7 @@ use tw_engine::{
     rights::{CancelRuns, ReadRuns},
 };
 use tw_model::{Mode, RunId, RunStatus, SessionId, Source, Timestamp, WaitsFor};
+use tw_schema::Violation;
 use uuid::Uuid;
 
 use super::List;
@@ -183,14 +184,14 @@ pub(crate) async fn list(
     Allowed(permit): Allowed<ReadRuns>,
     params: Params,
 ) -> Result<axum::Json<List<RunRecord>>> {
-    let id = "is an id";
+    let id = || Violation::format("uuid");
     let statuses = "running, success, error, pending, needs_approval, cancelled, timed_out";
     let filter = RunFilter {
         tool: params.text("tool"),
         status: params.word("status", RunStatus::parse, statuses)?,
         source: params.word("source", Source::parse, "web, agent, api, embed")?,
-        session: params.parsed::<SessionId>("session_id", id)?,
-        parent: params.parsed::<RunId>("parent_run_id", id)?,
+        session: params.parsed::<SessionId>("session_id", id())?,
+        parent: params.parsed::<RunId>("parent_run_id", id())?,
         principal: None,
         error_code: params.text("error_code"),
         mode: params.word("mode", Mode::parse, "production, debug")?,
@@ -240,7 +241,7 @@ pub(crate) async fn cancel(
     JsonBytes(body, bytes): JsonBytes<CancelRequest>,
 ) -> Result<Response> {
     if body.reason.as_ref().is_some_and(|reason| 4000 < reason.len()) {
-        return Err(Problem::invalid("/reason", "has at most 4000 bytes"));
+        return Err(Problem::invalid("/reason", Violation::max_bytes(4_000)));
     }
     once(app.clone(), permit.caller().clone(), key.of(&format!("runs/{id}/cancel"), &bytes), async move {
         Ok(answered(app.engine.cancel(&permit, id, body.reason.as_deref()).await?))

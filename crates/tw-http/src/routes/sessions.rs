@@ -18,6 +18,7 @@ use tw_engine::{
     rights::{Permit, ReadRuns, RunTools},
 };
 use tw_model::{Code, SessionId, Timestamp};
+use tw_schema::Violation;
 use uuid::Uuid;
 
 use crate::{
@@ -128,7 +129,7 @@ pub(crate) async fn create(
     JsonBytes(body, bytes): JsonBytes<NewSession>,
 ) -> Result<Response> {
     if body.title.as_ref().is_some_and(|title| 500 < title.len()) {
-        return Err(Problem::invalid("/title", "has at most 500 bytes"));
+        return Err(Problem::invalid("/title", Violation::max_bytes(500)));
     }
     once(app.clone(), permit.caller().clone(), key.of("sessions", &bytes), async move {
         let session = app.engine.create_session(&permit, body.title.as_deref()).await?;
@@ -159,10 +160,10 @@ pub(crate) async fn events(
     Id(id): Id<SessionId>,
     params: Params,
 ) -> Result<axum::Json<EventList>> {
-    let number = "is a sequence number";
-    let after = match params.parsed::<u32>("after", number)? {
+    let number = || Violation::wrong_type("integer", "string");
+    let after = match params.parsed::<u32>("after", number())? {
         Some(after) => Some(after),
-        None => params.parsed("cursor", number)?,
+        None => params.parsed("cursor", number())?,
     };
     let limit = params.limit()?;
     let mut items = app.engine.events(&permit, id, after.unwrap_or(0).into(), limit + 1).await?;
@@ -210,7 +211,7 @@ fn start_of(params: &Params, headers: &HeaderMap) -> Result<Place> {
         None => Ok(Place::After(0)),
         Some("latest") => Ok(Place::Latest),
         Some(text) => {
-            let wrong = |_| Problem::invalid("/after", "is a sequence number or `latest`");
+            let wrong = |_| Problem::invalid("/after", Violation::sequence());
             Ok(Place::After(text.parse::<u32>().map_err(wrong)?.into()))
         }
     }

@@ -14,6 +14,7 @@ use tw_engine::{
     rights::{Permit, ReadHistory, ReadTools, RunTools, UpdateTools},
 };
 use tw_model::{Layer, Listing, Mode, Origin, OutputSection, SessionId, Timestamp, ToolStatus};
+use tw_schema::Violation;
 use uuid::Uuid;
 
 use super::{List, runs::RunAnswer};
@@ -275,7 +276,7 @@ pub(crate) async fn list(
         kind: layer.map(|layer| layer.as_str().to_owned()),
         origin: origin.map(|origin| origin.as_str().to_owned()),
         category: params.text("category"),
-        available: params.parsed("available", "is true or false")?,
+        available: params.parsed("available", Violation::words([true, false]))?,
         q: params.text("q"),
     };
     let page = app.engine.tools(&permit, &filter, &params.page()?).await?;
@@ -414,7 +415,7 @@ fn input_or_none(input: Option<Box<RawValue>>) -> Box<RawValue> {
 
 fn wait(wait_ms: Option<u64>) -> Result<Option<Duration>> {
     if wait_ms.is_some_and(|wait| 120_000 < wait) {
-        return Err(Problem::invalid("/wait_ms", "is at most 120000"));
+        return Err(Problem::invalid("/wait_ms", Violation::maximum(120_000)));
     }
     Ok(wait_ms.map(Duration::from_millis))
 }

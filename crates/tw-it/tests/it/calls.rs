@@ -339,6 +339,12 @@ on_both! {
         missing.is("422 MISSING_PARAM");
         assert_eq!(missing.text_at("/detail"), "Missing required param: ms");
         assert_eq!(missing.text_at("/errors/0/path"), "/ms");
+        assert_eq!(missing.text_at("/errors/0/code"), "required");
+        let both = member.run("test.write", json!({ "line": [] })).await;
+        both.is("422 MISSING_PARAM");
+        let told = both.json()["errors"].as_array().unwrap().clone();
+        let codes: BTreeSet<&str> = told.iter().map(|error| error["code"].as_str().unwrap()).collect();
+        assert!(codes.is_superset(&BTreeSet::from(["required", "type"])), "{}", both.text);
         // Everything that is wrong, at once, each at its place.
         let wrong =
             member.run("test.write", json!({ "file": 1, "line": [], "before_ms": -1, "other": 0 })).await;

@@ -307,11 +307,12 @@ on_both! {
         ];
         for (body, places) in cases {
             let refused = admin.post(PATH, &body).await;
-            assert_eq!(faults(refused.is("422 INVALID_PARAMS")), places, "{body}");
+            let lacks = ["label", "type", "payload"].iter().any(|key| body.get(key).is_none());
+            let expected = if lacks { "422 MISSING_PARAM" } else { "422 INVALID_PARAMS" };
+            assert_eq!(faults(refused.is(expected)), places, "{body}");
             assert!(!refused.text.contains("canary") && !refused.text.contains("7777777"), "{}", refused.text);
         }
         for (body, places) in [
-            (json!({ "type": "bearer" }), vec!["/payload"]),
             (json!({ "payload": { "token": "canary" } }), vec!["/payload/api_key", "/payload/token"]),
             (json!({ "label": null, "payload": null }), vec!["/label", "/payload"]),
         ] {
@@ -319,6 +320,8 @@ on_both! {
             assert_eq!(faults(refused.is("422 INVALID_PARAMS")), places, "{body}");
             assert!(!refused.text.contains("canary"), "{}", refused.text);
         }
+        let refused = admin.patch(&at(&id), &json!({ "type": "bearer" })).await;
+        assert_eq!(faults(refused.is("422 MISSING_PARAM")), ["/payload"]);
         assert_eq!(admin.get(PATH).await.json()["items"].as_array().unwrap().len(), 1);
         assert!(!server.log().contains("canary"));
     }
@@ -344,6 +347,8 @@ on_both! {
         assert_eq!(change("canary-3").await.json()["revision"], 2);
         assert_eq!(change("canary-3").await.json()["revision"], 2);
         change("canary-4").await.is("409 IDEMPOTENCY_MISMATCH");
+        let refused = admin.patch(&at(&id), &json!({ "type": "bearer" })).await;
+        assert_eq!(faults(refused.is("422 MISSING_PARAM")), ["/payload"]);
         assert_eq!(admin.get(PATH).await.json()["items"].as_array().unwrap().len(), 1);
     }
 

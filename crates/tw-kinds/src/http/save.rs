@@ -2,18 +2,15 @@
 
 use serde_json::Value;
 use tw_model::names_a_secret;
-use tw_schema::Fault;
+use tw_schema::{Fault, Violation};
 
 use super::spec::{HttpSpec, PATH};
-use crate::faults::{below, fault};
+use crate::faults::below;
 
 pub(super) fn faults(spec: &HttpSpec, implementation: &Value) -> Vec<Fault> {
     let mut faults = Vec::new();
     for (name, _) in spec.url.written_out().filter(|(name, _)| names_a_secret(name)) {
-        let message = format!(
-            "shows `{name}` to everybody who sees the tool; put it under `query`, where it is kept as a secret"
-        );
-        faults.push(fault(below(PATH, "url"), message));
+        faults.push(Violation::url_secret(name).at(below(PATH, "url")));
     }
     faults.extend(files(spec, implementation));
     faults
@@ -26,11 +23,8 @@ fn files(spec: &HttpSpec, implementation: &Value) -> Option<Fault> {
     let (name, kind) = headers.iter().find(|(name, _)| name.eq_ignore_ascii_case("content-type"))?;
     let is_form = kind.as_str()?.trim_start().to_ascii_lowercase().starts_with("multipart/");
     let is_text = implementation.get("body").is_some_and(Value::is_string);
-    (is_form && !is_text && spec.sends_a_body()).then(|| {
-        let message = "needs a `body` that is a text with all the parts in it; \
-                       an object is sent as JSON or as `application/x-www-form-urlencoded`";
-        fault(below(&below(PATH, "headers"), name), message)
-    })
+    (is_form && !is_text && spec.sends_a_body())
+        .then(|| Violation::multipart().at(below(&below(PATH, "headers"), name)))
 }
 
 #[cfg(test)]

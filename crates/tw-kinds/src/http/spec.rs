@@ -6,11 +6,11 @@ use serde_json::{Map, Value};
 use toolwright_sdk::Redactor;
 use tw_egress::{Error, Method, Request};
 use tw_model::names_a_secret;
-use tw_schema::Fault;
+use tw_schema::{Fault, Violation};
 
 use super::{call::Jq, fill::subscripts, literals::literals};
 use crate::{
-    faults::{Faults, below, type_name},
+    faults::{Faults, below},
     template::{Template, language::Cost, pieces::References, text::Text},
     url_template::UrlTemplate,
 };
@@ -50,7 +50,7 @@ impl HttpSpec {
         let mut reader = Reader::default();
         let Some(members) = reader.object(implementation, PATH) else { return reader.faults.told(None) };
         for name in members.keys().filter(|name| !MEMBERS.contains(&name.as_str())) {
-            reader.faults.say(below(PATH, name), "is not a known property");
+            reader.faults.say(below(PATH, name), Violation::unknown_member());
         }
         let part = |name: &str| members.get(name).filter(|value| !value.is_null());
         let method = reader.method(part("method"));
@@ -132,7 +132,7 @@ impl Reader {
     fn object<'a>(&mut self, value: &'a Value, at: &str) -> Option<&'a Map<String, Value>> {
         let members = value.as_object();
         if members.is_none() {
-            self.faults.say(at, format!("must be an object, not {}", type_name(value)));
+            self.faults.say(at, Violation::typed(&["object"], value));
         }
         members
     }
@@ -140,7 +140,9 @@ impl Reader {
     fn text<'a>(&mut self, value: &'a Value, at: &str) -> Option<&'a str> {
         let text = value.as_str().filter(|text| !text.is_empty());
         if text.is_none() {
-            self.faults.say(at, "must be a text that is not empty");
+            let violation =
+                if value.is_string() { Violation::not_empty() } else { Violation::typed(&["string"], value) };
+            self.faults.say(at, violation);
         }
         text
     }
@@ -148,7 +150,7 @@ impl Reader {
     fn url(&mut self, value: Option<&Value>) -> Option<UrlTemplate> {
         let at = below(PATH, "url");
         let Some(value) = value else {
-            self.faults.say(at, "is required");
+            self.faults.say(at, Violation::required());
             return None;
         };
         let text = self.text(value, &at)?;
@@ -159,8 +161,8 @@ impl Reader {
         let Some(value) = value else { return Method::Get };
         let method = value.as_str().and_then(|text| text.to_ascii_uppercase().parse().ok());
         method.unwrap_or_else(|| {
-            let known: Vec<_> = Method::ALL.iter().map(|method| method.as_str()).collect();
-            self.faults.say(below(PATH, "method"), format!("must be one of {}", known.join(", ")));
+            let known = Violation::words(Method::ALL.iter().map(|method| method.as_str()));
+            self.faults.say(below(PATH, "method"), known);
             Method::Get
         })
     }
@@ -184,7 +186,7 @@ impl Reader {
         let at = below(PATH, "headers");
         let members = self.object(value, &at)?;
         if HEADERS_MAX < members.len() {
-            self.faults.say(&at, format!("has at most {HEADERS_MAX} headers"));
+            self.faults.say(&at, Violation::max_properties(HEADERS_MAX));
         }
         let mut seen = BTreeMap::new();
         let mut headers = Vec::new();
@@ -192,14 +194,14 @@ impl Reader {
             let at = below(&at, name);
             self.header_name(name, &at);
             if let Some(other) = seen.insert(name.to_ascii_lowercase(), name) {
-                self.faults.say(&at, format!("is the same header as `{other}`"));
+                self.faults.say(&at, Violation::header_twice(other.as_str()));
             }
             let text = match value {
                 Value::String(text) => text.clone(),
                 Value::Number(_) | Value::Bool(_) => value.to_string(),
                 Value::Null => continue,
                 other => {
-                    self.faults.say(&at, format!("must be a text, not {}", type_name(other)));
+                    self.faults.say(&at, Violation::typed(&["string"], other));
                     continue;
                 }
             };
@@ -207,11 +209,11 @@ impl Reader {
                 && let Err(Error::BadRequest { why }) = Request::check_header(name, &text)
                 && Request::check_header(name, "").is_ok()
             {
-                self.faults.say(&at, why);
+                self.faults.say(&at, Violation::header(why));
             }
             match Text::read(&text, &at, NAMES, References::Secrets) {
                 Ok(text) => headers.push((name.clone(), text)),
-                Err(why) => self.faults.say(at, why),
+                Err(violation) => self.faults.say(at, violation),
             }
         }
         Some(headers)
@@ -222,14 +224,14 @@ impl Reader {
         let name = self.text(value, &at)?;
         self.header_name(name, &at);
         if headers.iter().any(|(other, _)| other.eq_ignore_ascii_case(name)) {
-            self.faults.say(at, "is among the headers already");
+            self.faults.say(at, Violation::header_twice(name));
         }
         Some(name.to_owned())
     }
 
     fn fixed_name(&mut self, name: &str, at: &str) {
         if name.contains("{{") || name.contains("{%") {
-            self.faults.say(at, "a name is taken as it is and cannot hold an expression");
+            self.faults.say(at, Violation::fixed_name());
         }
     }
 
@@ -237,8 +239,8 @@ impl Reader {
     fn header_name(&mut self, name: &str, at: &str) {
         match Request::check_header(name, "") {
             Ok(()) => {}
-            Err(Error::BadRequest { why }) => self.faults.say(at, why),
-            Err(error) => self.faults.say(at, error.to_string()),
+            Err(Error::BadRequest { why }) => self.faults.say(at, Violation::header(why)),
+            Err(error) => self.faults.say(at, Violation::header(error.to_string())),
         }
     }
 
@@ -246,7 +248,7 @@ impl Reader {
         let at = below(PATH, "response");
         let filter = self.text(value, &at)?;
         if let Err(why) = jq.check(filter) {
-            self.faults.say(at, why);
+            self.faults.say(at, Violation::jq(why));
         }
         Some(filter.to_owned())
     }
@@ -255,12 +257,12 @@ impl Reader {
         let at = below(PATH, "retry");
         let Some(members) = self.object(value, &at) else { return 0 };
         for name in members.keys().filter(|name| *name != "max") {
-            self.faults.say(below(&at, name), "is not a known property");
+            self.faults.say(below(&at, name), Violation::unknown_member());
         }
         let max = members.get("max").and_then(Value::as_u64).filter(|max| *max <= RETRIES_MAX);
         let max = max.and_then(|max| u32::try_from(max).ok());
         max.unwrap_or_else(|| {
-            self.faults.say(below(&at, "max"), format!("must be a whole number from 0 to {RETRIES_MAX}"));
+            self.faults.say(below(&at, "max"), Violation::range(0, RETRIES_MAX));
             0
         })
     }

@@ -10,6 +10,7 @@ use minijinja::{
     value::ValueKind,
 };
 use serde_json::{Map, Number, Value as Json};
+use tw_schema::Violation;
 
 use crate::apart::INLINE_BYTES_MAX;
 
@@ -71,9 +72,9 @@ impl fmt::Debug for Code {
 
 impl Code {
     /// Reads an expression over some names, or says why it is none.
-    pub(crate) fn read(source: &str, manner: Manner, names: &[&str]) -> Result<Self, String> {
+    pub(crate) fn read(source: &str, manner: Manner, names: &[&str]) -> Result<Self, Violation> {
         if CODE_BYTES_MAX < source.len() {
-            return Err(format!("an expression has at most {CODE_BYTES_MAX} bytes"));
+            return Err(Violation::expression_bytes(CODE_BYTES_MAX));
         }
         check_depth(source, true)?;
         let source = source.trim().to_owned();
@@ -190,7 +191,7 @@ pub(crate) struct Block {
 const STATEMENTS: &[&str] = &["if", "elif", "else", "endif", "for", "endfor", "raw", "endraw"];
 
 impl Block {
-    pub(crate) fn read(source: &str, names: &[&str]) -> Result<Self, String> {
+    pub(crate) fn read(source: &str, names: &[&str]) -> Result<Self, Violation> {
         check_depth(source, false)?;
         // Wherever a statement could begin. What binds names is left out: a text that is doubled forty
         // times costs eighty steps.
@@ -198,7 +199,7 @@ impl Block {
             let rest = source[at + 2..].trim_start_matches(['-', '+']).trim_start();
             let word = rest.split(|c: char| !c.is_ascii_alphanumeric() && c != '_').next().unwrap_or("");
             if !STATEMENTS.contains(&word) {
-                return Err(format!("only `if` and `for` can stand in `{{% … %}}`, not `{word}`"));
+                return Err(Violation::statement(word));
             }
         }
         let read = parse(source, "text", SyntaxConfig::default()).map_err(|error| syntax_of(&error))?;
@@ -325,7 +326,7 @@ fn write_text(out: &mut Output<'_>, _: &mut State<'_, '_>, value: &Value) -> Res
 }
 
 /// By the library's own tokens, up to the first that is none: it reads no further either.
-fn check_depth(source: &str, is_expression: bool) -> Result<(), String> {
+fn check_depth(source: &str, is_expression: bool) -> Result<(), Violation> {
     let (mut tokens, mut branches) = (0, 0);
     for token in tokenize(source, is_expression, Default::default()) {
         match token {
@@ -335,25 +336,24 @@ fn check_depth(source: &str, is_expression: bool) -> Result<(), String> {
             Ok(_) => tokens += 1,
         }
         if TOKENS_MAX < tokens {
-            return Err(format!("an expression has at most {TOKENS_MAX} names, values and signs"));
+            return Err(Violation::expression_parts(TOKENS_MAX));
         }
         if BRANCHES_MAX < branches {
-            return Err(format!("has more than {BRANCHES_MAX} of `elif`"));
+            return Err(Violation::expression_count(BRANCHES_MAX, "elif"));
         }
     }
     Ok(())
 }
 
-fn check(facts: &Facts, names: &[&str]) -> Result<(), String> {
+fn check(facts: &Facts, names: &[&str]) -> Result<(), Violation> {
     let unknown = |name: &&String| !names.contains(&name.as_str()) && *name != "range";
     if let Some(name) = facts.names.iter().find(unknown) {
-        let known: Vec<_> = names.iter().map(|name| format!("`{name}`")).collect();
-        return Err(format!("`{name}` is not known here; {} is", known.join(" or ")));
+        return Err(Violation::unknown_name_in_expression(name.as_str(), names));
     }
-    facts.problem.clone().map_or(Ok(()), Err)
+    facts.problem.clone().map_or(Ok(()), |problem| Err(Violation::expression(problem)))
 }
 
 /// Why an expression does not compile, without where: the place is known better by who reads it.
-fn syntax_of(error: &Error) -> String {
-    error.detail().map_or_else(|| error.kind().to_string(), ToOwned::to_owned)
+fn syntax_of(error: &Error) -> Violation {
+    Violation::expression(error.detail().map_or_else(|| error.kind().to_string(), ToOwned::to_owned))
 }

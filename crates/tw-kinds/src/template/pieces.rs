@@ -1,6 +1,7 @@
 //! Takes a text apart into what is said and what is to be worked out.
 
 use tw_model::Label;
+use tw_schema::Violation;
 
 /// A part of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,14 +26,14 @@ pub(crate) fn has_statements(text: &str) -> bool {
 }
 
 /// The parts of a text without statements, in order.
-pub(crate) fn split(text: &str, references: References) -> Result<Vec<Part<'_>>, String> {
+pub(crate) fn split(text: &str, references: References) -> Result<Vec<Part<'_>>, Violation> {
     let mut parts = Vec::new();
     let mut rest = text;
     while let Some((literal, behind)) = rest.split_once("{{") {
         push_literal(&mut parts, literal, references)?;
-        let end = end_of_code(behind).ok_or("a `{{` has no `}}`")?;
+        let end = end_of_code(behind).ok_or_else(Violation::expression_unclosed)?;
         if parts.last().is_some_and(|last| matches!(last, Part::Secret(_))) || literal.ends_with(MARK) {
-            return Err("the label behind `secret:` cannot be an expression, nor touch one".to_owned());
+            return Err(Violation::secret_expression());
         }
         // `{{-` and `-}}` would trim the text around, which is nothing that a value needs.
         parts.push(Part::Code(behind[..end].trim_matches(['-', '+'])));
@@ -70,9 +71,11 @@ fn push_literal<'a>(
     parts: &mut Vec<Part<'a>>,
     mut literal: &'a str,
     references: References,
-) -> Result<(), String> {
+) -> Result<(), Violation> {
     while let Some((at, label)) = reference_in(literal, references) {
-        label.parse::<Label>().map_err(|error| format!("the label behind `secret:` {error}"))?;
+        label
+            .parse::<Label>()
+            .map_err(|error| Violation::secret_label(tw_exec::label_violation(&error).to_string()))?;
         if at > 0 {
             parts.push(Part::Literal(&literal[..at]));
         }

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use minijinja::ErrorKind;
 use serde_json::Value;
 use tw_model::ToolFailure;
+use tw_schema::Violation;
 
 use super::{
     Absent, Context,
@@ -40,12 +41,16 @@ pub(crate) enum Piece {
 
 impl Piece {
     /// Compiles the parts of a text without statements.
-    pub(crate) fn read_all(text: &str, names: &[&str], references: References) -> Result<Vec<Self>, String> {
+    pub(crate) fn read_all(
+        text: &str,
+        names: &[&str],
+        references: References,
+    ) -> Result<Vec<Self>, Violation> {
         let parts = split(text, references)?;
         parts.into_iter().map(|part| Self::read(part, names)).collect()
     }
 
-    fn read(part: Part<'_>, names: &[&str]) -> Result<Self, String> {
+    fn read(part: Part<'_>, names: &[&str]) -> Result<Self, Violation> {
         Ok(match part {
             Part::Literal(text) => Self::Literal(text.to_owned()),
             Part::Code(code) => Self::Code(Code::read(code, Manner::Value, names)?),
@@ -86,13 +91,18 @@ impl Piece {
 }
 
 impl Text {
-    pub(crate) fn read(text: &str, at: &str, names: &[&str], references: References) -> Result<Self, String> {
+    pub(crate) fn read(
+        text: &str,
+        at: &str,
+        names: &[&str],
+        references: References,
+    ) -> Result<Self, Violation> {
         if TEXT_BYTES_MAX < text.len() {
-            return Err(format!("has at most {TEXT_BYTES_MAX} bytes"));
+            return Err(Violation::max_bytes(TEXT_BYTES_MAX));
         }
         let form = if has_statements(text) {
             if references == References::Secrets && text.contains("secret:") {
-                return Err("a text with statements cannot refer to a secret".to_owned());
+                return Err(Violation::secret_statements());
             }
             Form::Block(Box::new(Block::read(text, names)?))
         } else {

@@ -3,12 +3,7 @@
 use std::collections::HashSet;
 
 use super::{FIELD_DEPTH_MAX, FIELD_NAME_MAX, FIELDS_MAX, Field, FieldType, variants, write};
-use crate::{
-    NODES_MAX, Schema, canonical,
-    limits::weight,
-    path,
-    words::{Faults, quote_text},
-};
+use crate::{NODES_MAX, Schema, Violation, canonical, fault::Faults, limits::weight, path};
 
 /// How much may be compiled to check defaults. Those of objects inside one another are compiled once
 /// for every level.
@@ -30,8 +25,8 @@ pub(super) struct Check {
 }
 
 impl Check {
-    pub(super) fn say(&mut self, at: impl Into<String>, message: impl Into<String>) {
-        self.faults.say(at, message);
+    pub(super) fn say(&mut self, at: impl Into<String>, violation: Violation) {
+        self.faults.say(at, violation);
     }
 
     /// Whether a field may be looked into. A list that is too long or too deep is told so once and
@@ -40,12 +35,12 @@ impl Check {
         self.count += 1;
         if FIELDS_MAX < self.count {
             if self.count == FIELDS_MAX + 1 {
-                self.say("", format!("there may be at most {FIELDS_MAX} fields"));
+                self.say("", Violation::field_count(FIELDS_MAX));
             }
             return false;
         }
         if FIELD_DEPTH_MAX < level {
-            self.say(at, format!("fields may be nested at most {FIELD_DEPTH_MAX} deep"));
+            self.say(at, Violation::nesting(FIELD_DEPTH_MAX));
             return false;
         }
         true
@@ -76,7 +71,7 @@ impl Check {
         let mut seen = HashSet::new();
         for (index, name) in names.enumerate() {
             if !name.is_empty() && !seen.insert(name) {
-                self.say(format!("{at}/{index}/name"), format!("{} is there twice", quote_text(name)));
+                self.say(format!("{at}/{index}/name"), Violation::duplicate(name));
             }
         }
     }
@@ -92,11 +87,7 @@ impl Check {
         if let Some(variant) = &field.variant
             && !variants(field.kind).contains(&variant.as_str())
         {
-            let known = variants(field.kind).join(", ");
-            self.say(
-                path::join(at, "variant"),
-                format!("{} is no variant of {}: {known}", quote_text(variant), field.kind),
-            );
+            self.say(path::join(at, "variant"), Violation::words(variants(field.kind).iter().copied()));
         }
         if let Some(default) = &field.default
             && sound_below
@@ -109,9 +100,9 @@ impl Check {
     fn name(&mut self, name: &str, at: &str) {
         let at = path::join(at, "name");
         if name.is_empty() {
-            self.say(at, "a field needs a name");
+            self.say(at, Violation::required());
         } else if FIELD_NAME_MAX < name.chars().count() {
-            self.say(at, format!("a name has at most {FIELD_NAME_MAX} characters"));
+            self.say(at, Violation::max_length(FIELD_NAME_MAX));
         }
     }
 
@@ -120,7 +111,7 @@ impl Check {
         let kind = field.kind;
         let mut foreign = |part: &str, given: bool, belongs: bool| {
             if given && !belongs {
-                self.say(path::join(at, part), format!("{kind} has no `{part}`"));
+                self.say(path::join(at, part), Violation::not_for_type(kind.as_str()));
             }
         };
         foreign("options", !field.options.is_empty(), kind == FieldType::Enum);
@@ -128,26 +119,26 @@ impl Check {
         foreign("items", field.items.is_some(), kind == FieldType::Array);
         foreign("target", field.target.is_some(), matches!(kind, FieldType::Media | FieldType::Relation));
         if kind == FieldType::Array && field.items.is_none() {
-            self.say(path::join(at, "items"), "an array needs `items`");
+            self.say(path::join(at, "items"), Violation::required());
         }
         if field.target.as_ref().is_some_and(String::is_empty) {
-            self.say(path::join(at, "target"), "must not be empty");
+            self.say(path::join(at, "target"), Violation::not_empty());
         }
     }
 
     fn options(&mut self, field: &Field, at: &str) {
         let at = path::join(at, "options");
         if field.kind == FieldType::Enum && field.options.is_empty() {
-            self.say(at, "an enum needs at least one option");
+            self.say(at, Violation::min_items(1));
             return;
         }
         let mut seen = HashSet::new();
         for (index, option) in field.options.iter().enumerate() {
             let at = format!("{at}/{index}/value");
             if option.value.is_null() || option.value.is_object() || option.value.is_array() {
-                self.say(at, "must be a text, a number or a boolean");
+                self.say(at, Violation::scalar());
             } else if !seen.insert(canonical(&option.value)) {
-                self.say(at, "is there twice");
+                self.say(at, Violation::duplicate(option.value.clone()));
             }
         }
     }
@@ -160,15 +151,15 @@ impl Check {
         let schema = write::schema_of(&without);
         self.compiled += weight(&schema) + weight(default);
         if COMPILED_MAX < self.compiled {
-            return self.say(at, "cannot be checked: there are too many defaults inside one another");
+            return self.say(at, Violation::defaults_nested());
         }
         match Schema::compile(&schema) {
-            Err(fault) => self.say(at, fault.to_string()),
+            Err(fault) => self.faults.push(fault.fault().below(&at)),
             Ok(schema) => {
                 let mut value = default.clone();
                 schema.with_defaults(&mut value);
                 for fault in schema.faults(&value) {
-                    self.say(at.clone() + &fault.path, fault.message);
+                    self.faults.push(fault.below(&at));
                 }
             }
         }

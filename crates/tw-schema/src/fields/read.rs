@@ -6,7 +6,7 @@ use super::{
     Field, FieldOption, FieldType,
     check::{Check, Role},
 };
-use crate::{Fault, outline::type_name, path, words::quote_text};
+use crate::{Fault, Violation, path};
 
 /// The parts of a field, in the order in which people read them.
 const PARTS: &[&str] = &[
@@ -38,7 +38,7 @@ pub fn parse_fields(value: &Value) -> Result<Vec<Field>, Vec<Fault>> {
 impl Check {
     fn read_list(&mut self, value: &Value, at: &str, level: usize) -> Vec<Field> {
         let Some(items) = value.as_array() else {
-            self.say(at, format!("must be a list of fields, not {}", type_name(value)));
+            self.say(at, Violation::typed(&["array"], value));
             return Vec::new();
         };
         let name = |item: &'_ Value| item.get("name").and_then(Value::as_str).unwrap_or_default().to_owned();
@@ -55,12 +55,12 @@ impl Check {
             return None;
         }
         let Some(members) = value.as_object() else {
-            self.say(at, format!("must be a field, not {}", type_name(value)));
+            self.say(at, Violation::typed(&["object"], value));
             return None;
         };
         let before = self.faults.count();
         for name in members.keys().filter(|name| !PARTS.contains(&name.as_str())) {
-            self.say(path::join(at, name), "is not a known property");
+            self.say(path::join(at, name), Violation::unknown_member());
         }
         let kind = self.read_type(members, at)?;
         let mut field = Field::new(self.read_text(members, "name", at).unwrap_or_default(), kind);
@@ -72,7 +72,7 @@ impl Check {
         match given(members, "required") {
             None => {}
             Some(Value::Bool(required)) => field.required = *required,
-            Some(_) => self.say(path::join(at, "required"), "must be true or false"),
+            Some(required) => self.say(path::join(at, "required"), Violation::typed(&["boolean"], required)),
         }
         field.options = self.read_options(members, at);
         // A fault in a part of this field makes the rest of it not worth judging; one in a field
@@ -94,14 +94,13 @@ impl Check {
 
     fn read_type(&mut self, members: &Map<String, Value>, at: &str) -> Option<FieldType> {
         let at = path::join(at, "type");
-        let twelve = || FieldType::ALL.iter().map(|kind| kind.as_str()).collect::<Vec<_>>().join(", ");
         match given(members, "type") {
-            None => self.say(at, format!("a field needs a type: {}", twelve())),
+            None => self.say(at, Violation::required()),
             Some(Value::String(name)) => match FieldType::parse(name) {
                 Some(kind) => return Some(kind),
-                None => self.say(at, format!("{} is no type of a field: {}", quote_text(name), twelve())),
+                None => self.say(at, Violation::words(FieldType::ALL.iter().map(|kind| kind.as_str()))),
             },
-            Some(other) => self.say(at, format!("must be a text, not {}", type_name(other))),
+            Some(other) => self.say(at, Violation::typed(&["string"], other)),
         }
         None
     }
@@ -110,7 +109,7 @@ impl Check {
         match given(members, part)? {
             Value::String(text) => Some(text.clone()),
             other => {
-                self.say(path::join(at, part), format!("must be a text, not {}", type_name(other)));
+                self.say(path::join(at, part), Violation::typed(&["string"], other));
                 None
             }
         }
@@ -122,7 +121,7 @@ impl Check {
             None => return Vec::new(),
             Some(Value::Array(options)) => options,
             Some(other) => {
-                self.say(at, format!("must be a list, not {}", type_name(other)));
+                self.say(at, Violation::typed(&["array"], other));
                 return Vec::new();
             }
         };
@@ -136,11 +135,11 @@ impl Check {
             return Some(FieldOption { value: option.clone(), label: None });
         };
         for name in members.keys().filter(|name| !["value", "label"].contains(&name.as_str())) {
-            self.say(path::join(at, name), "is not a known property");
+            self.say(path::join(at, name), Violation::unknown_member());
         }
         let label = self.read_text(members, "label", at);
         let Some(value) = members.get("value") else {
-            self.say(path::join(at, "value"), "an option needs a value");
+            self.say(path::join(at, "value"), Violation::required());
             return None;
         };
         Some(FieldOption { value: value.clone(), label })

@@ -119,8 +119,8 @@ fn thirteenth_type_is_refused_and_the_twelve_are_named() {
     refused(
         json!([{ "name": "a", "type": "colour" }, { "name": "b" }]),
         expect![[r#"
-            /0/type: "colour" is no type of a field: text, number, boolean, date, enum, url, email, phone, media, relation, object, array
-            /1/type: a field needs a type: text, number, boolean, date, enum, url, email, phone, media, relation, object, array"#]],
+            /0/type: must be one of "text", "number", "boolean", "date", "enum", "url", "email", "phone", "media", "relation", "object", "array"
+            /1/type: is required"#]],
     );
     let error = serde_json::from_value::<Field>(json!({ "name": "a", "type": "colour" })).unwrap_err();
     assert!(error.to_string().contains("expected one of `text`, `number`"), "{error}");
@@ -144,33 +144,33 @@ fn every_fault_is_told_with_its_place() {
             "j",
         ]),
         expect![[r#"
-            /0/name: a field needs a name
-            /1/options: an enum needs at least one option
-            /2/items: an array needs `items`
-            /2/name: "a" is there twice
-            /3/variant: "slider" is no variant of text: input, textarea, markdown, code, password
+            /0/name: is required
+            /1/options: must have at least 1 item
+            /2/items: is required
+            /2/name: must be unique, and "a" is there twice
+            /3/variant: must be one of "input", "textarea", "markdown", "code", "password"
             /4/default: must be a number, not a string
-            /5/name: a name has at most 128 characters
-            /6/fields/1/name: "x" is there twice
-            /7/items/type: "colour" is no type of a field: text, number, boolean, date, enum, url, email, phone, media, relation, object, array
-            /8/items: text has no `items`
-            /8/options: text has no `options`
-            /8/target: text has no `target`
-            /9/options/3/value: an option needs a value
-            /10/label: must be a text, not integer
-            /10/placeholder: is not a known property
-            /10/required: must be true or false
-            /11: must be a field, not string"#]],
+            /5/name: must have at most 128 characters
+            /6/fields/1/name: must be unique, and "x" is there twice
+            /7/items/type: must be one of "text", "number", "boolean", "date", "enum", "url", "email", "phone", "media", "relation", "object", "array"
+            /8/items: must be left out: `text` has none
+            /8/options: must be left out: `text` has none
+            /8/target: must be left out: `text` has none
+            /9/options/3/value: is required
+            /10/label: must be a string, not a number
+            /10/placeholder: is not a known member
+            /10/required: must be a boolean, not a string
+            /11: must be an object, not a string"#]],
     );
     refused(
         json!([{ "name": "h", "type": "enum", "options": ["a", "a", null, 1, 1.0, ["x"]] }]),
         expect![[r#"
-            /0/options/1/value: is there twice
-            /0/options/2/value: must be a text, a number or a boolean
-            /0/options/4/value: is there twice
-            /0/options/5/value: must be a text, a number or a boolean"#]],
+            /0/options/1/value: must be unique, and "a" is there twice
+            /0/options/2/value: must be a string, a number or a boolean
+            /0/options/4/value: must be unique, and 1.0 is there twice
+            /0/options/5/value: must be a string, a number or a boolean"#]],
     );
-    refused(json!({ "a": "text" }), expect![": must be a list of fields, not object"]);
+    refused(json!({ "a": "text" }), expect![": must be an array, not an object"]);
 }
 
 #[test]
@@ -218,7 +218,10 @@ fn fields_are_nested_sixteen_deep_and_no_deeper() {
     let schema = fields_to_schema(&[nested(16)]).unwrap();
     assert_eq!(schema_to_fields(&schema).unwrap(), [nested(16)]);
     let faults = fields_to_schema(&[nested(17)]).unwrap_err();
-    assert_eq!(lines(&faults), format!("/0{}: fields may be nested at most 16 deep", "/fields/0".repeat(16)));
+    assert_eq!(
+        lines(&faults),
+        format!("/0{}: must be nested at most 16 levels deep", "/fields/0".repeat(16))
+    );
     // However deep they are, it is one fault.
     assert_eq!(fields_to_schema(&[nested(5_000)]).unwrap_err().len(), 1);
 }
@@ -229,7 +232,7 @@ fn thousand_fields_are_taken_and_one_more_is_not() {
         |count: usize| (0..count).map(|n| Field::new(format!("f{n}"), FieldType::Text)).collect::<Vec<_>>();
     assert!(fields_to_schema(&fields(1_000)).is_ok());
     let faults = fields_to_schema(&fields(1_002)).unwrap_err();
-    assert_eq!(lines(&faults), ": there may be at most 1000 fields");
+    assert_eq!(lines(&faults), ": must have at most 1000 fields, with those inside others");
 }
 
 #[test]
@@ -311,7 +314,7 @@ fn what_fields_cannot_say_is_named_with_its_place() {
     unsayable(
         property(json!({ "type": "string", "x-variant": "slider" })),
         expect![[
-            r#"/properties/a x-variant: "slider" is no variant of text: input, textarea, markdown, code, password"#
+            r#"/properties/a x-variant: must be one of "input", "textarea", "markdown", "code", "password""#
         ]],
     );
     unsayable(
@@ -320,7 +323,7 @@ fn what_fields_cannot_say_is_named_with_its_place() {
     );
     unsayable(
         property(json!({ "enum": ["a", null] })),
-        expect!["/properties/a enum: must be a text, a number or a boolean"],
+        expect!["/properties/a enum: must be a string, a number or a boolean"],
     );
     unsayable(
         property(json!({ "enum": ["a"], "x-enum-labels": [] })),
@@ -353,7 +356,7 @@ fn what_fields_cannot_say_is_named_with_its_place() {
     );
     unsayable(
         json!({ "properties": { "": { "type": "string" } } }),
-        expect!["/properties/ properties: a field needs a name"],
+        expect!["/properties/ properties: is required"],
     );
 }
 

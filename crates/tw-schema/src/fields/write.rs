@@ -27,7 +27,7 @@ pub fn fields_to_schema(fields: &[Field]) -> Result<Value, Vec<Fault>> {
 pub(crate) fn compiled(fields: &[Field]) -> Result<Value, Vec<Fault>> {
     let schema = closed_object(fields);
     // The limits of a schema as a whole are not those of its fields.
-    Schema::compile(&schema).map_err(|fault| vec![Fault::new("", fault.to_string())])?;
+    Schema::compile(&schema).map_err(|fault| vec![fault.fault()])?;
     Ok(schema)
 }
 

@@ -4,11 +4,7 @@ use std::collections::HashSet;
 
 use serde_json::{Map, Value, json};
 
-use crate::{
-    outline::type_name,
-    path,
-    words::{Faults, quote_text},
-};
+use crate::{Violation, fault::Faults, path, words::cut};
 
 const TYPES: &[&str] = &["string", "number", "integer", "boolean", "object", "array", "null"];
 
@@ -26,7 +22,7 @@ pub(super) fn schema(
 ) -> Option<Value> {
     let at = path::join("", key);
     let Some(members) = value.as_object() else {
-        faults.say(at, format!("must be an object, not {}", type_name(value)));
+        faults.say(at, Violation::typed(&["object"], value));
         return None;
     };
     let before = faults.count();
@@ -45,7 +41,7 @@ pub(super) fn schema(
         for (index, name) in listed.iter().enumerate() {
             if let Some(name) = name.as_str().filter(|name| !known.contains_key(*name)) {
                 let at = format!("{}/{index}", path::join("", key));
-                faults.say(at, format!("{} is not described", quote_text(name)));
+                faults.say(at, Violation::not_described(cut(name)));
             }
         }
     }
@@ -76,7 +72,7 @@ fn names(key: &str, value: &Value, faults: &mut Faults) -> Option<Vec<String>> {
     let names = value.as_array().map(|names| names.iter().map(|name| name.as_str().map(str::to_owned)));
     let names = names.and_then(|names| names.collect::<Option<Vec<_>>>());
     if names.is_none() && !value.is_null() {
-        faults.say(path::join("", key), "must be a list of names");
+        faults.say(path::join("", key), Violation::name_list());
     }
     names
 }
@@ -103,8 +99,7 @@ fn from_map(
     for (name, value) in members {
         let at = path::join(at, name);
         let Some(parameter) = value.as_object() else {
-            let message = format!("must describe a parameter, not be {}", type_name(value));
-            faults.say(at, message);
+            faults.say(at, Violation::typed(&["object"], value));
             continue;
         };
         check_type(parameter.get("type"), &at, faults);
@@ -136,6 +131,6 @@ fn check_type(given: Option<&Value>, at: &str, faults: &mut Faults) {
         Some(name) => is_type(name),
     };
     if !fits {
-        faults.say(path::join(at, "type"), format!("must be one of {}", TYPES.join(", ")));
+        faults.say(path::join(at, "type"), Violation::words(TYPES.iter().copied()));
     }
 }

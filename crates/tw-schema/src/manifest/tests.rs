@@ -127,7 +127,7 @@ fn seconds_of_a_timeout_have_the_limits_of_its_milliseconds() {
     for wrong in [json!(0), json!(-1), json!(1.5), json!(86_401), json!(1e15), json!("60")] {
         refused(
             json!({ "name": "a", "execution": { "timeout_s": wrong } }),
-            expect!["/execution/timeout_s: must be a whole number of seconds from 1 to 86400"],
+            expect!["/execution/timeout_s: must be a whole number from 1 to 86400"],
         );
     }
 }
@@ -262,8 +262,8 @@ fn fields_stay_beside_the_schema_that_is_made_of_them() {
     refused(
         json!({ "name": "a", "fields": [{ "name": "x", "type": "colour" }, { "name": "y", "type": "enum" }] }),
         expect![[r#"
-            /fields/0/type: "colour" is no type of a field: text, number, boolean, date, enum, url, email, phone, media, relation, object, array
-            /fields/1/options: an enum needs at least one option"#]],
+            /fields/0/type: must be one of "text", "number", "boolean", "date", "enum", "url", "email", "phone", "media", "relation", "object", "array"
+            /fields/1/options: must have at least 1 item"#]],
     );
 }
 
@@ -281,9 +281,9 @@ fn two_spellings_may_agree_and_must_not_differ() {
             "implementation": { "url": "https://a.example" }, "execution": { "url": "https://b.example", "isPure": true, "is_pure": false },
         }),
         expect![[r#"
-            /execution/is_pure: `is_pure` is given in two spellings with different values
+            /execution/is_pure: `isPure` and `is_pure` say different things; give one of them
             /execution/url: `implementation.url` and `execution.url` say different things; give one of them
-            /executionType: `executionType` gateway is `implementation_type` http, but `implementation_type` says "mcp"
+            /executionType: says `gateway`, which is `implementation_type` `http`, but `implementation_type` says "mcp"
             /inputSchema: `input_schema` and `inputSchema` say different things; give one of them
             /parameters: `input_schema` and `parameters` say different things; give one of them
             /schema/input: `input_schema` and `schema.input` say different things; give one of them
@@ -299,22 +299,22 @@ fn what_cannot_be_read_is_told_all_at_once() {
             "paramSchema": { "x": { "type": "text" }, "y": "string" }, "requiredParams": ["x", "z"],
         }),
         expect![[r#"
-            /config_schema: must be an object, not integer
-            /executionType: must be one of gateway, external, space, internal
-            /paramSchema/x/type: must be one of string, number, integer, boolean, object, array, null
-            /paramSchema/y: must describe a parameter, not be string
-            /requiredParams/1: "z" is not described
-            /schema/both: is not a known property
-            /slug: is needed: the name has no letters or digits to make one of
-            /timeout: must be a positive whole number of milliseconds"#]],
+            /config_schema: must be an object, not a number
+            /executionType: must be one of "gateway", "external", "space", "internal"
+            /paramSchema/x/type: must be one of "string", "number", "integer", "boolean", "object", "array", "null"
+            /paramSchema/y: must be an object, not a string
+            /requiredParams/1: must be described, and "z" is not
+            /schema/both: is not a known member
+            /slug: is required: the name has no letters or digits to make one of
+            /timeout: must be a positive whole number"#]],
     );
     for timeout in [json!(-1), json!(1.5), json!("30000"), json!(true), json!([])] {
         assert!(canonical_manifest(&json!({ "name": "a", "timeout": timeout })).is_err(), "{timeout}");
     }
-    refused(json!([]), expect![": must be an object, not array"]);
+    refused(json!([]), expect![": must be an object, not an array"]);
     refused(
         json!({ "name": "a", "requiredParams": ["x"] }),
-        expect!["/requiredParams: is only known beside `paramSchema` or `parameters`"],
+        expect!["/requiredParams: must be left out without `paramSchema`, `parameters`"],
     );
     refused(
         json!({ "name": "a", "parameters": { "type": "object", "properties": { "x": {} } }, "requiredParams": "x" }),

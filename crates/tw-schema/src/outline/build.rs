@@ -6,7 +6,7 @@ use jsonschema::{Draft, ReferencingError, Registry, Retrieve, Uri, uri};
 use serde_json::{Map, Value};
 
 use super::{Additional, Cases, Id, Node, Outline, Types};
-use crate::{SchemaFault, cost::pattern_weight, parts};
+use crate::{SchemaFault, Violation, cost::pattern_weight, parts, words};
 
 const DRAFT: Draft = Draft::Draft202012;
 
@@ -55,8 +55,7 @@ impl Outline {
 }
 
 fn bad_id() -> SchemaFault {
-    let message = "an `$id`, an anchor or a reference is not well formed".to_owned();
-    SchemaFault::Invalid { path: String::new(), message }
+    SchemaFault::Invalid { path: String::new(), violation: Violation::schema_identifier() }
 }
 
 fn reference_fault(reference: &str, error: ReferencingError) -> SchemaFault {
@@ -179,8 +178,8 @@ impl<'r> Builder<'r> {
                 .map_err(|error| reference_fault(reference, error))?;
             let (contents, resolver, draft) = resolved.into_inner();
             if draft != DRAFT {
-                let message = format!("`{reference}` is read as another draft than 2020-12");
-                return Err(SchemaFault::Invalid { path: String::new(), message });
+                let violation = Violation::schema_draft(words::cut(reference));
+                return Err(SchemaFault::Invalid { path: String::new(), violation });
             }
             let target = self.enter(contents, &resolver.base_uri());
             node.all.push(target);

@@ -9,9 +9,9 @@ use super::{
     target::{Finder, Found, steps},
 };
 use crate::{
-    Fault,
+    Fault, Violation,
     fields::{FieldType, Side, component, variants},
-    words::quote_text,
+    words::cut,
 };
 
 const VERSION: u64 = 2;
@@ -61,7 +61,7 @@ impl Form<'_> {
         }
         let sections = part.get("sections").map(|sections| self.sections(sections)).unwrap_or_default();
         let Some(fields) = part.get("fields") else {
-            self.reader.say("/fields", "is required");
+            self.reader.say("/fields", Violation::required());
             return;
         };
         let mut paths = HashSet::new();
@@ -88,7 +88,7 @@ impl Form<'_> {
             }
             let Some(id) = members.get("id").and_then(Value::as_str) else { continue };
             if !ids.insert(id) {
-                self.reader.say(part.place("id"), format!("{} is there twice", quote_text(id)));
+                self.reader.say(part.place("id"), Violation::duplicate(cut(id)));
             }
         }
         ids
@@ -100,7 +100,7 @@ impl Form<'_> {
         if let Some(path) = path
             && !paths.insert(path.to_owned())
         {
-            self.reader.say(part.place("path"), format!("{} is there twice", quote_text(path)));
+            self.reader.say(part.place("path"), Violation::duplicate(cut(path)));
         }
         for name in ["label", "help", "placeholder", "unit"] {
             self.reader.text(part, name);
@@ -112,15 +112,12 @@ impl Form<'_> {
         if part.get("hidden").is_some_and(|hidden| *hidden == Value::Bool(true))
             && path.is_some_and(|path| self.is_indispensable(path))
         {
-            let message =
-                "must be false: the field is required and has no default, so nobody could send the form";
-            self.reader.say(part.place("hidden"), message);
+            self.reader.say(part.place("hidden"), Violation::hidden_required());
         }
         if let Some(section) = self.reader.text(part, "section")
             && !sections.contains(section)
         {
-            self.reader
-                .say(part.place("section"), format!("{} is not among the sections", quote_text(section)));
+            self.reader.say(part.place("section"), Violation::unknown_section(cut(section)));
         }
         if let Some(condition) = part.get("show_when") {
             self.condition(condition, &part.place("show_when"), path);
@@ -166,15 +163,15 @@ impl Form<'_> {
     fn path<'a>(&mut self, part: Part<'a>) -> Option<&'a str> {
         let path = self.reader.needed_text(part, "path")?;
         let Some(steps) = steps(path).filter(|steps| !steps.is_empty()) else {
-            self.reader.say(part.place("path"), "must be a JSON pointer such as /a/b or /items/*/name");
+            self.reader.say(part.place("path"), Violation::pointer());
             return None;
         };
-        let problem = match self.schema.find(&steps) {
+        let violation = match self.schema.find(&steps) {
             Found::Described => return Some(path),
-            Found::Possible | Found::Nowhere => "is not in the input schema",
-            Found::Unknown => "cannot be found in so complex a schema",
+            Found::Possible | Found::Nowhere => Violation::not_in_schema(cut(path), "input"),
+            Found::Unknown => Violation::schema_unsearchable(cut(path)),
         };
-        self.reader.say(part.place("path"), format!("{} {problem}", quote_text(path)));
+        self.reader.say(part.place("path"), violation);
         None
     }
 
@@ -184,21 +181,22 @@ impl Form<'_> {
         let Some(part) = self.reader.object(condition, at, &known) else { return };
         let path = self.path(part);
         if path.is_some() && path == field {
-            self.reader.say(part.place("path"), "a field cannot depend on itself");
+            self.reader.say(part.place("path"), Violation::depends_on_itself());
         }
         // Null is a value here like any other.
         let given: Vec<&str> =
             CONDITIONS.iter().copied().filter(|name| part.members.contains_key(*name)).collect();
         if given.len() != 1 {
-            self.reader.say(at, format!("must have one of {}", CONDITIONS.join(", ")));
+            self.reader.say(at, Violation::one_member(CONDITIONS));
         }
         match part.members.get("in") {
             None => {}
             Some(Value::Array(values)) if !values.is_empty() => {}
-            Some(_) => self.reader.say(part.place("in"), "must be a list with at least one value"),
+            Some(Value::Array(_)) => self.reader.say(part.place("in"), Violation::min_items(1)),
+            Some(other) => self.reader.say(part.place("in"), Violation::typed(&["array"], other)),
         }
-        if part.members.get("exists").is_some_and(|value| !value.is_boolean()) {
-            self.reader.say(part.place("exists"), "must be true or false");
+        if let Some(value) = part.members.get("exists").filter(|value| !value.is_boolean()) {
+            self.reader.say(part.place("exists"), Violation::typed(&["boolean"], value));
         }
     }
 
@@ -208,7 +206,7 @@ impl Form<'_> {
         if let Some(accept) = part.get("accept") {
             for (kind, at) in self.reader.list(accept, &part.place("accept")) {
                 if !kind.as_str().is_some_and(is_file_kind) {
-                    self.reader.say(at, "must be a media type such as image/* or an ending such as .pdf");
+                    self.reader.say(at, Violation::file_kind());
                 }
             }
         }

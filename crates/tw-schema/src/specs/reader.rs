@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use crate::{Fault, outline::type_name, path, words::Faults};
+use crate::{Fault, Violation, fault::Faults, path};
 
 /// How many entries a list in a spec may have.
 const ENTRIES_MAX: usize = 1_000;
@@ -34,8 +34,8 @@ impl<'a> Part<'a> {
 }
 
 impl Reader {
-    pub(super) fn say(&mut self, at: impl Into<String>, message: impl Into<String>) {
-        self.faults.say(at, message);
+    pub(super) fn say(&mut self, at: impl Into<String>, violation: Violation) {
+        self.faults.say(at, violation);
     }
 
     pub(super) fn told(self) -> Vec<Fault> {
@@ -45,11 +45,11 @@ impl Reader {
     /// An object none of whose members is unknown. Unknown ones are told, and do not hide the rest.
     pub(super) fn object<'a>(&mut self, value: &'a Value, at: &'a str, known: &[&str]) -> Option<Part<'a>> {
         let Some(members) = value.as_object() else {
-            self.say(at, format!("must be an object, not {}", type_name(value)));
+            self.say(at, Violation::typed(&["object"], value));
             return None;
         };
         for name in members.keys().filter(|name| !known.contains(&name.as_str())) {
-            self.say(path::join(at, name), "is not a known property");
+            self.say(path::join(at, name), Violation::unknown_member());
         }
         Some(Part { members, at })
     }
@@ -59,11 +59,11 @@ impl Reader {
         match part.get(name)? {
             Value::String(text) if text.len() <= TEXT_BYTES_MAX => Some(text),
             Value::String(_) => {
-                self.say(part.place(name), format!("must have at most {TEXT_BYTES_MAX} bytes"));
+                self.say(part.place(name), Violation::max_bytes(TEXT_BYTES_MAX));
                 None
             }
             other => {
-                self.say(part.place(name), format!("must be a text, not {}", type_name(other)));
+                self.say(part.place(name), Violation::typed(&["string"], other));
                 None
             }
         }
@@ -72,12 +72,12 @@ impl Reader {
     /// A text that must be there and must not be empty.
     pub(super) fn needed_text<'a>(&mut self, part: Part<'a>, name: &str) -> Option<&'a str> {
         if part.get(name).is_none() {
-            self.say(part.place(name), "is required");
+            self.say(part.place(name), Violation::required());
             return None;
         }
         let text = self.text(part, name)?;
         if text.is_empty() {
-            self.say(part.place(name), "must not be empty");
+            self.say(part.place(name), Violation::not_empty());
             return None;
         }
         Some(text)
@@ -88,28 +88,28 @@ impl Reader {
         let value = part.get(name)?;
         let word = value.as_str().filter(|word| words.contains(word));
         if word.is_none() {
-            self.say(part.place(name), format!("must be one of {}", words.join(", ")));
+            self.say(part.place(name), Violation::words(words.iter().copied()));
         }
         word
     }
 
     pub(super) fn flag(&mut self, part: Part<'_>, name: &str) {
-        if part.get(name).is_some_and(|value| !value.is_boolean()) {
-            self.say(part.place(name), "must be true or false");
+        if let Some(value) = part.get(name).filter(|value| !value.is_boolean()) {
+            self.say(part.place(name), Violation::typed(&["boolean"], value));
         }
     }
 
     /// A positive whole number.
     pub(super) fn count(&mut self, part: Part<'_>, name: &str) {
         if part.get(name).is_some_and(|value| value.as_u64().is_none_or(|count| count == 0)) {
-            self.say(part.place(name), "must be a positive whole number");
+            self.say(part.place(name), Violation::positive());
         }
     }
 
     /// The version of the spec's own language, which is a number and must be said.
     pub(super) fn version(&mut self, part: Part<'_>, version: u64) {
         if part.get("version").and_then(Value::as_u64) != Some(version) {
-            self.say(part.place("version"), format!("must be {version}"));
+            self.say(part.place("version"), Violation::constant(version));
         }
     }
 
@@ -120,11 +120,11 @@ impl Reader {
                 entries.iter().enumerate().map(|(index, entry)| (entry, format!("{at}/{index}"))).collect()
             }
             Value::Array(_) => {
-                self.say(at, format!("must have at most {ENTRIES_MAX} entries"));
+                self.say(at, Violation::max_items(ENTRIES_MAX));
                 Vec::new()
             }
             other => {
-                self.say(at, format!("must be a list, not {}", type_name(other)));
+                self.say(at, Violation::typed(&["array"], other));
                 Vec::new()
             }
         }

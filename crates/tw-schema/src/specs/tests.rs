@@ -89,44 +89,44 @@ fn everything_that_is_wrong_with_a_form_is_told_with_its_place() {
     told(
         &check_form_spec(&spec, &input()),
         expect![[r#"
-            /columns: is not a known property
-            /fields/0/path: "/mood" is not in the input schema
+            /columns: is not a known member
+            /fields/0/path: must be in the input schema, and "/mood" is not
             /fields/1/path: must be a JSON pointer such as /a/b or /items/*/name
             /fields/2/path: must not be empty
             /fields/3/path: is required
-            /fields/4/colour: is not a known property
-            /fields/4/hidden: must be true or false
+            /fields/4/colour: is not a known member
+            /fields/4/hidden: must be a boolean, not a number
             /fields/4/rows: must be a positive whole number
-            /fields/4/section: "other" is not among the sections
-            /fields/4/width: must be one of full, half, third
-            /fields/5/path: "/mode" is there twice
-            /fields/5/show_when: must have one of equals, not_equals, in, exists
-            /fields/5/show_when/in: must be a list with at least one value
-            /fields/5/show_when/path: a field cannot depend on itself
-            /fields/6/show_when: must have one of equals, not_equals, in, exists
-            /fields/6/show_when/path: "/mood" is not in the input schema
+            /fields/4/section: must be one of the sections, and "other" is none
+            /fields/4/width: must be one of "full", "half", "third"
+            /fields/5/path: must be unique, and "/mode" is there twice
+            /fields/5/show_when: must have exactly one of `equals`, `not_equals`, `in`, `exists`
+            /fields/5/show_when/in: must have at least 1 item
+            /fields/5/show_when/path: must not depend on itself
+            /fields/6/show_when: must have exactly one of `equals`, `not_equals`, `in`, `exists`
+            /fields/6/show_when/path: must be in the input schema, and "/mood" is not
             /fields/6/upload/accept/0: must be a media type such as image/* or an ending such as .pdf
-            /fields/6/upload/fast: is not a known property
+            /fields/6/upload/fast: is not a known member
             /fields/6/upload/max_bytes: must be a positive whole number
-            /fields/7/path: "/address/street" is not in the input schema
-            /fields/7/show_when/exists: must be true or false
-            /fields/8/label: must be a text, not array
-            /fields/8/path: "/items/name" is not in the input schema
-            /fields/9/path: "/items/*/colour" is not in the input schema
-            /fields/9/show_when: must be an object, not integer
-            /fields/10/path: "/mode/x" is not in the input schema
+            /fields/7/path: must be in the input schema, and "/address/street" is not
+            /fields/7/show_when/exists: must be a boolean, not a string
+            /fields/8/label: must be a string, not an array
+            /fields/8/path: must be in the input schema, and "/items/name" is not
+            /fields/9/path: must be in the input schema, and "/items/*/colour" is not
+            /fields/9/show_when: must be an object, not a number
+            /fields/10/path: must be in the input schema, and "/mode/x" is not
             /fields/11/path: must be a JSON pointer such as /a/b or /items/*/name
-            /fields/12: must be an object, not string
+            /fields/12: must be an object, not a string
             /sections/0/title: is required
-            /sections/1/collapsed: must be true or false
-            /sections/1/id: "main" is there twice
-            /sections/2/icon: is not a known property
+            /sections/1/collapsed: must be a boolean, not a string
+            /sections/1/id: must be unique, and "main" is there twice
+            /sections/2/icon: is not a known member
             /sections/2/id: is required
-            /sections/3: must be an object, not integer
-            /title: must be a text, not integer
+            /sections/3: must be an object, not a number
+            /title: must be a string, not a number
             /version: must be 2"#]],
     );
-    told(&check_form_spec(&json!([]), &input()), expect![": must be an object, not array"]);
+    told(&check_form_spec(&json!([]), &input()), expect![": must be an object, not an array"]);
     told(
         &check_form_spec(&json!({}), &input()),
         expect![[r#"
@@ -135,7 +135,7 @@ fn everything_that_is_wrong_with_a_form_is_told_with_its_place() {
     );
     told(
         &check_form_spec(&json!({ "version": 2, "fields": {} }), &input()),
-        expect!["/fields: must be a list, not object"],
+        expect!["/fields: must be an array, not an object"],
     );
 }
 
@@ -190,22 +190,22 @@ fn everything_that_is_wrong_with_a_view_is_told_with_its_place() {
     told(
         &check_view_spec(&spec, Some(&output())),
         expect![[r#"
-            /blocks/0/key: "sum" is not in the output schema
-            /blocks/1/type: must be one of summary, table, chart, radar, ranking, markdown, json, custom
-            /blocks/2/type: is required: one of summary, table, chart, radar, ranking, markdown, json, custom
-            /blocks/3: must have either `key` or `path`
-            /blocks/4: must have either `key` or `path`
+            /blocks/0/key: must be in the output schema, and "sum" is not
+            /blocks/1/type: must be one of "summary", "table", "chart", "radar", "ranking", "markdown", "json", "custom"
+            /blocks/2/type: is required
+            /blocks/3: must have exactly one of `key`, `path`
+            /blocks/4: must have exactly one of `key`, `path`
             /blocks/5/path: must be a JSON pointer such as /a/b or /items/*/name
-            /blocks/6/config: must be an object
-            /blocks/6/path: "/rows/*/month" is not in the output schema
-            /blocks/7/path: "/rows/year" is not in the output schema
-            /blocks/8/label: must be a text, not integer
-            /blocks/8/path: "/total/x" is not in the output schema
-            /blocks/8/size: is not a known property
-            /blocks/9/path: "/choice/y" is not in the output schema
-            /blocks/10/path: "/total/*" is not in the output schema
+            /blocks/6/config: must be an object, not an array
+            /blocks/6/path: must be in the output schema, and "/rows/*/month" is not
+            /blocks/7/path: must be in the output schema, and "/rows/year" is not
+            /blocks/8/label: must be a string, not a number
+            /blocks/8/path: must be in the output schema, and "/total/x" is not
+            /blocks/8/size: is not a known member
+            /blocks/9/path: must be in the output schema, and "/choice/y" is not
+            /blocks/10/path: must be in the output schema, and "/total/*" is not
             /blocks/11: must be an object, not null
-            /theme: is not a known property
+            /theme: is not a known member
             /version: must be 1"#]],
     );
     told(&check_view_spec(&json!({ "version": 1 }), None), expect!["/blocks: is required"]);
@@ -234,16 +234,16 @@ fn sections_have_one_of_six_types_and_a_key_of_the_output() {
             Some(&output()),
         ),
         expect![[r#"
-            /0/key: "sum" is not in the output schema
+            /0/key: must be in the output schema, and "sum" is not
             /1/label: must not be empty
-            /1/type: must be one of summary, table, chart, radar, ranking, custom
-            /2/config: must be an object
+            /1/type: must be one of "summary", "table", "chart", "radar", "ranking", "custom"
+            /2/config: must be an object, not a number
             /2/key: is required
             /2/label: is required
-            /2/width: is not a known property
-            /3: must be an object, not string"#]],
+            /2/width: is not a known member
+            /3: must be an object, not a string"#]],
     );
-    told(&check_sections(&json!({}), None), expect![": must be a list, not object"]);
+    told(&check_sections(&json!({}), None), expect![": must be an array, not an object"]);
 }
 
 #[test]
@@ -256,12 +256,15 @@ fn hostile_schemas_and_specs_are_checked_in_reasonable_time() {
             json!({ "anyOf": others, "properties": { "a": { "$ref": "#/$defs/0" } } });
     }
     let spec = json!({ "version": 2, "fields": [{ "path": "/a".repeat(20) }, { "path": "/b" }] });
-    told(&check_form_spec(&spec, &schema), expect![[r#"/fields/1/path: "/b" is not in the input schema"#]]);
+    told(
+        &check_form_spec(&spec, &schema),
+        expect![[r#"/fields/1/path: must be in the input schema, and "/b" is not"#]],
+    );
     let all = schema.to_string().replace("anyOf", "allOf");
     let all: Value = serde_json::from_str(&all).unwrap();
     told(&check_sections(&json!([{ "key": "b", "label": "B", "type": "table" }]), Some(&all)), expect![""]);
     let long = json!({ "version": 2, "fields": vec![json!({ "path": "/a" }); 1_001] });
-    told(&check_form_spec(&long, &schema), expect!["/fields: must have at most 1000 entries"]);
+    told(&check_form_spec(&long, &schema), expect!["/fields: must have at most 1000 items"]);
     let deep = json!({ "version": 2, "fields": [{ "path": "/a".repeat(10_000) }] });
     told(&check_form_spec(&deep, &schema), expect!["/fields/0/path: must have at most 10000 bytes"]);
 }
@@ -277,7 +280,7 @@ fn long_paths_through_a_crowd_of_branches_are_given_up_on() {
         (0..1_000).map(|n| json!({ "path": format!("{}/p{n}", "/a".repeat(1_000)) })).collect();
     let faults = check_form_spec(&json!({ "version": 2, "fields": fields }), &schema);
     assert_eq!(faults.len(), crate::FAULTS_MAX);
-    assert!(faults[0].message.ends_with("cannot be found in so complex a schema"), "{faults:?}");
+    assert!(faults[0].message.starts_with("cannot be found in so complex a schema"), "{faults:?}");
 }
 
 #[test]

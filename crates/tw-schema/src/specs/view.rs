@@ -6,7 +6,7 @@ use super::{
     reader::{Part, Reader},
     target::{Finder, Found, steps},
 };
-use crate::{Fault, words::quote_text};
+use crate::{Fault, Violation, words::cut};
 
 const VERSION: u64 = 1;
 
@@ -23,7 +23,7 @@ pub fn check_view_spec(spec: &Value, output_schema: Option<&Value>) -> Vec<Fault
     if let Some(part) = check.reader.object(spec, "", &["version", "blocks"]) {
         check.reader.version(part, VERSION);
         match part.get("blocks") {
-            None => check.reader.say("/blocks", "is required"),
+            None => check.reader.say("/blocks", Violation::required()),
             Some(blocks) => {
                 for (block, at) in check.reader.list(blocks, "/blocks") {
                     check.block(block, &at);
@@ -68,20 +68,20 @@ impl View<'_> {
         match (part.get("key"), part.get("path")) {
             (Some(_), None) => self.key(part),
             (None, Some(_)) => self.path(part),
-            _ => self.reader.say(at, "must have either `key` or `path`"),
+            _ => self.reader.say(at, Violation::one_member(["key", "path"])),
         }
     }
 
     fn kind(&mut self, part: Part<'_>, kinds: &[&str]) {
         if part.get("type").is_none() {
-            self.reader.say(part.place("type"), format!("is required: one of {}", kinds.join(", ")));
+            self.reader.say(part.place("type"), Violation::required());
         }
         self.reader.word(part, "type", kinds);
     }
 
     fn config(&mut self, part: Part<'_>) {
-        if part.get("config").is_some_and(|config| !config.is_object()) {
-            self.reader.say(part.place("config"), "must be an object");
+        if let Some(config) = part.get("config").filter(|config| !config.is_object()) {
+            self.reader.say(part.place("config"), Violation::typed(&["object"], config));
         }
     }
 
@@ -97,17 +97,17 @@ impl View<'_> {
         match steps(path) {
             Some(steps) => self.leads_somewhere(part, "path", path, &steps),
             None => {
-                self.reader.say(part.place("path"), "must be a JSON pointer such as /a/b or /items/*/name");
+                self.reader.say(part.place("path"), Violation::pointer());
             }
         }
     }
 
     fn leads_somewhere(&mut self, part: Part<'_>, name: &str, shown: &str, steps: &[String]) {
-        let problem = match self.schema.as_ref().map(|schema| schema.find(steps)) {
+        let violation = match self.schema.as_ref().map(|schema| schema.find(steps)) {
             None | Some(Found::Described | Found::Possible) => return,
-            Some(Found::Nowhere) => "is not in the output schema",
-            Some(Found::Unknown) => "cannot be found in so complex a schema",
+            Some(Found::Nowhere) => Violation::not_in_schema(cut(shown), "output"),
+            Some(Found::Unknown) => Violation::schema_unsearchable(cut(shown)),
         };
-        self.reader.say(part.place(name), format!("{} {problem}", quote_text(shown)));
+        self.reader.say(part.place(name), violation);
     }
 }

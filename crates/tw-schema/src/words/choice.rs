@@ -3,11 +3,12 @@
 //! That none of five forms fits helps nobody. Mostly only one was ever meant, and the others are out
 //! by their type or by a constant that names the variant; then the faults of that one are told.
 
-use jsonschema::{JsonType, ValidationError, error::ValidationErrorKind as Kind};
+use jsonschema::{ValidationError, error::ValidationErrorKind as Kind};
 
 use serde_json::Value;
 
-use super::{Fault, one_of, wanted, wrong_type};
+use super::{one_of, wanted};
+use crate::{Fault, Violation};
 
 pub(super) fn say(
     at: &str,
@@ -21,14 +22,14 @@ pub(super) fn say(
         meant.iter().for_each(|error| super::say(error, faults));
         return;
     }
-    let text = if let Some(types) = types_of_all(at, branches) {
-        wrong_type(&types, error.instance())
+    let violation = if let Some(types) = types_of_all(at, branches) {
+        Violation::typed(&types, error.instance())
     } else if let Some(entries) = entries_of_all(at, branches) {
         one_of(&entries)
     } else {
-        "does not fit any of the allowed forms".to_owned()
+        Violation::any_of()
     };
-    faults.push(Fault::new(at, text));
+    faults.push(violation.at(at));
 }
 
 /// The one branch that is left when those with such an error are put aside.
@@ -57,7 +58,7 @@ fn is_other_variant(at: &str, error: &ValidationError<'_>) -> bool {
 }
 
 /// The types that the branches want, when all of them fail by type and by nothing else.
-fn types_of_all(at: &str, branches: &[Vec<ValidationError<'static>>]) -> Option<Vec<JsonType>> {
+fn types_of_all(at: &str, branches: &[Vec<ValidationError<'static>>]) -> Option<Vec<&'static str>> {
     let mut types = Vec::new();
     for kind in kinds_of_all(at, branches)? {
         match kind {

@@ -1,7 +1,7 @@
 import { useMemo, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 
-import { Problem } from '~/api/problem'
+import { useFaultsOf } from '~/i18n/server-words'
 import { InputForm } from '~/features/runs/input-form'
 import { Button } from '~/kit/button'
 import { Fault } from '~/kit/states'
@@ -31,7 +31,7 @@ export function AnswerPanel(props: Props) {
     const input_schema = answerSchema(output)
     return { slug: `answer-${call.id}`, input_schema, form_spec: null }
   }, [call.id, output])
-  const faults = problem instanceof Problem ? problem.errors : undefined
+  const faults = useFaultsOf(problem)
   return (
     <section
       aria-labelledby="answer"

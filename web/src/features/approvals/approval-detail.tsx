@@ -4,7 +4,8 @@ import { type ReactNode, useRef, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 
 import { useMay } from '~/api/me'
-import { useServerWords } from '~/i18n/server-words'
+import type { Problem } from '~/api/problem'
+import { errorWords } from '~/i18n/server-words'
 import { actorOf, useNaming } from '~/features/runs/people'
 import { toolAt } from '~/features/runs/queries'
 import { LevelBadge } from '~/features/tools/library-badges'
@@ -167,13 +168,12 @@ function Head({
 }
 
 /** Why this person cannot decide on this one now, if so. */
-function useRefusal(approval: Approval, forbidden: string | undefined): string | undefined {
+function useRefusal(approval: Approval, forbidden: Problem | undefined): string | undefined {
   const { t } = useTranslation('approvals')
-  const words = useServerWords()
   const decides = useMay('approvals.tenant.decide')
   const isOver = Date.parse(approval.expires_at) <= useNow(1_000)
   if (!decides) return t('read_only')
-  if (forbidden) return t('forbidden', { reason: words(forbidden) })
+  if (forbidden) return t('forbidden', { reason: errorWords(forbidden) })
   return isOver ? t('over') : undefined
 }
 

@@ -1,6 +1,7 @@
 import { type RefObject, useState } from 'react'
 
 import { Problem } from '~/api/problem'
+import { useFaultsOf } from '~/i18n/server-words'
 import { useKept } from '~/kit/kept'
 import { diff } from './diff'
 import { type Approval, type Decision, useDecide } from './approval-queries'
@@ -24,11 +25,12 @@ export function useDecision(
   const [asking, setAsking] = useState<Asking>()
   const decide = useDecide(approval.id)
   const problem = decide.error instanceof Problem ? decide.error : undefined
+  const faults = useFaultsOf(decide.error)
 
   const isDone = approval.status !== 'pending'
   const canEnd = mayDecide && !isDone
   const isOvertaken = useOvertaken({ canEnd, isDone, sent: decide, heading: outcome })
-  const forbidden = problem?.status === 403 ? problem.detail : undefined
+  const forbidden = problem?.status === 403 ? problem : undefined
 
   const send = (decision: Decision) =>
     decide.mutate(decision, {
@@ -68,7 +70,7 @@ export function useDecision(
     // What was taken is not sent twice, also where the approval could not be read anew.
     busy: decide.isPending || decide.isSuccess,
     error: decide.error,
-    faults: problem?.errors ?? [],
+    faults,
     /** Somebody or something was faster: than a decision that was sent, or before there was one. */
     overtaken: isOvertaken && !forbidden ? (problem ? 'decision' : 'person') : undefined,
     /** Why this person may not decide on this one. */

@@ -26,6 +26,9 @@ const EXPLAINED = new Set([
   'UPSTREAM_ERROR',
 ])
 
+/** The codes under which a tool speaks for itself: its own words come first. */
+const OWN_WORDS = new Set(['TOOL_FAILED'])
+
 interface Props {
   code?: string | null
   text?: string | null
@@ -35,11 +38,14 @@ interface Props {
   wanted?: boolean
 }
 
-/** Why a run did not succeed: in the tool's words, in ours, and where to read more. */
+/** Why a run did not succeed: in our words, in those of the tool or the server, and where to read more. */
 export function RunError({ code, text, effect, wanted = false }: Props) {
   const { t } = useTranslation('result')
   const words = useServerWords()
-  const known = code && EXPLAINED.has(code)
+  const known = code && (EXPLAINED.has(code) ? t(`explained.${code}`) : words.code(code))
+  const explained = known || t('failed')
+  const [first, second] =
+    text && code && OWN_WORDS.has(code) ? [text, explained] : [explained, text]
   return (
     <div
       className={cn(
@@ -49,11 +55,9 @@ export function RunError({ code, text, effect, wanted = false }: Props) {
     >
       <p className="flex items-start gap-2 font-medium">
         <CircleAlert aria-hidden className="mt-0.5 size-4 shrink-0" />
-        <span className="min-w-0 break-words whitespace-pre-wrap">
-          {text ? words(text) : t('failed')}
-        </span>
+        <span className="min-w-0 break-words whitespace-pre-wrap">{first}</span>
       </p>
-      {known && <p>{t(`explained.${code}`)}</p>}
+      {second && <p className="break-words whitespace-pre-wrap">{second}</p>}
       {effect === 'unknown' && <p>{t('effect_unknown')}</p>}
       {code && (
         <p className="text-xs">

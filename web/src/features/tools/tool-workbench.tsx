@@ -4,7 +4,7 @@ import { useTranslation } from 'react-i18next'
 
 import { stringify } from '~/api/exact'
 import { useMay } from '~/api/me'
-import { Problem } from '~/api/problem'
+import { useFaultsOf } from '~/i18n/server-words'
 import { isObject } from '~/features/result/json'
 import { lazyPart } from '~/kit/lazy-part'
 import { Skeleton } from '~/kit/states'
@@ -74,7 +74,7 @@ export function ToolWorkbench({ tool, search }: { tool: Tool; search: ToolSearch
     typed.forget()
     forget()
   }
-  const faults = start.error instanceof Problem ? start.error.errors : []
+  const faults = useFaultsOf(start.error)
   const running = shown.run?.status === 'running' && shown.open
   const clicked = useRef({ at: Number.NEGATIVE_INFINITY, input: '' })
   // A quick tool is done before the second half of a double click, which is no second wish.

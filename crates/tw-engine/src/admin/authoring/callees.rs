@@ -6,7 +6,7 @@ use std::collections::HashSet;
 use tw_exec::Written;
 use tw_model::{Caller, Definition, Implementation, Slug, ToolId};
 use tw_policy::Verdict;
-use tw_schema::Fault;
+use tw_schema::{Fault, Violation};
 use tw_store::StoredTool;
 
 use crate::{
@@ -51,19 +51,19 @@ impl Engine {
         for (place, name) in self.inner.catalogue.kinds().called(written) {
             let name = &*name;
             calls_any = true;
-            let mut say = |message: String| faults.push(Fault { path: place.clone(), message });
+            let mut say = |violation: Violation| faults.push(violation.at(&place));
             let entry = view.tools.get(name).filter(|entry| seen(entry, caller, view).is_some());
             // A new tool is not there yet.
             if name.eq_ignore_ascii_case(slug.as_str()) || entry.is_some_and(|entry| entry.id() == id) {
-                say(format!("`{name}` is this tool, which would call itself"));
+                say(Violation::calls_itself(name));
                 continue;
             }
             let Some(entry) = entry else {
-                say(format!("there is no tool `{name}`"));
+                say(Violation::unknown_tool(name));
                 continue;
             };
             if self.leads_back(view, name, id)? {
-                say(format!("`{name}` leads back to this tool"));
+                say(Violation::calls_back(name));
             }
             // What somebody may not call, they must not have called for them either.
             if let Some(tool) = self.inner.catalogue.ready(entry, Side::Live)?

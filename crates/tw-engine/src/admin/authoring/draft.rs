@@ -2,14 +2,14 @@
 
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
-use tw_exec::{Kinds, Written};
+use tw_exec::{Kinds, Written, slug_violation};
 use tw_model::{
-    Definition, Execution, Implementation, Layer, Level, OutputSection, Permission, Policy, REDACTED, Role,
-    Slug, Switches, TenantSlug, ToolStatus, check_name, left_redacted, unredacted,
+    Definition, Execution, Implementation, Layer, Level, OutputSection, Permission, Policy, Role, Slug,
+    Switches, TenantSlug, ToolStatus, check_name, left_redacted, unredacted,
 };
-use tw_schema::{Fault, Schema, SchemaFault, canonical, check_form_spec, check_sections, check_view_spec};
+use tw_schema::{Fault, Schema, Violation, canonical, check_form_spec, check_sections, check_view_spec};
 
-use crate::wording::read_sent;
+use crate::wording::{name_violation, read_sent};
 
 /// Derived or written elsewhere. Whoever saves what they read sends them back.
 const READ_ONLY: &[&str] = &[
@@ -96,8 +96,8 @@ impl Sent {
         Self { members, faults: Vec::new() }
     }
 
-    pub(super) fn say(&mut self, path: impl Into<String>, message: impl Into<String>) {
-        self.faults.push(Fault { path: path.into(), message: message.into() });
+    pub(super) fn say(&mut self, path: impl Into<String>, violation: Violation) {
+        self.faults.push(violation.at(path));
     }
 
     /// A key that is there, be it `null`.
@@ -116,7 +116,7 @@ impl Sent {
     fn refuse_unnamed(&mut self, key: &str, is_unnamed: fn(&Value) -> bool) {
         if self.members.get(key).is_some_and(is_unnamed) {
             self.members.shift_remove(key);
-            self.say(format!("/{key}"), "is given by the names of its parts");
+            self.say(format!("/{key}"), Violation::named_parts());
         }
     }
 
@@ -131,8 +131,7 @@ impl Sent {
         let Some(text) = text else { return Some(None) };
         let found = words.iter().copied().find(|word| name(*word) == text);
         if found.is_none() {
-            let known: Vec<_> = words.iter().map(|word| name(*word)).collect();
-            self.say(format!("/{key}"), format!("is one of {}", known.join(", ")));
+            self.say(format!("/{key}"), Violation::words(words.iter().map(|word| name(*word))));
         }
         found.map(Some)
     }
@@ -142,11 +141,11 @@ impl Sent {
             None => {}
             Some(None) => match default {
                 Some(default) => default.clone_into(into),
-                None => self.say(format!("/{key}"), "cannot be null"),
+                None => self.say(format!("/{key}"), Violation::not_null()),
             },
             Some(Some(text)) => {
                 if text.trim().is_empty() || max < text.len() || text.contains('\0') {
-                    self.say(format!("/{key}"), format!("has 1 to {max} bytes"));
+                    self.say(format!("/{key}"), Violation::byte_length(1, max));
                 }
                 *into = text;
             }
@@ -163,11 +162,11 @@ impl Sent {
         if let Some(words) = self.take::<Vec<String>>(key) {
             let words = words.unwrap_or_default();
             if LIST_MAX < words.len() {
-                self.say(format!("/{key}"), format!("has at most {LIST_MAX} words of 1 to {WORD_MAX} bytes"));
+                self.say(format!("/{key}"), Violation::tags(LIST_MAX, WORD_MAX));
             }
             let wrong = |word: &String| is_no_word(word) || word.contains('\0');
             if let Some(index) = words.iter().position(wrong) {
-                self.say(format!("/{key}/{index}"), format!("has 1 to {WORD_MAX} bytes"));
+                self.say(format!("/{key}/{index}"), Violation::byte_length(1, WORD_MAX));
             }
             *into = words;
         }
@@ -180,33 +179,32 @@ impl Sent {
         }
         let of_program = layer != Layer::TenantCustom;
         if self.members.remove("is_system").is_some_and(|value| value == Value::Bool(true)) && !of_program {
-            self.say("/is_system", "is for tools that are part of the program");
+            self.say("/is_system", Violation::program_only());
         }
         let scope = self.members.remove("scope").filter(|scope| !scope.is_null());
         let of_layer = if layer == Layer::TenantCustom { "tenant" } else { "global" };
         if scope.is_some_and(|scope| scope != of_layer) {
-            self.say("/scope", format!("is `{of_layer}`"));
+            self.say("/scope", Violation::constant(of_layer));
         }
         if let Some(Some(kind)) = self.take_word("kind", Layer::ALL, Layer::as_str)
             && (kind == Layer::TenantCustom) != (layer == Layer::TenantCustom)
         {
-            self.say("/kind", format!("is `{}` and cannot be changed", layer.as_str()));
+            self.say("/kind", Violation::kind_fixed(layer.as_str()));
         }
     }
 
     /// A permission that no role has would shut the tool for everybody. What is stored already may be sent back.
     fn refuse_unknown_permission(&mut self, new: Option<&Permission>, before: Option<&Permission>) {
         let known = Role::Admin.permissions();
-        let Some(new) = new.filter(|new| Some(*new) != before && !known.has(new.as_str())) else { return };
-        let known: Vec<_> = known.iter().map(Permission::as_str).collect();
-        self.say("/required_permission", format!("`{new}` must be one of {}", known.join(", ")));
+        let Some(_) = new.filter(|new| Some(*new) != before && !known.has(new.as_str())) else { return };
+        self.say("/required_permission", Violation::words(known.iter().map(Permission::as_str)));
     }
 
     /// Whether there is such a tenant is told to nobody, so a list is held against the form of a slug only.
     fn refuse_impossible_tenants(&mut self, slugs: &[String], before: &[String]) {
         for (index, slug) in slugs.iter().enumerate().filter(|(_, slug)| !before.contains(slug)) {
             if let Err(error) = slug.parse::<TenantSlug>() {
-                self.say(format!("/tenant_slugs/{index}"), error.to_string());
+                self.say(format!("/tenant_slugs/{index}"), Violation::tenant_slug(error.to_string()));
             }
         }
     }
@@ -217,19 +215,22 @@ impl Sent {
         unknown.retain(|name, _| !name.starts_with("x_"));
         for key in unknown.keys().take(UNKNOWN_TOLD) {
             let shown: String = key.chars().take(WORD_MAX).collect();
-            self.say(format!("/{shown}"), "is not a known property");
+            self.say(
+                format!("/{}", shown.replace('~', "~0").replace('/', "~1")),
+                Violation::unknown_member(),
+            );
         }
         if UNKNOWN_TOLD < unknown.len() {
             let more = unknown.len() - UNKNOWN_TOLD;
-            self.say("", format!("has {more} more properties that are not known"));
+            self.say("", Violation::unknown_members(more));
         }
     }
 
     pub(super) fn rename(&mut self, definition: &mut Definition) {
         let Some(name) = self.take::<String>("name") else { return };
-        let Some(name) = name else { return self.say("/name", "cannot be null") };
+        let Some(name) = name else { return self.say("/name", Violation::not_null()) };
         if let Err(error) = check_name(&name) {
-            self.say("/name", error.to_string());
+            self.say("/name", name_violation(&error));
         }
         definition.name = name;
     }
@@ -245,12 +246,20 @@ impl Sent {
         if let Some(level) = self.take_word("permission_level", Level::ALL, Level::as_str) {
             definition.permission_level = level;
         }
-        if let Some(permission) = self.take::<Permission>("required_permission") {
-            self.refuse_unknown_permission(permission.as_ref(), before.required_permission.as_ref());
-            definition.required_permission = permission;
+        if let Some(permission) = self.take::<String>("required_permission") {
+            match permission.as_deref().map(str::parse::<Permission>).transpose() {
+                Ok(permission) => {
+                    self.refuse_unknown_permission(permission.as_ref(), before.required_permission.as_ref());
+                    definition.required_permission = permission;
+                }
+                Err(error) => self.say("/required_permission", Violation::permission(error.to_string())),
+            }
         }
         let fields = self.members.remove("fields");
         if let Some(schema) = self.members.remove("input_schema") {
+            if schema.is_null() {
+                self.say("/input_schema", Violation::not_null());
+            }
             definition.input_schema = schema;
             // Fields stay beside the schema that was made of them, and of no other.
             if definition.input_schema != before.input_schema {
@@ -261,8 +270,8 @@ impl Sent {
             definition.authored.fields = Some(fields).filter(|fields| !fields.is_null());
         }
         if let Some(schema) = self.take::<Value>("output_schema") {
-            if schema.as_ref().is_some_and(|schema| !schema.is_object()) {
-                self.say("/output_schema", "is an object");
+            if let Some(other) = schema.as_ref().filter(|schema| !schema.is_object()) {
+                self.say("/output_schema", Violation::typed(&["object"], other));
             }
             definition.output_schema = schema;
         }
@@ -286,6 +295,9 @@ impl Sent {
         }
         let kind = self.take::<String>("implementation_type");
         if let Some(kind) = &kind {
+            if kind.is_none() {
+                self.say("/implementation_type", Violation::not_null());
+            }
             definition.implementation_type = kind.clone().unwrap_or_default();
         }
         let authored = &mut definition.authored;
@@ -300,8 +312,7 @@ impl Sent {
         ] {
             if let Some(spec) = self.members.remove(key) {
                 if !matches!(spec, Value::Null | Value::Object(_)) {
-                    let fault = Fault { path: format!("/{key}"), message: "is an object".to_owned() };
-                    self.faults.push(fault);
+                    self.faults.push(Violation::typed(&["object"], &spec).at(format!("/{key}")));
                 }
                 *place = Some(spec).filter(|spec| !spec.is_null());
             }
@@ -337,10 +348,7 @@ impl Sent {
         let allowed = match (switches.status, wanted) {
             (now, wanted) if now == wanted => true,
             (_, ToolStatus::Published) => {
-                self.say(
-                    "/status",
-                    "becomes `published` by `POST /api/tools/{tool}/publish`, not by a change",
-                );
+                self.say("/status", Violation::status_publish());
                 return;
             }
             (_, ToolStatus::Disabled)
@@ -351,8 +359,7 @@ impl Sent {
         if allowed {
             switches.status = wanted;
         } else {
-            let message = format!("cannot become `{wanted}` from `{}`", switches.status);
-            self.say("/status", message);
+            self.say("/status", Violation::status_change(switches.status.as_str(), wanted.as_str()));
         }
     }
 }
@@ -360,35 +367,35 @@ impl Sent {
 /// Everything that is wrong with a definition.
 pub(super) fn check(slug: &Slug, definition: &Definition, kinds: &dyn Kinds) -> Vec<Fault> {
     let mut faults = Vec::new();
-    let mut say = |path: &str, message: String| faults.push(Fault { path: path.to_owned(), message });
+    let mut say = |path: &str, violation: Violation| faults.push(violation.at(path));
     if definition.name.is_empty() {
-        say("/name", "is needed".to_owned());
+        say("/name", Violation::required());
     }
     if definition.description.is_empty() {
-        say("/description", "is needed: it tells people and models when to use the tool".to_owned());
+        say("/description", Violation::required());
     }
     if !(1..=TIMEOUT_MS_MAX).contains(&definition.timeout_ms) {
-        say("/timeout_ms", format!("is a number from 1 to {TIMEOUT_MS_MAX}"));
+        say("/timeout_ms", Violation::range(1, TIMEOUT_MS_MAX));
     }
     let execution = &definition.execution;
     if execution.max_concurrency.is_some_and(|most| !(1..=CONCURRENCY_MAX).contains(&most)) {
-        say("/execution/max_concurrency", format!("is a number from 1 to {CONCURRENCY_MAX}"));
+        say("/execution/max_concurrency", Violation::range(1, CONCURRENCY_MAX));
     }
     if execution.is_pure && matches!(definition.permission_level, Some(Level::Write | Level::Destructive)) {
-        let message =
-            "must be false for a tool that writes: a pure one is answered from memory the second time";
-        say("/execution/is_pure", message.to_owned());
+        say("/execution/is_pure", Violation::pure_writes());
     }
     if execution.timeout_s == Some(0) {
-        say("/execution/timeout_s", "is at least 1".to_owned());
+        say("/execution/timeout_s", Violation::minimum(1));
     }
     if execution.concurrency_group.is_empty() || WORD_MAX < execution.concurrency_group.len() {
-        say("/execution/concurrency_group", format!("has 1 to {WORD_MAX} bytes"));
+        say("/execution/concurrency_group", Violation::byte_length(1, WORD_MAX));
     }
     for alias in &definition.authored.aliases {
         match alias.parse::<Slug>() {
-            Err(error) => say("/aliases", format!("`{alias}`: {error}")),
-            Ok(alias) if alias.key() == slug.key() => say("/aliases", "repeats the slug".to_owned()),
+            Err(error) => {
+                say("/aliases", Violation::alias(alias.as_str(), slug_violation(&error).to_string()));
+            }
+            Ok(alias) if alias.key() == slug.key() => say("/aliases", Violation::alias_own()),
             Ok(_) => {}
         }
     }
@@ -398,28 +405,24 @@ pub(super) fn check(slug: &Slug, definition: &Definition, kinds: &dyn Kinds) -> 
 }
 
 fn check_schemas(definition: &Definition, faults: &mut Vec<Fault>) {
-    let mut say = |path: &str, message: String| faults.push(Fault { path: path.to_owned(), message });
     let input = &definition.input_schema;
     if input.is_null() {
-        say("/input_schema", "is needed, or `fields` that it can be made of".to_owned());
+        faults.push(Violation::required().at("/input_schema"));
     } else if input.get("type").is_none_or(|kind| kind != "object") {
-        say("/input_schema", "describes an object: `type` is `object`".to_owned());
+        faults.push(Violation::schema_object().at("/input_schema"));
     } else if let Err(fault) = Schema::compile(input) {
-        let (path, message) = told(&fault);
-        say(&format!("/input_schema{path}"), message);
+        faults.push(fault.fault().below("/input_schema"));
     }
     let output = definition.output_schema.as_ref();
     if let Some(Err(fault)) = output.map(Schema::compile) {
-        let (path, message) = told(&fault);
-        say(&format!("/output_schema{path}"), message);
+        faults.push(fault.fault().below("/output_schema"));
     }
     if !faults.is_empty() {
         return;
     }
     let authored = &definition.authored;
     let mut held = |place: &str, found: Vec<Fault>| {
-        let below = |fault: Fault| Fault { path: format!("{place}{}", fault.path), ..fault };
-        faults.extend(found.into_iter().map(below));
+        faults.extend(found.into_iter().map(|fault| fault.below(place)));
     };
     if let Some(spec) = &authored.form_spec {
         held("/form_spec", check_form_spec(spec, input));
@@ -433,38 +436,25 @@ fn check_schemas(definition: &Definition, faults: &mut Vec<Fault>) {
     }
 }
 
-fn told(fault: &SchemaFault) -> (String, String) {
-    match fault {
-        SchemaFault::Invalid { path, message } => (path.clone(), message.clone()),
-        other => (other.path().to_owned(), other.to_string()),
-    }
-}
-
 /// What is wrong with what would run, all at once.
 fn check_kind(definition: &Definition, kinds: &dyn Kinds, faults: &mut Vec<Fault>) {
-    let mut say = |path: &str, message: String| faults.push(Fault { path: path.to_owned(), message });
+    let mut say = |path: &str, violation: Violation| faults.push(violation.at(path));
     let authored = &definition.authored;
     let kind = definition.implementation_type.as_str();
     let known = Implementation::parse(kind);
-    let here = || Implementation::AUTHORED.iter().map(|kind| kind.type_name()).collect::<Vec<_>>().join(", ");
+    let here = || Implementation::AUTHORED.iter().map(|kind| kind.type_name()).collect::<Vec<_>>();
     match kind {
-        "" => say("/implementation_type", format!("is needed; this version makes {} tools", here())),
+        "" => say("/implementation_type", Violation::required()),
         _ if known.is_some() => {}
-        kind if KINDS.contains(&kind) => say(
-            "/implementation_type",
-            format!("`{kind}` tools cannot be made yet; this version makes {} tools", here()),
-        ),
-        kind => say("/implementation_type", format!("`{kind}` is not one of {}", KINDS.join(", "))),
+        kind if KINDS.contains(&kind) => say("/implementation_type", Violation::kind_later(kind, here())),
+        _ => say("/implementation_type", Violation::words(KINDS.iter().copied())),
     }
     if !authored.implementation.is_object() && !authored.implementation.is_null() {
-        say("/implementation", "is an object".to_owned());
+        say("/implementation", Violation::typed(&["object"], &authored.implementation));
         return;
     }
     if let Some(at) = left_redacted(&authored.implementation) {
-        say(
-            &format!("/implementation{at}"),
-            format!("is `{REDACTED}`, and nothing is stored there that could be kept"),
-        );
+        say(&format!("/implementation{at}"), Violation::redacted());
     }
     let Some(kind) = known else { return };
     if let Err(found) = kinds.read(written(kind, definition, true)) {

@@ -176,7 +176,7 @@ impl Engine {
 }
 
 pub(in crate::admin) fn busy() -> Error {
-    Error::Conflict { why: "others keep changing the tool at this moment; try again".to_owned() }
+    Error::Busy { what: "tool" }
 }
 
 pub(in crate::admin) fn is_as_read(mark: &str, asked: Asked<'_>) -> Result<()> {

@@ -4,13 +4,13 @@ use serde::Serialize;
 use serde_json::Value;
 use tw_exec::{Kinds, Written};
 use tw_model::{Definition, Timestamp, ToolId};
-use tw_schema::{Bump, Comparison, compare};
+use tw_schema::{Bump, Comparison, Violation, compare};
 use tw_store::{NewAudit, Note, Snapshot, TenantScope, ToolVersion, Withdrawn};
 
 use super::{
     Asked, by,
     edit::shown_definition,
-    read::{failed, parse, read_version},
+    read::{parse, read_version},
 };
 use crate::{
     Engine,
@@ -112,7 +112,7 @@ impl Engine {
         let after = self.definition_at(&view, entry, to.unwrap_or("draft"), "/to").await?;
         let (from, to) = (before.0, after.0);
         let compared = tokio::task::spawn_blocking(move || compare_definitions(&before.1, &after.1));
-        let comparison = compared.await.map_err(|_| failed("comparing versions"))?;
+        let comparison = compared.await.map_err(|error| Error::internal("comparing versions", error))?;
         Ok(Compared { from, to, comparison })
     }
 
@@ -128,7 +128,7 @@ impl Engine {
             "draft" => Ok((stored.version.clone(), parse(&stored.definition)?)),
             "live" => match (&stored.live, &stored.live_version) {
                 (Some(live), Some(version)) => Ok((version.clone(), parse(live)?)),
-                _ => Err(Error::invalid(place, "is needed: the tool has never been published")),
+                _ => Err(Error::invalid(place, Violation::version_required())),
             },
             version => {
                 let scope = self.inner.store.tenant(view.tenant.id);
@@ -250,6 +250,6 @@ pub(super) fn is_unused(view: &View, kinds: &dyn Kinds, id: ToolId) -> Result<()
     if users.is_empty() {
         return Ok(());
     }
-    let names: Vec<_> = users.iter().map(|user| user.slug.as_str()).collect();
-    Err(Error::Conflict { why: format!("the tool is used by {}", names.join(", ")) })
+    let by = users.into_iter().map(|user| user.slug).collect();
+    Err(Error::InUse { what: "tool", to_be: "removed", by })
 }

@@ -1,6 +1,7 @@
 //! Which names a tool may go by: one name, one tool.
 
 use tw_model::{Definition, Slug, ToolId, look_alike};
+use tw_schema::Violation;
 use tw_store::StoredTool;
 
 use crate::{
@@ -16,7 +17,10 @@ pub(in crate::admin) fn is_free(view: &View, id: ToolId, slug: &Slug) -> Result<
 pub(in crate::admin) fn names_are_free(view: &View, id: ToolId, definition: &Definition) -> Result<()> {
     let is_taken = |alias: &&String| view.tools.takes(alias, id) && !is_invisible(view, alias);
     match definition.authored.aliases.iter().find(is_taken) {
-        Some(alias) => Err(Error::Conflict { why: format!("the name `{alias}` belongs to another tool") }),
+        Some(alias) => Err(Error::Taken {
+            why: format!("the name `{alias}` belongs to another tool"),
+            fault: Box::new(Violation::taken(alias.as_str()).at("/aliases")),
+        }),
         None => definition.authored.aliases.iter().try_for_each(|alias| looks_like_no_other(view, id, alias)),
     }
 }
@@ -61,5 +65,6 @@ pub(in crate::admin) fn is_invisible(view: &View, name: &str) -> bool {
 }
 
 pub(in crate::admin) fn taken(slug: &Slug) -> Error {
-    Error::Conflict { why: format!("there is a tool `{slug}` already") }
+    let fault = Box::new(Violation::taken(slug.as_str()).at("/slug"));
+    Error::Taken { why: format!("there is a tool `{slug}` already"), fault }
 }

@@ -4,19 +4,20 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 use tw_model::{Caller, Layer, Level, Listing, Policy, ToolDef, ToolStatus, check_name};
-use tw_schema::{Fault, canonical, canonical_patch};
+use tw_schema::{Violation, canonical, canonical_patch};
 use tw_store::{Changed, Override};
 
 use super::{
     Asked, by,
     draft::{self, Sent},
     edit::{TRIES, busy, is_as_read},
-    read::{faultless, faulty, members},
+    read::{faultless, members},
 };
 use crate::{
     Engine,
     admin::tools::{Listed, shown_fields},
     error::{Error, Result},
+    wording::name_violation,
 };
 
 const TEXT_MAX: usize = 4000;
@@ -61,7 +62,7 @@ impl Engine {
 pub(super) fn layer_body(body: &Value, shown: &ToolDef) -> Result<Value> {
     let fields = shown_fields(shown.authored.fields.as_ref(), &shown.input_schema);
     let body = draft::without_echoes(body, &shown.input_schema, fields.as_ref());
-    canonical_patch(&body).map_err(faulty)
+    canonical_patch(&body).map_err(Error::refused)
 }
 
 /// Reads what a tenant lays over a tool of the program. What is sent as it is shown changes nothing, so
@@ -97,8 +98,7 @@ pub(super) fn read_layer(
     let mut faults = Vec::new();
     for (key, value) in fixed {
         if members.remove(key).is_some_and(|sent| canonical(&sent) != canonical(&value)) {
-            let message = "of a tool that is part of the program cannot be changed".to_owned();
-            faults.push(Fault { path: format!("/{key}"), message });
+            faults.push(Violation::program_part().at(format!("/{key}")));
         }
     }
     let same = [
@@ -157,32 +157,30 @@ pub(super) fn read_layer(
 
 fn check(layer: &Override, tool: &ToolDef) -> Result<()> {
     if let Some(name) = &layer.name {
-        check_name(name).map_err(|error| Error::invalid("/name", error.to_string()))?;
+        check_name(name).map_err(|error| Error::invalid("/name", name_violation(&error)))?;
     }
     for (path, text) in
         [("/description", &layer.description), ("/category", &layer.category), ("/icon", &layer.icon)]
     {
         if text.as_ref().is_some_and(|text| text.trim().is_empty() || TEXT_MAX < text.len()) {
-            return Err(Error::invalid(path, format!("has 1 to {TEXT_MAX} bytes")));
+            return Err(Error::invalid(path, Violation::byte_length(1, TEXT_MAX)));
         }
     }
     if layer.tags.as_ref().is_some_and(|tags| 50 < tags.len() || tags.iter().any(|tag| 100 < tag.len())) {
-        return Err(Error::invalid("/tags", "has at most 50 tags of 100 bytes"));
+        return Err(Error::invalid("/tags", Violation::tags(50, 100)));
     }
     if layer.status.is_some_and(|status| !matches!(status, ToolStatus::Deprecated | ToolStatus::Disabled)) {
-        let message =
-            "of a tool defined in code can be deprecated or disabled; null takes it back to published";
-        return Err(Error::invalid("/status", message));
+        return Err(Error::invalid("/status", Violation::status_of_program()));
     }
     if layer.permission_level.is_some_and(|level| Some(level) < tool.level) {
-        let message = format!("can only be raised above `{}`", tool.level.map_or("none", Level::as_str));
-        return Err(Error::invalid("/permission_level", message));
+        let violation = Violation::level_raised(tool.level.map_or("none", Level::as_str));
+        return Err(Error::invalid("/permission_level", violation));
     }
     if layer.permission_policy == Some(Policy::Auto) && tool.id == crate::admin::manage_tools().id {
-        return Err(Error::invalid("/permission_policy", "of this tool is always `always_ask`"));
+        return Err(Error::invalid("/permission_policy", Violation::policy_fixed("always_ask")));
     }
     if layer.timeout_ms.is_some_and(|timeout| !(1..=TIMEOUT_MS_MAX).contains(&timeout)) {
-        return Err(Error::invalid("/timeout_ms", format!("is a number from 1 to {TIMEOUT_MS_MAX}")));
+        return Err(Error::invalid("/timeout_ms", Violation::range(1, TIMEOUT_MS_MAX)));
     }
     Ok(())
 }

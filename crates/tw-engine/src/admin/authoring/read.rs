@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use serde_json::Value;
-use tw_exec::Kinds;
+use tw_exec::{Kinds, slug_violation};
 use tw_model::{Definition, Layer, Slug, Switches};
-use tw_schema::{Fault, canonical_manifest, canonical_patch};
+use tw_schema::{Fault, Violation, canonical_manifest, canonical_patch};
 use tw_store::StoredTool;
 
 use super::{
@@ -51,8 +51,8 @@ pub(in crate::admin) fn read_new(body: &Value, kinds: &dyn Kinds) -> Result<(New
     let version = match sent.take::<String>("version").flatten() {
         None => VERSION_FIRST.to_owned(),
         Some(version) => {
-            if let Err(message) = read_version(&version) {
-                sent.say("/version", message);
+            if let Err(violation) = read_version(&version) {
+                sent.say("/version", violation);
             }
             version
         }
@@ -61,7 +61,7 @@ pub(in crate::admin) fn read_new(body: &Value, kinds: &dyn Kinds) -> Result<(New
     sent.switch(&mut switches);
     sent.refuse_unknown();
     if slug.is_none() && !sent.faults.iter().any(|fault| fault.path == "/slug") {
-        sent.say("/slug", "is needed");
+        sent.say("/slug", Violation::required());
     }
     let mut found = slug.as_ref().map(|slug| draft::check(slug, &definition, kinds)).unwrap_or_default();
     if was_unread {
@@ -69,7 +69,7 @@ pub(in crate::admin) fn read_new(body: &Value, kinds: &dyn Kinds) -> Result<(New
         found.retain(|fault| !["/input_schema", "/implementation_type"].contains(&fault.path.as_str()));
     }
     let faults = told_once(std::mem::take(&mut sent.faults), found);
-    let Some(slug) = slug else { return Err(faulty(faults)) };
+    let Some(slug) = slug else { return Err(Error::refused(faults)) };
     Ok((New { slug, definition, switches, version, publish }, faults))
 }
 
@@ -88,7 +88,7 @@ fn in_our_words(body: &Value, read: fn(&Value) -> Result<Value, Vec<Fault>>) -> 
     }
     match read(&rest) {
         Ok(rest) => Ok((rest, faults)),
-        Err(_) => Err(faulty(faults)),
+        Err(_) => Err(Error::refused(faults)),
     }
 }
 
@@ -103,26 +103,25 @@ fn told_once(mut told: Vec<Fault>, found: Vec<Fault>) -> Vec<Fault> {
 }
 
 /// A number for a version, or what is wrong with it.
-pub(in crate::admin) fn read_version(text: &str) -> Result<semver::Version, String> {
+pub(in crate::admin) fn read_version(text: &str) -> Result<semver::Version, Violation> {
     if VERSION_LEN_MAX < text.len() {
-        return Err(format!("has at most {VERSION_LEN_MAX} characters"));
+        return Err(Violation::max_length(VERSION_LEN_MAX));
     }
-    semver::Version::parse(text)
-        .map_err(|error| format!("`{text}` is not a semantic version such as 1.2.3: {error}"))
+    semver::Version::parse(text).map_err(|error| Violation::version(error.to_string()))
 }
 
 pub(in crate::admin) fn read_slug(sent: &mut Sent) -> Option<Slug> {
     match sent.take::<String>("slug")??.parse() {
         Ok(slug) => Some(slug),
         Err(error) => {
-            sent.say("/slug", tw_model::SlugError::to_string(&error));
+            sent.say("/slug", slug_violation(&error));
             None
         }
     }
 }
 
 pub(in crate::admin) fn members(body: &Value) -> Result<serde_json::Map<String, Value>> {
-    body.as_object().cloned().ok_or_else(|| Error::invalid("", "is an object"))
+    body.as_object().cloned().ok_or_else(|| Error::invalid("", Violation::typed(&["object"], body)))
 }
 
 /// A tool with a change to it, and what it would say, which is yet to be checked as a whole, with what is wrong with
@@ -144,12 +143,12 @@ pub(in crate::admin) fn with_change(
     if let Some(slug) = read_slug(&mut sent)
         && slug.key() != stored.slug.key()
     {
-        sent.say("/slug", "cannot be changed; clone the tool under another one");
+        sent.say("/slug", Violation::slug_fixed());
     }
     if let Some(Some(version)) = sent.take::<String>("version")
         && version != stored.version
     {
-        sent.say("/version", "is changed by `POST /api/tools/{tool}/version?new_version=X.Y.Z`");
+        sent.say("/version", Violation::version_fixed());
     }
     sent.onto(&mut definition);
     sent.switch(&mut after.switches);
@@ -183,29 +182,13 @@ pub(in crate::admin) fn as_text(definition: &Definition) -> Arc<str> {
 pub(in crate::admin) async fn off_the_runtime<T: Send + 'static>(
     check: impl FnOnce() -> T + Send + 'static,
 ) -> Result<T> {
-    tokio::task::spawn_blocking(check).await.map_err(|_| failed("checking a definition"))
-}
-
-/// For work of our own that came to no end.
-pub(super) fn failed(doing: &'static str) -> Error {
-    Error::Store { doing, source: tw_store::Error::Corrupt { what: format!("{doing} broke off") } }
-}
-
-pub(in crate::admin) fn faulty(mut faults: Vec<Fault>) -> Error {
-    faults.truncate(tw_schema::FAULTS_MAX);
-    let first = faults.first().map_or_else(String::new, |fault| {
-        format!("`{}` {}", fault.path.trim_start_matches('/'), fault.message)
-    });
-    Error::InvalidParams { what: first, faults }
+    tokio::task::spawn_blocking(check).await.map_err(|error| Error::internal("checking a definition", error))
 }
 
 pub(in crate::admin) fn faultless(faults: Vec<Fault>) -> Result<()> {
-    if faults.is_empty() { Ok(()) } else { Err(faulty(faults)) }
+    if faults.is_empty() { Ok(()) } else { Err(Error::refused(faults)) }
 }
 
 pub(in crate::admin) fn parse<T: serde::de::DeserializeOwned>(text: &str) -> Result<T> {
-    serde_json::from_str(text).map_err(|error| Error::Store {
-        doing: "reading a definition",
-        source: tw_store::Error::Corrupt { what: error.to_string() },
-    })
+    serde_json::from_str(text).map_err(|error| Error::internal("reading a definition", error))
 }

@@ -2,8 +2,9 @@
 //! be the secret, also where none belongs.
 
 use serde_json::{Map, Value};
+use tw_exec::label_violation;
 use tw_model::{AllowedHost, CredentialType, Label, REDACTED};
-use tw_schema::Fault;
+use tw_schema::{Fault, Violation};
 use zeroize::Zeroizing;
 
 use crate::{
@@ -79,7 +80,7 @@ pub(super) fn read_new(body: &Value) -> Result<New> {
         (Some(label), Some(kind), Some(payload)) => {
             Ok(New { label, kind, provider_key, provider_variant, allowed_hosts, payload })
         }
-        _ => Err(Error::invalid("/payload", "is needed")),
+        _ => Err(Error::invalid("/payload", Violation::required())),
     }
 }
 
@@ -116,8 +117,8 @@ impl Sent {
         Ok(Self { members, faults: Vec::new() })
     }
 
-    fn say(&mut self, path: impl Into<String>, message: impl Into<String>) {
-        self.faults.push(Fault { path: path.into(), message: message.into() });
+    fn say(&mut self, path: impl Into<String>, violation: Violation) {
+        self.faults.push(violation.at(path));
     }
 
     /// Says that something is needed, unless it was said that what is there is no good.
@@ -125,7 +126,7 @@ impl Sent {
         let path = format!("/{key}");
         let below = format!("{path}/");
         if !self.faults.iter().any(|fault| fault.path == path || fault.path.starts_with(&below)) {
-            self.say(path, "is needed");
+            self.say(path, Violation::required());
         }
     }
 
@@ -134,8 +135,8 @@ impl Sent {
         match self.members.remove(key)? {
             Value::Null => Some(None),
             Value::String(text) => Some(Some(text)),
-            _ => {
-                self.say(format!("/{key}"), "is a text");
+            other => {
+                self.say(format!("/{key}"), Violation::typed(&["string"], &other));
                 None
             }
         }
@@ -143,17 +144,16 @@ impl Sent {
 
     fn label(&mut self) -> Option<Label> {
         let Some(text) = self.text("label")? else {
-            self.say("/label", "cannot be null");
+            self.say("/label", Violation::not_null());
             return None;
         };
-        text.parse().map_err(|error: tw_model::LabelError| self.say("/label", error.to_string())).ok()
+        text.parse().map_err(|error: tw_model::LabelError| self.say("/label", label_violation(&error))).ok()
     }
 
     fn kind(&mut self) -> Option<CredentialType> {
         let kind = self.text("type")?.as_deref().and_then(CredentialType::parse);
         if kind.is_none() {
-            let known = CredentialType::ALL.map(CredentialType::as_str).join(", ");
-            self.say("/type", format!("is one of {known}"));
+            self.say("/type", Violation::words(CredentialType::ALL.map(CredentialType::as_str)));
         }
         kind
     }
@@ -162,7 +162,7 @@ impl Sent {
         let text = self.text(key)?;
         match text.as_deref().map(str::parse::<Label>) {
             Some(Err(error)) => {
-                self.say(format!("/{key}"), error.to_string());
+                self.say(format!("/{key}"), label_violation(&error));
                 None
             }
             Some(Ok(_)) | None => Some(text),
@@ -175,7 +175,7 @@ impl Sent {
             Value::Null => return Some(None),
             Value::Array(hosts) => hosts,
             _ => {
-                self.say("/allowed_hosts", "must be a list of host names and addresses");
+                self.say("/allowed_hosts", Violation::wrong_type("array", Value::Null));
                 return None;
             }
         };
@@ -184,7 +184,7 @@ impl Sent {
             hosts.into_iter().map(|host| host.as_str().unwrap_or_default().to_owned()).collect();
         let faults = AllowedHost::faults(&hosts);
         for (index, message) in &faults {
-            self.say(format!("/allowed_hosts/{index}"), message);
+            self.say(format!("/allowed_hosts/{index}"), Violation::allowed_host(message.as_str()));
         }
         faults.is_empty().then_some(Some(hosts))
     }
@@ -192,8 +192,8 @@ impl Sent {
     /// The payload, if it fits the type. Without a type no more can be said than that it is an object.
     fn payload(&mut self, kind: Option<CredentialType>) -> Option<Payload> {
         let payload = self.members.remove("payload")?;
-        let Value::Object(members) = payload else {
-            self.say("/payload", "is an object of texts");
+        let Value::Object(ref members) = payload else {
+            self.say("/payload", Violation::typed(&["object"], &payload));
             return None;
         };
         let kind = kind?;
@@ -206,30 +206,29 @@ impl Sent {
         };
         for name in needed {
             if !members.contains_key(*name) {
-                self.say(format!("/payload/{name}"), "is needed");
+                self.say(format!("/payload/{name}"), Violation::required());
             }
         }
         if members.is_empty() && kind == CredentialType::Custom {
-            self.say("/payload", "holds at least one text");
+            self.say("/payload", Violation::min_properties(1));
         }
         if FIELDS_MAX < members.len() {
-            self.say("/payload", format!("holds at most {FIELDS_MAX} texts"));
+            self.say("/payload", Violation::max_properties(FIELDS_MAX));
         }
         for (name, value) in members.iter().take(FIELDS_MAX) {
             let known = needed.contains(&name.as_str()) || optional.contains(&name.as_str());
             let place = format!("/payload/{}", shown(name));
             if kind != CredentialType::Custom && !known {
-                self.say(place, format!("does not belong in `{}`", kind.as_str()));
+                self.say(place, Violation::not_for_type(kind.as_str()));
             } else if !is_field_name(name) {
-                let rule = "is no name: use letters a-z, digits, `_` and `-`, at first a letter or `_`";
-                self.say(place, format!("{rule}, {FIELD_NAME_MAX} at most"));
-            } else if let Some(fault) = fault_of(kind, name, value) {
-                self.say(place, fault);
+                self.say(place, Violation::member_name(FIELD_NAME_MAX));
+            } else if let Some(violation) = violation_of(kind, name, value) {
+                self.say(place, violation);
             }
         }
         let json = Zeroizing::new(serde_json::to_vec(&members).expect("texts are plain JSON"));
         if PAYLOAD_BYTES_MAX < json.len() {
-            self.say("/payload", format!("is longer than {PAYLOAD_BYTES_MAX} bytes"));
+            self.say("/payload", Violation::max_bytes(PAYLOAD_BYTES_MAX));
         }
         (self.faults.len() == told).then(|| Payload { json, fields: members.keys().cloned().collect() })
     }
@@ -239,11 +238,11 @@ impl Sent {
         // A client's own members are taken and not kept.
         unknown.retain(|name, _| !name.starts_with("x_"));
         for key in unknown.keys().take(UNKNOWN_TOLD) {
-            self.say(format!("/{}", shown(key)), "is not a known property");
+            self.say(format!("/{}", shown(key)), Violation::unknown_member());
         }
         if UNKNOWN_TOLD < unknown.len() {
             let more = unknown.len() - UNKNOWN_TOLD;
-            self.say("", format!("has {more} more properties that are not known"));
+            self.say("", Violation::unknown_members(more));
         }
     }
 }
@@ -256,15 +255,15 @@ fn is_field_name(name: &str) -> bool {
 }
 
 /// What is wrong with a text of a payload.
-fn fault_of(kind: CredentialType, name: &str, value: &Value) -> Option<String> {
-    let Value::String(text) = value else { return Some("is a text".to_owned()) };
+fn violation_of(kind: CredentialType, name: &str, value: &Value) -> Option<Violation> {
+    let Value::String(text) = value else { return Some(Violation::typed(&["string"], value)) };
     // Some services take a key for the name and want no password.
     let may_be_empty = kind == CredentialType::Basic && name == "password";
     if (text.is_empty() && !may_be_empty) || TEXT_BYTES_MAX < text.len() {
-        return Some(format!("has 1 to {TEXT_BYTES_MAX} bytes"));
+        return Some(Violation::byte_length(1, TEXT_BYTES_MAX));
     }
     if text == REDACTED {
-        return Some("is what stands in the place of a secret, and none itself".to_owned());
+        return Some(Violation::redacted());
     }
     // What goes into a header must not end it. A key in a file has several lines.
     let is_refused = |c: char| match kind {
@@ -272,10 +271,10 @@ fn fault_of(kind: CredentialType, name: &str, value: &Value) -> Option<String> {
         _ => c.is_control(),
     };
     if text.contains(is_refused) {
-        return Some("holds characters that cannot be sent".to_owned());
+        return Some(Violation::control_characters());
     }
     if kind == CredentialType::Basic && name == "username" && text.contains(':') {
-        return Some("cannot contain `:`".to_owned());
+        return Some(Violation::forbidden_character(":"));
     }
     None
 }

@@ -7,7 +7,7 @@ use serde_json::json;
 use toolwright_sdk::Network as _;
 use tw_egress::{Request, Site};
 use tw_model::{AllowedHost, CredentialId, CredentialType};
-use tw_schema::Fault;
+use tw_schema::Violation;
 use tw_store::NewAudit;
 
 use crate::{
@@ -52,28 +52,23 @@ impl Engine {
         let caller = permit.caller();
         let credential = self.stored_credential(caller, id).await?;
         let secret = self.inner.vault.open(caller.tenant, &id.to_string()).await?;
-        let value = secret.value().ok_or_else(|| {
-            let what = "the credential has several fields and none of them is named `api_key` or `token`, \
-                        so it is not known which one to send";
-            let fault = Fault { path: String::new(), message: what.to_owned() };
-            Error::InvalidParams { what: what.to_owned(), faults: vec![fault] }
-        })?;
+        let value = secret.value().ok_or_else(|| Error::invalid("", Violation::credential_field()))?;
         let (name, value) = match (&trial.header, credential.kind) {
             (Some(name), _) => (name.as_str(), value.to_string()),
             (None, CredentialType::Bearer) => ("authorization", format!("Bearer {}", value.as_str())),
             (None, CredentialType::Basic) => ("authorization", format!("Basic {}", value.as_str())),
             (None, CredentialType::ApiKey | CredentialType::Custom) => (KEY_HEADER, value.to_string()),
         };
-        Request::check_header(name, &value).map_err(|error| Error::invalid("/header", error.to_string()))?;
+        Request::check_header(name, &value)
+            .map_err(|error| Error::invalid("/header", Violation::header(why_of(&error))))?;
         let egress = self.inner.rooms.egress(caller.tenant);
         if let Err(error @ (tw_egress::Error::BadUrl { .. } | tw_egress::Error::BadRequest { .. })) =
             egress.check(&trial.url)
         {
-            return Err(Error::invalid("/url", error.to_string()));
+            return Err(Error::invalid("/url", Violation::url(why_of(&error))));
         }
         if !AllowedHost::any_allows(credential.allowed_hosts.as_deref(), &trial.url) {
-            let message = format!("must be on a host of the `allowed_hosts` of `{}`", credential.label);
-            return Err(Error::invalid("/url", message));
+            return Err(Error::invalid("/url", Violation::host_not_allowed(credential.label.to_string())));
         }
         let note = NewAudit {
             action: "credential.tested".to_owned(),
@@ -101,4 +96,13 @@ fn told(status: u16) -> Tried {
         _ => format!("the service answered with {status}, which says nothing about the credential"),
     };
     Tried { ok: (200..=299).contains(&status), status: Some(status), message }
+}
+
+/// What is wrong with a request, without saying that it is one.
+fn why_of(error: &tw_egress::Error) -> String {
+    match error {
+        tw_egress::Error::BadUrl { why } => (*why).to_owned(),
+        tw_egress::Error::BadRequest { why } => why.clone(),
+        other => other.to_string(),
+    }
 }

@@ -214,11 +214,14 @@ on_both! {
         let (run, call) = left_open(&builder, "job").await;
         let path = format!("/api/runs/{run}/tool-results");
         for body in [
-            json!({}), json!({ "call_id": call }), json!({ "result": 1 }), json!({ "call_id": 7, "result": 1 }),
+            json!({ "call_id": call }), json!({ "call_id": 7, "result": 1 }),
             json!({ "call_id": call, "result": 1, "error": "both" }), json!({ "call_id": call, "error": 7 }),
             json!({ "call_id": call, "error": "" }), json!({ "call_id": call, "error": " \n" }),
         ] {
             builder.post(&path, &body).await.is("422 INVALID_PARAMS");
+        }
+        for body in [json!({}), json!({ "result": 1 })] {
+            builder.post(&path, &body).await.is("422 MISSING_PARAM");
         }
         assert_eq!(run_of(&builder, &run).await["status"], "pending");
     }

@@ -69,9 +69,13 @@ on_both! {
         let member = world.client(&server, "acme", Role::Member).await;
         make(&builder, &question("confirm")).await;
         let (run, call) = ids(member.run("confirm", json!({})).await.is("202 pending"));
-        for (wrong, path) in [(json!({ "confirmed": "yes" }), "/confirmed"), (json!({}), "/confirmed"), (json!("yes"), "")] {
+        for (wrong, path, verdict) in [
+            (json!({ "confirmed": "yes" }), "/confirmed", "422 INVALID_PARAMS"),
+            (json!({}), "/confirmed", "422 MISSING_PARAM"),
+            (json!("yes"), "", "422 INVALID_PARAMS"),
+        ] {
             let refused = answer(&member, &run, &call, &wrong).await;
-            refused.is("422 INVALID_PARAMS");
+            refused.is(verdict);
             assert_eq!(refused.text_at("/errors/0/path"), path, "{wrong}");
             assert_eq!((run_of(&member, &run).await["status"].as_str(), listed(&member).await.len()), (Some("pending"), 1));
         }
@@ -98,7 +102,7 @@ on_both! {
 
         let record = builder.get(&format!("{PATH}/{call}")).await.json();
         assert_eq!(record["output_schema"], asked["output_schema"]);
-        answer(&builder, &run, &call, &json!({ "amount": 1 })).await.is("422 INVALID_PARAMS");
+        answer(&builder, &run, &call, &json!({ "amount": 1 })).await.is("422 MISSING_PARAM");
         answer(&builder, &run, &call, &json!({ "confirmed": true })).await.is("200 success");
         answer(&builder, &done, &by_worker, &json!({ "confirmed": true })).await.is("200 success");
         let next = ids(builder.run("confirm", json!({})).await.is("202 pending"));

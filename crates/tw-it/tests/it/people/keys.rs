@@ -24,8 +24,19 @@ on_both! {
             ("/api/auth/login", json!({ "email": "a@b.example" }), "/password"),
         ] {
             let refused = admin.post(path, &body).await;
-            let told = refused.is("422 INVALID_PARAMS").json()["errors"].clone();
-            assert_eq!(told, json!([{ "path": place, "message": "is required" }]));
+            let told = refused.is("422 MISSING_PARAM").json();
+            let fault = json!({ "path": place, "code": "required", "params": {}, "message": "is required" });
+            assert_eq!(told["errors"], json!([fault]));
+            assert_eq!(told["params"], json!({ "param": &place[1..] }));
+        }
+        let refused = admin.post("/api/users", &json!({ "rolle": "admin", "password": 5 })).await;
+        assert_eq!(refused.is("422 MISSING_PARAM").text_at("/detail"), "Missing required param: email");
+        let body = refused.json();
+        let told: Vec<_> = body["errors"].as_array().unwrap().iter()
+            .map(|fault| format!("{} {}", fault["path"].as_str().unwrap(), fault["code"].as_str().unwrap()))
+            .collect();
+        for fault in ["/password type", "/email required", "/display_name required", "/role required"] {
+            assert!(told.iter().any(|told| told == fault), "{told:?}");
         }
         let refused = admin.patch("/api/tenants/current", &json!({ "slug": "zz" })).await;
         assert_eq!(refused.is("422 INVALID_PARAMS").json()["errors"][0]["path"], "/slug");

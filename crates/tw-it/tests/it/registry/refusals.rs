@@ -81,7 +81,7 @@ on_both! {
             body.as_object_mut().unwrap().remove(key);
             let refused = author.post("/api/tools", &body).await;
             assert!(
-                faults(refused.is("422 INVALID_PARAMS")).contains(&format!("/{key}")),
+                faults(refused.is("422 MISSING_PARAM")).contains(&format!("/{key}")),
                 "{}",
                 refused.text
             );

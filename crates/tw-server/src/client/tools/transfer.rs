@@ -257,7 +257,7 @@ fn read(path: &Path, notes: &mut Vec<String>) -> Result<Wanted> {
 }
 
 fn told(faults: &[Fault]) -> String {
-    faults.iter().map(|Fault { path, message }| format!("\n  {path}: {message}")).collect()
+    faults.iter().map(|Fault { path, message, .. }| format!("\n  {path}: {message}")).collect()
 }
 
 async fn bring_in(client: &Client, path: &Path, line: &mut Line) -> Result<()> {

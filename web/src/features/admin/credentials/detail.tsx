@@ -4,7 +4,7 @@ import { type ReactNode, useId, useRef, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 
 import { useMay } from '~/api/me'
-import { serverWords } from '~/i18n/server-words'
+import { errorWords } from '~/i18n/server-words'
 import { Button } from '~/kit/button'
 import { FactList } from '~/kit/facts'
 import { Moment } from '~/kit/time'
@@ -34,7 +34,7 @@ export function CredentialDetail({ read }: { read: Marked }) {
       setReloads((before) => before + 1)
       heading.current?.focus()
     } catch (error) {
-      toast(serverWords(String(error instanceof Error ? error.message : error)), 'bad')
+      toast(errorWords(error), 'bad')
     }
   }
   const forms = { base, onSaved: setBase, onReload: () => void reload() }

@@ -3,7 +3,6 @@ import { type FormEvent, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 
 import { queryClient } from '~/api/client'
-import { useServerWords } from '~/i18n/server-words'
 import { Badge, type Tone } from '~/kit/badge'
 import { Button } from '~/kit/button'
 import { TextField } from './fields'
@@ -74,7 +73,6 @@ const LOOKS = {
 
 function Told({ trial }: { trial: Trial }) {
   const { t } = useTranslation('credentials')
-  const words = useServerWords()
   const verdict = verdictOf(trial)
   const { tone, Icon, colour } = LOOKS[verdict]
   return (
@@ -82,7 +80,7 @@ function Told({ trial }: { trial: Trial }) {
       <Icon aria-hidden className="mt-0.5 size-4 shrink-0" />
       <div className="grid min-w-0 gap-1">
         <p className="font-medium">{t(`trial.${verdict}`)}</p>
-        {verdict === 'unanswered' && <p className="break-words">{words(trial.message)}</p>}
+        {verdict === 'unanswered' && <p className="break-words">{trial.message}</p>}
         {trial.status != null && (
           <p>
             <Badge tone={tone}>HTTP {trial.status}</Badge>

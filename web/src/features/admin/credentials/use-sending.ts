@@ -36,9 +36,7 @@ export function useSending({ valueAt, idAt }: Options) {
     } catch (error) {
       setProblem(error)
       const told = faultsOf(error)
-      refuse(
-        told.map(({ path, message }) => ({ path, message: plainly(t, message, valueAt(path)) })),
-      )
+      refuse(told.map((fault) => ({ ...fault, message: plainly(t, fault, valueAt(fault.path)) })))
     } finally {
       setBusy(false)
     }

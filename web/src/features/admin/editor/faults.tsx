@@ -7,14 +7,14 @@ import { Fault } from '~/kit/states'
 import type { ToolEditorSearch } from '../search'
 import { idOf, useEditing } from './context'
 import { placeOf } from './definition'
-import { faultsOf, usePlaceName } from './fault-words'
+import { usePlaceName } from './fault-words'
 
 /** Everything that keeps a definition from being saved, with the way to each. */
 export function Faults({ search }: { search: ToolEditorSearch }) {
   const { faults, problem } = useEditing()
   if (faults.length > 0) return <Summary faults={faults} search={search} />
   // What it had against fields was told at them, and has been mended since.
-  const isMended = problem instanceof Problem && faultsOf(problem).length > 0
+  const isMended = problem instanceof Problem && problem.errors.length > 0
   return problem === undefined || isMended ? null : <Fault error={problem} />
 }
 

@@ -141,14 +141,15 @@ function Refused({ error }: { error: unknown }) {
     <div role="alert" className="grid gap-2 rounded-lg border border-bad bg-bad-soft p-4 text-bad">
       <p className="font-medium">{t('test.refused')}</p>
       <ul className="grid gap-1">
-        {errors.map(({ path, message }) => {
+        {errors.map((fault) => {
+          const { path, message } = fault
           const place = path.replace(IN_DEFINITION, '')
           const { label, below } = nameOf(place)
           return (
             <li key={path + message} className="break-words">
               {label}
               {below && <code> {below}</code>}:{' '}
-              {plainly(t, { path: place, message }, definition.slug)}
+              {plainly(t, { ...fault, path: place }, definition.slug)}
             </li>
           )
         })}

@@ -68,7 +68,8 @@ test('a refusal whose faults are all mended says nothing any more', () => {
   }
   const faults = [{ path: '/slug', message: 'a slug has 1 to 128 characters, not 0' }]
   expect(shown(new Problem(422, 'INVALID_PARAMS', '`slug` a slug has …', faults))).toBeNull()
-  expect(shown(new Problem(409, 'CONFLICT', 'there is a tool `a` already'))).toBeNull()
+  const taken = [{ path: '/slug', code: 'taken', message: 'is taken' }]
+  expect(shown(new Problem(409, 'CONFLICT', 'there is a tool `a` already', taken))).toBeNull()
   expect(shown(new Problem(403, 'NOT_PERMITTED', 'you may not call `b` yourself'))).not.toBeNull()
 })
 

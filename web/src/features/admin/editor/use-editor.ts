@@ -27,7 +27,6 @@ import {
   type Unread,
   withoutBelow,
 } from './inside'
-import { faultsOf } from './fault-words'
 
 interface Options {
   /** The tool that is edited; none while it is being made. */
@@ -139,7 +138,7 @@ export function useEditor({ tool, words, onSaved }: Options) {
         setTheirs(await current(on.slug))
       } else {
         setProblem(cause)
-        if (cause instanceof Problem) refuse(faultsOf(cause))
+        if (cause instanceof Problem) refuse(cause.errors)
       }
     } finally {
       setBusy(false)

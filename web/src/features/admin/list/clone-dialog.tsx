@@ -5,6 +5,7 @@ import { useTranslation } from 'react-i18next'
 
 import { api, body } from '~/api/client'
 import { Problem } from '~/api/problem'
+import { faultWords } from '~/i18n/server-words'
 import { Button } from '~/kit/button'
 import { Dialog } from '~/kit/dialog'
 import { Field, Input } from '~/kit/field'
@@ -32,10 +33,11 @@ export function CloneDialog({ tool, onClose }: { tool: Tool; onClose: () => void
     },
   })
   const rule = faultOfSlug(slug)
-  const told = (path: string) =>
-    clone.error instanceof Problem
-      ? clone.error.errors.find((fault) => fault.path === path)?.message
-      : undefined
+  const told = (path: string) => {
+    const errors = clone.error instanceof Problem ? clone.error.errors : []
+    const fault = errors.find((fault) => fault.path === path)
+    return fault && faultWords(fault)
+  }
   const slugFault = rule ? t(`slug.${rule}`) : told('/slug')
   const submit = (event: FormEvent) => {
     event.preventDefault()

@@ -3,7 +3,7 @@ import { useTranslation } from 'react-i18next'
 
 import { api, body, queryClient } from '~/api/client'
 import type { components } from '~/api/schema'
-import { serverWords } from '~/i18n/server-words'
+import { errorWords } from '~/i18n/server-words'
 import { toast } from '~/kit/toast'
 import { TOOLS, toolChanged } from '../queries'
 import type { Tool, ToolItem } from '../types'
@@ -42,7 +42,7 @@ export function useSwitch() {
     },
     onError: (error, _, before) => {
       for (const [key, data] of before ?? []) queryClient.setQueryData(key, data)
-      toast(serverWords(error.message), 'bad')
+      toast(errorWords(error), 'bad')
     },
     onSettled: (_, __, { tool }) => toolChanged(tool.slug),
   })

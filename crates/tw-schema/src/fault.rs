@@ -1,0 +1,168 @@
+//! What is wrong with a value, for programs and for people.
+//!
+//! A fault has a code and the values that belong to it, for programs and for those who write texts in other languages;
+//! and a message in English, which is made of the two here and nowhere else. So they cannot say different things.
+
+mod codes;
+mod text;
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+pub use codes::FaultCode;
+
+use crate::path;
+
+/// How many characters of a value are repeated, and how many values of a list.
+const CHARACTERS_MAX: usize = 300;
+const VALUES_MAX: usize = 100;
+
+/// One thing that is wrong, and where.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Fault {
+    /// A JSON pointer to the place; the empty text is the root. A missing or unknown property is
+    /// pointed at itself and not at the object around it.
+    pub path: String,
+    pub code: FaultCode,
+    /// The values that the message is made with.
+    pub params: Map<String, Value>,
+    pub message: String,
+}
+
+impl Fault {
+    /// Where it is, and what.
+    pub(crate) fn into_parts(self) -> (String, Violation) {
+        (self.path, Violation { code: self.code, params: self.params })
+    }
+
+    /// The same, in something that is part of something larger.
+    #[must_use]
+    pub fn below(mut self, place: &str) -> Self {
+        self.path.insert_str(0, place);
+        self
+    }
+
+    /// Whether a member is missing that has to be in the outermost object.
+    #[must_use]
+    pub fn is_missing_member(&self) -> bool {
+        self.code == FaultCode::Required && self.path.matches('/').count() == 1
+    }
+}
+
+/// A rule that something breaks, before it is said where.
+///
+/// There is a constructor for every [`FaultCode`], which takes the values of its message.
+///
+/// # Example
+///
+/// ```
+/// use tw_schema::{FaultCode, Violation};
+///
+/// let fault = Violation::range(1, 200).at("/limit");
+/// assert_eq!(fault.code, FaultCode::Range);
+/// assert_eq!(fault.params["max"], 200);
+/// assert_eq!(fault.message, "must be a whole number from 1 to 200");
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Violation {
+    code: FaultCode,
+    params: Map<String, Value>,
+}
+
+impl Violation {
+    fn new<const N: usize>(code: FaultCode, params: [(&str, Value); N]) -> Self {
+        let given = params.into_iter().filter(|(_, value)| !value.is_null());
+        Self { code, params: given.map(|(name, value)| (name.to_owned(), bounded(value))).collect() }
+    }
+
+    /// One word of several, all of which are named.
+    #[must_use]
+    pub fn words<W: Into<Value>>(words: impl IntoIterator<Item = W>) -> Self {
+        Self::one_of(words.into_iter().map(Into::into).collect::<Vec<_>>(), Value::Null)
+    }
+
+    /// A value of another type. `expected` names types of JSON Schema.
+    #[must_use]
+    pub fn typed(expected: &[&'static str], found: &Value) -> Self {
+        let mut expected = expected.to_vec();
+        // Null comes last, as people say it, and every type once.
+        expected.sort_unstable_by_key(|name| (*name == "null", *name));
+        expected.dedup();
+        Self::wrong_type(expected, type_name(found))
+    }
+
+    #[must_use]
+    pub fn at(self, path: impl Into<String>) -> Fault {
+        let message = self.to_string();
+        Fault { path: path.into(), code: self.code, params: self.params, message }
+    }
+}
+
+impl fmt::Display for Violation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&text::filled(self.code.template(), &self.params))
+    }
+}
+
+/// The type of a value. A whole number is a number to people, unless it is just that which is wanted.
+fn type_name(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "null",
+        Value::Bool(_) => "boolean",
+        Value::Number(_) => "number",
+        Value::String(_) => "string",
+        Value::Array(_) => "array",
+        Value::Object(_) => "object",
+    }
+}
+
+/// What is repeated may be as long as what was sent, or as what an author wrote.
+fn bounded(value: Value) -> Value {
+    match value {
+        Value::String(text) => Value::String(cut(&text, CHARACTERS_MAX)),
+        Value::Array(values) => values.into_iter().take(VALUES_MAX).map(bounded).collect(),
+        Value::Object(_) => Value::String(cut(&value.to_string(), CHARACTERS_MAX)),
+        short => short,
+    }
+}
+
+/// A text, cut when it is long.
+pub(crate) fn cut(text: &str, characters_max: usize) -> String {
+    match text.char_indices().nth(characters_max) {
+        None => text.to_owned(),
+        Some((end, _)) => format!("{}…", &text[..end]),
+    }
+}
+
+/// Collects faults while something is read. What is wrong in a million places is told in a hundred.
+#[derive(Debug, Default)]
+pub(crate) struct Faults {
+    told: Vec<Fault>,
+    count: usize,
+}
+
+impl Faults {
+    pub(crate) fn say(&mut self, path: impl Into<String>, violation: Violation) {
+        self.push(violation.at(path));
+    }
+
+    pub(crate) fn push(&mut self, fault: Fault) {
+        self.count += 1;
+        if self.told.len() < crate::FAULTS_MAX {
+            self.told.push(fault);
+        }
+    }
+
+    /// How many there were, also those that will not be told.
+    pub(crate) fn count(&self) -> usize {
+        self.count
+    }
+
+    /// The faults, in the order of their places.
+    pub(crate) fn told(mut self) -> Vec<Fault> {
+        self.told.sort_by(|left, right| path::by_place(&left.path, &right.path));
+        self.told
+    }
+}
