@@ -1,6 +1,6 @@
 //! What is wrong with something that was sent, in words for those who sent it.
 
-use std::fmt::Display;
+use std::{collections::BTreeSet, fmt::Display};
 
 use serde::{Deserializer, de::DeserializeOwned};
 use serde_json::{Map, Value, json};
@@ -39,7 +39,8 @@ pub fn read_body<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Vec<Fault>> {
         return Err(vec![first]);
     };
     let look = |members: &Map<String, Value>| read(&serde_json::to_vec(members).unwrap_or_default()).err();
-    let mut faults = Vec::new();
+    let mut faults: Vec<Fault> = Vec::new();
+    let mut told = BTreeSet::new();
     let mut next = Some(first);
     while let Some(fault) = next.take()
         && faults.len() < FAULTS_MAX
@@ -48,13 +49,14 @@ pub fn read_body<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Vec<Fault>> {
             faults.push(fault);
             break;
         };
-        let is_unknown = fault.code == FaultCode::UnknownMember && fault.path.matches('/').count() == 1;
-        faults.push(fault);
-        members.shift_remove(&name);
-        next = look(&members);
-        if !is_unknown && next.as_ref().and_then(member_of).as_ref() == Some(&name) {
-            next = stand_in(&mut members, &name, look);
+        // One that was taken out for what is wrong with it is not missing as well.
+        if told.insert(name.clone()) {
+            faults.push(fault);
         }
+        next = match members.shift_remove(&name) {
+            Some(_) => look(&members),
+            None => stand_in(&mut members, &name, look),
+        };
     }
     Err(faults)
 }

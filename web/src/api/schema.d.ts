@@ -1165,6 +1165,17 @@ export interface components {
             /** @description Whether the subject finds the tool in its catalogue. */
             visible: boolean;
         };
+        /** @description One thing that does not fit. */
+        Fault: {
+            /** @description A stable word for programs, in lower snake case; `docs/faults.md` lists them. */
+            code: string;
+            /** @description For people. */
+            message: string;
+            /** @description The values in `message`. */
+            params: Record<string, never>;
+            /** @description A JSON pointer to the place; a missing member is pointed at itself. */
+            path: string;
+        };
         /** @description What a tool of the kind `function` can be made of, by its `function_name`. */
         FunctionTemplate: components["schemas"]["TemplateFacts"] & {
             function_name: string;
@@ -1652,7 +1663,12 @@ export interface components {
             /** @description What went wrong with this request, and what to do about it. */
             detail: string;
             /** @description What does not fit, each with a JSON pointer to its place. */
-            errors?: Record<string, never>[];
+            errors?: components["schemas"]["Fault"][];
+            /**
+             * @description The values in `detail`, by which it can be said in other languages; `reason` tells those apart that share a
+             *     code.
+             */
+            params?: Record<string, never>;
             request_id: string;
             /** Format: int32 */
             status: number;

@@ -133,8 +133,8 @@ mod tests {
         );
         check(r#"{{ "\"}}" }}"#, expect![[r#"Code(" \"\\\"}}\" ")"#]]);
         check("{{- a -}}", expect![[r#"Code(" a ")"#]]);
-        check("{{ a", expect!["refused: a `{{` has no `}}`"]);
-        check("{{ 'a }}", expect!["refused: a `{{` has no `}}`"]);
+        check("{{ a", expect!["refused: must close every `{{` with `}}`"]);
+        check("{{ 'a }}", expect!["refused: must close every `{{` with `}}`"]);
     }
 
     #[test]
@@ -150,15 +150,17 @@ mod tests {
         check("a secret: well kept", expect![[r#"Literal("a secret: well kept")"#]]);
         check(
             "secret:-x",
-            expect!["refused: the label behind `secret:` starts and ends with a letter or a digit"],
+            expect![
+                "refused: must have a label behind `secret:`, which must start and end with a letter or a digit"
+            ],
         );
         check(
             "secret:{{ input.a }}",
-            expect!["refused: the label behind `secret:` cannot be an expression, nor touch one"],
+            expect!["refused: must have a label behind `secret:` that is no expression, nor touches one"],
         );
         check(
             "secret:a{{ input.a }}",
-            expect!["refused: the label behind `secret:` cannot be an expression, nor touch one"],
+            expect!["refused: must have a label behind `secret:` that is no expression, nor touches one"],
         );
     }
 }

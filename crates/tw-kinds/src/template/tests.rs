@@ -125,8 +125,14 @@ fn filters_of_the_library_are_there() {
         let rendered = template.render(&Context::of_input(&input()));
         assert_eq!(rendered.map_err(|failure| failure.message), Ok(expected), "{expression}");
     }
-    check(json!("{{ ['a'] | map('uper') }}"), expect!["at save: /t: filter uper is unknown"]);
-    check(json!("{{ input.list | map('uper') }}"), expect!["at save: /t: filter uper is unknown"]);
+    check(
+        json!("{{ ['a'] | map('uper') }}"),
+        expect!["at save: /t: must be a valid expression: filter uper is unknown"],
+    );
+    check(
+        json!("{{ input.list | map('uper') }}"),
+        expect!["at save: /t: must be a valid expression: filter uper is unknown"],
+    );
 }
 
 #[test]
@@ -183,7 +189,7 @@ fn what_cannot_be_read_is_told_when_it_is_saved() {
     check(
         json!({ "a": "{{ input.", "b": ["{{ other.x }}"], "c": "{{ input.a | uper }}" }),
         expect![
-            "at save: /t/a: a `{{` has no `}}`; /t/b/0: `other` is not known here; `input` is; /t/c: filter uper is unknown"
+            "at save: /t/a: must close every `{{` with `}}`; /t/b/0: must read `input`, and `other` is not known; /t/c: must be a valid expression: filter uper is unknown"
         ],
     );
     check(
@@ -192,26 +198,26 @@ fn what_cannot_be_read_is_told_when_it_is_saved() {
             "INVALID_PARAMS: `input.a.b()` in `/t` cannot be worked out: undefined has no method named b"
         ],
     );
-    check(json!("{{ cycler(1) }}"), expect!["at save: /t: `cycler` is not known here; `input` is"]);
+    check(json!("{{ cycler(1) }}"), expect!["at save: /t: must read `input`, and `cycler` is not known"]);
     check(
         json!({ "{{ input.a }}": 1 }),
-        expect!["at save: /t/{{ input.a }}: a name is taken as it is and cannot hold an expression"],
+        expect!["at save: /t/{{ input.a }}: must be a name as it is, without an expression"],
     );
     check(
         json!("{% include 'x' %}"),
-        expect!["at save: /t: only `if` and `for` can stand in `{% … %}`, not `include`"],
+        expect!["at save: /t: must have only `if` and `for` in `{% … %}`, not `include`"],
     );
     check(
         json!("{%- set a = 1 %}"),
-        expect!["at save: /t: only `if` and `for` can stand in `{% … %}`, not `set`"],
+        expect!["at save: /t: must have only `if` and `for` in `{% … %}`, not `set`"],
     );
     check(
         json!("{% macro m() %}{% endmacro %}"),
-        expect!["at save: /t: only `if` and `for` can stand in `{% … %}`, not `macro`"],
+        expect!["at save: /t: must have only `if` and `for` in `{% … %}`, not `macro`"],
     );
     check(
         json!("{% for a in input.list %}"),
-        expect!["at save: /t: unexpected end of input, expected end of block"],
+        expect!["at save: /t: must be a valid expression: unexpected end of input, expected end of block"],
     );
 }
 
@@ -265,7 +271,7 @@ fn template_that_would_grow_without_end_is_stopped() {
     check(json!(format!("{{{{ ({}) | length }}}}", vec!["'ab' * 2"; 40].join(" ~ "))), expect!["160"]);
     check(
         json!(format!("{{{{ {}1{} }}}}", "(".repeat(160), ")".repeat(160))),
-        expect!["at save: /t: template exceeds maximum recursion limits"],
+        expect!["at save: /t: must be a valid expression: template exceeds maximum recursion limits"],
     );
     let long = "x".repeat(1 << 20);
     for grown in [
@@ -331,7 +337,7 @@ fn no_shape_of_a_template_reaches_the_end_of_the_stack() {
     check(json!(code(&format!("{}1", "-".repeat(399)))), expect!["-1"]);
     check(
         json!(code(&format!("{}1", "-".repeat(400)))),
-        expect!["at save: /t: an expression has at most 400 names, values and signs"],
+        expect!["at save: /t: must have expressions of at most 400 names, values and signs"],
     );
 }
 

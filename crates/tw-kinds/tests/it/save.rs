@@ -51,24 +51,24 @@ fn everything_that_is_wrong_is_told_at_once() {
             "response": "nonsense", "retry": { "max": 6, "min": 1 }, "idempotency_header": "X-A", "auth": {},
         }),
         expect![[r#"
-            /implementation/auth: is not a known property
-            /implementation/method: must be one of GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS
-            /implementation/url: scheme, host and port are fixed; an expression stands behind the first `/` or `?`
-            /implementation/query/a: a `{{` has no `}}`
-            /implementation/query/{{ input.b }}: a name is taken as it is and cannot hold an expression
-            /implementation/headers/Host: the header `host` is not for callers to set
-            /implementation/headers/content-length: the header `content-length` is not for callers to set
-            /implementation/headers/X A: the name of a header has characters that cannot be sent
-            /implementation/headers/X-A: `other` is not known here; `input` is
-            /implementation/headers/x-a: is the same header as `X-A`
-            /implementation/headers/X-L: must be a text, not a list
-            /implementation/headers/Proxy-Authorization: the header `proxy-authorization` is not for callers to set
-            /implementation/headers/X-{{ input.a }}: the name of a header has characters that cannot be sent
-            /implementation/headers/X-T: the label behind `secret:` cannot be an expression, nor touch one
-            /implementation/idempotency_header: is among the headers already
-            /implementation/body/x~1y/0: `nothing` is not known here; `input` is
-            /implementation/response: `nonsense` is no filter
-            /implementation/retry/min: is not a known property
+            /implementation/auth: is not a known member
+            /implementation/method: must be one of "GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"
+            /implementation/url: must have scheme, host and port written out; an expression stands behind the first `/` or `?`
+            /implementation/query/a: must close every `{{` with `}}`
+            /implementation/query/{{ input.b }}: must be a name as it is, without an expression
+            /implementation/headers/Host: cannot be sent: the header `host` is not for callers to set
+            /implementation/headers/content-length: cannot be sent: the header `content-length` is not for callers to set
+            /implementation/headers/X A: cannot be sent: the name of a header has characters that cannot be sent
+            /implementation/headers/X-A: must read `input`, and `other` is not known
+            /implementation/headers/x-a: must be another header than `X-A`
+            /implementation/headers/X-L: must be a string, not an array
+            /implementation/headers/Proxy-Authorization: cannot be sent: the header `proxy-authorization` is not for callers to set
+            /implementation/headers/X-{{ input.a }}: cannot be sent: the name of a header has characters that cannot be sent
+            /implementation/headers/X-T: must have a label behind `secret:` that is no expression, nor touches one
+            /implementation/idempotency_header: must be another header than `X-A`
+            /implementation/body/x~1y/0: must read `input`, and `nothing` is not known
+            /implementation/response: must be a valid jq filter: `nonsense` is no filter
+            /implementation/retry/min: is not a known member
             /implementation/retry/max: must be a whole number from 0 to 5
         "#]],
     );
@@ -87,7 +87,7 @@ fn everything_that_is_wrong_is_told_at_once() {
     check(
         json!({ "url": 1, "method": 2, "headers": [], "query": "{{ input }}", "retry": 3, "response": "" }),
         expect![[r#"
-            /implementation/method: must be one of GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS
+            /implementation/method: must be one of "GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"
             /implementation/url: must be a text that is not empty
             /implementation/query: must be an object, not a text
             /implementation/headers: must be an object, not a list
@@ -98,7 +98,7 @@ fn everything_that_is_wrong_is_told_at_once() {
     check(
         json!({ "url": "https://h.test/", "idempotency_header": "Host" }),
         expect![[r#"
-        /implementation/idempotency_header: the header `host` is not for callers to set
+        /implementation/idempotency_header: cannot be sent: the header `host` is not for callers to set
     "#]],
     );
 }

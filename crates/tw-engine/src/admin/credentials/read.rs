@@ -295,8 +295,8 @@ mod tests {
     fn check(body: Value, expected: Expect) {
         let told = match read_new(&body) {
             Ok(new) => format!("{} {} {:?}", new.label, new.kind.as_str(), new.payload.fields),
-            Err(Error::InvalidParams { faults, .. }) => {
-                faults.iter().map(|fault| format!("{}: {}\n", fault.path, fault.message)).collect()
+            Err(error) if !error.faults().is_empty() => {
+                error.faults().iter().map(|fault| format!("{}: {}\n", fault.path, fault.message)).collect()
             }
             Err(error) => error.to_string(),
         };
@@ -324,46 +324,46 @@ mod tests {
         check(
             json!({}),
             expect![[r#"
-                /label: is needed
-                /type: is needed
-                /payload: is needed"#]],
+                /label: is required
+                /type: is required
+                /payload: is required"#]],
         );
         check(
             json!({ "label": "hunter2 hunter2", "type": "hunter2", "payload": "hunter2", "colour": "hunter2",
                     "provider_key": "hunter2/", "provider_variant": 7 }),
             expect![[r#"
-                /label: consists of letters a-z, digits, `.`, `_` and `-`
-                /type: is one of api_key, bearer, basic, custom
-                /provider_key: consists of letters a-z, digits, `.`, `_` and `-`
-                /provider_variant: is a text
-                /payload: is an object of texts
-                /colour: is not a known property"#]],
+                /label: must consist of letters a-z, digits, `.`, `_` and `-`
+                /type: must be one of "api_key", "bearer", "basic", "custom"
+                /provider_key: must consist of letters a-z, digits, `.`, `_` and `-`
+                /provider_variant: must be a string, not a number
+                /payload: must be an object, not a string
+                /colour: is not a known member"#]],
         );
         check(
             json!({ "label": "-a", "type": "basic", "payload": { "username": "hunter2:", "token": "hunter2" } }),
             expect![[r#"
-                /label: starts and ends with a letter or a digit
-                /payload/password: is needed
-                /payload/username: cannot contain `:`
-                /payload/token: does not belong in `basic`"#]],
+                /label: must start and end with a letter or a digit
+                /payload/password: is required
+                /payload/username: must not contain `:`
+                /payload/token: must be left out: `basic` has none"#]],
         );
         check(
             json!({ "label": "a", "type": "custom",
                     "payload": { "a b": "hunter2", "c": ["hunter2"], "d": "", "e": "***", "f": "x\u{0}" } }),
             expect![[r#"
-                /payload/a b: is no name: use letters a-z, digits, `_` and `-`, at first a letter or `_`, 64 at most
-                /payload/c: is a text
-                /payload/d: has 1 to 16384 bytes
-                /payload/e: is what stands in the place of a secret, and none itself
-                /payload/f: holds characters that cannot be sent"#]],
+                /payload/a b: must have a name of letters a-z, digits, `_` and `-`, at first a letter or `_`, 64 at most
+                /payload/c: must be a string, not an array
+                /payload/d: must have 1 to 16384 bytes
+                /payload/e: must be the secret itself: `***` only stands in the place of one that is stored
+                /payload/f: must not hold control characters"#]],
         );
         check(
             json!({ "label": "a", "type": "api_key", "payload": { "api_key": "hunter2\r\nX-Evil: 1" } }),
-            expect!["/payload/api_key: holds characters that cannot be sent"],
+            expect!["/payload/api_key: must not hold control characters"],
         );
         check(
             json!({ "label": "a", "type": "custom", "payload": {} }),
-            expect!["/payload: holds at least one text"],
+            expect!["/payload: must have at least 1 property"],
         );
     }
 
@@ -388,7 +388,7 @@ mod tests {
     #[test]
     fn another_type_needs_another_payload() {
         let refused = read_change(&json!({ "type": "basic" }), CredentialType::ApiKey).unwrap_err();
-        assert_eq!(refused.to_string(), "`payload` is needed");
+        assert_eq!(refused.to_string(), "Missing required param: payload");
         assert!(read_change(&json!({ "type": "basic" }), CredentialType::Basic).is_ok());
     }
 
