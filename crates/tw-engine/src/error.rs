@@ -146,7 +146,9 @@ impl Error {
                 json!({ "reason": "permission", "permission": permission })
             }
             Self::ToolNotFound { tool } | Self::ToolDisabled { tool } => json!({ "tool": tool }),
-            Self::UnknownKind { tool, kind } => json!({ "reason": "unknown_kind", "tool": tool, "kind": kind }),
+            Self::UnknownKind { tool, kind } => {
+                json!({ "reason": "unknown_kind", "tool": tool, "kind": kind })
+            }
             Self::VersionWithdrawn { tool, version } => json!({ "tool": tool, "version": version }),
             Self::Unwell { name } => json!({ "reason": "unwell", "name": name }),
             Self::NotFound { what } | Self::Expired { what } | Self::Stale { what } => {

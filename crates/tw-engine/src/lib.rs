@@ -55,12 +55,12 @@ use rights::{Permit, RunTools};
 pub use secrets::MasterKey;
 pub use sessions::{EventReader, From};
 pub use toolset::{Callable, ToolsetKey};
+pub use tw_exec::slug_violation;
 pub use tw_store::{
     Approval, AuditFilter, AuditRecord, Credential, Event, PendingCall, Run, RunFilter, Session, Tenant,
     TenantChange, User,
 };
 pub use vault::{Secret, Vault};
-pub use tw_exec::slug_violation;
 pub use wording::{read_body, read_sent};
 
 /// Everything behind the doors. Cheap to clone.

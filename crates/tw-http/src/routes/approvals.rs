@@ -119,12 +119,12 @@ pub(crate) async fn read(
     State(app): State<App>,
     Allowed(permit): Allowed<ReadApprovals>,
     Id(id): Id<ApprovalId>,
-#[serde(deny_unknown_fields)]
 ) -> Result<axum::Json<ApprovalView>> {
     Ok(axum::Json(app.engine.approval(&permit, id).await?.into()))
 }
 
 #[derive(Debug, Default, Deserialize, utoipa::ToSchema)]
+#[serde(deny_unknown_fields)]
 pub(crate) struct ApproveRequest {
     /// Another input than the one asked for; it is checked like the first.
     #[serde(default)]
@@ -132,12 +132,12 @@ pub(crate) struct ApproveRequest {
     input: Option<Box<RawValue>>,
     #[serde(default)]
     note: Option<String>,
-impl Body for ApproveRequest {}
-
     /// How long to wait for the run to end, 120,000 at the most.
     #[serde(default)]
     wait_ms: Option<u64>,
 }
+
+impl Body for ApproveRequest {}
 
 /// Says yes: the call runs, once, and the answer is its run.
 #[utoipa::path(post, path = "/api/approvals/{id}/approve", operation_id = "approve_call", tag = "approvals",
@@ -164,18 +164,18 @@ pub(crate) async fn approve(
         permit.caller().clone(),
         key.of(&format!("approvals/{id}/approve"), &bytes),
         async move { Ok(super::runs::answered(app.engine.approve(&permit, id, yes).await?)) },
-#[serde(deny_unknown_fields)]
     )
     .await
 }
 
 #[derive(Debug, Default, Deserialize, utoipa::ToSchema)]
-impl Body for DenyRequest {}
-
+#[serde(deny_unknown_fields)]
 pub(crate) struct DenyRequest {
     #[serde(default)]
     note: Option<String>,
 }
+
+impl Body for DenyRequest {}
 
 /// Says no: the run ends as cancelled.
 #[utoipa::path(post, path = "/api/approvals/{id}/deny", operation_id = "deny_call", tag = "approvals",

@@ -13,6 +13,7 @@ use tw_engine::{
     tenant_mark,
 };
 use tw_model::Timestamp;
+use tw_schema::Violation;
 use uuid::Uuid;
 
 use super::{List, authoring::marks};
@@ -119,7 +120,7 @@ pub(crate) async fn change(
 ) -> Result<Response> {
     let marks = marks(&headers)?;
     if body.slug.is_some_and(|slug| slug != permit.caller().tenant_slug.as_str()) {
-        return Err(Problem::invalid("/slug", "cannot be changed"));
+        return Err(Problem::invalid("/slug", Violation::fixed()));
     }
     if let Some(Value::Object(settings)) = &mut body.settings {
         settings.retain(|name, _| !is_of_client(name));

@@ -296,10 +296,10 @@ pub(crate) async fn read(
 }
 
 #[derive(Debug, Deserialize, utoipa::ToSchema)]
+#[serde(deny_unknown_fields)]
 pub(crate) struct RunRequest {
     /// What the tool's input schema asks for.
     #[serde(default)]
-#[serde(deny_unknown_fields)]
     #[schema(value_type = Object)]
     input: Option<Box<RawValue>>,
     /// A session whose log the run's events join.
@@ -317,11 +317,11 @@ pub(crate) struct RunRequest {
     mode: Option<Mode>,
 }
 
+impl Body for RunRequest {}
+
 /// Runs a tool. A tool that ran and failed is answered with 200 and `"status": "error"`.
 #[utoipa::path(post, path = "/api/tools/{tool}/run", operation_id = "run_tool", tag = "tools",
     params(("tool" = String, Path, description = "Slug or id"),
-impl Body for RunRequest {}
-
            ("Idempotency-Key" = Option<String>, Header, description = "The same request again gets the same answer")),
     request_body = RunRequest,
     responses((status = 200, description = "The run has ended", body = RunAnswer),
@@ -354,10 +354,10 @@ pub(crate) async fn run(
 }
 
 #[derive(Debug, Deserialize, utoipa::ToSchema)]
+#[serde(deny_unknown_fields)]
 pub(crate) struct TestRequest {
     /// What the tool's input schema asks for.
     #[serde(default)]
-#[serde(deny_unknown_fields)]
     #[schema(value_type = Object)]
     input: Option<Box<RawValue>>,
     /// What the tool is to be for this one call, as it would be sent to be saved. Of a tool that there is,
@@ -370,11 +370,11 @@ pub(crate) struct TestRequest {
     wait_ms: Option<u64>,
 }
 
+impl Body for TestRequest {}
+
 /// Runs what was saved last of a tool, or a definition that is not saved at all.
 ///
 /// The run is recorded like any other, in the mode `debug`.
-impl Body for TestRequest {}
-
 #[utoipa::path(post, path = "/api/tools/{tool}/test", operation_id = "test_tool", tag = "tools",
     params(("tool" = String, Path, description = "Slug or id; with a definition also a slug that is still free"),
            ("Idempotency-Key" = Option<String>, Header, description = "The same request again gets the same answer")),

@@ -7,6 +7,7 @@ use tw_engine::{
     rights::{Permit, ReadMembers, WriteMembers},
 };
 use tw_model::{Permission, Role, Timestamp, UserId};
+use tw_schema::Violation;
 use uuid::Uuid;
 
 use super::List;
@@ -165,7 +166,7 @@ async fn refuse_rename(
         [("/email", &body.email, &user.email), ("/display_name", &body.display_name, &user.display_name)]
     {
         if sent.as_ref().is_some_and(|sent| sent != is) {
-            return Err(Problem::invalid(path, "cannot be changed here"));
+            return Err(Problem::invalid(path, Violation::fixed()));
         }
     }
     Ok(())

@@ -62,6 +62,7 @@ codes! {
     RequiredWith = "required_with": required_with(other) => "is required with {other:code}";
     Contradiction = "contradiction": contradiction(this, other) => "`{this}` and `{other}` say different things; give one of them";
     Duplicate = "duplicate": duplicate(value) => "must be unique, and {value:json} is there twice";
+    Fixed = "fixed": fixed() => "cannot be changed here";
     GivenTwice = "given_twice": given_twice() => "must be given only once";
     Taken = "taken": taken(name) => "is taken: {name:json}";
     Invalid = "invalid": invalid(why) => "cannot be read: {why}";
