@@ -12,6 +12,7 @@ mod syntax;
 #[cfg(test)]
 mod tests;
 pub(crate) mod text;
+mod vocabulary;
 
 use std::{
     collections::{BTreeMap, BTreeSet},

@@ -1,12 +1,9 @@
-//! The filters and tests of expressions: those of minijinja, each with a bound on what it makes.
+//! Filters of expressions that need a bound on what they make: those of minijinja, and none beside them.
 
-use std::{
-    collections::BTreeMap,
-    sync::{Arc, LazyLock},
-};
+use std::sync::{Arc, LazyLock};
 
 use minijinja::{
-    Environment, Error, ErrorKind, HtmlEscape, State, Value, filters, tests,
+    Environment, Error, ErrorKind, HtmlEscape, State, Value, filters,
     value::{Kwargs, Rest, ValueKind, ValueOrKwargs},
 };
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
@@ -16,7 +13,7 @@ use serde_json::{Serializer, ser::PrettyFormatter};
 use super::{
     language::{Bounded, text_of, to_json},
     meter::{ITEM_BYTES, VALUE_BYTES_MAX, pay, pay_for_making, too_large, weigh, weight},
-    syntax::{LOOK_INTO, MULTIPLY, SLICE, WEIGH},
+    vocabulary::is_filter,
 };
 
 /// How wide a number or a text is made, and how far a line is moved.
@@ -24,226 +21,8 @@ const WIDTH_MAX: usize = 1_000;
 /// As the library has it: a slash stays, so that a path can be encoded as a whole.
 const URL: &AsciiSet = &NON_ALPHANUMERIC.remove(b'/').remove(b'.').remove(b'-').remove(b'_');
 
-/// What a filter or a test pays for before it runs.
-#[derive(Clone, Copy, Debug)]
-enum Cost {
-    /// It looks at its value and not into it.
-    Light,
-    /// It goes through all that it is given, once.
-    Whole,
-    /// It goes through the items of a list some times, or makes a list of a text.
-    Items,
-}
-
-/// How often a list is gone through to sort it, roughly.
-const PASSES: usize = 4;
-
-impl Cost {
-    fn pay(self, arguments: &[Value]) -> Result<(), Error> {
-        if let Self::Light = self {
-            let bytes = arguments.iter().filter_map(Value::as_str).map(str::len).sum::<usize>();
-            return pay(ITEM_BYTES + bytes);
-        }
-        for argument in arguments {
-            let weight = weigh(argument)?;
-            if let Self::Items = self {
-                let characters = argument.as_str().map_or(0, str::len);
-                pay(weight.saturating_mul(PASSES - 1))?;
-                pay_for_making(characters.saturating_mul(ITEM_BYTES))?;
-            }
-        }
-        Ok(())
-    }
-
-    /// A function that pays, and then does what another one does.
-    fn before(self, function: Value) -> Value {
-        Value::from_function(move |state: &mut State<'_, '_>, given: Rest<ValueOrKwargs>| {
-            let arguments = given.into_values();
-            self.pay(&arguments)?;
-            function.call(state, &arguments)
-        })
-    }
-}
-
-/// Filters whose result is at most a few times as large as what they are given, however often they are used. One
-/// with arguments, such as `tojson(indent=2)` or `default(other)`, may be larger than its value.
-const KEEP_SIZE: &[&str] = &[
-    "abs",
-    "bool",
-    "capitalize",
-    "count",
-    "e",
-    "escape",
-    "first",
-    "float",
-    "int",
-    "items",
-    "last",
-    "length",
-    "list",
-    "lower",
-    "max",
-    "min",
-    "reverse",
-    "round",
-    "safe",
-    "sort",
-    "string",
-    "sum",
-    "title",
-    "tojson",
-    "trim",
-    "unique",
-    "upper",
-    "urlencode",
-];
-/// Filters of which this is true with arguments as well.
-const KEEP_SIZE_WITH_ARGUMENTS: &[&str] = &["attr", "d", "default", "round", "sort", "sum", "truncate"];
-
-pub(super) fn keeps_size(filter: &str, has_arguments: bool) -> bool {
-    (!has_arguments && KEEP_SIZE.contains(&filter)) || KEEP_SIZE_WITH_ARGUMENTS.contains(&filter)
-}
-
-static FILTERS: LazyLock<BTreeMap<&'static str, Value>> = LazyLock::new(all_filters);
-static TESTS: LazyLock<BTreeMap<&'static str, Value>> = LazyLock::new(all_tests);
-
-pub(super) fn is_filter(name: &str) -> bool {
-    FILTERS.contains_key(name)
-}
-
-pub(super) fn is_test(name: &str) -> bool {
-    TESTS.contains_key(name)
-}
-
-pub(super) fn add(environment: &mut Environment<'static>) {
-    let called = |function: &Value| {
-        let function = function.clone();
-        move |state: &mut State<'_, '_>, given: Rest<ValueOrKwargs>| {
-            function.call(state, &given.into_values())
-        }
-    };
-    for (name, filter) in &*FILTERS {
-        environment.add_filter(*name, called(filter));
-    }
-    for (name, test) in &*TESTS {
-        environment.add_test(*name, called(test));
-    }
-    environment.add_filter(WEIGH, |value: Value| weigh(&value).map(|_| value));
-    environment.add_filter(LOOK_INTO, |value: Value| match value.kind() {
-        ValueKind::Iterable => weigh(&value).map(|_| value),
-        _ => Ok(value),
-    });
-    // The library slices a text character by character.
-    environment.add_filter(SLICE, |value: Value| {
-        pay(weight(&value)?.saturating_mul(2 * PASSES))?;
-        Ok::<_, Error>(value)
-    });
-    environment.add_filter(MULTIPLY, multiply);
-}
-
-/// A list and not everything there is: a filter that pads, repeats or formats makes gigabytes of a
-/// number, and one that is new in the next version of the library is for somebody to look at first.
-fn all_filters() -> BTreeMap<&'static str, Value> {
-    let mut all = BTreeMap::new();
-    let mut add = |name, cost: Cost, filter| drop(all.insert(name, cost.before(filter)));
-    add("abs", Cost::Light, Value::from_function(filters::abs));
-    add("attr", Cost::Light, Value::from_function(filters::attr));
-    add("batch", Cost::Items, Value::from_function(batch));
-    add("bool", Cost::Light, Value::from_function(filters::bool));
-    add("capitalize", Cost::Whole, Value::from_function(filters::capitalize));
-    add("chain", Cost::Items, Value::from_function(filters::chain));
-    add("count", Cost::Light, Value::from_function(filters::length));
-    add("d", Cost::Light, Value::from_function(filters::default));
-    add("default", Cost::Light, Value::from_function(filters::default));
-    add("dictsort", Cost::Items, Value::from_function(filters::dictsort));
-    add("e", Cost::Whole, Value::from_function(escape));
-    add("escape", Cost::Whole, Value::from_function(escape));
-    add("first", Cost::Light, Value::from_function(filters::first));
-    add("float", Cost::Light, Value::from_function(filters::float));
-    add("format", Cost::Whole, Value::from_function(format));
-    add("groupby", Cost::Items, Value::from_function(filters::groupby));
-    add("indent", Cost::Whole, Value::from_function(indent));
-    add("int", Cost::Light, Value::from_function(filters::int));
-    add("items", Cost::Whole, Value::from_function(filters::items));
-    add("join", Cost::Whole, Value::from_function(join));
-    add("last", Cost::Light, Value::from_function(filters::last));
-    add("length", Cost::Light, Value::from_function(filters::length));
-    add("lines", Cost::Whole, Value::from_function(lines));
-    add("list", Cost::Items, Value::from_function(filters::list));
-    add("lower", Cost::Whole, Value::from_function(filters::lower));
-    add("map", Cost::Whole, Value::from_function(map));
-    add("max", Cost::Items, Value::from_function(filters::max));
-    add("min", Cost::Items, Value::from_function(filters::min));
-    add("reject", Cost::Items, Value::from_function(filters::reject));
-    add("rejectattr", Cost::Items, Value::from_function(filters::rejectattr));
-    add("replace", Cost::Whole, Value::from_function(replace));
-    add("reverse", Cost::Items, Value::from_function(filters::reverse));
-    add("round", Cost::Light, Value::from_function(filters::round));
-    add("safe", Cost::Light, Value::from_function(|value: Value| value));
-    add("select", Cost::Items, Value::from_function(filters::select));
-    add("selectattr", Cost::Items, Value::from_function(filters::selectattr));
-    add("slice", Cost::Items, Value::from_function(slice));
-    add("sort", Cost::Items, Value::from_function(filters::sort));
-    add("split", Cost::Whole, Value::from_function(split));
-    add("string", Cost::Whole, Value::from_function(|value: &Value| text_of(value)));
-    add("sum", Cost::Whole, Value::from_function(sum));
-    add("title", Cost::Whole, Value::from_function(filters::title));
-    add("tojson", Cost::Whole, Value::from_function(tojson));
-    add("trim", Cost::Whole, Value::from_function(filters::trim));
-    add("truncate", Cost::Whole, Value::from_function(truncate));
-    add("unique", Cost::Items, Value::from_function(filters::unique));
-    add("upper", Cost::Whole, Value::from_function(filters::upper));
-    add("urlencode", Cost::Whole, Value::from_function(urlencode));
-    add("zip", Cost::Items, Value::from_function(filters::zip));
-    all
-}
-
-fn all_tests() -> BTreeMap<&'static str, Value> {
-    let mut all = BTreeMap::new();
-    let mut add = |name, cost: Cost, test| drop(all.insert(name, cost.before(test)));
-    add("!=", Cost::Whole, Value::from_function(tests::is_ne));
-    add("<", Cost::Whole, Value::from_function(tests::is_lt));
-    add("<=", Cost::Whole, Value::from_function(tests::is_le));
-    add("==", Cost::Whole, Value::from_function(tests::is_eq));
-    add(">", Cost::Whole, Value::from_function(tests::is_gt));
-    add(">=", Cost::Whole, Value::from_function(tests::is_ge));
-    add("boolean", Cost::Light, Value::from_function(tests::is_boolean));
-    add("defined", Cost::Light, Value::from_function(tests::is_defined));
-    add("divisibleby", Cost::Light, Value::from_function(tests::is_divisibleby));
-    add("endingwith", Cost::Whole, Value::from_function(tests::is_endingwith));
-    add("eq", Cost::Whole, Value::from_function(tests::is_eq));
-    add("equalto", Cost::Whole, Value::from_function(tests::is_eq));
-    add("even", Cost::Light, Value::from_function(tests::is_even));
-    add("false", Cost::Light, Value::from_function(tests::is_false));
-    add("float", Cost::Light, Value::from_function(tests::is_float));
-    add("ge", Cost::Whole, Value::from_function(tests::is_ge));
-    add("greaterthan", Cost::Whole, Value::from_function(tests::is_gt));
-    add("gt", Cost::Whole, Value::from_function(tests::is_gt));
-    add("in", Cost::Whole, Value::from_function(tests::is_in));
-    add("int", Cost::Light, Value::from_function(tests::is_integer));
-    add("integer", Cost::Light, Value::from_function(tests::is_integer));
-    add("iterable", Cost::Light, Value::from_function(tests::is_iterable));
-    add("le", Cost::Whole, Value::from_function(tests::is_le));
-    add("lessthan", Cost::Whole, Value::from_function(tests::is_lt));
-    add("lower", Cost::Whole, Value::from_function(tests::is_lower));
-    add("lt", Cost::Whole, Value::from_function(tests::is_lt));
-    add("mapping", Cost::Light, Value::from_function(tests::is_mapping));
-    add("ne", Cost::Whole, Value::from_function(tests::is_ne));
-    add("none", Cost::Light, Value::from_function(tests::is_none));
-    add("number", Cost::Light, Value::from_function(tests::is_number));
-    add("odd", Cost::Light, Value::from_function(tests::is_odd));
-    add("sameas", Cost::Light, Value::from_function(tests::is_sameas));
-    add("sequence", Cost::Light, Value::from_function(tests::is_sequence));
-    add("startingwith", Cost::Whole, Value::from_function(tests::is_startingwith));
-    add("string", Cost::Light, Value::from_function(tests::is_string));
-    add("true", Cost::Light, Value::from_function(tests::is_true));
-    add("undefined", Cost::Light, Value::from_function(tests::is_undefined));
-    add("upper", Cost::Whole, Value::from_function(tests::is_upper));
-    all
-}
-
 /// The operator `*`. The library repeats a text up to 100 MB, and a list without end.
-fn multiply(left: Value, right: Value) -> Result<Value, Error> {
+pub(super) fn multiply(left: Value, right: Value) -> Result<Value, Error> {
     static PRODUCT: LazyLock<Environment<'static>> = LazyLock::new(Environment::empty);
     let repeated = [(&left, &right), (&right, &left)]
         .into_iter()
@@ -257,7 +36,7 @@ fn multiply(left: Value, right: Value) -> Result<Value, Error> {
 }
 
 /// As the library has it, with the list paid for.
-fn split(text: &str, by: Option<Arc<str>>, times: Option<i64>) -> Result<Value, Error> {
+pub(super) fn split(text: &str, by: Option<Arc<str>>, times: Option<i64>) -> Result<Value, Error> {
     let parts = match &by {
         Some(by) => text.matches(&**by).count(),
         None => text.split_whitespace().count(),
@@ -266,7 +45,7 @@ fn split(text: &str, by: Option<Arc<str>>, times: Option<i64>) -> Result<Value, 
     filters::split(&Value::from(text), by, times)
 }
 
-fn lines(text: &str) -> Result<Value, Error> {
+pub(super) fn lines(text: &str) -> Result<Value, Error> {
     pay_for_making(text.len().saturating_add((text.lines().count() + 1).saturating_mul(ITEM_BYTES)))?;
     filters::lines(&Value::from(text))
 }
@@ -276,7 +55,7 @@ fn wrong(why: impl Into<String>) -> Error {
 }
 
 /// `tojson`, and `tojson(indent=2)` for people.
-fn tojson(value: &Value, indent: Option<Value>, named: Kwargs) -> Result<String, Error> {
+pub(super) fn tojson(value: &Value, indent: Option<Value>, named: Kwargs) -> Result<String, Error> {
     let indent = match indent {
         Some(indent) => Some(indent),
         None => named.get("indent")?,
@@ -300,7 +79,11 @@ fn tojson(value: &Value, indent: Option<Value>, named: Kwargs) -> Result<String,
 
 /// `map(attribute="name")`, and `map("upper")` with whatever the filter takes. What comes out of it counts together,
 /// since each of many items could be made into much; what goes into it, the filter pays for.
-fn map(state: &mut State<'_, '_>, value: Value, given: Rest<ValueOrKwargs>) -> Result<Value, Error> {
+pub(super) fn map(
+    state: &mut State<'_, '_>,
+    value: Value,
+    given: Rest<ValueOrKwargs>,
+) -> Result<Value, Error> {
     let given = given.into_values();
     let (filter, arguments) = match given.split_first() {
         Some((first, arguments)) if !first.is_kwargs() => (first, arguments),
@@ -329,14 +112,14 @@ fn map(state: &mut State<'_, '_>, value: Value, given: Rest<ValueOrKwargs>) -> R
 }
 
 /// `sum` and `sum(attribute="price")`, of numbers. From a text on, it would join texts.
-fn sum(state: &mut State<'_, '_>, value: Value, named: Kwargs) -> Result<Value, Error> {
+pub(super) fn sum(state: &mut State<'_, '_>, value: Value, named: Kwargs) -> Result<Value, Error> {
     let attribute: Option<Value> = named.get("attribute")?;
     named.assert_all_used()?;
     let arguments = Kwargs::from_iter(attribute.map(|attribute| ("attribute", attribute)));
     Value::from_function(filters::sum).call(state, &[value, Value::from(arguments)])
 }
 
-fn join(
+pub(super) fn join(
     value: &Value,
     between: Option<&str>,
     attribute: Option<&str>,
@@ -363,12 +146,12 @@ fn join(
     Ok(joined)
 }
 
-fn replace(text: &str, from: &str, to: &str) -> Result<String, Error> {
+pub(super) fn replace(text: &str, from: &str, to: &str) -> Result<String, Error> {
     pay_for_making(text.len() + text.matches(from).count().saturating_mul(to.len()))?;
     Ok(text.replace(from, to))
 }
 
-fn escape(value: &Value) -> Result<String, Error> {
+pub(super) fn escape(value: &Value) -> Result<String, Error> {
     let text = text_of(value)?;
     // The longest of what stands for a character has six.
     pay_for_making(text.len() + 5 * text.matches(['<', '>', '&', '"', '\'', '/']).count())?;
@@ -376,7 +159,7 @@ fn escape(value: &Value) -> Result<String, Error> {
 }
 
 /// A text as a part of a path, or the members of an object as a query.
-fn urlencode(value: &Value) -> Result<String, Error> {
+pub(super) fn urlencode(value: &Value) -> Result<String, Error> {
     let encoded = |value: &Value| {
         let text = text_of(value)?;
         pay_for_making(3 * text.len())?;
@@ -396,7 +179,7 @@ fn urlencode(value: &Value) -> Result<String, Error> {
 }
 
 /// As Jinja has it: cut behind a word, with room for the end, and not at all for a few characters.
-fn truncate(
+pub(super) fn truncate(
     text: &str,
     length: Option<usize>,
     killwords: Option<bool>,
@@ -416,11 +199,21 @@ fn truncate(
     Ok(format!("{kept}{end}"))
 }
 
-fn batch(state: &mut State<'_, '_>, value: Value, count: usize, fill: Option<Value>) -> Result<Value, Error> {
+pub(super) fn batch(
+    state: &mut State<'_, '_>,
+    value: Value,
+    count: usize,
+    fill: Option<Value>,
+) -> Result<Value, Error> {
     grouped(state, Value::from_function(filters::batch), value, count, fill)
 }
 
-fn slice(state: &mut State<'_, '_>, value: Value, count: usize, fill: Option<Value>) -> Result<Value, Error> {
+pub(super) fn slice(
+    state: &mut State<'_, '_>,
+    value: Value,
+    count: usize,
+    fill: Option<Value>,
+) -> Result<Value, Error> {
     grouped(state, Value::from_function(filters::slice), value, count, fill)
 }
 
@@ -440,7 +233,11 @@ fn grouped(
 }
 
 /// `"%s has %05.2f" | format(name, amount)`. A width is written in the text or, as `*`, an argument.
-fn format(state: &mut State<'_, '_>, text: Value, given: Rest<ValueOrKwargs>) -> Result<Value, Error> {
+pub(super) fn format(
+    state: &mut State<'_, '_>,
+    text: Value,
+    given: Rest<ValueOrKwargs>,
+) -> Result<Value, Error> {
     let pattern = text.as_str().ok_or_else(|| wrong("what is formatted is a text"))?;
     let numbers = pattern.split(|c: char| !c.is_ascii_digit()).filter(|digits| !digits.is_empty());
     let widest = numbers.map(|digits| digits.parse().unwrap_or(usize::MAX)).max().unwrap_or(0);
@@ -456,7 +253,7 @@ fn format(state: &mut State<'_, '_>, text: Value, given: Rest<ValueOrKwargs>) ->
     Value::from_function(filters::format).call(state, &arguments)
 }
 
-fn indent(
+pub(super) fn indent(
     text: &str,
     width: Option<usize>,
     first: Option<bool>,

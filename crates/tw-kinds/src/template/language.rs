@@ -15,9 +15,10 @@ use tw_schema::Violation;
 use crate::apart::INLINE_BYTES_MAX;
 
 use super::{
-    Context, filters,
+    Context,
     meter::{VALUE_BYTES_MAX, pay, pay_for_making, too_large, weigh},
     syntax::{self, Facts},
+    vocabulary,
 };
 
 /// How many steps one text may take. A page of loops over a list needs some thousand.
@@ -313,7 +314,7 @@ fn environment(undefined: UndefinedBehavior) -> Environment<'static> {
     environment.set_fuel(Some(FUEL));
     environment.set_recursion_limit(50);
     environment.set_formatter(write_text);
-    filters::add(&mut environment);
+    vocabulary::add(&mut environment);
     environment.add_function("range", |lower: isize, upper: Option<isize>, step: Option<isize>| {
         let list = range(lower, upper, step)?;
         weigh(&list).map(|_| list)

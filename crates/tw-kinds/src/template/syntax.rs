@@ -13,7 +13,7 @@ use minijinja::{
     },
 };
 
-use super::filters;
+use super::vocabulary;
 
 /// Pays for an operand and gives it back.
 pub(super) const WEIGH: &str = "#weigh";
@@ -130,27 +130,15 @@ impl<'a> Rebuild<'a> {
 
     fn operation(&mut self, expr: &Expr<'a>) -> Expr<'a> {
         match expr {
-            Expr::Slice(slice) => {
-                let mut bound = |bound: &Option<Expr<'a>>| bound.as_ref().map(|bound| self.expr(bound));
-                let (start, stop, step) = (bound(&slice.start), bound(&slice.stop), bound(&slice.step));
-                let expr = filtered(SLICE, self.expr(&slice.expr), Vec::new());
-                Expr::Slice(spanned(ast::Slice { expr, start, stop, step }))
-            }
+            Expr::Slice(slice) => self.slice(slice),
             Expr::UnaryOp(unary) => {
-                let op = match unary.op {
-                    ast::UnaryOpKind::Not => ast::UnaryOpKind::Not,
-                    ast::UnaryOpKind::Neg => ast::UnaryOpKind::Neg,
-                };
+                // The library's type can be neither copied nor cloned.
+                let is_not = matches!(unary.op, ast::UnaryOpKind::Not);
+                let op = if is_not { ast::UnaryOpKind::Not } else { ast::UnaryOpKind::Neg };
                 Expr::UnaryOp(spanned(ast::UnaryOp { op, expr: self.expr(&unary.expr) }))
             }
             Expr::BinOp(binary) => self.binary(binary),
-            Expr::Compare(compare) => {
-                let first = self.weighed(&compare.expr);
-                let each =
-                    |op: &ast::CompareOp<'a>| ast::CompareOp { op: op.op, expr: self.weighed(&op.expr) };
-                let ops = compare.ops.iter().map(each).collect();
-                Expr::Compare(spanned(ast::Compare { expr: first, ops }))
-            }
+            Expr::Compare(compare) => self.compare(compare),
             Expr::IfExpr(choice) => Expr::IfExpr(spanned(ast::IfExpr {
                 test_expr: self.expr(&choice.test_expr),
                 true_expr: self.expr(&choice.true_expr),
@@ -178,6 +166,20 @@ impl<'a> Rebuild<'a> {
         }
     }
 
+    fn slice(&mut self, slice: &ast::Slice<'a>) -> Expr<'a> {
+        let mut bound = |bound: &Option<Expr<'a>>| bound.as_ref().map(|bound| self.expr(bound));
+        let (start, stop, step) = (bound(&slice.start), bound(&slice.stop), bound(&slice.step));
+        let expr = filtered(SLICE, self.expr(&slice.expr), Vec::new());
+        Expr::Slice(spanned(ast::Slice { expr, start, stop, step }))
+    }
+
+    fn compare(&mut self, compare: &ast::Compare<'a>) -> Expr<'a> {
+        let expr = self.weighed(&compare.expr);
+        let each = |op: &ast::CompareOp<'a>| ast::CompareOp { op: op.op, expr: self.weighed(&op.expr) };
+        let ops = compare.ops.iter().map(each).collect();
+        Expr::Compare(spanned(ast::Compare { expr, ops }))
+    }
+
     fn binary(&mut self, binary: &ast::BinOp<'a>) -> Expr<'a> {
         let (left, right) = match binary.op {
             BinOpKind::Mul => {
@@ -194,7 +196,7 @@ impl<'a> Rebuild<'a> {
     fn filter(&mut self, filter: &ast::Filter<'a>) -> Expr<'a> {
         self.check_filter(filter.name);
         let has_arguments = !filter.args.is_empty();
-        self.facts.can_grow |= !filters::keeps_size(filter.name, has_arguments);
+        self.facts.can_grow |= !vocabulary::keeps_size(filter.name, has_arguments);
         // `map` and its like take the name of another filter or test.
         if let Some(CallArg::Pos(Expr::Const(name))) = filter.args.first()
             && let Some(name) = name.value.as_str()
@@ -211,13 +213,13 @@ impl<'a> Rebuild<'a> {
     }
 
     fn check_filter(&mut self, name: &str) {
-        if !filters::is_filter(name) {
+        if !vocabulary::is_filter(name) {
             self.facts.problem.get_or_insert_with(|| format!("filter {name} is unknown"));
         }
     }
 
     fn check_test(&mut self, name: &str) {
-        if !filters::is_test(name) {
+        if !vocabulary::is_test(name) {
             self.facts.problem.get_or_insert_with(|| format!("test {name} is unknown"));
         }
     }
