@@ -17,6 +17,8 @@ use crate::{
     problem::{Problem, Result},
 };
 
+pub(crate) const KEY_LEN_MAX: usize = 255;
+
 /// The header's value, if it was sent.
 #[derive(Debug)]
 pub(crate) struct Key(pub(crate) Option<String>);
@@ -30,7 +32,7 @@ impl<S: Sync> FromRequestParts<S> for Key {
         if values.next().is_some() {
             return Err(Problem::new(Code::BadRequest, "there is more than one `Idempotency-Key` header"));
         }
-        let key = value.to_str().ok().filter(|key| (1..=255).contains(&key.len()));
+        let key = value.to_str().ok().filter(|key| (1..=KEY_LEN_MAX).contains(&key.len()));
         let key = key.ok_or_else(|| {
             Problem::new(Code::BadRequest, "`Idempotency-Key` has 1 to 255 visible ASCII characters")
         })?;

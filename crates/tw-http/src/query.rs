@@ -6,15 +6,22 @@ use axum::{
     extract::{FromRequestParts, Path},
     http::request::Parts,
 };
-use tw_engine::PageRequest;
+use tw_engine::{Error, PageRequest};
 use tw_model::{Code, Slug, Timestamp};
-use tw_schema::Violation;
+use tw_schema::{Fault, Violation};
 
 use crate::{App, problem::Problem};
 
+
 /// The parameters of a query string, each at most once.
+///
+/// What does not fit is collected, so that all of it is told at once: by [`Params::page`], [`Params::limit`] or
+/// [`Params::check`], one of which every reader asks last.
 #[derive(Debug)]
-pub(crate) struct Params(BTreeMap<String, String>);
+pub(crate) struct Params {
+    values: BTreeMap<String, String>,
+    faults: Vec<Fault>,
+}
 
 impl<S: Sync> FromRequestParts<S> for Params {
     type Rejection = Problem;
@@ -34,53 +41,73 @@ impl<S: Sync> FromRequestParts<S> for Params {
                 return Err(Problem::invalid(format!("/{name}"), Violation::given_twice()));
             }
         }
-        Ok(Self(params))
+        Ok(Self { values: params, faults: Vec::new() })
     }
 }
 
 impl Params {
+    /// Free text. An empty one asks for nothing.
     pub(crate) fn text(&self, name: &str) -> Option<String> {
-        self.0.get(name).filter(|value| !value.is_empty()).cloned()
+        self.values.get(name).filter(|value| !value.is_empty()).cloned()
     }
 
-    pub(crate) fn parsed<T: FromStr>(&self, name: &str, expected: Violation) -> Result<Option<T>, Problem> {
-        self.text(name)
-            .map(|text| text.parse().map_err(|_| Problem::invalid(format!("/{name}"), expected)))
-            .transpose()
+    /// Something with a form. An empty value has none, and does not count as absent.
+    pub(crate) fn parsed<T: FromStr>(&mut self, name: &str, expected: Violation) -> Option<T> {
+        self.read(name, |text| text.parse().ok(), expected)
     }
 
     /// One of a closed set of words.
     pub(crate) fn word<T>(
-        &self,
+        &mut self,
         name: &str,
         parse: impl Fn(&str) -> Option<T>,
         words: &str,
-    ) -> Result<Option<T>, Problem> {
-        self.text(name)
-            .map(|text| {
-                parse(&text)
-                    .ok_or_else(|| Problem::invalid(format!("/{name}"), Violation::words(words.split(", "))))
-            })
-            .transpose()
+    ) -> Option<T> {
+        self.read(name, parse, Violation::words(words.split(", ")))
     }
 
-    pub(crate) fn moment(&self, name: &str) -> Result<Option<Timestamp>, Problem> {
+    pub(crate) fn read<T>(
+        &mut self,
+        name: &str,
+        parse: impl Fn(&str) -> Option<T>,
+        expected: Violation,
+    ) -> Option<T> {
+        let read = parse(self.values.get(name)?);
+        if read.is_none() {
+            self.faults.push(expected.at(format!("/{name}")));
+        }
+        read
+    }
+
+    pub(crate) fn moment(&mut self, name: &str) -> Option<Timestamp> {
         self.parsed(name, Violation::timestamp())
     }
 
-    /// The size of a page, for lists whose cursor is not the engine's.
-    pub(crate) fn limit(&self) -> Result<i64, Problem> {
-        Ok(PageRequest::new(self.parsed("limit", Violation::wrong_type("integer", "string"))?, None, None)?
-            .limit)
+    /// Tells everything that does not fit.
+    pub(crate) fn check(self) -> Result<(), Problem> {
+        if self.faults.is_empty() { Ok(()) } else { Err(Problem::faulty(self.faults)) }
     }
 
-    pub(crate) fn page(&self) -> Result<PageRequest, Problem> {
-        let limit = self.parsed("limit", Violation::wrong_type("integer", "string"))?;
-        let offset = match self.parsed("offset", Violation::wrong_type("integer", "string"))? {
-            Some(offset) => Some(offset),
-            None => self.parsed("skip", Violation::wrong_type("integer", "string"))?,
-        };
-        Ok(PageRequest::new(limit, offset, self.text("cursor"))?)
+    /// The size of a page, for lists whose cursor is not the engine's.
+    pub(crate) fn limit(mut self) -> Result<i64, Problem> {
+        // What else a page has is not read here.
+        self.values.retain(|name, _| name == "limit");
+        Ok(self.page()?.limit)
+    }
+
+    pub(crate) fn page(mut self) -> Result<PageRequest, Problem> {
+        let number = || Violation::wrong_type("integer", "string");
+        let limit = self.parsed("limit", number());
+        let (offset, skip) = (self.parsed("offset", number()), self.parsed("skip", number()));
+        let cursor = self.text("cursor");
+        match PageRequest::new(limit, offset.or(skip), cursor) {
+            Ok(page) => self.check().map(|()| page),
+            Err(Error::InvalidParams { faults, .. }) => {
+                self.faults.extend(faults);
+                Err(Problem::faulty(self.faults))
+            }
+            Err(error) => Err(error.into()),
+        }
     }
 }
 
@@ -119,5 +146,36 @@ impl ToolName {
         }
         // No name is longer, and what is not found is repeated in the answer and in the audit log.
         Ok(text.chars().take(Slug::LEN_MAX + 1).collect())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tw_model::RunStatus;
+
+    use super::*;
+
+    #[test]
+    fn every_parameter_that_does_not_fit_is_told() {
+        let mut params = params("status=gone&since=soon&limit=0&offset=");
+        assert!(
+            params.word("status", RunStatus::parse, "running").is_none() && params.moment("since").is_none()
+        );
+        assert_eq!(params.page().unwrap_err().paths(), ["/status", "/since", "/offset", "/limit"]);
+    }
+
+    #[test]
+    fn empty_value_is_no_word_and_no_number_but_an_empty_text() {
+        let mut empty = params("q=&status=&limit=&cursor=");
+        assert_eq!(empty.text("q"), None);
+        assert!(empty.word("status", RunStatus::parse, "running").is_none());
+        assert_eq!(empty.page().unwrap_err().paths(), ["/status", "/limit"]);
+        assert_eq!(params("cursor=").page().unwrap().limit, PageRequest::LIMIT_DEFAULT);
+        assert_eq!(params("limit=7&cursor=x").limit().unwrap(), 7);
+    }
+
+    fn params(query: &str) -> Params {
+        let values = form_urlencoded::parse(query.as_bytes()).into_owned().collect();
+        Params { values, faults: Vec::new() }
     }
 }

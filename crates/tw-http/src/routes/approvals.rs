@@ -86,7 +86,8 @@ impl From<Approval> for ApprovalView {
     }
 }
 
-const STATUSES: [&str; 5] = ["pending", "approved", "denied", "expired", "cancelled"];
+/// What the list is asked for by.
+pub(super) const STATUSES: [&str; 6] = ["pending", "approved", "denied", "expired", "cancelled", "all"];
 
 /// Approvals, oldest first; those that wait unless `status` says otherwise (`all` for all).
 #[utoipa::path(get, path = "/api/approvals", operation_id = "list_approvals", tag = "approvals",
@@ -96,18 +97,11 @@ const STATUSES: [&str; 5] = ["pending", "approved", "denied", "expired", "cancel
 pub(crate) async fn list(
     State(app): State<App>,
     Allowed(permit): Allowed<ReadApprovals>,
-    params: Params,
+    mut params: Params,
 ) -> Result<axum::Json<List<ApprovalView>>> {
-    let status = match params.text("status").as_deref() {
-        None => Some("pending"),
-        Some("all") => None,
-        Some(word) => {
-            let known = STATUSES.into_iter().find(|status| *status == word);
-            let unknown =
-                || Problem::invalid("/status", Violation::words(STATUSES.into_iter().chain(["all"])));
-            Some(known.ok_or_else(unknown)?)
-        }
-    };
+    let known = |word: &str| STATUSES.into_iter().find(|status| *status == word);
+    let status = params.word("status", known, &STATUSES.join(", "));
+    let status = Some(status.unwrap_or("pending")).filter(|status| *status != "all");
     let page = app.engine.approvals(&permit, status, &params.page()?).await?;
     Ok(axum::Json(page.map(ApprovalView::from).into()))
 }
@@ -154,8 +148,8 @@ pub(crate) async fn approve(
     key: Key,
     JsonBytes(body, bytes): JsonBytes<ApproveRequest>,
 ) -> Result<Response> {
-    if body.wait_ms.is_some_and(|wait| 120_000 < wait) {
-        return Err(Problem::invalid("/wait_ms", Violation::maximum(120_000)));
+    if body.wait_ms.is_some_and(|wait| super::tools::WAIT_MS_MAX < wait) {
+        return Err(Problem::invalid("/wait_ms", Violation::maximum(super::tools::WAIT_MS_MAX)));
     }
     check_note(body.note.as_deref())?;
     let yes = Yes { input: body.input, note: body.note, wait: body.wait_ms.map(Duration::from_millis) };

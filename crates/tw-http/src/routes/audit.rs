@@ -51,13 +51,13 @@ impl From<AuditRecord> for AuditView {
 pub(crate) async fn list(
     State(app): State<App>,
     Allowed(permit): Allowed<ReadAudit>,
-    params: Params,
+    mut params: Params,
 ) -> Result<axum::Json<List<AuditView>>> {
     let filter = AuditFilter {
         action: params.text("action"),
         object: params.text("object"),
-        since: params.moment("since")?,
-        until: params.moment("until")?,
+        since: params.moment("since"),
+        until: params.moment("until"),
     };
     let page = app.engine.audit(&permit, &filter, &params.page()?).await?;
     Ok(axum::Json(page.map(AuditView::from).into()))

@@ -346,9 +346,9 @@ pub(crate) async fn versions(
     State(app): State<App>,
     Allowed(permit): Allowed<ReadHistory>,
     ToolName(name): ToolName,
-    params: Params,
+    mut params: Params,
 ) -> Result<axum::Json<List<VersionItem>>> {
-    let only = params.word("kind", Note::parse, "save, publish, version")?;
+    let only = params.word("kind", Note::parse, "save, publish, version");
     let page = app.engine.tool_history(&permit, &name, only, &params.page()?).await?;
     Ok(axum::Json(page.map(VersionItem::from).into()))
 }

@@ -46,10 +46,12 @@ pub(crate) async fn explain(
     State(app): State<App>,
     Allowed(permit): Allowed<UpdateTools>,
     ToolName(name): ToolName,
-    params: Params,
+    mut params: Params,
 ) -> Result<axum::Json<ExplainView>> {
     let id = || Violation::format("uuid");
-    let subject = match (params.parsed("user", id())?, params.parsed("key", id())?) {
+    let (user, key) = (params.parsed("user", id()), params.parsed("key", id()));
+    params.check()?;
+    let subject = match (user, key) {
         (None, None) => Subject::Asker,
         (Some(user), None) => Subject::User(user),
         (None, Some(key)) => Subject::Key(key),

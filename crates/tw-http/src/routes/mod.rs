@@ -3,6 +3,7 @@
 mod approvals;
 mod audit;
 mod authoring;
+mod bounds;
 mod calls;
 mod credentials;
 mod error_pages;
@@ -184,6 +185,7 @@ pub(crate) fn routes() -> OpenApiRouter<App> {
 pub fn openapi() -> utoipa::openapi::OpenApi {
     let mut description = routes().into_openapi();
     Problems.modify(&mut description);
+    bounds::Bounds.modify(&mut description);
     description
 }
 

@@ -182,21 +182,21 @@ pub(crate) fn answered(answer: Answer) -> Answered {
 pub(crate) async fn list(
     State(app): State<App>,
     Allowed(permit): Allowed<ReadRuns>,
-    params: Params,
+    mut params: Params,
 ) -> Result<axum::Json<List<RunRecord>>> {
     let id = || Violation::format("uuid");
     let statuses = "running, success, error, pending, needs_approval, cancelled, timed_out";
     let filter = RunFilter {
         tool: params.text("tool"),
-        status: params.word("status", RunStatus::parse, statuses)?,
-        source: params.word("source", Source::parse, "web, agent, api, embed")?,
-        session: params.parsed::<SessionId>("session_id", id())?,
-        parent: params.parsed::<RunId>("parent_run_id", id())?,
+        status: params.word("status", RunStatus::parse, statuses),
+        source: params.word("source", Source::parse, "web, agent, api, embed"),
+        session: params.parsed::<SessionId>("session_id", id()),
+        parent: params.parsed::<RunId>("parent_run_id", id()),
         principal: None,
         error_code: params.text("error_code"),
-        mode: params.word("mode", Mode::parse, "production, debug")?,
-        since: params.moment("since")?,
-        until: params.moment("until")?,
+        mode: params.word("mode", Mode::parse, "production, debug"),
+        since: params.moment("since"),
+        until: params.moment("until"),
     };
     let page = app.engine.runs(&permit, filter, &params.page()?).await?;
     Ok(axum::Json(

@@ -158,12 +158,12 @@ pub(crate) async fn events(
     State(app): State<App>,
     Allowed(permit): Allowed<ReadRuns>,
     Id(id): Id<SessionId>,
-    params: Params,
+    mut params: Params,
 ) -> Result<axum::Json<EventList>> {
     let number = || Violation::wrong_type("integer", "string");
-    let after = match params.parsed::<u32>("after", number())? {
+    let after = match params.parsed::<u32>("after", number()) {
         Some(after) => Some(after),
-        None => params.parsed("cursor", number())?,
+        None => params.text("cursor").and_then(|_| params.parsed("cursor", number())),
     };
     let limit = params.limit()?;
     let mut items = app.engine.events(&permit, id, after.unwrap_or(0).into(), limit + 1).await?;
@@ -188,7 +188,7 @@ pub(crate) async fn stream(
     params: Params,
     headers: HeaderMap,
 ) -> Result<Response> {
-    let from = start_of(&params, &headers)?;
+    let from = start_of(params, &headers)?;
     let reader = app.engine.follow(&permit, id, from).await;
     // A place that is not in the log is like one that cannot be read: a header is no parameter.
     let by_header = headers.contains_key("last-event-id");
@@ -200,21 +200,20 @@ pub(crate) async fn stream(
     Ok(Sse::new(messages).keep_alive(KeepAlive::new().interval(HEARTBEAT)).into_response())
 }
 
-fn start_of(params: &Params, headers: &HeaderMap) -> Result<Place> {
+fn start_of(mut params: Params, headers: &HeaderMap) -> Result<Place> {
     if let Some(last) = headers.get("last-event-id") {
         let seq = last.to_str().ok().and_then(|text| text.parse::<u32>().ok());
         let seq =
             seq.ok_or_else(|| Problem::new(Code::BadRequest, "`Last-Event-ID` is a sequence number"))?;
         return Ok(Place::After(seq.into()));
     }
-    match params.text("after").as_deref() {
-        None => Ok(Place::After(0)),
-        Some("latest") => Ok(Place::Latest),
-        Some(text) => {
-            let wrong = |_| Problem::invalid("/after", Violation::sequence());
-            Ok(Place::After(text.parse::<u32>().map_err(wrong)?.into()))
-        }
-    }
+    let place = |text: &str| match text {
+        "latest" => Some(Place::Latest),
+        number => number.parse::<u32>().ok().map(|seq| Place::After(seq.into())),
+    };
+    let from = params.read("after", place, Violation::sequence());
+    params.check()?;
+    Ok(from.unwrap_or(Place::After(0)))
 }
 
 /// Ends when the reader may no longer read, the database is away or the server is about to stop: a client

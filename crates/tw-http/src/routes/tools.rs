@@ -28,6 +28,9 @@ use crate::{
     query::{Params, ToolName},
 };
 
+/// How long a request may wait for a run to end.
+pub(super) const WAIT_MS_MAX: u64 = 120_000;
+
 /// A tool in a list: everything but its schemas.
 #[derive(Debug, Serialize, utoipa::ToSchema)]
 pub(crate) struct ToolItem {
@@ -264,11 +267,11 @@ pub(crate) async fn functions(
 pub(crate) async fn list(
     State(app): State<App>,
     Allowed(permit): Allowed<ReadTools>,
-    params: Params,
+    mut params: Params,
 ) -> Result<axum::Json<List<ToolItem>>> {
-    let status = params.word("status", ToolStatus::parse, "draft, published, deprecated, disabled")?;
-    let layer = params.word("kind", Layer::parse, "code, system_override, tenant_custom")?;
-    let origin = params.word("origin", Origin::parse, "code, builtin, database, bundle, mcp")?;
+    let status = params.word("status", ToolStatus::parse, "draft, published, deprecated, disabled");
+    let layer = params.word("kind", Layer::parse, "code, system_override, tenant_custom");
+    let origin = params.word("origin", Origin::parse, "code, builtin, database, bundle, mcp");
     let filter = ToolFilter {
         status: status.map(|status| status.as_str().to_owned()),
         implementation_type: params.text("implementation_type"),
@@ -276,7 +279,7 @@ pub(crate) async fn list(
         kind: layer.map(|layer| layer.as_str().to_owned()),
         origin: origin.map(|origin| origin.as_str().to_owned()),
         category: params.text("category"),
-        available: params.parsed("available", Violation::words([true, false]))?,
+        available: params.parsed("available", Violation::words([true, false])),
         q: params.text("q"),
     };
     let page = app.engine.tools(&permit, &filter, &params.page()?).await?;
@@ -414,8 +417,8 @@ fn input_or_none(input: Option<Box<RawValue>>) -> Box<RawValue> {
 }
 
 fn wait(wait_ms: Option<u64>) -> Result<Option<Duration>> {
-    if wait_ms.is_some_and(|wait| 120_000 < wait) {
-        return Err(Problem::invalid("/wait_ms", Violation::maximum(120_000)));
+    if wait_ms.is_some_and(|wait| WAIT_MS_MAX < wait) {
+        return Err(Problem::invalid("/wait_ms", Violation::maximum(WAIT_MS_MAX)));
     }
     Ok(wait_ms.map(Duration::from_millis))
 }

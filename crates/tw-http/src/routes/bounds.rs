@@ -1,0 +1,134 @@
+//! What the description says about values beyond their types: closed sets of words, smallest and largest.
+//!
+//! Said in one place, because the same parameter stands at many routes, and the words are those that the handlers read.
+
+use tw_engine::{Note, PageRequest};
+use tw_model::{
+    ActsAs, CredentialType, Layer, Level, Mode, Origin, Policy, Role, RunStatus, Source, ToolStatus,
+};
+use utoipa::{
+    Modify, Number,
+    openapi::{
+        KnownFormat, Object, OpenApi, RefOr, Schema, SchemaFormat,
+        path::{Operation, ParameterIn},
+        schema::{SchemaType, Type},
+    },
+};
+
+use crate::idempotent::KEY_LEN_MAX;
+
+/// Goes over the whole description.
+pub(super) struct Bounds;
+
+impl Modify for Bounds {
+    fn modify(&self, openapi: &mut OpenApi) {
+        for (path, item) in &mut openapi.paths.paths {
+            let operations =
+                [&mut item.get, &mut item.put, &mut item.post, &mut item.delete, &mut item.patch];
+            operations.into_iter().flatten().for_each(|operation| bound_parameters(path, operation));
+        }
+        let schemas = openapi.components.iter_mut().flat_map(|components| &mut components.schemas);
+        for (name, schema) in schemas {
+            bound_members(name, schema);
+        }
+    }
+}
+
+fn bound_parameters(path: &str, operation: &mut Operation) {
+    for parameter in operation.parameters.iter_mut().flatten() {
+        let RefOr::T(parameter) = parameter else { continue };
+        let Some(RefOr::T(Schema::Object(schema))) = &mut parameter.schema else { continue };
+        match (parameter.name.as_str(), &parameter.parameter_in) {
+            ("limit", ParameterIn::Query) => {
+                between(schema, 1, PageRequest::LIMIT_MAX);
+                schema.default = Some(PageRequest::LIMIT_DEFAULT.into());
+            }
+            ("offset", ParameterIn::Query) => between(schema, 0, PageRequest::OFFSET_MAX),
+            ("after", ParameterIn::Query) if is_integer(schema) => between(schema, 0, u32::MAX),
+            ("since" | "until", ParameterIn::Query) => {
+                schema.format = Some(SchemaFormat::KnownFormat(KnownFormat::DateTime));
+            }
+            ("Idempotency-Key", ParameterIn::Header) => {
+                schema.min_length = Some(1);
+                schema.max_length = Some(KEY_LEN_MAX);
+            }
+            (name, ParameterIn::Query) => {
+                if let Some(words) = words_of_parameter(path, name) {
+                    one_of(schema, &words);
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+fn words_of_parameter(path: &str, name: &str) -> Option<Vec<&'static str>> {
+    Some(match (path, name) {
+        ("/api/approvals", "status") => super::approvals::STATUSES.to_vec(),
+        ("/api/runs", "status") => RunStatus::ALL.map(RunStatus::as_str).to_vec(),
+        ("/api/runs", "source") => Source::ALL.map(Source::as_str).to_vec(),
+        ("/api/tools", "status") => ToolStatus::ALL.iter().map(|word| word.as_str()).collect(),
+        ("/api/tools", "kind") => Layer::ALL.iter().map(|word| word.as_str()).collect(),
+        ("/api/tools", "origin") => Origin::ALL.iter().map(|word| word.as_str()).collect(),
+        ("/api/tools/{tool}/versions", "kind") => {
+            [Note::Save, Note::Publish, Note::Version].map(Note::as_str).to_vec()
+        }
+        _ => return None,
+    })
+}
+
+fn bound_members(name: &str, schema: &mut RefOr<Schema>) {
+    let members = match schema {
+        RefOr::T(Schema::Object(object)) => &mut object.properties,
+        // A record that holds another: its own members come last.
+        RefOr::T(Schema::AllOf(parts)) => {
+            return parts.items.iter_mut().for_each(|part| bound_members(name, part));
+        }
+        _ => return,
+    };
+    for (member, schema) in members {
+        let RefOr::T(Schema::Object(schema)) = schema else { continue };
+        if let Some(words) = words_of_member(name, member) {
+            one_of(schema, &words);
+        } else if member == "wait_ms" {
+            between(schema, 0, super::tools::WAIT_MS_MAX);
+        }
+    }
+}
+
+fn words_of_member(schema: &str, member: &str) -> Option<Vec<&'static str>> {
+    Some(match (schema, member) {
+        (_, "role") => Role::ALL.map(Role::as_str).to_vec(),
+        (_, "acts_as") => vec![ActsAs::User.as_str(), ActsAs::Agent.as_str()],
+        (_, "mode") => vec![Mode::Production.as_str(), Mode::Debug.as_str()],
+        (_, "permission_level") => Level::ALL.iter().map(|word| word.as_str()).collect(),
+        (_, "permission_policy") => Policy::ALL.iter().map(|word| word.as_str()).collect(),
+        ("CredentialBody" | "CredentialView", "type") => {
+            CredentialType::ALL.map(CredentialType::as_str).to_vec()
+        }
+        ("RunAnswer" | "RunRecord", "status") => RunStatus::ALL.map(RunStatus::as_str).to_vec(),
+        _ => return None,
+    })
+}
+
+/// A closed set of words, and `null` where that may stand there too.
+fn one_of(schema: &mut Object, words: &[&'static str]) {
+    let mut all: Vec<serde_json::Value> = words.iter().map(|word| (*word).into()).collect();
+    if matches!(&schema.schema_type, SchemaType::Array(types) if types.contains(&Type::Null)) {
+        all.push(serde_json::Value::Null);
+    }
+    schema.enum_values = Some(all);
+}
+
+fn between(schema: &mut Object, least: usize, most: impl TryInto<usize>) {
+    schema.minimum = Some(Number::UInt(least));
+    schema.maximum = most.try_into().ok().map(Number::UInt);
+}
+
+fn is_integer(schema: &Object) -> bool {
+    match &schema.schema_type {
+        SchemaType::Type(one) => *one == Type::Integer,
+        SchemaType::Array(several) => several.contains(&Type::Integer),
+        SchemaType::AnyValue => false,
+    }
+}
