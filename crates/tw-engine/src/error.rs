@@ -20,8 +20,6 @@ pub enum Error {
     LinkUsed,
     #[error("{why}")]
     NotPermitted { why: String },
-    #[error("this needs the permission `{permission}`")]
-    PermissionRequired { permission: &'static str },
     #[error("there is no tool `{tool}` in the catalogue")]
     ToolNotFound { tool: String },
     #[error("there is no such {what}")]
@@ -104,7 +102,7 @@ impl Error {
     pub fn code(&self) -> Code {
         match self {
             Self::Unauthenticated { .. } | Self::WrongPassword | Self::LinkUsed => Code::Unauthenticated,
-            Self::NotPermitted { .. } | Self::PermissionRequired { .. } => Code::NotPermitted,
+            Self::NotPermitted { .. } => Code::NotPermitted,
             Self::ToolNotFound { .. } => Code::ToolNotFound,
             Self::NotFound { .. } => Code::NotFound,
             Self::SessionNotFound => Code::SessionNotFound,
@@ -142,9 +140,6 @@ impl Error {
         let params = match self {
             Self::WrongPassword => json!({ "reason": "wrong_password" }),
             Self::LinkUsed => json!({ "reason": "link_used" }),
-            Self::PermissionRequired { permission } => {
-                json!({ "reason": "permission", "permission": permission })
-            }
             Self::ToolNotFound { tool } | Self::ToolDisabled { tool } => json!({ "tool": tool }),
             Self::UnknownKind { tool, kind } => {
                 json!({ "reason": "unknown_kind", "tool": tool, "kind": kind })

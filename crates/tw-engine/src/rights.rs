@@ -92,7 +92,7 @@ impl<R: Right> Permit<R> {
         }
         let held = R::ANY_OF.is_empty() || R::ANY_OF.iter().any(|name| caller.permissions.has(name));
         if !held {
-            return Err(Error::PermissionRequired { permission: R::ANY_OF[0] });
+            return Err(Error::NotPermitted { why: format!("this needs the permission `{}`", R::ANY_OF[0]) });
         }
         Ok(Self { caller, right: PhantomData })
     }

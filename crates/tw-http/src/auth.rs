@@ -33,7 +33,14 @@ impl<R: Right> FromRequestParts<App> for Allowed<R> {
 
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Problem> {
         let caller = caller(parts, app, Freshness::Now).await?;
-        Ok(Self(Permit::check(caller)?))
+        let is_agent = caller.principal.is_agent();
+        let permit = Permit::check(caller).map_err(Problem::from);
+        Ok(Self(permit.map_err(|problem| match R::ANY_OF.first() {
+            Some(permission) if !is_agent => {
+                problem.with("reason", "permission").with("permission", *permission)
+            }
+            _ => problem,
+        })?))
     }
 }
 

@@ -107,9 +107,9 @@ on_both! {
             (json!({ "action": "delete" }), "INVALID_PARAMS: manageTools.delete requires 'slug'\n  /slug is required"),
             (json!({ "action": "get", "slug": "nothing" }), "TOOL_NOT_FOUND: there is no tool `nothing` in the catalogue"),
             (with("slug", json!("test.write")), "CONFLICT: there is a tool `test.write` already"),
-            (with("status", json!("published")), "INVALID_PARAMS: `status` becomes `published` by"),
+            (with("status", json!("published")), "INVALID_PARAMS: `status` must be set to `published` by"),
             (json!({ "action": "update", "slug": "test.write", "input_schema": { "type": "object" } }),
-             "INVALID_PARAMS: `input_schema` of a tool that is part of the program cannot be changed"),
+             "INVALID_PARAMS: `input_schema` cannot be changed in a tool that is part of the program"),
         ] {
             let answer = told(&server.call("bot", "manageTools", input.clone()).await);
             assert!(answer.starts_with(expected), "{input}: {answer}");
@@ -149,7 +149,7 @@ on_both! {
         server.new_agent_key("bot").await;
         let relaxed = json!({ "action": "update", "slug": "manageTools", "permission_policy": "auto" });
         let answer = server.call("bot", "manageTools", relaxed).await;
-        assert!(told(&answer).starts_with("INVALID_PARAMS: `permission_policy` of this tool is always"), "{}", told(&answer));
+        assert!(told(&answer).starts_with("INVALID_PARAMS: `permission_policy` must be `always_ask`"), "{}", told(&answer));
         let permit = server.permit::<UpdateTools>("admin").await.unwrap();
         let change = json!({ "permission_policy": "auto" });
         let changed = server.engine.change_tool(&permit, "manageTools", &change, Asked::default()).await;
