@@ -11,6 +11,7 @@ use std::{
     time::Duration,
 };
 
+use serde_json::Value;
 use tokio::{
     sync::{OwnedSemaphorePermit, Semaphore},
     task::AbortHandle,
@@ -65,6 +66,32 @@ impl From<Overload> for ToolFailure {
             Overload::Stopping => Code::Cancelled,
         };
         Self::with_code(code, overload.to_string())
+    }
+}
+
+/// Up to this size a value is read and checked on the thread that serves others. It takes less than a millisecond.
+pub const INLINE_BYTES_MAX: usize = 256 << 10;
+
+/// About how large a value is, counted no further than [`INLINE_BYTES_MAX`]: `usize::MAX` for what is larger.
+#[must_use]
+pub fn bytes_of(value: &Value) -> usize {
+    let mut left = INLINE_BYTES_MAX;
+    if fits(value, &mut left) { INLINE_BYTES_MAX - left } else { usize::MAX }
+}
+
+fn fits(value: &Value, left: &mut usize) -> bool {
+    // About what an item costs beside its text.
+    const ITEM: usize = 16;
+    let own = ITEM + value.as_str().map_or(0, str::len);
+    let Some(rest) = left.checked_sub(own) else { return false };
+    *left = rest;
+    match value {
+        Value::Array(items) => items.iter().all(|item| fits(item, left)),
+        Value::Object(members) => members.iter().all(|(name, member)| {
+            *left = left.saturating_sub(name.len());
+            fits(member, left)
+        }),
+        _ => true,
     }
 }
 

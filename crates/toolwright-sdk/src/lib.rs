@@ -62,7 +62,7 @@ mod services;
 pub use calls::{Inner, InnerCall, InnerCalls, Wait};
 pub use context::{ContextParts, ToolContext};
 pub use declare::NoInput;
-pub use heavy::{HeavyPool, Overload};
+pub use heavy::{HeavyPool, INLINE_BYTES_MAX, Overload, bytes_of};
 pub use outside::failure_of;
 pub use redact::Redactor;
 pub use registry::{AggregateFn, BoxFuture, CodeTool, DuplicateSlug, Place, RunFn, Submission, registered};

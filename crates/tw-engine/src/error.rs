@@ -193,7 +193,6 @@ impl Error {
     pub(crate) fn is_refusal(&self) -> bool {
         match self {
             Self::NotPermitted { .. }
-            | Self::PermissionRequired { .. }
             | Self::Taken { .. }
             | Self::InUse { .. }
             | Self::Busy { .. }

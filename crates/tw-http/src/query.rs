@@ -12,7 +12,6 @@ use tw_schema::{Fault, Violation};
 
 use crate::{App, problem::Problem};
 
-
 /// The parameters of a query string, each at most once.
 ///
 /// What does not fit is collected, so that all of it is told at once: by [`Params::page`], [`Params::limit`] or

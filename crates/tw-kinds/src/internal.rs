@@ -15,9 +15,6 @@ const PATH: &str = "/implementation";
 const KEY: &str = "builtin_key";
 /// What the key is taken for by mistake, without what words are put together with.
 const NEARLY_KEY: &[&str] = &["builtin", "builtinkey", "builtinname", "functionname"];
-/// What a built-in of this key can be told by its author.
-const SETTINGS: &[(&str, &[&str])] = &[("web_search", &["api_key", "credentials_ref", "endpoint"])];
-
 pub(crate) fn read(implementation: &Value, is_new: bool) -> Result<Box<dyn Executor>, Vec<Fault>> {
     let key = implementation.get(KEY).filter(|key| !key.is_null());
     let found = key.and_then(Value::as_str).and_then(builtin);
@@ -26,7 +23,8 @@ pub(crate) fn read(implementation: &Value, is_new: bool) -> Result<Box<dyn Execu
         return Err(vec![Violation::words(known).at(below(PATH, KEY))]);
     }
     // A tool that was saved when nobody looked at the rest goes on without it.
-    let faults = if is_new { faults(implementation) } else { Vec::new() };
+    let settings = found.map_or(&[][..], |tool| tool.settings);
+    let faults = if is_new { faults(implementation, settings) } else { Vec::new() };
     if !faults.is_empty() {
         return Err(faults);
     }
@@ -44,10 +42,9 @@ pub(crate) fn called(implementation: &Value) -> Option<(String, String)> {
 
 /// What is written there and would never be used. An echo may say anything about itself, but for what somebody
 /// takes for a key: a tool that gives back its input must not look like one that works.
-fn faults(implementation: &Value) -> Vec<Fault> {
-    let key = implementation.get(KEY).and_then(Value::as_str);
-    let settings = SETTINGS.iter().find(|(builtin, _)| Some(*builtin) == key).map(|(_, settings)| *settings);
-    let is_known = |name: &str| key.is_none() || settings.unwrap_or_default().contains(&name);
+fn faults(implementation: &Value, settings: &[&str]) -> Vec<Fault> {
+    let is_echo = implementation.get(KEY).is_none_or(Value::is_null);
+    let is_known = |name: &str| is_echo || settings.contains(&name);
     let mut faults = Vec::new();
     for (name, value) in implementation.as_object().into_iter().flatten().filter(|(name, _)| *name != KEY) {
         let place = below(PATH, name);
@@ -138,7 +135,7 @@ mod tests {
     // The built-ins of the program are not linked into the tests of this crate.
     #[track_caller]
     fn check(implementation: Value, places: &[&str]) {
-        let faults = faults(&implementation);
+        let faults = faults(&implementation, &["api_key", "credentials_ref", "endpoint"]);
         let found: Vec<_> = faults.iter().map(|fault| fault.path.as_str()).collect();
         assert_eq!(found, places, "{implementation}");
         let echo = implementation.get(KEY).is_none();

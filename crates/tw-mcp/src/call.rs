@@ -8,7 +8,7 @@ use tw_engine::{
     Answer, CallRequest, Callable, Error, PendingCall,
     rights::{Permit, ReadRuns, RunTools},
 };
-use tw_model::{Mode, RunId, RunStatus, WaitsFor};
+use tw_model::{Code, Mode, RunId, RunStatus, WaitsFor};
 
 use crate::{
     Door,
@@ -142,7 +142,7 @@ impl Door {
                 written(&content, Some(&content), None, era)
             }
             _ => {
-                let why = run.error.as_deref().unwrap_or("the tool failed and did not say why");
+                let why = told(&run);
                 let code = run.error_code.as_deref().unwrap_or("TOOL_FAILED");
                 let late = run.status == RunStatus::TimedOut && pending.as_ref().is_some_and(is_outside);
                 let more = if late {
@@ -165,6 +165,18 @@ impl Door {
     }
 }
 
+/// Why a run ended without a result, in words for a model.
+fn told(run: &tw_engine::Run) -> String {
+    const DECLINED: &str = "a person declined the call";
+    let is_denied = run.error_code.as_deref() == Some(Code::Denied.as_str());
+    match run.error.as_deref() {
+        // The run has the approver's note alone.
+        Some(note) if is_denied && note != DECLINED => format!("{DECLINED}: {note}"),
+        Some(error) => error.to_owned(),
+        None => "the tool failed and did not say why".to_owned(),
+    }
+}
+
 /// Tells a refusal: what the model can mend is a result, what the client got wrong a fault.
 fn refused(error: Error, name: &str, era: Era) -> Result<String, Fault> {
     match &error {
@@ -176,6 +188,11 @@ fn refused(error: Error, name: &str, era: Era) -> Result<String, Fault> {
             let mut lines = vec![error.to_string()];
             lines.extend(faults.iter().map(|fault| format!("`{}` {}", fault.path, fault.message)));
             Ok(failed(&format!("INVALID_PARAMS: {}", lines.join("; ")), era))
+        }
+        Error::Refused(refusal) => {
+            let mut lines = vec![format!("{}: {error}", error.code().as_str())];
+            lines.extend(refusal.faults.iter().map(|fault| format!("`{}` {}", fault.path, fault.message)));
+            Ok(failed(&lines.join("; "), era))
         }
         Error::MissingParam { param, faults } => {
             let own = format!("/{param}");

@@ -8,7 +8,7 @@ use std::{
 
 use serde_json::{Value, value::RawValue};
 use tokio::time::Instant;
-use toolwright_sdk::{Inner as Called, InnerCall, InnerCalls};
+use toolwright_sdk::{HeavyPool, INLINE_BYTES_MAX, Inner as Called, InnerCall, InnerCalls};
 use tw_exec::{BoxFuture, DEPTH_MAX, STEPS_MAX, Wait};
 use tw_model::{
     Caller, Code, Link, Mode, RunId, RunStatus, SessionId, ToolFailure, ToolResult, upstream_key_within,
@@ -110,7 +110,7 @@ impl Inner {
                 RunStatus::Running => continue,
                 RunStatus::NeedsApproval => Called::Open(Wait::Runs { ids, needs_approval: true }),
                 RunStatus::Pending => Called::Open(Wait::Runs { ids, needs_approval: false }),
-                _ => Called::Ended(result_of(run)),
+                _ => Called::Ended(self.result_of(run).await),
             });
         }
     }
@@ -161,6 +161,17 @@ impl Inner {
             return Err(ToolFailure::with_code(Code::BudgetExceeded, message));
         }
         Ok(Caller { chain: chain.into(), ..self.caller.clone() })
+    }
+}
+
+impl Inner {
+    /// A large output is read apart from everybody else.
+    async fn result_of(&self, run: Run) -> Result<ToolResult, ToolFailure> {
+        if run.output.as_ref().is_none_or(|output| output.get().len() <= INLINE_BYTES_MAX) {
+            return result_of(run);
+        }
+        let left = self.deadline.saturating_duration_since(Instant::now());
+        HeavyPool::shared().run(self.caller.tenant, left, move || result_of(run)).await?
     }
 }
 

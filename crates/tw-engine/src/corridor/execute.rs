@@ -9,13 +9,14 @@ use tokio::{
     time::{Instant, sleep_until},
 };
 use tokio_util::sync::CancellationToken;
-use toolwright_sdk::{ContextParts, ToolContext};
+use toolwright_sdk::{ContextParts, HeavyPool, INLINE_BYTES_MAX, Overload, ToolContext, bytes_of};
 use tracing::Instrument;
 use tw_exec::{BoxFuture, Call, Ended, InnerCalls, Unseal, Wait};
 use tw_model::{
     Actor, Caller, Code, Effect, EventKind, Mode, Principal, RunId, RunStatus, SessionId, TenantId,
     Timestamp, ToolFailure, ToolResult,
 };
+use tw_schema::Schema;
 use tw_store::{
     Run,
     log::{Change, Claim, Entry, Expect, NewEvent, Rejected, Ticket, WaitChange, WaitState},
@@ -289,7 +290,7 @@ impl Job {
                 Some(text) = appended.recv() => self.note_output(&text),
                 Some(wait) = has_to_wait.recv() => break Outcome::Waits(wait),
                 ended = &mut tool => break match ended {
-                    Ok(Ended::Done(result)) => self.check_output(result),
+                    Ok(Ended::Done(result)) => self.check_output(result, deadline).await,
                     Ok(Ended::Waits(wait)) => Outcome::Waits(wait),
                     // A tool that was told to stop may put that in its own words; why it was told counts.
                     Ok(Ended::Failed(_)) if self.lease.boarding.cancel.is_cancelled() => self.stopped(),
@@ -380,18 +381,19 @@ impl Job {
         Outcome::Ended(End::TimedOut { limit: self.lease.limit, effect: self.effect() })
     }
 
-    fn check_output(&self, result: ToolResult) -> Outcome {
+    /// Holds a result against the tool's schema; a large one apart from everybody else.
+    async fn check_output(&self, result: ToolResult, deadline: Instant) -> Outcome {
         let Some(schema) = &self.tool.output else { return Outcome::Ended(End::Success(result)) };
-        if schema.is_valid(&result.data) {
-            return Outcome::Ended(End::Success(result));
+        if bytes_of(&result.data) <= INLINE_BYTES_MAX {
+            return Outcome::Ended(checked(schema, result));
         }
-        let faults = schema.faults(&result.data);
-        let first =
-            faults.first().map_or_else(String::new, |fault| format!(": `{}` {}", fault.path, fault.message));
-        failed(ToolFailure::with_code(
-            Code::OutputInvalid,
-            format!("the tool's output does not fit its schema{first}"),
-        ))
+        let (tenant, schema) = (self.lease.caller.tenant, schema.clone());
+        let left = deadline.saturating_duration_since(Instant::now());
+        match HeavyPool::shared().run(tenant, left, move || checked(&schema, result)).await {
+            Ok(end) => Outcome::Ended(end),
+            Err(Overload::Late { .. }) => self.timed_out(),
+            Err(overload) => failed(overload.into()),
+        }
     }
 
     /// A piece of output while the tool runs. Not waited for: the end of the run is, and it comes after.
@@ -461,6 +463,16 @@ impl Job {
     pub(super) fn refused(&self) -> std::collections::BTreeMap<String, run_log::Refusal> {
         self.refusals.all()
     }
+}
+
+fn checked(schema: &Schema, result: ToolResult) -> End {
+    if schema.is_valid(&result.data) {
+        return End::Success(result);
+    }
+    let faults = schema.faults(&result.data);
+    let first =
+        faults.first().map_or_else(String::new, |fault| format!(": `{}` {}", fault.path, fault.message));
+    End::failed(Code::OutputInvalid, format!("the tool's output does not fit its schema{first}"))
 }
 
 fn failed(failure: ToolFailure) -> Outcome {

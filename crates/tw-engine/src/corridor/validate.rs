@@ -1,8 +1,9 @@
 //! Does the input fit, and can the call be made at all.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 use serde_json::{Value, value::RawValue};
+use toolwright_sdk::{HeavyPool, INLINE_BYTES_MAX, Overload};
 use tw_model::{Caller, Level};
 use tw_policy::Rule;
 use tw_schema::Violation;
@@ -38,10 +39,22 @@ pub(super) async fn validate(
     caller: &Caller,
     view: &View,
 ) -> Result<Valid> {
-    let (value, text) = fitting(authorized.tool(), input, caller)?;
+    let (value, text) = if input.get().len() <= INLINE_BYTES_MAX {
+        fitting(authorized.tool(), input, caller)?
+    } else {
+        let (tool, input, caller) = (Arc::clone(authorized.tool()), input.to_owned(), caller.clone());
+        let (tenant, limit) = (caller.tenant, tool.def.timeout());
+        let fitting = HeavyPool::shared().run(tenant, limit, move || fitting(&tool, &input, &caller)).await;
+        fitting.map_err(overloaded)??
+    };
     authorized.tool().executor.check(caller, &value).await.map_err(Error::Refused)?;
     let (rule, level) = (authorized.rule(caller, view, &value), authorized.level(&value));
     Ok(Valid { tool: Arc::clone(authorized.tool()), rule, level, value, text })
+}
+
+/// A large input is read and checked apart from everybody else, as far as there is room for that.
+fn overloaded(overload: Overload) -> Error {
+    Error::RateLimited { why: overload.to_string(), retry_after: Duration::from_secs(1) }
 }
 
 /// Holds the input against the tool's schema.
