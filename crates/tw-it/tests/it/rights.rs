@@ -316,9 +316,15 @@ impl Scene {
             | "GET /api/tools/{tool}/explain" => (Some(self.own_tool().await), None),
             "POST /api/tools/{tool}/publish"
             | "POST /api/tools/{tool}/version"
-            | "POST /api/tools/{tool}/versions/{revision}/restore"
-            | "POST /api/tools/{tool}/versions/{revision}/withdraw" => {
+            | "POST /api/tools/{tool}/versions/{revision}/restore" => {
                 (Some(self.own_tool().await), Some(json!({})))
+            }
+            "POST /api/tools/{tool}/versions/{revision}/withdraw" => {
+                let slug = self.own_tool().await;
+                let admin = self.world.client(&self.server, "acme", Role::Admin).await;
+                let number = format!("/api/tools/{slug}/version?new_version=2.0.0");
+                admin.post(&number, &json!({})).await.is("200 published");
+                (Some(slug), Some(json!({})))
             }
             "POST /api/tools/{tool}/clone" => {
                 (Some(self.own_tool().await), Some(json!({ "slug": self.fresh("clone") })))
@@ -384,7 +390,8 @@ impl Scene {
         let after = rest.split_once('}').map_or("", |(_, after)| after);
         let mut template =
             if object.is_some() { format!("{before}{{}}{after}") } else { operation.path.clone() };
-        template = template.replace("{revision}", "1");
+        let revision = if operation.path.ends_with("/withdraw") { "2.0.0" } else { "1" };
+        template = template.replace("{revision}", revision);
         if operation.path.ends_with("/version") {
             template.push_str("?new_version=2.0.0");
         }

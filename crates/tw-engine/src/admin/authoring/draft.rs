@@ -196,8 +196,12 @@ impl Sent {
     /// A permission that no role has would shut the tool for everybody. What is stored already may be sent back.
     fn refuse_unknown_permission(&mut self, new: Option<&Permission>, before: Option<&Permission>) {
         let known = Role::Admin.permissions();
-        let Some(_) = new.filter(|new| Some(*new) != before && !known.has(new.as_str())) else { return };
-        self.say("/required_permission", Violation::words(known.iter().map(Permission::as_str)));
+        let Some(new) = new.filter(|new| Some(*new) != before && !known.has(new.as_str())) else { return };
+        let mut known: Vec<_> = known.iter().map(Permission::as_str).collect();
+        // A long list is cut where it is shown, so what may have been meant stands first.
+        let alike = |name: &str| name.bytes().zip(new.as_str().bytes()).take_while(|(a, b)| a == b).count();
+        known.sort_by_key(|name| std::cmp::Reverse(alike(name)));
+        self.say("/required_permission", Violation::words(known));
     }
 
     /// Whether there is such a tenant is told to nobody, so a list is held against the form of a slug only.

@@ -87,7 +87,7 @@ on_both! {
             ("permission_policy", Value::Null),
             ("has_draft", json!(true)),
             ("timeout_ms", json!(30_000)),
-            ("visible", json!(false)),
+            ("visible", Value::Null),
             ("category", json!("general")),
             ("revision", json!(1)),
         ] {
