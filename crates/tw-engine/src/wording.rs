@@ -136,6 +136,9 @@ fn told(mut path: String, message: &str) -> Fault {
     } else if message == "expected value" {
         // One word of several, where something else than text stands.
         Violation::wrong_type("string", "number")
+    } else if message.starts_with("invalid length") && expected.starts_with("struct ") {
+        // A list of values would pass for the members in their order.
+        Violation::wrong_type("object", "array")
     } else if message.starts_with("UUID parsing failed") {
         Violation::format("uuid")
     } else {

@@ -81,7 +81,7 @@ fn everything_that_is_wrong_is_told_at_once() {
     check(
         json!([]),
         expect![[r#"
-        /implementation: must be an object, not a list
+        /implementation: must be an object, not an array
     "#]],
     );
     check(
