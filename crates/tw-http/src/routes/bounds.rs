@@ -96,17 +96,15 @@ fn bound_members(name: &str, schema: &mut RefOr<Schema>) {
     }
 }
 
+/// The members of requests alone: an answer of a later server may have further words, and readers should expect them.
 fn words_of_member(schema: &str, member: &str) -> Option<Vec<&'static str>> {
     Some(match (schema, member) {
-        (_, "role") => Role::ALL.map(Role::as_str).to_vec(),
-        (_, "acts_as") => vec![ActsAs::User.as_str(), ActsAs::Agent.as_str()],
-        (_, "mode") => vec![Mode::Production.as_str(), Mode::Debug.as_str()],
-        (_, "permission_level") => Level::ALL.iter().map(|word| word.as_str()).collect(),
-        (_, "permission_policy") => Policy::ALL.iter().map(|word| word.as_str()).collect(),
-        ("CredentialBody" | "CredentialView", "type") => {
-            CredentialType::ALL.map(CredentialType::as_str).to_vec()
-        }
-        ("RunAnswer" | "RunRecord", "status") => RunStatus::ALL.map(RunStatus::as_str).to_vec(),
+        ("CreateKey" | "CreateUser" | "ChangeUser", "role") => Role::ALL.map(Role::as_str).to_vec(),
+        ("CreateKey", "acts_as") => vec![ActsAs::User.as_str(), ActsAs::Agent.as_str()],
+        ("RunRequest", "mode") => vec![Mode::Production.as_str(), Mode::Debug.as_str()],
+        ("ToolBody", "permission_level") => Level::ALL.iter().map(|word| word.as_str()).collect(),
+        ("ToolBody", "permission_policy") => Policy::ALL.iter().map(|word| word.as_str()).collect(),
+        ("CredentialBody", "type") => CredentialType::ALL.map(CredentialType::as_str).to_vec(),
         _ => return None,
     })
 }

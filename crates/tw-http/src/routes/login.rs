@@ -16,7 +16,7 @@ use uuid::Uuid;
 use crate::{
     App,
     auth::{Allowed, COOKIE, refuse_forgery},
-    body::Json,
+    body::{Json, JsonBytes},
     front::RequestId,
     members::{Body, Nothing},
     peer::Origin,
@@ -163,7 +163,7 @@ pub(crate) async fn sign_out(
     State(app): State<App>,
     Allowed(permit): Allowed<SignedIn>,
     RequestId(id): RequestId,
-    Json(Nothing {}): Json<Nothing>,
+    JsonBytes(Nothing {}, _): JsonBytes<Nothing>,
 ) -> Result<Response> {
     app.engine.sign_out(&permit, Some(&id)).await?;
     let gone = cookie(&app, "", 0);

@@ -134,7 +134,7 @@ export const toolAt = (slug: string, version: string, mode = 'production') =>
 
 /** The revision that was last published under a version, if it is among the newest and can be read. */
 async function publishedAs(slug: string, version: string): Promise<number | undefined> {
-  const params = { path: { tool: slug }, query: { kind: 'publish', limit: HEAD } }
+  const params = { path: { tool: slug }, query: { kind: 'publish', limit: HEAD } } as const
   try {
     const { items } = await body(api.GET('/api/tools/{tool}/versions', { params }))
     return items.find((item) => item.version === version)?.revision
