@@ -25,6 +25,7 @@ const PAGES: &[(&str, &str)] = pages![
     "CONFLICT",
     "CREDENTIAL_MISSING",
     "CSRF_REJECTED",
+    "DENIED",
     "DEPTH_EXCEEDED",
     "OTHER_TENANT",
     "EGRESS_DENIED",

@@ -21,4 +21,5 @@ mod registry;
 mod replicas;
 mod rights;
 mod shutdown;
+mod stricter;
 mod world;
