@@ -837,6 +837,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/tools/{tool}/versions/{revision}/withdraw": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Withdraws a version: no call may name it any more, and its number is never published again. */
+        post: operations["withdraw_tool_version"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/users": {
         parameters: {
             query?: never;
@@ -1035,9 +1052,16 @@ export interface components {
             name?: string | null;
             /** @description Settings to change: a value sets one, `null` takes it back to its default. */
             settings?: Record<string, never> | null;
+            /** @description As it is; it cannot be changed. */
+            slug?: string | null;
         };
         ChangeUser: {
-            role: string;
+            /** @description As it is; it cannot be changed. */
+            display_name?: string | null;
+            /** @description As it is; it cannot be changed. */
+            email?: string | null;
+            /** @enum {string} */
+            role: "admin" | "builder" | "member" | "approver" | "viewer" | "agent";
         };
         /** @description What a clone is called. */
         CloneBody: {
@@ -1050,23 +1074,33 @@ export interface components {
             to: string;
         };
         CreateKey: {
-            /** @description `user` or `agent`. */
-            acts_as?: string;
+            /**
+             * @description `user` or `agent`.
+             * @enum {string}
+             */
+            acts_as?: "user" | "agent";
             agent?: string | null;
             /** Format: date-time */
             expires_at?: string | null;
             name: string;
-            role: string;
+            /** @enum {string} */
+            role: "admin" | "builder" | "member" | "approver" | "viewer" | "agent";
         };
         CreateUser: {
             display_name: string;
             email: string;
             /** @description Without one, send the person a sign-in link. Ignored for a person of another tenant. */
             password?: string | null;
-            role: string;
+            /** @enum {string} */
+            role: "admin" | "builder" | "member" | "approver" | "viewer" | "agent";
         };
         /** @description What can be said about a credential. */
         CredentialBody: {
+            /**
+             * @description Names or addresses, as they stand in a URL, on any port; `*.example.com` is every name below. `null` for every
+             *     host.
+             */
+            allowed_hosts?: string[] | null;
             /** @description Letters, digits, `.`, `_` and `-`, at most 64; unique in the tenant whatever its case. */
             label?: string | null;
             /**
@@ -1078,11 +1112,16 @@ export interface components {
             provider_key?: string | null;
             /** @description And which of several, such as `serper`. */
             provider_variant?: string | null;
-            /** @description `api_key`, `bearer`, `basic` or `custom`. */
-            type?: string | null;
+            /**
+             * @description `api_key`, `bearer`, `basic` or `custom`.
+             * @enum {string|null}
+             */
+            type?: "api_key" | "bearer" | "basic" | "custom" | null;
         };
         /** @description A credential, without what is in it. */
         CredentialView: {
+            /** @description The hosts that it may be sent to; `null` for every host. */
+            allowed_hosts?: string[] | null;
             /** Format: date-time */
             created_at: string;
             created_by: Record<string, never>;
@@ -1292,6 +1331,8 @@ export interface components {
         /** @description A page of a list. */
         List_CredentialView: {
             items: {
+                /** @description The hosts that it may be sent to; `null` for every host. */
+                allowed_hosts?: string[] | null;
                 /** Format: date-time */
                 created_at: string;
                 created_by: Record<string, never>;
@@ -1481,6 +1522,8 @@ export interface components {
         List_ToolItem: {
             items: {
                 available: boolean;
+                /** @description What of the program a tool of the kind `internal` runs. */
+                builtin_key?: string | null;
                 category: string;
                 collaborative: boolean;
                 description: string;
@@ -1494,6 +1537,8 @@ export interface components {
                 implementation_type: string;
                 is_active: boolean;
                 is_async: boolean;
+                /** @description Whether it is part of the program. */
+                is_system: boolean;
                 /** @description `code`, `system_override` or `tenant_custom`. */
                 kind: string;
                 name: string;
@@ -1511,6 +1556,11 @@ export interface components {
                 slug: string;
                 status: string;
                 tags: string[];
+                /**
+                 * Format: uuid
+                 * @description The tenant whose own it is; `null` for tools that are part of the program.
+                 */
+                tenant_id?: string | null;
                 tenant_slugs: string[];
                 /** Format: int64 */
                 timeout_ms: number;
@@ -1560,6 +1610,11 @@ export interface components {
                 /** Format: int64 */
                 revision: number;
                 version: string;
+                /**
+                 * Format: date-time
+                 * @description Since when no call may name this number any more.
+                 */
+                withdrawn_at?: string | null;
             }[];
             /** @description Send it as `cursor` to get the next page; `null` on the last. */
             next_cursor?: string | null;
@@ -1752,8 +1807,11 @@ export interface components {
         RunRequest: {
             /** @description What the tool's input schema asks for. */
             input?: Record<string, never>;
-            /** @description `production` or `debug`. */
-            mode?: string | null;
+            /**
+             * @description `production` or `debug`.
+             * @enum {string|null}
+             */
+            mode?: "production" | "debug" | null;
             /**
              * Format: uuid
              * @description A session whose log the run's events join.
@@ -1868,10 +1926,16 @@ export interface components {
             name?: string | null;
             output_schema?: Record<string, never> | null;
             output_sections?: Record<string, never>[] | null;
-            /** @description `read`, `draft`, `write` or `destructive`. */
-            permission_level?: string | null;
-            /** @description `auto` or `always_ask`; `null` leaves it to the level. */
-            permission_policy?: string | null;
+            /**
+             * @description `read`, `draft`, `write` or `destructive`.
+             * @enum {string|null}
+             */
+            permission_level?: "read" | "draft" | "write" | "destructive" | null;
+            /**
+             * @description `auto` or `always_ask`; `null` leaves it to the level.
+             * @enum {string|null}
+             */
+            permission_policy?: "auto" | "always_ask" | null;
             /** @description Make it live at once. */
             publish?: boolean | null;
             required_permission?: string | null;
@@ -1891,6 +1955,8 @@ export interface components {
         /** @description A tool in a list: everything but its schemas. */
         ToolItem: {
             available: boolean;
+            /** @description What of the program a tool of the kind `internal` runs. */
+            builtin_key?: string | null;
             category: string;
             collaborative: boolean;
             description: string;
@@ -1904,6 +1970,8 @@ export interface components {
             implementation_type: string;
             is_active: boolean;
             is_async: boolean;
+            /** @description Whether it is part of the program. */
+            is_system: boolean;
             /** @description `code`, `system_override` or `tenant_custom`. */
             kind: string;
             name: string;
@@ -1921,6 +1989,11 @@ export interface components {
             slug: string;
             status: string;
             tags: string[];
+            /**
+             * Format: uuid
+             * @description The tenant whose own it is; `null` for tools that are part of the program.
+             */
+            tenant_id?: string | null;
             tenant_slugs: string[];
             /** Format: int64 */
             timeout_ms: number;
@@ -1999,6 +2072,11 @@ export interface components {
             /** Format: int64 */
             revision: number;
             version: string;
+            /**
+             * Format: date-time
+             * @description Since when no call may name this number any more.
+             */
+            withdrawn_at?: string | null;
         };
     };
     responses: never;
@@ -2180,7 +2258,7 @@ export interface operations {
     list_approvals: {
         parameters: {
             query?: {
-                status?: string;
+                status?: "pending" | "approved" | "denied" | "expired" | "cancelled" | "all";
                 limit?: number;
                 cursor?: string;
                 offset?: number;
@@ -3481,8 +3559,8 @@ export interface operations {
         parameters: {
             query?: {
                 tool?: string;
-                status?: string;
-                source?: string;
+                status?: "running" | "success" | "error" | "pending" | "needs_approval" | "cancelled" | "timed_out";
+                source?: "web" | "agent" | "api" | "embed";
                 session_id?: string;
                 parent_run_id?: string;
                 error_code?: string;
@@ -4155,11 +4233,11 @@ export interface operations {
     list_tools: {
         parameters: {
             query?: {
-                status?: string;
+                status?: "draft" | "published" | "deprecated" | "disabled";
                 implementation_type?: string;
                 tool_type?: string;
-                kind?: string;
-                origin?: string;
+                kind?: "code" | "system_override" | "tenant_custom";
+                origin?: "code" | "builtin" | "database" | "bundle" | "mcp";
                 category?: string;
                 available?: boolean;
                 /** @description Words in slug, name or description */
@@ -5236,7 +5314,7 @@ export interface operations {
         parameters: {
             query?: {
                 /** @description `save`, `publish` or `version` */
-                kind?: string;
+                kind?: "save" | "publish" | "version";
                 limit?: number;
                 cursor?: string;
                 offset?: number;
@@ -5467,6 +5545,76 @@ export interface operations {
                 };
             };
             412: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Any other refusal or failure; `code` says which, and `status` with what */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    withdraw_tool_version: {
+        parameters: {
+            query?: never;
+            header?: {
+                "Idempotency-Key"?: string | null;
+            };
+            path: {
+                /** @description Slug or id */
+                tool: string;
+                /** @description The number of the version, X.Y.Z */
+                revision: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["VersionItem"];
+                };
+            };
+            /** @description No valid credentials were sent */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The caller may not do this, or a page of another site asked */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description It is what runs */
+            409: {
                 headers: {
                     [name: string]: unknown;
                 };
