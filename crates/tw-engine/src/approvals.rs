@@ -150,7 +150,8 @@ impl Engine {
             // Whoever asked learns why, and may ask better.
             let message = note.clone().unwrap_or_else(|| "a person declined the call".to_owned());
             let end = End::Cancelled { reason: Reason::Denied, message, note: note.clone(), effect: None };
-            let (change, event) = ending(&run, end, "denied", Some(caller), note.clone());
+            let (change, event) =
+                ending(&run, RunStatus::NeedsApproval, end, "denied", Some(caller), note.clone());
             match self.decide(caller, id, run, Change { epoch: Some(caller.epoch), ..change }, event).await? {
                 Decided::Done(_) => {
                     self.look_soon();
@@ -210,7 +211,7 @@ impl Engine {
 
     pub(crate) async fn supersede(&self, caller: &Caller, id: ApprovalId, run: &Run) -> Result<()> {
         let end = End::void(Reason::Superseded, "the tool has changed since the approval was asked for");
-        let (change, event) = ending(run, end, "cancelled", None, None);
+        let (change, event) = ending(run, run.status, end, "cancelled", None, None);
         self.decide(caller, id, run.clone(), change, event).await.map(drop)
     }
 
@@ -310,6 +311,7 @@ struct Edited {
 /// The end of a waiting run that will never run, with what becomes of its approval.
 fn ending(
     run: &Run,
+    expected: RunStatus,
     end: End,
     approval: &'static str,
     by: Option<&Caller>,
@@ -318,7 +320,7 @@ fn ending(
     let ended = end.of(run.id, &run.tool, None);
     let by = by.map(|caller| caller.principal.label());
     let decision = ApprovalDecision { status: approval, by, note, changes: None, input: None };
-    let change = Change { decision: Some(decision), ..ended.change(Expect::Status(run.status)) };
+    let change = Change { decision: Some(decision), ..ended.change(Expect::Status(expected)) };
     (change, ended.event)
 }
 

@@ -215,7 +215,7 @@ impl Engine {
         match approval.state.as_str() {
             "waiting" if approval.status == "pending" && approval.expires <= now => {
                 let end = End::void(Reason::Expired, "nobody decided in time");
-                self.end_parked(&run, "expired", end).await?;
+                self.end_parked(&run, RunStatus::NeedsApproval, "expired", end).await?;
             }
             "ready" => return self.resume(&approval, run).await,
             _ => {}
@@ -273,11 +273,17 @@ impl Engine {
     }
 
     /// Ends a parked run by itself, with what becomes of its approval.
-    async fn end_parked(&self, run: &Run, approval: &'static str, end: End) -> Result<()> {
+    async fn end_parked(
+        &self,
+        run: &Run,
+        expected: RunStatus,
+        approval: &'static str,
+        end: End,
+    ) -> Result<()> {
         let ended = end.of(run.id, &run.tool, None);
         let decision =
             ApprovalDecision { status: approval, by: None, note: None, changes: None, input: None };
-        let change = Change { decision: Some(decision), ..ended.change(Expect::Status(run.status)) };
+        let change = Change { decision: Some(decision), ..ended.change(Expect::Status(expected)) };
         let entry = RunIdentity::by_the_system(run).change(change, vec![ended.event]);
         match self.inner.log.append(entry).await {
             // Somebody else was quicker, which is as good.
@@ -292,7 +298,8 @@ impl Engine {
         let (caller, kept) = match resumed {
             Ok(resumed) => resumed,
             Err(Error::Unauthenticated { why }) => {
-                self.end_parked(&run, "cancelled", End::void(Reason::NotPermitted, why)).await?;
+                self.end_parked(&run, RunStatus::Pending, "cancelled", End::void(Reason::NotPermitted, why))
+                    .await?;
                 return Ok(TakenUp::Over);
             }
             Err(error) => return Err(error),
@@ -312,7 +319,7 @@ impl Engine {
                     }
                     error => End::void(Reason::NotPermitted, error.to_string()),
                 };
-                self.end_parked(&run, "cancelled", end).await?;
+                self.end_parked(&run, RunStatus::Pending, "cancelled", end).await?;
                 Ok(TakenUp::Over)
             }
         }

@@ -108,8 +108,10 @@ impl Engine {
             self.inner.long_lists.learn(long);
         }
         let mut page = self.page(rows, page, &place, total, |run| run.id.uuid());
-        let listed = page.items.last().map(|run| run.listed().micros());
-        page.next_cursor = listed.zip(page.next_cursor).map(|(listed, cursor)| format!("{listed}.{cursor}"));
+        page.next_cursor = page.items.last().filter(|_| page.next_cursor.is_some()).map(|run| {
+            let listed = run.listed().micros();
+            format!("{listed}.{}", self.inner.secrets.cursor(&format!("{place}/{listed}"), run.id.uuid()))
+        });
         Ok(page)
     }
 
@@ -118,7 +120,7 @@ impl Engine {
         let Some(cursor) = &page.cursor else { return Ok(None) };
         let opened = cursor.split_once('.').and_then(|(listed, cursor)| {
             let page = PageRequest { cursor: Some(cursor.to_owned()), ..page.clone() };
-            let id = self.open_cursor(place, &page).ok()??;
+            let id = self.open_cursor(&format!("{place}/{listed}"), &page).ok()??;
             let listed = tw_model::Timestamp::from_micros(listed.parse().ok()?);
             Some(RunPlace { listed, id: RunId::from_uuid(id) })
         });

@@ -96,10 +96,7 @@ impl TestDb {
     pub fn target(&self) -> Target {
         match &self.place {
             Place::Folder(folder) => Target::sqlite_in(folder.path()),
-            Place::Database(database) => {
-                let url = database.options().to_url_lossy();
-                Target::Postgres { url: url.to_string() }
-            }
+            Place::Database(database) => database.target(),
         }
     }
 
@@ -140,11 +137,18 @@ impl Database {
             tokio::time::sleep(COPY_AGAIN_AFTER).await;
         }
         connection.close().await.context("leave the cluster")?;
-        Ok(Self { cluster, name })
+        let copy = Self { cluster, name };
+        // A copy has a role of its own, which the next migration makes.
+        tw_store::migrate(&copy.target()).await.context("migrate the copy")?;
+        Ok(copy)
     }
 
     fn options(&self) -> PgConnectOptions {
         self.cluster.clone().database(&self.name)
+    }
+
+    fn target(&self) -> Target {
+        Target::Postgres { url: self.options().to_url_lossy().to_string() }
     }
 }
 

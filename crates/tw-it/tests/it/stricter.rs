@@ -220,14 +220,21 @@ async fn callers(world: &World, server: &Server) -> Vec<Client> {
 }
 
 /// Compares every way with the direct call, for every caller, and says how many were compared.
-async fn compare(state: &Value, callers: &[Client], direct: (&str, &Value), ways: &[(&str, &str, Value)]) -> usize {
+async fn compare(
+    state: &Value,
+    callers: &[Client],
+    direct: (&str, &Value),
+    ways: &[(&str, &str, Value)],
+) -> usize {
     for caller in callers {
         let run = caller.post(direct.0, direct.1).await;
         let others = ways.iter().map(|(_, path, body)| caller.post(path, body));
         for ((name, _, _), answer) in ways.iter().zip(join_all(others).await) {
             assert!(
                 strictness(&run) <= strictness(&answer),
-                "{name} is laxer than the direct call\nstate {state}\ndirect {}\nway {}", run.text, answer.text
+                "{name} is laxer than the direct call\nstate {state}\ndirect {}\nway {}",
+                run.text,
+                answer.text
             );
         }
     }
@@ -242,12 +249,11 @@ async fn every_way_of_calling_a_tool_of_the_program_is_as_strict_as_the_direct_o
     let admin = &callers[0];
     let wraps = json!({ "implementation": { "builtin_key": "json_transform" } });
     make(admin, &tool("wrapper", &wraps)).await;
-    let function = json!({ "implementation_type": "function", "implementation": { "function_name": "json_transform" } });
+    let function =
+        json!({ "implementation_type": "function", "implementation": { "function_name": "json_transform" } });
     make(admin, &tool("function", &function)).await;
     let input = json!({ "data": 1, "expression": "." });
-    let step = |tool: &str, input: &Value| {
-        json!({ "execution_spec": { "kind": "composition", "steps": [{ "id": "s", "tool": tool, "input": input }] } })
-    };
+    let step = |tool: &str, input: &Value| json!({ "execution_spec": { "kind": "composition", "steps": [{ "id": "s", "tool": tool, "input": input }] } });
     make(admin, &tool("chain", &step("json_transform", &input))).await;
     make(admin, &tool("chain-of-wrapper", &step("wrapper", &input))).await;
     let called = json!({ "input": { "function_name": "json_transform", "arguments": input } });
@@ -258,7 +264,11 @@ async fn every_way_of_calling_a_tool_of_the_program_is_as_strict_as_the_direct_o
         ("function_call", "/api/tools/function_call/run", called),
         ("a chain", "/api/tools/chain/run", none.clone()),
         ("a chain of a wrapper", "/api/tools/chain-of-wrapper/run", none),
-        ("its version by number", "/api/tools/json_transform/run", json!({ "input": input, "version": "1.0.0" })),
+        (
+            "its version by number",
+            "/api/tools/json_transform/run",
+            json!({ "input": input, "version": "1.0.0" }),
+        ),
         ("debug mode", "/api/tools/json_transform/run", json!({ "input": input, "mode": "debug" })),
         ("a test of the wrapper", "/api/tools/wrapper/test", plain.clone()),
     ];
@@ -287,7 +297,8 @@ async fn every_way_of_calling_a_tool_of_the_tenant_is_as_strict_as_the_direct_on
     make(admin, &tool("own", &json!({}))).await;
     admin.post("/api/tools/own/version?new_version=2.0.0", &json!({})).await;
     admin.post("/api/tools/own/publish", &json!({})).await;
-    let step = json!({ "execution_spec": { "kind": "composition", "steps": [{ "id": "s", "tool": "own" }] } });
+    let step =
+        json!({ "execution_spec": { "kind": "composition", "steps": [{ "id": "s", "tool": "own" }] } });
     make(admin, &tool("chain", &step)).await;
     let plain = json!({ "input": {} });
     let lax = json!({ "permission_level": "read", "required_permission": null, "is_active": true, "enabled": true });
