@@ -366,6 +366,33 @@ impl Engine {
     }
 }
 
+/// The person behind a call, with the rights that person has now.
+///
+/// An agent never holds the right to write tools, and gets no permit for it here either. What it asks for
+/// and a person approves is done in the name of the person it belongs to, who must hold the right
+/// themselves, at this moment: their role is read again, and the role of the agent's key plays no part. A
+/// person's own call keeps to what their key may do.
+///
+/// For the tools of the engine that act in the corridor's stead, and for nothing that a door could call.
+#[derive(Debug)]
+pub(crate) struct PersonBehind(Caller);
+
+impl PersonBehind {
+    pub(crate) async fn of(caller: &Caller, identity: &Identity) -> Result<Self> {
+        let person = identity.person_behind(caller).await;
+        person.map(Self).map_err(|error| match error {
+            // The credentials of whoever asks are in order; it is the person who is gone.
+            Error::Unauthenticated { why } => Error::NotPermitted { why: why.to_owned() },
+            error => error,
+        })
+    }
+
+    /// Checks a right of the person.
+    pub(crate) fn permit<R: Right>(&self) -> Result<Permit<R>> {
+        Permit::check(self.0.clone())
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

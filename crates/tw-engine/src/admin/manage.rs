@@ -23,8 +23,9 @@ use crate::{
     Engine, Inside,
     catalogue::{OwnTool, View},
     error::{Error, Result},
+    identity::PersonBehind,
     page::PageRequest,
-    rights::{CreateTools, DeleteTools, PersonBehind, PublishTools, ReadTools, UpdateTools},
+    rights::{CreateTools, DeleteTools, PublishTools, ReadTools, UpdateTools},
 };
 
 const SLUG: &str = "manageTools";

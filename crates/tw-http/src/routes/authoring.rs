@@ -466,7 +466,7 @@ pub(crate) async fn withdraw(
     ToolNumber { name, number }: ToolNumber,
     RequestId(id): RequestId,
     key: Key,
-    JsonBytes(_body, bytes): JsonBytes<Value>,
+    JsonBytes(Nothing {}, bytes): JsonBytes<Nothing>,
 ) -> Result<Response> {
     let route = format!("tools/{}/withdraw/{number}", name.to_ascii_lowercase());
     once(app.clone(), permit.caller().clone(), key.of(&route, &bytes), async move {

@@ -168,7 +168,7 @@ pub(crate) async fn submit(
     let (body, _) = read_json::<ToolResultRequest>(request, RESULT_BYTES_MAX + AROUND_BYTES_MAX).await?;
     let call = body.call_id.ok_or_else(|| Problem::invalid("/call_id", Violation::required()))?;
     let call: PendingCallId =
-        call.parse().map_err(|_| Problem::new(Code::NotFound, "there is no such call"))?;
+        call.parse().map_err(|_| Problem::from(tw_engine::Error::NotFound { what: "call" }))?;
     let answered = match (body.result, body.error) {
         (Some(result), None) => Answered::Result(value_of(&result)?),
         (None, Some(error)) if error.trim().is_empty() => {

@@ -209,20 +209,23 @@ on_both! {
             all.as_object_mut().unwrap().extend(body.as_object().unwrap().clone());
             all
         };
-        let run = stranger.post("/api/tools/test.echo/run", &with(json!({ "input": { "value": 1 } }))).await;
+        // A body that names somebody else is refused as a whole, rather than done for somebody else or as if unsaid.
+        let run = json!({ "input": { "value": 1 } });
+        let user = json!({ "email": "new@example.com", "display_name": "New", "role": "member" });
+        for (path, body) in [
+            ("/api/tools/test.echo/run", run.clone()),
+            ("/api/sessions", json!({ "title": "x" })),
+            ("/api/api-keys", json!({ "name": "x", "role": "member" })),
+            ("/api/users", user),
+        ] {
+            stranger.post(path, &with(body)).await.is("422 INVALID_PARAMS");
+        }
+        stranger.patch("/api/tenants/current", &with(json!({ "name": "Globex anew" }))).await.is("422 INVALID_PARAMS");
+        let run = stranger.post("/api/tools/test.echo/run", &run).await;
         let run = format!("/api/runs/{}", run.is("200 success").text_at("/run_id"));
         assert_eq!(stranger.get(&run).await.json()["actor"]["id"], their_me["principal"]["user_id"]);
         assert_eq!(stranger.get(&run).await.json()["source"], "api");
         ours.get(&run).await.is("404 NOT_FOUND");
-        let session = stranger.post("/api/sessions", &with(json!({ "title": "x" }))).await.text_at("/id");
-        ours.get(&format!("/api/sessions/{session}")).await.is("404 SESSION_NOT_FOUND");
-        let key = stranger.post("/api/api-keys", &with(json!({ "name": "x", "role": "member" }))).await;
-        assert_eq!(key.json()["owner_id"], their_me["principal"]["user_id"]);
-        assert!(!ours.get("/api/api-keys").await.text.contains(&key.text_at("/id")));
-        let body = with(json!({ "email": "new@example.com", "display_name": "New", "role": "member" }));
-        let user = stranger.post("/api/users", &body).await.text_at("/id");
-        ours.get(&format!("/api/users/{user}")).await.is("404 NOT_FOUND");
-        stranger.patch("/api/tenants/current", &with(json!({ "name": "Globex anew" }))).await;
         assert_eq!(ours.get("/api/me").await.json()["tenant"]["name"], "acme");
     }
 

@@ -347,7 +347,7 @@ on_both! {
             ("patch /api/tenants/current", json!({ "settings": { "a/b": true } }), "/settings/a~1b"),
             ("patch /api/tenants/current", json!({ "slug": "other" }), "/slug"),
             ("patch /api/users/{id}", json!({ "role": "member", "email": "other@acme.example" }), "/email"),
-            ("patch /api/tools/{tool}", json!({ "execution": { "pure": true } }), "/execution/pure"),
+            ("post /api/tools", tool("new", &json!({ "execution": { "pure": true } })), "/execution/pure"),
         ] {
             let operation = scene.operations.iter().find(|operation| operation.name() == name).unwrap();
             let fault = scene.named(operation, &body.to_string(), place).await;

@@ -138,7 +138,8 @@ on_both! {
         let answer = waiting.await.unwrap();
         answer.is("200 cancelled");
         let told = answer.json();
-        assert_eq!((&told["error_code"], &told["success"]), (&json!("CANCELLED"), &json!(false)));
+        assert_eq!((&told["error_code"], &told["success"]), (&json!("DENIED"), &json!(false)));
+        assert_eq!(told["error"], "not today");
         assert_eq!(lines(&world), ["allowed"]);
         let run = answer.text_at("/run_id");
         assert_eq!(agent.trail(&run).await, ["tool.needs_approval", "tool.cancelled"]);

@@ -86,7 +86,8 @@ on_both! {
                 "timed_out" => {
                     assert_eq!((said.verdict(), heard.verdict()), ("200 timed_out".into(), "200 timed_out".into()));
                     assert_eq!((&run["output"], &run["late_result"]), (&Value::Null, &json!(trial)));
-                    assert_eq!(builder.trail(&told.run).await, ["tool.started", "tool.failed"]);
+                    let late = ["tool.started", "tool.failed", "tool.late_result"];
+                    assert_eq!(builder.trail(&told.run).await, late);
                 }
                 other => panic!("trial {trial}: {other}"),
             }
@@ -109,7 +110,7 @@ on_both! {
             };
             let run = run_of(&one, &call.0).await;
             assert_eq!((&run["status"], &run["late_result"]), (&json!("timed_out"), &json!(kept)));
-            assert_eq!(one.trail(&call.0).await, ["tool.started", "tool.failed"]);
+            assert_eq!(one.trail(&call.0).await, ["tool.started", "tool.failed", "tool.late_result"]);
         }
     }
 
