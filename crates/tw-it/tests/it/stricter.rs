@@ -74,7 +74,7 @@ on_both! {
         admin.get("/api/tools/victim").await.is("404 TOOL_NOT_FOUND");
         let removed = admin.get("/api/audit?action=tool.removed").await.json();
         let me = second.get("/api/me").await.json();
-        assert_eq!(removed["items"][0]["actor"]["id"], me["principal"]["id"], "{removed}\n{me}");
+        assert_eq!(removed["items"][0]["actor"]["id"], me["principal"]["user_id"], "{removed}\n{me}");
     }
 
     async fn edited_call_needs_the_permission_of_its_tool_from_the_approver(db: TestDb) {
@@ -173,9 +173,12 @@ on_both! {
             async move { request.send().await.is_ok() }
         });
         join_all(hang_up).await;
-        let decided = approver.get("/api/approvals?status=approved&limit=200").await.json()["total"].clone();
-        let audited = admin.get("/api/audit?action=approval.approved&limit=200").await.json();
-        assert_eq!(audited["items"].as_array().unwrap().len(), usize::try_from(decided.as_u64().unwrap()).unwrap());
+        crate::world::eventually("every decision is audited", std::time::Duration::from_secs(30), async || {
+            let audited = admin.get("/api/audit?action=approval.approved&limit=200").await.json()["total"].clone();
+            let decided = approver.get("/api/approvals?status=approved&limit=200").await.json()["total"].clone();
+            audited == decided && audited != 0
+        })
+        .await;
     }
 
     async fn call_counts_once_at_the_door_whatever_becomes_of_it(db: TestDb) {
@@ -253,7 +256,10 @@ async fn every_way_of_calling_a_tool_of_the_program_is_as_strict_as_the_direct_o
         json!({ "implementation_type": "function", "implementation": { "function_name": "json_transform" } });
     make(admin, &tool("function", &function)).await;
     let input = json!({ "data": 1, "expression": "." });
-    let step = |tool: &str, input: &Value| json!({ "execution_spec": { "kind": "composition", "steps": [{ "id": "s", "tool": tool, "input": input }] } });
+    let step = |tool: &str, input: &Value| {
+        json!({ "implementation_type": "composition",
+            "execution_spec": { "kind": "composition", "steps": [{ "id": "s", "tool": tool, "input": input }] } })
+    };
     make(admin, &tool("chain", &step("json_transform", &input))).await;
     make(admin, &tool("chain-of-wrapper", &step("wrapper", &input))).await;
     let called = json!({ "input": { "function_name": "json_transform", "arguments": input } });

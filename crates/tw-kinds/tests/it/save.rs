@@ -88,10 +88,10 @@ fn everything_that_is_wrong_is_told_at_once() {
         json!({ "url": 1, "method": 2, "headers": [], "query": "{{ input }}", "retry": 3, "response": "" }),
         expect![[r#"
             /implementation/method: must be one of "GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"
-            /implementation/url: must be a text that is not empty
-            /implementation/query: must be an object, not a text
-            /implementation/headers: must be an object, not a list
-            /implementation/response: must be a text that is not empty
+            /implementation/url: must be a string, not a number
+            /implementation/query: must be an object, not a string
+            /implementation/headers: must be an object, not an array
+            /implementation/response: must not be empty
             /implementation/retry: must be an object, not a number
         "#]],
     );

@@ -130,10 +130,15 @@ impl Form<'_> {
     /// The component and the variant of a field: words that some renderer knows.
     fn look(&mut self, part: Part<'_>) {
         let kinds = FieldType::ALL.iter().copied();
-        let components: Vec<&str> = kinds.clone().map(|kind| component(kind, Side::Input)).collect();
+        // A component may also be named by the variant of it that is wanted.
+        let mut components: Vec<&str> = kinds.clone().map(|kind| component(kind, Side::Input)).collect();
+        components.extend(kinds.clone().flat_map(variants).copied());
+        components.dedup();
         self.reader.word(part, "component", &components);
         let chosen = part.get("component").and_then(Value::as_str);
-        let of_chosen = |kind: &FieldType| chosen.is_none_or(|name| name == component(*kind, Side::Input));
+        let of_chosen = |kind: &FieldType| {
+            chosen.is_none_or(|name| name == component(*kind, Side::Input) || variants(*kind).contains(&name))
+        };
         let mut looks: Vec<&str> = kinds.filter(of_chosen).flat_map(variants).copied().collect();
         looks.sort_unstable();
         looks.dedup();

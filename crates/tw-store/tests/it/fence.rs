@@ -320,13 +320,18 @@ async fn owner_of_one_database_reads_nothing_of_another_in_the_cluster() {
 async fn copy_of_a_database_gets_a_role_of_its_own() {
     let db = TestDb::new(Kind::Postgres).await;
     let mut raw = Raw::open(&db).await;
-    let before = role_of(&mut raw).await;
-
-    tw_store::migrate(&db.target()).await.unwrap();
-    tw_store::migrate(&db.target()).await.unwrap();
-
     let after = role_of(&mut raw).await;
-    assert_ne!(before, after);
+    // As it is in a copy: the database names the role of the one that it was copied from.
+    let before = "toolwright_app_1".to_owned();
+    raw.execute(format!("CREATE ROLE {before} NOLOGIN")).await.unwrap();
+    raw.execute(format!("GRANT SELECT ON runs TO {before}")).await.unwrap();
+    let named = "CREATE OR REPLACE FUNCTION tw_app_role() RETURNS text LANGUAGE sql STABLE AS";
+    raw.execute(format!("{named} $$ SELECT '{before}' $$")).await.unwrap();
+
+    tw_store::migrate(&db.target()).await.unwrap();
+    tw_store::migrate(&db.target()).await.unwrap();
+
+    assert_eq!(role_of(&mut raw).await, after);
     let rights = |role: &str| format!("SELECT has_table_privilege('{role}', 'runs', 'SELECT')::text");
     assert_eq!(raw.column(rights(&before)).await.unwrap(), ["false"]);
     assert_eq!(raw.column(rights(&after)).await.unwrap(), ["true"]);

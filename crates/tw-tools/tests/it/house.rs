@@ -11,8 +11,8 @@ use jaq_json::Val;
 use serde_json::Value;
 use tokio::time::Instant;
 use toolwright_sdk::{
-    BoxFuture, Code, ContextParts, Credential, Credentials, Filters, Network, PermissionSet, RunId, Services,
-    Source, TenantId, ToolContext, ToolFailure, UserId,
+    BoxFuture, Code, ContextParts, Credential, Credentials, Filters, Inner, InnerCall, InnerCalls, Network,
+    PermissionSet, RunId, Services, Source, TenantId, ToolContext, ToolFailure, UserId,
     egress::{Egress, Limits, Policy, Reach, Resolve},
 };
 use tw_test::Upstream;
@@ -63,10 +63,14 @@ impl Hut {
     }
 
     pub(crate) fn context(self) -> ToolContext {
+        Self::context_of(&Arc::new(self))
+    }
+
+    fn context_of(this: &Arc<Self>) -> ToolContext {
         let run = RunId::new();
-        let this = Arc::new(self);
-        let services = Services::default().with::<dyn Network>(Arc::clone(&this) as _);
-        let services = services.with::<dyn Filters>(Arc::clone(&this) as _).with::<dyn Credentials>(this);
+        let services = Services::default().with::<dyn Network>(Arc::clone(this) as _);
+        let services = services.with::<dyn Filters>(Arc::clone(this) as _);
+        let services = services.with::<dyn Credentials>(Arc::clone(this) as _);
         ToolContext::new(ContextParts {
             tenant: TenantId::new(),
             tenant_slug: "test".parse().unwrap(),
@@ -83,9 +87,20 @@ impl Hut {
             idempotency: None,
             trace: None,
             services,
-            inner: None,
+            inner: Some(Arc::new(Called(Arc::clone(this)))),
             waits: None,
         })
+    }
+}
+
+/// Calls other tools of the program without asking anybody.
+#[derive(Debug)]
+struct Called(Arc<Hut>);
+
+impl InnerCalls for Called {
+    fn call<'a>(&'a self, call: InnerCall<'a>) -> BoxFuture<'a, Result<Inner, ToolFailure>> {
+        let running = (crate::tool(call.tool).run)(Hut::context_of(&self.0), call.input.clone());
+        Box::pin(async move { Ok(Inner::Ended(running.await)) })
     }
 }
 

@@ -129,8 +129,11 @@ on_both! {
             "/execution/is_pure", "/is_async", "/name", "/output_sections/0/type", "/tags/3", "/timeout_ms", "/visible",
         ];
         assert_eq!(told, wanted, "{}", refused.text);
-        for word in ["expected", "invalid type", "struct", "u64", "sequence"] {
-            assert!(!refused.text.contains(word), "{word}: {}", refused.text);
+        for fault in refused.json()["errors"].as_array().unwrap() {
+            let message = fault["message"].as_str().unwrap();
+            for word in ["expected", "invalid type", "struct", "u64", "sequence"] {
+                assert!(!message.contains(word), "{word}: {message}");
+            }
         }
     }
 }

@@ -50,7 +50,7 @@ on_both! {
         for entry in &all {
             assert_eq!(entry["author"]["id"], me["principal"]["user_id"], "{entry}");
             let keys: Vec<_> = entry.as_object().unwrap().keys().map(String::as_str).collect();
-            assert_eq!(keys, ["kind", "version", "revision", "content_hash", "author", "created_at"]);
+            assert_eq!(keys, ["kind", "version", "revision", "content_hash", "author", "created_at", "withdrawn_at"]);
         }
         // Content that another tool has as well has the same name there.
         make(&author, &echo("told-again")).await;

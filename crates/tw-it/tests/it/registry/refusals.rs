@@ -31,7 +31,6 @@ on_both! {
             ("icon", json!("")),
             ("category", json!({})),
             ("nmae", json!("typo")),
-            ("tenant_id", json!("x")),
             ("__proto__", json!({})),
             ("is_system", json!(true)),
             ("scope", json!("global")),
