@@ -303,8 +303,11 @@ async fn every_way_of_calling_a_tool_of_the_tenant_is_as_strict_as_the_direct_on
     make(admin, &tool("own", &json!({}))).await;
     admin.post("/api/tools/own/version?new_version=2.0.0", &json!({})).await;
     admin.post("/api/tools/own/publish", &json!({})).await;
-    let step =
-        json!({ "execution_spec": { "kind": "composition", "steps": [{ "id": "s", "tool": "own" }] } });
+    let steps = json!([{ "id": "s", "tool": "own" }]);
+    let step = json!({
+        "implementation_type": "composition",
+        "execution_spec": { "kind": "composition", "steps": steps },
+    });
     make(admin, &tool("chain", &step)).await;
     let plain = json!({ "input": {} });
     let lax = json!({ "permission_level": "read", "required_permission": null, "is_active": true, "enabled": true });
