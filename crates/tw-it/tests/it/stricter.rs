@@ -77,24 +77,6 @@ on_both! {
         assert_eq!(removed["items"][0]["actor"]["id"], me["principal"]["user_id"], "{removed}\n{me}");
     }
 
-    async fn edited_call_needs_the_permission_of_its_tool_from_the_approver(db: TestDb) {
-        let world = World::on(db).await;
-        let server = world.server();
-        let admin = world.client(&server, "acme", Role::Admin).await;
-        let approver = world.client(&server, "acme", Role::Approver).await;
-        let agent = Client::new(&server.url, Some(world.key("acme", Role::Builder, ActsAs::Agent).await));
-        let guarded = json!({ "permission_policy": "always_ask", "required_permission": "credentials.tenant.read" });
-        make(&admin, &tool("guarded", &guarded)).await;
-        let parked = agent.run("guarded", json!({ "a": 1 })).await;
-        if parked.verdict() == "403 NOT_PERMITTED" {
-            // An agent never holds this one; then nobody can be asked either.
-            return;
-        }
-        let id = parked.is("202 needs_approval").text_at("/approval_id");
-        approve(&approver, &id, &json!({ "input": { "a": 2 } })).await.is("403 NOT_PERMITTED");
-        assert_eq!(approver.get(&format!("/api/approvals/{id}")).await.text_at("/status"), "pending");
-    }
-
     async fn old_version_is_held_to_what_is_said_about_the_tool_now(db: TestDb) {
         let world = World::on(db).await;
         let server = world.server();
