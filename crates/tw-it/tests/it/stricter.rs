@@ -148,6 +148,8 @@ on_both! {
             let input = json!({ "file": world.ledger("w"), "line": format!("{line}"), "before_ms": 200 });
             ids.push(agent.run("test.write", input).await.is("202 needs_approval").text_at("/approval_id"));
         }
+        let heard = ids.pop().unwrap();
+        approve(&approver, &heard, &json!({})).await.is("200 success");
         // Whoever decides and hangs up has decided, or has not: the audit says the same.
         let hang_up = ids.iter().map(|id| {
             let request = approver.request(reqwest::Method::POST, &format!("/api/approvals/{id}/approve"));
