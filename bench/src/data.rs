@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use anyhow::{Context, Result};
-use tw_engine::{KeyRequest, Operator, UserRequest};
+use tw_engine::Operator;
+use tw_identity::{KeyRequest, UserRequest};
 use tw_model::{
     ActsAs, Channel, EventId, EventKind, Mode, ReplicaId, Role, RunId, RunStatus, Source, TenantId,
     TenantSlug, Timestamp, ToolId,

@@ -3,7 +3,9 @@
 use std::time::Duration;
 
 use serde_json::{Value, value::RawValue};
+use tw_base::{Error, Page, PageRequest, Result};
 use tw_exec::BoxFuture;
+use tw_identity::rights::{DecideApprovals, Permit, ReadApprovals};
 use tw_model::{ApprovalId, Caller, EventKind, Level, PendingCallId, Role, RunStatus, WaitsFor};
 use tw_store::{
     Approval, NewAudit, Run,
@@ -17,10 +19,7 @@ use crate::{
         gate::Gate,
         resolve::{Parked, Subject},
     },
-    error::{Error, Result},
-    page::{Page, PageRequest},
     resume::resumed_caller,
-    rights::{DecideApprovals, Permit, ReadApprovals},
     run_log::{self, Approved, End, Reason, Resumption, RunIdentity, Sealed, input_digest, raw, storable},
 };
 
@@ -44,11 +43,11 @@ impl Engine {
         let caller = permit.caller();
         let scope = self.inner.store.tenant(caller.tenant);
         let place = format!("approvals/{}/{}", caller.tenant, caller.principal.label());
-        let after = self.open_cursor(&place, page)?.map(ApprovalId::from_uuid);
+        let after = self.inner.secrets.open_cursor(&place, page)?.map(ApprovalId::from_uuid);
         let rows = scope.approvals(status, after, page.offset, page.limit + 1).await;
         let rows = rows.map_err(Error::store("reading approvals"))?;
         let total = scope.count_approvals(status).await.map_err(Error::store("counting approvals"))?;
-        Ok(self.page(rows, page, &place, total, |approval| approval.id.uuid()))
+        Ok(self.inner.secrets.page(rows, page, &place, total, |approval| approval.id.uuid()))
     }
 
     pub async fn approval(&self, permit: &Permit<ReadApprovals>, id: ApprovalId) -> Result<Approval> {
@@ -76,7 +75,7 @@ impl Engine {
                     return self.wait_until_it_waits(*run, wait, yes.wait.is_some()).await;
                 }
                 // Whoever decides must have the right at the moment it counts.
-                Decided::TenantChanged => permit = self.renew(&permit).await?,
+                Decided::TenantChanged => permit = self.inner.identity.renew(&permit).await?,
             }
         }
     }
@@ -157,7 +156,7 @@ impl Engine {
                     self.look_soon();
                     return self.known_approval(caller, id).await;
                 }
-                Decided::TenantChanged => permit = self.renew(&permit).await?,
+                Decided::TenantChanged => permit = self.inner.identity.renew(&permit).await?,
             }
         }
     }
@@ -293,7 +292,7 @@ fn audit(
         after: Some(after),
         note: decision.note.clone(),
     };
-    Box::new(Audit { by: crate::admin::by(caller, None), what })
+    Box::new(Audit { by: tw_base::by(caller, None), what })
 }
 
 /// Whether a decision was written.

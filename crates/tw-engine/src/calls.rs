@@ -5,7 +5,9 @@ use std::{sync::Arc, time::Duration};
 
 use serde_json::{Value, json, value::RawValue};
 use tokio::{sync::broadcast, time::Instant};
+use tw_base::{Error, Page, PageRequest, Result};
 use tw_exec::DEPTH_MAX;
+use tw_identity::rights::{AnswerCalls, Permit};
 use tw_model::{
     Caller, Code, Effect, EventKind, PendingCallId, RunId, RunStatus, TenantId, Timestamp, ToolFailure,
     ToolResult, WaitsFor,
@@ -19,10 +21,7 @@ use uuid::Uuid;
 use crate::{
     Engine,
     corridor::{Answer, execute::count},
-    error::{Error, Result},
     flights::DEAD_AFTER,
-    page::{Page, PageRequest},
-    rights::{AnswerCalls, Permit},
     run_log::{self, End, LateResult, Resumption, RunIdentity, look_again, storable},
 };
 
@@ -236,7 +235,7 @@ impl Engine {
         let caller = permit.caller();
         let scope = self.inner.store.tenant(caller.tenant);
         let place = format!("calls/{}/{}", caller.tenant, caller.principal.label());
-        let after = self.open_cursor(&place, page)?.map(PendingCallId::from_uuid);
+        let after = self.inner.secrets.open_cursor(&place, page)?.map(PendingCallId::from_uuid);
         let calls = scope.calls_for_people(after, page.offset, page.limit + 1).await;
         let mut rows = Vec::new();
         for call in calls.map_err(Error::store("reading calls"))? {
@@ -245,7 +244,7 @@ impl Engine {
             }
         }
         let total = scope.count_calls_for_people().await.map_err(Error::store("counting calls"))?;
-        Ok(self.page(rows, page, &place, total, |(call, _)| call.id.uuid()))
+        Ok(self.inner.secrets.page(rows, page, &place, total, |(call, _)| call.id.uuid()))
     }
 
     /// One call that a person or a worker has to answer, or had to. What a worker is asked is for workers, and for

@@ -4,14 +4,11 @@ use std::{fmt, sync::Arc};
 
 use serde_json::Value;
 use toolwright_sdk::{BoxFuture, Credential, Credentials, Filters, Network, Services};
+use tw_base::Error;
 use tw_egress::Egress;
 use tw_model::{Code, TenantId, ToolFailure};
 use tw_sandbox::{Limits, Sandbox};
-
-use crate::{
-    error::Error,
-    vault::{Secret, Vault},
-};
+use tw_vault::{Secret, Vault};
 
 pub(crate) struct Rooms {
     egress: Egress,

@@ -4,64 +4,52 @@
 //! into its own words. This room decides (resolve, authorize, validate, approve), runs and records; it
 //! never speaks HTTP, and never trusts anything in a request about who is asking.
 //!
-//! Start with [`Engine`], then `corridor/mod.rs`; `rights.rs` says how an operation asks for a right.
+//! Start with [`Engine`], then `corridor/mod.rs`. Who is asking is for `tw-identity`, which tools there are for
+//! `tw-registry`, and their secrets for `tw-vault`.
 
-mod admin;
 mod approvals;
 mod calls;
-mod catalogue;
 mod corridor;
-mod envelope;
-mod epochs;
-mod error;
 mod flights;
 mod house;
-mod identity;
 mod life;
 mod once;
-mod page;
+mod operator;
 mod pure;
 mod resume;
-pub mod rights;
 mod run_log;
 mod runs;
-mod secrets;
 mod sessions;
-mod tool_secrets;
-mod toolset;
-mod vault;
-mod wording;
 
 use std::{sync::Arc, time::Duration};
 
 use tokio_util::sync::CancellationToken;
+use tw_base::{Error, MasterKey, Result, Secrets};
 use tw_egress::Egress;
 use tw_exec::Kinds;
-use tw_model::{Caller, Code, SessionId, TenantId, Timestamp};
-use tw_sandbox::Sandbox;
-use tw_schema::SchemaCache;
-use tw_store::{NewAudit, Store};
-
-pub use admin::*;
-pub use approvals::Yes;
-pub use calls::{Answered, WorkerCalls, answer_schema};
-pub use catalogue::{CatalogueError, Tool};
-pub use corridor::{Answer, CallRequest, IdempotencyKey, RateLimits};
-pub use error::{Error, Result};
-pub use identity::Freshness;
-pub use once::{Claimed, Once};
-pub use page::{Page, PageRequest};
-use rights::{Permit, RunTools};
-pub use secrets::MasterKey;
-pub use sessions::{EventReader, From};
-pub use toolset::{Callable, ToolsetKey};
-pub use tw_exec::slug_violation;
-pub use tw_store::{
-    Approval, AuditFilter, AuditRecord, Credential, Event, PendingCall, Run, RunFilter, Session, Tenant,
-    TenantChange, User,
+use tw_identity::{
+    Identity,
+    rights::{Permit, RunTools},
 };
-pub use vault::{Secret, Vault};
-pub use wording::{read_body, read_sent};
+use tw_model::{Caller, Code, SessionId, TenantId, Timestamp};
+use tw_registry::{Catalogue, CatalogueError, Registry};
+use tw_sandbox::Sandbox;
+use tw_store::{NewAudit, Store};
+use tw_vault::{Credentials, Vault};
+
+pub use crate::{
+    approvals::Yes,
+    calls::{Answered, WorkerCalls, answer_schema},
+    corridor::{Answer, CallRequest, IdempotencyKey, RateLimits},
+    once::{Claimed, Once},
+    operator::{FirstRun, Operator},
+    sessions::{EventReader, From},
+};
+/// The rows that doors show. What is done with them goes through the engine.
+pub use tw_store::{
+    ApiKey, Approval, AuditFilter, AuditRecord, Credential, Event, Note, PendingCall, Run, RunFilter,
+    Session, Tenant, TenantChange, ToolVersion, User,
+};
 
 /// Everything behind the doors. Cheap to clone.
 #[derive(Clone, Debug)]
@@ -72,9 +60,11 @@ pub struct Engine {
 #[derive(Debug)]
 pub(crate) struct Inside {
     pub(crate) store: Store,
-    pub(crate) catalogue: Arc<catalogue::Catalogue>,
-    pub(crate) identity: identity::Identity,
-    pub(crate) secrets: secrets::Secrets,
+    pub(crate) catalogue: Arc<Catalogue>,
+    registry: Arc<Registry>,
+    pub(crate) identity: Arc<Identity>,
+    credentials: Credentials,
+    pub(crate) secrets: Secrets,
     pub(crate) vault: Vault,
     rooms: Arc<house::Rooms>,
     /// What tools may use of the server.
@@ -87,8 +77,6 @@ pub(crate) struct Inside {
     pub(crate) log: run_log::RunLog,
     pub(crate) session_owners: moka::future::Cache<(TenantId, SessionId), Arc<str>>,
     pub(crate) long_lists: runs::LongLists,
-    pub(crate) throttle: admin::Throttle,
-    pub(crate) passwords: admin::Passwords,
     pub(crate) pulse: life::Pulse,
     pub(crate) taking_up: resume::TakingUp,
     announced: tokio::sync::OnceCell<()>,
@@ -117,20 +105,28 @@ impl Engine {
     /// When two tools share a slug, or a schema cannot be used.
     pub fn start(setup: Setup) -> Result<Self, CatalogueError> {
         let Setup { store, master_key, limits, egress, sandbox, kinds } = setup;
-        let registered = toolwright_sdk::registered()?;
-        let manage = Arc::new(admin::ManageTools::default());
-        let own = vec![admin::ManageTools::tool(&manage)];
-        let schemas = SchemaCache::new();
-        let catalogue = Arc::new(catalogue::Catalogue::new(store.clone(), &registered, own, schemas, kinds)?);
+        let secrets = Secrets::new(&master_key);
         let vault = Vault::new(store.clone(), &master_key);
-        let epochs = Arc::new(epochs::Epochs::new(store.clone()));
+        let identity = Arc::new(Identity::new(store.clone(), secrets.clone()));
+        let registry =
+            Registry::new(store.clone(), vault.clone(), Arc::clone(&identity), secrets.clone(), kinds)?;
         let rooms = house::Rooms::new(egress, sandbox, vault.clone());
+        let credentials = Credentials::new(
+            store.clone(),
+            vault.clone(),
+            Arc::clone(identity.epochs()),
+            secrets.clone(),
+            Arc::clone(&registry) as _,
+            Arc::clone(&rooms) as _,
+        );
         let flights: Arc<flights::Flights> = Arc::default();
         let engine = Self {
             inner: Arc::new(Inside {
-                identity: identity::Identity::new(store.clone(), epochs, Arc::clone(&catalogue)),
-                catalogue,
-                secrets: secrets::Secrets::new(&master_key),
+                catalogue: Arc::clone(registry.catalogue()),
+                registry,
+                identity,
+                credentials,
+                secrets,
                 services: rooms.services(),
                 rooms,
                 budgets: corridor::Budgets::default(),
@@ -142,8 +138,6 @@ impl Engine {
                 flights,
                 session_owners: moka::future::Cache::new(100_000),
                 long_lists: runs::LongLists::default(),
-                throttle: admin::Throttle::default(),
-                passwords: admin::Passwords::default(),
                 pulse: life::Pulse::default(),
                 taking_up: resume::TakingUp::default(),
                 announced: tokio::sync::OnceCell::new(),
@@ -152,19 +146,25 @@ impl Engine {
                 store,
             }),
         };
-        manage.serve(&engine);
         engine.live(&engine.inner.end);
         Ok(engine)
     }
 
-    /// The caller behind an API key.
-    pub async fn caller_by_key(&self, key: &str, freshness: Freshness) -> Result<Caller> {
-        self.inner.identity.by_key(key, freshness).await
+    /// Who somebody is and what they may do.
+    #[must_use]
+    pub fn identity(&self) -> &Arc<Identity> {
+        &self.inner.identity
     }
 
-    /// The caller behind a browser's login.
-    pub async fn caller_by_login(&self, token: &str, freshness: Freshness) -> Result<Caller> {
-        self.inner.identity.by_login(token, freshness).await
+    /// The tools, and how they are made and changed.
+    #[must_use]
+    pub fn registry(&self) -> &Registry {
+        &self.inner.registry
+    }
+
+    #[must_use]
+    pub fn credentials(&self) -> &Credentials {
+        &self.inner.credentials
     }
 
     /// The permit to run tools, for a caller who is about to ask for this one. An agent that is refused it
@@ -259,7 +259,7 @@ impl Engine {
             after: Some(serde_json::json!({ "code": error.code() })),
             note: Some(run_log::storable(&error.to_string())),
         };
-        let by = admin::by(caller, None);
+        let by = tw_base::by(caller, None);
         if let Err(error) = self.inner.store.log().audit(caller.tenant, by, entry).await {
             tracing::warn!(%error, "a refusal could not be written to the audit log");
         }

@@ -11,12 +11,12 @@ use std::{
 use futures::FutureExt;
 use tokio::time::{Instant, MissedTickBehavior, interval};
 use tokio_util::sync::CancellationToken;
+use tw_base::{Error, Result};
 use tw_model::{Effect, Timestamp, WaitsFor};
 use tw_store::log::Expect;
 
 use crate::{
     Engine,
-    error::{Error, Result},
     flights::DEAD_AFTER,
     run_log::{self, RunIdentity},
 };
@@ -90,10 +90,10 @@ impl Engine {
         loop {
             let heard = tokio::select! {
                 tenant = tenants.recv() => match tenant {
-                    Ok(tenant) => self.inner.identity.epochs.ask(tenant).await.map(drop),
-                    Err(_) => self.inner.identity.epochs.ask_all().await,
+                    Ok(tenant) => self.inner.identity.epochs().ask(tenant).await.map(drop),
+                    Err(_) => self.inner.identity.epochs().ask_all().await,
                 },
-                _ = ticks.tick() => self.inner.identity.epochs.ask_all().await,
+                _ = ticks.tick() => self.inner.identity.epochs().ask_all().await,
             };
             if let Err(error) = heard {
                 tracing::debug!(%error, "epochs could not be read");

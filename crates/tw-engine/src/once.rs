@@ -2,13 +2,13 @@
 
 use std::time::Duration;
 
+use tw_base::{Error, Result};
 use tw_model::{Caller, Timestamp};
 use tw_store::{KeyScope, TenantScope};
 
 use crate::{
     Engine,
     corridor::{IdempotencyKey, KEY_KEPT},
-    error::{Error, Result},
 };
 
 /// How long to wait before a key is closed again that could not be.
@@ -35,6 +35,13 @@ pub struct Claimed {
 }
 
 impl Engine {
+    /// What a body with a secret in it is remembered by. A plain digest of a weak password would be as good as
+    /// the password.
+    #[must_use]
+    pub fn blinded(&self, body: &[u8]) -> [u8; 32] {
+        self.inner.secrets.blinded(body)
+    }
+
     /// Takes the key for a write, or finds the answer it got before.
     pub async fn once(&self, caller: &Caller, key: &IdempotencyKey) -> Result<Once> {
         // A key of a server that nobody has heard of would be free for all.

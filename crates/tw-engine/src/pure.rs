@@ -7,8 +7,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 use tw_model::{Caller, Mode, ToolResult};
-
-use crate::catalogue::Tool;
+use tw_registry::Tool;
 
 const KEPT: Duration = Duration::from_secs(300);
 const BYTES_MAX: u64 = 64 << 20;

@@ -7,6 +7,7 @@ use std::{
     time::Duration,
 };
 
+use tw_base::{Error, Result};
 use tw_model::{
     Actor, ApprovalId, Caller, Code, PendingCallId, Principal, RunStatus, TenantId, Timestamp, WaitsFor,
 };
@@ -23,7 +24,6 @@ use crate::{
         gate::{Cleared, Gate},
         resolve::{Parked, Subject},
     },
-    error::{Error, Result},
     flights::Boarding,
     run_log::{self, End, Reason, Resumption, RunIdentity, Starting},
 };
@@ -69,7 +69,7 @@ pub(crate) async fn resumed_caller(
     context: &str,
 ) -> Result<(Caller, Resumption)> {
     let kept = Resumption::read(context)?;
-    let epoch = engine.inner.identity.epochs.ask(tenant).await?;
+    let epoch = engine.inner.identity.epochs().ask(tenant).await?;
     let view = engine.inner.catalogue.view(tenant, epoch).await?;
     let caller = Caller {
         tenant,
@@ -330,7 +330,7 @@ impl Engine {
     async fn clear_approved(
         &self,
         caller: &Caller,
-        view: &crate::catalogue::View,
+        view: &tw_registry::View,
         parked: Parked<'_>,
     ) -> Result<(Cleared, Option<Actor>)> {
         let input = &parked.approval.input;

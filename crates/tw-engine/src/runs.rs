@@ -6,6 +6,8 @@ use std::{
     time::Duration,
 };
 
+use tw_base::{Error, Page, PageRequest, Result};
+use tw_identity::rights::{CancelRuns, Permit, ReadRuns};
 use tw_model::{Caller, Effect, RunId, RunStatus, TenantId};
 use tw_store::{
     Run, RunFilter, RunPlace,
@@ -15,9 +17,6 @@ use tw_store::{
 use crate::{
     Engine,
     corridor::Answer,
-    error::{Error, Result},
-    page::{Page, PageRequest},
-    rights::{CancelRuns, Permit, ReadRuns},
     run_log::{End, Reason, RunIdentity, storable},
 };
 
@@ -107,7 +106,7 @@ impl Engine {
         if total.is_none() {
             self.inner.long_lists.learn(long);
         }
-        let mut page = self.page(rows, page, &place, total, |run| run.id.uuid());
+        let mut page = self.inner.secrets.page(rows, page, &place, total, |run| run.id.uuid());
         page.next_cursor = page.items.last().filter(|_| page.next_cursor.is_some()).map(|run| {
             let listed = run.listed().micros();
             format!("{listed}.{}", self.inner.secrets.cursor(&format!("{place}/{listed}"), run.id.uuid()))
@@ -120,7 +119,7 @@ impl Engine {
         let Some(cursor) = &page.cursor else { return Ok(None) };
         let opened = cursor.split_once('.').and_then(|(listed, cursor)| {
             let page = PageRequest { cursor: Some(cursor.to_owned()), ..page.clone() };
-            let id = self.open_cursor(&format!("{place}/{listed}"), &page).ok()??;
+            let id = self.inner.secrets.open_cursor(&format!("{place}/{listed}"), &page).ok()??;
             let listed = tw_model::Timestamp::from_micros(listed.parse().ok()?);
             Some(RunPlace { listed, id: RunId::from_uuid(id) })
         });

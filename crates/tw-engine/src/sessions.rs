@@ -2,14 +2,12 @@
 
 use std::time::Duration;
 
+use tw_base::{Error, Result};
+use tw_identity::rights::{Permit, ReadRuns, RunTools};
 use tw_model::{Caller, SessionId};
 use tw_store::{Event, Session, SessionWatch};
 
-use crate::{
-    Engine,
-    error::{Error, Result},
-    rights::{Permit, ReadRuns, RunTools},
-};
+use crate::Engine;
 
 /// Where a reader of events starts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

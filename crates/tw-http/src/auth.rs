@@ -4,7 +4,7 @@ use axum::{
     extract::{FromRequestParts, OptionalFromRequestParts},
     http::{HeaderMap, HeaderValue, Method, header, request::Parts},
 };
-use tw_engine::{
+use tw_identity::{
     Freshness,
     rights::{Permit, Right, RunTools},
 };
@@ -70,11 +70,11 @@ impl<R: Right> OptionalFromRequestParts<App> for Allowed<R> {
 
 async fn caller(parts: &Parts, app: &App, freshness: Freshness) -> Result<Caller, Problem> {
     let caller = match bearer(&parts.headers)? {
-        Some(key) => app.engine.caller_by_key(key, freshness).await?,
+        Some(key) => app.engine.identity().by_key(key, freshness).await?,
         None => {
             let token = cookie(&parts.headers).ok_or_else(no_credentials)?;
             refuse_forgery(parts)?;
-            let caller = app.engine.caller_by_login(token, freshness).await?;
+            let caller = app.engine.identity().by_login(token, freshness).await?;
             refuse_other_tenant(parts, &caller)?;
             caller
         }

@@ -89,7 +89,7 @@ fn missing<T: Body>(members: &Members<'_>, first: &Fault) -> Vec<Fault> {
 }
 
 fn read_text<T: Body>(text: &[u8]) -> Result<T, Fault> {
-    tw_engine::read_sent("", &mut serde_json::Deserializer::from_slice(text))
+    tw_base::read_sent("", &mut serde_json::Deserializer::from_slice(text))
 }
 
 fn text(members: &Members<'_>) -> Vec<u8> {

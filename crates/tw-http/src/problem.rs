@@ -6,7 +6,7 @@ use axum::{
 };
 use serde::Serialize;
 use serde_json::{Map, Value};
-use tw_engine::Error;
+use tw_base::Error;
 use tw_model::Code;
 use tw_schema::{Fault, FaultCode, Violation};
 

@@ -6,7 +6,7 @@ use axum::{
     extract::{FromRequestParts, Path},
     http::request::Parts,
 };
-use tw_engine::{Error, PageRequest};
+use tw_base::{Error, PageRequest};
 use tw_model::{Code, Slug, Timestamp};
 use tw_schema::{Fault, Violation};
 

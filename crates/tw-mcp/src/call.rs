@@ -4,11 +4,11 @@ use std::time::Duration;
 
 use serde_json::{Value, json, value::RawValue};
 use tokio_util::sync::CancellationToken;
-use tw_engine::{
-    Answer, CallRequest, Callable, Error, PendingCall,
-    rights::{Permit, ReadRuns, RunTools},
-};
+use tw_base::Error;
+use tw_engine::{Answer, CallRequest, PendingCall};
+use tw_identity::rights::{Permit, ReadRuns, RunTools};
 use tw_model::{Code, Mode, RunId, RunStatus, WaitsFor};
+use tw_registry::Callable;
 
 use crate::{
     Door,
@@ -60,7 +60,7 @@ impl Door {
             return self.get_run(permit, &arguments, era).await;
         }
         // Names are told apart by case here, and nobody was listed an id.
-        let tool = match self.engine.callable(permit, &name).await {
+        let tool = match self.engine.registry().callable(permit, &name).await {
             Err(error @ Error::ToolNotFound { .. }) => return refused(error, &name, era),
             found => found.ok().flatten(),
         };

@@ -21,7 +21,8 @@ use std::sync::Arc;
 
 use axum::{Router, routing::post};
 use bytes::Bytes;
-use tw_engine::{Engine, ToolsetKey};
+use tw_engine::Engine;
+use tw_registry::ToolsetKey;
 
 use self::calls::Calls;
 

@@ -2,11 +2,10 @@
 
 use bytes::Bytes;
 use serde_json::{Map, Value, json};
-use tw_engine::{
-    Callable, Result,
-    rights::{Permit, RunTools},
-};
+use tw_base::Result;
+use tw_identity::rights::{Permit, RunTools};
 use tw_model::Level;
+use tw_registry::Callable;
 
 use crate::{Door, KeptList, era::Era, mirrored};
 
@@ -19,7 +18,7 @@ const TTL_MS: u64 = 5_000;
 impl Door {
     /// The list of this caller's tools, written once per toolset and not per request.
     pub(crate) async fn listed(&self, permit: &Permit<RunTools>, era: Era) -> Result<Bytes> {
-        let key = (self.engine.toolset_key(permit.caller()), era == Era::Present);
+        let key = (self.engine.registry().toolset_key(permit.caller()), era == Era::Present);
         let epoch = permit.caller().epoch;
         let kept = self.lists.get(&key).await;
         if let Some(kept) = kept.as_ref().filter(|kept| kept.epoch == epoch) {
@@ -34,7 +33,7 @@ impl Door {
     }
 
     async fn write_list(&self, permit: &Permit<RunTools>, era: Era) -> Result<Bytes> {
-        let tools = self.engine.toolset(permit).await?;
+        let tools = self.engine.registry().toolset(permit).await?;
         let mut listed: Vec<Value> = tools
             .iter()
             .filter(|tool| tool.def.slug.as_str() != GET_RUN)

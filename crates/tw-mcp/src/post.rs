@@ -17,8 +17,9 @@ use futures::{StreamExt, stream};
 use http_body_util::{BodyExt, LengthLimitError, Limited};
 use serde_json::{Value, json, value::RawValue};
 use tokio_util::sync::DropGuard;
-use tw_engine::{
-    Error, Freshness,
+use tw_base::Error;
+use tw_identity::{
+    Freshness,
     rights::{Permit, RunTools},
 };
 use tw_model::{BearerError, Caller, Channel, Slug};
@@ -226,7 +227,7 @@ impl Door {
         may_stream: bool,
     ) -> Response {
         let (door, owned_id) = (self.clone(), id.to_owned());
-        let lapse = Box::pin(self.engine.lapse(&permit));
+        let lapse = Box::pin(self.engine.identity().lapse(&permit));
         let entered = self.calls.enter(permit.caller().key, id);
         let mut call = Box::pin(async move {
             let hung_up = (era == Era::Present).then(|| entered.unwanted().drop_guard());
@@ -303,7 +304,7 @@ impl Door {
                 return Err(Fault::bad_request(INVALID_REQUEST, error.to_string()).answer(None));
             }
         };
-        match self.engine.caller_by_key(key, Freshness::Heard).await {
+        match self.engine.identity().by_key(key, Freshness::Heard).await {
             Ok(caller) => {
                 let trace = headers.get("traceparent").and_then(|value| value.to_str().ok()?.parse().ok());
                 Ok(caller.via(Channel::Mcp, trace))

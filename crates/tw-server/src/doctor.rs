@@ -259,7 +259,7 @@ mod tests {
             report.0[0].status
         };
         let found = || {
-            let key = tw_engine::MasterKey::parse(&format!("{}=", "A".repeat(43))).unwrap();
+            let key = tw_base::MasterKey::parse(&format!("{}=", "A".repeat(43))).unwrap();
             Some(Found { key, source: master_key::Source::Environment })
         };
         let own = found().unwrap().key.fingerprint();

@@ -7,7 +7,8 @@ use std::{
 };
 
 use anyhow::{Context, Result};
-use tw_engine::{MasterKey, Operator};
+use tw_base::MasterKey;
+use tw_engine::Operator;
 use tw_store::Target;
 
 use crate::{

@@ -3,15 +3,13 @@
 use std::sync::Arc;
 
 use serde_json::Value;
+use tw_base::{Error, Result};
+use tw_identity::rights::{Permit, UpdateTools};
 use tw_model::Caller;
 use tw_policy::{Facts, Rule, Verdict};
+use tw_registry::{Tool, View};
 
 use super::resolve::Resolved;
-use crate::{
-    catalogue::{Tool, View},
-    error::{Error, Result},
-    rights::{Permit, UpdateTools},
-};
 
 /// A tool that the caller may call, perhaps after somebody has approved.
 #[derive(Debug)]
@@ -41,7 +39,7 @@ pub(super) fn authorize(resolved: Resolved, caller: &Caller, view: &View) -> Res
         return Err(Error::NotPermitted { why: why.to_owned() });
     }
     for tool in resolved.definitions() {
-        let rule = tw_policy::decide(&facts(tool, caller, view));
+        let rule = tw_policy::decide(&tool.facts(caller, view));
         if rule.verdict() == Verdict::Deny {
             return Err(Error::NotPermitted {
                 why: format!("Tool not permitted: {}: {rule}", tool.def.slug),
@@ -51,21 +49,8 @@ pub(super) fn authorize(resolved: Resolved, caller: &Caller, view: &View) -> Res
     Ok(Authorized(resolved))
 }
 
-/// What is known about caller, tool and tenant before there is an input.
-pub(crate) fn facts(tool: &Tool, caller: &Caller, view: &View) -> Facts {
-    let required = tool.def.required_permission.as_ref();
-    Facts {
-        by_agent: caller.principal.is_agent(),
-        may_run: caller.permissions.has("tools.tenant.run"),
-        holds_required: required.is_none_or(|permission| caller.permissions.has(permission.as_str())),
-        level: tool.def.level,
-        policy: tool.def.policy,
-        approve_all_writes: view.setting("approve_all_writes"),
-    }
-}
-
 fn facts_of_call(tool: &Tool, caller: &Caller, view: &View, input: &Value) -> Facts {
-    Facts { level: level_of(tool, input), ..facts(tool, caller, view) }
+    Facts { level: level_of(tool, input), ..tool.facts(caller, view) }
 }
 
 fn level_of(tool: &Tool, input: &Value) -> Option<tw_model::Level> {

@@ -9,18 +9,18 @@ use std::{
 use serde_json::{Value, value::RawValue};
 use tokio::time::Instant;
 use toolwright_sdk::{HeavyPool, INLINE_BYTES_MAX, Inner as Called, InnerCall, InnerCalls};
+use tw_base::Error;
 use tw_exec::{BoxFuture, DEPTH_MAX, STEPS_MAX, Wait};
+use tw_identity::rights::{Permit, RunTools};
 use tw_model::{
     Caller, Code, Link, Mode, RunId, RunStatus, SessionId, ToolFailure, ToolResult, upstream_key_within,
 };
+use tw_registry::Tool;
 use tw_store::Run;
 
 use super::{Answer, CallRequest, IdempotencyKey};
 use crate::{
     Engine,
-    catalogue::Tool,
-    error::Error,
-    rights::{Permit, RunTools},
     run_log::{Refusal, look_again, raw},
 };
 

@@ -16,11 +16,13 @@ use tw_model::{
     Actor, Caller, Code, Effect, EventKind, Mode, Principal, RunId, RunStatus, SessionId, TenantId,
     Timestamp, ToolFailure, ToolResult,
 };
+use tw_registry::Tool;
 use tw_schema::Schema;
 use tw_store::{
     Run,
     log::{Change, Claim, Entry, Expect, NewEvent, Rejected, Ticket, WaitChange, WaitState},
 };
+use tw_vault::Vault;
 
 use super::{
     Answer,
@@ -30,11 +32,9 @@ use super::{
 };
 use crate::{
     Engine,
-    catalogue::Tool,
     flights::{Boarding, Stop},
     pure::Question,
     run_log::{self, End, OutputAppended, Resumption, Starting},
-    vault::Vault,
 };
 
 /// How close to its deadline a run is out of time.

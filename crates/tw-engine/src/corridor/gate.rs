@@ -4,9 +4,10 @@ use std::sync::Arc;
 
 use serde_json::{Value, value::RawValue};
 use tw_policy::Verdict;
+use tw_registry::Tool;
 
 use super::validate::Valid;
-use crate::{catalogue::Tool, run_log::Unsealed};
+use crate::run_log::Unsealed;
 
 /// A call that may run now. Only this station makes one, and a run is made of nothing else.
 #[derive(Debug)]

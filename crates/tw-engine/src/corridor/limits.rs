@@ -3,9 +3,8 @@
 use std::num::NonZeroU32;
 
 use governor::{Quota, RateLimiter, clock::Clock, clock::DefaultClock, state::keyed::DashMapStateStore};
+use tw_base::{Error, Result};
 use tw_model::{Caller, ToolId};
-
-use crate::error::{Error, Result};
 
 /// Calls per minute; `None` for no limit, which is the default.
 #[derive(Clone, Copy, Debug, Default, serde::Deserialize, serde::Serialize)]

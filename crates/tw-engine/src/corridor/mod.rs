@@ -21,10 +21,13 @@ use std::{sync::Arc, time::Duration};
 use serde_json::{Value, value::RawValue};
 use tokio::{sync::oneshot, time::Instant};
 use tokio_util::sync::CancellationToken;
+use tw_base::{Error, Result};
 use tw_exec::{BoxFuture, DEPTH_MAX};
+use tw_identity::rights::{Permit, RunTools};
 use tw_model::{
     ApprovalId, Caller, Code, Mode, RunId, RunStatus, SessionId, TenantId, Timestamp, WaitsFor, upstream_key,
 };
+use tw_registry::{Tool, View};
 use tw_store::{
     KeyScope, PendingCall, Run,
     log::{Claim, Rejected},
@@ -37,9 +40,6 @@ use self::{
 };
 use crate::{
     Engine,
-    catalogue::{Tool, View},
-    error::{Error, Result},
-    rights::{Permit, RunTools},
     run_log::{Parking, Resumption, Starting, Unsealed, input_digest},
 };
 
@@ -153,7 +153,7 @@ impl Engine {
                 Ok(walk) => matches!(walk, Walk::Replayed(_)),
                 Err(error) => error.is_refusal(),
             };
-            if unwritten && self.inner.identity.epochs.ask(caller.tenant).await? != caller.epoch {
+            if unwritten && self.inner.identity.epochs().ask(caller.tenant).await? != caller.epoch {
                 let again = Box::pin(self.inner.identity.again(&caller)).await?;
                 caller = Permit::<RunTools>::check(again)?.caller().clone();
                 continue;
@@ -227,11 +227,7 @@ impl Engine {
     }
 
     /// The credentials that a call of this tool would open now.
-    pub(crate) async fn credentials_of(
-        &self,
-        tenant: TenantId,
-        tool: &Tool,
-    ) -> Result<Vec<crate::vault::Stamp>> {
+    pub(crate) async fn credentials_of(&self, tenant: TenantId, tool: &Tool) -> Result<Vec<tw_vault::Stamp>> {
         if tool.executor.is_function() {
             return Ok(Vec::new());
         }

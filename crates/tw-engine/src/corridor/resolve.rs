@@ -3,13 +3,13 @@
 use std::sync::Arc;
 
 use serde_json::Value;
+use tw_base::{Error, Result};
 use tw_model::{Mode, ToolId, ToolStatus};
+use tw_registry::{Entry, Side, Tool, View};
 use tw_store::{Approval, Run};
 
 use crate::{
     Engine,
-    catalogue::{Entry, Side, Tool, View},
-    error::{Error, Result},
     run_log::{Begun, Resumption},
 };
 
@@ -106,7 +106,7 @@ impl Engine {
             }
             _ => None,
         };
-        let entry = self.unsaved(view, name, definition).await?;
+        let entry = self.inner.registry.unsaved(view, name, definition).await?;
         Ok(Resolved { tool: self.switched_on(view, name, &entry, Mode::Debug)?, now, is_draft: true })
     }
 

@@ -3,15 +3,13 @@
 use std::{mem, time::Duration};
 
 use tokio::time::Instant;
+use tw_base::{Error, Result};
 use tw_model::{Caller, TenantId, Timestamp};
+use tw_registry::Tool;
 use tw_store::{Store, TenantScope};
 
 use super::groups::{Groups, Held};
-use crate::{
-    catalogue::Tool,
-    error::{Error, Result},
-    flights::DEAD_AFTER,
-};
+use crate::flights::DEAD_AFTER;
 
 /// How soon a full group is looked at again.
 const PAUSE_FIRST: Duration = Duration::from_millis(20);

@@ -4,15 +4,13 @@ use std::{sync::Arc, time::Duration};
 
 use serde_json::{Value, value::RawValue};
 use toolwright_sdk::{HeavyPool, INLINE_BYTES_MAX, Overload};
+use tw_base::{Error, Result};
 use tw_model::{Caller, Level};
 use tw_policy::Rule;
+use tw_registry::{Tool, View};
 use tw_schema::Violation;
 
 use super::authorize::Authorized;
-use crate::{
-    catalogue::{Tool, View},
-    error::{Error, Result},
-};
 
 /// A call whose input fits the tool's schema, with defaults filled in, and the rule that decides it.
 #[derive(Debug)]

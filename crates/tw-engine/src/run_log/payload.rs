@@ -6,9 +6,8 @@ use tw_model::{
     ApprovalId, Caller, Channel, Code, Effect, EventId, EventKind, Level, Mode, PendingCallId, RunId,
     RunStatus, Source, Timestamp, ToolId,
 };
+use tw_registry::Tool;
 use tw_store::log::NewEvent;
-
-use crate::catalogue::Tool;
 
 /// What the log has to know of a run beyond its input, so that the table of runs can be made again from
 /// the events alone.

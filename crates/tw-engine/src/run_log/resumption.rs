@@ -4,9 +4,8 @@ use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use tw_base::{Error, Result};
 use tw_model::{Caller, Channel, Code, Link, Mode, Principal, Role, SessionId, Source, Trace};
-
-use crate::error::{Error, Result};
 
 /// What a parked run needs to be resumed, wherever and whenever that is.
 #[derive(Debug, Serialize, Deserialize)]
@@ -91,9 +90,6 @@ impl Resumption {
 
     /// Reads what was kept.
     pub(crate) fn read(context: &str) -> Result<Self> {
-        serde_json::from_str(context).map_err(|_| Error::Store {
-            doing: "reading a parked call",
-            source: tw_store::Error::Corrupt { what: "the context of a pending call".to_owned() },
-        })
+        serde_json::from_str(context).map_err(|error| Error::internal("reading a parked call", error))
     }
 }

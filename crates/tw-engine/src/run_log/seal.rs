@@ -1,14 +1,11 @@
 //! What an approval is bound to.
 
 use serde_json::Value;
+use tw_base::{Secrets, secrets::equal};
 use tw_model::{RunId, SessionId, TenantId, Timestamp};
+use tw_registry::Tool;
 use tw_store::{Approval, Run};
-
-use crate::{
-    catalogue::Tool,
-    secrets::{Secrets, equal},
-    vault::Stamp,
-};
+use tw_vault::Stamp;
 
 /// Proof that an approval stands for exactly this call. Only [`Unsealed::check`] makes one.
 #[derive(Debug)]

@@ -3,18 +3,20 @@
 use std::{sync::Arc, time::Duration};
 
 use serde_json::value::RawValue;
+use tw_base::Secrets;
 use tw_model::{
     ApprovalId, Caller, EventKind, Level, Mode, PendingCallId, RunId, RunStatus, SessionId, Timestamp,
     WaitsFor,
 };
 use tw_policy::Rule;
+use tw_registry::Tool;
 use tw_store::{
     Run, Store,
     log::{Claim, Entry, NewApproval, NewEvent, NewRun, NewWait, Park, Step, WaitState},
 };
+use tw_vault::Stamp;
 
 use super::{Begun, Resumption, RunIdentity, Sealed, actor, payload};
-use crate::{catalogue::Tool, secrets::Secrets, vault::Stamp};
 
 /// How long an approval may be decided.
 const APPROVAL_LIFE: Duration = Duration::from_secs(24 * 60 * 60);

@@ -4,10 +4,9 @@ use std::time::Duration;
 
 use expect_test::expect;
 use serde_json::{Value, json};
-use tw_engine::{
-    Error, Yes,
-    rights::{DecideApprovals, Permit, ReadApprovals, WriteMembers, WriteSettings},
-};
+use tw_base::Error;
+use tw_engine::Yes;
+use tw_identity::rights::{DecideApprovals, Permit, ReadApprovals, WriteMembers, WriteSettings};
 use tw_model::{ApprovalId, RunStatus};
 use tw_store::TenantChange;
 use tw_test::{TestDb, on_both};
@@ -96,7 +95,7 @@ on_both! {
         // The tenant may be stricter.
         let permit = server.permit::<WriteSettings>("admin").await.unwrap();
         let change = TenantChange { settings: Some(json!({ "approve_all_writes": true })), ..Default::default() };
-        server.engine.change_tenant(&permit, change, None, None).await.unwrap();
+        server.engine.identity().change_tenant(&permit, change, None, None).await.unwrap();
         let (run, _) = server.park("test.auto", json!({ "key": "auto" })).await;
         assert_eq!(server.trail(run).await, "tool.needs_approval test.auto approve_all_writes\n");
         assert_eq!((effects("auto"), effects("gone")), (1, 0));
@@ -108,7 +107,7 @@ on_both! {
         let caller = world.one().ask_soon("agent", waiting(Duration::from_secs(20), call));
         let id = until("the call is in the inbox", async || {
             let permit = world.other().permit::<ReadApprovals>("approver").await.unwrap();
-            let page = tw_engine::PageRequest::new(None, None, None).unwrap();
+            let page = tw_base::PageRequest::new(None, None, None).unwrap();
             let inbox = world.other().engine.approvals(&permit, Some("pending"), &page).await.unwrap();
             inbox.items.first().map(|approval| approval.id)
         })
@@ -398,7 +397,7 @@ on_both! {
         let (run, id) = world.one().park("test.write", json!({ "key": "orphan" })).await;
         let (_, edited) = world.one().park("test.write", json!({ "key": "orphan" })).await;
         let permit = world.one().permit::<WriteMembers>("admin").await.unwrap();
-        world.one().engine.remove_user(&permit, world.user("owner"), None).await.unwrap();
+        world.one().engine.identity().remove_user(&permit, world.user("owner"), None).await.unwrap();
 
         let answer = world.other().approve("approver", id).await;
 
@@ -423,7 +422,7 @@ on_both! {
         let server = world.one();
         let (run, id) = server.park("test.write", json!({ "key": "demoted" })).await;
         let permit = server.permit::<WriteMembers>("admin").await.unwrap();
-        server.engine.set_role(&permit, world.user("owner"), tw_model::Role::Viewer, None).await.unwrap();
+        server.engine.identity().set_role(&permit, world.user("owner"), tw_model::Role::Viewer, None).await.unwrap();
 
         let answer = server.approve("approver", id).await.unwrap();
 

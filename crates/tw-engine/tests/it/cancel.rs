@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use expect_test::expect;
 use serde_json::json;
-use tw_engine::Error;
+use tw_base::Error;
 use tw_model::{RunId, RunStatus};
 use tw_test::{TestDb, on_both};
 

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use expect_test::expect;
 use serde_json::json;
-use tw_engine::Error;
+use tw_base::Error;
 use tw_model::RunStatus;
 use tw_test::{TestDb, on_both};
 
@@ -100,7 +100,7 @@ on_both! {
     async fn closed_server_refuses_instead_of_hanging(db: TestDb) {
         let mut world = World::new(db).await;
         let caller = world.one().caller("member").await.unwrap();
-        let permit = tw_engine::rights::Permit::check(caller).unwrap();
+        let permit = tw_identity::rights::Permit::check(caller).unwrap();
         let server = world.one().clone();
         server.engine.drain(Duration::from_secs(1)).await;
         server.engine.close().await;

@@ -1,17 +1,17 @@
 //! Why somebody sees or may call a tool, and the operator's switch for everybody.
 
 use serde_json::json;
-use tw_engine::{
-    Explained, Operator, Result, Subject,
-    rights::{ReadTools, UpdateTools},
-};
+use tw_base::Result;
+use tw_engine::Operator;
+use tw_identity::rights::{ReadTools, UpdateTools};
+use tw_registry::{Explained, Subject};
 use tw_test::{TestDb, on_both};
 
 use crate::world::{Server, World, told, until};
 
 async fn explain(server: &Server, tool: &str, subject: Subject) -> Result<Explained> {
     let permit = server.permit::<UpdateTools>("admin").await.unwrap();
-    server.engine.explain_tool(&permit, tool, subject).await
+    server.engine.registry().explain_tool(&permit, tool, subject).await
 }
 
 /// Whether it is seen, whether it can be called, the decision, what decided, and the checks that failed.
@@ -92,7 +92,7 @@ on_both! {
                 assert!(told(&answer).starts_with(expected), "{}", told(&answer));
                 until("everybody sees it", async || {
                     let permit = server.permit::<ReadTools>("member").await.unwrap();
-                    let seen = server.engine.tool(&permit, "test.write").await.is_ok();
+                    let seen = server.engine.registry().tool(&permit, "test.write").await.is_ok();
                     (seen == (expected == "success")).then_some(())
                 })
                 .await;

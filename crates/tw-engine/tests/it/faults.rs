@@ -17,7 +17,9 @@ use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
     net::{TcpListener, TcpStream, tcp},
 };
-use tw_engine::{CallRequest, Error, Yes, rights::RunTools};
+use tw_base::Error;
+use tw_engine::{CallRequest, Yes};
+use tw_identity::rights::RunTools;
 use tw_model::{RunStatus, SessionId};
 use tw_store::{Options, Store, Target};
 use tw_test::{Kind, TestDb};

@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use serde_json::json;
-use tw_engine::{Answer, CallRequest, Error, Result};
+use tw_base::{Error, Result};
+use tw_engine::{Answer, CallRequest};
 use tw_model::RunStatus;
 use tw_test::{Kind, TestDb, on_both};
 

@@ -1,11 +1,11 @@
 //! `manageTools`: an agent asks, a person approves, and the right is that of the person behind the agent.
 
 use serde_json::{Value, json};
-use tw_engine::{
-    Asked, AuditFilter, Error, PageRequest,
-    rights::{ReadAudit, ReadTools, UpdateTools, WriteMembers},
-};
+use tw_base::{Error, PageRequest};
+use tw_identity::rights::{ReadAudit, ReadTools, UpdateTools, WriteMembers};
 use tw_model::{Policy, Role, RunStatus};
+use tw_registry::Asked;
+use tw_store::AuditFilter;
 use tw_store::{By, Override};
 use tw_test::{TestDb, on_both};
 
@@ -34,7 +34,7 @@ async fn approved(server: &Server, input: Value) -> Value {
 
 async fn exists(server: &Server, slug: &str) -> bool {
     let permit = server.permit::<ReadTools>("admin").await.unwrap();
-    match server.engine.tool(&permit, slug).await {
+    match server.engine.registry().tool(&permit, slug).await {
         Ok(_) => true,
         Err(Error::ToolNotFound { .. }) => false,
         Err(error) => panic!("{}", refused(&error)),
@@ -57,7 +57,7 @@ on_both! {
         assert_eq!(told(&called), r#"success {"success":true,"args":{"who":"Ada"}}"#);
         let kinds: Vec<_> = server
             .engine
-            .tool_history(&server.permit("admin").await.unwrap(), "greet", None, &PageRequest::new(None, None, None).unwrap())
+            .registry().tool_history(&server.permit("admin").await.unwrap(), "greet", None, &PageRequest::new(None, None, None).unwrap())
             .await
             .unwrap()
             .items
@@ -80,7 +80,7 @@ on_both! {
 
         let permit = server.permit::<ReadAudit>("admin").await.unwrap();
         let page = PageRequest::new(None, None, None).unwrap();
-        let lines = server.engine.audit(&permit, &AuditFilter::default(), &page).await.unwrap();
+        let lines = server.engine.identity().audit(&permit, &AuditFilter::default(), &page).await.unwrap();
         let made = lines.items.iter().find(|line| line.action == "tool.created_and_published").unwrap();
         assert_eq!(made.request_id, Some(asked.run.id.to_string()));
         assert_eq!(made.actor["owner"], json!(world.user("admin")));
@@ -133,9 +133,9 @@ on_both! {
         // Who loses the right while the call waits has lost it.
         let permit = server.permit::<WriteMembers>("admin").await.unwrap();
         let owner = world.user("owner");
-        server.engine.set_role(&permit, owner, Role::Builder, None).await.unwrap();
+        server.engine.identity().set_role(&permit, owner, Role::Builder, None).await.unwrap();
         let asked = server.call("agent", "manageTools", greet()).await.unwrap();
-        server.engine.set_role(&permit, owner, Role::Member, None).await.unwrap();
+        server.engine.identity().set_role(&permit, owner, Role::Member, None).await.unwrap();
         let _ = server.approve("approver", asked.approval.unwrap()).await;
         let ended = server.ended(asked.run.id).await;
         assert_eq!(ended.status, RunStatus::Cancelled);
@@ -152,7 +152,7 @@ on_both! {
         assert!(told(&answer).starts_with("INVALID_PARAMS: `permission_policy` must be `always_ask`"), "{}", told(&answer));
         let permit = server.permit::<UpdateTools>("admin").await.unwrap();
         let change = json!({ "permission_policy": "auto" });
-        let changed = server.engine.change_tool(&permit, "manageTools", &change, Asked::default()).await;
+        let changed = server.engine.registry().change_tool(&permit, "manageTools", &change, Asked::default()).await;
         assert!(matches!(changed, Err(Error::InvalidParams { .. })));
 
         // Not even by whoever writes to the database.
@@ -179,7 +179,7 @@ on_both! {
         for (input, output) in inputs.into_iter().zip(outputs) {
             assert_eq!(approved(server, input).await, output);
         }
-        let definition = tw_engine::manage_tools();
+        let definition = tw_registry::manage_tools();
         for name in definition.input_schema["properties"].as_object().unwrap().keys() {
             assert!(page.contains(&format!("`{name}`")), "the page says nothing of `{name}`");
         }

@@ -9,10 +9,9 @@ use std::{sync::Arc, time::Duration};
 use futures::StreamExt;
 use serde_json::json;
 use tokio::sync::Barrier;
-use tw_engine::{
-    Answer, Error, Result, Yes,
-    rights::{CancelRuns, DecideApprovals, Permit, WriteKeys},
-};
+use tw_base::{Error, Result};
+use tw_engine::{Answer, Yes};
+use tw_identity::rights::{CancelRuns, DecideApprovals, Permit, WriteKeys};
 use tw_model::{ApprovalId, Policy, RunId, RunStatus};
 use tw_test::{Kind, TestDb, on_both};
 
@@ -405,7 +404,7 @@ on_both! {
             let permit = one.permit::<WriteKeys>("admin").await.unwrap();
             tokio::time::sleep(Duration::from_micros((trial % 16) as u64 * 500)).await;
 
-            one.engine.revoke_key(&permit, one.key_id(&key), None).await.unwrap();
+            one.engine.identity().revoke_key(&permit, one.key_id(&key), None).await.unwrap();
 
             let started = format!(
                 "SELECT count(*) FROM session_events WHERE type = 'tool.started' AND actor LIKE '%{}%'",

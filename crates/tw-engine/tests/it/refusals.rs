@@ -2,7 +2,10 @@
 
 use expect_test::expect;
 use serde_json::{Value, json};
-use tw_engine::{AuditFilter, CallRequest, Error, PageRequest, rights::ReadAudit};
+use tw_base::{Error, PageRequest};
+use tw_engine::CallRequest;
+use tw_identity::rights::ReadAudit;
+use tw_store::AuditFilter;
 use tw_test::{TestDb, on_both};
 
 use crate::{
@@ -13,8 +16,12 @@ use crate::{
 async fn audit(server: &Server) -> Vec<String> {
     let permit = server.permit::<ReadAudit>("admin").await.unwrap();
     let filter = AuditFilter { action: Some("call.refused".to_owned()), ..AuditFilter::default() };
-    let page =
-        server.engine.audit(&permit, &filter, &PageRequest::new(None, None, None).unwrap()).await.unwrap();
+    let page = server
+        .engine
+        .identity()
+        .audit(&permit, &filter, &PageRequest::new(None, None, None).unwrap())
+        .await
+        .unwrap();
     let mut lines: Vec<_> = page
         .items
         .iter()

@@ -9,10 +9,9 @@ use std::{
 };
 
 use serde_json::json;
-use tw_engine::{
-    Error, Yes,
-    rights::{DecideApprovals, WriteMembers, WriteSettings},
-};
+use tw_base::Error;
+use tw_engine::Yes;
+use tw_identity::rights::{DecideApprovals, WriteMembers, WriteSettings};
 use tw_model::{Role, RunStatus};
 use tw_store::TenantChange;
 use tw_test::{TestDb, on_both};
@@ -53,7 +52,7 @@ on_both! {
         world.one().new_agent_key("stale").await;
         // A door that found the caller before the key was revoked and calls after it.
         let caller = world.other().caller("stale").await.unwrap();
-        let permit = tw_engine::rights::Permit::check(caller).unwrap();
+        let permit = tw_identity::rights::Permit::check(caller).unwrap();
         world.one().revoke("stale").await;
 
         for tool in ["test.auto", "test.write"] {
@@ -73,7 +72,7 @@ on_both! {
         let input = json!({ "key": "lowered" });
         world.other().call("member", "test.write", input.clone()).await.unwrap();
         let permit = world.one().permit::<WriteMembers>("admin").await.unwrap();
-        world.one().engine.set_role(&permit, world.user("member"), Role::Viewer, None).await.unwrap();
+        world.one().engine.identity().set_role(&permit, world.user("member"), Role::Viewer, None).await.unwrap();
 
         let answer = world.other().call("member", "test.write", input).await;
 
@@ -87,7 +86,7 @@ on_both! {
         // A door that found the approver's rights before they were taken away.
         let before = world.other().permit::<DecideApprovals>("approver").await.unwrap();
         let permit = world.one().permit::<WriteMembers>("admin").await.unwrap();
-        world.one().engine.set_role(&permit, world.user("approver"), Role::Member, None).await.unwrap();
+        world.one().engine.identity().set_role(&permit, world.user("approver"), Role::Member, None).await.unwrap();
 
         let yes = world.other().engine.approve(&before, id, Yes::default()).await;
         let no = world.other().engine.deny(&before, id, None).await;
@@ -104,7 +103,7 @@ on_both! {
         world.other().call("agent", "test.auto", input.clone()).await.unwrap();
         let permit = world.one().permit::<WriteSettings>("admin").await.unwrap();
         let change = TenantChange { settings: Some(json!({ "approve_all_writes": true })), ..Default::default() };
-        world.one().engine.change_tenant(&permit, change, None, None).await.unwrap();
+        world.one().engine.identity().change_tenant(&permit, change, None, None).await.unwrap();
 
         let answer = world.other().call("agent", "test.auto", input).await;
 

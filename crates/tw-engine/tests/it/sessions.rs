@@ -3,10 +3,9 @@
 use std::collections::HashMap;
 
 use serde_json::json;
-use tw_engine::{
-    CallRequest, Error, From,
-    rights::{ReadRuns, RunTools},
-};
+use tw_base::Error;
+use tw_engine::{CallRequest, From};
+use tw_identity::rights::{ReadRuns, RunTools};
 use tw_model::{EventKind, RunStatus, SessionId};
 use tw_test::{TestDb, on_both};
 

@@ -9,16 +9,18 @@ use std::{
 
 use serde_json::{Value, value::RawValue};
 use sqlx::{AssertSqlSafe, Connection, PgConnection, SqliteConnection, sqlite::SqliteConnectOptions};
+use tw_base::{Error, MasterKey, Result};
 use tw_egress::{Egress, Policy};
-use tw_engine::{
-    Answer, Asked, CallRequest, Engine, Error, Freshness, IdempotencyKey, KeyRequest, MasterKey, Operator,
-    RateLimits, Result, Setup, UserRequest, Yes,
+use tw_engine::{Answer, CallRequest, Engine, IdempotencyKey, Operator, RateLimits, Setup, Yes};
+use tw_identity::{
+    Freshness, KeyRequest, UserRequest,
     rights::{CancelRuns, DecideApprovals, Permit, Right, RunTools, UpdateTools, WriteKeys},
 };
 use tw_kinds::AllKinds;
 use tw_model::{
     ActsAs, ApprovalId, Caller, EventKind, KeyId, Mode, Role, RunId, RunStatus, SessionId, TenantId, UserId,
 };
+use tw_registry::Asked;
 use tw_sandbox::{Sandbox, Worker};
 use tw_store::{Approval, Event, Run, Store, Target, TenantScope};
 use tw_test::{Kind, TestDb};
@@ -209,12 +211,12 @@ impl Server {
 
     /// The caller as a door finds it for a call: by what this server has last heard.
     pub(crate) async fn caller(&self, who: &str) -> Result<Caller> {
-        self.engine.caller_by_key(&self.people.key(who).1, Freshness::Heard).await
+        self.engine.identity().by_key(&self.people.key(who).1, Freshness::Heard).await
     }
 
     /// A right, as a door finds it for everything but a call.
     pub(crate) async fn permit<R: Right>(&self, who: &str) -> Result<Permit<R>> {
-        Permit::check(self.engine.caller_by_key(&self.people.key(who).1, Freshness::Now).await?)
+        Permit::check(self.engine.identity().by_key(&self.people.key(who).1, Freshness::Now).await?)
     }
 
     pub(crate) async fn call(&self, who: &str, tool: &str, input: Value) -> Result<Answer> {
@@ -261,19 +263,19 @@ impl Server {
     pub(crate) async fn new_agent_key(&self, name: &str) {
         let permit = self.permit::<WriteKeys>("admin").await.unwrap();
         let request = key_request(name, Role::Agent, ActsAs::Agent);
-        let created = self.engine.create_key(&permit, request, None).await.unwrap();
+        let created = self.engine.identity().create_key(&permit, request, None).await.unwrap();
         self.people.keys.lock().unwrap().insert(name.to_owned(), (created.key.id, created.text));
     }
 
     pub(crate) async fn revoke(&self, who: &str) {
         let permit = self.permit::<WriteKeys>("admin").await.unwrap();
-        self.engine.revoke_key(&permit, self.people.key(who).0, None).await.unwrap();
+        self.engine.identity().revoke_key(&permit, self.people.key(who).0, None).await.unwrap();
     }
 
     /// Lays something over a tool, as the admin.
     pub(crate) async fn change_tool(&self, tool: &str, change: Value) {
         let permit = self.permit::<UpdateTools>("admin").await.unwrap();
-        let _ = self.engine.change_tool(&permit, tool, &change, Asked::default()).await.unwrap();
+        let _ = self.engine.registry().change_tool(&permit, tool, &change, Asked::default()).await.unwrap();
     }
 
     pub(crate) fn key_id(&self, who: &str) -> KeyId {

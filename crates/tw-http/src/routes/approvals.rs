@@ -5,10 +5,8 @@ use std::time::Duration;
 use axum::{extract::State, http::StatusCode, response::Response};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, value::RawValue};
-use tw_engine::{
-    Approval, Yes,
-    rights::{DecideApprovals, ReadApprovals},
-};
+use tw_engine::{Approval, Yes};
+use tw_identity::rights::{DecideApprovals, ReadApprovals};
 use tw_model::{ApprovalId, Timestamp};
 use tw_schema::Violation;
 use uuid::Uuid;

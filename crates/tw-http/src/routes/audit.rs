@@ -3,7 +3,8 @@
 use axum::extract::State;
 use serde::Serialize;
 use serde_json::Value;
-use tw_engine::{AuditFilter, AuditRecord, rights::ReadAudit};
+use tw_engine::{AuditFilter, AuditRecord};
+use tw_identity::rights::ReadAudit;
 use tw_model::Timestamp;
 use uuid::Uuid;
 
@@ -59,6 +60,6 @@ pub(crate) async fn list(
         since: params.moment("since"),
         until: params.moment("until"),
     };
-    let page = app.engine.audit(&permit, &filter, &params.page()?).await?;
+    let page = app.engine.identity().audit(&permit, &filter, &params.page()?).await?;
     Ok(axum::Json(page.map(AuditView::from).into()))
 }

@@ -7,11 +7,11 @@ use axum::{
 };
 use serde::Serialize;
 use serde_json::Value;
-use tw_engine::{
-    Asked, History, Note, ToolVersion, UsedBy,
-    rights::{CreateTools, DeleteTools, PublishTools, ReadHistory, UpdateTools},
-};
+use tw_engine::{Note, ToolVersion};
+use tw_identity::rights::{CreateTools, DeleteTools, PublishTools, ReadHistory, UpdateTools};
 use tw_model::{Code, Timestamp};
+use tw_registry::{Asked, History};
+use tw_vault::UsedBy;
 
 use super::{
     List,
@@ -137,7 +137,7 @@ pub(crate) async fn create(
     let key = key.of("tools", &app.engine.blinded(&bytes));
     once(app.clone(), permit.caller().clone(), key, async move {
         let asked = Asked { marks: None, request_id: Some(&id), actor: None };
-        let made = app.engine.create_tool(&permit, &body, asked).await?;
+        let made = app.engine.registry().create_tool(&permit, &body, asked).await?;
         let location = format!("/api/tools/{}", made.def.slug);
         Ok(whole(StatusCode::CREATED, &made).with(header::LOCATION, &location))
     })
@@ -169,7 +169,7 @@ pub(crate) async fn change(
     let key = key.of(&route, &app.engine.blinded(&bytes));
     once(app.clone(), permit.caller().clone(), key, async move {
         let asked = Asked { marks: marks.as_deref(), request_id: Some(&id), actor: None };
-        Ok(whole(StatusCode::OK, &app.engine.change_tool(&permit, &name, &body, asked).await?))
+        Ok(whole(StatusCode::OK, &app.engine.registry().change_tool(&permit, &name, &body, asked).await?))
     })
     .await
 }
@@ -215,7 +215,7 @@ pub(crate) async fn remove(
     let route = format!("tools/{}/remove", name.to_ascii_lowercase());
     once(app.clone(), permit.caller().clone(), key.of(&route, &[]), async move {
         let asked = Asked { marks: marks.as_deref(), request_id: Some(&id), actor: None };
-        app.engine.remove_tool(&permit, &name, asked).await?;
+        app.engine.registry().remove_tool(&permit, &name, asked).await?;
         Ok(Answered::empty(StatusCode::NO_CONTENT))
     })
     .await
@@ -241,7 +241,7 @@ pub(crate) async fn publish(
     let route = format!("tools/{}/publish", name.to_ascii_lowercase());
     once(app.clone(), permit.caller().clone(), key.of(&route, &bytes), async move {
         let asked = Asked { marks: marks.as_deref(), request_id: Some(&id), actor: None };
-        Ok(whole(StatusCode::OK, &app.engine.publish_tool(&permit, &name, asked).await?))
+        Ok(whole(StatusCode::OK, &app.engine.registry().publish_tool(&permit, &name, asked).await?))
     })
     .await
 }
@@ -272,7 +272,7 @@ pub(crate) async fn version(
     let route = format!("tools/{}/version/{number}", name.to_ascii_lowercase());
     once(app.clone(), permit.caller().clone(), key.of(&route, &bytes), async move {
         let asked = Asked { marks: marks.as_deref(), request_id: Some(&id), actor: None };
-        Ok(whole(StatusCode::OK, &app.engine.new_version(&permit, &name, &number, asked).await?))
+        Ok(whole(StatusCode::OK, &app.engine.registry().new_version(&permit, &name, &number, asked).await?))
     })
     .await
 }
@@ -294,7 +294,7 @@ pub(crate) async fn clone(
     let route = format!("tools/{}/clone", name.to_ascii_lowercase());
     once(app.clone(), permit.caller().clone(), key.of(&route, &bytes), async move {
         let asked = Asked { marks: None, request_id: Some(&id), actor: None };
-        let made = app.engine.clone_tool(&permit, &name, &body, asked).await?;
+        let made = app.engine.registry().clone_tool(&permit, &name, &body, asked).await?;
         let location = format!("/api/tools/{}", made.def.slug);
         Ok(whole(StatusCode::CREATED, &made).with(header::LOCATION, &location))
     })
@@ -349,7 +349,7 @@ pub(crate) async fn versions(
     mut params: Params,
 ) -> Result<axum::Json<List<VersionItem>>> {
     let only = params.word("kind", Note::parse, "save, publish, version");
-    let page = app.engine.tool_history(&permit, &name, only, &params.page()?).await?;
+    let page = app.engine.registry().tool_history(&permit, &name, only, &params.page()?).await?;
     Ok(axum::Json(page.map(VersionItem::from).into()))
 }
 
@@ -379,7 +379,7 @@ pub(crate) async fn revision(
     ToolRevision { name, revision }: ToolRevision,
 ) -> Result<axum::Json<RevisionView>> {
     let History { version, revision, content_hash, author: by, created, definition } =
-        app.engine.tool_revision(&permit, &name, revision).await?;
+        app.engine.registry().tool_revision(&permit, &name, revision).await?;
     Ok(axum::Json(RevisionView {
         version,
         revision,
@@ -430,7 +430,7 @@ pub(crate) async fn restore(
     let route = format!("tools/{}/restore/{revision}", name.to_ascii_lowercase());
     once(app.clone(), permit.caller().clone(), key.of(&route, &bytes), async move {
         let asked = Asked { marks: marks.as_deref(), request_id: Some(&id), actor: None };
-        Ok(whole(StatusCode::OK, &app.engine.restore_tool(&permit, &name, revision, asked).await?))
+        Ok(whole(StatusCode::OK, &app.engine.registry().restore_tool(&permit, &name, revision, asked).await?))
     })
     .await
 }
@@ -471,7 +471,7 @@ pub(crate) async fn withdraw(
     let route = format!("tools/{}/withdraw/{number}", name.to_ascii_lowercase());
     once(app.clone(), permit.caller().clone(), key.of(&route, &bytes), async move {
         let asked = Asked { marks: None, request_id: Some(&id), actor: None };
-        let withdrawn = app.engine.withdraw_version(&permit, &name, &number, asked).await?;
+        let withdrawn = app.engine.registry().withdraw_version(&permit, &name, &number, asked).await?;
         Ok(Answered::json(StatusCode::OK, &VersionItem::from(withdrawn)))
     })
     .await
@@ -502,7 +502,8 @@ pub(crate) async fn compare(
     params: Params,
 ) -> Result<axum::Json<ComparisonView>> {
     let (from, to) = (params.text("from"), params.text("to"));
-    let compared = app.engine.compare_versions(&permit, &name, from.as_deref(), to.as_deref()).await?;
+    let compared =
+        app.engine.registry().compare_versions(&permit, &name, from.as_deref(), to.as_deref()).await?;
     Ok(axum::Json(ComparisonView { from: compared.from, to: compared.to, comparison: compared.comparison }))
 }
 
@@ -522,7 +523,7 @@ pub(crate) async fn used_by(
     Allowed(permit): Allowed<ReadHistory>,
     ToolName(name): ToolName,
 ) -> Result<axum::Json<Users>> {
-    Ok(axum::Json(Users { items: app.engine.tool_users(&permit, &name).await? }))
+    Ok(axum::Json(Users { items: app.engine.registry().tool_users(&permit, &name).await? }))
 }
 
 #[cfg(test)]

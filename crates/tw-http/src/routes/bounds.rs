@@ -2,7 +2,8 @@
 //!
 //! Said in one place, because the same parameter stands at many routes, and the words are those that the handlers read.
 
-use tw_engine::{Note, PageRequest};
+use tw_base::PageRequest;
+use tw_engine::Note;
 use tw_model::{
     ActsAs, CredentialType, Layer, Level, Mode, Origin, Policy, Role, RunStatus, Source, ToolStatus,
 };

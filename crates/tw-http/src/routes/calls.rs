@@ -13,10 +13,8 @@ use axum::{
 use futures::{Stream, StreamExt};
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Value, value::RawValue};
-use tw_engine::{
-    Answered, PendingCall, Run, WorkerCalls, answer_schema,
-    rights::{AnswerCalls, Permit},
-};
+use tw_engine::{Answered, PendingCall, Run, WorkerCalls, answer_schema};
+use tw_identity::rights::{AnswerCalls, Permit};
 use tw_model::{Code, PendingCallId, RunId, RunStatus, Timestamp};
 use tw_schema::Violation;
 use uuid::Uuid;
@@ -168,7 +166,7 @@ pub(crate) async fn submit(
     let (body, _) = read_json::<ToolResultRequest>(request, RESULT_BYTES_MAX + AROUND_BYTES_MAX).await?;
     let call = body.call_id.ok_or_else(|| Problem::invalid("/call_id", Violation::required()))?;
     let call: PendingCallId =
-        call.parse().map_err(|_| Problem::from(tw_engine::Error::NotFound { what: "call" }))?;
+        call.parse().map_err(|_| Problem::from(tw_base::Error::NotFound { what: "call" }))?;
     let answered = match (body.result, body.error) {
         (Some(result), None) => Answered::Result(value_of(&result)?),
         (None, Some(error)) if error.trim().is_empty() => {
@@ -271,7 +269,7 @@ fn messages(
     permit: Permit<AnswerCalls>,
     calls: WorkerCalls,
 ) -> impl Stream<Item = std::result::Result<Message, Infallible>> {
-    let lapse = app.engine.lapse(&permit);
+    let lapse = app.engine.identity().lapse(&permit);
     let state = (app, permit, calls, VecDeque::new());
     let messages = futures::stream::unfold(state, |(app, mut permit, mut calls, mut ready)| async move {
         if ready.is_empty() {
@@ -279,7 +277,7 @@ fn messages(
                 calls.next().await.inspect_err(|error| tracing::debug!(%error, "a worker's stream ends"));
             let told = next.ok()?;
             // What a worker without the right has taken goes back to the others with the end of its stream.
-            permit = app.engine.renew(&permit).await.ok()?;
+            permit = app.engine.identity().renew(&permit).await.ok()?;
             ready.extend(told.into_iter().map(message));
         }
         Some((Ok(ready.pop_front()?), (app, permit, calls, ready)))

@@ -7,11 +7,10 @@ use axum::{
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use tw_engine::{
-    Credential, Trial, Tried, credential_mark,
-    rights::{ReadCredentials, WriteCredentials},
-};
+use tw_engine::Credential;
+use tw_identity::rights::{ReadCredentials, WriteCredentials};
 use tw_model::{CredentialId, Timestamp};
+use tw_vault::{Trial, Tried, credential_mark};
 use uuid::Uuid;
 
 use super::{
@@ -113,7 +112,7 @@ pub(crate) async fn list(
     Allowed(permit): Allowed<ReadCredentials>,
     params: Params,
 ) -> Result<axum::Json<List<CredentialView>>> {
-    let page = app.engine.credentials(&permit, &params.page()?).await?;
+    let page = app.engine.credentials().list(&permit, &params.page()?).await?;
     Ok(axum::Json(page.map(CredentialView::from).into()))
 }
 
@@ -132,7 +131,7 @@ pub(crate) async fn create(
 ) -> Result<Response> {
     let key = key.of("credentials", &app.engine.blinded(&bytes));
     once(app.clone(), permit.caller().clone(), key, async move {
-        let made = app.engine.create_credential(&permit, &body, Some(&id)).await?;
+        let made = app.engine.credentials().create(&permit, &body, Some(&id)).await?;
         let location = format!("/api/credentials/{}", made.id);
         Ok(whole(StatusCode::CREATED, made).with(header::LOCATION, &location))
     })
@@ -148,7 +147,7 @@ pub(crate) async fn read(
     Allowed(permit): Allowed<ReadCredentials>,
     Id(id): Id<CredentialId>,
 ) -> Result<Answered> {
-    Ok(whole(StatusCode::OK, app.engine.credential(&permit, id).await?))
+    Ok(whole(StatusCode::OK, app.engine.credentials().get(&permit, id).await?))
 }
 
 /// Changes a credential, property by property; a payload is replaced as a whole.
@@ -172,7 +171,7 @@ pub(crate) async fn change(
     let key = key.of(&format!("credentials/{id}"), &app.engine.blinded(&bytes));
     once(app.clone(), permit.caller().clone(), key, async move {
         let changed =
-            app.engine.change_credential(&permit, id, &body, marks.as_deref(), Some(&request)).await?;
+            app.engine.credentials().change(&permit, id, &body, marks.as_deref(), Some(&request)).await?;
         Ok(whole(StatusCode::OK, changed))
     })
     .await
@@ -195,7 +194,7 @@ pub(crate) async fn remove(
     let marks = marks(&headers)?;
     let key = key.of(&format!("credentials/{id}/remove"), b"");
     once(app.clone(), permit.caller().clone(), key, async move {
-        app.engine.remove_credential(&permit, id, marks.as_deref(), Some(&request)).await?;
+        app.engine.credentials().remove(&permit, id, marks.as_deref(), Some(&request)).await?;
         Ok(Answered::empty(StatusCode::NO_CONTENT))
     })
     .await
@@ -210,7 +209,7 @@ pub(crate) async fn used_by(
     Allowed(permit): Allowed<ReadCredentials>,
     Id(id): Id<CredentialId>,
 ) -> Result<axum::Json<Users>> {
-    Ok(axum::Json(Users { items: app.engine.credential_users(&permit, id).await? }))
+    Ok(axum::Json(Users { items: app.engine.credentials().users(&permit, id).await? }))
 }
 
 /// Where a credential is tried.
@@ -249,6 +248,6 @@ pub(crate) async fn test(
 ) -> Result<axum::Json<TrialView>> {
     let trial = Trial { url: body.url, header: body.header };
     let Tried { ok, status, message } =
-        app.engine.try_credential(&permit, id, &trial, Some(&request)).await?;
+        app.engine.credentials().try_out(&permit, id, &trial, Some(&request)).await?;
     Ok(axum::Json(TrialView { ok, status, message }))
 }

@@ -3,7 +3,8 @@
 use axum::extract::State;
 use serde::Serialize;
 use serde_json::{Value, json};
-use tw_engine::{Check, Explained, Subject, rights::UpdateTools};
+use tw_identity::rights::UpdateTools;
+use tw_registry::{Check, Explained, Subject};
 use tw_schema::Violation;
 
 use crate::{
@@ -60,7 +61,7 @@ pub(crate) async fn explain(
         }
     };
     let Explained { tool, subject, visible, callable, decision, reason, rule, checks } =
-        app.engine.explain_tool(&permit, &name, subject).await?;
+        app.engine.registry().explain_tool(&permit, &name, subject).await?;
     let (subject, decision) = (json!(subject), json!(decision));
     Ok(axum::Json(ExplainView { tool, subject, visible, callable, decision, reason, rule, checks }))
 }

@@ -2,8 +2,9 @@
 
 use axum::{extract::State, http::StatusCode, response::Response};
 use serde::{Deserialize, Serialize};
-use tw_engine::{
-    ApiKey, KeyRequest,
+use tw_engine::ApiKey;
+use tw_identity::{
+    KeyRequest,
     rights::{ReadKeys, WriteKeys},
 };
 use tw_model::{ActsAs, KeyId, Role, Timestamp};
@@ -77,7 +78,7 @@ pub(crate) async fn list(
     Allowed(permit): Allowed<ReadKeys>,
     params: Params,
 ) -> Result<axum::Json<List<KeyView>>> {
-    let page = app.engine.keys(&permit, &params.page()?).await?;
+    let page = app.engine.identity().keys(&permit, &params.page()?).await?;
     Ok(axum::Json(page.map(KeyView::from).into()))
 }
 
@@ -126,7 +127,7 @@ pub(crate) async fn create(
         expires: body.expires_at,
     };
     once(app.clone(), permit.caller().clone(), key.of("api-keys", &bytes), async move {
-        let created = app.engine.create_key(&permit, request, Some(&id)).await?;
+        let created = app.engine.identity().create_key(&permit, request, Some(&id)).await?;
         let view = |text: &str| NewKeyView { view: created.key.clone().into(), key: text.to_owned() };
         Ok(Answered::json(StatusCode::CREATED, &view(&created.text)).keeping(&view("***")))
     })
@@ -145,7 +146,7 @@ pub(crate) async fn revoke(
     key: Key,
 ) -> Result<Response> {
     once(app.clone(), permit.caller().clone(), key.of(&format!("api-keys/{id}"), b""), async move {
-        let revoked = app.engine.revoke_key(&permit, id, Some(&request)).await?;
+        let revoked = app.engine.identity().revoke_key(&permit, id, Some(&request)).await?;
         Ok(Answered::json(StatusCode::OK, &KeyView::from(revoked)))
     })
     .await

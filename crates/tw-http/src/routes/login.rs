@@ -6,7 +6,7 @@ use axum::{
     response::{IntoResponse, Response},
 };
 use serde::{Deserialize, Serialize};
-use tw_engine::{
+use tw_identity::{
     SignedIn as NewLogin,
     rights::{Permit, SignedIn},
 };
@@ -76,7 +76,7 @@ impl PrincipalView {
 /// Tenant, principal, roles and permissions of the caller.
 #[utoipa::path(get, path = "/api/me", operation_id = "get_me", tag = "people", responses((status = 200, body = Me)))]
 pub(crate) async fn me(State(app): State<App>, Allowed(permit): Allowed<SignedIn>) -> Result<axum::Json<Me>> {
-    let tenants = app.engine.my_tenants(&permit).await?;
+    let tenants = app.engine.identity().my_tenants(&permit).await?;
     let caller = permit.caller();
     let names: Vec<_> = tenants
         .into_iter()
@@ -130,7 +130,11 @@ pub(crate) async fn sign_in(
     Json(body): Json<SignIn>,
 ) -> Result<Response> {
     let tenant = body.tenant.as_deref().map(tenant_slug).transpose()?;
-    let login = app.engine.sign_in(&body.email, body.password, tenant.as_ref(), address, Some(&id)).await?;
+    let login = app
+        .engine
+        .identity()
+        .sign_in(&body.email, body.password, tenant.as_ref(), address, Some(&id))
+        .await?;
     Ok(signed_in(&app, login))
 }
 
@@ -153,7 +157,7 @@ pub(crate) async fn sign_in_by_link(
     RequestId(id): RequestId,
     Json(body): Json<LinkToken>,
 ) -> Result<Response> {
-    let login = app.engine.sign_in_by_link(&body.token, Some(&id)).await?;
+    let login = app.engine.identity().sign_in_by_link(&body.token, Some(&id)).await?;
     Ok(signed_in(&app, login))
 }
 
@@ -165,7 +169,7 @@ pub(crate) async fn sign_out(
     RequestId(id): RequestId,
     JsonBytes(Nothing {}, _): JsonBytes<Nothing>,
 ) -> Result<Response> {
-    app.engine.sign_out(&permit, Some(&id)).await?;
+    app.engine.identity().sign_out(&permit, Some(&id)).await?;
     let gone = cookie(&app, "", 0);
     Ok((StatusCode::NO_CONTENT, [(header::SET_COOKIE, gone)]).into_response())
 }
@@ -189,7 +193,7 @@ pub(crate) async fn switch_tenant(
     RequestId(id): RequestId,
     Json(body): Json<SwitchTenant>,
 ) -> Result<Response> {
-    let login = app.engine.switch_tenant(&permit, &tenant_slug(&body.tenant)?, Some(&id)).await?;
+    let login = app.engine.identity().switch_tenant(&permit, &tenant_slug(&body.tenant)?, Some(&id)).await?;
     Ok(signed_in(&app, login))
 }
 
@@ -215,13 +219,17 @@ pub(crate) async fn change_password(
     RequestId(id): RequestId,
     Json(body): Json<ChangePassword>,
 ) -> Result<Response> {
-    let login = app.engine.change_password(&permit, body.current_password, body.password, Some(&id)).await?;
+    let login = app
+        .engine
+        .identity()
+        .change_password(&permit, body.current_password, body.password, Some(&id))
+        .await?;
     Ok(signed_in(&app, login))
 }
 
 fn tenant_slug(text: &str) -> Result<TenantSlug> {
     text.parse()
-        .map_err(|error: tw_model::SlugError| Problem::invalid("/tenant", tw_engine::slug_violation(&error)))
+        .map_err(|error: tw_model::SlugError| Problem::invalid("/tenant", tw_exec::slug_violation(&error)))
 }
 
 /// A person who has signed in. What only they can do is refused to a key before its body is read.

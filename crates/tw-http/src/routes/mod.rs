@@ -19,7 +19,7 @@ mod users;
 
 use axum::response::{IntoResponse, Response};
 use serde::Serialize;
-use tw_engine::Page;
+use tw_base::Page;
 use utoipa::{
     Modify, OpenApi,
     openapi::{

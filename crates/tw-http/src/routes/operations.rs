@@ -8,7 +8,7 @@ use axum::{
     http::{HeaderValue, header},
     response::{IntoResponse, Response},
 };
-use tw_engine::rights::{ReadSettings, SignedIn};
+use tw_identity::rights::{ReadSettings, SignedIn};
 use tw_model::Code;
 
 use crate::{
@@ -44,7 +44,7 @@ pub(crate) async fn metrics(State(app): State<App>, allowed: Option<Allowed<Sign
                 "metrics need an admin's key; the setting `metrics.public` opens them",
             ));
         };
-        tw_engine::rights::Permit::<ReadSettings>::check(permit.caller().clone())?;
+        tw_identity::rights::Permit::<ReadSettings>::check(permit.caller().clone())?;
     }
     #[expect(clippy::cast_precision_loss, reason = "a gauge needs no more digits")]
     metrics::gauge!("toolwright_runs_in_flight").set(app.engine.in_flight() as f64);

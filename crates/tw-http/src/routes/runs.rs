@@ -7,10 +7,8 @@ use axum::{
 };
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
-use tw_engine::{
-    Answer, PendingCall, Run, RunFilter,
-    rights::{CancelRuns, ReadRuns},
-};
+use tw_engine::{Answer, PendingCall, Run, RunFilter};
+use tw_identity::rights::{CancelRuns, ReadRuns};
 use tw_model::{Mode, RunId, RunStatus, SessionId, Source, Timestamp, WaitsFor};
 use tw_schema::Violation;
 use uuid::Uuid;

@@ -13,10 +13,8 @@ use axum::{
 use futures::{Stream, StreamExt};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
-use tw_engine::{
-    Event, EventReader, From as Place, Session,
-    rights::{Permit, ReadRuns, RunTools},
-};
+use tw_engine::{Event, EventReader, From as Place, Session};
+use tw_identity::rights::{Permit, ReadRuns, RunTools};
 use tw_model::{Code, SessionId, Timestamp};
 use tw_schema::Violation;
 use uuid::Uuid;
@@ -223,7 +221,7 @@ fn messages(
     permit: Permit<ReadRuns>,
     reader: EventReader,
 ) -> impl Stream<Item = std::result::Result<Message, Infallible>> {
-    let lapse = app.engine.lapse(&permit);
+    let lapse = app.engine.identity().lapse(&permit);
     let state = (app, permit, reader, std::collections::VecDeque::new());
     let messages = futures::stream::unfold(state, |(app, mut permit, mut reader, mut ready)| async move {
         loop {
@@ -237,7 +235,7 @@ fn messages(
                 events = reader.next() => {
                     let events = events.ok()?;
                     // Who lost the right while waiting is not told what happened since.
-                    permit = app.engine.renew(&permit).await.ok()?;
+                    permit = app.engine.identity().renew(&permit).await.ok()?;
                     ready.extend(events.into_iter().map(message));
                 }
             }

@@ -7,8 +7,8 @@ use axum::{
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use tw_engine::{
-    Tenant, TenantChange,
+use tw_engine::{Tenant, TenantChange};
+use tw_identity::{
     rights::{Person, ReadSettings, WriteSettings},
     tenant_mark,
 };
@@ -70,7 +70,7 @@ pub(crate) async fn list(
     State(app): State<App>,
     Allowed(permit): Allowed<Person>,
 ) -> Result<axum::Json<List<TenantItem>>> {
-    let tenants = app.engine.my_tenants(&permit).await?;
+    let tenants = app.engine.identity().my_tenants(&permit).await?;
     let items: Vec<_> = tenants
         .into_iter()
         .map(|tenant| TenantItem { id: tenant.id.uuid(), slug: tenant.slug.to_string(), name: tenant.name })
@@ -83,7 +83,7 @@ pub(crate) async fn list(
 #[utoipa::path(get, path = "/api/tenants/current", operation_id = "get_current_tenant", tag = "administration",
     responses((status = 200, body = TenantView)))]
 pub(crate) async fn read(State(app): State<App>, Allowed(permit): Allowed<ReadSettings>) -> Result<Answered> {
-    Ok(with_etag(app.engine.tenant(&permit).await?))
+    Ok(with_etag(app.engine.identity().tenant(&permit).await?))
 }
 
 #[derive(Debug, Deserialize, utoipa::ToSchema)]
@@ -127,7 +127,9 @@ pub(crate) async fn change(
     }
     let change = TenantChange { name: body.name, settings: body.settings, status: None };
     once(app.clone(), permit.caller().clone(), key.of("tenants/current", &bytes), async move {
-        Ok(with_etag(app.engine.change_tenant(&permit, change, marks.as_deref(), Some(&id)).await?))
+        Ok(with_etag(
+            app.engine.identity().change_tenant(&permit, change, marks.as_deref(), Some(&id)).await?,
+        ))
     })
     .await
 }

@@ -9,11 +9,10 @@ use axum::{
 };
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, value::RawValue};
-use tw_engine::{
-    CallRequest, Listed, ToolFilter,
-    rights::{Permit, ReadHistory, ReadTools, RunTools, UpdateTools},
-};
+use tw_engine::CallRequest;
+use tw_identity::rights::{Permit, ReadHistory, ReadTools, RunTools, UpdateTools};
 use tw_model::{Layer, Listing, Mode, Origin, OutputSection, SessionId, Timestamp, ToolStatus};
+use tw_registry::{Listed, ToolFilter};
 use tw_schema::Violation;
 use uuid::Uuid;
 
@@ -227,7 +226,7 @@ pub(crate) async fn builtins(
     Allowed(permit): Allowed<ReadHistory>,
     params: Params,
 ) -> Result<axum::Json<List<BuiltinTemplate>>> {
-    let page = app.engine.builtins(&permit, &params.page()?)?;
+    let page = app.engine.registry().builtins(&permit, &params.page()?)?;
     let templates =
         page.map(|def| BuiltinTemplate { builtin_key: def.slug.to_string(), says: TemplateFacts::of(&def) });
     Ok(axum::Json(templates.into()))
@@ -250,7 +249,7 @@ pub(crate) async fn functions(
     Allowed(permit): Allowed<ReadHistory>,
     params: Params,
 ) -> Result<axum::Json<List<FunctionTemplate>>> {
-    let page = app.engine.functions(&permit, &params.page()?)?;
+    let page = app.engine.registry().functions(&permit, &params.page()?)?;
     let templates = page
         .map(|def| FunctionTemplate { function_name: def.slug.to_string(), says: TemplateFacts::of(&def) });
     Ok(axum::Json(templates.into()))
@@ -282,7 +281,7 @@ pub(crate) async fn list(
         available: params.parsed("available", Violation::words([true, false])),
         q: params.text("q"),
     };
-    let page = app.engine.tools(&permit, &filter, &params.page()?).await?;
+    let page = app.engine.registry().tools(&permit, &filter, &params.page()?).await?;
     Ok(axum::Json(page.map(|listed| ToolItem::from(&listed)).into()))
 }
 
@@ -295,7 +294,7 @@ pub(crate) async fn read(
     Allowed(permit): Allowed<ReadTools>,
     ToolName(name): ToolName,
 ) -> Result<Answered> {
-    Ok(whole(StatusCode::OK, &app.engine.tool(&permit, &name).await?))
+    Ok(whole(StatusCode::OK, &app.engine.registry().tool(&permit, &name).await?))
 }
 
 #[derive(Debug, Deserialize, utoipa::ToSchema)]

@@ -2,8 +2,9 @@
 
 use axum::{extract::State, http::StatusCode, response::Response};
 use serde::{Deserialize, Serialize};
-use tw_engine::{
-    User, UserRequest,
+use tw_engine::User;
+use tw_identity::{
+    UserRequest,
     rights::{Permit, ReadMembers, WriteMembers},
 };
 use tw_model::{Permission, Role, Timestamp, UserId};
@@ -56,7 +57,7 @@ pub(crate) async fn list(
     Allowed(permit): Allowed<ReadMembers>,
     params: Params,
 ) -> Result<axum::Json<List<UserView>>> {
-    let page = app.engine.users(&permit, &params.page()?).await?;
+    let page = app.engine.identity().users(&permit, &params.page()?).await?;
     Ok(axum::Json(page.map(UserView::from).into()))
 }
 
@@ -95,7 +96,7 @@ pub(crate) async fn create(
         password: body.password,
     };
     once(app.clone(), permit.caller().clone(), key.of("users", &bytes), async move {
-        let user = app.engine.add_user(&permit, request, Some(&id)).await?;
+        let user = app.engine.identity().add_user(&permit, request, Some(&id)).await?;
         Ok(Answered::json(StatusCode::CREATED, &UserView::from(user)))
     })
     .await
@@ -109,7 +110,7 @@ pub(crate) async fn read(
     Allowed(permit): Allowed<ReadMembers>,
     Id(id): Id<UserId>,
 ) -> Result<axum::Json<UserView>> {
-    Ok(axum::Json(app.engine.user(&permit, id).await?.into()))
+    Ok(axum::Json(app.engine.identity().user(&permit, id).await?.into()))
 }
 
 #[derive(Debug, Deserialize, utoipa::ToSchema)]
@@ -145,7 +146,7 @@ pub(crate) async fn change(
 ) -> Result<Response> {
     once(app.clone(), permit.caller().clone(), key.of(&format!("users/{id}/patch"), &bytes), async move {
         refuse_rename(&app, &permit, id, &body).await?;
-        let user = app.engine.set_role(&permit, id, body.role, Some(&request)).await?;
+        let user = app.engine.identity().set_role(&permit, id, body.role, Some(&request)).await?;
         Ok(Answered::json(StatusCode::OK, &UserView::from(user)))
     })
     .await
@@ -161,7 +162,8 @@ async fn refuse_rename(
     if body.email.is_none() && body.display_name.is_none() {
         return Ok(());
     }
-    let user = app.engine.user(&Permit::<ReadMembers>::check(permit.caller().clone())?, id).await?;
+    let user =
+        app.engine.identity().user(&Permit::<ReadMembers>::check(permit.caller().clone())?, id).await?;
     for (path, sent, is) in
         [("/email", &body.email, &user.email), ("/display_name", &body.display_name, &user.display_name)]
     {
@@ -184,7 +186,7 @@ pub(crate) async fn remove(
     key: Key,
 ) -> Result<Response> {
     once(app.clone(), permit.caller().clone(), key.of(&format!("users/{id}/delete"), b""), async move {
-        app.engine.remove_user(&permit, id, Some(&request)).await?;
+        app.engine.identity().remove_user(&permit, id, Some(&request)).await?;
         Ok(Answered::empty(StatusCode::NO_CONTENT))
     })
     .await
@@ -210,7 +212,7 @@ pub(crate) async fn invite(
     JsonBytes(Nothing {}, bytes): JsonBytes<Nothing>,
 ) -> Result<Response> {
     once(app.clone(), permit.caller().clone(), key.of(&format!("users/{id}/link"), &bytes), async move {
-        let token = app.engine.invite(&permit, id, Some(&request)).await?;
+        let token = app.engine.identity().invite(&permit, id, Some(&request)).await?;
         let base = app.settings.public_url.as_deref().unwrap_or_default().trim_end_matches('/');
         let view = |token: &str| Invitation { url: format!("{base}/sign-in?token={token}") };
         Ok(Answered::json(StatusCode::CREATED, &view(&token)).keeping(&view("***")))

@@ -5,10 +5,11 @@ use std::time::Duration;
 use reqwest::{Method, StatusCode, header};
 use serde_json::{Value, json};
 use sqlx::{AssertSqlSafe, Connection, PgConnection, SqliteConnection, sqlite::SqliteConnectOptions};
-use tw_engine::{Error, MasterKey, Vault};
+use tw_base::{Error, MasterKey};
 use tw_model::{ActsAs, Code, Role, TenantId};
 use tw_store::Target;
 use tw_test::{TestDb, on_both};
+use tw_vault::Vault;
 use uuid::Uuid;
 
 use crate::{

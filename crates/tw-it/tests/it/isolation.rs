@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use reqwest::{Method, StatusCode};
 use serde_json::{Value, json};
-use tw_engine::KeyRequest;
+use tw_identity::KeyRequest;
 use tw_model::{ActsAs, Role};
 use tw_test::{TestDb, on_both};
 use uuid::Uuid;

@@ -12,7 +12,7 @@ use std::{
 use expect_test::expect_file;
 use reqwest::{Method, RequestBuilder, StatusCode};
 use serde_json::{Value, json};
-use tw_engine::{CreatedKey, KeyRequest, UserRequest};
+use tw_identity::{CreatedKey, KeyRequest, UserRequest};
 use tw_model::{ActsAs, Role, Timestamp};
 use tw_test::{TestDb, on_both};
 

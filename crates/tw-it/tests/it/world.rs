@@ -11,7 +11,8 @@ use std::{
 use reqwest::{Method, StatusCode};
 use serde_json::{Value, json};
 use tokio::sync::Barrier;
-use tw_engine::{KeyRequest, Operator, UserRequest};
+use tw_engine::Operator;
+use tw_identity::{KeyRequest, UserRequest};
 use tw_model::{ActsAs, Role, TenantSlug};
 use tw_store::{Store, Target};
 use tw_test::TestDb;

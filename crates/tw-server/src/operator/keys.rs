@@ -5,8 +5,9 @@ use std::{collections::HashMap, time::Duration};
 use anyhow::{Context, Result};
 use clap::Subcommand;
 use serde_json::{Value, json};
-use tw_engine::{ApiKey, KeyRequest};
+use tw_identity::KeyRequest;
 use tw_model::{ActsAs, Role, TenantSlug, Timestamp};
+use tw_store::ApiKey;
 
 use super::{Common, with_office};
 use crate::{fail::Hint, output};

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use anyhow::{Context, Result};
 use serde_json::json;
-use tw_engine::MasterKey;
+use tw_base::MasterKey;
 
 use super::{Common, with_office};
 use crate::{

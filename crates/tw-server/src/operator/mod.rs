@@ -7,8 +7,9 @@ pub(crate) mod tools;
 pub(crate) mod users;
 
 use anyhow::{Context, Result};
-use tw_engine::{Operator, Tenant};
+use tw_engine::Operator;
 use tw_model::TenantSlug;
+use tw_store::Tenant;
 use tw_store::{Options, Store, Target};
 
 use crate::{

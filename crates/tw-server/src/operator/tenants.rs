@@ -3,8 +3,8 @@
 use anyhow::{Context, Result};
 use clap::Subcommand;
 use serde_json::{Value, json};
-use tw_engine::Tenant;
 use tw_model::TenantSlug;
+use tw_store::Tenant;
 
 use super::{Common, with_office};
 use crate::output;

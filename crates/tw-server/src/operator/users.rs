@@ -5,8 +5,9 @@ use std::io::{self, BufRead};
 use anyhow::{Context, Result, bail};
 use clap::Subcommand;
 use serde_json::{Value, json};
-use tw_engine::{User, UserRequest};
+use tw_identity::UserRequest;
 use tw_model::{Role, TenantSlug};
+use tw_store::User;
 use tw_store::{Added, normal_email};
 
 use super::{Common, Office, with_office};

@@ -8,7 +8,7 @@ mod tenants;
 
 use reqwest::{Method, RequestBuilder, StatusCode};
 use serde_json::{Value, json};
-use tw_engine::KeyRequest;
+use tw_identity::KeyRequest;
 use tw_model::{ActsAs, Role};
 use tw_test::Kind;
 

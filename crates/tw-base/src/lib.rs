@@ -1,0 +1,26 @@
+//! What the crates behind the doors share: errors, pages of lists, reading what was sent, and the keys that are
+//! derived from the master key.
+
+mod error;
+mod page;
+pub mod secrets;
+mod wording;
+
+use tw_model::Caller;
+use tw_store::By;
+
+pub use crate::{
+    error::{Error, Result},
+    page::{Page, PageRequest},
+    secrets::{MasterKey, Secrets},
+    wording::{faultless, members, name_violation, read_body, read_sent},
+};
+
+/// Who did something, for the audit log.
+#[must_use]
+pub fn by(caller: &Caller, request_id: Option<&str>) -> By {
+    By {
+        actor: serde_json::to_string(&caller.actor()).expect("an actor is plain JSON"),
+        request_id: request_id.map(str::to_owned),
+    }
+}

@@ -1,0 +1,479 @@
+//! Making and changing tools.
+//!
+//! Whatever door it comes through, a change is read, laid over what is stored, checked as a whole and
+//! written only if nobody else has written in between.
+
+mod callees;
+mod draft;
+mod edit;
+mod history;
+mod names;
+mod overrides;
+mod read;
+
+use std::sync::Arc;
+
+use serde_json::Value;
+use tw_exec::Kinds;
+use tw_model::{Actor, Caller, Definition, Implementation, Switches, Timestamp, ToolId, ToolStatus};
+use tw_schema::{Fault, Violation};
+use tw_store::{By, Changed, Claim, Left, NewAudit, Note, Override, Premise, StoredTool};
+
+pub use self::history::{Compared, History};
+use self::{
+    callees::{may_call, may_concern_callers},
+    draft::Sent,
+    edit::{Edit, TRIES, audited, busy, go_live, is_as_read},
+    history::is_unused,
+    names::{is_free, is_invisible, names_are_free, shares_a_name, taken},
+    overrides::{layer_body, read_layer},
+    read::{
+        New, VERSION_FIRST, as_text, checked, off_the_runtime, parse, read_new, read_slug, read_version,
+        with_change,
+    },
+};
+use crate::{
+    Registry,
+    catalogue::{Entry, Own, View, content_hash},
+    tools::{Listed, find},
+};
+use tw_base::{Error, Result, faultless, members};
+use tw_identity::rights::{CreateTools, DeleteTools, Permit, PublishTools, Right, UpdateTools};
+
+/// How a tool has to be found for a change to be made, and who asks.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Asked<'a> {
+    /// The marks of which the tool has to have one, as when it was read; `None` for however it is.
+    pub marks: Option<&'a [String]>,
+    pub request_id: Option<&'a str>,
+    /// Who it is that changes something, where that is not whoever's right it is done by.
+    pub actor: Option<&'a Actor>,
+}
+
+/// Who did it, for the audit log and the history.
+fn by(caller: &Caller, asked: Asked<'_>) -> By {
+    let by = tw_base::by(caller, asked.request_id);
+    match asked.actor {
+        None => by,
+        Some(actor) => By { actor: serde_json::to_string(actor).expect("an actor is plain JSON"), ..by },
+    }
+}
+
+impl Registry {
+    /// Makes a tool: a draft, or with `"publish": true` one that is live at once.
+    pub async fn create_tool(
+        &self,
+        permit: &Permit<CreateTools>,
+        body: &Value,
+        asked: Asked<'_>,
+    ) -> Result<Listed> {
+        let caller = permit.caller();
+        if body.get("publish") == Some(&Value::Bool(true)) {
+            needs::<PublishTools>(caller)?;
+        }
+        let body = body.clone();
+        let kinds = Arc::clone(self.catalogue.kinds());
+        let (new, faults) = off_the_runtime(move || read_new(&body, &*kinds)).await??;
+        self.insert(caller, new, faults, asked).await
+    }
+
+    /// Makes a tool like another one: a draft under another slug.
+    pub async fn clone_tool(
+        &self,
+        permit: &Permit<CreateTools>,
+        name: &str,
+        body: &Value,
+        asked: Asked<'_>,
+    ) -> Result<Listed> {
+        let caller = permit.caller();
+        let view = self.catalogue.view(caller.tenant, caller.epoch).await?;
+        let (entry, _) = find(&view, caller, name)?;
+        let mut sent = Sent::new(members(body)?);
+        let slug = read_slug(&mut sent);
+        let mut renamed = Definition::default();
+        sent.rename(&mut renamed);
+        sent.refuse_unknown();
+        if slug.is_none() && sent.faults.iter().all(|fault| fault.path != "/slug") {
+            sent.say("/slug", Violation::required());
+        }
+        faultless(sent.faults)?;
+        let slug = slug.ok_or_else(|| Error::invalid("/slug", Violation::required()))?;
+        let Entry::Own(own) = entry else {
+            return Err(Error::Conflict {
+                why: "a tool that is part of the program cannot be cloned: what it runs is not written down"
+                    .to_owned(),
+            });
+        };
+        let mut definition: Definition = parse(&own.stored.definition)?;
+        // A name stands for one tool.
+        definition.authored.aliases.clear();
+        if !renamed.name.is_empty() {
+            definition.name = renamed.name;
+        }
+        // What is sealed for one tool does not open in another.
+        let implementation = &mut definition.authored.implementation;
+        let vault = &self.vault;
+        *implementation = vault.open_implementation(caller.tenant, own.stored.id, implementation).await?;
+        checked(&slug, definition.clone(), self.catalogue.kinds(), Vec::new()).await?;
+        let switches = Switches { status: ToolStatus::Draft, ..own.stored.switches.clone() };
+        let new = New { slug, definition, switches, version: VERSION_FIRST.to_owned(), publish: false };
+        self.insert(caller, new, Vec::new(), asked).await
+    }
+
+    /// Makes a tool, unless something is wrong with it beside the `faults` that are known already.
+    async fn insert(
+        &self,
+        caller: &Caller,
+        new: New,
+        faults: Vec<Fault>,
+        asked: Asked<'_>,
+    ) -> Result<Listed> {
+        let (id, mut epoch) = (ToolId::new(), caller.epoch);
+        for _ in 0..TRIES {
+            let view = self.catalogue.view(caller.tenant, epoch).await?;
+            let (wrong, calls_any) = self.check_calls(caller, &view, (id, &new.slug), &new.definition)?;
+            faultless([&*faults, &*wrong].concat())?;
+            is_free(&view, id, &new.slug)?;
+            names_are_free(&view, id, &new.definition)?;
+            let premise =
+                calls_any.then_some(Premise { as_of: view.epoch, is_upset_by: &may_concern_callers });
+            if self.insert_at(caller, id, &new, (view.epoch, premise), asked).await? {
+                return self.after_change(caller, &id.to_string()).await;
+            }
+            epoch = self.identity.epochs().ask(caller.tenant).await?;
+        }
+        Err(busy())
+    }
+
+    /// Writes a new tool, unless somebody else came first with something that may forbid it: then `false`.
+    async fn insert_at(
+        &self,
+        caller: &Caller,
+        id: ToolId,
+        new: &New,
+        (epoch, premise): (i64, Option<Premise<'_>>),
+        asked: Asked<'_>,
+    ) -> Result<bool> {
+        let (slug, publish) = (new.slug.clone(), new.publish);
+        let by = by(caller, asked);
+        let definition = self.to_be_kept(caller, id, new.definition.clone()).await?;
+        let mut stored = StoredTool { definition, ..stored_as(id, new.clone(), by.actor.clone()) };
+        let mut notes = vec![Note::Save];
+        if publish {
+            go_live(&mut stored);
+            notes.push(Note::Publish);
+        }
+        let audit = NewAudit {
+            action: if publish { "tool.created_and_published" } else { "tool.created" }.to_owned(),
+            object: format!("tool:{slug}"),
+            before: None,
+            after: Some(audited(&stored)),
+            note: None,
+        };
+        let hash = content_hash(&stored.definition);
+        let is_taken_by = |other: &StoredTool| shares_a_name(&stored, other);
+        let claim = Some(Claim { free_at: epoch, is_taken_by: &is_taken_by });
+        let left = Left { premise, claim, notes: &notes, content_hash: &hash, audit };
+        let scope = self.store.tenant(caller.tenant);
+        let made = scope.insert_tool(&stored, left, &by).await.map_err(|error| match error {
+            tw_store::Error::Taken { what: "slug" } => taken(&slug),
+            error => Error::store("making a tool")(error),
+        })?;
+        Ok(matches!(made, Changed::Done(())))
+    }
+
+    /// Changes a tool. Of the tenant's own everything can be changed, and what it says is a draft until
+    /// it is published; over one that is part of the program the change is laid, and holds at once.
+    pub async fn change_tool(
+        &self,
+        permit: &Permit<UpdateTools>,
+        name: &str,
+        body: &Value,
+        asked: Asked<'_>,
+    ) -> Result<Listed> {
+        let caller = permit.caller();
+        let view = self.catalogue.view(caller.tenant, caller.epoch).await?;
+        let (entry, _) = find(&view, caller, name)?;
+        match entry {
+            Entry::Code(tool) => self.lay_over(caller, &tool.def, body, asked).await,
+            Entry::Own(own) => {
+                let publish = body.get("publish") == Some(&Value::Bool(true));
+                if publish {
+                    needs::<PublishTools>(caller)?;
+                }
+                self.save(caller, own.stored.id, asked, body, publish).await
+            }
+        }
+    }
+
+    async fn save(
+        &self,
+        caller: &Caller,
+        id: ToolId,
+        asked: Asked<'_>,
+        body: &Value,
+        publish: bool,
+    ) -> Result<Listed> {
+        let plan = |stored: &StoredTool, view: &View| {
+            let (after, definition, faults) = with_change(stored, view, body)?;
+            if !publish && only_switches(stored, &definition)? {
+                faultless(faults)?;
+                return Ok(Edit::of_switches(after));
+            }
+            let (notes, action): (&[Note], _) = if publish {
+                (&[Note::Save, Note::Publish], "tool.changed_and_published")
+            } else {
+                (&[Note::Save], "tool.changed")
+            };
+            let (definition, upset_by) = (Some(definition), None);
+            Ok(Edit { after, definition, faults, notes, action, claims_names: true, upset_by })
+        };
+        self.edit_own(caller, id, asked, plan).await?;
+        self.after_change(caller, &id.to_string()).await
+    }
+
+    /// Makes what was saved last what runs.
+    pub async fn publish_tool(
+        &self,
+        permit: &Permit<PublishTools>,
+        name: &str,
+        asked: Asked<'_>,
+    ) -> Result<Listed> {
+        let caller = permit.caller();
+        let id = self.own_id(caller, name, "is published with the program it is part of").await?;
+        let plan = |stored: &StoredTool, _: &View| {
+            let definition = Some(parse(&stored.definition)?);
+            let (after, notes, action) = (stored.clone(), &[Note::Publish], "tool.published");
+            let (faults, upset_by) = (Vec::new(), None);
+            Ok(Edit { after, definition, faults, notes, action, claims_names: false, upset_by })
+        };
+        self.edit_own(caller, id, asked, plan).await?;
+        self.after_change(caller, &id.to_string()).await
+    }
+
+    /// Gives what was saved last a new number, greater than the one it has.
+    pub async fn new_version(
+        &self,
+        permit: &Permit<PublishTools>,
+        name: &str,
+        number: &str,
+        asked: Asked<'_>,
+    ) -> Result<Listed> {
+        let caller = permit.caller();
+        let id = self.own_id(caller, name, "has the number its author gave it").await?;
+        if number.is_empty() {
+            return Err(Error::invalid("/new_version", Violation::required()));
+        }
+        let wanted = read_version(number).map_err(|violation| Error::invalid("/new_version", violation))?;
+        let plan = |stored: &StoredTool, _: &View| {
+            let current = semver::Version::parse(&stored.version);
+            // Build metadata says nothing about which of two comes first.
+            if current.is_ok_and(|current| wanted.cmp_precedence(&current).is_le()) {
+                let why =
+                    format!("the new version has to be greater than {}, and {number} is not", stored.version);
+                return Err(Error::Conflict { why });
+            }
+            let after = StoredTool { version: wanted.to_string(), ..stored.clone() };
+            let (notes, action) = (&[Note::Version], "tool.versioned");
+            let (definition, faults, upset_by) = (None, Vec::new(), None);
+            Ok(Edit { after, definition, faults, notes, action, claims_names: false, upset_by })
+        };
+        self.edit_own(caller, id, asked, plan).await?;
+        self.after_change(caller, &id.to_string()).await
+    }
+
+    /// Makes an old revision the newest save. What runs stays what it is.
+    pub async fn restore_tool(
+        &self,
+        permit: &Permit<UpdateTools>,
+        name: &str,
+        revision: i64,
+        asked: Asked<'_>,
+    ) -> Result<Listed> {
+        let caller = permit.caller();
+        let id = self.own_id(caller, name, "has no revisions").await?;
+        let scope = self.store.tenant(caller.tenant);
+        let snapshot = scope.tool_snapshot(id, revision).await.map_err(Error::store("reading a revision"))?;
+        let snapshot = snapshot.ok_or(Error::NotFound { what: "revision of this tool" })?;
+        let plan = |stored: &StoredTool, view: &View| {
+            let definition: Definition = parse(&snapshot.content)?;
+            names_are_free(view, id, &definition)?;
+            let (after, notes, action) = (stored.clone(), &[Note::Save], "tool.restored");
+            let (definition, faults, upset_by) = (Some(definition), Vec::new(), None);
+            Ok(Edit { after, definition, faults, notes, action, claims_names: true, upset_by })
+        };
+        self.edit_own(caller, id, asked, plan).await?;
+        self.after_change(caller, &id.to_string()).await
+    }
+
+    /// Removes a tool of the tenant's own, or the tenant's override of one that is part of the program.
+    pub async fn remove_tool(
+        &self,
+        permit: &Permit<DeleteTools>,
+        name: &str,
+        asked: Asked<'_>,
+    ) -> Result<()> {
+        let caller = permit.caller();
+        let view = self.catalogue.view(caller.tenant, caller.epoch).await?;
+        let (entry, available) = find(&view, caller, name)?;
+        match entry {
+            Entry::Code(tool) => {
+                let listed = Listed::new(entry, caller, available)?;
+                is_as_read(&listed.mark, asked)?;
+                let scope = self.store.tenant(caller.tenant);
+                let by = by(caller, asked);
+                let seen = asked.marks.map(|_| listed.revision);
+                let removed = scope.remove_override(&tool.def.slug, seen, &by).await;
+                match removed.map_err(Error::store("removing an override"))? {
+                    Changed::Done(()) => {}
+                    Changed::Stale(()) => return Err(Error::Stale { what: "tool" }),
+                    Changed::Missing => return Err(not_removable()),
+                }
+            }
+            Entry::Own(own) => {
+                let id = own.stored.id;
+                let plan = |stored: &StoredTool, view: &View| {
+                    is_unused(view, &**self.catalogue.kinds(), id)?;
+                    let after = StoredTool { is_deleted: true, ..stored.clone() };
+                    let (definition, faults, notes) = (None, Vec::new(), &[]);
+                    let (action, upset_by) = ("tool.removed", Some(may_call as fn(&StoredTool) -> bool));
+                    Ok(Edit { after, definition, faults, notes, action, claims_names: false, upset_by })
+                };
+                self.edit_own(caller, id, asked, plan).await?;
+            }
+        }
+        self.identity.epochs().ask(caller.tenant).await?;
+        Ok(())
+    }
+
+    /// The id of a tool of the tenant's own.
+    async fn own_id(&self, caller: &Caller, name: &str, otherwise: &str) -> Result<ToolId> {
+        let view = self.catalogue.view(caller.tenant, caller.epoch).await?;
+        Ok(find(&view, caller, name)?.0.own(otherwise)?.stored.id)
+    }
+}
+
+impl Registry {
+    /// What a tool would be with a definition that is not saved: of one that there is, changed; else new.
+    pub async fn unsaved(&self, view: &View, name: &str, body: &Value) -> Result<Entry> {
+        self.as_if_saved(view, name, body).await.map_err(|error| error.below("/definition"))
+    }
+
+    async fn as_if_saved(&self, view: &View, name: &str, body: &Value) -> Result<Entry> {
+        let stored = match view.tools.get(name).filter(|_| !is_invisible(view, name)) {
+            Some(Entry::Code(tool)) => {
+                let why = format!("`{}` is part of the program; try it without a definition", tool.def.slug);
+                return Err(Error::Conflict { why });
+            }
+            Some(Entry::Own(own)) => {
+                let (after, definition, faults) = with_change(&own.stored, view, body)?;
+                let kinds = self.catalogue.kinds();
+                let definition = checked(&after.slug, definition, kinds, faults).await?;
+                StoredTool { definition, ..after }
+            }
+            None => {
+                let mut body = members(body)?;
+                body.entry("slug").or_insert_with(|| name.into());
+                let kinds = Arc::clone(self.catalogue.kinds());
+                let (new, faults) =
+                    off_the_runtime(move || read_new(&Value::Object(body), &*kinds)).await??;
+                faultless(faults)?;
+                if !new.slug.as_str().eq_ignore_ascii_case(name) {
+                    return Err(Error::invalid("/slug", Violation::slug_other()));
+                }
+                let no_tool_yet = ToolId::new();
+                names_are_free(view, no_tool_yet, &new.definition)?;
+                stored_as(no_tool_yet, new, String::new())
+            }
+        };
+        Ok(Entry::Own(std::sync::Arc::new(Own::read(stored)?)))
+    }
+}
+
+/// A new tool as it is kept.
+fn stored_as(id: ToolId, new: New, created_by: String) -> StoredTool {
+    let now = Timestamp::now();
+    StoredTool {
+        id,
+        definition: as_text(&new.definition),
+        slug: new.slug,
+        switches: new.switches,
+        version: new.version,
+        live: None,
+        live_version: None,
+        published: None,
+        revision: 1,
+        updated: now,
+        created: now,
+        created_by,
+        is_deleted: false,
+    }
+}
+
+impl Registry {
+    /// Whether a tool could be made of this, as far as that can be known before it is tried.
+    pub(super) async fn check_new(&self, caller: &Caller, view: &View, body: &Value) -> Result<()> {
+        let body = body.clone();
+        let kinds = Arc::clone(self.catalogue.kinds());
+        let (New { slug, definition, .. }, mut faults) =
+            off_the_runtime(move || read_new(&body, &*kinds)).await??;
+        let id = ToolId::new();
+        faults.extend(self.check_calls(caller, view, (id, &slug), &definition)?.0);
+        faultless(faults)?;
+        is_free(view, id, &slug)?;
+        names_are_free(view, id, &definition)
+    }
+
+    /// Whether a tool could be changed like this, as far as that can be known before it is tried.
+    pub(super) async fn check_change(
+        &self,
+        caller: &Caller,
+        view: &View,
+        entry: &Entry,
+        body: &Value,
+    ) -> Result<()> {
+        match entry {
+            Entry::Own(own) => {
+                let (id, slug) = (own.stored.id, &own.stored.slug);
+                let (_, definition, mut faults) = with_change(&own.stored, view, body)?;
+                if only_switches(&own.stored, &definition)? {
+                    return faultless(faults);
+                }
+                faults.extend(self.check_calls(caller, view, (id, slug), &definition)?.0);
+                checked(slug, definition, self.catalogue.kinds(), faults).await.map(drop)
+            }
+            Entry::Code(tool) => {
+                let written = self.catalogue.as_written(tool.def.id);
+                let written = written.ok_or(Error::NotFound { what: "tool" })?;
+                let body = layer_body(body, &tool.def)?;
+                read_layer(&body, &mut Override::default(), &tool.def, &written.def)
+            }
+        }
+    }
+}
+
+/// Whether a change leaves the definition of a tool as it is that this program cannot check, being of a kind it does
+/// not know. Then the switches are all that changes, and what was saved by a newer program is kept to the letter.
+fn only_switches(stored: &StoredTool, definition: &Definition) -> Result<bool> {
+    let is_known = Implementation::parse(&definition.implementation_type).is_some();
+    Ok(!is_known && parse::<Definition>(&stored.definition)? == *definition)
+}
+
+/// Whether a tool could be removed, as far as that can be known before it is tried.
+pub(super) fn check_removal(view: &View, kinds: &dyn Kinds, entry: &Entry) -> Result<()> {
+    match entry {
+        Entry::Own(own) => is_unused(view, kinds, own.stored.id),
+        // The revision is that of what the tenant has laid over it.
+        Entry::Code(tool) if tool.revision == 0 => Err(not_removable()),
+        Entry::Code(_) => Ok(()),
+    }
+}
+
+fn not_removable() -> Error {
+    let why = "the tool is part of the program and cannot be removed; `enabled: false` hides it";
+    Error::Conflict { why: why.to_owned() }
+}
+
+fn needs<R: Right>(caller: &Caller) -> Result<()> {
+    Permit::<R>::check(caller.clone()).map(drop)
+}

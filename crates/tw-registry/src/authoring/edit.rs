@@ -1,0 +1,211 @@
+//! One change to a tool of the tenant's own: read it, plan, check, write, and again if others came first.
+
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+use tw_base::{Error, Result};
+use tw_model::{Caller, Definition, Timestamp, ToolId, ToolStatus, redacted};
+use tw_schema::Fault;
+use tw_store::{Changed, Claim, Left, NewAudit, Note, Premise, StoredTool, moment_after};
+
+use super::{
+    Asked, by,
+    callees::may_concern_callers,
+    names::shares_a_name,
+    read::{as_text, checked},
+};
+use crate::{
+    Registry,
+    catalogue::{View, content_hash, mark},
+    tools::Listed,
+};
+
+/// How often a change is tried again that somebody else came before.
+pub(super) const TRIES: usize = 16;
+
+/// What is to become of a tool.
+pub(super) struct Edit {
+    /// The tool afterwards, but for what follows from `notes`.
+    pub(super) after: StoredTool,
+    /// What it would say, to be checked as a whole: saved by a `Save`, else only looked at.
+    pub(super) definition: Option<Definition>,
+    /// What is wrong with what was sent, to be told with what is wrong with the whole.
+    pub(super) faults: Vec<Fault>,
+    /// What it leaves in the history: a save is one revision more, what is published goes live.
+    pub(super) notes: &'static [Note],
+    pub(super) action: &'static str,
+    /// Whether it could claim names that belong to others.
+    pub(super) claims_names: bool,
+    /// Whether what has become of another tool meanwhile might forbid it, where that can be.
+    pub(super) upset_by: Option<fn(&StoredTool) -> bool>,
+}
+
+impl Edit {
+    /// A change to the switches alone, which leaves no revision.
+    pub(super) fn of_switches(after: StoredTool) -> Self {
+        Self {
+            after,
+            definition: None,
+            faults: Vec::new(),
+            notes: &[],
+            action: "tool.changed",
+            claims_names: false,
+            upset_by: None,
+        }
+    }
+}
+
+impl Registry {
+    /// Changes a tool of the tenant's own as `plan` says, given how it is found.
+    pub(super) async fn edit_own(
+        &self,
+        caller: &Caller,
+        id: ToolId,
+        asked: Asked<'_>,
+        plan: impl Fn(&StoredTool, &View) -> Result<Edit> + Send,
+    ) -> Result<()> {
+        let mut epoch = caller.epoch;
+        for _ in 0..TRIES {
+            let (stored, view) = self.stored(caller, id, epoch, asked).await?;
+            let mut edit = plan(&stored, &view)?;
+            if let Some(definition) = edit.definition.take() {
+                let mut faults = std::mem::take(&mut edit.faults);
+                let (wrong, calls_any) = self.check_calls(caller, &view, (id, &stored.slug), &definition)?;
+                faults.extend(wrong);
+                checked(&stored.slug, definition.clone(), self.catalogue.kinds(), faults).await?;
+                if calls_any {
+                    edit.upset_by = Some(may_concern_callers);
+                }
+                if edit.notes.contains(&Note::Save) {
+                    edit.after.definition = self.to_be_kept(caller, id, definition).await?;
+                    edit.after.revision += 1;
+                }
+            }
+            if edit.notes.contains(&Note::Publish) {
+                go_live(&mut edit.after);
+            }
+            if self.write(caller, stored, edit, view.epoch, asked).await? {
+                self.identity.epochs().ask(caller.tenant).await?;
+                return Ok(());
+            }
+            epoch = self.identity.epochs().ask(caller.tenant).await?;
+        }
+        Err(busy())
+    }
+
+    /// A definition as it is stored: with its secrets sealed.
+    pub(super) async fn to_be_kept(
+        &self,
+        caller: &Caller,
+        id: ToolId,
+        mut definition: Definition,
+    ) -> Result<Arc<str>> {
+        self.vault.seal_definition(caller.tenant, id, &mut definition).await?;
+        Ok(as_text(&definition))
+    }
+
+    /// The tool as it is now, if it is still as it was read, and the tenant as it is at least by an epoch.
+    async fn stored(
+        &self,
+        caller: &Caller,
+        id: ToolId,
+        epoch: i64,
+        asked: Asked<'_>,
+    ) -> Result<(StoredTool, Arc<View>)> {
+        let scope = self.store.tenant(caller.tenant);
+        let stored = scope.custom_tool(id).await.map_err(Error::store("reading a tool"))?;
+        let stored = stored.ok_or_else(|| Error::ToolNotFound { tool: id.to_string() })?;
+        is_as_read(&mark(&stored), asked)?;
+        let view = self.catalogue.view(caller.tenant, epoch).await?;
+        Ok((stored, view))
+    }
+
+    /// Writes a change, unless somebody else came first: then `false`.
+    async fn write(
+        &self,
+        caller: &Caller,
+        before: StoredTool,
+        edit: Edit,
+        epoch: i64,
+        asked: Asked<'_>,
+    ) -> Result<bool> {
+        let Edit { mut after, notes, action, claims_names, upset_by, .. } = edit;
+        after.updated = moment_after(before.updated);
+        let audit = NewAudit {
+            action: action.to_owned(),
+            object: format!("tool:{}", after.slug),
+            before: Some(audited(&before)),
+            after: (!after.is_deleted).then(|| audited(&after)),
+            note: None,
+        };
+        let hash = content_hash(&after.definition);
+        let is_taken_by = |other: &StoredTool| shares_a_name(&after, other);
+        let claim = claims_names.then_some(Claim { free_at: epoch, is_taken_by: &is_taken_by });
+        let is_upset_by =
+            |other: &StoredTool| other.id != after.id && upset_by.is_some_and(|upset_by| upset_by(other));
+        let premise = upset_by.map(|_| Premise { as_of: epoch, is_upset_by: &is_upset_by });
+        let left = Left { premise, claim, notes, content_hash: &hash, audit };
+        let scope = self.store.tenant(caller.tenant);
+        let by = by(caller, asked);
+        let changed = scope.update_tool(&after, before.updated, left, &by).await;
+        let changed = changed.map_err(|error| match error {
+            tw_store::Error::Taken { what: "version" } => {
+                let why =
+                    format!("version {} was withdrawn; give the draft a new number first", after.version);
+                Error::Conflict { why }
+            }
+            error => Error::store("changing a tool")(error),
+        })?;
+        match changed {
+            Changed::Done(()) => Ok(true),
+            // With a premise it may be that alone which does not hold; the next look tells.
+            Changed::Stale(()) | Changed::Missing if asked.marks.is_some() && upset_by.is_none() => {
+                Err(Error::Stale { what: "tool" })
+            }
+            Changed::Stale(()) | Changed::Missing => Ok(false),
+        }
+    }
+
+    /// The tool as its author sees it after a change.
+    pub(super) async fn after_change(&self, caller: &Caller, name: &str) -> Result<Listed> {
+        let epoch = self.identity.epochs().ask(caller.tenant).await?;
+        let view = self.catalogue.view(caller.tenant, epoch).await?;
+        self.listed(&view, caller, name)
+    }
+}
+
+pub(crate) fn busy() -> Error {
+    Error::Busy { what: "tool" }
+}
+
+pub(crate) fn is_as_read(mark: &str, asked: Asked<'_>) -> Result<()> {
+    match asked.marks {
+        Some(seen) if !seen.iter().any(|seen| seen == mark) => Err(Error::Stale { what: "tool" }),
+        _ => Ok(()),
+    }
+}
+
+pub(crate) fn go_live(stored: &mut StoredTool) {
+    stored.live = Some(Arc::clone(&stored.definition));
+    stored.live_version = Some(stored.version.clone());
+    stored.published = stored.published.or_else(|| Some(Timestamp::now()));
+    stored.switches.status = ToolStatus::Published;
+}
+
+/// A tool as the audit log has it.
+pub(crate) fn audited(stored: &StoredTool) -> Value {
+    let definition = shown_definition(&stored.definition);
+    json!({
+        "version": stored.version, "live_version": stored.live_version, "revision": stored.revision,
+        "switches": stored.switches, "definition": definition,
+    })
+}
+
+/// A stored definition as it may be shown.
+pub(crate) fn shown_definition(text: &str) -> Value {
+    let mut definition: Value = serde_json::from_str(text).unwrap_or_default();
+    if let Some(implementation) = definition.get_mut("implementation") {
+        *implementation = redacted(implementation);
+    }
+    definition
+}

@@ -1,0 +1,183 @@
+//! What somebody sends, read as a whole: every fault is told, or a definition comes of it.
+
+use std::sync::Arc;
+
+use serde_json::Value;
+use tw_base::{Error, Result, faultless, members};
+use tw_exec::{Kinds, slug_violation};
+use tw_model::{Definition, Layer, Slug, Switches};
+use tw_schema::{Fault, Violation, canonical_manifest, canonical_patch};
+use tw_store::StoredTool;
+
+use super::{
+    draft::{self, Sent},
+    names::names_are_free,
+};
+use crate::{catalogue::View, tools::shown_fields};
+
+pub(super) const VERSION_FIRST: &str = "1.0.0";
+/// A number stands in headers, paths and file names.
+const VERSION_LEN_MAX: usize = 64;
+
+/// A definition that is to become a tool.
+#[derive(Clone)]
+pub(super) struct New {
+    pub(super) slug: Slug,
+    pub(super) definition: Definition,
+    pub(super) switches: Switches,
+    pub(super) version: String,
+    pub(super) publish: bool,
+}
+
+/// Reads a new tool, and tells what is wrong with it. Without a slug nothing more can be asked about it.
+pub(crate) fn read_new(body: &Value, kinds: &dyn Kinds) -> Result<(New, Vec<Fault>)> {
+    let has_category = body.get("category").is_some();
+    let (body, unread) = in_our_words(body, canonical_manifest)?;
+    let mut members = members(&body)?;
+    // One that was only made of the slug is no fault of the author's.
+    if !has_category && members.get("category").and_then(Value::as_str).is_none_or(draft::is_no_word) {
+        members.shift_remove("category");
+    }
+    let mut sent = Sent::new(members);
+    let was_unread = !unread.is_empty();
+    sent.faults = unread;
+    let (mut definition, mut switches) = (Definition::default(), Switches::default());
+    sent.drop_read_only(Layer::TenantCustom);
+    let publish = sent.take::<bool>("publish").flatten().unwrap_or(false);
+    let slug = read_slug(&mut sent);
+    let version = match sent.take::<String>("version").flatten() {
+        None => VERSION_FIRST.to_owned(),
+        Some(version) => {
+            if let Err(violation) = read_version(&version) {
+                sent.say("/version", violation);
+            }
+            version
+        }
+    };
+    sent.onto(&mut definition);
+    sent.switch(&mut switches);
+    sent.refuse_unknown();
+    if slug.is_none() && !sent.faults.iter().any(|fault| fault.path == "/slug") {
+        sent.say("/slug", Violation::required());
+    }
+    let mut found = slug.as_ref().map(|slug| draft::check(slug, &definition, kinds)).unwrap_or_default();
+    if was_unread {
+        // It may well have been there, in the words that could not be read.
+        found.retain(|fault| !["/input_schema", "/implementation_type"].contains(&fault.path.as_str()));
+    }
+    let faults = told_once(std::mem::take(&mut sent.faults), found);
+    let Some(slug) = slug else { return Err(Error::refused(faults)) };
+    Ok((New { slug, definition, switches, version, publish }, faults))
+}
+
+/// A body in the canonical words, without what could not be put into them, and what is wrong with that.
+fn in_our_words(body: &Value, read: fn(&Value) -> Result<Value, Vec<Fault>>) -> Result<(Value, Vec<Fault>)> {
+    let faults = match read(body) {
+        Ok(body) => return Ok((body, Vec::new())),
+        Err(faults) => faults,
+    };
+    let mut rest = body.clone();
+    if let Some(members) = rest.as_object_mut() {
+        for fault in &faults {
+            let key = fault.path.split('/').nth(1).unwrap_or_default();
+            members.shift_remove(&key.replace("~1", "/").replace("~0", "~"));
+        }
+    }
+    match read(&rest) {
+        Ok(rest) => Ok((rest, faults)),
+        Err(_) => Err(Error::refused(faults)),
+    }
+}
+
+/// What could not be read is told once, not again as what is missing then.
+fn told_once(mut told: Vec<Fault>, found: Vec<Fault>) -> Vec<Fault> {
+    for fault in found {
+        if !told.iter().any(|told| told.path == fault.path) {
+            told.push(fault);
+        }
+    }
+    told
+}
+
+/// A number for a version, or what is wrong with it.
+pub(crate) fn read_version(text: &str) -> Result<semver::Version, Violation> {
+    if VERSION_LEN_MAX < text.len() {
+        return Err(Violation::max_length(VERSION_LEN_MAX));
+    }
+    semver::Version::parse(text).map_err(|error| Violation::version(error.to_string()))
+}
+
+pub(crate) fn read_slug(sent: &mut Sent) -> Option<Slug> {
+    match sent.take::<String>("slug")??.parse() {
+        Ok(slug) => Some(slug),
+        Err(error) => {
+            sent.say("/slug", slug_violation(&error));
+            None
+        }
+    }
+}
+
+/// A tool with a change to it, and what it would say, which is yet to be checked as a whole, with what is wrong with
+/// the change itself.
+pub(crate) fn with_change(
+    stored: &StoredTool,
+    view: &View,
+    body: &Value,
+) -> Result<(StoredTool, Definition, Vec<Fault>)> {
+    let mut after = stored.clone();
+    let mut definition: Definition = parse(&stored.definition)?;
+    let shown = shown_fields(definition.authored.fields.as_ref(), &definition.input_schema);
+    let body = draft::without_echoes(body, &definition.input_schema, shown.as_ref());
+    let (body, unread) = in_our_words(&body, canonical_patch)?;
+    let mut sent = Sent::new(members(&body)?);
+    sent.faults = unread;
+    sent.drop_read_only(Layer::TenantCustom);
+    let _ = sent.take::<bool>("publish");
+    if let Some(slug) = read_slug(&mut sent)
+        && slug.key() != stored.slug.key()
+    {
+        sent.say("/slug", Violation::slug_fixed());
+    }
+    if let Some(Some(version)) = sent.take::<String>("version")
+        && version != stored.version
+    {
+        sent.say("/version", Violation::version_fixed());
+    }
+    sent.onto(&mut definition);
+    sent.switch(&mut after.switches);
+    sent.refuse_unknown();
+    if sent.faults.is_empty() {
+        names_are_free(view, stored.id, &definition)?;
+    }
+    Ok((after, definition, sent.faults))
+}
+
+/// A definition as it is stored, if nothing is wrong with it beside what is `told` already. The order of its
+/// properties is the author's.
+pub(crate) async fn checked(
+    slug: &Slug,
+    definition: Definition,
+    kinds: &Arc<dyn Kinds>,
+    told: Vec<Fault>,
+) -> Result<Arc<str>> {
+    let (slug, kinds) = (slug.clone(), Arc::clone(kinds));
+    let check = move || (draft::check(&slug, &definition, &*kinds), as_text(&definition));
+    let (found, text) = off_the_runtime(check).await?;
+    faultless(told_once(told, found))?;
+    Ok(text)
+}
+
+pub(crate) fn as_text(definition: &Definition) -> Arc<str> {
+    serde_json::to_string(definition).expect("a definition is plain JSON").into()
+}
+
+/// A hostile schema takes a while to be refused, and nobody else should wait for that.
+pub(crate) async fn off_the_runtime<T: Send + 'static>(
+    check: impl FnOnce() -> T + Send + 'static,
+) -> Result<T> {
+    tokio::task::spawn_blocking(check).await.map_err(|error| Error::internal("checking a definition", error))
+}
+
+pub(crate) fn parse<T: serde::de::DeserializeOwned>(text: &str) -> Result<T> {
+    serde_json::from_str(text).map_err(|error| Error::internal("reading a definition", error))
+}

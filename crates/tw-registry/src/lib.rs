@@ -1,0 +1,67 @@
+//! The tools that a tenant has: the catalogue, what each caller sees of it, and how tools are made and changed.
+//!
+//! `catalogue.rs` has the tools as of an epoch; [`Registry`] is what doors ask.
+
+mod authoring;
+mod catalogue;
+mod explain;
+mod manage;
+mod references;
+mod tools;
+mod toolset;
+
+use std::sync::Arc;
+
+use tw_base::Secrets;
+use tw_exec::Kinds;
+use tw_identity::Identity;
+use tw_schema::SchemaCache;
+use tw_store::Store;
+use tw_vault::Vault;
+
+pub use crate::{
+    authoring::{Asked, Compared, History},
+    catalogue::{Catalogue, CatalogueError, Entry, Own, Side, Tool, View},
+    explain::{Check, Explained, ExplainedFor, Subject},
+    manage::definition as manage_tools,
+    tools::{Listed, ToolFilter, seen},
+    toolset::{Callable, ToolsetKey},
+};
+
+/// The tools of all tenants.
+#[derive(Debug)]
+pub struct Registry {
+    store: Store,
+    catalogue: Arc<Catalogue>,
+    vault: Vault,
+    identity: Arc<Identity>,
+    secrets: Secrets,
+}
+
+impl Registry {
+    /// Prepares every tool that is part of the program.
+    ///
+    /// # Errors
+    ///
+    /// When two tools share a slug, or a schema cannot be used.
+    pub fn new(
+        store: Store,
+        vault: Vault,
+        identity: Arc<Identity>,
+        secrets: Secrets,
+        kinds: Arc<dyn Kinds>,
+    ) -> Result<Arc<Self>, CatalogueError> {
+        let registered = toolwright_sdk::registered()?;
+        let manage = Arc::new(manage::ManageTools::default());
+        let own = vec![manage::ManageTools::tool(&manage)];
+        let catalogue = Catalogue::new(store.clone(), &registered, own, SchemaCache::new(), kinds)?;
+        let registry = Arc::new(Self { store, catalogue: Arc::new(catalogue), vault, identity, secrets });
+        manage.serve(&registry);
+        Ok(registry)
+    }
+
+    #[must_use]
+    pub fn catalogue(&self) -> &Arc<Catalogue> {
+        &self.catalogue
+    }
+}

@@ -1,0 +1,144 @@
+//! What `manageTools` takes and gives.
+
+use serde_json::{Map, Value, json};
+use tw_base::PageRequest;
+use tw_model::{Level, Policy, ToolStatus};
+
+use super::Action;
+
+/// One flat object: clients that read the properties of the top level find them all.
+pub(super) fn input() -> Value {
+    let mut properties = Map::new();
+    for (name, mut schema, description) in in_properties() {
+        schema["description"] = json!(description);
+        properties.insert(name.to_owned(), schema);
+    }
+    json!({
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "type": "object",
+        "additionalProperties": false,
+        "required": ["action"],
+        "properties": properties,
+        "examples": [
+            { "action": "list", "q": "report" },
+            { "action": "create", "slug": "greet", "name": "Greet", "description": "Says whom to greet.",
+              "implementation_type": "internal",
+              "input_schema": { "type": "object", "properties": { "who": { "type": "string" } } } },
+        ],
+    })
+}
+
+fn in_properties() -> Vec<(&'static str, Value, &'static str)> {
+    let text = || json!({ "type": "string" });
+    let flag = || json!({ "type": "boolean" });
+    let object = || json!({ "type": "object" });
+    let words = || json!({ "type": "array", "items": { "type": "string" } });
+    let objects = || json!({ "type": "array", "items": { "type": "object" } });
+    let one_of = |words: Vec<&str>| json!({ "type": "string", "enum": words });
+    let number = |least: i64, most: Option<i64>| match most {
+        Some(most) => json!({ "type": "integer", "minimum": least, "maximum": most }),
+        None => json!({ "type": "integer", "minimum": least }),
+    };
+    vec![
+        (
+            "action",
+            one_of(Action::ALL.map(Action::as_str).into()),
+            "What to do. `create` needs `slug`, `name`, `description` and `input_schema` or `fields`; `update`, \
+             `delete` and `get` need `slug`.",
+        ),
+        ("slug", text(), "The tool: the slug it is to have, or its slug or id."),
+        ("name", text(), "What people call it."),
+        ("description", text(), "For people and models: what it does and when to use it."),
+        ("category", text(), "One word that sorts it; of a list, only these."),
+        ("icon", text(), "Name of a Lucide icon."),
+        ("tags", words(), "Words to find it by."),
+        ("aliases", words(), "Other names under which it is found."),
+        ("input_schema", object(), "What it takes: JSON Schema of type object."),
+        (
+            "fields",
+            objects(),
+            "What it takes, as fields `{ name, type, label, required, … }` instead of a schema.",
+        ),
+        ("output_schema", object(), "What it gives: JSON Schema."),
+        ("output_sections", objects(), "How a person sees the parts of the output."),
+        ("form_spec", object(), "How the form of the input is laid out."),
+        ("view_spec", object(), "How the output is laid out."),
+        ("implementation_type", text(), "What kind it is, such as `internal`; of a list, only these."),
+        ("implementation", object(), "Settings of what runs. Secrets as `secret:<label>`."),
+        ("execution_spec", object(), "What runs, for prompts and compositions."),
+        ("execution", object(), "How runs share the machine: `is_pure`, `concurrency_group`, …"),
+        (
+            "permission_level",
+            one_of(Level::ALL.iter().map(|level| level.as_str()).collect()),
+            "What a call may do to the world.",
+        ),
+        (
+            "permission_policy",
+            one_of(Policy::ALL.iter().map(|policy| policy.as_str()).collect()),
+            "Whether an agent's call is asked for.",
+        ),
+        ("required_permission", text(), "The permission a caller must hold."),
+        ("collaborative", flag(), "Whether several people can answer together."),
+        ("visible", flag(), "Whether a space shows the call."),
+        ("is_async", flag(), "Whether the result comes later."),
+        ("timeout_ms", number(1, None), "How long a call may take."),
+        ("is_active", flag(), "Whether it can be called."),
+        ("enabled", flag(), "Whether it is in the catalogue."),
+        (
+            "status",
+            one_of(ToolStatus::ALL.iter().map(|status| status.as_str()).collect()),
+            "Of an update, the new status; of a list, only these.",
+        ),
+        ("version", text(), "Of a new tool, its number, such as 1.0.0."),
+        ("publish", flag(), "Of an update, whether it is live at once rather than a draft."),
+        ("q", text(), "Of a list: words in slug, name or description."),
+        ("limit", number(1, Some(PageRequest::LIMIT_MAX)), "Of a list: how many; 50 if not said."),
+        ("offset", number(0, Some(PageRequest::OFFSET_MAX)), "Of a list: how many to leave out first."),
+    ]
+}
+
+pub(super) fn output() -> Value {
+    let text = json!({ "type": "string" });
+    let text_or_null = json!({ "type": ["string", "null"] });
+    let flag = json!({ "type": "boolean" });
+    let brief = json!({
+        "slug": text, "name": text, "description": text, "category": text, "kind": text,
+        "implementation_type": text, "status": text, "version": text, "available": flag,
+        "unavailable_reason": text_or_null, "has_draft": flag, "permission_level": text_or_null,
+        "permission_policy": text_or_null,
+    });
+    let mut whole = brief.clone();
+    whole["icon"] = text.clone();
+    whole["tags"] = json!({ "type": "array", "items": text });
+    whole["timeout_ms"] = json!({ "type": "integer" });
+    whole["input_schema"] = json!({ "type": "object" });
+    whole["output_schema"] = json!({ "type": ["object", "boolean", "null"] });
+    whole["implementation"] =
+        json!({ "type": ["object", "null"], "description": "Settings of what runs; secrets read `***`." });
+    whole["execution_spec"] = json!({ "type": ["object", "null"] });
+    json!({
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "type": "object",
+        "additionalProperties": false,
+        "required": ["action"],
+        "properties": {
+            "action": { "type": "string", "enum": Action::ALL.map(Action::as_str), "description": "What was done." },
+            "tool": {
+                "type": "object", "additionalProperties": false, "required": keys(&whole), "properties": whole,
+                "description": "Of create, update and get: the tool as it is now.",
+            },
+            "deleted": { "type": "string", "description": "Of delete: what is gone." },
+            "tools": {
+                "type": "array", "description": "Of list: the tools, by slug.",
+                "items": {
+                    "type": "object", "additionalProperties": false, "required": keys(&brief), "properties": brief,
+                },
+            },
+            "total": { "type": "integer", "description": "Of list: how many there are in all." },
+        },
+    })
+}
+
+fn keys(properties: &Value) -> Vec<&String> {
+    properties.as_object().into_iter().flat_map(Map::keys).collect()
+}

@@ -1,0 +1,279 @@
+//! Looking at the catalogue.
+
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+use toolwright_sdk::CodeTool;
+use tw_base::{Error, PageRequest, Result};
+use tw_identity::rights::{Permit, ReadHistory, ReadTools};
+use tw_model::{Caller, Slug, TenantId, ToolDef, ToolId, ToolStatus};
+
+use crate::{
+    Registry,
+    catalogue::{Entry, Side, View},
+};
+
+/// Which tools.
+#[derive(Clone, Debug, Default)]
+pub struct ToolFilter {
+    pub status: Option<String>,
+    pub implementation_type: Option<String>,
+    pub tool_type: Option<String>,
+    pub kind: Option<String>,
+    pub origin: Option<String>,
+    pub category: Option<String>,
+    pub available: Option<bool>,
+    /// Words to be found in slug, name or description.
+    pub q: Option<String>,
+}
+
+/// A tool as a caller sees it.
+#[derive(Clone, Debug)]
+pub struct Listed {
+    pub def: Arc<ToolDef>,
+    /// `Err` says why it cannot be called.
+    pub available: Result<(), &'static str>,
+    /// Names the tool as it stands, for those who want to change it only as they saw it.
+    pub mark: String,
+    /// How often it was saved.
+    pub revision: i64,
+    /// What its kind is called, also one that this program does not know.
+    pub implementation_type: String,
+    pub tenant: TenantId,
+}
+
+impl Listed {
+    pub(crate) fn new(entry: &Entry, caller: &Caller, available: Result<(), &'static str>) -> Result<Self> {
+        let (side, tenant) = (side_of(caller), caller.tenant);
+        Ok(match entry {
+            Entry::Code(tool) => Self {
+                def: Arc::clone(&tool.def),
+                available,
+                mark: format!("{}-{}", tool.def.version, tool.revision),
+                revision: tool.revision,
+                implementation_type: tool.def.implementation.type_name().to_owned(),
+                tenant,
+            },
+            Entry::Own(own) => Self {
+                def: Arc::new(own.def(side)?),
+                available,
+                mark: own.mark(),
+                revision: own.stored.revision,
+                implementation_type: own.face(side).implementation_type.clone(),
+                tenant,
+            },
+        })
+    }
+}
+
+impl Listed {
+    /// The input as fields: as it was authored, or as the schema can be told. `None` where a schema says
+    /// more than fields can.
+    #[must_use]
+    pub fn fields(&self) -> Option<Value> {
+        shown_fields(self.def.authored.fields.as_ref(), &self.def.input_schema)
+    }
+}
+
+pub(crate) fn shown_fields(authored: Option<&Value>, schema: &Value) -> Option<Value> {
+    let derived = || tw_schema::schema_to_fields(schema).ok().map(|fields| json!(fields));
+    authored.cloned().or_else(derived)
+}
+
+impl Registry {
+    /// What tools of the kind `internal` can be made of, by slug.
+    pub fn builtins(
+        &self,
+        permit: &Permit<ReadHistory>,
+        page: &PageRequest,
+    ) -> Result<tw_base::Page<Arc<ToolDef>>> {
+        self.of_the_program("builtins", |tool| tool.builtin, permit, page)
+    }
+
+    /// What tools of the kind `function` can be made of, by slug.
+    pub fn functions(
+        &self,
+        permit: &Permit<ReadHistory>,
+        page: &PageRequest,
+    ) -> Result<tw_base::Page<Arc<ToolDef>>> {
+        self.of_the_program("functions", |tool| tool.callable, permit, page)
+    }
+
+    fn of_the_program(
+        &self,
+        list: &str,
+        which: impl Fn(&CodeTool) -> bool,
+        permit: &Permit<ReadHistory>,
+        page: &PageRequest,
+    ) -> Result<tw_base::Page<Arc<ToolDef>>> {
+        let registered = toolwright_sdk::registered().unwrap_or_default();
+        let mut found: Vec<_> = registered
+            .into_iter()
+            .filter(|tool| which(tool))
+            .filter_map(|tool| self.catalogue.as_written((tool.define)().id))
+            .map(|tool| Arc::clone(&tool.def))
+            .collect();
+        found.sort_by(|one, other| one.slug.cmp(&other.slug));
+        let total = i64::try_from(found.len()).ok();
+        let place = format!("{list}/{}", permit.caller().tenant);
+        if let Some(after) = self.secrets.open_cursor(&place, page)? {
+            let at = found.iter().position(|def| def.id.uuid() == after);
+            found.drain(..at.map_or(0, |at| at + 1));
+        }
+        found.drain(..found.len().min(usize::try_from(page.offset).unwrap_or(0)));
+        Ok(self.secrets.page(found, page, &place, total, |def| def.id.uuid()))
+    }
+}
+
+impl Registry {
+    /// The tools the caller may see, by slug. Returns the page, whether there is more, and how many
+    /// there are in all.
+    pub async fn tools(
+        &self,
+        permit: &Permit<ReadTools>,
+        filter: &ToolFilter,
+        page: &PageRequest,
+    ) -> Result<tw_base::Page<Listed>> {
+        let caller = permit.caller();
+        let view = self.catalogue.view(caller.tenant, caller.epoch).await?;
+        let side = side_of(caller);
+        let mut found: Vec<(&Entry, Result<(), &'static str>)> = Vec::new();
+        for entry in view.tools.sorted().iter() {
+            if let Some(available) = seen(entry, caller, &view)
+                && filter.takes(entry, side, available.is_ok())
+            {
+                found.push((entry, available));
+            }
+        }
+        let total = i64::try_from(found.len()).ok();
+        let place = format!("tools/{}/{}", caller.tenant, caller.principal.label());
+        if let Some(after) = self.secrets.open_cursor(&place, page)? {
+            let slug = self.slug_at(&view, ToolId::from_uuid(after)).await?;
+            let from = found.partition_point(|(entry, _)| *entry.slug() <= slug);
+            found.drain(..from);
+        }
+        found.drain(..found.len().min(usize::try_from(page.offset).unwrap_or(0)));
+        let readable = found.into_iter().filter_map(|(entry, available)| {
+            // One that cannot be read must not take the list with it.
+            Listed::new(entry, caller, available)
+                .inspect_err(|error| {
+                    let (slug, error) = (entry.slug(), error as &dyn std::error::Error);
+                    tracing::error!(%slug, error, "a tool is left out of the list");
+                })
+                .ok()
+        });
+        let listed = readable.take(usize::try_from(page.limit + 1).unwrap_or(0)).collect();
+        Ok(self.secrets.page(listed, page, &place, total, |listed| listed.def.id.uuid()))
+    }
+
+    /// Where a list goes on: after the slug of a tool that may be gone by now.
+    async fn slug_at(&self, view: &View, id: ToolId) -> Result<Slug> {
+        if let Some(entry) = view.tools.get(&id.to_string()) {
+            return Ok(entry.slug().clone());
+        }
+        let scope = self.store.tenant(view.tenant.id);
+        let slug = scope.tool_slug(id).await.map_err(Error::store("reading a tool"))?;
+        slug.ok_or_else(|| Error::invalid("/cursor", tw_schema::Violation::cursor_stale()))
+    }
+
+    /// One tool, by id, slug or alias.
+    pub async fn tool(&self, permit: &Permit<ReadTools>, name: &str) -> Result<Listed> {
+        let caller = permit.caller();
+        let view = self.catalogue.view(caller.tenant, caller.epoch).await?;
+        self.listed(&view, caller, name)
+    }
+
+    pub(crate) fn listed(&self, view: &View, caller: &Caller, name: &str) -> Result<Listed> {
+        let (entry, available) = find(view, caller, name)?;
+        Listed::new(entry, caller, available)
+    }
+}
+
+/// The tool as the caller finds it in the catalogue.
+pub(crate) fn find<'v>(
+    view: &'v View,
+    caller: &Caller,
+    name: &str,
+) -> Result<(&'v Entry, Result<(), &'static str>)> {
+    let missing = || Error::ToolNotFound { tool: name.to_owned() };
+    let entry = view.tools.get(name).ok_or_else(missing)?;
+    let available = seen(entry, caller, view).ok_or_else(missing)?;
+    Ok((entry, available))
+}
+
+/// Whoever writes tools sees what was saved last, everybody else what runs.
+pub(crate) fn side_of(caller: &Caller) -> Side {
+    if writes_tools(caller) { Side::Draft } else { Side::Live }
+}
+
+fn writes_tools(caller: &Caller) -> bool {
+    caller.permissions.has("tools.tenant.update") && !caller.principal.is_agent()
+}
+
+/// Whether the caller sees the tool at all, and whether it could be called.
+pub fn seen(entry: &Entry, caller: &Caller, view: &View) -> Option<Result<(), &'static str>> {
+    match entry.in_catalogue(view.slug()) {
+        // A tool of other tenants does not exist here, for nobody. One's own can be taken back from them.
+        Err("not_for_this_tenant") if !entry.is_own() => None,
+        // Who may switch it on has to be able to see it. An agent never may, whatever its role.
+        Err(reason) if writes_tools(caller) => Some(Err(reason)),
+        Err(_) => None,
+        Ok(()) => {
+            if entry.required_permission().is_some_and(|permission| !caller.permissions.has(permission)) {
+                // Whoever made a tool must be able to unmake it.
+                let author = entry.is_own() && writes_tools(caller);
+                return author.then_some(Err("not_permitted"));
+            }
+            Some(runs(entry))
+        }
+    }
+}
+
+/// Whether a tool of the catalogue would run, or the word for why not. What a call is refused for must
+/// not be shown as available.
+fn runs(entry: &Entry) -> Result<(), &'static str> {
+    match entry.status() {
+        ToolStatus::Disabled => Err("disabled"),
+        _ if !entry.is_active() => Err("inactive"),
+        _ if entry.unknown_kind().is_some() => Err("unknown_kind"),
+        ToolStatus::Draft => Err("draft"),
+        ToolStatus::Deprecated => Err("deprecated"),
+        ToolStatus::Published => Ok(()),
+    }
+}
+
+impl ToolFilter {
+    fn takes(&self, entry: &Entry, side: Side, available: bool) -> bool {
+        let is =
+            |wanted: &Option<String>, value: &str| wanted.as_deref().is_none_or(|wanted| wanted == value);
+        let of_kind = match entry {
+            Entry::Code(tool) => {
+                let def = &tool.def;
+                is(&self.implementation_type, def.implementation.type_name())
+                    && is(&self.tool_type, def.tool_type())
+                    && is(&self.kind, def.layer.as_str())
+                    && is(&self.origin, def.origin.as_str())
+                    && is(&self.category, &def.category)
+                    && self.mentioned([def.slug.as_str(), &def.name, &def.description])
+            }
+            Entry::Own(own) => {
+                let face = own.face(side);
+                is(&self.implementation_type, &face.implementation_type)
+                    && is(&self.tool_type, if face.is_builtin() { "built_in" } else { "custom" })
+                    && is(&self.kind, "tenant_custom")
+                    && is(&self.origin, "database")
+                    && is(&self.category, &face.category)
+                    && self.mentioned([own.stored.slug.as_str(), &face.name, &face.description])
+            }
+        };
+        of_kind
+            && is(&self.status, entry.status().as_str())
+            && self.available.is_none_or(|wanted| wanted == available)
+    }
+
+    fn mentioned(&self, texts: [&str; 3]) -> bool {
+        let Some(words) = self.q.as_deref() else { return true };
+        let text = texts.join(" ").to_lowercase();
+        words.to_lowercase().split_whitespace().all(|word| text.contains(word))
+    }
+}

@@ -1,0 +1,15 @@
+//! Secrets of tenants: sealed at rest, opened for the tool that needs them, never shown.
+//!
+//! `envelope.rs` is the cryptography, [`Vault`] opens and seals, [`Credentials`] is what administrators do.
+
+pub mod credentials;
+mod envelope;
+mod tool_secrets;
+mod vault;
+
+pub use crate::{
+    credentials::{Credentials, References, Trial, Tried, UsedBy, credential_mark},
+    envelope::TenantKey,
+    tool_secrets::open as open_secrets,
+    vault::{Secret, Stamp, Vault},
+};
