@@ -6,7 +6,9 @@ use serde_json::{Value, value::RawValue};
 use tw_base::{Error, Page, PageRequest, Result};
 use tw_exec::BoxFuture;
 use tw_identity::rights::{DecideApprovals, Permit, ReadApprovals};
-use tw_model::{ApprovalId, Caller, EventKind, Level, PendingCallId, Role, RunStatus, WaitsFor};
+use tw_model::{
+    ApprovalId, ApprovalStatus, Caller, EventKind, Level, PendingCallId, Role, RunStatus, WaitsFor,
+};
 use tw_store::{
     Approval, NewAudit, Run,
     log::{ApprovalDecision, Audit, Change, EditedInput, Entry, Expect, NewEvent, Rejected},
@@ -37,7 +39,7 @@ impl Engine {
     pub async fn approvals(
         &self,
         permit: &Permit<ReadApprovals>,
-        status: Option<&str>,
+        status: Option<ApprovalStatus>,
         page: &PageRequest,
     ) -> Result<Page<Approval>> {
         let caller = permit.caller();
@@ -120,7 +122,7 @@ impl Engine {
             to: Some(RunStatus::Pending),
             epoch: Some(caller.epoch),
             decision: Some(ApprovalDecision {
-                status: "approved",
+                status: ApprovalStatus::Approved,
                 by: Some(caller.principal.label()),
                 note,
                 changes: edited.as_ref().map(|edited| edited.changes.get().to_owned()),
@@ -149,8 +151,14 @@ impl Engine {
             // Whoever asked learns why, and may ask better.
             let message = note.clone().unwrap_or_else(|| "a person declined the call".to_owned());
             let end = End::Cancelled { reason: Reason::Denied, message, note: note.clone(), effect: None };
-            let (change, event) =
-                ending(&run, RunStatus::NeedsApproval, end, "denied", Some(caller), note.clone());
+            let (change, event) = ending(
+                &run,
+                RunStatus::NeedsApproval,
+                end,
+                ApprovalStatus::Denied,
+                Some(caller),
+                note.clone(),
+            );
             match self.decide(caller, id, run, Change { epoch: Some(caller.epoch), ..change }, event).await? {
                 Decided::Done(_) => {
                     self.look_soon();
@@ -164,8 +172,8 @@ impl Engine {
     /// An approval that this caller may decide now.
     async fn decidable(&self, caller: &Caller, id: ApprovalId) -> Result<(Approval, Run)> {
         let approval = self.known_approval(caller, id).await?;
-        if approval.status != "pending" {
-            return Err(Error::AlreadyDecided { status: approval.status });
+        if approval.status != ApprovalStatus::Pending {
+            return Err(Error::AlreadyDecided { status: approval.status.as_str().to_owned() });
         }
         let now = self.inner.store.now().await.map_err(Error::store("asking for the time"))?;
         if approval.expires <= now {
@@ -210,7 +218,7 @@ impl Engine {
 
     pub(crate) async fn supersede(&self, caller: &Caller, id: ApprovalId, run: &Run) -> Result<()> {
         let end = End::void(Reason::Superseded, "the tool has changed since the approval was asked for");
-        let (change, event) = ending(run, run.status, end, "cancelled", None, None);
+        let (change, event) = ending(run, run.status, end, ApprovalStatus::Cancelled, None, None);
         self.decide(caller, id, run.clone(), change, event).await.map(drop)
     }
 
@@ -252,7 +260,7 @@ impl Engine {
     ) -> Result<Decided> {
         let audit = match &change.decision {
             Some(decision) if decision.by.is_some() => {
-                Some(audit(caller, id, &run, decision.status, decision))
+                Some(audit(caller, id, &run, decision.status.as_str(), decision))
             }
             _ => None,
         };
@@ -262,7 +270,9 @@ impl Engine {
             Err(Rejected::Status { status }) => {
                 let status = match status {
                     RunStatus::Cancelled => "decided or cancelled".to_owned(),
-                    RunStatus::Pending | RunStatus::Running | RunStatus::Success => "approved".to_owned(),
+                    RunStatus::Pending | RunStatus::Running | RunStatus::Success => {
+                        ApprovalStatus::Approved.as_str().to_owned()
+                    }
                     status => status.as_str().to_owned(),
                 };
                 Err(Error::AlreadyDecided { status })
@@ -312,7 +322,7 @@ fn ending(
     run: &Run,
     expected: RunStatus,
     end: End,
-    approval: &'static str,
+    approval: ApprovalStatus,
     by: Option<&Caller>,
     note: Option<String>,
 ) -> (Change, NewEvent) {

@@ -9,8 +9,8 @@ use tw_base::{Error, Page, PageRequest, Result};
 use tw_exec::DEPTH_MAX;
 use tw_identity::rights::{AnswerCalls, Permit};
 use tw_model::{
-    Caller, Code, Effect, EventKind, PendingCallId, RunId, RunStatus, TenantId, Timestamp, ToolFailure,
-    ToolResult, WaitsFor,
+    Caller, Code, Effect, EventKind, PendingCallId, PendingState, RunId, RunStatus, TenantId, Timestamp,
+    ToolFailure, ToolResult, WaitsFor,
 };
 use tw_store::{
     PendingCall, Run, Wanted,
@@ -77,15 +77,19 @@ impl Engine {
             let (call, run) = self.answerable(caller, run, call).await?;
             let text = answered.as_text();
             let now = self.inner.store.now().await.map_err(Error::store("asking for the time"))?;
-            match call.state.as_str() {
-                "waiting" if call.expires <= now => return Err(Error::Expired { what: "call" }),
-                "waiting" => {}
-                "resolved" if is_same(&call, &text) => {
+            match call.state {
+                PendingState::Waiting if call.expires <= now => return Err(Error::Expired { what: "call" }),
+                PendingState::Waiting => {}
+                PendingState::Resolved if is_same(&call, &text) => {
                     return Ok(Answer { run, approval: None, pending: Some(call), is_repeat: true });
                 }
-                "resolved" => return Err(Error::Conflict { why: "the call was answered before".to_owned() }),
-                "cancelled" => return Err(Error::Conflict { why: "the call was cancelled".to_owned() }),
-                "expired" => return Err(Error::Expired { what: "call" }),
+                PendingState::Resolved => {
+                    return Err(Error::Conflict { why: "the call was answered before".to_owned() });
+                }
+                PendingState::Cancelled => {
+                    return Err(Error::Conflict { why: "the call was cancelled".to_owned() });
+                }
+                PendingState::Expired => return Err(Error::Expired { what: "call" }),
                 _ => return Err(Error::NotFound { what: "call" }),
             }
             let scope = self.inner.store.tenant(caller.tenant);
@@ -188,7 +192,7 @@ impl Engine {
 
     /// Ends what has run out of its own time, and closes what nobody answers any more.
     pub(crate) async fn end_unanswered(&self, call: &PendingCall, run: &Run, now: Timestamp) -> Result<()> {
-        if call.state != "waiting" {
+        if call.state != PendingState::Waiting {
             return Ok(());
         }
         let scope = self.inner.store.tenant(run.tenant);

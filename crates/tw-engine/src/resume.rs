@@ -9,7 +9,8 @@ use std::{
 
 use tw_base::{Error, Result};
 use tw_model::{
-    Actor, ApprovalId, Caller, Code, PendingCallId, Principal, RunStatus, TenantId, Timestamp, WaitsFor,
+    Actor, ApprovalId, ApprovalStatus, Caller, Code, PendingCallId, PendingState, Principal, RunStatus,
+    TenantId, Timestamp, WaitsFor,
 };
 use tw_store::{
     Approval, PendingCall, Run,
@@ -212,12 +213,14 @@ impl Engine {
         let Some(approval) = approval.map_err(Error::store("reading an approval"))? else {
             return Ok(TakenUp::Over);
         };
-        match approval.state.as_str() {
-            "waiting" if approval.status == "pending" && approval.expires <= now => {
+        match approval.state {
+            PendingState::Waiting
+                if approval.status == ApprovalStatus::Pending && approval.expires <= now =>
+            {
                 let end = End::void(Reason::Expired, "nobody decided in time");
-                self.end_parked(&run, RunStatus::NeedsApproval, "expired", end).await?;
+                self.end_parked(&run, RunStatus::NeedsApproval, ApprovalStatus::Expired, end).await?;
             }
-            "ready" => return self.resume(&approval, run).await,
+            PendingState::Ready => return self.resume(&approval, run).await,
             _ => {}
         }
         Ok(TakenUp::Over)
@@ -225,10 +228,10 @@ impl Engine {
 
     /// Takes up a run that waited for runs of its own.
     async fn go_on(&self, call: &PendingCall, run: Run) -> Result<TakenUp> {
-        if !run.status.waits() || !matches!(call.state.as_str(), "waiting" | "ready") {
+        if !run.status.waits() || !matches!(call.state, PendingState::Waiting | PendingState::Ready) {
             return Ok(TakenUp::Over);
         }
-        let waited_for = if call.state == "waiting" { call.children.as_slice() } else { &[] };
+        let waited_for = if call.state == PendingState::Waiting { call.children.as_slice() } else { &[] };
         for child in waited_for {
             let child = self.inner.store.tenant(run.tenant).run(*child).await;
             if child.map_err(Error::store("reading a run"))?.is_some_and(|child| child.status.is_open()) {
@@ -277,7 +280,7 @@ impl Engine {
         &self,
         run: &Run,
         expected: RunStatus,
-        approval: &'static str,
+        approval: ApprovalStatus,
         end: End,
     ) -> Result<()> {
         let ended = end.of(run.id, &run.tool, None);
@@ -298,8 +301,13 @@ impl Engine {
         let (caller, kept) = match resumed {
             Ok(resumed) => resumed,
             Err(Error::Unauthenticated { why }) => {
-                self.end_parked(&run, RunStatus::Pending, "cancelled", End::void(Reason::NotPermitted, why))
-                    .await?;
+                self.end_parked(
+                    &run,
+                    RunStatus::Pending,
+                    ApprovalStatus::Cancelled,
+                    End::void(Reason::NotPermitted, why),
+                )
+                .await?;
                 return Ok(TakenUp::Over);
             }
             Err(error) => return Err(error),
@@ -319,7 +327,7 @@ impl Engine {
                     }
                     error => End::void(Reason::NotPermitted, error.to_string()),
                 };
-                self.end_parked(&run, RunStatus::Pending, "cancelled", end).await?;
+                self.end_parked(&run, RunStatus::Pending, ApprovalStatus::Cancelled, end).await?;
                 Ok(TakenUp::Over)
             }
         }

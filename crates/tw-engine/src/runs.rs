@@ -8,7 +8,7 @@ use std::{
 
 use tw_base::{Error, Page, PageRequest, Result};
 use tw_identity::rights::{CancelRuns, Permit, ReadRuns};
-use tw_model::{Caller, Effect, RunId, RunStatus, TenantId};
+use tw_model::{ApprovalStatus, Caller, Effect, RunId, RunStatus, TenantId};
 use tw_store::{
     Run, RunFilter, RunPlace,
     log::{ApprovalDecision, Change, Entry, Expect, Rejected},
@@ -204,7 +204,8 @@ fn cancelling(caller: &Caller, run: &Run, note: Option<String>) -> Entry {
     };
     let ended = end.of(run.id, &run.tool, None);
     let by = Some(caller.principal.label());
-    let decision = ApprovalDecision { status: "cancelled", by, note, changes: None, input: None };
+    let decision =
+        ApprovalDecision { status: ApprovalStatus::Cancelled, by, note, changes: None, input: None };
     let decision = run.status.waits().then_some(decision);
     let change = Change { decision, ..ended.change(Expect::Status(run.status)) };
     RunIdentity::by(caller, run).change(change, vec![ended.event])

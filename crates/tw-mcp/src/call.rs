@@ -143,7 +143,7 @@ impl Door {
             }
             _ => {
                 let why = told(&run);
-                let code = run.error_code.as_deref().unwrap_or("TOOL_FAILED");
+                let code = run.error_code.unwrap_or(Code::ToolFailed);
                 let late = run.status == RunStatus::TimedOut && pending.as_ref().is_some_and(is_outside);
                 let more = if late {
                     format!("; an answer that comes late is kept, see {GET_RUN} with the run_id {}", run.id)
@@ -168,7 +168,7 @@ impl Door {
 /// Why a run ended without a result, in words for a model.
 fn told(run: &tw_engine::Run) -> String {
     const DECLINED: &str = "a person declined the call";
-    let is_denied = run.error_code.as_deref() == Some(Code::Denied.as_str());
+    let is_denied = run.error_code == Some(Code::Denied);
     match run.error.as_deref() {
         // The run has the approver's note alone.
         Some(note) if is_denied && note != DECLINED => format!("{DECLINED}: {note}"),

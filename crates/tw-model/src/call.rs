@@ -110,6 +110,11 @@ impl Channel {
             Self::Mcp => "mcp",
         }
     }
+
+    #[must_use]
+    pub fn parse(text: &str) -> Option<Self> {
+        [Self::Rest, Self::Mcp].into_iter().find(|channel| channel.as_str() == text)
+    }
 }
 
 /// Whether the published definition runs, or the draft on top of it.

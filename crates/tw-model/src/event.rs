@@ -78,4 +78,9 @@ impl Effect {
             Self::Unknown => "unknown",
         }
     }
+
+    #[must_use]
+    pub fn parse(text: &str) -> Option<Self> {
+        [Self::None, Self::Unknown].into_iter().find(|effect| effect.as_str() == text)
+    }
 }

@@ -42,7 +42,7 @@ pub use id::{
 };
 pub use name::{NAME_MAX, NameError, check_name};
 pub use outcome::{ToolFailure, ToolResult};
-pub use pending::WaitsFor;
+pub use pending::{ApprovalStatus, PendingState, WaitsFor};
 pub use permission::{Permission, PermissionError, PermissionSet};
 pub use role::Role;
 pub use secret_name::{looks_secret, name_ends_in, names_a_secret};

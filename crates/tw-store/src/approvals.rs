@@ -2,7 +2,7 @@
 
 use serde_json::value::RawValue;
 use sqlx::AssertSqlSafe;
-use tw_model::{ApprovalId, Level, RunId, Timestamp, ToolId, UserId};
+use tw_model::{ApprovalId, ApprovalStatus, Level, PendingState, RunId, Timestamp, ToolId, UserId};
 use uuid::Uuid;
 
 use crate::{
@@ -33,7 +33,7 @@ pub struct Approval {
     pub owner: UserId,
     pub requested: Timestamp,
     pub expires: Timestamp,
-    pub status: String,
+    pub status: ApprovalStatus,
     pub decided_by: Option<String>,
     pub decided: Option<Timestamp>,
     pub note: Option<String>,
@@ -41,7 +41,7 @@ pub struct Approval {
     /// What resuming needs, as JSON.
     pub context: String,
     /// The state of the waiting call.
-    pub state: String,
+    pub state: PendingState,
 }
 
 row! {
@@ -96,7 +96,7 @@ impl TenantScope {
     /// Approvals, oldest first, from the one after `after`.
     pub async fn approvals(
         &self,
-        status: Option<&str>,
+        status: Option<ApprovalStatus>,
         after: Option<ApprovalId>,
         offset: i64,
         limit: i64,
@@ -108,7 +108,7 @@ impl TenantScope {
         self.select_approvals(conditions, &format!(" ORDER BY a.id LIMIT {limit} OFFSET {offset}")).await
     }
 
-    pub async fn count_approvals(&self, status: Option<&str>) -> Result<Option<i64>> {
+    pub async fn count_approvals(&self, status: Option<ApprovalStatus>) -> Result<Option<i64>> {
         let conditions = self.approval_conditions(status);
         let most = crate::runs::COUNT_MAX;
         let sql = format!(
@@ -123,11 +123,11 @@ impl TenantScope {
         Ok((count <= most).then_some(count))
     }
 
-    fn approval_conditions(&self, status: Option<&str>) -> Conditions {
+    fn approval_conditions(&self, status: Option<ApprovalStatus>) -> Conditions {
         let mut conditions = Conditions::default();
         conditions.and("a.tenant_id =", Arg::Id(self.tenant.uuid()));
         if let Some(status) = status {
-            conditions.and("a.status =", Arg::Text(status.to_owned()));
+            conditions.and("a.status =", Arg::Text(status.as_str().to_owned()));
         }
         conditions
     }
@@ -168,12 +168,12 @@ impl ApprovalRow {
             requested_by: self.requested_by,
             requested: Timestamp::from_micros(self.requested_us),
             expires: Timestamp::from_micros(self.expires_us),
-            status: self.status,
+            status: ApprovalStatus::parse(&self.status).ok_or_else(|| corrupt("the status"))?,
             decided_by: self.decided_by,
             decided: self.decided_us.map(Timestamp::from_micros),
             note: self.note,
             context: self.context,
-            state: self.state,
+            state: PendingState::parse(&self.state).ok_or_else(|| corrupt("the state"))?,
         })
     }
 }

@@ -2,7 +2,7 @@
 
 use serde_json::value::RawValue;
 use sqlx::AssertSqlSafe;
-use tw_model::{PendingCallId, RunId, TenantId, Timestamp, WaitsFor};
+use tw_model::{PendingCallId, PendingState, RunId, TenantId, Timestamp, WaitsFor};
 use uuid::Uuid;
 
 use crate::{
@@ -20,8 +20,7 @@ pub struct PendingCall {
     pub run: RunId,
     pub tool: String,
     pub waits_for: WaitsFor,
-    /// `waiting`, `ready`, `claimed`, `resolved`, `expired` or `cancelled`.
-    pub state: String,
+    pub state: PendingState,
     /// What resuming needs, as JSON.
     pub context: String,
     /// The runs that are waited for, oldest first.
@@ -44,7 +43,7 @@ impl PendingCall {
     /// Whether a worker or a person is asked at the moment.
     #[must_use]
     pub fn is_open(&self) -> bool {
-        self.is_outside() && self.state == "waiting"
+        self.is_outside() && self.state == PendingState::Waiting
     }
 }
 
@@ -351,7 +350,7 @@ impl PendingRow {
             result: result.map_err(|_| corrupt("the result"))?,
             created: Timestamp::from_micros(self.created_us),
             tool: self.tool,
-            state: self.state,
+            state: PendingState::parse(&self.state).ok_or_else(|| corrupt("the state"))?,
             context: self.context,
             answered_by: self.answered_by,
         })

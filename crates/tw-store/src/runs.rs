@@ -4,7 +4,9 @@ use futures::TryStreamExt as _;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use sqlx::{AssertSqlSafe, Row as _};
-use tw_model::{Mode, ReplicaId, RunId, RunStatus, SessionId, Source, TenantId, Timestamp, ToolId};
+use tw_model::{
+    Channel, Code, Effect, Mode, ReplicaId, RunId, RunStatus, SessionId, Source, TenantId, Timestamp, ToolId,
+};
 use uuid::Uuid;
 
 use crate::{
@@ -29,7 +31,7 @@ pub struct Run {
     pub version: String,
     pub status: RunStatus,
     pub source: Source,
-    pub channel: String,
+    pub channel: Channel,
     pub mode: Mode,
     pub principal: String,
     /// JSON of who made the call.
@@ -43,8 +45,8 @@ pub struct Run {
     pub summary: Option<String>,
     pub markdown: Option<String>,
     pub error: Option<String>,
-    pub error_code: Option<String>,
-    pub effect: Option<String>,
+    pub error_code: Option<Code>,
+    pub effect: Option<Effect>,
     pub requested: Timestamp,
     /// When it began; `None` as long as it waits for an approval, or if it never got one.
     pub started: Option<Timestamp>,
@@ -324,6 +326,11 @@ impl RunRow {
         let corrupt = |what: &str| Error::Corrupt { what: format!("{what} of run {}", self.id) };
         let first = payload(self.first.as_deref()).map_err(|_| corrupt("the first event"))?;
         let last = payload(self.last.as_deref()).map_err(|_| corrupt("the last event"))?;
+        let error_code = self.error_code.as_deref().map(str::parse).transpose();
+        let error_code = error_code.map_err(|_| corrupt("the error code"))?;
+        let effect =
+            self.effect.as_deref().map(|effect| Effect::parse(effect).ok_or_else(|| corrupt("the effect")));
+        let effect = effect.transpose()?;
         Ok(Run {
             id: RunId::from_uuid(self.id),
             tenant: TenantId::from_uuid(self.tenant_id),
@@ -336,7 +343,7 @@ impl RunRow {
             mode: Mode::parse(&self.mode).ok_or_else(|| corrupt("the mode"))?,
             tool: self.tool,
             version: self.version,
-            channel: self.channel,
+            channel: Channel::parse(&self.channel).ok_or_else(|| corrupt("the channel"))?,
             principal: self.principal,
             actor: self.actor,
             effectful: self.effectful,
@@ -348,8 +355,8 @@ impl RunRow {
             summary: self.summary,
             markdown: last.markdown,
             error: self.error,
-            error_code: self.error_code,
-            effect: self.effect,
+            error_code,
+            effect,
             requested: Timestamp::from_micros(self.requested_us),
             started: self.started_us.map(Timestamp::from_micros),
             finished: self.finished_us.map(Timestamp::from_micros),

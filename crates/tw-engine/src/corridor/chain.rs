@@ -186,7 +186,7 @@ fn result_of(run: Run) -> Result<ToolResult, ToolFailure> {
     if run.status == RunStatus::Success {
         return Ok(result);
     }
-    let code = run.error_code.as_deref().and_then(|code| code.parse::<Code>().ok());
+    let code = run.error_code;
     let message = run.error.unwrap_or_else(|| run.status.as_str().to_owned());
     let failure = ToolFailure::with_code(code.unwrap_or(Code::ToolFailed), message);
     Err(ToolFailure { said: run.output.map(|_| Box::new(result)), ..failure })

@@ -13,14 +13,14 @@ use toolwright_sdk::{ContextParts, HeavyPool, INLINE_BYTES_MAX, Overload, ToolCo
 use tracing::Instrument;
 use tw_exec::{BoxFuture, Call, Ended, InnerCalls, Unseal, Wait};
 use tw_model::{
-    Actor, Caller, Code, Effect, EventKind, Mode, Principal, RunId, RunStatus, SessionId, TenantId,
-    Timestamp, ToolFailure, ToolResult,
+    Actor, Caller, Code, Effect, EventKind, Mode, PendingState, Principal, RunId, RunStatus, SessionId,
+    TenantId, Timestamp, ToolFailure, ToolResult,
 };
 use tw_registry::Tool;
 use tw_schema::Schema;
 use tw_store::{
     Run,
-    log::{Change, Claim, Entry, Expect, NewEvent, Rejected, Ticket, WaitChange, WaitState},
+    log::{Change, Claim, Entry, Expect, NewEvent, Rejected, Ticket, WaitChange},
 };
 use tw_vault::Vault;
 
@@ -127,7 +127,7 @@ impl Engine {
             upstream_key: upstream_key.clone(),
             ..Resumption::new(&caller, mode, session)
         };
-        let waits = tool.executor.is_resumable().then(|| kept().row(&tool, WaitState::Claimed));
+        let waits = tool.executor.is_resumable().then(|| kept().row(&tool, PendingState::Claimed));
         let entry = starting.open(&self.inner.store, claim, waits, cleared.text());
         let started = entry.at;
         // Asking takes no time, and a caller who waits for less wants to know what was asked.

@@ -425,9 +425,7 @@ impl Engine {
         let run = run.ok_or(Error::NotFound { what: "run" })?;
         match run.status {
             RunStatus::Running => Err(Error::IdempotencyInFlight),
-            RunStatus::Error
-                if run.error_code.as_deref() == Some(Code::Interrupted.as_str()) && run.repeatable =>
-            {
+            RunStatus::Error if run.error_code == Some(Code::Interrupted) && run.repeatable => {
                 Ok(Seen::Free { instead_of: Some(id) })
             }
             _ => Ok(Seen::Answer(Box::new(self.answer_of(run).await?))),

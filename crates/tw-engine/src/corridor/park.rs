@@ -4,10 +4,10 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 use tw_exec::Wait;
-use tw_model::{PendingCallId, RunStatus, Timestamp, WaitsFor};
+use tw_model::{PendingCallId, PendingState, RunStatus, Timestamp, WaitsFor};
 use tw_store::{
     Run,
-    log::{Change, NewWait, Rejected, WaitChange, WaitState},
+    log::{Change, NewWait, Rejected, WaitChange},
 };
 
 use super::execute::Job;
@@ -19,7 +19,7 @@ impl Job {
         let (status, wait) = match wait {
             Wait::Answer { by, within } => (RunStatus::Pending, self.wait_for_answer(by, within, deadline)),
             Wait::Runs { ids, needs_approval } => {
-                let row = self.resumption().row(&self.tool, WaitState::Waiting);
+                let row = self.resumption().row(&self.tool, PendingState::Waiting);
                 let status = if needs_approval { RunStatus::NeedsApproval } else { RunStatus::Pending };
                 (status, NewWait { children: ids, ..row })
             }
@@ -37,7 +37,7 @@ impl Job {
 
     /// This replica is about to stop; another one resumes the run.
     pub(super) async fn leave_to_others(&mut self) -> Result<Run, Rejected> {
-        let wait = self.resumption().row(&self.tool, WaitState::Ready);
+        let wait = self.resumption().row(&self.tool, PendingState::Ready);
         self.stop_to_wait(RunStatus::Pending, wait).await
     }
 
@@ -52,7 +52,7 @@ impl Job {
         NewWait {
             id: PendingCallId::new(),
             waits_for: by,
-            state: WaitState::Waiting,
+            state: PendingState::Waiting,
             context: resumption.to_text(),
             children: Vec::new(),
             deadline: (!self.tool.def.is_async).then(|| Timestamp::now().plus(left)),

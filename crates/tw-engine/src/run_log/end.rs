@@ -100,7 +100,7 @@ impl End {
                 let finished = Finished {
                     summary: Some(reason.as_str().to_owned()),
                     error: Some(message),
-                    error_code: Some(reason.code().as_str()),
+                    error_code: Some(reason.code()),
                     effect,
                     duration_us,
                 };
@@ -160,7 +160,7 @@ fn failure_of(
     let finished = Finished {
         summary: Some(storable(&summary)),
         error: Some(storable(&message)),
-        error_code: Some(code.as_str()),
+        error_code: Some(code),
         effect,
         duration_us,
     };
@@ -202,8 +202,8 @@ impl Ended {
             markdown: self.markdown,
             summary,
             error,
-            error_code: error_code.map(str::to_owned),
-            effect: effect.map(|effect| effect.as_str().to_owned()),
+            error_code,
+            effect,
             duration_us: duration_us.or(run.duration_us),
             finished: Some(at),
             ..run

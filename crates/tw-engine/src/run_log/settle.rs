@@ -7,10 +7,10 @@
 use std::time::Duration;
 
 use tokio::sync::mpsc;
-use tw_model::{Effect, RunStatus};
+use tw_model::{Effect, PendingState, RunStatus};
 use tw_store::{
     PendingCall, Store,
-    log::{Change, Entry, Expect, NewWait, Rejected, WaitChange, WaitState},
+    log::{Change, Entry, Expect, NewWait, Rejected, WaitChange},
 };
 
 use super::{End, RunIdentity};
@@ -59,7 +59,7 @@ pub(crate) fn left_over(identity: RunIdentity, lease_epoch: i64, call: PendingCa
     let wait = NewWait {
         id: call.id,
         waits_for: call.waits_for,
-        state: WaitState::Ready,
+        state: PendingState::Ready,
         context: call.context,
         children: Vec::new(),
         deadline: None,

@@ -5,14 +5,14 @@ use std::{sync::Arc, time::Duration};
 use serde_json::value::RawValue;
 use tw_base::Secrets;
 use tw_model::{
-    ApprovalId, Caller, EventKind, Level, Mode, PendingCallId, RunId, RunStatus, SessionId, Timestamp,
-    WaitsFor,
+    ApprovalId, Caller, EventKind, Level, Mode, PendingCallId, PendingState, RunId, RunStatus, SessionId,
+    Timestamp, WaitsFor,
 };
 use tw_policy::Rule;
 use tw_registry::Tool;
 use tw_store::{
     Run, Store,
-    log::{Claim, Entry, NewApproval, NewEvent, NewRun, NewWait, Park, Step, WaitState},
+    log::{Claim, Entry, NewApproval, NewEvent, NewRun, NewWait, Park, Step},
 };
 use tw_vault::Stamp;
 
@@ -119,7 +119,7 @@ impl Starting<'_> {
             version: self.tool.version.to_string(),
             status,
             source: self.caller.source,
-            channel: self.caller.channel.as_str().to_owned(),
+            channel: self.caller.channel,
             mode: self.mode,
             principal: String::new(),
             actor: String::new(),
@@ -182,7 +182,7 @@ impl Starting<'_> {
 
 impl Resumption {
     /// The row of a run that is resumed by running it again.
-    pub(crate) fn row(self, tool: &Tool, state: WaitState) -> NewWait {
+    pub(crate) fn row(self, tool: &Tool, state: PendingState) -> NewWait {
         let begun = |content_hash: &String| Begun {
             content_hash: content_hash.clone(),
             version: tool.version.to_string(),

@@ -22,7 +22,7 @@ fn with_input(input: &Value) -> Yes {
 
 async fn state(server: &Server, id: ApprovalId) -> String {
     let approval = server.approval(id).await;
-    format!("{} {}", approval.status, approval.state)
+    format!("{} {}", approval.status.as_str(), approval.state.as_str())
 }
 
 /// Changes what the database says about an approval, behind everybody's back.
@@ -108,7 +108,7 @@ on_both! {
         let id = until("the call is in the inbox", async || {
             let permit = world.other().permit::<ReadApprovals>("approver").await.unwrap();
             let page = tw_base::PageRequest::new(None, None, None).unwrap();
-            let inbox = world.other().engine.approvals(&permit, Some("pending"), &page).await.unwrap();
+            let inbox = world.other().engine.approvals(&permit, Some(tw_model::ApprovalStatus::Pending), &page).await.unwrap();
             inbox.items.first().map(|approval| approval.id)
         })
         .await;
@@ -195,7 +195,7 @@ on_both! {
         let (run, id) = world.one().park("test.write", json!({ "key": "denied" })).await;
         let waiter = world.one().ask_soon("agent", waiting(Duration::from_secs(20), call));
         let other = until("both wait", async || {
-            let all = world.one().scope().approvals(Some("pending"), None, 0, 10).await.unwrap();
+            let all = world.one().scope().approvals(Some(tw_model::ApprovalStatus::Pending), None, 0, 10).await.unwrap();
             all.into_iter().find(|approval| approval.run != run)
         })
         .await;

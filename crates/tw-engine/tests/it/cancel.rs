@@ -43,7 +43,7 @@ on_both! {
             quickest = quickest.min(asked.elapsed());
             gate(key).open();
             let stored = world.one().stored(run).await;
-            assert_eq!((stored.status, stored.effect.as_deref()), (RunStatus::Cancelled, Some("unknown")));
+            assert_eq!((stored.status, stored.effect.map(tw_model::Effect::as_str)), (RunStatus::Cancelled, Some("unknown")));
             expect![[r"
                 tool.started test.gate
                 tool.cancelled test.gate cancelled effect=unknown

@@ -63,8 +63,8 @@ on_both! {
             let answer = call.await.unwrap();
             assert_eq!(told(&answer), "error INTERRUPTED the server stopped while the tool was running");
             let run = server.stored(answer.unwrap().run.id).await;
-            assert_eq!((run.status, run.error_code.as_deref()), (RunStatus::Error, Some("INTERRUPTED")), "{}", run.tool);
-            assert_eq!(run.effect.as_deref(), Some(effect), "{}", run.tool);
+            assert_eq!((run.status, run.error_code.map(tw_model::Code::as_str)), (RunStatus::Error, Some("INTERRUPTED")), "{}", run.tool);
+            assert_eq!(run.effect.map(tw_model::Effect::as_str), Some(effect), "{}", run.tool);
             assert_eq!(server.trail(run.id).await.lines().count(), 2);
         }
         assert_eq!((effects("endless"), effects("kind")), (0, 0));

@@ -218,11 +218,16 @@ mod postgres {
         // The caller was told that it failed, so the log says so too, and the tool never ran.
         let runs = until("both have ended", async || {
             let runs = server.scope().runs(&Default::default(), None, 0, 10).await.unwrap();
-            let ended = |run: &&tw_store::Run| run.error_code.as_deref() == Some("INTERRUPTED");
+            let ended =
+                |run: &&tw_store::Run| run.error_code.map(tw_model::Code::as_str) == Some("INTERRUPTED");
             (runs.iter().filter(ended).count() == 2).then_some(runs)
         })
         .await;
-        assert!(runs.iter().filter(|other| other.id != run).all(|run| run.effect.as_deref() == Some("none")));
+        assert!(
+            runs.iter()
+                .filter(|other| other.id != run)
+                .all(|run| run.effect.map(tw_model::Effect::as_str) == Some("none"))
+        );
         assert_eq!((effects("silent start"), effects("silent question")), (0, 0));
         assert_eq!(
             world.raw().await.count("SELECT count(*) FROM approvals WHERE status = 'pending'").await,

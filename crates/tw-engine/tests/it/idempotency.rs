@@ -240,7 +240,7 @@ on_both! {
         made.retain(|run| *run != repeated.as_ref().unwrap().run.id);
         assert_eq!(made, [], "it is made again once");
         assert_eq!(told(&stored), "error INTERRUPTED the server stopped while the tool was running");
-        assert_eq!(stored.unwrap().run.effect.as_deref(), Some("unknown"));
+        assert_eq!(stored.unwrap().run.effect.map(tw_model::Effect::as_str), Some("unknown"));
         assert_eq!(gate("cut write").entered(), 1, "nobody knows whether it had its effect, so it is not made again");
         assert_eq!(gate("cut read").entered(), 2);
         assert_eq!(server.count_runs().await, 3);

@@ -277,7 +277,7 @@ on_both! {
             expect: Expect::Open,
             to: Some(RunStatus::Error),
             finished: Some(Finished {
-                error_code: Some(Code::Interrupted.as_str()),
+                error_code: Some(Code::Interrupted),
                 effect: Some(Effect::None),
                 ..Finished::default()
             }),

@@ -45,11 +45,11 @@ on_both! {
 
         let (write, read) = (server.stored(write).await, server.stored(read).await);
         for run in [&write, &read] {
-            assert_eq!((run.status, run.error_code.as_deref()), (RunStatus::Error, Some("INTERRUPTED")));
+            assert_eq!((run.status, run.error_code.map(tw_model::Code::as_str)), (RunStatus::Error, Some("INTERRUPTED")));
             assert_eq!(run.replica, None);
             assert!(run.finished.is_some());
         }
-        assert_eq!((write.effect.as_deref(), read.effect.as_deref()), (Some("unknown"), Some("none")));
+        assert_eq!((write.effect.map(tw_model::Effect::as_str), read.effect.map(tw_model::Effect::as_str)), (Some("unknown"), Some("none")));
         expect![[r"
             tool.started test.gate
             tool.failed test.gate INTERRUPTED effect=unknown
@@ -95,7 +95,7 @@ on_both! {
 
         other.engine.close_left_over_runs().await.unwrap();
 
-        assert_eq!(other.stored(run).await.error_code.as_deref(), Some("INTERRUPTED"));
+        assert_eq!(other.stored(run).await.error_code.map(tw_model::Code::as_str), Some("INTERRUPTED"));
         assert_eq!(other.stored(theirs).await.status, RunStatus::Running);
         let answer = caller.await.unwrap();
         assert_eq!(told(&answer), "error INTERRUPTED the server stopped while the tool was running");
@@ -137,12 +137,12 @@ on_both! {
             tokio::time::sleep(Duration::from_millis(100)).await;
         }
 
-        assert_eq!(server.stored(left).await.error_code.as_deref(), Some("INTERRUPTED"));
+        assert_eq!(server.stored(left).await.error_code.map(tw_model::Code::as_str), Some("INTERRUPTED"));
         assert_eq!(server.trail(left).await.lines().count(), 2);
         if on_dead {
             let run = server.ended(approved).await;
-            assert_eq!((run.error_code.as_deref(), run.effect.as_deref()), (Some("INTERRUPTED"), Some("unknown")));
-            assert_eq!(server.approval(id).await.state, "resolved");
+            assert_eq!((run.error_code.map(tw_model::Code::as_str), run.effect.map(tw_model::Effect::as_str)), (Some("INTERRUPTED"), Some("unknown")));
+            assert_eq!(server.approval(id).await.state.as_str(), "resolved");
         }
         for run in living {
             assert_eq!(server.stored(run).await.status, RunStatus::Running);

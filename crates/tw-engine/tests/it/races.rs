@@ -199,8 +199,8 @@ on_both! {
                 (Err(error), Ok(_)) => {
                     assert!(decided_by_the_other(error), "{}", refused(error));
                     assert_eq!(ended.status, RunStatus::Cancelled);
-                    assert_eq!((effects(&key), ran, ended.effect.as_deref()), (0, false, Some("none")));
-                    assert_eq!(one.approval(id).await.status, "cancelled");
+                    assert_eq!((effects(&key), ran, ended.effect.map(tw_model::Effect::as_str)), (0, false, Some("none")));
+                    assert_eq!(one.approval(id).await.status.as_str(), "cancelled");
                     "cancelled before it was approved"
                 }
                 (Ok(_), Err(Error::Conflict { .. })) => {
@@ -209,10 +209,10 @@ on_both! {
                 }
                 (Ok(_), Ok(_)) => {
                     assert_eq!(ended.status, RunStatus::Cancelled);
-                    assert_eq!(one.approval(id).await.status, "approved");
+                    assert_eq!(one.approval(id).await.status.as_str(), "approved");
                     assert!(effects(&key) <= 1);
                     // What had begun may have had its effect, and nobody may say that it had none.
-                    assert_eq!(ended.effect.as_deref(), Some(if ran { "unknown" } else { "none" }));
+                    assert_eq!(ended.effect.map(tw_model::Effect::as_str), Some(if ran { "unknown" } else { "none" }));
                     if ran { "cancelled while it ran" } else { "cancelled before it ran" }
                 }
                 _ => panic!("{} and {}", told(&yes), told(&cancelled)),
@@ -244,7 +244,7 @@ on_both! {
             assert_eq!(answer.run.status, ended.status, "the caller is told what the log says");
             match cancelled {
                 Ok(_) => {
-                    assert_eq!((ended.status, ended.effect.as_deref()), (RunStatus::Cancelled, Some("unknown")));
+                    assert_eq!((ended.status, ended.effect.map(tw_model::Effect::as_str)), (RunStatus::Cancelled, Some("unknown")));
                     "cancelled"
                 }
                 Err(Error::Conflict { .. }) => {
@@ -370,7 +370,7 @@ on_both! {
 
             let ended = one.ended(run).await;
             assert_eq!((ended.status, ended.lease_epoch, effects(&key)), (RunStatus::Success, 2, 1));
-            assert_eq!(one.approval(id).await.state, "resolved");
+            assert_eq!(one.approval(id).await.state.as_str(), "resolved");
             "taken up"
         })
         .await;

@@ -27,7 +27,7 @@ pub(crate) async fn record_yes(store: &Store, run: &tw_store::Run, id: ApprovalI
         claimed_by: None,
         epoch: None,
         decision: Some(ApprovalDecision {
-            status: "approved",
+            status: tw_model::ApprovalStatus::Approved,
             by: Some("user:somebody".to_owned()),
             note: None,
             changes: None,

@@ -355,7 +355,10 @@ pub(crate) fn told(result: &Result<Answer>) -> String {
         Ok(Answer { run, .. }) => {
             let mut text = run.status.as_str().to_owned();
             let output = run.output.as_deref().map(RawValue::get);
-            for part in [run.error_code.as_deref(), run.error.as_deref(), output].into_iter().flatten() {
+            for part in [run.error_code.map(tw_model::Code::as_str), run.error.as_deref(), output]
+                .into_iter()
+                .flatten()
+            {
                 write!(text, " {part}").unwrap();
             }
             text

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, value::RawValue};
 use tw_engine::{Approval, Yes};
 use tw_identity::rights::{DecideApprovals, ReadApprovals};
-use tw_model::{ApprovalId, Timestamp};
+use tw_model::{ApprovalId, ApprovalStatus, Timestamp};
 use tw_schema::Violation;
 use uuid::Uuid;
 
@@ -40,7 +40,7 @@ pub(crate) struct ApprovalView {
     #[schema(value_type = String, format = DateTime)]
     expires_at: Timestamp,
     /// `pending`, `approved`, `denied`, `expired` or `cancelled`.
-    status: String,
+    status: &'static str,
     decided_by: Option<String>,
     #[schema(value_type = Option<String>, format = DateTime)]
     decided_at: Option<Timestamp>,
@@ -75,7 +75,7 @@ impl From<Approval> for ApprovalView {
             requested_by: approval.requested_by,
             requested_at: approval.requested,
             expires_at: approval.expires,
-            status: approval.status,
+            status: approval.status.as_str(),
             decided_by: approval.decided_by,
             decided_at: approval.decided,
             note: approval.note,
@@ -97,9 +97,12 @@ pub(crate) async fn list(
     Allowed(permit): Allowed<ReadApprovals>,
     mut params: Params,
 ) -> Result<axum::Json<List<ApprovalView>>> {
-    let known = |word: &str| STATUSES.into_iter().find(|status| *status == word);
+    let known = |word: &str| match word {
+        "all" => Some(None),
+        word => ApprovalStatus::parse(word).map(Some),
+    };
     let status = params.word("status", known, &STATUSES.join(", "));
-    let status = Some(status.unwrap_or("pending")).filter(|status| *status != "all");
+    let status = status.unwrap_or(Some(ApprovalStatus::Pending));
     let page = app.engine.approvals(&permit, status, &params.page()?).await?;
     Ok(axum::Json(page.map(ApprovalView::from).into()))
 }

@@ -15,7 +15,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Value, value::RawValue};
 use tw_engine::{Answered, PendingCall, Run, WorkerCalls, answer_schema};
 use tw_identity::rights::{AnswerCalls, Permit};
-use tw_model::{Code, PendingCallId, RunId, RunStatus, Timestamp};
+use tw_model::{Code, PendingCallId, PendingState, RunId, RunStatus, Timestamp};
 use tw_schema::Violation;
 use uuid::Uuid;
 
@@ -98,17 +98,17 @@ impl PendingCallView {
 
 /// How a call stands, in the words of those who wait for it.
 pub(crate) fn status_of(call: &PendingCall, run: RunStatus) -> &'static str {
-    match call.state.as_str() {
-        "waiting" if call.deadline.is_some() && run == RunStatus::Pending => "waiting",
-        "waiting" | "ready" | "claimed" => "pending",
-        "resolved" => "resolved",
-        "expired" => "expired",
-        _ => "cancelled",
+    match call.state {
+        PendingState::Waiting if call.deadline.is_some() && run == RunStatus::Pending => "waiting",
+        PendingState::Waiting | PendingState::Ready | PendingState::Claimed => "pending",
+        PendingState::Resolved => "resolved",
+        PendingState::Expired => "expired",
+        PendingState::Cancelled => "cancelled",
     }
 }
 
 fn is_late(call: &PendingCall, run: RunStatus) -> bool {
-    call.state == "waiting" && run == RunStatus::TimedOut
+    call.state == PendingState::Waiting && run == RunStatus::TimedOut
 }
 
 /// What was said about a call: the result itself, or `{ error }`.

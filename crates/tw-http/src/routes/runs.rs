@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use tw_engine::{Answer, PendingCall, Run, RunFilter};
 use tw_identity::rights::{CancelRuns, ReadRuns};
-use tw_model::{Mode, RunId, RunStatus, SessionId, Source, Timestamp, WaitsFor};
+use tw_model::{Code, Effect, Mode, RunId, RunStatus, SessionId, Source, Timestamp, WaitsFor};
 use tw_schema::Violation;
 use uuid::Uuid;
 
@@ -39,12 +39,12 @@ pub(crate) struct RunAnswer {
     summary: Option<String>,
     markdown: Option<String>,
     error: Option<String>,
-    error_code: Option<String>,
+    error_code: Option<&'static str>,
     duration_ms: Option<i64>,
     session_id: Uuid,
     /// What a run that was cut off may have done: `none` or `unknown`.
     #[serde(skip_serializing_if = "Option::is_none")]
-    effect: Option<String>,
+    effect: Option<&'static str>,
     /// Where a person decides, while one has to.
     #[serde(skip_serializing_if = "Option::is_none")]
     approval_id: Option<Uuid>,
@@ -76,7 +76,7 @@ pub(crate) struct RunRecord {
     #[schema(value_type = Option<Object>)]
     input: Option<Box<RawValue>>,
     source: &'static str,
-    channel: String,
+    channel: &'static str,
     mode: &'static str,
     /// Who called.
     #[schema(value_type = Object)]
@@ -117,10 +117,10 @@ impl From<Answer> for RunAnswer {
             summary: run.summary,
             markdown: run.markdown,
             error: run.error,
-            error_code: run.error_code,
+            error_code: run.error_code.map(Code::as_str),
             duration_ms: run.duration_us.map(|duration| duration / 1000),
             session_id: run.session.uuid(),
-            effect: run.effect,
+            effect: run.effect.map(Effect::as_str),
             approval_id: approval.map(tw_model::ApprovalId::uuid),
             pending_tool_call_id: pending,
         }
@@ -147,7 +147,7 @@ impl From<Answer> for RunRecord {
             parent_run_id: run.parent.map(RunId::uuid),
             input: run.input.take(),
             source: run.source.as_str(),
-            channel: run.channel.clone(),
+            channel: run.channel.as_str(),
             mode: run.mode.as_str(),
             actor: RawValue::from_string(std::mem::take(&mut run.actor)).unwrap_or_else(|_| nobody()),
             requested_at: run.requested,

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use tw_model::{
-    ApprovalId, Channel, Effect, EventId, EventKind, Level, Mode, PendingCallId, ReplicaId, RunId, RunStatus,
-    SessionId, Source, TenantId, Timestamp, ToolId, WaitsFor,
+    ApprovalId, ApprovalStatus, Channel, Code, Effect, EventId, EventKind, Level, Mode, PendingCallId,
+    PendingState, ReplicaId, RunId, RunStatus, SessionId, Source, TenantId, Timestamp, ToolId, WaitsFor,
 };
 
 use crate::{
@@ -177,33 +177,13 @@ pub struct NewWait {
     /// Of a row that is new; a run that waits again keeps the one it has.
     pub id: PendingCallId,
     pub waits_for: WaitsFor,
-    pub state: WaitState,
+    pub state: PendingState,
     pub context: String,
     /// The runs that are waited for. It goes on when all of them have ended.
     pub children: Vec<RunId>,
     /// When the run itself is out of time.
     pub deadline: Option<Timestamp>,
     pub expires: Timestamp,
-}
-
-/// How a run that waits stands.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum WaitState {
-    Waiting,
-    /// Nothing is waited for any more; somebody has to take it up.
-    Ready,
-    /// Somebody has.
-    Claimed,
-}
-
-impl WaitState {
-    pub(crate) const fn as_str(self) -> &'static str {
-        match self {
-            Self::Waiting => "waiting",
-            Self::Ready => "ready",
-            Self::Claimed => "claimed",
-        }
-    }
 }
 
 #[derive(Clone, Debug)]
@@ -274,7 +254,7 @@ pub enum Expect {
 pub struct Finished {
     pub summary: Option<String>,
     pub error: Option<String>,
-    pub error_code: Option<&'static str>,
+    pub error_code: Option<Code>,
     pub effect: Option<Effect>,
     pub duration_us: Option<i64>,
 }
@@ -282,8 +262,7 @@ pub struct Finished {
 /// What becomes of the approval of the run.
 #[derive(Clone, Debug)]
 pub struct ApprovalDecision {
-    /// `approved`, `denied`, `expired` or `cancelled`.
-    pub status: &'static str,
+    pub status: ApprovalStatus,
     pub by: Option<String>,
     pub note: Option<String>,
     /// What the approver changed, as JSON.

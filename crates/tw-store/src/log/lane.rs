@@ -1,12 +1,13 @@
 //! One lane: takes what has gathered, writes it in one transaction, answers, and starts again.
 
 use std::{ops::Range, sync::Arc, time::Duration};
+use tw_model::{ApprovalStatus, PendingState};
 
 use tokio::sync::{OwnedSemaphorePermit, mpsc, oneshot};
 
 use super::{
     Job,
-    entry::{Appended, Change, Entry, Expect, Item, Rejected, Step, WaitChange, WaitState},
+    entry::{Appended, Change, Entry, Expect, Item, Rejected, Step, WaitChange},
     lines::Lines,
     postgres, sqlite,
 };
@@ -229,11 +230,11 @@ fn tell(wake: &Wake, item: &Item) {
 }
 
 fn tell_change(wake: &Wake, entry: &Entry, change: &Change) {
-    if change.decision.as_ref().is_some_and(|decision| decision.status == "approved") {
+    if change.decision.as_ref().is_some_and(|decision| decision.status == ApprovalStatus::Approved) {
         wake.pending_ready();
     }
     match &change.wait {
-        Some(WaitChange::Park(wait)) if wait.state == WaitState::Ready => wake.pending_ready(),
+        Some(WaitChange::Park(wait)) if wait.state == PendingState::Ready => wake.pending_ready(),
         Some(WaitChange::Park(_)) => wake.call_waits(entry.tenant),
         _ => {}
     }

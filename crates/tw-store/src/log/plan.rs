@@ -252,7 +252,7 @@ fn apply(entry: &Entry, change: &Change, state: &mut RunState, seq: i64) {
     if let Some(finished) = &change.finished {
         state.summary.clone_from(&finished.summary);
         state.error.clone_from(&finished.error);
-        state.error_code = finished.error_code.map(str::to_owned);
+        state.error_code = finished.error_code.map(|code| code.as_str().to_owned());
         state.effect = finished.effect.map(|effect| effect.as_str().to_owned());
         state.duration_us = finished.duration_us;
     }

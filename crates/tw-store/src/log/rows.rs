@@ -2,7 +2,7 @@
 //!
 //! Here is what to say to the database, the same for both; who says it is in `sqlite.rs` and `postgres.rs`.
 
-use tw_model::{ReplicaId, RunId, RunStatus, SessionId};
+use tw_model::{ApprovalStatus, ReplicaId, RunId, RunStatus, SessionId};
 use uuid::Uuid;
 
 use super::{
@@ -190,7 +190,7 @@ fn keep_late<'a>(entry: &'a Entry, result: &'a str, by: &'a str) -> Statement<'a
 }
 
 const NOBODY_DECIDED: ApprovalDecision =
-    ApprovalDecision { status: "cancelled", by: None, note: None, changes: None, input: None };
+    ApprovalDecision { status: ApprovalStatus::Cancelled, by: None, note: None, changes: None, input: None };
 
 /// What the plan says about runs that wait.
 pub(super) fn waits<'a>(plan: &Plan<'a>) -> Vec<Statement<'a>> {
@@ -312,7 +312,7 @@ const DECIDE: &str =
 fn decide<'a>(entry: &'a Entry, decision: &'a ApprovalDecision) -> Statement<'a> {
     let edited = decision.input.as_ref();
     let values = vec![
-        decision.status.into(),
+        decision.status.as_str().into(),
         Value::Text(decision.by.as_deref()),
         entry.at.micros().into(),
         Value::Text(decision.note.as_deref()),
@@ -338,9 +338,9 @@ const MOVE: &str = "UPDATE pending_calls SET
 fn move_pending<'a>(entry: &'a Entry, change: &'a Change) -> Statement<'a> {
     let state = match (&change.decision, change.claimed_by) {
         (Some(decision), _) => match decision.status {
-            "approved" => "ready",
-            "expired" => "expired",
-            _ => "cancelled",
+            ApprovalStatus::Approved => "ready",
+            ApprovalStatus::Expired => "expired",
+            ApprovalStatus::Pending | ApprovalStatus::Denied | ApprovalStatus::Cancelled => "cancelled",
         },
         (None, Some(_)) => "claimed",
         (None, None) => match (&change.wait, change.to) {

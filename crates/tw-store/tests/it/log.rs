@@ -9,7 +9,7 @@ use tw_store::{
     By, Error, NewAudit, Store, TenantScope,
     log::{
         ApprovalDecision, Audit, Change, EditedInput, Entry, Expect, Finished, NewApproval, NewEvent, NewRun,
-        NewWait, Note, Park, Rejected, Step, WaitChange, WaitState,
+        NewWait, Note, Park, Rejected, Step, WaitChange,
     },
 };
 use tw_test::{TestDb, on_both};
@@ -72,7 +72,7 @@ async fn wait_for(store: &Store, tenant: &TenantScope, children: &[RunId]) -> (R
     let wait = NewWait {
         id,
         waits_for: if children.is_empty() { WaitsFor::Worker } else { WaitsFor::Child },
-        state: WaitState::Waiting,
+        state: tw_model::PendingState::Waiting,
         context: "{}".to_owned(),
         children: children.to_vec(),
         deadline: None,
@@ -302,7 +302,7 @@ on_both! {
             seal: vec![1; 32],
             level: Some(Level::Destructive),
         };
-        let decision = ApprovalDecision { status: "approved", by: None, note: None, changes: None, input: Some(input) };
+        let decision = ApprovalDecision { status: tw_model::ApprovalStatus::Approved, by: None, note: None, changes: None, input: Some(input) };
 
         let yes = Change {
             decision: Some(decision),
