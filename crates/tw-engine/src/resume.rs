@@ -8,6 +8,7 @@ use std::{
 };
 
 use tw_base::{Error, Result};
+use tw_identity::Parked as ParkedCaller;
 use tw_model::{
     Actor, ApprovalId, ApprovalStatus, Caller, Code, PendingCallId, PendingState, Principal, RunStatus,
     TenantId, Timestamp, WaitsFor,
@@ -70,25 +71,16 @@ pub(crate) async fn resumed_caller(
     context: &str,
 ) -> Result<(Caller, Resumption)> {
     let kept = Resumption::read(context)?;
-    let epoch = engine.inner.identity.epochs().ask(tenant).await?;
-    let view = engine.inner.catalogue.view(tenant, epoch).await?;
-    let caller = Caller {
-        tenant,
-        tenant_slug: view.slug().clone(),
+    let parked = ParkedCaller {
         principal: kept.principal.clone(),
-        display_name: kept.display_name.as_str().into(),
+        display_name: kept.display_name.clone(),
         role: kept.role,
-        permissions: tw_model::PermissionSet::default(),
         source: kept.source,
         channel: kept.channel,
-        key: None,
-        login: None,
-        expires: None,
-        epoch: view.epoch,
-        chain: kept.chain.clone().into(),
-        trace: kept.trace.clone().map(Arc::new),
+        chain: kept.chain.clone(),
+        trace: kept.trace.clone(),
     };
-    Ok((engine.inner.identity.by_principal(&caller).await?, kept))
+    Ok((engine.inner.identity.of_parked(tenant, parked).await?, kept))
 }
 
 /// The waiting calls that this replica is busy with.
@@ -258,7 +250,7 @@ impl Engine {
             Err(error @ Error::Store { .. }) => return Err(error),
             Err(error) => return self.cannot_go_on(&run, error.code(), &error.to_string()).await,
         };
-        let caller = Caller { epoch: view.epoch, ..caller };
+        let caller = caller.as_of(view.epoch);
         self.run_again(TakeUp { run, caller, kept, begins: false, edited_by: None }, cleared).await
     }
 
@@ -316,7 +308,7 @@ impl Engine {
         let parked = Parked { approval, run: &run, kept: &kept };
         match self.clear_approved(&caller, &view, parked).await {
             Ok((cleared, edited_by)) => {
-                let caller = Caller { epoch: view.epoch, ..caller };
+                let caller = caller.as_of(view.epoch);
                 self.run_again(TakeUp { run, caller, kept, begins: true, edited_by }, cleared).await
             }
             Err(error @ (Error::Store { .. } | Error::Record { .. })) => Err(error),

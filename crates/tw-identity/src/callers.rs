@@ -12,8 +12,8 @@ use tw_base::{
     secrets::{self, equal},
 };
 use tw_model::{
-    ActsAs, Caller, Channel, KeyId, LoginId, PermissionSet, Principal, Role, Source, TenantId, Timestamp,
-    UserId,
+    ActsAs, Caller, CallerParts, Channel, KeyId, Link, LoginId, PermissionSet, Principal, Role, Source,
+    TenantId, Timestamp, Trace, UserId,
 };
 use tw_store::{ApiKey, Store, Tenant, User};
 
@@ -53,6 +53,18 @@ pub struct Identity {
     keys: RwLock<HashMap<String, Arc<KnownKey>>>,
     logins: RwLock<HashMap<[u8; 32], Arc<Caller>>>,
     touched: Mutex<HashMap<uuid::Uuid, Instant>>,
+}
+
+/// What was kept of the caller of a parked call.
+#[derive(Debug)]
+pub struct Parked {
+    pub principal: Principal,
+    pub display_name: String,
+    pub role: Role,
+    pub source: Source,
+    pub channel: Channel,
+    pub chain: Vec<Link>,
+    pub trace: Option<Trace>,
 }
 
 /// A tenant that is not suspended, as of an epoch.
@@ -134,16 +146,36 @@ impl Identity {
     /// The same caller with the rights it has now, or a refusal if its key or login is revoked or expired.
     pub async fn again(&self, caller: &Caller) -> Result<Caller> {
         self.epochs.ask(caller.tenant).await?;
-        let mut fresh = match (caller.key, caller.login) {
+        let fresh = match (caller.key, caller.login) {
             (Some(key), _) => self.key_caller(caller.tenant, key).await?.caller,
             (None, Some(login)) => self.login_caller(caller.tenant, login).await?,
             (None, None) => self.by_principal(caller).await?,
         };
         refuse_expired(&fresh)?;
-        fresh.channel = caller.channel;
-        fresh.chain = Arc::clone(&caller.chain);
-        fresh.trace.clone_from(&caller.trace);
-        Ok(fresh)
+        let fresh = fresh.via(caller.channel, caller.trace.as_deref().cloned());
+        Ok(fresh.within(Arc::clone(&caller.chain)))
+    }
+
+    /// The caller of a parked call, with the rights it has today.
+    pub async fn of_parked(&self, tenant: TenantId, parked: Parked) -> Result<Caller> {
+        let active = self.active_tenant(tenant).await?;
+        let owner = self.owner_role(tenant, parked.principal.owner()).await?;
+        Ok(Caller::new(CallerParts {
+            tenant,
+            tenant_slug: active.tenant.slug,
+            permissions: rights_of(&parked.principal, parked.role, owner),
+            principal: parked.principal,
+            display_name: parked.display_name.into(),
+            role: parked.role,
+            source: parked.source,
+            channel: parked.channel,
+            key: None,
+            login: None,
+            expires: None,
+            epoch: active.epoch,
+            chain: parked.chain.into(),
+            trace: parked.trace.map(Arc::new),
+        }))
     }
 
     /// A caller whose credentials are long gone, for a call that goes on: its role, held against what
@@ -152,7 +184,7 @@ impl Identity {
         let active = self.active_tenant(caller.tenant).await?;
         let owner = self.owner_role(caller.tenant, caller.principal.owner()).await?;
         let permissions = rights_of(&caller.principal, caller.role, owner);
-        Ok(Caller { permissions, epoch: active.epoch, ..caller.clone() })
+        Ok(Caller::new(CallerParts { permissions, epoch: active.epoch, ..caller.clone().into_parts() }))
     }
 
     /// The person behind a call: of an agent its owner, with all that the owner may do today.
@@ -162,7 +194,7 @@ impl Identity {
         };
         let active = self.active_tenant(caller.tenant).await?;
         let role = self.owner_role(caller.tenant, owner).await?;
-        Ok(Caller {
+        Ok(Caller::new(CallerParts {
             principal: Principal::User { id: owner },
             role,
             permissions: role.permissions(),
@@ -170,8 +202,8 @@ impl Identity {
             login: None,
             expires: None,
             epoch: active.epoch,
-            ..caller.clone()
-        })
+            ..caller.clone().into_parts()
+        }))
     }
 
     async fn is_current(&self, caller: &Caller, freshness: Freshness) -> Result<bool> {
@@ -242,7 +274,8 @@ impl Identity {
         let login = scope.login(id).await.map_err(Error::store("reading a login"))?;
         let login = login.filter(|login| login.ended.is_none()).ok_or(NO_LOGIN)?;
         let user = scope.user(login.user).await.map_err(Error::store("reading a user"))?.ok_or(NO_LOGIN)?;
-        Ok(Caller { login: Some(id), expires: Some(login.expires), ..signed_in(&user, &active) })
+        let parts = signed_in(&user, &active).into_parts();
+        Ok(Caller::new(CallerParts { login: Some(id), expires: Some(login.expires), ..parts }))
     }
 
     /// The tenant, unless it is suspended. The epoch is read first, so the tenant is at least as new.
@@ -302,7 +335,7 @@ fn refuse_expired(caller: &Caller) -> Result<()> {
 /// Whom a key stands for, and what they may do while its owner has this role.
 fn stands_for(key: &ApiKey, owner: Role, active: &Active) -> Caller {
     let principal = principal_of(key);
-    Caller {
+    Caller::new(CallerParts {
         tenant: active.tenant.id,
         tenant_slug: active.tenant.slug.clone(),
         permissions: rights_of(&principal, key.role, owner),
@@ -320,11 +353,11 @@ fn stands_for(key: &ApiKey, owner: Role, active: &Active) -> Caller {
         epoch: active.epoch,
         chain: Arc::from([]),
         trace: None,
-    }
+    })
 }
 
 fn signed_in(user: &User, active: &Active) -> Caller {
-    Caller {
+    Caller::new(CallerParts {
         tenant: active.tenant.id,
         tenant_slug: active.tenant.slug.clone(),
         principal: Principal::User { id: user.id },
@@ -339,7 +372,7 @@ fn signed_in(user: &User, active: &Active) -> Caller {
         epoch: active.epoch,
         chain: Arc::from([]),
         trace: None,
-    }
+    })
 }
 
 /// What a key can do: what its role and its owner both can. An owner who loses a right takes it from every

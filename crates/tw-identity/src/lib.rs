@@ -14,7 +14,7 @@ mod tenant;
 mod throttle;
 
 pub use crate::{
-    callers::{Freshness, Identity, PersonBehind},
+    callers::{Freshness, Identity, Parked, PersonBehind},
     epochs::Epochs,
     keys::{CreatedKey, KeyRequest},
     passwords::Passwords,

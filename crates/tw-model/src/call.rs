@@ -220,8 +220,14 @@ pub struct Actor {
 /// Who calls, as established by a door's credentials check and by nothing in a body or a query.
 ///
 /// Cheap to clone; one value serves all requests of a key until its tenant changes.
+/// Its parts can be read by everybody, and set by nobody: `tw-identity` makes callers of credentials, and what may
+/// change on the way has a method here.
 #[derive(Clone, Debug)]
-pub struct Caller {
+pub struct Caller(CallerParts);
+
+/// The parts of a [`Caller`].
+#[derive(Clone, Debug)]
+pub struct CallerParts {
     pub tenant: TenantId,
     pub tenant_slug: TenantSlug,
     pub principal: Principal,
@@ -244,7 +250,26 @@ pub struct Caller {
     pub trace: Option<Arc<Trace>>,
 }
 
+impl std::ops::Deref for Caller {
+    type Target = CallerParts;
+
+    fn deref(&self) -> &CallerParts {
+        &self.0
+    }
+}
+
 impl Caller {
+    /// For `tw-identity`, which has looked at the credentials.
+    #[must_use]
+    pub fn new(parts: CallerParts) -> Self {
+        Self(parts)
+    }
+
+    #[must_use]
+    pub fn into_parts(self) -> CallerParts {
+        self.0
+    }
+
     #[must_use]
     pub fn actor(&self) -> Actor {
         Actor { principal: self.principal.clone(), key: self.key }
@@ -259,6 +284,18 @@ impl Caller {
     /// The same caller by a door, for a request that is part of `trace`.
     #[must_use]
     pub fn via(self, channel: Channel, trace: Option<Trace>) -> Self {
-        Self { channel, trace: trace.map(Arc::new), ..self }
+        Self(CallerParts { channel, trace: trace.map(Arc::new), ..self.0 })
+    }
+
+    /// The same caller in a call that these runs have led to.
+    #[must_use]
+    pub fn within(self, chain: Arc<[Link]>) -> Self {
+        Self(CallerParts { chain, ..self.0 })
+    }
+
+    /// The same caller, for a state of the tenant that was found to leave its rights as they are.
+    #[must_use]
+    pub fn as_of(self, epoch: i64) -> Self {
+        Self(CallerParts { epoch, ..self.0 })
     }
 }

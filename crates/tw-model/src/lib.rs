@@ -29,7 +29,7 @@ mod upstream_key;
 
 pub use allowed_hosts::{ALLOWED_HOSTS_MAX, AllowedHost, AllowedHostError};
 pub use bearer::{BearerError, bearer};
-pub use call::{Actor, ActsAs, Caller, Channel, Link, Mode, Principal, RunStatus, Source};
+pub use call::{Actor, ActsAs, Caller, CallerParts, Channel, Link, Mode, Principal, RunStatus, Source};
 pub use code::Code;
 pub use credential::{CredentialType, Label, LabelError};
 pub use definition::{

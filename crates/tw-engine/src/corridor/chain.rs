@@ -160,7 +160,7 @@ impl Inner {
                 format!("one call may lead to at most {STEPS_MAX} calls, and this one has led to as many");
             return Err(ToolFailure::with_code(Code::BudgetExceeded, message));
         }
-        Ok(Caller { chain: chain.into(), ..self.caller.clone() })
+        Ok(self.caller.clone().within(chain.into()))
     }
 }
 

@@ -244,8 +244,9 @@ on_both! {
         }
 
         // Whatever role its key has.
-        let mut caller = server.caller("admin").await.unwrap();
-        caller.principal = server.caller("agent").await.unwrap().principal;
+        let mut parts = server.caller("admin").await.unwrap().into_parts();
+        parts.principal = server.caller("agent").await.unwrap().principal.clone();
+        let caller = tw_model::Caller::new(parts);
         assert!(Permit::<DecideApprovals>::check(caller).is_err());
         assert_eq!(state(server, id).await, "pending waiting");
     }
