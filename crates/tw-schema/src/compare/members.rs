@@ -156,7 +156,7 @@ impl<'a> Walk<'a> {
                     self.added(&old, &new, name, asked, &at, around);
                 }
                 (true, false) => self.removed(&old, &new, required.contains(name.as_str()), &at, around),
-                (false, false) if old.refused && new.refused => {}
+                (false, false) if old.refused && new.refused => self.refused(&old, &new, &at, around),
                 (false, false) => self.place(&old.place, &new.place, &at, around),
             }
         }
@@ -271,6 +271,19 @@ impl<'a> Walk<'a> {
             _ => "was removed",
         };
         self.say(at, "property_removed", effect, message);
+    }
+
+    /// Compares a property that both versions name and refuse. The gateway fills in its default all the
+    /// same, and then refuses every object that it was filled into.
+    fn refused(&mut self, old: &Member<'a>, new: &Member<'a>, at: &str, around: Around) {
+        let before = self.default_of(Version::From, old, around).is_some();
+        let after = self.default_of(Version::To, new, around).is_some();
+        let (effect, message) = match (before, after) {
+            (false, true) => (Effect::Narrower, "is refused, and has a default now"),
+            (true, false) => (Effect::Wider, "is refused, and has no default any more"),
+            _ => return,
+        };
+        self.say(at, "default_changed", effect, message);
     }
 
     /// Whether anything beside the place speaks of members of this name. Then it is not true that

@@ -209,6 +209,36 @@ fn defaults_matter_where_they_are_filled_in() {
 }
 
 #[test]
+fn default_of_a_refused_property_breaks_every_caller() {
+    // The first subschema knows no member, so the default of the second is refused wherever it is filled in.
+    let both = |second: Value| json!({ "allOf": [closed(json!({})), second] });
+    let with_default = object(json!({ "a": { "type": "integer", "default": 0 } }));
+    let choice = json!({ "anyOf": [with_default.clone(), { "type": "string" }] });
+    // Nothing is filled in behind a choice.
+    check(
+        both(choice),
+        both(with_default.clone()),
+        expect![[r#"
+            Major
+            ! /a default_changed: is refused, and has a default now
+               schema_changed: need no longer fit one of several forms"#]],
+        expect![[r#"
+            Major
+            !  schema_changed: need no longer fit one of several forms"#]],
+    );
+    check(
+        both(with_default),
+        both(object(json!({ "a": { "type": "integer" } }))),
+        expect![[r#"
+            Minor
+              /a default_changed: is refused, and has no default any more"#]],
+        expect![[r#"
+            Patch
+               schema_changed: is written differently and means the same"#]],
+    );
+}
+
+#[test]
 fn removed_property_breaks_callers_only_where_it_is_refused() {
     let (ab, a) = (json!({ "a": {}, "b": {} }), json!({ "a": {} }));
     check(
