@@ -6,12 +6,10 @@
 //! is refused when the schema is compiled, and the second is weighed against the value at hand
 //! before errors are collected.
 
-mod pattern;
 mod weigh;
 
 use serde_json::Value;
 
-pub(crate) use pattern::weight as pattern_weight;
 use weigh::Weighing;
 
 use crate::{

@@ -4,6 +4,7 @@
 //! and a message in English, which is made of the two here and nowhere else. So they cannot say different things.
 
 mod codes;
+mod schema;
 mod text;
 
 use std::fmt;
@@ -12,8 +13,12 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 pub use codes::FaultCode;
+pub use schema::SchemaFault;
 
 use crate::path;
+
+/// How many faults are reported of one value at most.
+pub const FAULTS_MAX: usize = 100;
 
 /// How many characters of a value are repeated, and how many values of a list.
 const CHARACTERS_MAX: usize = 300;
@@ -150,7 +155,7 @@ impl Faults {
 
     pub(crate) fn push(&mut self, fault: Fault) {
         self.count += 1;
-        if self.told.len() < crate::FAULTS_MAX {
+        if self.told.len() < FAULTS_MAX {
             self.told.push(fault);
         }
     }

@@ -42,7 +42,7 @@ pub use canonical::{canonical, digest};
 pub use coerce::Coercion;
 pub use compare::{Bump, Comparison, Definition, Difference, Part, compare};
 pub use digest::{Digest, DigestError};
-pub use fault::{Fault, FaultCode, Violation};
+pub use fault::{FAULTS_MAX, Fault, FaultCode, SchemaFault, Violation};
 pub use fields::{
     FIELD_DEPTH_MAX, FIELD_NAME_MAX, FIELDS_MAX, Field, FieldOption, FieldType, FieldsFault, Side, component,
     fields_to_schema, parse_fields, schema_to_fields, variants,
@@ -54,7 +54,7 @@ pub use limits::{
 };
 pub use manifest::{canonical_manifest, canonical_patch, slug_from_name};
 pub use parts::{moved, without_booleans};
-pub use schema::{FAULTS_MAX, Schema, SchemaFault};
+pub use schema::Schema;
 pub use specs::{check_form_spec, check_sections, check_view_spec};
 pub use strict::{DEPTH_MAX as JSON_DEPTH_MAX, JsonFault, JsonFaultKind, parse, scan};
 pub use wire::{Collision, FUNCTION_NAME_MAX, NameTable, function_name};

@@ -1,13 +1,17 @@
-//! Which regular expressions every reader of a schema reads alike.
+//! Regular expressions: which ones every reader of a schema reads alike, and how heavy one is to run.
 //!
 //! JSON Schema means ECMA-262, and clients compile patterns with the `u` flag. The engine here takes
 //! much that is none of it, such as `(?i)` and `\A`; and what it would not run (look-around,
 //! back-references) it refuses by itself.
 
+mod weight;
+
 use std::{iter::Peekable, str::Chars, sync::LazyLock};
 
 use jsonschema::Validator;
 use serde_json::{Value, json};
+
+pub(crate) use weight::weight;
 
 /// The validator's own reading of ECMA-262. It is wider than the `u` flag in what follows a backslash,
 /// and looks neither at the age of a feature nor at the names of properties.

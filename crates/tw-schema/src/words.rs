@@ -11,7 +11,7 @@ use jsonschema::{
 };
 use serde_json::Value;
 
-use crate::{Fault, Violation, fault, path};
+use crate::{FAULTS_MAX, Fault, Violation, fault, path};
 
 /// How much of a value from the schema a message repeats.
 const QUOTED_MAX: usize = 80;
@@ -28,7 +28,7 @@ pub(crate) fn say(error: &ValidationError<'_>, faults: &mut Vec<Fault>) {
         }
         Kind::AdditionalProperties { unexpected } | Kind::UnevaluatedProperties { unexpected } => {
             let unknown = |name: &String| Violation::unknown_property().at(path::join(at, name));
-            faults.extend(unexpected.iter().take(crate::FAULTS_MAX).map(unknown));
+            faults.extend(unexpected.iter().take(FAULTS_MAX).map(unknown));
         }
         Kind::AnyOf { context } | Kind::OneOfNotValid { context } => choice::say(at, error, context, faults),
         kind => faults.push(violation(kind, error).at(at)),

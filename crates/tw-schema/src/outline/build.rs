@@ -6,7 +6,7 @@ use jsonschema::{Draft, ReferencingError, Registry, Retrieve, Uri, uri};
 use serde_json::{Map, Value};
 
 use super::{Additional, Cases, Id, Node, Outline, Types};
-use crate::{SchemaFault, Violation, cost::pattern_weight, parts, words};
+use crate::{SchemaFault, Violation, parts, pattern, words};
 
 const DRAFT: Draft = Draft::Draft202012;
 
@@ -270,7 +270,7 @@ fn read_plain(schema: &Map<String, Value>, node: &mut Node) {
     let names = schema.get("patternProperties").and_then(Value::as_object).into_iter().flatten();
     let patterns =
         schema.get("pattern").and_then(Value::as_str).into_iter().chain(names.map(|(name, _)| name.as_str()));
-    node.patterns_weight = patterns.fold(0, |sum, pattern| sum.saturating_add(pattern_weight(pattern)));
+    node.patterns_weight = patterns.fold(0, |sum, pattern| sum.saturating_add(pattern::weight(pattern)));
     node.required = texts(schema, "required");
     node.aliases = texts(schema, "x-aliases");
     node.unevaluated =
