@@ -23,7 +23,6 @@ mod defaults;
 mod digest;
 mod fault;
 mod fields;
-mod labels;
 mod limits;
 mod local;
 mod manifest;
@@ -34,7 +33,6 @@ mod pattern;
 mod schema;
 mod specs;
 mod strict;
-mod wire;
 mod words;
 
 pub use cache::SchemaCache;
@@ -47,7 +45,6 @@ pub use fields::{
     FIELD_DEPTH_MAX, FIELD_NAME_MAX, FIELDS_MAX, Field, FieldOption, FieldType, FieldsFault, Side, component,
     fields_to_schema, parse_fields, schema_to_fields, variants,
 };
-pub use labels::{Control, FilterField, filter_fields, humanize_field_name};
 pub use limits::{
     BRANCHES_MAX, DEPTH_MAX as SCHEMA_DEPTH_MAX, ENUM_MAX, NODES_MAX, PATTERN_TEXT_MAX, PATTERNS_MAX,
     PROPERTIES_MAX, TEXT_BYTES_MAX,
@@ -57,4 +54,3 @@ pub use parts::{moved, without_booleans};
 pub use schema::Schema;
 pub use specs::{check_form_spec, check_sections, check_view_spec};
 pub use strict::{DEPTH_MAX as JSON_DEPTH_MAX, JsonFault, JsonFaultKind, parse, scan};
-pub use wire::{Collision, FUNCTION_NAME_MAX, NameTable, function_name};

@@ -1,7 +1,5 @@
 //! Slugs made of names.
 
-use crate::labels::words;
-
 const LEN_MAX: usize = 128;
 
 /// The slug of a tool that was given a name only: the name itself where it is one, else its words in
@@ -24,6 +22,31 @@ pub fn slug_from_name(name: &str) -> Option<String> {
     }
     slug.truncate(LEN_MAX);
     Some(slug.trim_end_matches('-').to_owned())
+}
+
+/// The words of a name, which signs and capitals set apart.
+///
+/// A run of capitals is one word up to the last of them, which begins the next: `HTTPServer` is
+/// `HTTP` and `Server`. Digits belong to the word before them, and a capital after one to both:
+/// `3D` is one word.
+fn words(name: &str) -> Vec<String> {
+    let mut words = Vec::new();
+    for part in name.split(|c: char| !c.is_alphanumeric()) {
+        let letters: Vec<char> = part.chars().collect();
+        let mut word = String::new();
+        for (index, letter) in letters.iter().enumerate() {
+            let before = index.checked_sub(1).map(|index| letters[index]);
+            let after_small = before.is_some_and(|before| !before.is_uppercase() && !before.is_numeric());
+            let before_small = letters.get(index + 1).is_some_and(|next| next.is_lowercase());
+            if letter.is_uppercase() && before.is_some() && (after_small || before_small) {
+                words.push(std::mem::take(&mut word));
+            }
+            word.push(*letter);
+        }
+        words.push(word);
+    }
+    words.retain(|word| !word.is_empty());
+    words
 }
 
 /// Whether a text has the form of a slug.
@@ -108,6 +131,27 @@ mod tests {
             ("  --  x  ", "x"),
         ] {
             assert_eq!(slug_from_name(name).as_deref(), Some(slug), "{name}");
+        }
+    }
+
+    #[test]
+    fn words_are_set_apart_by_signs_and_capitals() {
+        for (name, expected) in [
+            ("annual_budget", "annual budget"),
+            ("annual-budget", "annual budget"),
+            ("annualBudget", "annual Budget"),
+            ("ANNUAL_BUDGET", "ANNUAL BUDGET"),
+            ("__annual__budget__", "annual budget"),
+            ("data.annualBudget", "data annual Budget"),
+            ("HTTPServer", "HTTP Server"),
+            ("parseXMLFile", "parse XML File"),
+            ("userID", "user ID"),
+            ("year2Total", "year2 Total"),
+            ("3DViewer", "3D Viewer"),
+            ("aB", "a B"),
+            ("--", ""),
+        ] {
+            assert_eq!(words(name).join(" "), expected, "{name}");
         }
     }
 
