@@ -14,7 +14,7 @@ use serde_json::{Map, Value};
 use crate::{
     Schema,
     outline::{Cases, Id, Outline, ROOT, Types, type_name},
-    path, strict,
+    pointer, strict,
 };
 
 /// One change that was made to a value.
@@ -48,22 +48,22 @@ impl Schema {
     ///
     /// A scalar in the place of the whole object becomes its only required property, or its only one.
     pub fn coerce(&self, value: &mut Value) -> Vec<Coercion> {
-        let mut reading = Reading::new(self);
+        let mut coercing = Coercing::new(self);
         if self.allows_walk(value) {
-            reading.wrap(value);
-            reading.read(&[ROOT], value, "", 1);
+            coercing.wrap(value);
+            coercing.read(&[ROOT], value, "", 1);
         }
-        reading.done
+        coercing.done
     }
 }
 
-struct Reading<'a> {
+struct Coercing<'a> {
     schema: &'a Schema,
     outline: &'a Outline,
     done: Vec<Coercion>,
 }
 
-impl<'a> Reading<'a> {
+impl<'a> Coercing<'a> {
     fn new(schema: &'a Schema) -> Self {
         Self { schema, outline: schema.outline(), done: Vec::new() }
     }
@@ -81,8 +81,8 @@ impl<'a> Reading<'a> {
             return;
         }
         let Some(name) = self.only_property(&layers) else { return };
-        let place = self.outline.layers_unless_null(&self.outline.member(&layers, name));
-        if place.is_empty() || !self.allowed(&place).meets(Types::of_value(value)) {
+        let subschemas = self.outline.layers_unless_null(&self.outline.member(&layers, name));
+        if subschemas.is_empty() || !self.allowed(&subschemas).meets(Types::of_value(value)) {
             return;
         }
         let from = type_name(value).to_owned();
@@ -107,28 +107,28 @@ impl<'a> Reading<'a> {
     }
 
     /// Reads the value at one place. `level` is how deep it stands, the root being the first.
-    fn read(&mut self, place: &[Id], value: &mut Value, at: &str, level: usize) {
-        if place.is_empty() || value.is_null() {
+    fn read(&mut self, subschemas: &[Id], value: &mut Value, at: &str, level: usize) {
+        if subschemas.is_empty() || value.is_null() {
             return;
         }
-        let layers = self.outline.layers_unless_null(place);
+        let layers = self.outline.layers_unless_null(subschemas);
         self.read_type(&layers, value, at, level);
         self.read_case(&layers, value, at);
         match value {
             Value::Object(members) => {
                 self.rename(&layers, members, at);
                 for (name, member) in members.iter_mut() {
-                    let place = self.outline.member(&layers, name);
-                    if !place.is_empty() {
-                        self.read(&place, member, &path::join(at, name), level + 1);
+                    let subschemas = self.outline.member(&layers, name);
+                    if !subschemas.is_empty() {
+                        self.read(&subschemas, member, &pointer::join(at, name), level + 1);
                     }
                 }
             }
             Value::Array(items) => {
                 for (index, item) in items.iter_mut().enumerate() {
-                    let place = self.outline.item(&layers, index);
-                    if !place.is_empty() {
-                        self.read(&place, item, &format!("{at}/{index}"), level + 1);
+                    let subschemas = self.outline.item(&layers, index);
+                    if !subschemas.is_empty() {
+                        self.read(&subschemas, item, &format!("{at}/{index}"), level + 1);
                     }
                 }
             }
@@ -181,15 +181,15 @@ impl<'a> Reading<'a> {
         {
             return None;
         }
-        let place = self.outline.item(layers, 0);
-        let layers = self.outline.layers_unless_null(&place);
+        let subschemas = self.outline.item(layers, 0);
+        let layers = self.outline.layers_unless_null(&subschemas);
         let wanted = self.allowed(&layers);
         if wanted.without(scalars) != Types::ANY.without(Types::ANY) {
             return None;
         }
         let mut item = value.clone();
-        let mut reading = Reading::new(self.schema);
-        reading.read_type(&layers, &mut item, "", level + 1);
+        let mut coercing = Coercing::new(self.schema);
+        coercing.read_type(&layers, &mut item, "", level + 1);
         wanted.meets(Types::of_value(&item)).then(|| Value::Array(vec![value.clone()]))
     }
 

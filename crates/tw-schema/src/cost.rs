@@ -17,9 +17,9 @@ use crate::{
     outline::{Additional, Id, Node, Outline, ROOT},
 };
 
-/// How many subschemas may apply to one and the same place of a value.
-const SAME_PLACE_MAX: u64 = 2_000;
-/// How many may lead to one another at the same place. Each is a call inside a call, for every
+/// How many subschemas may apply to the same instance location.
+const SAME_LOCATION_MAX: u64 = 2_000;
+/// How many may lead to one another at the same instance location. Each is a call inside a call, for every
 /// level of the value, and the stack is not endless.
 const CHAIN_MAX: u64 = 24;
 /// How many may apply along one path from the root of a value to a leaf.
@@ -43,11 +43,11 @@ const COMPARED_PER_STEP: u64 = 8;
 /// The price of a compiled schema, by which values are weighed.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Price {
-    /// How many subschemas apply to one place at most.
-    same_place: u64,
+    /// How many subschemas apply to one instance location at most.
+    same_location: u64,
     /// How many of them lead to one another at most.
     chain: u64,
-    /// Whether there is one way only to every place. Then the search for the first error goes
+    /// Whether there is one way only to every instance location. Then the search for the first error goes
     /// straight down and needs no weighing.
     straight: bool,
     /// How heavy the patterns are that apply to one text at most.
@@ -69,25 +69,25 @@ impl Price {
         let own = |node: &Node| {
             1 + node.compared as u64 / COMPARED_PER_STEP + if node.differing { DIFFERING } else { 0 }
         };
-        let same_place = most(Sweep::run(outline, |node, below| own(node) + below.iter().sum::<u64>())?);
+        let same_location = most(Sweep::run(outline, |node, below| own(node) + below.iter().sum::<u64>())?);
         let chain = most(Sweep::run(outline, |_, below| 1 + below.iter().max().unwrap_or(&0))?);
         // A path that comes back to where it was is not counted on: those results the validator
         // remembers.
         let path = Sweep::run_through_cycles(outline, all_below, path_cost)[ROOT];
-        if SAME_PLACE_MAX < same_place || CHAIN_MAX < chain || PATH_MAX < path {
+        if SAME_LOCATION_MAX < same_location || CHAIN_MAX < chain || PATH_MAX < path {
             return Err(SchemaFault::TooComplex);
         }
         let straight = outline.nodes.iter().all(is_straight);
         let heavy = |node: &Node, below: &[u64]| {
             below.iter().fold(node.patterns_weight, |sum, cost| sum.saturating_add(*cost))
         };
-        let patterns = most(Sweep::run_through_cycles(outline, same_place_below, heavy));
-        Ok(Self { same_place, chain, straight, patterns })
+        let patterns = most(Sweep::run_through_cycles(outline, same_location_below, heavy));
+        Ok(Self { same_location, chain, straight, patterns })
     }
 
     /// Whether a value can be checked at all. Only a heavy schema on a huge value cannot.
     pub(crate) fn allows_check(&self, value: &Value) -> bool {
-        (self.same_place <= LIGHT || self.same_place.saturating_mul(count(value)) <= CHECK_MAX)
+        (self.same_location <= LIGHT || self.same_location.saturating_mul(count(value)) <= CHECK_MAX)
             && (self.patterns == 0 || self.patterns.saturating_mul(text_bytes(value)) <= MATCH_MAX)
     }
 
@@ -137,12 +137,12 @@ fn text_bytes(value: &Value) -> u64 {
     }
 }
 
-fn same_place_below(node: &Node) -> Vec<Id> {
+fn same_location_below(node: &Node) -> Vec<Id> {
     node.all.iter().chain(&node.tried).copied().collect()
 }
 
 fn all_below(node: &Node) -> Vec<Id> {
-    let mut below = same_place_below(node);
+    let mut below = same_location_below(node);
     below.extend(node.properties.iter().map(|(_, id)| *id));
     below.extend(&node.patterns);
     below.extend(&node.other_members);
@@ -158,7 +158,7 @@ fn all_below(node: &Node) -> Vec<Id> {
 
 /// The steps along the costliest path below a node, from those of the nodes in [`all_below`].
 ///
-/// What applies to the same place adds up. Of the members of an object only one is on a path, but
+/// Subschemas of the same instance location add up. Of the members of an object only one is on a path, but
 /// that one may be met by a property, by patterns and by the rest at once.
 fn path_cost(node: &Node, below: &[u64]) -> u64 {
     let mut rest = below;
@@ -175,7 +175,7 @@ fn path_cost(node: &Node, below: &[u64]) -> u64 {
     let members = sum(next(node.patterns.len() + node.other_members.len() + additional));
     let prefix = most(next(node.prefix.len()));
     let items = sum(next(usize::from(node.items.is_some()) + node.other_items.len()));
-    // To know what was evaluated, the validator walks the same place again.
+    // To know what was evaluated, the validator walks the same instance location again.
     let same = same.saturating_mul(if node.unevaluated { 3 } else { 1 });
     let down = properties.saturating_add(members).max(prefix.saturating_add(items));
     same.saturating_add(down).saturating_add(1)
@@ -188,12 +188,12 @@ struct Sweep {
 }
 
 impl Sweep {
-    /// Over what applies to the same place. There a way back has no end: the value never gets
+    /// Over the subschemas of the same instance location. There a way back has no end: the value never gets
     /// smaller.
     fn run(outline: &Outline, total: impl Fn(&Node, &[u64]) -> u64) -> Result<Vec<u64>, SchemaFault> {
         let mut cycle = false;
-        let total = |node: &Node, costs: &[u64]| total(node, costs).min(SAME_PLACE_MAX + 1);
-        let costs = Self::sweep(outline, same_place_below, total, &mut cycle);
+        let total = |node: &Node, costs: &[u64]| total(node, costs).min(SAME_LOCATION_MAX + 1);
+        let costs = Self::sweep(outline, same_location_below, total, &mut cycle);
         if cycle { Err(SchemaFault::EndlessReference) } else { Ok(costs) }
     }
 

@@ -42,11 +42,11 @@ struct Filling<'a> {
 }
 
 impl Filling<'_> {
-    fn fill(&mut self, place: &[Id], value: &mut Value) {
-        if !place.iter().any(|id| self.outline.nodes[*id].defaults) {
+    fn fill(&mut self, subschemas: &[Id], value: &mut Value) {
+        if !subschemas.iter().any(|id| self.outline.nodes[*id].defaults) {
             return;
         }
-        let layers = self.outline.layers(place);
+        let layers = self.outline.layers(subschemas);
         match value {
             Value::Object(members) => {
                 for (name, member) in members.iter_mut() {
@@ -70,8 +70,8 @@ impl Filling<'_> {
             if !outline.nodes[*property].defaults || members.contains_key(name) {
                 continue;
             }
-            let place = outline.member(layers, name);
-            let mut holders = outline.layers(&place).into_iter();
+            let subschemas = outline.member(layers, name);
+            let mut holders = outline.layers(&subschemas).into_iter();
             let Some((id, default)) =
                 holders.find_map(|id| outline.nodes[id].default.as_ref().map(|default| (id, default)))
             else {
@@ -82,7 +82,7 @@ impl Filling<'_> {
             }
             let mut value = default.clone();
             self.given.push(id);
-            self.fill(&place, &mut value);
+            self.fill(&subschemas, &mut value);
             self.given.pop();
             members.insert(name.clone(), value);
             self.changed = true;

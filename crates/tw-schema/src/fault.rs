@@ -15,7 +15,7 @@ use serde_json::{Map, Value};
 pub use codes::FaultCode;
 pub use schema::SchemaFault;
 
-use crate::path;
+use crate::pointer;
 
 /// How many faults are reported of one value at most.
 pub const FAULTS_MAX: usize = 100;
@@ -44,8 +44,8 @@ impl Fault {
 
     /// The same, in something that is part of something larger.
     #[must_use]
-    pub fn below(mut self, place: &str) -> Self {
-        self.path.insert_str(0, place);
+    pub fn below(mut self, pointer: &str) -> Self {
+        self.path.insert_str(0, pointer);
         self
     }
 
@@ -167,7 +167,7 @@ impl Faults {
 
     /// The faults, in the order of their places.
     pub(crate) fn told(mut self) -> Vec<Fault> {
-        self.told.sort_by(|left, right| path::by_place(&left.path, &right.path));
+        self.told.sort_by(|left, right| pointer::document_order(&left.path, &right.path));
         self.told
     }
 }

@@ -27,12 +27,12 @@ mod limits;
 mod local;
 mod manifest;
 mod outline;
-mod parts;
-mod path;
 mod pattern;
+mod pointer;
 mod schema;
 mod specs;
 mod strict;
+mod subschemas;
 mod words;
 
 pub use cache::SchemaCache;
@@ -50,7 +50,7 @@ pub use limits::{
     PROPERTIES_MAX, TEXT_BYTES_MAX,
 };
 pub use manifest::{canonical_manifest, canonical_patch, slug_from_name};
-pub use parts::{moved, without_booleans};
 pub use schema::Schema;
 pub use specs::{check_form_spec, check_sections, check_view_spec};
 pub use strict::{DEPTH_MAX as JSON_DEPTH_MAX, JsonFault, JsonFaultKind, parse, scan};
+pub use subschemas::{moved, without_booleans};

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::{SchemaFault, path, words};
+use crate::{SchemaFault, pointer, words};
 
 /// How many values (objects, arrays, scalars) a schema may consist of.
 pub const NODES_MAX: usize = 50_000;
@@ -35,30 +35,30 @@ pub(crate) fn check(document: &Value) -> Result<Within, SchemaFault> {
         return Err(SchemaFault::NotASchema);
     }
     let mut count = Within::default();
-    // Every place by the one around it, so that the path of a fault can be told.
-    let mut places = vec![Place { value: document, around: 0, step: Step::Root, depth: 1 }];
+    // Every value with its parent, so that a fault can say where it is.
+    let mut visited = vec![Visited { value: document, parent: 0, token: Token::Root, depth: 1 }];
     let mut next = 0;
-    while let Some(&Place { value, depth, .. }) = places.get(next) {
+    while let Some(&Visited { value, depth, .. }) = visited.get(next) {
         let wide = match value {
             Value::Array(items) => items.len(),
             Value::Object(members) => members.len(),
             _ => 0,
         };
         let fits = within("levels", depth, DEPTH_MAX)
-            .and_then(|()| within("values", places.len() + wide, NODES_MAX))
+            .and_then(|()| within("values", visited.len() + wide, NODES_MAX))
             .and_then(|()| count.add(value));
         fits.map_err(|Beyond { what, max }| SchemaFault::TooLarge {
-            path: path_of(&places, next),
+            path: pointer_to(&visited, next),
             what,
             max,
         })?;
-        let below = |value, step| Place { value, around: next, step, depth: depth + 1 };
+        let below = |value, token| Visited { value, parent: next, token, depth: depth + 1 };
         match value {
             Value::Array(items) => {
-                places.extend(items.iter().enumerate().map(|(index, item)| below(item, Step::Item(index))));
+                visited.extend(items.iter().enumerate().map(|(index, item)| below(item, Token::Item(index))));
             }
             Value::Object(members) => {
-                places.extend(members.iter().map(|(name, member)| below(member, Step::Member(name))));
+                visited.extend(members.iter().map(|(name, member)| below(member, Token::Member(name))));
             }
             _ => {}
         }
@@ -67,27 +67,29 @@ pub(crate) fn check(document: &Value) -> Result<Within, SchemaFault> {
     Ok(count)
 }
 
+/// A value of the document, with the index of the value that holds it.
 #[derive(Clone, Copy)]
-struct Place<'a> {
+struct Visited<'a> {
     value: &'a Value,
-    around: usize,
-    step: Step<'a>,
+    parent: usize,
+    token: Token<'a>,
     depth: usize,
 }
 
+/// The last reference token of the value's JSON pointer.
 #[derive(Clone, Copy)]
-enum Step<'a> {
+enum Token<'a> {
     Root,
     Item(usize),
     Member(&'a str),
 }
 
-fn path_of(places: &[Place<'_>], place: usize) -> String {
-    let Place { around, step, .. } = places[place];
-    match step {
-        Step::Root => String::new(),
-        Step::Item(index) => path::join(&path_of(places, around), &index.to_string()),
-        Step::Member(name) => path::join(&path_of(places, around), &words::cut(name)),
+fn pointer_to(visited: &[Visited<'_>], index: usize) -> String {
+    let Visited { parent, token, .. } = visited[index];
+    match token {
+        Token::Root => String::new(),
+        Token::Item(index) => pointer::join(&pointer_to(visited, parent), &index.to_string()),
+        Token::Member(name) => pointer::join(&pointer_to(visited, parent), &words::cut(name)),
     }
 }
 

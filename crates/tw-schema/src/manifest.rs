@@ -13,7 +13,7 @@ use crate::{
     Fault, Violation, canonical,
     fault::Faults,
     fields::{self, parse_fields},
-    path,
+    pointer,
 };
 pub use slug::slug_from_name;
 
@@ -140,7 +140,7 @@ impl Reading {
             "requiredParams" | "required_params" => {
                 let described = ["parameters", "paramSchema", "param_schema"];
                 if !described.iter().any(|key| body.contains_key(*key)) {
-                    self.say(path::join("", key), Violation::only_with(["paramSchema", "parameters"]));
+                    self.say(pointer::join("", key), Violation::only_with(["paramSchema", "parameters"]));
                 }
             }
             "schema" => {
@@ -164,7 +164,7 @@ impl Reading {
             Some(other) if canonical(other) == canonical(&value) => {}
             Some(_) => {
                 let other = self.source(key);
-                self.say(pointer(source), Violation::contradiction(other, source));
+                self.say(source_pointer(source), Violation::contradiction(other, source));
             }
         }
     }
@@ -175,7 +175,7 @@ impl Reading {
 
     /// Takes an object apart whose members are keys of their own.
     fn take_parts(&mut self, key: &str, value: &Value, parts: &[(&str, &str)]) {
-        let at = path::join("", key);
+        let at = pointer::join("", key);
         let members = match value {
             Value::Null => return,
             Value::Object(members) => members,
@@ -184,7 +184,7 @@ impl Reading {
         for (name, value) in members.iter().filter(|(_, value)| !value.is_null()) {
             match parts.iter().find(|(part, _)| part == name) {
                 Some((_, canonical_key)) => self.put(canonical_key, &format!("{key}.{name}"), value.clone()),
-                None => self.say(path::join(&at, name), Violation::unknown_member()),
+                None => self.say(pointer::join(&at, name), Violation::unknown_member()),
             }
         }
     }
@@ -194,7 +194,7 @@ impl Reading {
         match integer {
             _ if value.is_null() => self.put("timeout_ms", key, Value::Null),
             Some(1..) => self.put("timeout_ms", key, json!(integer)),
-            _ => self.say(path::join("", key), Violation::positive()),
+            _ => self.say(pointer::join("", key), Violation::positive()),
         }
     }
 
@@ -233,7 +233,7 @@ impl Reading {
                 match whole(&value) {
                     Some(seconds @ 1..=TIMEOUT_S_MAX) => value = json!(seconds),
                     _ => {
-                        let at = format!("{}/{name}", pointer(&source));
+                        let at = format!("{}/{name}", source_pointer(&source));
                         self.say(at, Violation::range(1, TIMEOUT_S_MAX));
                         continue;
                     }
@@ -241,7 +241,7 @@ impl Reading {
             }
             match shared.get(known) {
                 Some(other) if *other != value => {
-                    let at = format!("{}/{name}", pointer(&source));
+                    let at = format!("{}/{name}", source_pointer(&source));
                     let alias =
                         SHARED.iter().find(|(_, key)| *key == known).map_or(known, |(alias, _)| *alias);
                     self.say(at, Violation::contradiction(alias, known));
@@ -268,7 +268,7 @@ impl Reading {
             Some(other) if canonical(other) != canonical(&value) => {
                 let other = self.source("implementation");
                 let violation = Violation::contradiction(format!("{other}.{key}"), source.as_str());
-                self.say(pointer(&source), violation);
+                self.say(source_pointer(&source), violation);
             }
             _ => self.join_implementation(&source, Map::from_iter([(key.to_owned(), value)])),
         }
@@ -276,7 +276,7 @@ impl Reading {
 
     fn join_implementation(&mut self, source: &str, called: Map<String, Value>) {
         let target = self.source("implementation");
-        let at = pointer(source);
+        let at = source_pointer(source);
         match self.out.get_mut("implementation") {
             None | Some(Value::Null) => {
                 self.put_over("implementation", source, Value::Object(called));
@@ -292,7 +292,7 @@ impl Reading {
                 }
                 for name in differing {
                     let (this, other) = (format!("{target}.{name}"), format!("{source}.{name}"));
-                    self.say(path::join(&at, &name), Violation::contradiction(this, other));
+                    self.say(pointer::join(&at, &name), Violation::contradiction(this, other));
                 }
             }
             // Not an object: whoever stores it will say so.
@@ -317,13 +317,13 @@ impl Reading {
             match known {
                 None => {
                     let known = EXECUTION_TYPES.iter().map(|(name, _)| *name);
-                    self.say(pointer(&source), Violation::words(known));
+                    self.say(source_pointer(&source), Violation::words(known));
                 }
                 Some((name, kind)) => match self.out.get("implementation_type") {
                     Some(other) if !other.is_null() && other != kind => {
                         let key = self.source("implementation_type");
                         let violation = Violation::kind_mismatch(*name, *kind, key, other.clone());
-                        self.say(pointer(&source), violation);
+                        self.say(source_pointer(&source), violation);
                     }
                     _ => self.put_over("implementation_type", &source, json!(kind)),
                 },
@@ -373,9 +373,9 @@ fn whole(value: &Value) -> Option<u64> {
     value.as_u64().or_else(|| value.as_f64().filter(whole).map(|float| float as u64))
 }
 
-/// The place of a source such as `schema.input` in the body.
-fn pointer(source: &str) -> String {
-    source.split('.').fold(String::new(), |at, step| path::join(&at, step))
+/// The JSON pointer to a source such as `schema.input` in the body.
+fn source_pointer(source: &str) -> String {
+    source.split('.').fold(String::new(), |at, token| pointer::join(&at, token))
 }
 
 #[cfg(test)]

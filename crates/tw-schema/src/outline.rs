@@ -17,7 +17,7 @@ pub(crate) use types::{Types, type_name};
 /// Texts by their lower-case form.
 pub(crate) type Cases = HashMap<String, Vec<String>>;
 
-/// The place of a subschema in [`Outline::nodes`].
+/// The index of a subschema in [`Outline::nodes`].
 pub(crate) type Id = usize;
 
 /// The root is the first node.
@@ -78,22 +78,22 @@ pub(crate) enum Additional {
 }
 
 impl Outline {
-    /// Every subschema that surely holds for a value at this place: the given ones and what they
-    /// reach by `$ref` and `allOf`, each once, in the order of the schema.
-    pub(crate) fn layers(&self, place: &[Id]) -> Vec<Id> {
-        self.closure(place, |_| &[])
+    /// Every subschema that surely holds where these do: themselves and what they reach by `$ref` and
+    /// `allOf`, each once, in the order of the schema.
+    pub(crate) fn layers(&self, subschemas: &[Id]) -> Vec<Id> {
+        self.closure(subschemas, |_| &[])
     }
 
     /// As [`Self::layers`], for a value that is not null.
-    pub(crate) fn layers_unless_null(&self, place: &[Id]) -> Vec<Id> {
-        self.closure(place, |node| &node.unless_null)
+    pub(crate) fn layers_unless_null(&self, subschemas: &[Id]) -> Vec<Id> {
+        self.closure(subschemas, |node| &node.unless_null)
     }
 
-    fn closure(&self, place: &[Id], more: impl Fn(&Node) -> &[Id]) -> Vec<Id> {
-        let mut layers: Vec<Id> = Vec::with_capacity(place.len());
+    fn closure(&self, subschemas: &[Id], more: impl Fn(&Node) -> &[Id]) -> Vec<Id> {
+        let mut layers: Vec<Id> = Vec::with_capacity(subschemas.len());
         // Looking through a few layers is quicker than hashing; through many it is not.
         let mut many: HashSet<Id> = HashSet::new();
-        let mut open: Vec<Id> = place.iter().rev().copied().collect();
+        let mut open: Vec<Id> = subschemas.iter().rev().copied().collect();
         while let Some(id) = open.pop() {
             let few = layers.len() < 32;
             if !few && many.is_empty() {
@@ -112,15 +112,15 @@ impl Outline {
 
     /// The subschemas for the member of this name.
     pub(crate) fn member(&self, layers: &[Id], name: &str) -> Vec<Id> {
-        let mut place: Vec<Id> =
+        let mut subschemas: Vec<Id> =
             layers.iter().filter_map(|id| self.nodes[*id].by_name.get(name).copied()).collect();
-        if place.is_empty() && layers.iter().all(|id| self.nodes[*id].patterns.is_empty()) {
-            place.extend(layers.iter().filter_map(|id| match self.nodes[*id].additional {
+        if subschemas.is_empty() && layers.iter().all(|id| self.nodes[*id].patterns.is_empty()) {
+            subschemas.extend(layers.iter().filter_map(|id| match self.nodes[*id].additional {
                 Additional::Schema(schema) => Some(schema),
                 _ => None,
             }));
         }
-        place
+        subschemas
     }
 
     /// The subschemas for the item at this index.
@@ -172,8 +172,9 @@ mod tests {
                 "$defs": { "n": { "$anchor": "n", "type": "integer" } },
             });
             let outline = outline(&document);
-            let place = outline.member(&[ROOT], "a");
-            let types: Vec<_> = outline.layers(&place).iter().map(|id| outline.nodes[*id].types).collect();
+            let subschemas = outline.member(&[ROOT], "a");
+            let types: Vec<_> =
+                outline.layers(&subschemas).iter().map(|id| outline.nodes[*id].types).collect();
             assert_eq!(types, [Types::ANY, Types::INTEGER], "{reference}");
         }
     }

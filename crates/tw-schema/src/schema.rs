@@ -10,7 +10,7 @@ use crate::{
     cost::{Price, Telling},
     limits::{self, Within},
     outline::{Outline, ROOT},
-    parts, path, words,
+    pointer, subschemas, words,
 };
 
 /// How many errors are looked at before they are put in order and cut.
@@ -86,7 +86,7 @@ impl Schema {
         digest: Digest,
     ) -> Result<Self, SchemaFault> {
         jsonschema::draft202012::meta::validate(document).map_err(|error| invalid(&error))?;
-        parts::check(document)?;
+        subschemas::check(document)?;
         let read = without_dialect(document);
         // The outline comes first: it is what keeps a hostile schema away from the compiler.
         let outline = Outline::build(&read)?;
@@ -145,7 +145,7 @@ impl Schema {
             faults.push(Violation::schema().at(""));
         }
         let in_order = |left: &Fault, right: &Fault| {
-            path::by_place(&left.path, &right.path).then_with(|| left.message.cmp(&right.message))
+            pointer::document_order(&left.path, &right.path).then_with(|| left.message.cmp(&right.message))
         };
         faults.sort_by(in_order);
         faults.dedup();

@@ -11,7 +11,7 @@ use jsonschema::{
 };
 use serde_json::Value;
 
-use crate::{FAULTS_MAX, Fault, Violation, fault, path};
+use crate::{FAULTS_MAX, Fault, Violation, fault, pointer};
 
 /// How much of a value from the schema a message repeats.
 const QUOTED_MAX: usize = 80;
@@ -24,10 +24,10 @@ pub(crate) fn say(error: &ValidationError<'_>, faults: &mut Vec<Fault>) {
     match error.kind() {
         Kind::Required { property } => {
             let name = property.as_str().unwrap_or_default();
-            faults.push(Violation::required().at(path::join(at, name)));
+            faults.push(Violation::required().at(pointer::join(at, name)));
         }
         Kind::AdditionalProperties { unexpected } | Kind::UnevaluatedProperties { unexpected } => {
-            let unknown = |name: &String| Violation::unknown_property().at(path::join(at, name));
+            let unknown = |name: &String| Violation::unknown_property().at(pointer::join(at, name));
             faults.extend(unexpected.iter().take(FAULTS_MAX).map(unknown));
         }
         Kind::AnyOf { context } | Kind::OneOfNotValid { context } => choice::say(at, error, context, faults),

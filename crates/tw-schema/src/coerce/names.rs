@@ -4,13 +4,13 @@ use std::collections::{HashMap, HashSet};
 
 use serde_json::{Map, Value};
 
-use super::{Coercion, Reading};
+use super::{Coercing, Coercion};
 use crate::{
     outline::{Additional, Id, Outline},
-    path,
+    pointer,
 };
 
-impl Reading<'_> {
+impl Coercing<'_> {
     /// Gives properties the names that the schema knows them by.
     pub(super) fn rename(&mut self, layers: &[Id], members: &mut Map<String, Value>, at: &str) {
         let outline = self.outline;
@@ -45,7 +45,7 @@ impl Reading<'_> {
                 continue;
             };
             rebuilt.insert((*to).to_owned(), value);
-            self.done.push(Coercion { path: path::join(at, to), from: name, to: (*to).to_owned() });
+            self.done.push(Coercion { path: pointer::join(at, to), from: name, to: (*to).to_owned() });
         }
         *members = rebuilt;
     }

@@ -127,18 +127,18 @@ impl<'a> Walk<'a> {
     }
 
     /// Whether a default of the new version passes its own schema, filled in as a call would.
-    pub(super) fn fits(&mut self, place: &[&'a Value], default: &Value) -> bool {
+    pub(super) fn fits(&mut self, subschemas: &[&'a Value], default: &Value) -> bool {
         if PROBED_MAX < self.probed {
             return false;
         }
         let refers = |value: &&Value| self.to.text(value).contains("\"$ref\"");
-        let document = if place.iter().any(refers) {
-            match self.probe(place) {
+        let document = if subschemas.iter().any(refers) {
+            match self.probe(subschemas) {
                 Some(document) => document,
                 None => return false,
             }
         } else {
-            serde_json::json!({ "allOf": place })
+            serde_json::json!({ "allOf": subschemas })
         };
         self.probed += PROBE_LEAST + weight(&document) + weight(default);
         let Ok(schema) = Schema::compile(&document) else { return false };
@@ -149,14 +149,14 @@ impl<'a> Walk<'a> {
 
     /// A document that applies subschemas of the new version where their references still lead
     /// where they did.
-    fn probe(&self, place: &[&'a Value]) -> Option<Value> {
+    fn probe(&self, subschemas: &[&'a Value]) -> Option<Value> {
         const BASE: &str = "https://toolwright.invalid/whole";
         let mut whole = self.to.document.root().as_object()?.clone();
         whole.insert("$id".to_owned(), Value::from(BASE));
         // Inside another document it would count, and as a root it does not.
         whole.shift_remove("$schema");
         let mut references = Vec::new();
-        for value in place {
+        for value in subschemas {
             let pointer = pointer_to(self.to.document.root(), value)?;
             references.push(serde_json::json!({ "$ref": format!("{BASE}#{pointer}") }));
         }

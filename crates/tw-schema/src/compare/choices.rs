@@ -49,7 +49,7 @@ impl<'a> Walk<'a> {
             let fits = (0..new.branches.len()).any(|index| {
                 let around = Around { from_defaults: outside.from_defaults, ..around };
                 let form = &[&new.branches[index]];
-                let found = self.trial(&from.place, None, form, Some((new, index)), at, around);
+                let found = self.trial(&from.subschemas, None, form, Some((new, index)), at, around);
                 !breaks(&found)
             });
             let effect = if fits { Effect::Wider } else { Effect::Narrower };
@@ -59,7 +59,7 @@ impl<'a> Walk<'a> {
             let fits = (0..old.branches.len()).any(|index| {
                 let around = Around { to_defaults: outside.to_defaults, ..around };
                 let form = &[&old.branches[index]];
-                let found = self.trial(form, Some((old, index)), &to.place, None, at, around);
+                let found = self.trial(form, Some((old, index)), &to.subschemas, None, at, around);
                 !breaks(&found)
             });
             let effect = if fits { Effect::Narrower } else { Effect::Wider };
@@ -89,7 +89,7 @@ impl<'a> Walk<'a> {
             let others = choice.branches.iter().enumerate().filter(|(index, _)| *index != taken);
             self.beside.extend(others.map(|(_, branch)| (version, branch)));
         }
-        let found = self.aside(|walk| walk.place(from, to, at, around));
+        let found = self.aside(|walk| walk.compare(from, to, at, around));
         self.beside.truncate(beside);
         found
     }

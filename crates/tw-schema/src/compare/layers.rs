@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 use crate::{canonical, limits::weight, local::Document, outline::Types};
 
 /// Subschemas that all hold for the same place.
-pub(super) type Place<'a> = Vec<&'a Value>;
+pub(super) type Subschemas<'a> = Vec<&'a Value>;
 
 /// How many branches of choices inside choices are looked at to learn the types they allow.
 const BRANCHES_MAX: usize = 500;
@@ -84,7 +84,7 @@ pub(super) struct Layer<'a> {
 pub(super) struct Layers<'a> {
     root: &'a Root<'a>,
     /// The subschemas that stand at the place themselves.
-    pub(super) place: Place<'a>,
+    pub(super) subschemas: Subschemas<'a>,
     pub(super) all: Vec<Layer<'a>>,
     /// A `false` is among them, so nothing fits.
     never: bool,
@@ -98,17 +98,17 @@ pub(super) struct Layers<'a> {
 }
 
 impl<'a> Layers<'a> {
-    pub(super) fn of(root: &'a Root<'a>, place: &[&'a Value]) -> Self {
-        Self::build(root, place, place.len() == 1)
+    pub(super) fn of(root: &'a Root<'a>, subschemas: &[&'a Value]) -> Self {
+        Self::build(root, subschemas, subschemas.len() == 1)
     }
 
     /// Collects the layers. A choice between null and one form is seen through only where that form
     /// is all there is.
-    fn build(root: &'a Root<'a>, place: &[&'a Value], single: bool) -> Self {
-        let place = place.to_vec();
+    fn build(root: &'a Root<'a>, subschemas: &[&'a Value], single: bool) -> Self {
+        let subschemas = subschemas.to_vec();
         let mut layers = Self {
             root,
-            place,
+            subschemas,
             all: Vec::new(),
             never: false,
             broken: false,
@@ -117,7 +117,7 @@ impl<'a> Layers<'a> {
             possible_types: OnceCell::new(),
         };
         let mut seen = HashSet::new();
-        let mut open: Vec<&Value> = layers.place.iter().rev().copied().collect();
+        let mut open: Vec<&Value> = layers.subschemas.iter().rev().copied().collect();
         while let Some(value) = open.pop() {
             if !seen.insert(std::ptr::from_ref(value) as usize) {
                 continue;
@@ -272,8 +272,8 @@ impl<'a> Layers<'a> {
         let required = self.every("required").filter_map(Value::as_array).flatten().filter_map(Value::as_str);
         let tag = |name: &'a str| {
             let named = |layer: &Layer<'a>| layer.map.get("properties").and_then(|map| map.get(name));
-            let place: Place<'a> = self.all.iter().filter_map(named).collect();
-            let layers = Self::of(self.root, &place);
+            let subschemas: Subschemas<'a> = self.all.iter().filter_map(named).collect();
+            let layers = Self::of(self.root, &subschemas);
             let values = layers.values()?;
             Some((name, values.iter().map(|(text, _)| text.clone()).collect()))
         };
@@ -288,7 +288,7 @@ impl<'a> Layers<'a> {
 
     /// The first subschema that says anything about which values fit, with all others below it.
     pub(super) fn top(&self) -> Option<&Layer<'a>> {
-        let single = self.place.len() == 1;
+        let single = self.subschemas.len() == 1;
         self.all.iter().find(|layer| !layer.wraps && !layer.says_nothing()).filter(|_| single)
     }
 
@@ -302,7 +302,7 @@ impl<'a> Layers<'a> {
     }
 
     /// What holds for the item at an index; for those behind the numbered ones without an index.
-    pub(super) fn item(&self, index: Option<usize>) -> Place<'a> {
+    pub(super) fn item(&self, index: Option<usize>) -> Subschemas<'a> {
         let of = |layer: &Layer<'a>| {
             let numbered = layer.map.get("prefixItems").and_then(Value::as_array);
             let numbered = numbered.zip(index).and_then(|(items, index)| items.get(index));

@@ -7,10 +7,10 @@ use serde_json::{Map, Value};
 use super::{
     Effect, Found, Part,
     alike::Version,
-    layers::{Layers, Place},
+    layers::{Layers, Subschemas},
     walk::{Around, LINE, Walk},
 };
-use crate::path;
+use crate::pointer;
 
 /// Keywords that look at which members there are, or at an object as a whole.
 const WATCHING: &[&str] = &[
@@ -33,9 +33,9 @@ const BESIDE: &[&str] =
 
 /// What one version says about the member of a name.
 struct Member<'a> {
-    place: Place<'a>,
+    subschemas: Subschemas<'a>,
     /// Those of them that stand under the name itself.
-    named_place: Place<'a>,
+    named_subschemas: Subschemas<'a>,
     named: bool,
     refused: bool,
 }
@@ -43,14 +43,14 @@ struct Member<'a> {
 impl<'a> Member<'a> {
     /// A property about which one subschema says everything.
     fn only(value: &'a Value) -> Self {
-        Self { place: vec![value], named_place: vec![value], named: true, refused: false }
+        Self { subschemas: vec![value], named_subschemas: vec![value], named: true, refused: false }
     }
 
     /// Whether anything at all may stand here.
     fn is_open(&self) -> bool {
         let anything =
             |value: &&Value| **value == true || value.as_object().is_some_and(|map| map.is_empty());
-        !self.refused && self.place.iter().all(anything)
+        !self.refused && self.subschemas.iter().all(anything)
     }
 }
 
@@ -66,22 +66,23 @@ impl<'a> Object<'_, 'a> {
     }
 
     fn member(&self, name: &str) -> Member<'a> {
-        let (mut place, mut named_place) = (Vec::new(), Vec::new());
+        let (mut subschemas, mut named_subschemas) = (Vec::new(), Vec::new());
         for layer in &self.layers.all {
             let named = layer.map.get("properties").and_then(|properties| properties.get(name));
-            named_place.extend(named);
-            place.extend(named.or_else(|| layer.map.get("additionalProperties")));
+            named_subschemas.extend(named);
+            subschemas.extend(named.or_else(|| layer.map.get("additionalProperties")));
         }
-        let refused = place.iter().any(|value| **value == false) || (self.closed && named_place.is_empty());
-        let named = !named_place.is_empty() && !refused;
-        Member { place, named_place, named, refused }
+        let refused =
+            subschemas.iter().any(|value| **value == false) || (self.closed && named_subschemas.is_empty());
+        let named = !named_subschemas.is_empty() && !refused;
+        Member { subschemas, named_subschemas, named, refused }
     }
 
     /// What is said about members that are not named.
     fn rest(&self) -> Member<'a> {
-        let place: Place<'a> = self.layers.every("additionalProperties").collect();
-        let refused = self.closed || place.iter().any(|value| **value == false);
-        Member { place, named_place: Vec::new(), named: false, refused }
+        let subschemas: Subschemas<'a> = self.layers.every("additionalProperties").collect();
+        let refused = self.closed || subschemas.iter().any(|value| **value == false);
+        Member { subschemas, named_subschemas: Vec::new(), named: false, refused }
     }
 
     fn required(&self) -> HashSet<&'a str> {
@@ -146,7 +147,7 @@ impl<'a> Walk<'a> {
                 return;
             }
             let (old, new) = (from.member(name), to.member(name));
-            let at = path::join(at, name);
+            let at = pointer::join(at, name);
             match (old.named, new.named) {
                 (true, true) => {
                     self.kept(&old, &new, required.contains(name.as_str()), &at, around);
@@ -157,7 +158,7 @@ impl<'a> Walk<'a> {
                 }
                 (true, false) => self.removed(&old, &new, required.contains(name.as_str()), &at, around),
                 (false, false) if old.refused && new.refused => self.refused(&old, &new, &at, around),
-                (false, false) => self.place(&old.place, &new.place, &at, around),
+                (false, false) => self.compare(&old.subschemas, &new.subschemas, &at, around),
             }
         }
     }
@@ -167,12 +168,12 @@ impl<'a> Walk<'a> {
         let before = self.found.len();
         let inside = self.default(old, new, required, at, around);
         let same_default = self.found.len() == before;
-        self.place(&old.place, &new.place, at, inside);
+        self.compare(&old.subschemas, &new.subschemas, at, inside);
         // The rules may have been moved away from under a default that stayed.
         if same_default
             && self.found.len() != before
             && let Some(default) = self.default_of(Version::To, new, around)
-            && !self.fits(&new.place, default)
+            && !self.fits(&new.subschemas, default)
         {
             self.say(at, "default_changed", Effect::Both, "has a default that does not fit any more");
         }
@@ -201,7 +202,7 @@ impl<'a> Walk<'a> {
             None if required => (Effect::Narrower, "is required and has no default any more"),
             None if around.watched => (Effect::Both, "has no default any more, which other rules look at"),
             None => (Effect::Harmless, "has no default any more"),
-            Some(default) if !self.fits(&new.place, default) => {
+            Some(default) if !self.fits(&new.subschemas, default) => {
                 (Effect::Both, "has a default that does not fit")
             }
             Some(_) if around.watched => (Effect::Both, "has another default, which other rules look at"),
@@ -217,7 +218,7 @@ impl<'a> Walk<'a> {
             Version::From => around.from_defaults,
             Version::To => around.to_defaults,
         };
-        filled.then(|| Layers::of(self.root(version), &member.named_place).default()).flatten()
+        filled.then(|| Layers::of(self.root(version), &member.named_subschemas).default()).flatten()
     }
 
     fn added(
@@ -230,12 +231,12 @@ impl<'a> Walk<'a> {
         around: Around,
     ) {
         let effect = if let Some(default) = self.default_of(Version::To, new, around)
-            && (around.watched || !self.fits(&new.place, default))
+            && (around.watched || !self.fits(&new.subschemas, default))
         {
             Effect::Both
         } else if old.refused || old.is_open() {
             // An object that refuses the name outright cannot have held it, whatever stands beside.
-            let surely_new = old.place.iter().any(|value| **value == false);
+            let surely_new = old.subschemas.iter().any(|value| **value == false);
             let part = self.part;
             match part {
                 Part::Input if surely_new => Effect::Wider,
@@ -243,13 +244,13 @@ impl<'a> Walk<'a> {
                 Part::Input => Effect::Harmless,
                 Part::Output if !old.refused => Effect::Narrower,
                 // A name that was ruled out by name is one that readers knew of.
-                Part::Output if !old.named_place.is_empty() => Effect::Both,
+                Part::Output if !old.named_subschemas.is_empty() => Effect::Both,
                 Part::Output if around.watched || asked || self.is_spoken_of(name) => Effect::Both,
                 Part::Output => Effect::Harmless,
             }
         } else {
             // The object held such members before, under a rule for all of them.
-            let found = self.aside(|walk| walk.place(&old.place, &new.place, at, around));
+            let found = self.aside(|walk| walk.compare(&old.subschemas, &new.subschemas, at, around));
             if breaks(&found) { Effect::Both } else { Effect::Harmless }
         };
         self.say(at, "property_added", effect, "is a new property");
@@ -263,7 +264,7 @@ impl<'a> Walk<'a> {
         } else if new.refused {
             Effect::Narrower
         } else {
-            let found = self.aside(|walk| walk.place(&old.place, &new.place, at, around));
+            let found = self.aside(|walk| walk.compare(&old.subschemas, &new.subschemas, at, around));
             if breaks(&found) { Effect::Both } else { Effect::Wider }
         };
         let message = match (self.part, new.refused) {
@@ -308,7 +309,7 @@ impl<'a> Walk<'a> {
                 self.say(at, "additional_properties_opened", Effect::Wider, message);
             }
             (false, false) if old.is_open() && new.is_open() => {}
-            (false, false) => self.place(&old.place, &new.place, &format!("{at}/*"), around),
+            (false, false) => self.compare(&old.subschemas, &new.subschemas, &format!("{at}/*"), around),
         }
     }
 
@@ -337,11 +338,11 @@ impl<'a> Walk<'a> {
         let around = Around { watched: true, mingled: true, ..around };
         let unfilled = around.without_defaults();
         for (name, old, new) in patterns {
-            self.place(&[old], &[new], &path::join(at, name), unfilled);
+            self.compare(&[old], &[new], &pointer::join(at, name), unfilled);
         }
         let required = to.required();
         for (name, old, new) in properties {
-            let at = path::join(at, name);
+            let at = pointer::join(at, name);
             let (old, new) = (Member::only(old), Member::only(new));
             self.kept(&old, &new, required.contains(name.as_str()), &at, around);
         }
@@ -353,7 +354,7 @@ impl<'a> Walk<'a> {
         let mut names: Vec<&str> = before.symmetric_difference(&after).copied().collect();
         names.sort_unstable();
         for name in names {
-            let at = path::join(at, name);
+            let at = pointer::join(at, name);
             if before.contains(name) {
                 self.say(&at, "required_removed", Effect::Wider, "is no longer required");
                 continue;
@@ -372,8 +373,8 @@ impl<'a> Walk<'a> {
 
     /// Says that a place changed, unless it is the same to the letter.
     pub(super) fn only_the_same(&mut self, from: &Layers<'a>, to: &Layers<'a>, at: &str, keyword: &str) {
-        let same = from.place.len() == to.place.len()
-            && from.place.iter().zip(&to.place).all(|(from, to)| self.same(from, to));
+        let same = from.subschemas.len() == to.subschemas.len()
+            && from.subschemas.iter().zip(&to.subschemas).all(|(from, to)| self.same(from, to));
         if !same {
             let message = format!("changed beside `{keyword}`, where the change cannot be weighed");
             self.say(at, "schema_changed", Effect::Both, message);

@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::{
     Bump, Effect, Found, Part,
     alike::{Version, is_plain},
-    layers::{Layers, Place, Root, is_word},
+    layers::{Layers, Root, Subschemas, is_word},
 };
 use crate::{
     outline::Types,
@@ -140,7 +140,7 @@ impl<'a> Walk<'a> {
             mingled: false,
             default_done: false,
         };
-        self.place(&[from], &[to], "", around);
+        self.compare(&[from], &[to], "", around);
         if self.is_spent() {
             let message = "is too complex to be compared in full".to_owned();
             self.found.insert(0, Found::new(self.part, "", "schema_changed", Effect::Both, message));
@@ -177,9 +177,10 @@ impl<'a> Walk<'a> {
     }
 
     /// Compares what holds for one place of a value before and after.
-    pub(super) fn place(&mut self, from: &[&'a Value], to: &[&'a Value], at: &str, around: Around) {
-        let addresses =
-            |place: &[&Value]| place.iter().map(|value| std::ptr::from_ref(*value) as usize).collect();
+    pub(super) fn compare(&mut self, from: &[&'a Value], to: &[&'a Value], at: &str, around: Around) {
+        let addresses = |subschemas: &[&Value]| {
+            subschemas.iter().map(|value| std::ptr::from_ref(*value) as usize).collect()
+        };
         let key: Key = (addresses(from), addresses(to), around, self.beside.len());
         match self.known.get(&key) {
             Some(Bump::None) => return,
@@ -345,10 +346,10 @@ impl<'a> Walk<'a> {
             if !self.spend(from.all.len() + to.all.len()) {
                 break;
             }
-            let places: (Place<'a>, Place<'a>) = (from.item(index), to.item(index));
-            if !places.0.is_empty() || !places.1.is_empty() {
-                let step = index.map_or_else(|| "*".to_owned(), |index| index.to_string());
-                self.place(&places.0, &places.1, &format!("{at}/{step}"), inside);
+            let pair: (Subschemas<'a>, Subschemas<'a>) = (from.item(index), to.item(index));
+            if !pair.0.is_empty() || !pair.1.is_empty() {
+                let token = index.map_or_else(|| "*".to_owned(), |index| index.to_string());
+                self.compare(&pair.0, &pair.1, &format!("{at}/{token}"), inside);
             }
         }
         self.beside.truncate(beside);

@@ -12,11 +12,11 @@ const BYTES_PER_STEP: u64 = 64;
 
 /// Counts the steps the validator would take to collect every error.
 ///
-/// Each pair of subschema and place is looked at once and counted as often as it would be met. A
+/// Each pair of subschema and instance location is looked at once and counted as often as it would be met. A
 /// failed choice keeps a copy of the value for each of its branches, so those are counted too.
 pub(super) struct Weighing<'a> {
     outline: &'a Outline,
-    /// Steps for a subschema at a place, by the address of the value there.
+    /// Steps for a subschema at an instance location, by the address of the value there.
     known: HashMap<(Id, usize), u64>,
     copies: HashMap<usize, u64>,
 }
@@ -37,12 +37,12 @@ impl<'a> Weighing<'a> {
             return COLLECT_MAX + 1;
         }
         self.known.insert(key, 0);
-        let steps = self.same_place_steps(id, value).saturating_add(self.lower_steps(id, value));
+        let steps = self.same_location_steps(id, value).saturating_add(self.lower_steps(id, value));
         self.known.insert(key, steps);
         steps
     }
 
-    fn same_place_steps(&mut self, id: Id, value: &Value) -> u64 {
+    fn same_location_steps(&mut self, id: Id, value: &Value) -> u64 {
         let node = &self.outline.nodes[id];
         let mut steps = 1 + node.compared as u64 / COMPARED_PER_STEP;
         for lower in &node.all {

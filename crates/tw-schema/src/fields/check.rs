@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use super::{FIELD_DEPTH_MAX, FIELD_NAME_MAX, FIELDS_MAX, Field, FieldType, variants, write};
-use crate::{NODES_MAX, Schema, Violation, canonical, fault::Faults, limits::weight, path};
+use crate::{NODES_MAX, Schema, Violation, canonical, fault::Faults, limits::weight, pointer};
 
 /// How much may be compiled to check defaults. Those of objects inside one another are compiled once
 /// for every level.
@@ -58,9 +58,9 @@ impl Check {
             return;
         }
         let before = self.faults.count();
-        self.all(&field.fields, &path::join(at, "fields"), level + 1);
+        self.all(&field.fields, &pointer::join(at, "fields"), level + 1);
         if let Some(items) = &field.items {
-            self.one(items, &path::join(at, "items"), level + 1, Role::Item);
+            self.one(items, &pointer::join(at, "items"), level + 1, Role::Item);
         }
         let sound_below = self.faults.count() == before;
         self.own(field, at, role, sound_below);
@@ -87,7 +87,7 @@ impl Check {
         if let Some(variant) = &field.variant
             && !variants(field.kind).contains(&variant.as_str())
         {
-            self.say(path::join(at, "variant"), Violation::words(variants(field.kind).iter().copied()));
+            self.say(pointer::join(at, "variant"), Violation::words(variants(field.kind).iter().copied()));
         }
         if let Some(default) = &field.default
             && sound_below
@@ -98,7 +98,7 @@ impl Check {
     }
 
     fn name(&mut self, name: &str, at: &str) {
-        let at = path::join(at, "name");
+        let at = pointer::join(at, "name");
         if name.is_empty() {
             self.say(at, Violation::required());
         } else if FIELD_NAME_MAX < name.chars().count() {
@@ -111,7 +111,7 @@ impl Check {
         let kind = field.kind;
         let mut foreign = |part: &str, given: bool, belongs: bool| {
             if given && !belongs {
-                self.say(path::join(at, part), Violation::not_for_type(kind.as_str()));
+                self.say(pointer::join(at, part), Violation::not_for_type(kind.as_str()));
             }
         };
         foreign("options", !field.options.is_empty(), kind == FieldType::Enum);
@@ -119,15 +119,15 @@ impl Check {
         foreign("items", field.items.is_some(), kind == FieldType::Array);
         foreign("target", field.target.is_some(), matches!(kind, FieldType::Media | FieldType::Relation));
         if kind == FieldType::Array && field.items.is_none() {
-            self.say(path::join(at, "items"), Violation::required());
+            self.say(pointer::join(at, "items"), Violation::required());
         }
         if field.target.as_ref().is_some_and(String::is_empty) {
-            self.say(path::join(at, "target"), Violation::not_empty());
+            self.say(pointer::join(at, "target"), Violation::not_empty());
         }
     }
 
     fn options(&mut self, field: &Field, at: &str) {
-        let at = path::join(at, "options");
+        let at = pointer::join(at, "options");
         if field.kind == FieldType::Enum && field.options.is_empty() {
             self.say(at, Violation::min_items(1));
             return;
@@ -145,7 +145,7 @@ impl Check {
 
     /// A default has to pass the very check that a caller's value will meet.
     fn default(&mut self, field: &Field, default: &serde_json::Value, at: &str) {
-        let at = path::join(at, "default");
+        let at = pointer::join(at, "default");
         let mut without = field.clone();
         without.default = None;
         let schema = write::schema_of(&without);

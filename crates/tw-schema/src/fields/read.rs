@@ -6,7 +6,7 @@ use super::{
     Field, FieldOption, FieldType,
     check::{Check, Role},
 };
-use crate::{Fault, Violation, path};
+use crate::{Fault, Violation, pointer};
 
 /// The parts of a field, in the order in which people read them.
 const PARTS: &[&str] = &[
@@ -60,7 +60,7 @@ impl Check {
         };
         let before = self.faults.count();
         for name in members.keys().filter(|name| !PARTS.contains(&name.as_str())) {
-            self.say(path::join(at, name), Violation::unknown_member());
+            self.say(pointer::join(at, name), Violation::unknown_member());
         }
         let kind = self.read_type(members, at)?;
         let mut field = Field::new(self.read_text(members, "name", at).unwrap_or_default(), kind);
@@ -72,18 +72,20 @@ impl Check {
         match given(members, "required") {
             None => {}
             Some(Value::Bool(required)) => field.required = *required,
-            Some(required) => self.say(path::join(at, "required"), Violation::typed(&["boolean"], required)),
+            Some(required) => {
+                self.say(pointer::join(at, "required"), Violation::typed(&["boolean"], required))
+            }
         }
         field.options = self.read_options(members, at);
         // A fault in a part of this field makes the rest of it not worth judging; one in a field
         // inside it only forbids to judge its default.
         let sound = self.faults.count() == before;
         if let Some(fields) = given(members, "fields") {
-            field.fields = self.read_list(fields, &path::join(at, "fields"), level + 1);
+            field.fields = self.read_list(fields, &pointer::join(at, "fields"), level + 1);
         }
         if let Some(items) = given(members, "items") {
             field.items =
-                self.read_field(items, &path::join(at, "items"), level + 1, Role::Item).map(Box::new);
+                self.read_field(items, &pointer::join(at, "items"), level + 1, Role::Item).map(Box::new);
         }
         let sound_below = self.faults.count() == before;
         if sound && (sound_below || field.items.is_some() || given(members, "items").is_none()) {
@@ -93,7 +95,7 @@ impl Check {
     }
 
     fn read_type(&mut self, members: &Map<String, Value>, at: &str) -> Option<FieldType> {
-        let at = path::join(at, "type");
+        let at = pointer::join(at, "type");
         match given(members, "type") {
             None => self.say(at, Violation::required()),
             Some(Value::String(name)) => match FieldType::parse(name) {
@@ -109,14 +111,14 @@ impl Check {
         match given(members, part)? {
             Value::String(text) => Some(text.clone()),
             other => {
-                self.say(path::join(at, part), Violation::typed(&["string"], other));
+                self.say(pointer::join(at, part), Violation::typed(&["string"], other));
                 None
             }
         }
     }
 
     fn read_options(&mut self, members: &Map<String, Value>, at: &str) -> Vec<FieldOption> {
-        let at = path::join(at, "options");
+        let at = pointer::join(at, "options");
         let options = match given(members, "options") {
             None => return Vec::new(),
             Some(Value::Array(options)) => options,
@@ -135,11 +137,11 @@ impl Check {
             return Some(FieldOption { value: option.clone(), label: None });
         };
         for name in members.keys().filter(|name| !["value", "label"].contains(&name.as_str())) {
-            self.say(path::join(at, name), Violation::unknown_member());
+            self.say(pointer::join(at, name), Violation::unknown_member());
         }
         let label = self.read_text(members, "label", at);
         let Some(value) = members.get("value") else {
-            self.say(path::join(at, "value"), Violation::required());
+            self.say(pointer::join(at, "value"), Violation::required());
             return None;
         };
         Some(FieldOption { value: value.clone(), label })

@@ -8,7 +8,7 @@ use super::{
     write,
 };
 use crate::{
-    NODES_MAX, TEXT_BYTES_MAX, canonical, limits::weight, local::Document, outline::Types, path,
+    NODES_MAX, TEXT_BYTES_MAX, canonical, limits::weight, local::Document, outline::Types, pointer,
     words::quote_text,
 };
 
@@ -97,10 +97,10 @@ impl Restoring<'_> {
             return Err(FieldsFault::new(at, "required", "names a member that is not described"));
         }
         only_known(&schema, at)?;
-        let at = path::join(at, "properties");
+        let at = pointer::join(at, "properties");
         let mut fields = Vec::new();
         for (name, property) in &properties {
-            let mut field = self.field(property, &path::join(&at, name), level, Some(name))?;
+            let mut field = self.field(property, &pointer::join(&at, name), level, Some(name))?;
             field.required = required.iter().any(|required| required == name);
             fields.push(field);
         }
@@ -169,7 +169,7 @@ impl Restoring<'_> {
         let Some(items) = take(schema, "items") else {
             return Err(FieldsFault::new(at, "items", "must say what the items are"));
         };
-        let mut items = self.field(&items, &path::join(at, "items"), level + 1, None)?;
+        let mut items = self.field(&items, &pointer::join(at, "items"), level + 1, None)?;
         // Some put the type of the entity at the array, and plain texts into it.
         let target = take_text(schema, "x-entity-type", at)?;
         if take(schema, "x-entity-select").is_some_and(|how| how != "multiple") {

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use serde_json::{Map, Value, json};
 
-use crate::{Violation, fault::Faults, path, words::cut};
+use crate::{Violation, fault::Faults, pointer, words::cut};
 
 const TYPES: &[&str] = &["string", "number", "integer", "boolean", "object", "array", "null"];
 
@@ -20,7 +20,7 @@ pub(super) fn schema(
     required: Option<(&str, &Value)>,
     faults: &mut Faults,
 ) -> Option<Value> {
-    let at = path::join("", key);
+    let at = pointer::join("", key);
     let Some(members) = value.as_object() else {
         faults.say(at, Violation::typed(&["object"], value));
         return None;
@@ -40,7 +40,7 @@ pub(super) fn schema(
     {
         for (index, name) in listed.iter().enumerate() {
             if let Some(name) = name.as_str().filter(|name| !known.contains_key(*name)) {
-                let at = format!("{}/{index}", path::join("", key));
+                let at = format!("{}/{index}", pointer::join("", key));
                 faults.say(at, Violation::not_described(cut(name)));
             }
         }
@@ -72,7 +72,7 @@ fn names(key: &str, value: &Value, faults: &mut Faults) -> Option<Vec<String>> {
     let names = value.as_array().map(|names| names.iter().map(|name| name.as_str().map(str::to_owned)));
     let names = names.and_then(|names| names.collect::<Option<Vec<_>>>());
     if names.is_none() && !value.is_null() {
-        faults.say(path::join("", key), Violation::name_list());
+        faults.say(pointer::join("", key), Violation::name_list());
     }
     names
 }
@@ -97,7 +97,7 @@ fn from_map(
 ) -> Value {
     let mut properties = Map::new();
     for (name, value) in members {
-        let at = path::join(at, name);
+        let at = pointer::join(at, name);
         let Some(parameter) = value.as_object() else {
             faults.say(at, Violation::typed(&["object"], value));
             continue;
@@ -131,6 +131,6 @@ fn check_type(given: Option<&Value>, at: &str, faults: &mut Faults) {
         Some(name) => is_type(name),
     };
     if !fits {
-        faults.say(path::join(at, "type"), Violation::words(TYPES.iter().copied()));
+        faults.say(pointer::join(at, "type"), Violation::words(TYPES.iter().copied()));
     }
 }

@@ -6,7 +6,7 @@ use jsonschema::{Draft, ReferencingError, Registry, Retrieve, Uri, uri};
 use serde_json::{Map, Value};
 
 use super::{Additional, Cases, Id, Node, Outline, Types};
-use crate::{SchemaFault, Violation, parts, pattern, words};
+use crate::{SchemaFault, Violation, pattern, subschemas, words};
 
 const DRAFT: Draft = Draft::Draft202012;
 
@@ -148,9 +148,9 @@ impl<'r> Builder<'r> {
             return Ok(());
         };
         // References lead to places where the meta-schema has not looked.
-        parts::check_dialect(schema)
-            .and_then(|()| parts::check_own(schema))
-            .map_err(parts::PartFault::somewhere)?;
+        subschemas::check_dialect(schema)
+            .and_then(|()| subschemas::check_own(schema))
+            .map_err(subschemas::SubschemaFault::somewhere)?;
         let base = self.base_in(value, base).unwrap_or_else(|| base.clone());
         let mut node = Node::default();
         read_plain(schema, &mut node);

@@ -5,8 +5,8 @@ use std::collections::HashSet;
 use serde_json::Value;
 
 use super::{
-    reader::{Part, Reader},
-    target::{Finder, Found, steps},
+    reader::{Object, Reader},
+    target::{Finder, Target, tokens},
 };
 use crate::{
     Fault, Violation,
@@ -54,13 +54,13 @@ struct Form<'a> {
 
 impl Form<'_> {
     fn spec(&mut self, spec: &Value) {
-        let Some(part) = self.reader.object(spec, "", SPEC) else { return };
-        self.reader.version(part, VERSION);
+        let Some(object) = self.reader.object(spec, "", SPEC) else { return };
+        self.reader.version(object, VERSION);
         for name in ["title", "description", "submit_label"] {
-            self.reader.text(part, name);
+            self.reader.text(object, name);
         }
-        let sections = part.get("sections").map(|sections| self.sections(sections)).unwrap_or_default();
-        let Some(fields) = part.get("fields") else {
+        let sections = object.get("sections").map(|sections| self.sections(sections)).unwrap_or_default();
+        let Some(fields) = object.get("fields") else {
             self.reader.say("/fields", Violation::required());
             return;
         };
@@ -79,63 +79,63 @@ impl Form<'_> {
                 self.reader.object(section, &at, SECTION);
                 continue;
             };
-            let Some(part) = self.reader.object(section, &at, SECTION) else { continue };
-            self.reader.needed_text(part, "title");
-            self.reader.text(part, "description");
-            self.reader.flag(part, "collapsed");
-            if self.reader.needed_text(part, "id").is_none() {
+            let Some(object) = self.reader.object(section, &at, SECTION) else { continue };
+            self.reader.needed_text(object, "title");
+            self.reader.text(object, "description");
+            self.reader.flag(object, "collapsed");
+            if self.reader.needed_text(object, "id").is_none() {
                 continue;
             }
             let Some(id) = members.get("id").and_then(Value::as_str) else { continue };
             if !ids.insert(id) {
-                self.reader.say(part.place("id"), Violation::duplicate(cut(id)));
+                self.reader.say(object.pointer("id"), Violation::duplicate(cut(id)));
             }
         }
         ids
     }
 
     fn field(&mut self, field: &Value, at: &str, sections: &HashSet<&str>, paths: &mut HashSet<String>) {
-        let Some(part) = self.reader.object(field, at, FIELD) else { return };
-        let path = self.path(part);
+        let Some(object) = self.reader.object(field, at, FIELD) else { return };
+        let path = self.path(object);
         if let Some(path) = path
             && !paths.insert(path.to_owned())
         {
-            self.reader.say(part.place("path"), Violation::duplicate(cut(path)));
+            self.reader.say(object.pointer("path"), Violation::duplicate(cut(path)));
         }
         for name in ["label", "help", "placeholder", "unit"] {
-            self.reader.text(part, name);
+            self.reader.text(object, name);
         }
-        self.look(part);
-        self.reader.word(part, "width", &["full", "half", "third"]);
-        self.reader.count(part, "rows");
-        self.reader.flag(part, "hidden");
-        if part.get("hidden").is_some_and(|hidden| *hidden == Value::Bool(true))
+        self.look(object);
+        self.reader.word(object, "width", &["full", "half", "third"]);
+        self.reader.count(object, "rows");
+        self.reader.flag(object, "hidden");
+        if object.get("hidden").is_some_and(|hidden| *hidden == Value::Bool(true))
             && path.is_some_and(|path| self.is_indispensable(path))
         {
-            self.reader.say(part.place("hidden"), Violation::hidden_required());
+            self.reader.say(object.pointer("hidden"), Violation::hidden_required());
         }
-        if let Some(section) = self.reader.text(part, "section")
+        if let Some(section) = self.reader.text(object, "section")
             && !sections.contains(section)
         {
-            self.reader.say(part.place("section"), Violation::unknown_section(cut(section)));
+            self.reader.say(object.pointer("section"), Violation::unknown_section(cut(section)));
         }
-        if let Some(condition) = part.get("show_when") {
-            self.condition(condition, &part.place("show_when"), path);
+        if let Some(condition) = object.get("show_when") {
+            self.condition(condition, &object.pointer("show_when"), path);
         }
-        if let Some(upload) = part.get("upload") {
-            self.upload(upload, &part.place("upload"));
+        if let Some(upload) = object.get("upload") {
+            self.upload(upload, &object.pointer("upload"));
         }
     }
 
     /// The component and the variant of a field: words that some renderer knows.
-    fn look(&mut self, part: Part<'_>) {
+    fn look(&mut self, object: Object<'_>) {
         let kinds = FieldType::ALL.iter().copied();
         // A component may also be named by the variant of it that is wanted.
         let mut components: Vec<&str> = kinds.clone().map(|kind| component(kind, Side::Input)).collect();
         components.extend(kinds.clone().flat_map(variants).copied());
         components.dedup();
-        self.reader.word(part, "component", &components);
-        let chosen = part.get("component").and_then(Value::as_str);
+        self.reader.word(object, "component", &components);
+        let chosen = object.get("component").and_then(Value::as_str);
         let of_chosen = |kind: &FieldType| {
             chosen.is_none_or(|name| name == component(*kind, Side::Input) || variants(*kind).contains(&name))
         };
@@ -143,17 +143,17 @@ impl Form<'_> {
         looks.sort_unstable();
         looks.dedup();
         if !looks.is_empty() {
-            self.reader.word(part, "variant", &looks);
+            self.reader.word(object, "variant", &looks);
         }
     }
 
     /// Whether an input without what the path leads to never fits: it is required, and nothing fills it in.
     fn is_indispensable(&self, path: &str) -> bool {
-        let Some(mut steps) = steps(path) else { return false };
-        let Some(last) = steps.pop() else { return false };
+        let Some(mut tokens) = tokens(path) else { return false };
+        let Some(last) = tokens.pop() else { return false };
         let mut parent = self.document;
-        for step in &steps {
-            let Some(next) = parent.get("properties").and_then(|members| members.get(&**step)) else {
+        for token in &tokens {
+            let Some(next) = parent.get("properties").and_then(|members| members.get(&**token)) else {
                 return false;
             };
             parent = next;
@@ -165,51 +165,51 @@ impl Form<'_> {
     }
 
     /// The path of a part, once it is known to lead somewhere.
-    fn path<'a>(&mut self, part: Part<'a>) -> Option<&'a str> {
-        let path = self.reader.needed_text(part, "path")?;
-        let Some(steps) = steps(path).filter(|steps| !steps.is_empty()) else {
-            self.reader.say(part.place("path"), Violation::pointer());
+    fn path<'a>(&mut self, object: Object<'a>) -> Option<&'a str> {
+        let path = self.reader.needed_text(object, "path")?;
+        let Some(tokens) = tokens(path).filter(|tokens| !tokens.is_empty()) else {
+            self.reader.say(object.pointer("path"), Violation::pointer());
             return None;
         };
-        let violation = match self.schema.find(&steps) {
-            Found::Described => return Some(path),
-            Found::Possible | Found::Nowhere => Violation::not_in_schema(cut(path), "input"),
-            Found::Unknown => Violation::schema_unsearchable(cut(path)),
+        let violation = match self.schema.find(&tokens) {
+            Target::Described => return Some(path),
+            Target::Possible | Target::Nowhere => Violation::not_in_schema(cut(path), "input"),
+            Target::Unknown => Violation::schema_unsearchable(cut(path)),
         };
-        self.reader.say(part.place("path"), violation);
+        self.reader.say(object.pointer("path"), violation);
         None
     }
 
     /// When a field is shown.
     fn condition(&mut self, condition: &Value, at: &str, field: Option<&str>) {
         let known: Vec<&str> = ["path"].iter().chain(CONDITIONS).copied().collect();
-        let Some(part) = self.reader.object(condition, at, &known) else { return };
-        let path = self.path(part);
+        let Some(object) = self.reader.object(condition, at, &known) else { return };
+        let path = self.path(object);
         if path.is_some() && path == field {
-            self.reader.say(part.place("path"), Violation::depends_on_itself());
+            self.reader.say(object.pointer("path"), Violation::depends_on_itself());
         }
         // Null is a value here like any other.
         let given: Vec<&str> =
-            CONDITIONS.iter().copied().filter(|name| part.members.contains_key(*name)).collect();
+            CONDITIONS.iter().copied().filter(|name| object.members.contains_key(*name)).collect();
         if given.len() != 1 {
             self.reader.say(at, Violation::one_member(CONDITIONS));
         }
-        match part.members.get("in") {
+        match object.members.get("in") {
             None => {}
             Some(Value::Array(values)) if !values.is_empty() => {}
-            Some(Value::Array(_)) => self.reader.say(part.place("in"), Violation::min_items(1)),
-            Some(other) => self.reader.say(part.place("in"), Violation::typed(&["array"], other)),
+            Some(Value::Array(_)) => self.reader.say(object.pointer("in"), Violation::min_items(1)),
+            Some(other) => self.reader.say(object.pointer("in"), Violation::typed(&["array"], other)),
         }
-        if let Some(value) = part.members.get("exists").filter(|value| !value.is_boolean()) {
-            self.reader.say(part.place("exists"), Violation::typed(&["boolean"], value));
+        if let Some(value) = object.members.get("exists").filter(|value| !value.is_boolean()) {
+            self.reader.say(object.pointer("exists"), Violation::typed(&["boolean"], value));
         }
     }
 
     fn upload(&mut self, upload: &Value, at: &str) {
-        let Some(part) = self.reader.object(upload, at, &["accept", "max_bytes"]) else { return };
-        self.reader.count(part, "max_bytes");
-        if let Some(accept) = part.get("accept") {
-            for (kind, at) in self.reader.list(accept, &part.place("accept")) {
+        let Some(object) = self.reader.object(upload, at, &["accept", "max_bytes"]) else { return };
+        self.reader.count(object, "max_bytes");
+        if let Some(accept) = object.get("accept") {
+            for (kind, at) in self.reader.list(accept, &object.pointer("accept")) {
                 if !kind.as_str().is_some_and(is_file_kind) {
                     self.reader.say(at, Violation::file_kind());
                 }

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use crate::{Fault, Violation, fault::Faults, path};
+use crate::{Fault, Violation, fault::Faults, pointer};
 
 /// How many entries a list in a spec may have.
 const ENTRIES_MAX: usize = 1_000;
@@ -17,19 +17,19 @@ pub(super) struct Reader {
 
 /// One object of a spec, and where it stands.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Part<'a> {
+pub(super) struct Object<'a> {
     pub(super) members: &'a Map<String, Value>,
     pub(super) at: &'a str,
 }
 
-impl<'a> Part<'a> {
+impl<'a> Object<'a> {
     /// A member that is there. Null stands for nothing, as forms send it.
     pub(super) fn get(&self, name: &str) -> Option<&'a Value> {
         self.members.get(name).filter(|value| !value.is_null())
     }
 
-    pub(super) fn place(&self, name: &str) -> String {
-        path::join(self.at, name)
+    pub(super) fn pointer(&self, name: &str) -> String {
+        pointer::join(self.at, name)
     }
 }
 
@@ -43,73 +43,73 @@ impl Reader {
     }
 
     /// An object none of whose members is unknown. Unknown ones are told, and do not hide the rest.
-    pub(super) fn object<'a>(&mut self, value: &'a Value, at: &'a str, known: &[&str]) -> Option<Part<'a>> {
+    pub(super) fn object<'a>(&mut self, value: &'a Value, at: &'a str, known: &[&str]) -> Option<Object<'a>> {
         let Some(members) = value.as_object() else {
             self.say(at, Violation::typed(&["object"], value));
             return None;
         };
         for name in members.keys().filter(|name| !known.contains(&name.as_str())) {
-            self.say(path::join(at, name), Violation::unknown_member());
+            self.say(pointer::join(at, name), Violation::unknown_member());
         }
-        Some(Part { members, at })
+        Some(Object { members, at })
     }
 
     /// A text that may be left out.
-    pub(super) fn text<'a>(&mut self, part: Part<'a>, name: &str) -> Option<&'a str> {
-        match part.get(name)? {
+    pub(super) fn text<'a>(&mut self, object: Object<'a>, name: &str) -> Option<&'a str> {
+        match object.get(name)? {
             Value::String(text) if text.len() <= TEXT_BYTES_MAX => Some(text),
             Value::String(_) => {
-                self.say(part.place(name), Violation::max_bytes(TEXT_BYTES_MAX));
+                self.say(object.pointer(name), Violation::max_bytes(TEXT_BYTES_MAX));
                 None
             }
             other => {
-                self.say(part.place(name), Violation::typed(&["string"], other));
+                self.say(object.pointer(name), Violation::typed(&["string"], other));
                 None
             }
         }
     }
 
     /// A text that must be there and must not be empty.
-    pub(super) fn needed_text<'a>(&mut self, part: Part<'a>, name: &str) -> Option<&'a str> {
-        if part.get(name).is_none() {
-            self.say(part.place(name), Violation::required());
+    pub(super) fn needed_text<'a>(&mut self, object: Object<'a>, name: &str) -> Option<&'a str> {
+        if object.get(name).is_none() {
+            self.say(object.pointer(name), Violation::required());
             return None;
         }
-        let text = self.text(part, name)?;
+        let text = self.text(object, name)?;
         if text.is_empty() {
-            self.say(part.place(name), Violation::not_empty());
+            self.say(object.pointer(name), Violation::not_empty());
             return None;
         }
         Some(text)
     }
 
     /// One of a few words.
-    pub(super) fn word<'a>(&mut self, part: Part<'a>, name: &str, words: &[&str]) -> Option<&'a str> {
-        let value = part.get(name)?;
+    pub(super) fn word<'a>(&mut self, object: Object<'a>, name: &str, words: &[&str]) -> Option<&'a str> {
+        let value = object.get(name)?;
         let word = value.as_str().filter(|word| words.contains(word));
         if word.is_none() {
-            self.say(part.place(name), Violation::words(words.iter().copied()));
+            self.say(object.pointer(name), Violation::words(words.iter().copied()));
         }
         word
     }
 
-    pub(super) fn flag(&mut self, part: Part<'_>, name: &str) {
-        if let Some(value) = part.get(name).filter(|value| !value.is_boolean()) {
-            self.say(part.place(name), Violation::typed(&["boolean"], value));
+    pub(super) fn flag(&mut self, object: Object<'_>, name: &str) {
+        if let Some(value) = object.get(name).filter(|value| !value.is_boolean()) {
+            self.say(object.pointer(name), Violation::typed(&["boolean"], value));
         }
     }
 
     /// A positive whole number.
-    pub(super) fn count(&mut self, part: Part<'_>, name: &str) {
-        if part.get(name).is_some_and(|value| value.as_u64().is_none_or(|count| count == 0)) {
-            self.say(part.place(name), Violation::positive());
+    pub(super) fn count(&mut self, object: Object<'_>, name: &str) {
+        if object.get(name).is_some_and(|value| value.as_u64().is_none_or(|count| count == 0)) {
+            self.say(object.pointer(name), Violation::positive());
         }
     }
 
     /// The version of the spec's own language, which is a number and must be said.
-    pub(super) fn version(&mut self, part: Part<'_>, version: u64) {
-        if part.get("version").and_then(Value::as_u64) != Some(version) {
-            self.say(part.place("version"), Violation::constant(version));
+    pub(super) fn version(&mut self, object: Object<'_>, version: u64) {
+        if object.get("version").and_then(Value::as_u64) != Some(version) {
+            self.say(object.pointer("version"), Violation::constant(version));
         }
     }
 

@@ -14,7 +14,7 @@ const STEPS_MAX: usize = 200_000;
 
 /// Where a path leads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Found {
+pub(super) enum Target {
     /// To a place that the schema describes.
     Described,
     /// To a place that the schema does not describe and does not forbid.
@@ -27,15 +27,15 @@ pub(super) enum Found {
 
 /// The steps of a path: a JSON pointer in which `*` stands for every item of an array. Nothing when
 /// it is none.
-pub(super) fn steps(path: &str) -> Option<Vec<String>> {
+pub(super) fn tokens(path: &str) -> Option<Vec<String>> {
     if path.is_empty() {
         return Some(Vec::new());
     }
-    let step = |step: &str| {
-        let rest = step.replace("~0", "").replace("~1", "");
-        (!rest.contains('~')).then(|| step.replace("~1", "/").replace("~0", "~"))
+    let token = |token: &str| {
+        let rest = token.replace("~0", "").replace("~1", "");
+        (!rest.contains('~')).then(|| token.replace("~1", "/").replace("~0", "~"))
     };
-    path.strip_prefix('/')?.split('/').map(step).collect()
+    path.strip_prefix('/')?.split('/').map(token).collect()
 }
 
 /// Finds places in one schema.
@@ -51,21 +51,21 @@ impl<'a> Finder<'a> {
     }
 
     /// Follows a path through the schema.
-    pub(super) fn find(&self, steps: &[String]) -> Found {
-        let mut place = vec![self.document.root()];
-        for step in steps {
-            let all = self.everything_at(&place);
-            let described = below(&all, step);
+    pub(super) fn find(&self, tokens: &[String]) -> Target {
+        let mut subschemas = vec![self.document.root()];
+        for token in tokens {
+            let all = self.everything_at(&subschemas);
+            let described = below(&all, token);
             if self.left.get() == 0 {
-                return Found::Unknown;
+                return Target::Unknown;
             }
             if described.is_empty() {
-                let shut = place.iter().any(|schema| self.is_shut(schema, step, CLOSED_DEEP));
-                return if shut { Found::Nowhere } else { Found::Possible };
+                let shut = subschemas.iter().any(|schema| self.is_shut(schema, token, CLOSED_DEEP));
+                return if shut { Target::Nowhere } else { Target::Possible };
             }
-            place = described;
+            subschemas = described;
         }
-        Found::Described
+        Target::Described
     }
 
     fn spend(&self) -> bool {
@@ -76,10 +76,10 @@ impl<'a> Finder<'a> {
 
     /// Every subschema that may have a say at a place: behind references, and in every branch of
     /// every choice, since a spec may name what only one branch describes.
-    fn everything_at(&self, place: &[&'a Value]) -> Vec<&'a Value> {
+    fn everything_at(&self, subschemas: &[&'a Value]) -> Vec<&'a Value> {
         let mut all: Vec<&Value> = Vec::new();
         let mut seen = HashSet::new();
-        let mut open: Vec<&Value> = place.iter().rev().copied().collect();
+        let mut open: Vec<&Value> = subschemas.iter().rev().copied().collect();
         while let Some(schema) = open.pop() {
             if !self.spend() {
                 break;
@@ -101,15 +101,15 @@ impl<'a> Finder<'a> {
     }
 
     /// Whether a subschema leaves no room for a step that nothing describes.
-    fn is_shut(&self, schema: &Value, step: &str, deep: usize) -> bool {
+    fn is_shut(&self, schema: &Value, token: &str, deep: usize) -> bool {
         if *schema == false {
             return true;
         }
         if deep == 0 || !schema.is_object() || !self.spend() {
             return false;
         }
-        let shut = |schema: &Value| self.is_shut(schema, step, deep - 1);
-        let is_index = step == "*" || step.parse::<usize>().is_ok();
+        let shut = |schema: &Value| self.is_shut(schema, token, deep - 1);
+        let is_index = token == "*" || token.parse::<usize>().is_ok();
         let types = schema.get("type").map_or(Types::ANY, Types::of_keyword);
         let room = if is_index { Types::ARRAY | Types::OBJECT } else { Types::OBJECT };
         let says = |keyword: &str| schema.get(keyword) == Some(&Value::Bool(false));
@@ -131,18 +131,18 @@ impl<'a> Finder<'a> {
 }
 
 /// What the subschemas of a place say about one step further.
-fn below<'a>(all: &[&'a Value], step: &str) -> Vec<&'a Value> {
+fn below<'a>(all: &[&'a Value], token: &str) -> Vec<&'a Value> {
     let describes = |schema: &&'a Value| -> Vec<&'a Value> {
-        let property = schema.get("properties").and_then(|properties| properties.get(step));
+        let property = schema.get("properties").and_then(|properties| properties.get(token));
         let numbered = schema.get("prefixItems").and_then(Value::as_array);
         let items = schema.get("items");
-        let item = match (step, step.parse::<usize>()) {
+        let item = match (token, token.parse::<usize>()) {
             ("*", _) => items.into_iter().chain(numbered.into_iter().flatten()).collect(),
             (_, Ok(index)) => numbered.and_then(|items| items.get(index)).or(items).into_iter().collect(),
             _ => Vec::new(),
         };
         // A map has no names of its own; its values are every member.
-        let rest = schema.get("additionalProperties").filter(|rest| step == "*" && rest.is_object());
+        let rest = schema.get("additionalProperties").filter(|rest| token == "*" && rest.is_object());
         property.into_iter().chain(item).chain(rest).collect()
     };
     all.iter().flat_map(describes).filter(|schema| **schema != false).collect()

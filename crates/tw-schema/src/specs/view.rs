@@ -3,8 +3,8 @@
 use serde_json::Value;
 
 use super::{
-    reader::{Part, Reader},
-    target::{Finder, Found, steps},
+    reader::{Object, Reader},
+    target::{Finder, Target, tokens},
 };
 use crate::{Fault, Violation, words::cut};
 
@@ -20,9 +20,9 @@ const BLOCKS: &[&str] = &["summary", "table", "chart", "radar", "ranking", "mark
 #[must_use]
 pub fn check_view_spec(spec: &Value, output_schema: Option<&Value>) -> Vec<Fault> {
     let mut check = View { reader: Reader::default(), schema: output_schema.map(Finder::new) };
-    if let Some(part) = check.reader.object(spec, "", &["version", "blocks"]) {
-        check.reader.version(part, VERSION);
-        match part.get("blocks") {
+    if let Some(object) = check.reader.object(spec, "", &["version", "blocks"]) {
+        check.reader.version(object, VERSION);
+        match object.get("blocks") {
             None => check.reader.say("/blocks", Violation::required()),
             Some(blocks) => {
                 for (block, at) in check.reader.list(blocks, "/blocks") {
@@ -52,62 +52,64 @@ struct View<'a> {
 
 impl View<'_> {
     fn section(&mut self, section: &Value, at: &str) {
-        let Some(part) = self.reader.object(section, at, &["key", "label", "type", "config"]) else { return };
-        self.kind(part, SECTIONS);
-        self.reader.needed_text(part, "label");
-        self.config(part);
-        self.key(part);
+        let Some(object) = self.reader.object(section, at, &["key", "label", "type", "config"]) else {
+            return;
+        };
+        self.kind(object, SECTIONS);
+        self.reader.needed_text(object, "label");
+        self.config(object);
+        self.key(object);
     }
 
     fn block(&mut self, block: &Value, at: &str) {
         let known = ["type", "key", "path", "label", "config"];
-        let Some(part) = self.reader.object(block, at, &known) else { return };
-        self.kind(part, BLOCKS);
-        self.reader.text(part, "label");
-        self.config(part);
-        match (part.get("key"), part.get("path")) {
-            (Some(_), None) => self.key(part),
-            (None, Some(_)) => self.path(part),
+        let Some(object) = self.reader.object(block, at, &known) else { return };
+        self.kind(object, BLOCKS);
+        self.reader.text(object, "label");
+        self.config(object);
+        match (object.get("key"), object.get("path")) {
+            (Some(_), None) => self.key(object),
+            (None, Some(_)) => self.path(object),
             _ => self.reader.say(at, Violation::one_member(["key", "path"])),
         }
     }
 
-    fn kind(&mut self, part: Part<'_>, kinds: &[&str]) {
-        if part.get("type").is_none() {
-            self.reader.say(part.place("type"), Violation::required());
+    fn kind(&mut self, object: Object<'_>, kinds: &[&str]) {
+        if object.get("type").is_none() {
+            self.reader.say(object.pointer("type"), Violation::required());
         }
-        self.reader.word(part, "type", kinds);
+        self.reader.word(object, "type", kinds);
     }
 
-    fn config(&mut self, part: Part<'_>) {
-        if let Some(config) = part.get("config").filter(|config| !config.is_object()) {
-            self.reader.say(part.place("config"), Violation::typed(&["object"], config));
+    fn config(&mut self, object: Object<'_>) {
+        if let Some(config) = object.get("config").filter(|config| !config.is_object()) {
+            self.reader.say(object.pointer("config"), Violation::typed(&["object"], config));
         }
     }
 
     /// A key of the output itself.
-    fn key(&mut self, part: Part<'_>) {
-        let Some(key) = self.reader.needed_text(part, "key") else { return };
-        self.leads_somewhere(part, "key", key, &[key.to_owned()]);
+    fn key(&mut self, object: Object<'_>) {
+        let Some(key) = self.reader.needed_text(object, "key") else { return };
+        self.leads_somewhere(object, "key", key, &[key.to_owned()]);
     }
 
     /// A path into the output; the empty one is the whole of it.
-    fn path(&mut self, part: Part<'_>) {
-        let Some(path) = self.reader.text(part, "path") else { return };
-        match steps(path) {
-            Some(steps) => self.leads_somewhere(part, "path", path, &steps),
+    fn path(&mut self, object: Object<'_>) {
+        let Some(path) = self.reader.text(object, "path") else { return };
+        match tokens(path) {
+            Some(tokens) => self.leads_somewhere(object, "path", path, &tokens),
             None => {
-                self.reader.say(part.place("path"), Violation::pointer());
+                self.reader.say(object.pointer("path"), Violation::pointer());
             }
         }
     }
 
-    fn leads_somewhere(&mut self, part: Part<'_>, name: &str, shown: &str, steps: &[String]) {
-        let violation = match self.schema.as_ref().map(|schema| schema.find(steps)) {
-            None | Some(Found::Described | Found::Possible) => return,
-            Some(Found::Nowhere) => Violation::not_in_schema(cut(shown), "output"),
-            Some(Found::Unknown) => Violation::schema_unsearchable(cut(shown)),
+    fn leads_somewhere(&mut self, object: Object<'_>, name: &str, shown: &str, tokens: &[String]) {
+        let violation = match self.schema.as_ref().map(|schema| schema.find(tokens)) {
+            None | Some(Target::Described | Target::Possible) => return,
+            Some(Target::Nowhere) => Violation::not_in_schema(cut(shown), "output"),
+            Some(Target::Unknown) => Violation::schema_unsearchable(cut(shown)),
         };
-        self.reader.say(part.place(name), violation);
+        self.reader.say(object.pointer(name), violation);
     }
 }

@@ -8,7 +8,7 @@
 use jsonschema::Draft;
 use serde_json::{Map, Value};
 
-use crate::{SchemaFault, Violation, path, pattern};
+use crate::{SchemaFault, Violation, pattern, pointer};
 
 /// How a keyword holds other schemas.
 enum Holds {
@@ -38,7 +38,7 @@ fn holds(keyword: &str) -> Option<Holds> {
     })
 }
 
-/// Checks a document that is valid by the meta-schema and within the limits, part by part.
+/// Checks a document that is valid by the meta-schema and within the limits, subschema by subschema.
 pub(crate) fn check(document: &Value) -> Result<(), SchemaFault> {
     check_below(document, "")
 }
@@ -50,19 +50,19 @@ fn check_below(value: &Value, path: &str) -> Result<(), SchemaFault> {
     }
     check_own(schema).map_err(|fault| fault.at(path))?;
     for (keyword, said) in schema {
-        let place = || path::join(path, keyword);
+        let below = || pointer::join(path, keyword);
         match (holds(keyword), said) {
-            (Some(Holds::One), said) => check_below(said, &place())?,
+            (Some(Holds::One), said) => check_below(said, &below())?,
             (Some(Holds::List), Value::Array(list)) => {
-                let place = place();
-                for (index, part) in list.iter().enumerate() {
-                    check_below(part, &path::join(&place, &index.to_string()))?;
+                let below = below();
+                for (index, subschema) in list.iter().enumerate() {
+                    check_below(subschema, &pointer::join(&below, &index.to_string()))?;
                 }
             }
             (Some(Holds::ByName), Value::Object(named)) => {
-                let place = place();
-                for (name, part) in named {
-                    check_below(part, &path::join(&place, name))?;
+                let below = below();
+                for (name, subschema) in named {
+                    check_below(subschema, &pointer::join(&below, name))?;
                 }
             }
             _ => {}
@@ -71,33 +71,33 @@ fn check_below(value: &Value, path: &str) -> Result<(), SchemaFault> {
     Ok(())
 }
 
-/// What is wrong with one part, at a keyword of it.
-pub(crate) struct PartFault {
-    /// Below the part.
-    place: String,
+/// One thing wrong with a subschema, at one of its keywords.
+pub(crate) struct SubschemaFault {
+    /// Below the subschema.
+    pointer: String,
     /// Nothing stands for a pattern, which has words of its own.
     violation: Option<Violation>,
 }
 
-impl PartFault {
-    fn new(place: &str, violation: Violation) -> Self {
-        Self { place: path::join("", place), violation: Some(violation) }
+impl SubschemaFault {
+    fn new(keyword: &str, violation: Violation) -> Self {
+        Self { pointer: pointer::join("", keyword), violation: Some(violation) }
     }
 
     fn at(self, path: &str) -> SchemaFault {
-        let path = format!("{path}{}", self.place);
+        let path = format!("{path}{}", self.pointer);
         match self.violation {
             Some(violation) => SchemaFault::Invalid { path, violation },
             None => SchemaFault::Pattern { path },
         }
     }
 
-    /// For a part that only a reference leads to.
+    /// For a subschema that only a reference leads to.
     pub(crate) fn somewhere(self) -> SchemaFault {
         let path = String::new();
         match self.violation {
             Some(violation) => {
-                let violation = Violation::schema_referred(&self.place[1..], violation.to_string());
+                let violation = Violation::schema_referred(&self.pointer[1..], violation.to_string());
                 SchemaFault::Invalid { path, violation }
             }
             None => SchemaFault::Pattern { path },
@@ -106,36 +106,36 @@ impl PartFault {
 }
 
 /// Inside a document another dialect would be followed, and there other keywords mean other things.
-pub(crate) fn check_dialect(schema: &Map<String, Value>) -> Result<(), PartFault> {
+pub(crate) fn check_dialect(schema: &Map<String, Value>) -> Result<(), SubschemaFault> {
     match schema.get("$schema").and_then(Value::as_str) {
         Some(dialect) if Draft::from_schema_uri(dialect) != Draft::Draft202012 => {
-            Err(PartFault::new("$schema", Violation::schema_dialect()))
+            Err(SubschemaFault::new("$schema", Violation::schema_dialect()))
         }
         _ => Ok(()),
     }
 }
 
 /// What one schema says by itself, without the schemas in it.
-pub(crate) fn check_own(schema: &Map<String, Value>) -> Result<(), PartFault> {
+pub(crate) fn check_own(schema: &Map<String, Value>) -> Result<(), SubschemaFault> {
     if schema.get("items").is_some_and(Value::is_array) {
-        return Err(PartFault::new("items", Violation::schema_items()));
+        return Err(SubschemaFault::new("items", Violation::schema_items()));
     }
     if schema.get("enum").and_then(Value::as_array).is_some_and(Vec::is_empty) {
-        return Err(PartFault::new("enum", Violation::schema_enum()));
+        return Err(SubschemaFault::new("enum", Violation::schema_enum()));
     }
-    let readable = |text: &str, place: String| {
-        if pattern::is_readable(text) { Ok(()) } else { Err(PartFault { place, violation: None }) }
+    let readable = |text: &str, pointer: String| {
+        if pattern::is_readable(text) { Ok(()) } else { Err(SubschemaFault { pointer, violation: None }) }
     };
     if let Some(text) = schema.get("pattern").and_then(Value::as_str) {
         readable(text, "/pattern".to_owned())?;
     }
     let mut named = schema.get("patternProperties").and_then(Value::as_object).into_iter().flatten();
-    named.try_for_each(|(text, _)| readable(text, path::join("/patternProperties", text)))
+    named.try_for_each(|(text, _)| readable(text, pointer::join("/patternProperties", text)))
 }
 
 /// The same schema for another place of a document: references to itself lead to where it is then.
 ///
-/// `place` is a JSON pointer. A schema with an `$id` is a document of its own wherever it stands, and its
+/// `pointer` is a JSON pointer to that place. A schema with an `$id` is a document of its own wherever it stands, and its
 /// references count from itself.
 ///
 /// # Example
@@ -148,16 +148,16 @@ pub(crate) fn check_own(schema: &Map<String, Value>) -> Result<(), PartFault> {
 /// assert_eq!(moved["properties"]["children"]["items"]["$ref"], "#/anyOf/0");
 /// ```
 #[must_use]
-pub fn moved(schema: &Value, place: &str) -> Value {
+pub fn moved(schema: &Value, pointer: &str) -> Value {
     let mut moved = schema.clone();
-    lead(&mut moved, place);
+    lead(&mut moved, pointer);
     moved
 }
 
-fn lead(value: &mut Value, place: &str) {
+fn lead(value: &mut Value, pointer: &str) {
     let schema = match value {
         Value::Object(schema) => schema,
-        Value::Array(list) => return list.iter_mut().for_each(|part| lead(part, place)),
+        Value::Array(list) => return list.iter_mut().for_each(|subschema| lead(subschema, pointer)),
         _ => return,
     };
     let id = schema.get("$id").and_then(Value::as_str);
@@ -168,16 +168,16 @@ fn lead(value: &mut Value, place: &str) {
         match (keyword.as_str(), said) {
             ("$ref" | "$dynamicRef", Value::String(reference)) => {
                 if matches!(&**reference, "" | "#") || reference.starts_with("#/") {
-                    *reference = format!("#{place}{}", reference.trim_start_matches('#'));
+                    *reference = format!("#{pointer}{}", reference.trim_start_matches('#'));
                 }
             }
             // Data, whatever it looks like.
             ("const" | "enum" | "default" | "examples", _) => {}
             (keyword, Value::Object(named)) if matches!(holds(keyword), Some(Holds::ByName)) => {
-                named.values_mut().for_each(|part| lead(part, place));
+                named.values_mut().for_each(|subschema| lead(subschema, pointer));
             }
             // References may lead into keywords that nobody knows.
-            (_, said) => lead(said, place),
+            (_, said) => lead(said, pointer),
         }
     }
 }

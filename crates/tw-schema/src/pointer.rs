@@ -1,23 +1,23 @@
-//! JSON pointers to places in a value.
+//! JSON pointers.
 
 use std::cmp::Ordering;
 
-/// The pointer to a member or an item below a place.
-pub(crate) fn join(path: &str, step: &str) -> String {
-    format!("{path}/{}", step.replace('~', "~0").replace('/', "~1"))
+/// The pointer to a member or an item of the value at `pointer`.
+pub(crate) fn join(pointer: &str, token: &str) -> String {
+    format!("{pointer}/{}", token.replace('~', "~0").replace('/', "~1"))
 }
 
-/// Orders pointers the way a person reads a document: a place before what it holds, and the tenth
-/// item after the ninth.
-pub(crate) fn by_place(left: &str, right: &str) -> Ordering {
-    let step = |left: &str, right: &str| match (left.parse::<u64>(), right.parse::<u64>()) {
+/// Orders pointers the way a person reads a document: a value before its members, and the tenth item
+/// after the ninth.
+pub(crate) fn document_order(left: &str, right: &str) -> Ordering {
+    let by_token = |left: &str, right: &str| match (left.parse::<u64>(), right.parse::<u64>()) {
         (Ok(left), Ok(right)) => left.cmp(&right),
         _ => left.cmp(right),
     };
     let (mut lefts, mut rights) = (left.split('/'), right.split('/'));
     loop {
         match (lefts.next(), rights.next()) {
-            (Some(left), Some(right)) => match step(left, right) {
+            (Some(left), Some(right)) => match by_token(left, right) {
                 Ordering::Equal => {}
                 unequal => return unequal,
             },
@@ -36,9 +36,9 @@ mod tests {
     }
 
     #[test]
-    fn items_are_ordered_by_number_and_places_before_their_contents() {
+    fn items_are_ordered_by_number_and_values_before_their_members() {
         let mut paths = ["/b", "/a/10", "/a/9", "", "/a"];
-        paths.sort_by(|left, right| by_place(left, right));
+        paths.sort_by(|left, right| document_order(left, right));
         assert_eq!(paths, ["", "/a", "/a/9", "/a/10", "/b"]);
     }
 }
