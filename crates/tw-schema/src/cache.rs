@@ -1,4 +1,4 @@
-//! Compiled schemas by their content.
+//! A cache of compiled schemas, by their content.
 
 use std::{
     collections::{HashMap, VecDeque},
@@ -14,8 +14,8 @@ const SCHEMAS_MAX: usize = 20_000;
 
 /// Schemas by the digest of their documents, compiled once and shared by all tenants.
 ///
-/// That two tenants share one is no leak: who holds a document can compile it, and a compiled schema
-/// remembers nothing of the values it saw.
+/// Sharing between tenants leaks nothing: a tenant with the document can compile it anyway, and a
+/// compiled schema remembers no values.
 pub struct SchemaCache {
     max: usize,
     kept: Mutex<Kept>,
@@ -41,7 +41,7 @@ impl SchemaCache {
         Self { max: max.max(1), kept: Mutex::default() }
     }
 
-    /// The schema of a document, compiled now if it was not kept.
+    /// The compiled schema of a document, from the cache or compiled now.
     ///
     /// # Errors
     ///

@@ -1,10 +1,9 @@
-//! One text for one value, and its digest.
+//! The canonical text of a value, and its digest.
 //!
-//! Two inputs that mean the same must give the same digest, whoever wrote them and in whichever
-//! order: an approval is sealed to it, a loop finds its repeated calls by it, and the cache of pure
-//! tools is keyed by it. The form is RFC 8785 with one exception. That standard takes every number
-//! for a float, which would make two neighbouring 64-bit ids one and the same; here an integer that
-//! fits in 64 bits is written exactly.
+//! Equal inputs must have equal digests, in any order of their keys: the digest binds an approval to its
+//! input, finds the repeated calls of a loop, and is the key of the cache of pure tools. The form is
+//! RFC 8785 with one exception. RFC 8785 treats every number as a float, so two neighbouring 64-bit ids
+//! would have the same text; here an integer of up to 64 bits is written exactly.
 
 use std::cmp::Ordering;
 use std::fmt::Write as _;
@@ -22,8 +21,8 @@ const I64_FIRST: f64 = -9_223_372_036_854_775_808.0;
 ///
 /// Keys are sorted by UTF-16 code units, there is no white space, and strings are not normalised:
 /// two spellings of one accented letter are two values. `1.0` and `1e0` are `1`, and `-0.0` is `0`.
-/// That holds for every number, also beyond two to the 53rd: a float that stands for a whole number
-/// within 64 bits has the text of that integer.
+/// Every float with the value of a 64-bit integer has the text of that integer, also beyond two to the
+/// 53rd.
 ///
 /// # Example
 ///

@@ -1,9 +1,9 @@
-//! Reading what an agent meant.
+//! Coercion of an agent's input to its schema.
 //!
 //! Models write `"5"` for `5`, `discount_rate` for `discountRate` and an object as a text that holds
-//! it. Where the schema leaves only one reading, that reading is taken and reported; where it leaves
-//! two, the value stays and the full check speaks. Nothing is made up and nothing is dropped. People
-//! and programs are not served this way: they are told.
+//! it. If the schema allows only one reading, that reading is taken and reported. If it allows two, the
+//! value stays, and validation reports it. Nothing is invented and nothing is dropped. The input of
+//! people and programs is not coerced: they get the faults.
 
 mod names;
 mod scalar;
@@ -17,36 +17,36 @@ use crate::{
     pointer, strict,
 };
 
-/// One change that was made to a value.
+/// One change to a value.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Coercion {
-    /// A JSON pointer to the place, in the changed value.
+    /// A JSON pointer into the changed value.
     pub path: String,
     /// The JSON type before and after (`string`, `integer`, …). When a property was renamed, its
-    /// names; when an `enum` entry was met but for its case, the two texts.
+    /// names; when a text differed from an `enum` entry only in case, the two texts.
     pub from: String,
     pub to: String,
 }
 
 impl Schema {
-    /// Changes a value to what the schema can only have meant, and tells every change.
+    /// Coerces a value to the schema, and returns every change.
     ///
     /// It goes through `properties`, `additionalProperties`, `items`, `prefixItems`, `$ref` and
-    /// `allOf`, and through an `anyOf` or `oneOf` that only adds null to one form. At each place, and
-    /// only where the value's own type is not allowed:
+    /// `allOf`, and through an `anyOf` or `oneOf` that only adds null to one form. At each instance
+    /// location, and only if the value's own type is not allowed there:
     ///
     /// - a text that is a number, `true` or `false` becomes one;
-    /// - a number or a boolean becomes a text, if nothing else than a text is allowed;
-    /// - a text that holds an object or an array becomes it;
+    /// - a number or a boolean becomes a text, if only a text is allowed;
+    /// - a text that is the JSON of an object or an array becomes it;
     /// - a scalar becomes a list of one, if a list of scalars is wanted;
-    /// - a text that is an `enum` entry but for its case becomes that entry.
+    /// - a text that differs from an `enum` entry only in case becomes that entry.
     ///
     /// An unknown property becomes the one absent property that has it among its `x-aliases`, or
     /// whose name differs only in case, `_` and `-`; the latter not where `additionalProperties`
-    /// expressly welcomes other names. Where one required property is absent and one unknown name is there that
-    /// its own begins with (`q` for `query`), it becomes that.
+    /// expressly allows other names. If exactly one required property is absent and its name begins with
+    /// the only unknown name (`q` for `query`), the unknown property becomes that one.
     ///
-    /// A scalar in the place of the whole object becomes its only required property, or its only one.
+    /// A scalar instead of the root object becomes its only required property, or its only property.
     pub fn coerce(&self, value: &mut Value) -> Vec<Coercion> {
         let mut coercing = Coercing::new(self);
         if self.allows_walk(value) {
@@ -106,7 +106,7 @@ impl<'a> Coercing<'a> {
         only(declared.map(|(name, _)| name.as_str()).collect())
     }
 
-    /// Reads the value at one place. `level` is how deep it stands, the root being the first.
+    /// Coerces the value at one instance location. `level` is its depth; the root is at 1.
     fn read(&mut self, subschemas: &[Id], value: &mut Value, at: &str, level: usize) {
         if subschemas.is_empty() || value.is_null() {
             return;

@@ -1,16 +1,16 @@
-//! What a change of a definition's schemas means to those who use it.
+//! Changes between two versions of a definition's schemas, and whether they break its users.
 //!
 //! Callers send inputs, so an input schema that accepts less breaks them. They read outputs, so an
-//! output schema that promises less breaks them. Everything here is a question of which values fit
-//! before and after; two rules bend it to what people mean by compatible:
+//! output schema that promises less breaks them. The comparison asks which values fit before and
+//! after, with two exceptions that people expect of compatible versions:
 //!
 //! - A caller sends only members that the schema names. So a new optional property breaks nobody,
 //!   although an open object accepted anything under that name before.
 //! - A reader ignores members it does not know. So a new property in an output breaks nobody,
 //!   although a closed object promised that there would be none.
 //!
-//! Where the meaning of a change is not understood it counts as breaking: a false alarm costs a
-//! version number, a missed one costs somebody's integration.
+//! A change that is not understood counts as breaking: a false alarm costs a version number, a missed
+//! one costs somebody's integration.
 
 mod alike;
 mod bounds;
@@ -28,7 +28,7 @@ use crate::canonical;
 use layers::Root;
 use walk::Walk;
 
-/// How many differences are listed at most. The verdict is made from all of them.
+/// How many differences are listed at most. The verdict counts all of them.
 const DIFFERENCES_MAX: usize = 500;
 /// How many steps the comparison of two schemas may take. An ordinary one takes a few hundred.
 const STEPS_MAX: u64 = 1_000_000;
@@ -40,7 +40,7 @@ pub struct Definition<'a> {
     pub output: Option<&'a Value>,
 }
 
-/// The least part of the version number that has to change.
+/// The least bump of the version number that a change requires.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Bump {
@@ -61,16 +61,16 @@ pub enum Part {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Difference {
     pub part: Part,
-    /// A pointer to the place in the values, not in the schema: `/address/city`. The items of an
-    /// array and the unnamed members of an object are `*`.
+    /// The instance location, not the location in the schema: `/address/city`. `*` stands for the items
+    /// of an array and for the unnamed members of an object.
     pub path: String,
-    /// A word that never changes once released.
+    /// The kind of change. A kind never changes once released.
     pub kind: &'static str,
     pub breaking: bool,
     pub message: String,
 }
 
-/// All changes between two versions, and what they add up to.
+/// All changes between two versions, with their verdict.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Comparison {
     pub breaking: bool,
@@ -80,7 +80,7 @@ pub struct Comparison {
 
 /// Compares the schemas of two versions of a definition.
 ///
-/// Both are expected to be schemas that compile; of anything else it only says that it changed.
+/// Both must be schemas that compile. Of other documents it reports only that they changed.
 ///
 /// # Example
 ///
@@ -130,14 +130,14 @@ fn whole(effect: Effect, message: &str) -> Found {
     Found::new(Part::Output, "", "schema_changed", effect, message.to_owned())
 }
 
-/// What a change does to the values that fit.
+/// The effect of a change on the set of values that fit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Effect {
     /// The same values fit; only the words changed.
     Same,
-    /// Some may no longer fit, and nothing new does.
+    /// Some values may no longer fit, and no new ones do.
     Narrower,
-    /// More may fit, and whatever did still does.
+    /// New values may fit, and all old ones still do.
     Wider,
     /// The sets may differ either way, or nobody knows.
     Both,
@@ -156,7 +156,7 @@ impl Effect {
     }
 }
 
-/// A difference and what it asks of the version number.
+/// A difference, and the bump that it requires.
 #[derive(Clone, Debug)]
 struct Found {
     difference: Difference,

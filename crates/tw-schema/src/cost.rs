@@ -1,4 +1,4 @@
-//! What a schema costs to apply, so that a small one cannot keep a core busy for hours.
+//! The cost of applying a schema, so that a small schema cannot keep a core busy for hours.
 //!
 //! Twenty definitions that each refer twice to the next make a million paths, and a schema that
 //! refers to itself makes as many as the value is deep. The validator remembers results for
@@ -54,7 +54,7 @@ pub(crate) struct Price {
     patterns: u64,
 }
 
-/// How much may be told about a value that does not fit.
+/// How many faults of an invalid value may be reported.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Telling {
     Everything,
@@ -63,7 +63,7 @@ pub(crate) enum Telling {
 }
 
 impl Price {
-    /// Weighs a schema, and refuses one that never comes to an end or is too heavy.
+    /// Weighs a schema, and refuses it if it is endless or too heavy.
     pub(crate) fn of(outline: &Outline) -> Result<Self, SchemaFault> {
         let most = |costs: Vec<u64>| costs.into_iter().max().unwrap_or(1);
         let own = |node: &Node| {
@@ -91,7 +91,7 @@ impl Price {
             && (self.patterns == 0 || self.patterns.saturating_mul(text_bytes(value)) <= MATCH_MAX)
     }
 
-    /// How much of what is wrong with a value can be told within reason.
+    /// How many faults of a value can be collected at a reasonable cost.
     pub(crate) fn telling(&self, outline: &Outline, value: &Value) -> Telling {
         if COLLECT_DEPTH_MAX < self.chain.saturating_mul(levels(value)) {
             return Telling::Nothing;

@@ -1,4 +1,4 @@
-//! Filling in what a caller left out.
+//! Filling in the defaults of absent properties.
 
 use serde_json::Value;
 
@@ -14,12 +14,12 @@ const NESTED_MAX: usize = 10_000;
 const BYTES_MAX: usize = 8 << 20;
 
 impl Schema {
-    /// Gives absent properties the `default` that the schema names, and says whether there was one.
+    /// Fills in the `default` of every absent property, and returns whether the value changed.
     ///
     /// It goes through `properties`, `additionalProperties`, `items`, `prefixItems`, `$ref` and
-    /// `allOf`, also into a default it has just put in. It does not go through `anyOf`, `oneOf` or
-    /// `if`: which branch holds may depend on the very property that is missing. A property that is
-    /// there keeps its value, null included. The default of the root itself is not used.
+    /// `allOf`, and into the defaults that it fills in. It does not go through `anyOf`, `oneOf` or `if`:
+    /// the missing property may decide which branch holds. A present property keeps its value, also
+    /// null. The default of the root itself is not used.
     pub fn with_defaults(&self, value: &mut Value) -> bool {
         let outline = self.outline();
         if !outline.nodes[ROOT].defaults || !self.allows_walk(value) {

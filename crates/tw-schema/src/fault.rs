@@ -1,7 +1,7 @@
-//! What is wrong with a value, for programs and for people.
+//! Faults: reports of what is wrong with a value, for programs and for people.
 //!
-//! A fault has a code and the values that belong to it, for programs and for those who write texts in other languages;
-//! and a message in English, which is made of the two here and nowhere else. So they cannot say different things.
+//! A fault has a code and its values, for programs and for translators, and a message in English. The message is made
+//! from the code and the values here and nowhere else, so they cannot contradict each other.
 
 mod codes;
 mod schema;
@@ -24,41 +24,41 @@ pub const FAULTS_MAX: usize = 100;
 const CHARACTERS_MAX: usize = 300;
 const VALUES_MAX: usize = 100;
 
-/// One thing that is wrong, and where.
+/// One fault of a value: its location, and the rule that the value breaks there.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Fault {
-    /// A JSON pointer to the place; the empty text is the root. A missing or unknown property is
-    /// pointed at itself and not at the object around it.
+    /// The instance location, as a JSON pointer; the empty text is the root. For a missing or unknown
+    /// property it points to the property, not to the object around it.
     pub path: String,
     pub code: FaultCode,
-    /// The values that the message is made with.
+    /// The values of the message.
     pub params: Map<String, Value>,
     pub message: String,
 }
 
 impl Fault {
-    /// Where it is, and what.
+    /// The location and the broken rule.
     pub(crate) fn into_parts(self) -> (String, Violation) {
         (self.path, Violation { code: self.code, params: self.params })
     }
 
-    /// The same, in something that is part of something larger.
+    /// The same fault, in a larger document that holds the value at `pointer`.
     #[must_use]
     pub fn below(mut self, pointer: &str) -> Self {
         self.path.insert_str(0, pointer);
         self
     }
 
-    /// Whether a member is missing that has to be in the outermost object.
+    /// Whether the outermost object lacks a required member.
     #[must_use]
     pub fn is_missing_member(&self) -> bool {
         self.code == FaultCode::Required && self.path.matches('/').count() == 1
     }
 }
 
-/// A rule that something breaks, before it is said where.
+/// A broken rule, without its location.
 ///
-/// There is a constructor for every [`FaultCode`], which takes the values of its message.
+/// Every [`FaultCode`] has a constructor, which takes the values of its message.
 ///
 /// # Example
 ///
@@ -82,13 +82,13 @@ impl Violation {
         Self { code, params: given.map(|(name, value)| (name.to_owned(), bounded(value))).collect() }
     }
 
-    /// One word of several, all of which are named.
+    /// A value that must be one of several words.
     #[must_use]
     pub fn words<W: Into<Value>>(words: impl IntoIterator<Item = W>) -> Self {
         Self::one_of(words.into_iter().map(Into::into).collect::<Vec<_>>(), Value::Null)
     }
 
-    /// A value of another type. `expected` names types of JSON Schema.
+    /// A value of the wrong type. `expected` names types of JSON Schema.
     #[must_use]
     pub fn typed(expected: &[&'static str], found: &Value) -> Self {
         let mut expected = expected.to_vec();
@@ -111,7 +111,7 @@ impl fmt::Display for Violation {
     }
 }
 
-/// The type of a value. A whole number is a number to people, unless it is just that which is wanted.
+/// The type of a value. A whole number counts as `number`.
 fn type_name(value: &Value) -> &'static str {
     match value {
         Value::Null => "null",
@@ -123,7 +123,7 @@ fn type_name(value: &Value) -> &'static str {
     }
 }
 
-/// What is repeated may be as long as what was sent, or as what an author wrote.
+/// A value cut to a bounded length. It may come from a caller or an author, and be of any size.
 fn bounded(value: Value) -> Value {
     match value {
         Value::String(text) => Value::String(cut(&text, CHARACTERS_MAX)),
@@ -141,7 +141,7 @@ pub(crate) fn cut(text: &str, characters_max: usize) -> String {
     }
 }
 
-/// Collects faults while something is read. What is wrong in a million places is told in a hundred.
+/// Collects faults while a document is read, and keeps the first [`FAULTS_MAX`].
 #[derive(Debug, Default)]
 pub(crate) struct Faults {
     told: Vec<Fault>,
@@ -160,12 +160,12 @@ impl Faults {
         }
     }
 
-    /// How many there were, also those that will not be told.
+    /// How many faults there were, including those that were not kept.
     pub(crate) fn count(&self) -> usize {
         self.count
     }
 
-    /// The faults, in the order of their places.
+    /// The faults, in the order of their locations.
     pub(crate) fn told(mut self) -> Vec<Fault> {
         self.told.sort_by(|left, right| pointer::document_order(&left.path, &right.path));
         self.told

@@ -1,8 +1,8 @@
 //! Fields: the form of a schema that people author.
 //!
-//! A field has one of twelve storage types and a variant, which is how it is shown. A list of fields
-//! has one schema, and the schema gives the list back; what fields cannot say is refused by name, so
-//! that an editor never drops a constraint it does not show.
+//! A field has one of twelve storage types, and a variant that says how it is shown. A list of fields
+//! converts to one schema and back. A keyword that fields cannot express is refused by name, so an
+//! editor never drops a constraint that it does not show.
 
 mod check;
 mod read;
@@ -21,17 +21,17 @@ pub use write::fields_to_schema;
 
 /// How many characters the name of a field may have.
 pub const FIELD_NAME_MAX: usize = 128;
-/// How deep fields may stand inside one another.
+/// How deep fields may be nested.
 pub const FIELD_DEPTH_MAX: usize = 16;
 /// How many fields one tool may have, nested ones included.
 pub const FIELDS_MAX: usize = 1_000;
 
-/// One value that a person fills in, or that a tool gives back.
+/// One value of a tool's input or output.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Field {
-    /// The property in the value. The field that describes the items of an array has no use for a
-    /// name, and one that is given there is not kept in the schema.
+    /// The name of the property. The field of an array's items needs no name, and the schema does not
+    /// keep one.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub name: String,
     #[serde(rename = "type")]
@@ -44,19 +44,19 @@ pub struct Field {
     pub required: bool,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub default: Option<Value>,
-    /// One of [`variants`]; the first of them when nothing is said.
+    /// One of [`variants`]; the first of them by default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub variant: Option<String>,
     /// The choices of an `enum`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub options: Vec<FieldOption>,
-    /// The members of an `object`. Without any it holds whatever it is given.
+    /// The members of an `object`. An object without fields accepts any members.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub fields: Vec<Field>,
-    /// What every item of an `array` is.
+    /// The field of every item of an `array`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub items: Option<Box<Field>>,
-    /// Of a `relation` the type of entity it leads to; of `media` what it accepts, such as `image/*`.
+    /// For a `relation`, the type of the entity; for `media`, the accepted media types, such as `image/*`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub target: Option<String>,
 }
@@ -71,7 +71,7 @@ pub struct FieldOption {
     pub label: Option<String>,
 }
 
-/// On which side of a tool a component stands.
+/// The side of a tool on which a component is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Side {
     Input,
@@ -81,8 +81,8 @@ pub enum Side {
 /// The twelve in one place: the word, its variants, and the two components that show it by default.
 macro_rules! field_types {
     ($($variant:ident = $word:literal [$($look:literal),+]),+ $(,)?) => {
-        /// What a field holds. There are twelve types and never a thirteenth: what looks different
-        /// is a variant, what means different is a tool's own business.
+        /// The storage type of a field. There are twelve and never a thirteenth: another look is a
+        /// variant, and another meaning is the tool's own business.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
         #[serde(rename_all = "lowercase")]
         pub enum FieldType { $($variant),+ }
@@ -101,13 +101,13 @@ macro_rules! field_types {
             }
         }
 
-        /// The ways in which a type can be shown, the default first.
+        /// The variants of a type, the default first.
         #[must_use]
         pub const fn variants(kind: FieldType) -> &'static [&'static str] {
             match kind { $(FieldType::$variant => &[$($look),+]),+ }
         }
 
-        /// The name of the component that shows a type when nobody chose another.
+        /// The name of the default component of a type.
         #[must_use]
         pub const fn component(kind: FieldType, side: Side) -> &'static str {
             match (kind, side) {
@@ -142,7 +142,7 @@ impl fmt::Display for FieldType {
 }
 
 impl Field {
-    /// A field of which nothing is known but its name and its type.
+    /// An optional field with a name and a type only.
     #[must_use]
     pub fn new(name: impl Into<String>, kind: FieldType) -> Self {
         Self {

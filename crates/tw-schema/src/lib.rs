@@ -1,18 +1,18 @@
-//! The room of JSON: reading it strictly, giving it one text, and holding it against a schema.
+//! JSON and JSON Schema: strict parsing, canonical text, validation, and comparison of versions.
 //!
-//! It must never do IO, never fetch what a schema refers to, never run for longer than its input
-//! warrants, and never know a tenant or a caller. Of tools it knows only how they are written down.
-//! It depends on no other crate of ours.
+//! The crate must never do IO, never fetch a remote reference, never run for longer than its input
+//! warrants, and never know a tenant or a caller. Of tools it knows only their manifests. It depends
+//! on no other crate of ours.
 //!
-//! Start with [`scan`], which every byte from outside passes; then [`canonical`], the one text of a
-//! value; then [`Schema`], which is compiled once and shared. The order in which a call uses a
-//! schema is: [`Schema::coerce`] (agents only), [`Schema::with_defaults`],
-//! [`Schema::first_missing`], [`Schema::is_valid`] and, when it is not, [`Schema::faults`].
+//! Start with [`scan`], which checks every JSON text from outside; then [`canonical`], which gives
+//! equal values equal texts; then [`Schema`], which is compiled once and shared. A call uses a schema
+//! in this order: [`Schema::coerce`] (agents only), [`Schema::with_defaults`],
+//! [`Schema::first_missing`], [`Schema::is_valid`] and, if the value is invalid, [`Schema::faults`].
 //!
-//! Whoever writes a tool down passes [`canonical_manifest`] first, whatever dialect it came in;
-//! [`fields_to_schema`] and [`schema_to_fields`] lead between the two forms of an input;
-//! [`check_form_spec`] and its neighbours hold what is drawn against what is known; and [`compare`]
-//! says what a new version means to those who use the old one.
+//! [`canonical_manifest`] translates a tool's manifest from any dialect. [`fields_to_schema`] and
+//! [`schema_to_fields`] convert between the two forms of an input. [`check_form_spec`],
+//! [`check_view_spec`] and [`check_sections`] check forms and views against the schemas of their tool.
+//! [`compare`] finds the changes of a new version that break users of the old one.
 
 mod cache;
 mod canonical;

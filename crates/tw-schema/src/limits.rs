@@ -1,4 +1,4 @@
-//! How large a schema may be, checked before anything walks it by recursion.
+//! The limits of a schema's size, checked before anything walks it by recursion.
 
 use serde_json::Value;
 
@@ -21,7 +21,7 @@ pub const PATTERNS_MAX: usize = 256;
 /// How many bytes one of them may have.
 pub const PATTERN_TEXT_MAX: usize = 8 << 10;
 
-/// What all regular expressions together may take, and the least and the most for one.
+/// The memory for all compiled regular expressions together, and the least and the most for one.
 const PATTERNS_BYTES: usize = 7 << 20;
 const PATTERN_BYTES_LEAST: usize = 24 << 10;
 const PATTERN_BYTES_MOST: usize = PATTERNS_BYTES;
@@ -99,7 +99,7 @@ struct Beyond {
     max: usize,
 }
 
-/// What a document within the limits consists of.
+/// The sizes of a document within the limits.
 #[derive(Debug, Default, Clone, Copy)]
 pub(crate) struct Within {
     text_bytes: usize,
@@ -162,7 +162,7 @@ impl Within {
     }
 }
 
-/// Roughly what it costs to read or to copy a value: its parts, and its text by the line.
+/// The approximate cost of reading or copying a value: its parts, and its text by the line.
 pub(crate) fn weight(value: &Value) -> usize {
     const LINE: usize = 64;
     let mut weight = 0;

@@ -1,18 +1,18 @@
-//! References that lead to a place in the same document.
+//! References within one document.
 //!
 //! The validator has a registry of its own for every kind of reference. The modules that read a
 //! schema the way a person does (fields, specs, comparison) need only the kind that people write:
-//! `#`, `#/$defs/name` and `#anchor`. What leads elsewhere is not followed, and each of them says so.
+//! `#`, `#/$defs/name` and `#anchor`. They follow no other reference, and each of them says so.
 
 use std::{borrow::Cow, collections::HashMap};
 
 use serde_json::Value;
 
-/// A document whose own references can be followed.
+/// A document, with its anchors.
 #[derive(Debug)]
 pub(crate) struct Document<'a> {
     root: &'a Value,
-    /// Nothing stands for a name that is there twice: one of them may be mere data.
+    /// `None` for a name that occurs twice: one of the two may be mere data.
     anchors: HashMap<&'a str, Option<&'a Value>>,
 }
 
@@ -39,7 +39,7 @@ impl<'a> Document<'a> {
         self.root
     }
 
-    /// The place that a reference names, or nothing when it is not in the document.
+    /// The subschema that a reference names, if it is in the document.
     pub(crate) fn resolve(&self, reference: &str) -> Option<&'a Value> {
         let fragment = percent_decoded(reference.strip_prefix('#')?)?;
         if fragment.is_empty() || fragment.starts_with('/') {

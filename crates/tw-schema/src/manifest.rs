@@ -1,8 +1,8 @@
-//! Definitions in other people's words.
+//! Translation of definitions from other dialects.
 //!
-//! Five ways of writing a tool down are in use where our users come from. All of them are accepted on
-//! write and turned into one, so that nothing behind this door knows that there are others. Keys that
-//! are not known here pass as they are: whoever stores a definition says which ones it takes.
+//! Our users bring tools in five dialects. All of them are accepted on write and translated into the
+//! canonical one, so no other module knows them. Unknown keys pass unchanged: the store of definitions
+//! decides which keys it accepts.
 
 mod parameters;
 mod slug;
@@ -44,7 +44,7 @@ const ALIASES: &[(&str, &str)] = &[
     ("pendingTtlMs", "pending_ttl_ms"),
 ];
 
-/// Members of `execution` that say what is called, and belong to `implementation`.
+/// Members of `execution` that describe the request, and belong to `implementation`.
 const CALLED: &[&str] =
     &["url", "method", "headers", "query", "body", "response", "retry", "idempotency_header"];
 
@@ -59,27 +59,26 @@ const SHARED: &[(&str, &str)] = &[
 /// As much as `timeout_ms` may say: a day.
 const TIMEOUT_S_MAX: u64 = 24 * 60 * 60;
 
-/// What each `execution_type` is called in `implementation_type`.
+/// The `implementation_type` of each `execution_type`.
 const EXECUTION_TYPES: &[(&str, &str)] =
     &[("gateway", "http"), ("external", "external"), ("space", "space"), ("internal", "internal")];
 
-/// A new definition in the canonical words: snake-case keys, JSON Schema under `input_schema` and
-/// `output_schema`, one `implementation`.
+/// Translates a new definition into the canonical dialect: snake-case keys, JSON Schema under
+/// `input_schema` and `output_schema`, one `implementation`.
 ///
-/// What follows from the rest is filled in: the slug from the name, the category from a dotted slug,
-/// and `visible` where an `execution_type` is given. `fields` stay beside the schema that is made of
-/// them.
+/// Missing keys are derived: the slug from the name, the category from a dotted slug, and `visible` from
+/// an `execution_type`. `fields` stay beside the schema that is made of them.
 ///
 /// # Errors
 ///
-/// Everything that cannot be read, and every key that is given in two spellings with different
-/// values, naming both.
+/// All faults of the definition. A key that is given in two spellings with different values is a fault,
+/// which names both.
 pub fn canonical_manifest(body: &Value) -> Result<Value, Vec<Fault>> {
     read(body, Purpose::Create)
 }
 
-/// A change to a definition in the canonical words. As [`canonical_manifest`], but nothing is filled
-/// in: a new name does not make a new slug.
+/// Translates a change of a definition into the canonical dialect. As [`canonical_manifest`], but no
+/// key is derived: a new name does not make a new slug.
 ///
 /// # Errors
 ///
@@ -339,7 +338,7 @@ impl Reading {
         }
     }
 
-    /// Fills in what a new definition leaves to be understood.
+    /// Derives the keys that a new definition leaves out.
     fn fill_in(&mut self) {
         let text =
             |out: &Map<String, Value>, key: &str| out.get(key).and_then(Value::as_str).map(str::to_owned);

@@ -1,9 +1,8 @@
 //! A schema as a graph: which subschema applies where, with every reference followed.
 //!
-//! The validator answers only yes or no. To fill in defaults, to coerce what an agent wrote, and to
-//! know what a schema will cost before it is compiled, one has to walk it; this graph is made once
-//! so that those walks follow plain indices. References are resolved by the validator's own
-//! registry, so the two never disagree about where one leads.
+//! The validator answers only yes or no. Filling in defaults, coercing an agent's input and estimating
+//! the cost of a schema all need a walk through it. This graph is made once, so that those walks follow
+//! plain indices. The validator's own registry resolves the references, so the two never disagree.
 
 mod build;
 mod types;
@@ -34,8 +33,8 @@ pub(crate) struct Node {
     /// Which JSON types may pass, by `type`, `enum` and `const` together.
     pub(crate) types: Types,
     pub(crate) default: Option<Value>,
-    /// The texts among the entries of `enum` and `const`, by what is left of them without case.
-    /// Nothing when there is neither keyword.
+    /// The texts among the entries of `enum` and `const`, by their lower-case form. `None` when the
+    /// subschema has neither keyword.
     pub(crate) cases: Option<Cases>,
     /// How many entries the validator compares one by one.
     pub(crate) compared: usize,
@@ -67,7 +66,7 @@ pub(crate) struct Node {
     pub(crate) defaults: bool,
 }
 
-/// What `additionalProperties` says.
+/// The value of `additionalProperties`.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Additional {
     #[default]

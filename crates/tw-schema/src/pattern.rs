@@ -1,8 +1,8 @@
-//! Regular expressions: which ones every reader of a schema reads alike, and how heavy one is to run.
+//! Regular expressions: which ones every client can compile, and how much one costs to run.
 //!
-//! JSON Schema means ECMA-262, and clients compile patterns with the `u` flag. The engine here takes
-//! much that is none of it, such as `(?i)` and `\A`; and what it would not run (look-around,
-//! back-references) it refuses by itself.
+//! JSON Schema means ECMA-262, and clients compile patterns with the `u` flag. The engine here also
+//! accepts syntax of other dialects, such as `(?i)` and `\A`, so this module refuses it. Look-around
+//! and back-references are refused by the engine itself.
 
 mod weight;
 

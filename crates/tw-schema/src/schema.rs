@@ -1,4 +1,4 @@
-//! A compiled schema.
+//! Compiled schemas.
 
 use std::{borrow::Cow, fmt, sync::Arc};
 
@@ -22,19 +22,19 @@ const PATTERN_RUN_BYTES_MAX: usize = 512 << 10;
 /// A JSON Schema (2020-12), compiled once and shared.
 ///
 /// A clone is another handle on the same schema. Every schema is read as 2020-12: a `$schema` at the
-/// root is ignored, and one further in that names something else is refused.
+/// root is ignored, and a `$schema` in a subschema must name 2020-12.
 ///
-/// **References** lead only to places in the document itself and to the published meta-schemas of
-/// 2020-12. Nothing is ever fetched.
+/// **References** must lead into the document itself or to the published meta-schemas of 2020-12.
+/// Nothing is ever fetched.
 ///
-/// **Patterns** are those of ECMA-262 with the `u` flag, because clients compile them too, and run on
-/// an engine whose time is linear in the text. Look-around and back-references are therefore refused
-/// when the schema is compiled, and so is what other dialects have, such as `(?i)` and `\A`.
+/// **Patterns** must be ECMA-262 with the `u` flag, because clients compile them too. They run on an
+/// engine whose time is linear in the text. Look-around and back-references are therefore refused when
+/// the schema is compiled, and so is the syntax of other dialects, such as `(?i)` and `\A`.
 ///
-/// **Formats** are checked and not mere notes: `date`, `date-time`, `time`, `duration`, `email`,
+/// **Formats** are checked: `date`, `date-time`, `time`, `duration`, `email`,
 /// `hostname`, `ipv4`, `ipv6`, `uri`, `uri-reference`, `uri-template`, `iri`, `iri-reference`, `uuid`,
-/// `json-pointer`, `relative-json-pointer` and `regex`. A format that is not in this list, such as
-/// `password`, checks nothing; forms use such words as hints.
+/// `json-pointer`, `relative-json-pointer` and `regex`. Another format,
+/// such as `password`, is not checked; forms use it as a hint.
 ///
 /// # Example
 ///
@@ -68,12 +68,13 @@ struct Compiled {
 }
 
 impl Schema {
-    /// Compiles a document, within the limits that [`crate::NODES_MAX`] and its neighbours name.
+    /// Compiles a document. It must keep the limits [`crate::NODES_MAX`], [`crate::SCHEMA_DEPTH_MAX`] and
+    /// the others of this crate.
     ///
     /// # Errors
     ///
-    /// When the document is not a schema by the meta-schema, is too large or too complex, or refers
-    /// to something that is not part of it.
+    /// When the meta-schema refuses the document, when it is too large or too complex, or when a
+    /// reference leads outside of it.
     pub fn compile(document: &Value) -> Result<Self, SchemaFault> {
         let within = limits::check(document)?;
         Self::compile_within(document, within, canonical::digest(document))
@@ -115,10 +116,10 @@ impl Schema {
         self.compiled.price.allows_check(value) && self.compiled.validator.is_valid(value)
     }
 
-    /// Everything that is wrong with a value, at most [`FAULTS_MAX`], in the order of their places.
+    /// The faults of a value, at most [`FAULTS_MAX`], in the order of their locations.
     ///
-    /// A value that fits has none. When a schema that refers to itself meets a deep value, or the
-    /// value is huge, there may be more faults than could ever be told; then one stands for all.
+    /// A valid value has none. If collecting all faults would cost too much, one fault stands for all:
+    /// when a schema that refers to itself meets a deep value, or when the value is huge.
     #[must_use]
     pub fn faults(&self, value: &Value) -> Vec<Fault> {
         let Compiled { validator, outline, price, .. } = &*self.compiled;
@@ -155,8 +156,8 @@ impl Schema {
 
     /// The first required property that a root object lacks, in the order of the schema.
     ///
-    /// A property that is null is there; whether null fits is for the full check to say. A value
-    /// that is no object lacks nothing: it is wrong altogether.
+    /// A property that is null is present; validation decides whether null fits. For a value that is no
+    /// object the result is `None`.
     #[must_use]
     pub fn first_missing(&self, value: &Value) -> Option<String> {
         let object = value.as_object()?;
@@ -193,7 +194,7 @@ fn validator(document: &Value, within: Within) -> Result<Validator, SchemaFault>
         .map_err(|error| invalid(&error))
 }
 
-/// Says what is wrong with a schema.
+/// The fault of a schema that the validator refuses.
 fn invalid(error: &ValidationError<'_>) -> SchemaFault {
     if let ValidationErrorKind::Format { format } = error.kind()
         && format == "regex"

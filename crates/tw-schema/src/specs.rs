@@ -1,8 +1,7 @@
-//! Forms and views that somebody drew up for a tool, held against its schemas.
+//! Checks of a tool's forms and views against its schemas.
 //!
-//! A form that names a field which is not there shows nothing, and nobody is told. So a spec is
-//! checked when it is saved: every place it names must be one that the schema knows, and every word
-//! in it must be one that the renderer understands.
+//! A form that names a missing field would silently show nothing. So a spec is checked when it is saved:
+//! the schema must describe every path in it, and the renderer must know every word in it.
 
 mod form;
 mod reader;

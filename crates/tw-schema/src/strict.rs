@@ -1,8 +1,8 @@
-//! The one check that every JSON text passes before anything is built from it.
+//! The strict check of every JSON text, before it is parsed.
 //!
-//! A parser that keeps the last of two equal keys, or rounds a long integer, lets the policy see one
-//! value and the tool another. So the text is refused here, at the door, and whatever comes after
-//! may take any parser it likes: they all read the same value.
+//! If one parser keeps the first of two equal keys and another the last, or one rounds a long integer,
+//! the policy sees one value and the tool another. Such a text is refused here, so all later parsers
+//! read the same value.
 
 mod keys;
 mod number;
@@ -14,16 +14,15 @@ use serde_json::Value;
 
 use keys::Keys;
 
-/// How many arrays and objects may stand inside one another.
+/// How deep arrays and objects may be nested.
 ///
-/// The rule of the house is "not over 128", but `serde_json` already refuses the 128th level, and
-/// what [`scan`] accepts must never fail later. The stricter of the two holds.
+/// `serde_json` refuses the 128th level, and a text that [`scan`] accepts must never fail later.
 pub const DEPTH_MAX: usize = 127;
 
 /// How much of a key a fault repeats. A fault is read by a person and kept in a log.
 const KEY_SHOWN_MAX: usize = 80;
 
-/// What is wrong with a JSON text, and at which byte.
+/// The first fault of a JSON text, and its byte offset.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{kind} at byte {offset}")]
 pub struct JsonFault {
@@ -35,9 +34,9 @@ pub struct JsonFault {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum JsonFaultKind {
-    /// Nothing but white space.
+    /// The text is empty or only white space.
     Empty,
-    /// A byte order mark in front.
+    /// The text begins with a byte order mark.
     Bom,
     BadUtf8,
     Syntax {
@@ -71,9 +70,9 @@ impl JsonFault {
         Self::new(offset, JsonFaultKind::Syntax { expected })
     }
 
-    /// Whether the text is JSON and only a number in it is too large to be kept exactly.
+    /// Whether the text is JSON, but a number in it is too large to be kept exactly.
     ///
-    /// Such a text was understood, so a door answers it like an invalid value and not like garbage.
+    /// A door answers such a text like an invalid value, not like malformed JSON.
     #[must_use]
     pub fn is_range(&self) -> bool {
         self.kind == JsonFaultKind::NumberOutOfRange
@@ -142,14 +141,14 @@ pub fn parse(bytes: &[u8]) -> Result<Value, JsonFault> {
         .map_err(|error| JsonFault::syntax(error.column().min(bytes.len()), "a JSON value"))
 }
 
-/// What is open around the current place.
+/// An array or object that is open at the current byte.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Frame {
     Array,
     Object,
 }
 
-/// What the grammar allows next.
+/// The tokens that the grammar allows next.
 enum Expect {
     Value,
     /// Right after `[`.

@@ -1,9 +1,8 @@
-//! Where in a schema other schemas stand, and what is asked of every one of them.
+//! The subschemas of a schema: where they stand, and the rules that each must keep beyond the meta-schema.
 //!
-//! The meta-schema says which documents are schemas. It lets pass what this crate would read otherwise
-//! than it was meant, and what other readers of JSON Schema stumble over: a tool is listed to clients
-//! that compile its schemas with engines of their own, and one that they refuse takes the whole list
-//! with it.
+//! The meta-schema accepts documents that this crate would misread and that other engines refuse.
+//! Clients list the tools and compile their schemas with engines of their own. If a client refuses one
+//! schema, it refuses the whole list.
 
 use jsonschema::Draft;
 use serde_json::{Map, Value};
@@ -115,7 +114,7 @@ pub(crate) fn check_dialect(schema: &Map<String, Value>) -> Result<(), Subschema
     }
 }
 
-/// What one schema says by itself, without the schemas in it.
+/// Checks the keywords of one schema that hold no other schemas.
 pub(crate) fn check_own(schema: &Map<String, Value>) -> Result<(), SubschemaFault> {
     if schema.get("items").is_some_and(Value::is_array) {
         return Err(SubschemaFault::new("items", Violation::schema_items()));
@@ -133,10 +132,10 @@ pub(crate) fn check_own(schema: &Map<String, Value>) -> Result<(), SubschemaFaul
     named.try_for_each(|(text, _)| readable(text, pointer::join("/patternProperties", text)))
 }
 
-/// The same schema for another place of a document: references to itself lead to where it is then.
+/// The same schema, moved into a larger document: its references to itself lead to the new location.
 ///
-/// `pointer` is a JSON pointer to that place. A schema with an `$id` is a document of its own wherever it stands, and its
-/// references count from itself.
+/// `pointer` is the JSON pointer to the new location. A schema with an `$id` keeps its references, which are relative
+/// to itself wherever it stands.
 ///
 /// # Example
 ///
@@ -182,10 +181,9 @@ fn lead(value: &mut Value, pointer: &str) {
     }
 }
 
-/// The same schema without `true` and `false` in the place of a schema, where clients expect an object.
+/// The same schema, with an object instead of every subschema that is `true` or `false`. Some clients expect objects.
 ///
-/// Beside named properties and items, `additionalProperties: false` and its like are what everybody writes and reads, so
-/// they stay.
+/// `additionalProperties`, `unevaluatedProperties` and `unevaluatedItems` keep their booleans, which every client reads.
 ///
 /// # Example
 ///

@@ -1,7 +1,7 @@
-//! What people read when a value does not fit its schema.
+//! Faults for people, made from the validator's errors.
 //!
-//! The texts are short, say what is wanted rather than which keyword failed, and never repeat the
-//! value itself: it may be long, and it may be a secret. What the schema wants is repeated, cut.
+//! A message is short and says what is wanted, not which keyword failed. It never repeats the value,
+//! which may be long or a secret. It repeats values from the schema, cut to a bounded length.
 
 mod choice;
 

@@ -1,4 +1,4 @@
-//! Properties under another spelling of their name.
+//! Renaming of properties with another spelling.
 
 use std::collections::{HashMap, HashSet};
 

@@ -1,4 +1,4 @@
-//! Texts, numbers and booleans for one another.
+//! Coercion between texts, numbers and booleans.
 
 use serde_json::Value;
 

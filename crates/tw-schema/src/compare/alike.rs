@@ -1,4 +1,4 @@
-//! Questions about subschemas that are not taken apart.
+//! Questions about subschemas as a whole: equal, mentioning a name, accepting a default.
 
 use std::collections::HashSet;
 
@@ -164,7 +164,7 @@ impl<'a> Walk<'a> {
     }
 }
 
-/// Where in a document a part of it stands, written for use in a URI.
+/// The JSON pointer to a part of a document, escaped for use in a URI.
 fn pointer_to(document: &Value, part: &Value) -> Option<String> {
     let mut open = vec![(document, String::new())];
     while let Some((value, at)) = open.pop() {

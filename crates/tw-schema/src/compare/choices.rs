@@ -1,4 +1,4 @@
-//! Choices between forms, and demands that are not taken apart.
+//! Choices between forms, and keywords that are only compared as a whole.
 
 use std::collections::HashSet;
 
@@ -31,7 +31,7 @@ const DEMANDS: &[&[&str]] = &[
 
 impl<'a> Walk<'a> {
     /// Choices whose forms do not overlap, or may. A value fits when it fits one of the forms, so
-    /// each form can be compared with what became of it.
+    /// each form can be compared with its successor.
     pub(super) fn choices(&mut self, from: &Layers<'a>, to: &Layers<'a>, at: &str, around: Around) {
         // Inside a choice nothing is filled in; where there is none, in one of the versions, it is.
         let outside = self.inside(from, to, around);
@@ -73,7 +73,7 @@ impl<'a> Walk<'a> {
         layers.choices().into_iter().filter(|choice| is_free(root, choice)).collect()
     }
 
-    /// Compares two places aside, with the other forms of their choices noted beside them.
+    /// Compares two lists of subschemas aside, with the other forms of their choices noted beside them.
     fn trial(
         &mut self,
         from: &[&'a Value],
@@ -94,7 +94,7 @@ impl<'a> Walk<'a> {
         found
     }
 
-    /// Finds what became of each form.
+    /// Finds the successor of each form.
     fn forms(&mut self, old: &Choice<'a>, new: &Choice<'a>, at: &str, around: Around) {
         let mut froms: Vec<usize> = (0..old.branches.len()).collect();
         let mut tos: Vec<usize> = (0..new.branches.len()).collect();
@@ -194,7 +194,7 @@ impl<'a> Walk<'a> {
             })
     }
 
-    /// Leaves out what both sides have to the letter.
+    /// Leaves out the entries that both sides have to the letter.
     fn drop_same<T>(&mut self, olds: &mut Vec<T>, news: &mut Vec<T>, parts: impl Fn(&T) -> Vec<&'a Value>) {
         olds.retain(|old| {
             if self.is_spent() {

@@ -1,4 +1,4 @@
-//! What applies to one place of a value: a subschema and all it takes in by `$ref` and `allOf`.
+//! The subschemas of one instance location: its own, and those they include by `$ref` and `allOf`.
 
 use std::{
     cell::{Cell, OnceCell},
@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 
 use crate::{canonical, limits::weight, local::Document, outline::Types};
 
-/// Subschemas that all hold for the same place.
+/// Subschemas that all apply to the same instance location.
 pub(super) type Subschemas<'a> = Vec<&'a Value>;
 
 /// How many branches of choices inside choices are looked at to learn the types they allow.
@@ -33,8 +33,8 @@ impl<'a> Root<'a> {
         Self { document: Document::new(root), left }
     }
 
-    /// Takes steps. When there are none left everything ends soon, with answers that mean nothing:
-    /// whoever began the comparison asks at the end, and then trusts none of it.
+    /// Takes steps. When none are left the comparison ends soon, with a meaningless result. Its caller
+    /// asks [`Self::is_spent`] at the end and then reports the schema as too complex.
     pub(super) fn spend(&self, steps: usize) -> bool {
         self.left.set(self.left.get().saturating_sub(steps as u64));
         !self.is_spent()
@@ -71,7 +71,7 @@ pub(super) fn is_word(keyword: &str) -> bool {
     words.contains(&keyword) || keyword.starts_with("x-")
 }
 
-/// One subschema among those of a place.
+/// One of the subschemas of an instance location.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Layer<'a> {
     pub(super) map: &'a Map<String, Value>,
@@ -79,19 +79,19 @@ pub(super) struct Layer<'a> {
     wraps: bool,
 }
 
-/// All subschemas of a place.
+/// All subschemas of an instance location.
 #[derive(Clone, Debug)]
 pub(super) struct Layers<'a> {
     root: &'a Root<'a>,
-    /// The subschemas that stand at the place themselves.
+    /// The location's own subschemas, without those they include.
     pub(super) subschemas: Subschemas<'a>,
     pub(super) all: Vec<Layer<'a>>,
     /// A `false` is among them, so nothing fits.
     never: bool,
     /// A reference among them leads nowhere, or something is no schema.
     pub(super) broken: bool,
-    /// Null fits whatever the layers say. This is how most generators write an optional object, and
-    /// it would be a pity to call it a choice.
+    /// Null fits, although the layers refuse it. Most generators write an optional object this way, so
+    /// it does not count as a choice.
     pub(super) nullable: bool,
     values: OnceCell<Option<Vec<(String, &'a Value)>>>,
     possible_types: OnceCell<Types>,
@@ -140,7 +140,7 @@ impl<'a> Layers<'a> {
         layers
     }
 
-    /// Adds a layer, and returns what it takes in.
+    /// Adds a layer, and returns the subschemas that it includes.
     fn enter(&mut self, map: &'a Map<String, Value>, alone: bool) -> Vec<&'a Value> {
         let mut below = Vec::new();
         if let Some(reference) = map.get("$ref") {
@@ -280,7 +280,7 @@ impl<'a> Layers<'a> {
         required.take(TAGS_MAX).filter_map(tag).collect()
     }
 
-    /// The default that a call is given here. What stands behind a choice is not looked at then.
+    /// The default that the gateway fills in here. It ignores defaults behind a choice.
     pub(super) fn default(&self) -> Option<&'a Value> {
         let seen = 1 + self.all.iter().position(|layer| layer.wraps).unwrap_or(self.all.len());
         self.all.iter().take(seen).find_map(|layer| layer.map.get("default"))
@@ -301,7 +301,7 @@ impl<'a> Layers<'a> {
         keywords.iter().any(|keyword| self.all.iter().any(|layer| layer.says(keyword)))
     }
 
-    /// What holds for the item at an index; for those behind the numbered ones without an index.
+    /// The subschemas of the item at an index; without an index, of the items behind `prefixItems`.
     pub(super) fn item(&self, index: Option<usize>) -> Subschemas<'a> {
         let of = |layer: &Layer<'a>| {
             let numbered = layer.map.get("prefixItems").and_then(Value::as_array);

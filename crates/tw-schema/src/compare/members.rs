@@ -31,10 +31,10 @@ const WATCHING: &[&str] = &[
 const BESIDE: &[&str] =
     &["anyOf", "oneOf", "not", "if", "then", "else", "dependentSchemas", "dependentRequired"];
 
-/// What one version says about the member of a name.
+/// The rules of one version for the member of one name.
 struct Member<'a> {
     subschemas: Subschemas<'a>,
-    /// Those of them that stand under the name itself.
+    /// The subschemas that stand under the name itself.
     named_subschemas: Subschemas<'a>,
     named: bool,
     refused: bool,
@@ -78,7 +78,7 @@ impl<'a> Object<'_, 'a> {
         Member { subschemas, named_subschemas, named, refused }
     }
 
-    /// What is said about members that are not named.
+    /// The rules for members that are not named.
     fn rest(&self) -> Member<'a> {
         let subschemas: Subschemas<'a> = self.layers.every("additionalProperties").collect();
         let refused = self.closed || subschemas.iter().any(|value| **value == false);
@@ -118,7 +118,7 @@ impl<'a> Walk<'a> {
         self.required(&from, &to, at, inside);
     }
 
-    /// Notes what else of this place may speak of the members about to be compared.
+    /// Notes the other subschemas here that may name the members about to be compared.
     pub(super) fn put_beside(&mut self, from: &Layers<'a>, to: &Layers<'a>) {
         // A constant names the members that it has.
         for keyword in BESIDE.iter().chain(&["enum", "const"]) {
@@ -287,8 +287,7 @@ impl<'a> Walk<'a> {
         self.say(at, "default_changed", effect, message);
     }
 
-    /// Whether anything beside the place speaks of members of this name. Then it is not true that
-    /// nobody could know of it.
+    /// Whether a subschema beside the compared ones mentions this name. Then callers may know of it.
     fn is_spoken_of(&mut self, name: &str) -> bool {
         (0..self.beside.len()).any(|index| {
             let (version, value) = self.beside[index];
@@ -371,7 +370,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// Says that a place changed, unless it is the same to the letter.
+    /// Reports a change, unless the subschemas are the same to the letter.
     pub(super) fn only_the_same(&mut self, from: &Layers<'a>, to: &Layers<'a>, at: &str, keyword: &str) {
         let same = from.subschemas.len() == to.subschemas.len()
             && from.subschemas.iter().zip(&to.subschemas).all(|(from, to)| self.same(from, to));

@@ -1,4 +1,4 @@
-//! Walking two documents side by side.
+//! The walk through two documents side by side.
 
 use std::collections::{HashMap, HashSet};
 
@@ -17,7 +17,7 @@ use crate::{
 /// How many differences are told in full. Behind a reference that is used often there may be many of
 /// the same.
 const TOLD_MAX: usize = 1_000;
-/// How many places may lie inside one another. References can make that more than a document is deep.
+/// How deep instance locations may be nested. References can make that deeper than the document.
 const DEEP_MAX: usize = 100;
 /// What it costs to keep a difference, beside its text, and how much of that costs a step.
 const SAID_COST: usize = 8;
@@ -69,7 +69,7 @@ const UNDERSTOOD: &[&str] = &[
     "unevaluatedProperties",
 ];
 
-/// What is known about the surroundings of a place.
+/// The context in which two lists of subschemas are compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Around {
     /// Whether the gateway fills in defaults here, in the old version and in the new one. It does not
@@ -82,7 +82,7 @@ pub(super) struct Around {
     /// Whether several rules may meet at the same member by patterns for names, so that none of them
     /// knows what the others name.
     pub(super) mingled: bool,
-    /// Whether the caller has compared the defaults of this very place.
+    /// Whether the caller has already compared the defaults.
     pub(super) default_done: bool,
 }
 
@@ -97,13 +97,13 @@ pub(super) struct Walk<'a> {
     pub(super) from: &'a Root<'a>,
     pub(super) to: &'a Root<'a>,
     pub(super) found: Vec<Found>,
-    /// Subschemas that hold beside the place under comparison and may speak of its members.
+    /// Subschemas that apply beside the compared ones and may name the same members.
     pub(super) beside: Vec<(Version, &'a Value)>,
     /// How much was compiled to test defaults.
     pub(super) probed: usize,
-    /// Pairs of places under comparison. One that comes up inside itself adds nothing.
+    /// The pairs under comparison. A pair that comes up inside itself adds nothing.
     open: Vec<Key>,
-    /// Pairs that were compared to the end without relying on an open one, and what came of it.
+    /// The verdicts of pairs that were compared to the end without relying on an open pair.
     known: HashMap<Key, Bump>,
     relied: u64,
 }
@@ -169,14 +169,14 @@ impl<'a> Walk<'a> {
         self.from.is_spent()
     }
 
-    /// Compares aside, and returns what was found.
+    /// Compares aside, and returns the differences.
     pub(super) fn aside(&mut self, compare: impl FnOnce(&mut Self)) -> Vec<Found> {
         let before = self.found.len();
         compare(self);
         self.found.split_off(before)
     }
 
-    /// Compares what holds for one place of a value before and after.
+    /// Compares the subschemas of one instance location before and after.
     pub(super) fn compare(&mut self, from: &[&'a Value], to: &[&'a Value], at: &str, around: Around) {
         let addresses = |subschemas: &[&Value]| {
             subschemas.iter().map(|value| std::ptr::from_ref(*value) as usize).collect()
@@ -247,7 +247,7 @@ impl<'a> Walk<'a> {
         self.opaque(from, to, at);
     }
 
-    /// What is said to people and programs beside which values fit.
+    /// Compares titles, descriptions and other keywords that do not decide which values fit.
     fn words(&mut self, from: &Layers<'a>, to: &Layers<'a>, at: &str, around: Around) {
         let root = self.from;
         let all = |layers: &Layers<'a>, keyword| {
@@ -355,7 +355,7 @@ impl<'a> Walk<'a> {
         self.beside.truncate(beside);
     }
 
-    /// The surroundings of what stands inside a place.
+    /// The context of members and items.
     pub(super) fn inside(&self, from: &Layers<'a>, to: &Layers<'a>, around: Around) -> Around {
         Around {
             from_defaults: around.from_defaults && !from.nullable,

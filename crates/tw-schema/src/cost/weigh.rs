@@ -1,4 +1,4 @@
-//! Weighing a value against a schema before its errors are collected.
+//! The cost of collecting the errors of one value.
 
 use std::collections::HashMap;
 

@@ -1,4 +1,4 @@
-//! Every code of a fault, with its values and its message.
+//! All fault codes, with their values and messages.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -7,7 +7,7 @@ use super::Violation;
 
 macro_rules! codes {
     ($($name:ident = $code:literal: $make:ident($($param:ident),*) => $template:literal;)+) => {
-        /// Which rule a value breaks. Once released a code never changes; `docs/faults.md` lists them.
+        /// The rule that a value breaks. A code never changes once released; `docs/faults.md` lists them.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
         pub enum FaultCode {
             $(#[doc = $template] #[serde(rename = $code)] $name,)+
@@ -21,7 +21,7 @@ macro_rules! codes {
                 match self { $(Self::$name => $code),+ }
             }
 
-            /// What the message is made of.
+            /// The template of the message.
             #[must_use]
             pub const fn template(self) -> &'static str {
                 match self { $(Self::$name => $template),+ }

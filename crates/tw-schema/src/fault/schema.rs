@@ -1,4 +1,4 @@
-//! What is wrong with a schema.
+//! Faults of schemas.
 
 use super::{Fault, Violation};
 
@@ -28,7 +28,7 @@ pub enum SchemaFault {
 }
 
 impl SchemaFault {
-    /// A JSON pointer to the place in the schema; the empty text when the fault has no one place.
+    /// A JSON pointer into the schema; the empty text when the fault has no single location.
     #[must_use]
     pub fn path(&self) -> &str {
         match self {
@@ -37,7 +37,7 @@ impl SchemaFault {
         }
     }
 
-    /// The same as what is wrong with a larger document that holds the schema.
+    /// The same as a fault of the document that holds the schema.
     #[must_use]
     pub fn fault(&self) -> Fault {
         let violation = match self {

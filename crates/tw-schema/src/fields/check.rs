@@ -1,4 +1,4 @@
-//! What is wrong with a field by itself.
+//! Checks of fields.
 
 use std::collections::HashSet;
 
@@ -76,7 +76,7 @@ impl Check {
         }
     }
 
-    /// What a field says of itself, given whether the fields inside it are sound.
+    /// Checks a field without the fields inside it. `sound_below` says whether those are sound.
     pub(super) fn own(&mut self, field: &Field, at: &str, role: Role, sound_below: bool) {
         let before = self.faults.count();
         if role == Role::Member {

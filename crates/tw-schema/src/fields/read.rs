@@ -1,4 +1,4 @@
-//! Reading fields from JSON, with everything that is wrong with them.
+//! Reading fields from JSON, and collecting their faults.
 
 use serde_json::{Map, Value};
 
@@ -27,8 +27,8 @@ const PARTS: &[&str] = &[
 ///
 /// # Errors
 ///
-/// Everything that is wrong, each at its place in the list: also what [`super::fields_to_schema`]
-/// would refuse.
+/// All faults, with JSON pointers into the list; also those that [`super::fields_to_schema`] would
+/// report.
 pub fn parse_fields(value: &Value) -> Result<Vec<Field>, Vec<Fault>> {
     let mut check = Check::default();
     let fields = check.read_list(value, "", 1);
@@ -148,7 +148,7 @@ impl Check {
     }
 }
 
-/// A part that is there. Null stands for nothing, as forms send it.
+/// A part, if it is present. Null counts as absent, as forms send it.
 fn given<'a>(members: &'a Map<String, Value>, part: &str) -> Option<&'a Value> {
     members.get(part).filter(|value| !value.is_null())
 }

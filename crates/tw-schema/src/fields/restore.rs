@@ -17,11 +17,11 @@ const REFERENCES_MAX: usize = 32;
 /// How much all fields may hold together. A reference may stand for a lot, and often.
 const WEIGHT_MAX: usize = NODES_MAX + TEXT_BYTES_MAX / 64;
 
-/// A keyword of a schema that fields cannot say.
+/// A keyword of a schema that fields cannot express.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the schema cannot be shown as fields: at `{path}`, `{keyword}` {message}")]
 pub struct FieldsFault {
-    /// A JSON pointer to the subschema, through references as if they were written out.
+    /// A JSON pointer to the subschema, as if references were replaced by their targets.
     pub path: String,
     pub keyword: String,
     pub message: String,
@@ -37,19 +37,19 @@ impl FieldsFault {
     }
 }
 
-/// What the root may say beside its members. It is said of the tool as well, and better.
+/// Keywords of the root that fields need not express: the tool has a title and a description of its own.
 const ROOT_WORDS: &[&str] = &["$schema", "$id", "$comment", "$defs", "definitions", "title", "description"];
 
 /// The fields of a schema, in the order of its properties.
 ///
-/// The type of each comes from `x-toolwright-type` or else from `type` and `format`. References
-/// within the document are followed. An object that does not say `additionalProperties` counts as
-/// closed, as most people mean it; one that says it is open has no counterpart.
+/// The type of a field comes from `x-toolwright-type`, or else from `type` and `format`. References
+/// within the document are followed. An object without `additionalProperties` counts as closed, as most
+/// people mean it. An object that is expressly open cannot be expressed.
 ///
 /// # Errors
 ///
-/// The first keyword that fields cannot say. Nothing that decides which values fit, or that a form
-/// shows, is ever dropped in silence.
+/// The first keyword that fields cannot express. No keyword that decides which values fit, or that a
+/// form shows, is dropped silently.
 pub fn schema_to_fields(schema: &Value) -> Result<Vec<Field>, FieldsFault> {
     let (document, check) = (Document::new(schema), Check::default());
     let mut restoring = Restoring { document, references: Vec::new(), count: 0, weight: 0, check };
@@ -337,7 +337,7 @@ fn only_known(schema: &Map<String, Value>, at: &str) -> Result<(), FieldsFault> 
     schema.keys().next().map_or(Ok(()), |keyword| Err(FieldsFault::unsaid(at, keyword)))
 }
 
-/// Whether the field says again what the schema said.
+/// Checks that the field gives the same schema again.
 fn agree(written: &Map<String, Value>, field: &Field, at: &str) -> Result<(), FieldsFault> {
     let again = write::schema_of(field);
     for keyword in ["type", "format", "pattern"] {

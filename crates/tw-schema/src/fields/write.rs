@@ -12,8 +12,7 @@ pub(super) const PHONE_PATTERN: &str = "^\\+?[0-9(][0-9 ()./-]{2,30}$";
 ///
 /// # Errors
 ///
-/// Everything that is wrong with the fields, each at its place in the list. Whatever is not refused
-/// compiles.
+/// All faults of the fields, with JSON pointers into the list. A schema that is returned compiles.
 pub fn fields_to_schema(fields: &[Field]) -> Result<Value, Vec<Fault>> {
     let mut check = Check::default();
     check.all(fields, "", 1);
@@ -66,7 +65,7 @@ pub(super) fn schema_of(field: &Field) -> Value {
     Value::Object(schema)
 }
 
-/// What a value of this field has to be.
+/// The keywords that a value of this field must meet.
 fn shape(field: &Field) -> Value {
     match field.kind {
         FieldType::Text => json!({ "type": "string" }),

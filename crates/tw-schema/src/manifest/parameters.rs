@@ -1,4 +1,4 @@
-//! Inputs that are described as a list of parameters.
+//! Inputs described as a list of parameters.
 
 use std::collections::HashSet;
 
@@ -10,10 +10,10 @@ const TYPES: &[&str] = &["string", "number", "integer", "boolean", "object", "ar
 
 /// The schema of `parameters` or `paramSchema`.
 ///
-/// Either holds a JSON Schema, which stays as it is but for the required names, or maps each name to
-/// what is known of it. Beside a list of required names the others are optional, and so are those of
-/// `paramSchema`, whose dialect has such a list. In `parameters`, as in the library it comes from,
-/// what has no default and is not called optional is required.
+/// The value is a JSON Schema, of which only the required names change, or maps each name to a
+/// description. With a list of required names all others are optional. Without one, the parameters of
+/// `paramSchema` are optional, since its dialect has such a list; those of `parameters` are required
+/// unless they have a default or are called optional, as in the library it comes from.
 pub(super) fn schema(
     key: &str,
     value: &Value,
@@ -48,7 +48,7 @@ pub(super) fn schema(
     (faults.count() == before).then_some(schema)
 }
 
-/// What holds for a parameter about which nobody said whether it is required.
+/// Whether a parameter is required that does not say so itself.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Unlisted {
     Required,

@@ -1,11 +1,11 @@
-//! Slugs made of names.
+//! Slugs, derived from names.
 
 const LEN_MAX: usize = 128;
 
-/// The slug of a tool that was given a name only: the name itself where it is one, else its words in
-/// kebab case; nothing when no letter or digit is left of it.
+/// Derives the slug of a tool from its name: the name itself if it is a slug, else its words in kebab
+/// case; `None` when the name has no Latin letter and no digit.
 ///
-/// Whether the result is reserved or taken is for the caller to say.
+/// The caller must check whether the slug is reserved or taken.
 #[must_use]
 pub fn slug_from_name(name: &str) -> Option<String> {
     if is_slug(name) {

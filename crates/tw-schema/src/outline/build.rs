@@ -1,4 +1,4 @@
-//! Making the outline of a document.
+//! Building the outline of a document.
 
 use std::{collections::HashMap, sync::Arc};
 
@@ -96,7 +96,7 @@ impl<'r> Builder<'r> {
         id
     }
 
-    /// The base of what stands inside `value`, which changes with an `$id`.
+    /// The base URI inside `value`, which an `$id` changes.
     fn base_in(&self, value: &Value, base: &Arc<Uri<String>>) -> Option<Arc<Uri<String>>> {
         if value.get("$id").is_none() {
             return Some(base.clone());
@@ -259,7 +259,7 @@ impl<'r> Builder<'r> {
     }
 }
 
-/// What a subschema says by itself, without other subschemas.
+/// Reads the keywords of a subschema that hold no other subschemas.
 fn read_plain(schema: &Map<String, Value>, node: &mut Node) {
     if let Some(keyword) = schema.get("type") {
         node.types = Types::of_keyword(keyword);

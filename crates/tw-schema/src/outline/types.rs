@@ -19,8 +19,8 @@ impl Types {
     pub(crate) const OBJECT: Self = Self(1 << 6);
     pub(crate) const ANY: Self = Self(0x7f);
 
-    /// What the keyword `type` allows. What it does not understand, it does not forbid: the
-    /// meta-schema has refused such a document already.
+    /// The types that the keyword `type` allows. An unknown name allows all: the meta-schema has refused
+    /// such a document already.
     pub(crate) fn of_keyword(keyword: &Value) -> Self {
         let one = |name: &Value| match name.as_str() {
             Some("null") => Self::NULL,

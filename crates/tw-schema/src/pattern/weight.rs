@@ -1,4 +1,4 @@
-//! How heavy a regular expression is to run.
+//! The cost of running a regular expression.
 
 use std::{iter::Peekable, str::Chars};
 

@@ -35,7 +35,7 @@ const FIELD: &[&str] = &[
 ];
 const CONDITIONS: &[&str] = &["equals", "not_equals", "in", "exists"];
 
-/// Everything that is wrong with the form of a tool.
+/// All faults of a tool's form.
 ///
 /// Every path in it must be described by the input schema: a form can ask only for what is known.
 #[must_use]
@@ -74,7 +74,7 @@ impl Form<'_> {
     fn sections<'a>(&mut self, sections: &'a Value) -> HashSet<&'a str> {
         let mut ids = HashSet::new();
         for (section, at) in self.reader.list(sections, "/sections") {
-            // The part borrows the place only to speak of it.
+            // The object borrows the pointer only for its faults.
             let Some(members) = section.as_object() else {
                 self.reader.object(section, &at, SECTION);
                 continue;
@@ -147,7 +147,7 @@ impl Form<'_> {
         }
     }
 
-    /// Whether an input without what the path leads to never fits: it is required, and nothing fills it in.
+    /// Whether no input fits without the value at this path: it is required, and has no default.
     fn is_indispensable(&self, path: &str) -> bool {
         let Some(mut tokens) = tokens(path) else { return false };
         let Some(last) = tokens.pop() else { return false };
@@ -164,7 +164,7 @@ impl Form<'_> {
         is_required && property.is_none_or(|property| property.get("default").is_none())
     }
 
-    /// The path of a part, once it is known to lead somewhere.
+    /// The path of an object, if the schema describes it.
     fn path<'a>(&mut self, object: Object<'a>) -> Option<&'a str> {
         let path = self.reader.needed_text(object, "path")?;
         let Some(tokens) = tokens(path).filter(|tokens| !tokens.is_empty()) else {

@@ -1,4 +1,4 @@
-//! Reading the parts of a spec, with everything that is wrong with them.
+//! Reading the objects of a spec, and collecting their faults.
 
 use serde_json::{Map, Value};
 
@@ -15,7 +15,7 @@ pub(super) struct Reader {
     faults: Faults,
 }
 
-/// One object of a spec, and where it stands.
+/// One object of a spec, and the JSON pointer to it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Object<'a> {
     pub(super) members: &'a Map<String, Value>,
@@ -23,7 +23,7 @@ pub(super) struct Object<'a> {
 }
 
 impl<'a> Object<'a> {
-    /// A member that is there. Null stands for nothing, as forms send it.
+    /// A member, if it is present. Null counts as absent, as forms send it.
     pub(super) fn get(&self, name: &str) -> Option<&'a Value> {
         self.members.get(name).filter(|value| !value.is_null())
     }

@@ -1,4 +1,4 @@
-//! Finding the place in a schema that a path in a spec leads to.
+//! Finding the subschemas that a path in a spec leads to.
 
 use std::{cell::Cell, collections::HashSet};
 
@@ -6,8 +6,8 @@ use serde_json::Value;
 
 use crate::{local::Document, outline::Types};
 
-/// How deep subschemas of one place are followed to learn whether it is closed. What is not known to
-/// be closed by then counts as open.
+/// How deep the subschemas of one instance location are followed to learn whether it is closed. Beyond
+/// that it counts as open.
 const CLOSED_DEEP: usize = 16;
 /// How many subschemas are looked at for all paths of one spec.
 const STEPS_MAX: usize = 200_000;
@@ -15,18 +15,18 @@ const STEPS_MAX: usize = 200_000;
 /// Where a path leads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Target {
-    /// To a place that the schema describes.
+    /// To an instance location that the schema describes.
     Described,
-    /// To a place that the schema does not describe and does not forbid.
+    /// To an instance location that the schema does not describe and does not forbid.
     Possible,
-    /// Nowhere: no value that fits the schema has such a place.
+    /// Nowhere: no value that fits the schema has such a location.
     Nowhere,
-    /// The schema has so many branches that nobody looked to the end.
+    /// The schema has too many branches to search all of them.
     Unknown,
 }
 
-/// The steps of a path: a JSON pointer in which `*` stands for every item of an array. Nothing when
-/// it is none.
+/// The reference tokens of a path: a JSON pointer in which `*` stands for every item of an array. `None`
+/// when the path is no pointer.
 pub(super) fn tokens(path: &str) -> Option<Vec<String>> {
     if path.is_empty() {
         return Some(Vec::new());
@@ -38,7 +38,7 @@ pub(super) fn tokens(path: &str) -> Option<Vec<String>> {
     path.strip_prefix('/')?.split('/').map(token).collect()
 }
 
-/// Finds places in one schema.
+/// Follows paths through one schema.
 #[derive(Debug)]
 pub(super) struct Finder<'a> {
     document: Document<'a>,
@@ -74,8 +74,8 @@ impl<'a> Finder<'a> {
         0 < left
     }
 
-    /// Every subschema that may have a say at a place: behind references, and in every branch of
-    /// every choice, since a spec may name what only one branch describes.
+    /// Every subschema that may apply where these do: behind references, and in every branch of every
+    /// choice, since a spec may name a member that only one branch describes.
     fn everything_at(&self, subschemas: &[&'a Value]) -> Vec<&'a Value> {
         let mut all: Vec<&Value> = Vec::new();
         let mut seen = HashSet::new();
@@ -100,7 +100,7 @@ impl<'a> Finder<'a> {
         all
     }
 
-    /// Whether a subschema leaves no room for a step that nothing describes.
+    /// Whether a subschema leaves no room for a token that nothing describes.
     fn is_shut(&self, schema: &Value, token: &str, deep: usize) -> bool {
         if *schema == false {
             return true;
@@ -130,7 +130,7 @@ impl<'a> Finder<'a> {
     }
 }
 
-/// What the subschemas of a place say about one step further.
+/// The subschemas one token further.
 fn below<'a>(all: &[&'a Value], token: &str) -> Vec<&'a Value> {
     let describes = |schema: &&'a Value| -> Vec<&'a Value> {
         let property = schema.get("properties").and_then(|properties| properties.get(token));

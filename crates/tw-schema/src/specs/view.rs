@@ -13,7 +13,7 @@ const VERSION: u64 = 1;
 const SECTIONS: &[&str] = &["summary", "table", "chart", "radar", "ranking", "custom"];
 const BLOCKS: &[&str] = &["summary", "table", "chart", "radar", "ranking", "markdown", "json", "custom"];
 
-/// Everything that is wrong with the view of a tool.
+/// All faults of a tool's view.
 ///
 /// A path that the output schema does not describe is refused only where the schema leaves no room
 /// for it. Without a schema every path may lead somewhere.
@@ -34,8 +34,8 @@ pub fn check_view_spec(spec: &Value, output_schema: Option<&Value>) -> Vec<Fault
     check.reader.told()
 }
 
-/// Everything that is wrong with the output sections of a tool. As with views, a key is refused only
-/// where the output schema leaves no room for it.
+/// All faults of a tool's output sections. As with views, a key is refused only where the output schema
+/// leaves no room for it.
 #[must_use]
 pub fn check_sections(sections: &Value, output_schema: Option<&Value>) -> Vec<Fault> {
     let mut check = View { reader: Reader::default(), schema: output_schema.map(Finder::new) };

@@ -1,4 +1,4 @@
-//! Strings: where they end, and what their escapes stand for.
+//! Strings: finding their end, and resolving their escapes.
 
 use std::borrow::Cow;
 

@@ -1,7 +1,7 @@
 //! Faults of a choice between forms (`anyOf`, `oneOf`).
 //!
-//! That none of five forms fits helps nobody. Mostly only one was ever meant, and the others are out
-//! by their type or by a constant that names the variant; then the faults of that one are told.
+//! "None of five forms fits" helps nobody. Mostly the caller meant one form, and the others differ in
+//! type or in a constant that names the variant. Then the faults of that form are reported.
 
 use jsonschema::{ValidationError, error::ValidationErrorKind as Kind};
 
@@ -82,7 +82,7 @@ fn entries_of_all(at: &str, branches: &[Vec<ValidationError<'static>>]) -> Optio
     Some(entries)
 }
 
-/// What is wrong with each branch, when it is one thing and it is wrong with the value itself.
+/// The error of each branch, if each has exactly one error and it is at the value itself.
 fn kinds_of_all<'a>(at: &str, branches: &'a [Vec<ValidationError<'static>>]) -> Option<Vec<&'a Kind>> {
     let one = |errors: &'a Vec<ValidationError<'static>>| match errors.as_slice() {
         [error] if error.instance_path().as_str() == at => Some(error.kind()),
