@@ -46,7 +46,7 @@ fn check(root: &Path) -> Result<Vec<Problem>> {
     let texts = texts_in_git(root)?;
     problems.extend(manners::check(root, &texts));
     problems.extend(doc_paths::check(&texts, |path| root.join(path).exists()));
-    problems.extend(features::check(features::LEFT, &texts));
+    problems.extend(features::check(&texts));
     problems.extend(modules::check(modules::EXEMPT, &crates(root)?));
     problems.extend(migrations::check(
         names(root, migrations::SQLITE)?.as_deref(),

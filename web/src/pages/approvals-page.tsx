@@ -7,6 +7,7 @@ import { useMay } from '~/api/me'
 import { ApprovalsList, QuickDecision } from '~/features/approvals/approvals-list'
 import { Inbox, moveFocus, NoInbox, useItems } from '~/features/approvals/inbox'
 import { type Approval, approvalsBy, type Decision } from '~/features/approvals/approval-queries'
+import { KEYS } from '~/features/approvals/keys'
 import { APPROVAL_STATES } from '~/features/approvals/search'
 import { useKeys } from '~/kit/keys'
 import { Empty } from '~/kit/states'
@@ -35,7 +36,7 @@ function Approvals() {
         of="approvals"
         title={t('title')}
         list={list}
-        keys={{ open: sheet, onOpen: setSheet }}
+        keys={{ keys: KEYS, open: sheet, onOpen: setSheet }}
         above={
           <>
             <StatusTabs />

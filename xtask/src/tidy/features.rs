@@ -1,45 +1,26 @@
 //! A feature of the web app does not import from another.
 //!
 //! What two features need belongs below both: in `kit`, in `api`, or in the features `form` and `result`, which
-//! exist for the others. The table has the imports that are left from before this rule; it only gets
-//! shorter, so a line that no import needs any more is a problem too.
-
-use std::collections::BTreeSet;
+//! exist for the others.
 
 use super::{Problem, Text};
 
 pub(crate) const FOLDER: &str = "web/src/features/";
 const FOR_ALL: &[&str] = &["form", "result"];
 
-/// Who imports from whom although nobody should.
-#[rustfmt::skip]
-pub(crate) const LEFT: &[(&str, &[&str])] = &[
-    ("admin", &["runs"]),
-    ("answers", &["approvals", "runs"]),
-    ("approvals", &["answers", "runs", "tools"]),
-    ("runs", &["tools"]),
-    ("tools", &["runs"]),
-];
-
-pub(crate) fn check(left: &[(&str, &[&str])], files: &[Text]) -> Vec<Problem> {
+pub(crate) fn check(files: &[Text]) -> Vec<Problem> {
     let mut problems = Vec::new();
-    let mut used = BTreeSet::new();
     for (path, text) in files.iter().filter(|(path, _)| is_source(path)) {
         let Some(own) = feature(path) else { continue };
         for (line, other) in imported(path, text) {
             if other == own || FOR_ALL.contains(&other.as_str()) {
                 continue;
             }
-            if left.iter().any(|(from, to)| *from == own && to.contains(&other.as_str())) {
-                used.insert((own.to_owned(), other));
-            } else {
-                let text =
-                    format!("feature `{own}` imports from feature `{other}`: move what both need to `~/kit`");
-                problems.push(Problem::new(path.as_str(), line, text));
-            }
+            let text =
+                format!("feature `{own}` imports from feature `{other}`: move what both need to `~/kit`");
+            problems.push(Problem::new(path.as_str(), line, text));
         }
     }
-    problems.extend(unused(left, &used));
     problems
 }
 
@@ -89,15 +70,6 @@ fn resolve(path: &str, specifier: &str) -> Option<String> {
     Some(parts.join("/"))
 }
 
-fn unused(left: &[(&str, &[&str])], used: &BTreeSet<(String, String)>) -> Vec<Problem> {
-    let lines = left.iter().flat_map(|(from, to)| to.iter().map(move |to| (*from, *to)));
-    let unused = lines.filter(|(from, to)| !used.contains(&((*from).to_owned(), (*to).to_owned())));
-    let text = |(from, to)| {
-        format!("`{from}` imports nothing from `{to}` any more: remove \"{to}\" from its line in `LEFT`")
-    };
-    unused.map(|edge| Problem::new("xtask/src/tidy/features.rs", 1, text(edge))).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -106,41 +78,30 @@ mod tests {
     fn imports_from_below_have_no_problem() {
         let text = "import { a } from '~/kit/a'\nimport { b } from '~/features/form/b'\nimport c from './c'\n\
                     import d from '../result/d'\nimport { useQuery } from '@tanstack/react-query'";
-        assert_eq!(found(&[], "tools/page.tsx", text), [""; 0]);
+        assert_eq!(found("tools/page.tsx", text), [""; 0]);
     }
 
     #[test]
     fn import_from_another_feature_is_told_with_its_line() {
         let expected = "web/src/features/tools/page.tsx:2: feature `tools` imports from feature `runs`: \
                         move what both need to `~/kit`";
-        assert_eq!(found(&[], "tools/page.tsx", "\nimport { b } from '~/features/runs/b'"), [expected]);
-        assert_eq!(found(&[], "tools/page.tsx", "\nexport * from '../runs/b'"), [expected]);
-        assert_eq!(found(&[], "tools/page.tsx", "\nconst page = import('../runs/page')"), [expected]);
+        assert_eq!(found("tools/page.tsx", "\nimport { b } from '~/features/runs/b'"), [expected]);
+        assert_eq!(found("tools/page.tsx", "\nexport * from '../runs/b'"), [expected]);
+        assert_eq!(found("tools/page.tsx", "\nconst page = import('../runs/page')"), [expected]);
     }
 
     #[test]
     fn deeper_folder_is_still_the_same_feature() {
-        assert_eq!(found(&[], "admin/editor/panel.tsx", "import { b } from '../versions/b'"), [""; 0]);
+        assert_eq!(found("admin/editor/panel.tsx", "import { b } from '../versions/b'"), [""; 0]);
     }
 
     #[test]
     fn test_may_import_from_another_feature() {
-        assert_eq!(found(&[], "tools/page.test.tsx", "import { b } from '~/features/runs/b'"), [""; 0]);
+        assert_eq!(found("tools/page.test.tsx", "import { b } from '~/features/runs/b'"), [""; 0]);
     }
 
-    #[test]
-    fn import_that_is_left_passes_until_nobody_needs_it() {
-        let left: &[(&str, &[&str])] = &[("tools", &["runs"])];
-        assert_eq!(found(left, "tools/page.tsx", "import { b } from '~/features/runs/b'"), [""; 0]);
-        assert_eq!(
-            found(left, "tools/page.tsx", ""),
-            ["xtask/src/tidy/features.rs:1: `tools` imports nothing from `runs` any more: \
-              remove \"runs\" from its line in `LEFT`"]
-        );
-    }
-
-    fn found(left: &[(&str, &[&str])], path: &str, text: &str) -> Vec<String> {
+    fn found(path: &str, text: &str) -> Vec<String> {
         let files = [(format!("{FOLDER}{path}"), text.to_owned())];
-        check(left, &files).iter().map(Problem::to_string).collect()
+        check(&files).iter().map(Problem::to_string).collect()
     }
 }

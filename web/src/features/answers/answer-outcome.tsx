@@ -1,10 +1,11 @@
 import type { RefObject } from 'react'
 import { useTranslation } from 'react-i18next'
 
+import { actorOf } from '~/api/actor'
 import { useMe } from '~/api/me'
 import type { Shown } from '~/features/result/blocks'
-import { actorOf, useNaming } from '~/features/runs/people'
-import { Said } from '~/features/runs/said'
+import { Said } from '~/features/result/said'
+import { useNaming } from '~/kit/people'
 import type { Asked } from './answer-queries'
 
 interface Props {

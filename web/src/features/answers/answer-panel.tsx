@@ -1,8 +1,8 @@
 import { useMemo, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 
+import { InputForm } from '~/features/form/input-form'
 import { useFaultsOf } from '~/i18n/server-words'
-import { InputForm } from '~/features/runs/input-form'
 import { Button } from '~/kit/button'
 import { Fault } from '~/kit/states'
 import type { Asked, Said } from './answer-queries'

@@ -3,22 +3,25 @@ import { Link, useNavigate } from '@tanstack/react-router'
 import { type ReactNode, useRef, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 
+import { actorOf } from '~/api/actor'
 import { useMay } from '~/api/me'
+import { pendingApprovals } from '~/api/pending'
 import type { Problem } from '~/api/problem'
+import { toolAt } from '~/api/tool-at'
+import { Unsent } from '~/features/result/unsent'
 import { errorWords } from '~/i18n/server-words'
-import { actorOf, useNaming } from '~/features/runs/people'
-import { toolAt } from '~/features/runs/queries'
-import { LevelBadge } from '~/features/tools/library-badges'
+import { AskFacts } from '~/kit/ask-facts'
+import { KeySheet } from '~/kit/key-sheet'
 import { useKeys } from '~/kit/keys'
+import { LevelBadge } from '~/kit/level-badge'
 import { useNow } from '~/kit/now'
+import { useNaming } from '~/kit/people'
 import { ApprovalInput } from './approval-input'
-import { AskFacts } from './ask-facts'
 import { DecideDialog } from './decide-dialog'
 import { DecisionPanel } from './decision-panel'
-import { KeySheet } from './key-sheet'
-import { Outcome, Unsent } from './outcome'
+import { KEYS } from './keys'
+import { Outcome } from './outcome'
 import type { Approval } from './approval-queries'
-import { pendingApprovals } from './queries'
 import { useDecision } from './use-decision'
 import { useReason, verbOf } from './words'
 
@@ -61,7 +64,7 @@ export function ApprovalDetail({
   return (
     <div className="grid min-w-0 gap-5">
       <Head approval={approval} toolName={tool?.name ?? approval.tool}>
-        <KeySheet open={sheet} onOpen={setSheet} />
+        <KeySheet keys={KEYS} open={sheet} onOpen={setSheet} />
       </Head>
       <div aria-live="polite" className="grid min-w-0 gap-4 empty:hidden">
         {decision.overtaken && (

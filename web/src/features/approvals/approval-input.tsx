@@ -2,8 +2,8 @@ import { useTranslation } from 'react-i18next'
 
 import type { Fault } from '~/api/problem'
 import type { components } from '~/api/schema'
+import { InputForm } from '~/features/form/input-form'
 import { Raw } from '~/features/result/raw'
-import { InputForm } from '~/features/runs/input-form'
 import type { Approval } from './approval-queries'
 
 interface Props {

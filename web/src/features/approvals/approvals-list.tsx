@@ -3,16 +3,18 @@ import { Link, useNavigate } from '@tanstack/react-router'
 import type { RefObject } from 'react'
 import { useTranslation } from 'react-i18next'
 
+import { actorOf } from '~/api/actor'
 import { Problem } from '~/api/problem'
-import { ActorName, actorOf, useNaming } from '~/features/runs/people'
-import { LevelBadge } from '~/features/tools/library-badges'
+import { Expiry } from '~/kit/expiry'
 import { useKept } from '~/kit/kept'
+import { LevelBadge } from '~/kit/level-badge'
+import { ActorName, useNaming } from '~/kit/people'
 import { Moment } from '~/kit/time'
 import { plain } from '~/kit/plain'
 import { type Approval, approvalOf, type Decision, useDecide } from './approval-queries'
 import { DecideDialog } from './decide-dialog'
 import { SettledDialog } from './settled-dialog'
-import { ApprovalStatus, Expiry, useReason, verbOf } from './words'
+import { ApprovalStatus, useReason, verbOf } from './words'
 
 /** The cards of the list. Which one is meant by a key is the one that has the focus. */
 export function ApprovalsList({

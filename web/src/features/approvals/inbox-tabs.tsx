@@ -3,9 +3,8 @@ import { Link } from '@tanstack/react-router'
 import { useTranslation } from 'react-i18next'
 
 import { useMay } from '~/api/me'
-import { pendingAnswers } from '~/features/answers/queries'
+import { pendingAnswers, pendingApprovals } from '~/api/pending'
 import { Badge } from '~/kit/badge'
-import { pendingApprovals } from './queries'
 
 const look =
   '-mb-px flex items-center gap-2 border-b-2 border-transparent px-2.5 py-2 font-medium text-muted hover:text-text aria-[current=page]:border-accent aria-[current=page]:text-accent'

@@ -3,9 +3,9 @@ import { type ComponentProps, type ReactNode, useMemo } from 'react'
 import { useTranslation } from 'react-i18next'
 
 import { Button } from '~/kit/button'
+import { KeySheet } from '~/kit/key-sheet'
 import { Empty, Fault, Loading } from '~/kit/states'
 import { InboxTabs } from './inbox-tabs'
-import { KeySheet } from './key-sheet'
 
 interface Page<Item> {
   items: Item[]

@@ -2,11 +2,12 @@ import { useQuery } from '@tanstack/react-query'
 import type { RefObject } from 'react'
 import { useTranslation } from 'react-i18next'
 
+import { actorOf, useMayReadRunOf } from '~/api/actor'
 import { useMe } from '~/api/me'
-import { Raw } from '~/features/result/raw'
+import { runOf } from '~/api/runs'
+import { toolAt } from '~/api/tool-at'
 import { RunResult } from '~/features/result/run-result'
-import { actorOf, useMayReadRunOf, useNaming } from '~/features/runs/people'
-import { runOf, toolAt } from '~/features/runs/queries'
+import { useNaming } from '~/kit/people'
 import { Moment } from '~/kit/time'
 import { ChangesTable } from './changes-table'
 import type { Approval } from './approval-queries'
@@ -83,19 +84,5 @@ export function Note({ text }: { text: string }) {
       <span className="sr-only">{t('note_said')} </span>
       {text}
     </blockquote>
-  )
-}
-
-/** What a person had changed when somebody else was faster. It is theirs to keep. */
-export function Unsent({ input, note }: { input: unknown; note: string | undefined }) {
-  const { t } = useTranslation('approvals')
-  return (
-    <section aria-labelledby="unsent" className="grid min-w-0 gap-3 rounded-lg bg-warn-soft p-4">
-      <h2 id="unsent" className="text-base font-semibold text-warn">
-        {t('unsent')}
-      </h2>
-      {note && <p className="break-words whitespace-pre-wrap">{note}</p>}
-      {input !== undefined && <Raw value={input} name={t('unsent')} />}
-    </section>
   )
 }

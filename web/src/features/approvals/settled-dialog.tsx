@@ -1,11 +1,12 @@
 import { Link } from '@tanstack/react-router'
 import { useTranslation } from 'react-i18next'
 
+import { Unsent } from '~/features/result/unsent'
 import { Button } from '~/kit/button'
 import { Dialog } from '~/kit/dialog'
 import { Moment } from '~/kit/time'
 import type { Approval } from './approval-queries'
-import { Note, Unsent, useOutcomeWords } from './outcome'
+import { Note, useOutcomeWords } from './outcome'
 import { ApprovalStatus } from './words'
 
 interface Props {

@@ -3,9 +3,9 @@ import { type RefObject, useState } from 'react'
 import { Problem } from '~/api/problem'
 import { useFaultsOf } from '~/i18n/server-words'
 import { useKept } from '~/kit/kept'
+import { useOvertaken } from '~/kit/use-overtaken'
 import { diff } from './diff'
 import { type Approval, type Decision, useDecide } from './approval-queries'
-import { useOvertaken } from './use-overtaken'
 
 /** The step before the decision is sent, if there is one. */
 export type Asking = { kind: Decision['kind']; input?: unknown }

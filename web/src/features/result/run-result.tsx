@@ -2,6 +2,7 @@ import { Braces } from 'lucide-react'
 import { useMemo, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 
+import { hasEnded } from '~/api/runs'
 import { Button } from '~/kit/button'
 import { duration } from '~/kit/time'
 import { currencyOf, type Shown } from './blocks'
@@ -9,7 +10,7 @@ import { AroundOutput } from './context'
 import { Output } from './output'
 import { Raw } from './raw'
 import { RunError } from './run-error'
-import { hasEnded, RunStatus } from './run-status'
+import { RunStatus } from './run-status'
 
 /** A run, as `GET /api/runs/{id}` and the call itself answer; no more of it than is shown. */
 export interface ShownRun {

@@ -22,13 +22,6 @@ const LOOKS: Record<string, [Tone, LucideIcon]> = {
   cancelled: ['plain', Ban],
 }
 
-/** The states in which a run is over. */
-const ENDED = new Set(['success', 'error', 'cancelled', 'timed_out'])
-
-export function hasEnded(status: string): boolean {
-  return ENDED.has(status)
-}
-
 /** The state of a run, as an icon and in words. */
 export function RunStatus({ status }: { status: string }) {
   const { t } = useTranslation('result')

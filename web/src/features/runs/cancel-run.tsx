@@ -5,11 +5,11 @@ import { useTranslation } from 'react-i18next'
 
 import { api, body } from '~/api/client'
 import { useMay } from '~/api/me'
+import type { Run } from '~/api/runs'
 import { Button } from '~/kit/button'
 import { Dialog } from '~/kit/dialog'
 import { Field, Input } from '~/kit/field'
 import { Fault } from '~/kit/states'
-import type { Run } from './queries'
 
 /** Ends a run that goes on, after asking once. */
 export function CancelRun({ run }: { run: Run }) {

@@ -1,7 +1,7 @@
 import { useTranslation } from 'react-i18next'
 
 import type { Shown } from '~/features/result/blocks'
-import { Said } from './said'
+import { Said } from '~/features/result/said'
 
 interface Props {
   late: unknown

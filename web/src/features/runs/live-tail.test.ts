@@ -1,5 +1,5 @@
+import type { Run } from '~/api/runs'
 import { withTail } from './live-tail'
-import type { Run } from './queries'
 
 const run = (run_id: string, status = 'success') => ({ run_id, status }) as Run
 const ids = (runs: Run[]) => runs.map((run) => run.run_id)

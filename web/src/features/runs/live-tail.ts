@@ -1,7 +1,8 @@
 import { useQuery } from '@tanstack/react-query'
 import { type RefObject, useEffect, useEffectEvent, useState } from 'react'
 
-import { newestRuns, type Run } from './queries'
+import type { Run } from '~/api/runs'
+import { newestRuns } from './queries'
 import type { RunsSearch } from './search'
 
 /** Below this a person has scrolled away from the top, and reads. */

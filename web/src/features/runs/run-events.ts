@@ -4,8 +4,8 @@ import { useEffect } from 'react'
 import { api, body } from '~/api/client'
 import { follow } from '~/api/events'
 import { parse } from '~/api/exact'
-import { hasEnded } from '~/features/result/run-status'
-import { type Run, type RunEvent, runOf } from './queries'
+import { hasEnded, type Run, runOf } from '~/api/runs'
+import type { RunEvent } from './queries'
 
 const PAGE = 200
 const ENDS = new Set(['tool.completed', 'tool.failed', 'tool.cancelled'])

@@ -4,14 +4,14 @@ import type { ReactNode } from 'react'
 import { useTranslation } from 'react-i18next'
 
 import { useMay } from '~/api/me'
-import { hasEnded, RunStatus } from '~/features/result/run-status'
+import { hasEnded, type Run } from '~/api/runs'
+import { RunStatus } from '~/features/result/run-status'
 import { Button } from '~/kit/button'
 import { CopyButton } from '~/kit/copy'
 import { useNow } from '~/kit/now'
+import { ActorName } from '~/kit/people'
 import { Moment } from '~/kit/time'
 import { CancelRun } from './cancel-run'
-import { ActorName } from './people'
-import type { Run } from './queries'
 import { took } from './took'
 
 /** What ran, how it went, and what can be done with it. */

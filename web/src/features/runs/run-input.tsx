@@ -1,10 +1,11 @@
 import { useQuery } from '@tanstack/react-query'
 import { useTranslation } from 'react-i18next'
 
+import type { Run } from '~/api/runs'
+import { toolAt } from '~/api/tool-at'
+import { InputForm } from '~/features/form/input-form'
 import { isObject } from '~/features/result/json'
 import { Raw } from '~/features/result/raw'
-import { InputForm } from './input-form'
-import { type Run, toolAt } from './queries'
 
 /** What a run was given: in the tool's own form where that can be had, else as JSON. */
 export function RunInput({ run }: { run: Run }) {

@@ -1,10 +1,11 @@
 import { useTranslation } from 'react-i18next'
 
+import type { Run } from '~/api/runs'
 import { Raw } from '~/features/result/raw'
 import { useLocale } from '~/i18n'
 import { Badge, type Tone } from '~/kit/badge'
-import { ActorName } from './people'
-import type { Run, RunEvent } from './queries'
+import { ActorName } from '~/kit/people'
+import type { RunEvent } from './queries'
 
 const tones: Record<string, Tone> = {
   'tool.completed': 'good',

@@ -1,11 +1,12 @@
 import { QueryClient } from '@tanstack/react-query'
 import { screen } from '@testing-library/react'
 
-import { AskFacts } from '~/features/approvals/ask-facts'
+import { treeOf } from '~/api/run-tree'
+import { type Run, runOf } from '~/api/runs'
+import { RunWaiting } from '~/features/result/run-waiting'
+import { AskFacts } from '~/kit/ask-facts'
 import { ME, showPage, signIn } from '~/test-page'
-import { type Run, runOf, treeOf } from './queries'
 import { RunHead } from './run-head'
-import { RunWaiting } from './run-waiting'
 import { RunsList } from './runs-list'
 
 const RUN: Run = {

@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 
-import { recentRuns } from '~/features/tools/library-queries'
+import { recentRuns } from '~/api/runs'
 import { Button } from '~/kit/button'
 import { Field, Input, Select } from '~/kit/field'
 import { RUN_STATES, type RunsSearch, SOURCES } from './search'

@@ -3,13 +3,13 @@ import { CornerDownRight } from 'lucide-react'
 import type { RefObject } from 'react'
 import { useTranslation } from 'react-i18next'
 
+import type { Run } from '~/api/runs'
 import { RunStatus } from '~/features/result/run-status'
 import { cn } from '~/kit/cn'
+import { ActorName } from '~/kit/people'
 import { ScrollBox } from '~/kit/scroll-box'
 import { Moment } from '~/kit/time'
 import { useWide } from '~/kit/wide'
-import { ActorName } from './people'
-import type { Run } from './queries'
 import { took } from './took'
 
 interface Props {

@@ -1,4 +1,5 @@
-import type { Run, RunEvent } from './queries'
+import type { Run } from '~/api/runs'
+import type { RunEvent } from './queries'
 
 export type Phase = 'approval' | 'queue' | 'run' | 'step'
 

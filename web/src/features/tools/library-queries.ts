@@ -1,4 +1,4 @@
-import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query'
+import { infiniteQueryOptions } from '@tanstack/react-query'
 
 import { api, body } from '~/api/client'
 import type { components } from '~/api/schema'
@@ -15,12 +15,4 @@ export const libraryTools = infiniteQueryOptions({
   initialPageParam: undefined as string | undefined,
   getNextPageParam: (page) => page.next_cursor ?? undefined,
   staleTime: 30_000,
-})
-
-/** The newest runs that one may see, of all tools together: for health, and for what was used last. */
-export const recentRuns = queryOptions({
-  queryKey: ['runs', 'recent'],
-  queryFn: () => body(api.GET('/api/runs', { params: { query: { limit: PAGE } } })),
-  staleTime: 15_000,
-  select: (page) => page.items,
 })

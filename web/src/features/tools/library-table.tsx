@@ -1,8 +1,9 @@
 import { Link } from '@tanstack/react-router'
 import { useTranslation } from 'react-i18next'
 
+import { LevelBadge } from '~/kit/level-badge'
 import { ToolIcon } from '~/kit/tool-icon'
-import { LevelBadge, ToolStatusBadge, UnavailableBadge } from './library-badges'
+import { ToolStatusBadge, UnavailableBadge } from './library-badges'
 import type { Health } from './library-health'
 import { HealthStrip } from './library-health-strip'
 import type { ToolItem } from './library-queries'

@@ -1,8 +1,8 @@
 import { queryOptions } from '@tanstack/react-query'
 
 import { api, body } from '~/api/client'
+import type { Run } from '~/api/runs'
 import type { components } from '~/api/schema'
-import type { Run } from '~/features/runs/queries'
 
 export type Tool = components['schemas']['ToolView']
 export type Answer = components['schemas']['RunAnswer']

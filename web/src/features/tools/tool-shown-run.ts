@@ -1,8 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 
-import { hasEnded } from '~/features/result/run-status'
-import { runOf } from '~/features/runs/queries'
+import { hasEnded, runOf } from '~/api/runs'
 import type { Answer } from './queries'
 import { useLiveText } from './tool-follow'
 

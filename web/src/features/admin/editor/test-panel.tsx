@@ -5,9 +5,8 @@ import { useTranslation } from 'react-i18next'
 import { api, body, queryClient } from '~/api/client'
 import { useMay } from '~/api/me'
 import { type Fault as FaultAt, Problem } from '~/api/problem'
+import { hasEnded, runOf } from '~/api/runs'
 import type { components } from '~/api/schema'
-import { hasEnded } from '~/features/result/run-status'
-import { runOf } from '~/features/runs/queries'
 import { Button } from '~/kit/button'
 import { lazyPart } from '~/kit/lazy-part'
 import { useNow } from '~/kit/now'
@@ -32,7 +31,7 @@ const RunResult = lazyPart(
 )
 
 const RunWaiting = lazyPart(
-  () => import('~/features/runs/run-waiting'),
+  () => import('~/features/result/run-waiting'),
   (module) => module.RunWaiting,
 )
 

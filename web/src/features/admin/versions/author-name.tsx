@@ -1,4 +1,4 @@
-import { ActorName } from '~/features/runs/people'
+import { ActorName } from '~/kit/people'
 import type { Author } from '../types'
 
 /** Who changed a tool. */

@@ -1,8 +1,9 @@
 import { QueryClient, QueryClientProvider } from '@tanstack/react-query'
 import { render, screen } from '@testing-library/react'
 
+import type { Actor } from '~/api/actor'
 import { me } from '~/api/me'
-import { type Actor, ActorName } from './people'
+import { ActorName } from './people'
 
 function show(actor: Actor | null) {
   const queries = new QueryClient({ defaultOptions: { queries: { staleTime: Infinity } } })

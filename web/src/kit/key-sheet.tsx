@@ -1,27 +1,17 @@
 import { Keyboard } from 'lucide-react'
 import { useTranslation } from 'react-i18next'
 
-import { Button } from '~/kit/button'
-import { Dialog } from '~/kit/dialog'
-import { useSingleKeys } from '~/kit/keys'
+import { Button } from './button'
+import { Dialog } from './dialog'
+import { useSingleKeys } from './keys'
 
-const APPROVAL_KEYS = [
-  ['j', 'next'],
-  ['k', 'previous'],
-  ['Enter', 'open'],
-  ['a', 'approve'],
-  ['d', 'deny'],
-  ['e', 'edit'],
-  ['?', 'sheet'],
-] as const
-
-/** The keys of the approvals, and the switch for those who do not want them. */
+/** The keys of a page, and the switch for those who do not want them. */
 export function KeySheet({
-  keys = APPROVAL_KEYS,
+  keys,
   open,
   onOpen,
 }: {
-  keys?: readonly (readonly [key: string, name: string])[]
+  keys: readonly (readonly [key: string, name: string])[]
   open: boolean
   onOpen: (open: boolean) => void
 }) {

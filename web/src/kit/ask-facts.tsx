@@ -3,12 +3,13 @@ import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import { useTranslation } from 'react-i18next'
 
+import { actorOf, useMayReadRunOf } from '~/api/actor'
+import { runOf } from '~/api/runs'
 import type { components } from '~/api/schema'
-import { ActorName, actorOf, useMayReadRunOf } from '~/features/runs/people'
-import { runOf } from '~/features/runs/queries'
-import { CopyButton } from '~/kit/copy'
-import { Moment } from '~/kit/time'
-import { Expiry } from './words'
+import { CopyButton } from './copy'
+import { Expiry } from './expiry'
+import { ActorName } from './people'
+import { Moment } from './time'
 
 const link = 'break-all text-accent underline underline-offset-2'
 

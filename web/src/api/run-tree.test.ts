@@ -1,5 +1,5 @@
-import type { Run } from './queries'
-import { tree, waitingIn } from './tree'
+import { tree, waitingIn } from './run-tree'
+import type { Run } from './runs'
 
 const run = (run_id: string) => ({ run_id, tool: run_id, status: 'success' }) as Run
 const inside: Record<string, string[]> = { a: ['b', 'e'], b: ['c', 'd'], e: ['a'] }

@@ -1,8 +1,8 @@
 import { useMemo } from 'react'
 
-import type { Shown } from '~/features/result/blocks'
-import { AroundOutput } from '~/features/result/context'
-import { Output } from '~/features/result/output'
+import type { Shown } from './blocks'
+import { AroundOutput } from './context'
+import { Output } from './output'
 
 interface Props {
   said: unknown

@@ -4,11 +4,10 @@ import { Bot, ExternalLink, MessageSquareReply } from 'lucide-react'
 import { useTranslation } from 'react-i18next'
 
 import { useMay } from '~/api/me'
-import { hasEnded } from '~/features/result/run-status'
+import { treeOf, waitingIn } from '~/api/run-tree'
+import { hasEnded, type Run, runOf } from '~/api/runs'
 import { Button } from '~/kit/button'
 import { Moment } from '~/kit/time'
-import { type Run, runOf, treeOf } from './queries'
-import { waitingIn } from './tree'
 
 interface Props {
   id: string

@@ -1,0 +1,54 @@
+import { queryOptions } from '@tanstack/react-query'
+
+import type { Actor } from './actor'
+import { api, body } from './client'
+import type { components } from './schema'
+
+/** A run, as recorded. The description of the API cannot say what is inside of JSON. */
+export type Run = Omit<
+  components['schemas']['RunRecord'],
+  'actor' | 'input' | 'output' | 'late_result'
+> & {
+  actor: Actor | null
+  input: unknown
+  output: unknown
+  logs?: unknown
+  late_result?: unknown
+}
+
+export interface RunPage {
+  items: Run[]
+  next_cursor?: string | null
+  total?: number | null
+}
+
+/** The states in which a run is over. */
+const ENDED = new Set(['success', 'error', 'cancelled', 'timed_out'])
+
+export function hasEnded(status: string): boolean {
+  return ENDED.has(status)
+}
+
+/** How often a run that goes on is read again. */
+export const WATCH_MS = 3_000
+
+/** One run; watched until it has ended. */
+export const runOf = (id: string) =>
+  queryOptions({
+    queryKey: ['runs', 'one', id],
+    queryFn: async () => {
+      const answer = api.GET('/api/runs/{id}', { params: { path: { id } } })
+      return (await body(answer)) as unknown as Run
+    },
+    refetchInterval: ({ state }) => (state.data && !hasEnded(state.data.status) ? WATCH_MS : false),
+  })
+
+const RECENT = 200
+
+/** The newest runs that one may see, of all tools together: for health, and for what was used last. */
+export const recentRuns = queryOptions({
+  queryKey: ['runs', 'recent'],
+  queryFn: () => body(api.GET('/api/runs', { params: { query: { limit: RECENT } } })),
+  staleTime: 15_000,
+  select: (page) => page.items,
+})

@@ -1,0 +1,10 @@
+/** The keys of the approvals, and what they do. */
+export const KEYS = [
+  ['j', 'next'],
+  ['k', 'previous'],
+  ['Enter', 'open'],
+  ['a', 'approve'],
+  ['d', 'deny'],
+  ['e', 'edit'],
+  ['?', 'sheet'],
+] as const
