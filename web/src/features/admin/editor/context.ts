@@ -4,7 +4,8 @@ import type { Step } from '~/features/form/schema/pointer'
 import { at } from '~/features/form/schema/pointer'
 import { canLayOver, type Key, partOf } from './definition'
 import { faultsBelow, pathOf } from './inside'
-import type { Editor, Inside } from './use-editor'
+import type { Editor } from './use-editor'
+import type { Inside } from './use-typed'
 
 export interface Editing extends Editor {
   /** Whether only something is laid over a tool of the program. */

@@ -6,7 +6,7 @@ import { Field, Input } from '~/kit/field'
 import { useEditing, useInside } from '../context'
 import { JsonBox } from '../json-box'
 import { described } from '../parts'
-import type { Inside } from '../use-editor'
+import type { Inside } from '../use-typed'
 import { expressionOf, inputNames } from './steps'
 
 interface Common {

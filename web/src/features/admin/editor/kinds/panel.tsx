@@ -7,7 +7,7 @@ import { Skeleton } from '~/kit/states'
 import { idOf, useEditing } from '../context'
 import { isBelow } from '../inside'
 import { JsonPart } from '../json-part'
-import type { Inside } from '../use-editor'
+import type { Inside } from '../use-typed'
 
 // Whoever makes a tool of one kind does not need the others.
 const PANELS = {
