@@ -4,8 +4,9 @@ import { cn } from '~/kit/cn'
 import { Input, Select } from '~/kit/field'
 import { humanize } from '../schema/humanize'
 import { type Json, list, same } from '../schema/json'
+import { variantOf } from './kind'
 import { Label } from './label'
-import { aria, type ControlProps, shown } from './props'
+import { aria, type ControlProps, shown as asText } from './props'
 
 export interface Option {
   /** What the page calls it; the value itself may be anything. */
@@ -20,7 +21,7 @@ const WORDS = /^[a-z][a-z0-9]*(?:[_-][a-z0-9]+)*$/
 export function options(entries: unknown[], labels: unknown[]): Option[] {
   const keys = new Set<string>()
   return entries.map((value, index) => {
-    let key = shown(value)
+    let key = asText(value)
     if (keys.has(key)) key = `${key} (${index})`
     keys.add(key)
     const label = labels[index]
@@ -30,7 +31,7 @@ export function options(entries: unknown[], labels: unknown[]): Option[] {
 
 /** Names that programs use become words; anything else stays as it was written. */
 function word(value: unknown): string {
-  return typeof value === 'string' && WORDS.test(value) ? humanize(value) : shown(value)
+  return typeof value === 'string' && WORDS.test(value) ? humanize(value) : asText(value)
 }
 
 export function optionsOf(schema: Json): Option[] {
@@ -42,7 +43,7 @@ export function SelectControl(props: ControlProps) {
   const { id, schema, look, value, onChange, onBlur, readOnly, required } = props
   const all = optionsOf(schema)
   const chosen = all.find((option) => same(option.value, value))
-  if (readOnly) return <Fixed {...props} text={chosen?.label ?? shown(value)} />
+  if (readOnly) return <Fixed {...props} text={chosen?.label ?? asText(value)} />
   return (
     <Select
       id={id}
@@ -63,8 +64,13 @@ export function SelectControl(props: ControlProps) {
   )
 }
 
+const SEGMENT =
+  'relative border-line-strong px-3 not-first:border-l has-checked:bg-accent has-checked:text-accent-text has-focus-visible:outline-2 has-focus-visible:-outline-offset-4 has-focus-visible:outline-current'
+
+/** One of a few: a button for each, under each other or joined to one bar. */
 export function RadioControl(props: ControlProps) {
-  const { id, schema, label, value, onChange, onBlur, readOnly } = props
+  const { id, schema, look, label, value, onChange, onBlur, readOnly } = props
+  const isBar = variantOf(schema, look) === 'segmented'
   const { 'aria-required': required, ...rest } = aria(props)
   return (
     <div
@@ -73,15 +79,22 @@ export function RadioControl(props: ControlProps) {
       aria-label={label}
       aria-required={required}
       tabIndex={-1}
-      className="flex flex-wrap gap-x-5 gap-y-1.5 py-1"
+      className={
+        isBar
+          ? 'flex w-fit max-w-full flex-wrap overflow-clip rounded-md border border-line-strong'
+          : 'flex flex-wrap gap-x-5 gap-y-1.5 py-1'
+      }
       {...rest}
     >
       {optionsOf(schema).map((option) => (
-        <label key={option.key} className="flex min-h-6 items-center gap-2">
+        <label
+          key={option.key}
+          className={cn('flex items-center gap-2', isBar ? cn('min-h-9', SEGMENT) : 'min-h-6')}
+        >
           <input
             type="radio"
             name={id}
-            className="size-4 accent-accent"
+            className={isBar ? 'sr-only' : 'size-4 accent-accent'}
             checked={same(option.value, value)}
             disabled={readOnly}
             onChange={() => onChange(option.value)}
@@ -95,8 +108,10 @@ export function RadioControl(props: ControlProps) {
 }
 
 /** Several of a few: a box for each. What was chosen keeps the order of the choices. */
-export function CheckboxesControl(props: ControlProps & { entries: Option[] }) {
-  const { id, entries, label, value, onChange, onBlur, readOnly } = props
+export function CheckboxesControl(
+  props: ControlProps & { entries: Option[]; shown?: (option: Option) => boolean },
+) {
+  const { id, entries, shown = () => true, label, value, onChange, onBlur, readOnly } = props
   const chosen = list(value)
   const { 'aria-required': _, 'aria-invalid': invalid, ...rest } = aria(props)
   const toggle = (option: Option, on: boolean) => {
@@ -113,7 +128,7 @@ export function CheckboxesControl(props: ControlProps & { entries: Option[] }) {
       className="flex flex-wrap gap-x-5 gap-y-1.5 py-1"
       {...rest}
     >
-      {entries.map((option) => (
+      {entries.filter(shown).map((option) => (
         <label key={option.key} className="flex min-h-6 items-center gap-2">
           <input
             type="checkbox"
@@ -131,14 +146,25 @@ export function CheckboxesControl(props: ControlProps & { entries: Option[] }) {
   )
 }
 
+const SWITCH =
+  "relative h-6 w-10 appearance-none rounded-full border border-line-strong bg-sunken before:absolute before:top-0.5 before:left-0.5 before:size-4.5 before:rounded-full before:bg-line-strong before:transition-transform before:content-[''] checked:border-accent checked:bg-accent checked:before:translate-x-4 checked:before:bg-accent-text disabled:opacity-60"
+
+/** Yes or no: a switch, unless a box is wished for. */
 export function BooleanControl(props: ControlProps) {
+  const { schema, look } = props
+  const isBox = variantOf(schema, look) === 'checkbox'
+  return <Tick {...props} isSwitch={!isBox} />
+}
+
+function Tick({ isSwitch = false, ...props }: ControlProps & { isSwitch?: boolean }) {
   const { id, label, value, onChange, onBlur, readOnly, required } = props
   return (
-    <span className="flex min-h-6 items-start gap-2">
+    <span className={cn('flex min-h-6 gap-2', isSwitch ? 'items-center' : 'items-start')}>
       <input
         id={id}
         type="checkbox"
-        className="mt-0.5 size-4 shrink-0 accent-accent"
+        role={isSwitch ? 'switch' : undefined}
+        className={cn('shrink-0', isSwitch ? SWITCH : 'mt-0.5 size-4 accent-accent')}
         checked={value === true}
         disabled={readOnly}
         onChange={(event) => onChange(event.target.checked)}
@@ -156,7 +182,7 @@ export function ConstControl(props: ControlProps) {
   const fixed = word(schema.const)
   if (required) return <Fixed {...props} text={fixed} />
   return (
-    <BooleanControl
+    <Tick
       {...props}
       label={`${label}: ${fixed}`}
       value={same(value, schema.const)}

@@ -12,14 +12,16 @@ import {
 } from './choose'
 import { FileControl } from './file'
 import { choices, type Kind } from './kind'
+import { MultiSelectControl } from './multi-select'
 import { NumberControl, SliderControl } from './number'
 import { type ControlProps, shown } from './props'
+import { RatingControl } from './rating'
 import { TagsControl } from './tags'
 import { PasswordControl, TextareaControl, TextControl } from './text'
 import { DateControl, DateTimeControl, TimeControl } from './time'
 
 /** Who only reads sees these as they are, and not in the browser's words. */
-const EXACT: Kind[] = ['const', 'date', 'date-time', 'time', 'slider']
+const EXACT: Kind[] = ['const', 'date', 'date-time', 'time', 'slider', 'rating']
 
 /** The control for one part of the value. */
 export function Control({ kind, root, ...props }: ControlProps & { kind: Kind; root: unknown }) {
@@ -31,6 +33,10 @@ export function Control({ kind, root, ...props }: ControlProps & { kind: Kind; r
     case 'checkboxes': {
       const [entries = [], labels = []] = choices(props.schema, root)
       return <CheckboxesControl {...props} entries={options(entries, labels)} />
+    }
+    case 'multi-select': {
+      const [entries = [], labels = []] = choices(props.schema, root)
+      return <MultiSelectControl {...props} entries={options(entries, labels)} />
     }
     case 'const':
       return <ConstControl {...props} />
@@ -52,6 +58,8 @@ export function Control({ kind, root, ...props }: ControlProps & { kind: Kind; r
       return <PasswordControl {...props} />
     case 'radio':
       return <RadioControl {...props} />
+    case 'rating':
+      return <RatingControl {...props} />
     case 'select':
       return <SelectControl {...props} />
     case 'tags':

@@ -6,10 +6,16 @@ import { useLocale } from '~/i18n'
 import { Button } from '~/kit/button'
 import { Input } from '~/kit/field'
 import { text } from '../schema/json'
+import { variantOf } from './kind'
+import { PictureInside } from './picture-inside'
 import { aria, type ControlProps, shown } from './props'
+import { WayOut } from './way-out'
 
 /** A file travels inside the input, so it must not be large, whatever the form allows. */
 const BYTES_MAX = 4 << 20
+
+/** What can be chosen where a field wants to be one of these. */
+const ACCEPTED: Record<string, string> = { image: 'image/*', video: 'video/*', audio: 'audio/*' }
 
 /** An address, or a file that is put into the value itself. */
 export function FileControl(props: ControlProps) {
@@ -18,7 +24,10 @@ export function FileControl(props: ControlProps) {
   const { id, schema, look, label, value, onChange, onBlur, readOnly } = props
   const [name, setName] = useState<string>()
   const [fault, setFault] = useState<string>()
-  const accept = look.upload?.accept.join(',') ?? text(schema['x-accept'])
+  const variant = variantOf(schema, look) ?? ''
+  const kind = Object.hasOwn(ACCEPTED, variant) ? variant : undefined
+  const accept =
+    (look.upload?.accept.join(',') ?? text(schema['x-accept'])) || (kind && ACCEPTED[kind])
   const most = Math.min(look.upload?.maxBytes ?? BYTES_MAX, BYTES_MAX)
   const here = shown(value)
   const inside = here.startsWith('data:')
@@ -55,7 +64,7 @@ export function FileControl(props: ControlProps) {
         {!readOnly && (
           <label className="inline-flex h-9 shrink-0 cursor-pointer items-center gap-2 rounded-md border border-line bg-ground px-3.5 font-medium focus-within:outline-2 focus-within:outline-offset-2 focus-within:outline-accent hover:bg-raised">
             <Paperclip aria-hidden className="size-4" />
-            {t('file.choose')}
+            {t(kind ? `file.choose_${kind}` : 'file.choose')}
             <input
               type="file"
               className="sr-only"
@@ -66,6 +75,15 @@ export function FileControl(props: ControlProps) {
           </label>
         )}
       </div>
+      {kind === 'image' && inside && <PictureInside value={here} label={label} />}
+      {kind && !inside && (
+        <WayOut
+          schema={schema}
+          variant={kind === 'image' ? 'image' : 'link'}
+          label={label}
+          value={value}
+        />
+      )}
       <p className="text-xs text-muted">{t('file.limit', { size: size(most, locale) })}</p>
       {fault && (
         <p role="alert" className="text-xs text-bad">

@@ -14,11 +14,13 @@ export type Kind =
   | 'json'
   | 'lazy'
   | 'list'
+  | 'multi-select'
   | 'null'
   | 'number'
   | 'object'
   | 'password'
   | 'radio'
+  | 'rating'
   | 'select'
   | 'slider'
   | 'tags'
@@ -31,9 +33,17 @@ const LINE_MAX = 200
 /** So many choices fit under each other; more are picked one by one. */
 const BOXES_MAX = 30
 
+/** More stars than this nobody counts. */
+const STARS_MAX = 10
+
+/** How a field wants to be shown: by the form spec, else by its schema. */
+export function variantOf(schema: Json, look: FieldLook): string | undefined {
+  return look.variant ?? text(schema['x-variant'])
+}
+
 /** How a part of the form is shown, by its schema and by what the form spec wishes. */
 export function kindOf(schema: Json, look: FieldLook, root: unknown): Kind {
-  const variant = look.variant ?? text(schema['x-variant'])
+  const variant = variantOf(schema, look)
   if (schema['x-lazy']) return 'lazy'
   if (schema.const !== undefined) return 'const'
   if (Array.isArray(schema.enum))
@@ -44,7 +54,7 @@ export function kindOf(schema: Json, look: FieldLook, root: unknown): Kind {
       return 'boolean'
     case 'integer':
     case 'number':
-      return isSlider(schema, variant) ? 'slider' : 'number'
+      return numberKind(schema, variant)
     case 'string':
       return textKind(schema, look, variant)
     case 'array':
@@ -58,9 +68,25 @@ export function kindOf(schema: Json, look: FieldLook, root: unknown): Kind {
   }
 }
 
-function isSlider(schema: Json, variant: string | undefined): boolean {
+function numberKind(schema: Json, variant: string | undefined): Kind {
+  if (variant === 'rating' && starsOf(schema)) return 'rating'
   const bounded = typeof schema.minimum === 'number' && typeof schema.maximum === 'number'
-  return bounded && (variant === 'slider' || variant === 'rating')
+  return bounded && (variant === 'slider' || variant === 'rating') ? 'slider' : 'number'
+}
+
+/** The marks that a rating can give: one to five where the schema does not say. None where there are too many. */
+export function starsOf(schema: Json): number[] | undefined {
+  const { minimum = 1, maximum = 5 } = schema
+  const isCount = (value: unknown) => Number.isInteger(value) && Number(value) >= 0
+  const isOdd = ['multipleOf', 'exclusiveMinimum', 'exclusiveMaximum'].some(
+    (word) => word in schema,
+  )
+  if (isOdd || !isCount(minimum) || !isCount(maximum) || Number(maximum) > STARS_MAX)
+    return undefined
+  const count = Number(maximum) - Number(minimum) + 1
+  return count > 1
+    ? Array.from({ length: count }, (_, index) => Number(minimum) + index)
+    : undefined
 }
 
 function textKind(schema: Json, look: FieldLook, variant: string | undefined): Kind {
@@ -79,6 +105,7 @@ function textKind(schema: Json, look: FieldLook, variant: string | undefined): K
 function arrayKind(schema: Json, variant: string | undefined, root: unknown): Kind {
   if (Array.isArray(schema.items)) return 'list'
   const [entries] = choices(schema, root)
+  if (entries && variant === 'multi-select') return 'multi-select'
   if (entries && variant !== 'list' && entries.length <= BOXES_MAX) return 'checkboxes'
   const plain = layers(root, [schema.items]).some((layer) => layer.type === 'string')
   return variant === 'tags' && plain ? 'tags' : 'list'

@@ -4,13 +4,18 @@ interface Props {
   id: string
   label: string
   required?: boolean
-  /** Whether only screen readers hear it. */
-  hidden?: boolean
+  /** Whether only screen readers hear it; `wide` where there is room for the head of a table. */
+  hidden?: boolean | 'wide'
 }
 
 export function Label({ id, label, required, hidden }: Props) {
   return (
-    <span className={cn('min-w-0 break-words', hidden && 'sr-only')}>
+    <span
+      className={cn(
+        'min-w-0 break-words',
+        hidden && (hidden === 'wide' ? 'sm:sr-only' : 'sr-only'),
+      )}
+    >
       <label htmlFor={id} className="font-medium">
         {label}
       </label>

@@ -4,8 +4,9 @@ import { useLocale } from '~/i18n'
 import { Input } from '~/kit/field'
 import { list } from '../schema/json'
 import { readNumber, usesComma, writtenNumber } from './digits'
+import { variantOf } from './kind'
 import { aria, type ControlProps, shown } from './props'
-import { WithUnit } from './text'
+import { unitOf, WithUnit } from './text'
 
 /**
  * A number as it is typed. The text is kept beside the value, because `1.0` and `1.` are on the way
@@ -14,10 +15,13 @@ import { WithUnit } from './text'
 export function NumberControl(props: ControlProps) {
   const { id, schema, look, value, onChange, onBlur, readOnly } = props
   const [typed, setTyped] = useState<string>()
-  const comma = usesComma(useLocale())
+  const locale = useLocale()
+  const comma = usesComma(locale)
   const isTyped = typed !== undefined && Object.is(readNumber(typed, comma), value ?? undefined)
   const given = list(schema.examples).find((entry) => typeof entry === 'number')
-  return (
+  const isMoney = variantOf(schema, look) === 'currency'
+  const example = writtenNumber(given, comma) || (isMoney ? money(0, locale) : undefined)
+  const box = (
     <WithUnit {...props} narrow>
       <Input
         id={id}
@@ -27,7 +31,7 @@ export function NumberControl(props: ControlProps) {
         autoComplete="off"
         value={isTyped ? typed : writtenNumber(value, comma)}
         readOnly={readOnly}
-        placeholder={look.placeholder ?? (writtenNumber(given, comma) || undefined)}
+        placeholder={look.placeholder ?? example}
         onChange={({ target }) => {
           setTyped(target.value)
           onChange(readNumber(target.value, comma))
@@ -36,6 +40,24 @@ export function NumberControl(props: ControlProps) {
         {...aria(props)}
       />
     </WithUnit>
+  )
+  if (!isMoney || typeof value !== 'number') return box
+  return (
+    <div className="flex min-w-0 flex-wrap items-center gap-x-3 gap-y-1">
+      {box}
+      <output htmlFor={id} className="text-muted tabular-nums">
+        {money(value, locale, unitOf(schema, look))}
+      </output>
+    </div>
+  )
+}
+
+/** An amount as it stands on a bill, so that a wrong zero is seen. */
+function money(value: number, locale: string, currency = ''): string {
+  const cents = { minimumFractionDigits: 2, maximumFractionDigits: 2 }
+  const isCode = /^[A-Z]{3}$/.test(currency)
+  return new Intl.NumberFormat(locale, isCode ? { style: 'currency', currency } : cents).format(
+    value,
   )
 }
 

@@ -1,15 +1,27 @@
-import type { ReactNode } from 'react'
+import { type ReactNode, useState } from 'react'
+import { useTranslation } from 'react-i18next'
 
+import { Button } from '~/kit/button'
 import { Input, Textarea } from '~/kit/field'
+import { lazyPart } from '~/kit/lazy-part'
 import { plain } from '~/kit/plain'
 import { SecretInput } from '~/kit/secret-input'
-import { list, text } from '../schema/json'
+import { Skeleton } from '~/kit/states'
+import { type Json, list, text } from '../schema/json'
+import type { FieldLook } from '../schema/ui'
+import { variantOf } from './kind'
 import { aria, type ControlProps, shown } from './props'
+import { WayOut } from './way-out'
+
+const Markdown = lazyPart(
+  () => import('~/features/result/markdown'),
+  (module) => module.default,
+)
 
 const TYPES: Record<string, string> = { email: 'email', uri: 'url', iri: 'url' }
 
 export function TextControl(props: ControlProps) {
-  const { id, schema, look, value, onChange, onBlur, readOnly } = props
+  const { id, schema, look, label, value, onChange, onBlur, readOnly } = props
   const phone = schema['x-toolwright-type'] === 'phone'
   const examples = list(schema.examples).filter((entry) => typeof entry === 'string')
   const listId = examples.length > 0 && !readOnly ? `${id}-examples` : undefined
@@ -33,6 +45,7 @@ export function TextControl(props: ControlProps) {
           ))}
         </datalist>
       )}
+      <WayOut schema={schema} variant={variantOf(schema, look)} label={label} value={value} />
     </WithUnit>
   )
 }
@@ -43,8 +56,9 @@ function example(examples: string[]): string | undefined {
 
 export function TextareaControl(props: ControlProps) {
   const { id, schema, look, value, onChange, onBlur, readOnly } = props
-  const code = (look.variant ?? schema['x-variant']) === 'code'
-  return (
+  const variant = variantOf(schema, look)
+  const code = variant === 'code'
+  const area = (
     <Textarea
       id={id}
       rows={look.rows ?? 4}
@@ -57,6 +71,33 @@ export function TextareaControl(props: ControlProps) {
       onBlur={onBlur}
       {...aria(props)}
     />
+  )
+  return variant === 'markdown' ? <WithPreview {...props}>{area}</WithPreview> : area
+}
+
+/** Formatted text, which can be looked at as it will be read. */
+function WithPreview({ id, label, value, children }: ControlProps & { children: ReactNode }) {
+  const { t } = useTranslation('form')
+  const [open, setOpen] = useState(false)
+  return (
+    <div className="grid min-w-0 gap-2">
+      {children}
+      <div>
+        <Button
+          size="small"
+          tone="quiet"
+          aria-expanded={open}
+          aria-controls={`${id}-preview`}
+          onClick={() => setOpen(!open)}
+        >
+          {t('preview')}
+          <span className="sr-only">{t('preview_of', { label })}</span>
+        </Button>
+      </div>
+      <div id={`${id}-preview`} hidden={!open} className="rounded-md border border-line p-3">
+        {open && <Markdown fallback={<Skeleton className="h-10" />} text={shown(value)} />}
+      </div>
+    </div>
   )
 }
 
@@ -76,17 +117,24 @@ export function PasswordControl(props: ControlProps) {
   )
 }
 
+/** What a value is counted in, as it is written behind the value. */
+export function unitOf(schema: Json, look: FieldLook): string | undefined {
+  const isPercent = variantOf(schema, look) === 'percent'
+  const unit = look.unit ?? text(schema['x-unit']) ?? (isPercent ? 'percent' : undefined)
+  return unit === 'percent' ? '%' : unit
+}
+
 /** A control with its unit behind it. What is short is not drawn long. */
 export function WithUnit(props: ControlProps & { children: ReactNode; narrow?: boolean }) {
   const { id, schema, look, children, narrow } = props
-  const unit = look.unit ?? text(schema['x-unit'])
+  const unit = unitOf(schema, look)
   const wide = narrow ? 'w-full max-w-60 min-w-0' : 'min-w-0 flex-1'
   if (!unit) return narrow ? <div className={wide}>{children}</div> : children
   return (
     <div className="flex min-w-0 items-center gap-2">
       <div className={wide}>{children}</div>
       <span id={`${id}-unit`} className="max-w-1/2 shrink-0 text-xs break-words text-muted">
-        {unit === 'percent' ? '%' : unit}
+        {unit}
       </span>
     </div>
   )

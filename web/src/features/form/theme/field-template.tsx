@@ -11,9 +11,25 @@ import { Label } from '../controls/label'
 import { kindOf } from '../controls/kind'
 import { hintOf, isBlank } from './hint'
 import { Faults, faultId, Hint, hintId } from './notes'
-import { ChoiceContext, ListContext, lookOf, useScope, useShown } from './scope'
+import {
+  ChoiceContext,
+  ColumnsContext,
+  LineContext,
+  ListContext,
+  lookOf,
+  useScope,
+  useShown,
+} from './scope'
 
 const WIDTHS = { full: '', half: 'sm:col-span-3', third: 'sm:col-span-2' }
+const COLUMN = [
+  'sm:col-start-1',
+  'sm:col-start-2',
+  'sm:col-start-3',
+  'sm:col-start-4',
+  'sm:col-start-5',
+  'sm:col-start-6',
+]
 
 /** One field with its label, its hint and its faults. Groups bring their own headings. */
 export function FieldTemplate(props: FieldTemplateProps) {
@@ -24,11 +40,17 @@ export function FieldTemplate(props: FieldTemplateProps) {
   const choice = useContext(ChoiceContext)
   const look = lookOf(uiSchema)
   const label = useLabel(props)
+  const column = useColumn(fieldPathId.path)
+  const usual = useContext(LineContext) ? 'third' : 'full'
+  const place =
+    column === undefined
+      ? cn('col-span-6', WIDTHS[look.width ?? usual])
+      : cn('sm:row-start-1', COLUMN[column])
   if (!useShown(fieldPathId.path, look)) return null
 
   const kind = kindOf(schema, look, root)
   if (kind === 'lazy') return <>{children}</>
-  const wide = cn('col-span-6 grid min-w-0 content-start gap-1.5', WIDTHS[look.width ?? 'full'])
+  const wide = cn('grid min-w-0 content-start gap-1.5', place)
   const isGroup = kind === 'object' || kind === 'list' || kind === 'choice'
   const isItem = typeof fieldPathId.path.at(-1) === 'number'
   // The list of the choice has said it already.
@@ -42,10 +64,19 @@ export function FieldTemplate(props: FieldTemplateProps) {
   const content = (
     <>
       {!isGroup && !hasOwnLabel && fieldPathId.path.length > 0 && (
-        <Label id={id} label={label} required={required && !isItem && blanks} hidden={isItem} />
+        <Label
+          id={id}
+          label={label}
+          required={required && !isItem && blanks}
+          hidden={isItem || (column !== undefined && 'wide')}
+        />
       )}
       {children}
-      <Hint id={hintId(id)} text={hint} />
+      <Hint
+        id={hintId(id)}
+        text={hint}
+        className={column === undefined ? undefined : 'sm:sr-only'}
+      />
       {!(schema.oneOf || schema.anyOf) && <Faults id={faultId(id)} faults={rawErrors} />}
     </>
   )
@@ -57,6 +88,12 @@ export function FieldTemplate(props: FieldTemplateProps) {
     )
   }
   return <div className={wide}>{content}</div>
+}
+
+/** In which column a field stands, if it stands in a row of a table. */
+function useColumn(path: readonly (string | number)[]): number | undefined {
+  const place = useContext(ColumnsContext)?.indexOf(String(path.at(-1))) ?? -1
+  return place >= 0 && typeof path.at(-1) === 'string' ? place : undefined
 }
 
 function useLabel({ label, fieldPathId }: FieldTemplateProps): string {

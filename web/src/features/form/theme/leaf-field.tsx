@@ -5,6 +5,7 @@ import { useTranslation } from 'react-i18next'
 import { useLocale } from '~/i18n'
 import { Control } from '../controls/control'
 import { kindOf } from '../controls/kind'
+import { unitOf } from '../controls/text'
 import type { Json } from '../schema/json'
 import { hintOf, isBlank } from './hint'
 import { LazyPart } from './lazy-part'
@@ -31,7 +32,7 @@ function Leaf(props: FieldProps) {
   const own = (uiSchema?.['ui:title'] as string | undefined) ?? schema.title ?? name
   const label = typeof last === 'number' ? t('list.item_of', { list, number: last + 1 }) : own
   const notes = [
-    (look.unit ?? schema['x-unit'] ?? kind === 'date-time') && `${id}-unit`,
+    (unitOf(schema, look) ?? kind === 'date-time') && `${id}-unit`,
     blanks && hintOf(schema, description, isBlank(formData), t, locale) && hintId(id),
     rawErrors.length > 0 && faultId(id),
   ]

@@ -18,7 +18,8 @@ import { layers } from '../schema/layers'
 import { written } from '../schema/pointer'
 import { LeafField } from './leaf-field'
 import { faultId, Hint } from './notes'
-import { afterwards, focus, ListContext, lookOf, useScope } from './scope'
+import { afterwards, ColumnsContext, focus, ListContext, lookOf, useScope } from './scope'
+import { type Column, columnsOf, rowOf } from './table'
 
 const Plain = PlainArrayField as ComponentType<FieldProps>
 
@@ -62,6 +63,8 @@ export function ListTemplate(props: ArrayFieldTemplateProps) {
   const description = (uiSchema?.['ui:description'] as string | undefined) ?? schema.description
   const id = fieldPathId.$id
   const faulty = (props.rawErrors ?? []).length > 0
+  const { schema: root } = useScope()
+  const columns = columnsOf(schema, uiSchema, lookOf(uiSchema), root)
   const add = (event: MouseEvent) => {
     onAddClick(event)
     afterwards(() => firstControl(`${id}-item-${items.length}`)?.focus())
@@ -79,8 +82,11 @@ export function ListTemplate(props: ArrayFieldTemplateProps) {
         {required && !readonly && <Star />}
       </legend>
       <Hint text={description} className="-mt-2" />
+      {columns && items.length > 0 && <TableHead columns={columns} hasButtons={!readonly} />}
       <ListContext value={title}>
-        {items.length > 0 && <ol className="grid min-w-0 gap-3">{items}</ol>}
+        <ColumnsContext value={columns?.map(({ name }) => name)}>
+          {items.length > 0 && <ol className="grid min-w-0 gap-3">{items}</ol>}
+        </ColumnsContext>
       </ListContext>
       {items.length === 0 && readonly && <p className="text-muted">{t('nothing')}</p>}
       {canAdd && !readonly && (
@@ -96,13 +102,35 @@ export function ListTemplate(props: ArrayFieldTemplateProps) {
   )
 }
 
+/** The names of the columns, for the eye: each control has its own name. */
+function TableHead({ columns, hasButtons }: { columns: Column[]; hasButtons: boolean }) {
+  return (
+    <div aria-hidden className="hidden gap-2 sm:flex">
+      <div className={cn('flex-1', rowOf(columns))}>
+        {columns.map(({ name, title, description }) => (
+          <div key={name} className="min-w-0 text-xs">
+            <span className="font-medium break-words">{title}</span>
+            <Hint text={description} />
+          </div>
+        ))}
+      </div>
+      {hasButtons && <div className={BUTTONS} />}
+    </div>
+  )
+}
+
+/** As wide in every row, so that the columns stand under their names. */
+const BUTTONS = 'shrink-0 sm:flex sm:w-30 sm:justify-end'
+
 export function ItemTemplate(props: ArrayFieldItemTemplateProps) {
   const { t } = useTranslation('form')
   const { children, buttonsProps, index, schema, hasToolbar } = props
   const { schema: root } = useScope()
   const title = useContext(ListContext)
   const all = layers(root, [schema], true)
-  const isLarge = all.some((layer) => layer.properties || layer.type === 'object' || layer.oneOf)
+  const isRow = useContext(ColumnsContext) !== undefined
+  const isLarge =
+    !isRow && all.some((layer) => layer.properties || layer.type === 'object' || layer.oneOf)
   const own = all.find((layer) => typeof layer.title === 'string')?.title as string | undefined
   const buttons = hasToolbar && <ItemButtons {...buttonsProps} />
   return (
@@ -122,7 +150,7 @@ export function ItemTemplate(props: ArrayFieldItemTemplateProps) {
         </div>
       )}
       <div className="min-w-0 flex-1">{children}</div>
-      {!isLarge && buttons}
+      {!isLarge && (isRow ? buttons && <div className={BUTTONS}>{buttons}</div> : buttons)}
     </li>
   )
 }

@@ -9,9 +9,11 @@ import { cn } from '~/kit/cn'
 import { Star } from '../controls/label'
 import { isJson } from '../schema/json'
 import type { Section } from '../schema/spec'
+import { variantOf } from '../controls/kind'
 import { Hint } from './notes'
 import { RemoveContext } from './object-field'
-import { lookOf, useScope } from './scope'
+import { ColumnsContext, LineContext, lookOf, useScope } from './scope'
+import { rowOf } from './table'
 
 /** The fields of an object. The outermost has no frame; an item of a list has the item's. */
 export function ObjectTemplate(props: ObjectFieldTemplateProps) {
@@ -20,16 +22,28 @@ export function ObjectTemplate(props: ObjectFieldTemplateProps) {
   const remove = useContext(RemoveContext)
   const isRoot = fieldPathId.path.length === 0 || fieldPathId.path.at(-1) === 'XxxOf'
   const isItem = typeof fieldPathId.path.at(-1) === 'number'
+  const isLine = variantOf(schema, lookOf(props.uiSchema)) === 'inline'
   if ((schema.oneOf || schema.anyOf) && properties.length === 0) return null
-  if (isRoot) return <Content {...props} />
+  if (isRoot) {
+    return (
+      <LineContext value={isLine}>
+        <Content {...props} />
+      </LineContext>
+    )
+  }
   return (
     <fieldset
       className={cn(
         'grid min-w-0 gap-4',
-        !isItem && 'rounded-lg border border-line px-4 pt-2 pb-4',
+        !isItem && !isLine && 'rounded-lg border border-line px-4 pt-2 pb-4',
       )}
     >
-      <legend className={cn('max-w-full px-1 font-medium break-words', isItem && 'sr-only')}>
+      <legend
+        className={cn(
+          'max-w-full font-medium break-words',
+          isItem ? 'sr-only' : isLine ? 'mb-1.5' : 'px-1',
+        )}
+      >
         {title}
         {required && !readonly && <Star />}
       </legend>
@@ -47,7 +61,9 @@ export function ObjectTemplate(props: ObjectFieldTemplateProps) {
         </div>
       )}
       {!isItem && typeof description === 'string' && <Hint text={description} />}
-      <Content {...props} />
+      <LineContext value={isLine}>
+        <Content {...props} />
+      </LineContext>
     </fieldset>
   )
 }
@@ -56,6 +72,7 @@ function Content(props: ObjectFieldTemplateProps) {
   const { t } = useTranslation('form')
   const { properties, uiSchema, schema, formData, readonly, onAddProperty, title } = props
   const { sections } = useScope()
+  const columns = useContext(ColumnsContext)
   const blocks = inBlocks(properties, (name) => {
     const { section } = lookOf(uiSchema?.[name])
     return sections.find(({ id }) => id === section)
@@ -72,7 +89,10 @@ function Content(props: ObjectFieldTemplateProps) {
             {contents}
           </SectionBox>
         ) : (
-          <div key={index} className="grid grid-cols-6 gap-x-4 gap-y-5">
+          <div
+            key={index}
+            className={columns ? rowOf(columns) : 'grid grid-cols-6 gap-x-4 gap-y-5'}
+          >
             {contents}
           </div>
         ),

@@ -52,6 +52,12 @@ export function lookOf(uiSchema: unknown): FieldLook {
   return isJson(look) ? (look as FieldLook) : {}
 }
 
+/** The columns of the table around a field, by the names of the fields. */
+export const ColumnsContext = createContext<readonly string[] | undefined>(undefined)
+
+/** Whether the fields of the object around stand beside each other. */
+export const LineContext = createContext(false)
+
 /** How deep the choice stands around which a branch is drawn. */
 export const ChoiceContext = createContext<number | undefined>(undefined)
 
