@@ -191,3 +191,16 @@ test.each(['image', 'video', 'audio'])('only files of the kind %s can be chosen'
   const input = screen.getByLabelText('Choose a file for Thing')
   expect(input).toHaveAttribute('accept', `${variant}/*`)
 })
+
+test('the size that is promised for a file is one that passes', async () => {
+  const { seen, user } = show({ type: 'string', 'x-toolwright-type': 'media' })
+  expect(screen.getByText('An address, or a file of at most 2.9 MB.')).toBeInTheDocument()
+  const file = (bytes: number) => new File([new Uint8Array(bytes)], 'a.bin')
+  const choose = screen.getByLabelText('Choose a file for Thing')
+  await user.upload(choose, file(3 << 20))
+  expect(await screen.findByRole('alert')).toHaveTextContent('at most 2.9 MB')
+  await user.upload(choose, file(Math.floor(2.9 * (1 << 20))))
+  await vi.waitFor(() => expect(seen.value).toHaveProperty('thing'), 10_000)
+  // The server takes 4 MiB, the file as base64 and all that stands around it.
+  expect(JSON.stringify({ input: seen.value }).length).toBeLessThan(4 << 20)
+}, 30_000)

@@ -11,8 +11,11 @@ import { PictureInside } from './picture-inside'
 import { aria, type ControlProps, shown } from './props'
 import { WayOut } from './way-out'
 
-/** A file travels inside the input, so it must not be large, whatever the form allows. */
-const BYTES_MAX = 4 << 20
+/**
+ * A file travels inside the input, as base64: four characters for three bytes. The server takes 4 MiB in all, and the
+ * rest of the input needs some of it.
+ */
+const BYTES_MAX = Math.floor((((4 << 20) - (128 << 10)) * 3) / 4)
 
 /** What can be chosen where a field wants to be one of these. */
 const ACCEPTED: Record<string, string> = { image: 'image/*', video: 'video/*', audio: 'audio/*' }
@@ -121,5 +124,7 @@ function size(bytes: number, language: string): string {
     style: 'unit',
     unit,
     maximumFractionDigits: 1,
+    // Never more than passes.
+    roundingMode: 'floor',
   }).format(amount)
 }
