@@ -2,12 +2,14 @@ import { fileURLToPath } from 'node:url'
 
 import tailwindcss from '@tailwindcss/vite'
 import react from '@vitejs/plugin-react'
+import type { LucideIconData } from 'lucide-react'
+import iconImports from 'lucide-react/dynamicIconImports'
 import { createElement } from 'react'
 import { renderToStaticMarkup } from 'react-dom/server'
 import type { Plugin } from 'vite'
 import { defineConfig } from 'vitest/config'
 
-import { TOOL_ICONS } from './src/kit/tool-icon'
+import { TOOL_ICONS } from './src/kit/tool-icons'
 
 const server = process.env.TOOLWRIGHT_URL ?? 'http://127.0.0.1:7420'
 
@@ -22,8 +24,32 @@ const iconFiles: Plugin = {
   },
 }
 
+const ICONS = 'virtual:icons'
+
+/** Every icon of Lucide as data, in a file for each letter: whoever shows a rare one loads a few kilobytes. */
+const iconData: Plugin = {
+  name: 'icon-data',
+  resolveId: (id) => (id.startsWith(ICONS) ? `\0${id}` : undefined),
+  async load(id) {
+    if (!id.startsWith(`\0${ICONS}`)) return undefined
+    const letter = id.split('/')[1]
+    if (!letter) {
+      const letters = [...new Set(Object.keys(iconImports).map((name) => name.charAt(0)))]
+      const loads = letters.map((letter) => `${letter}: () => import('${ICONS}/${letter}')`)
+      return `export default { ${loads.join(', ')} }`
+    }
+    const loads = Object.entries(iconImports).filter(([name]) => name.startsWith(letter))
+    const icons = loads.map(async ([name, load]) => {
+      const module = (await load()) as unknown as { __iconData: LucideIconData }
+      const { name: shown, size, node } = module.__iconData
+      return [name, { name: shown, size, node }]
+    })
+    return `export default ${JSON.stringify(Object.fromEntries(await Promise.all(icons)))}`
+  },
+}
+
 export default defineConfig({
-  plugins: [react(), tailwindcss(), iconFiles],
+  plugins: [react(), tailwindcss(), iconFiles, iconData],
   resolve: { alias: { '~': fileURLToPath(new URL('./src', import.meta.url)) } },
   build: {
     outDir: 'dist',

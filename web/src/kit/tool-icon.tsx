@@ -1,164 +1,11 @@
-import {
-  Activity,
-  Archive,
-  Bell,
-  Bot,
-  Box,
-  Brain,
-  Briefcase,
-  Bug,
-  Building2,
-  Calculator,
-  Calendar,
-  ChartColumn,
-  ChartLine,
-  ChartPie,
-  ClipboardList,
-  Clock,
-  Cloud,
-  Code,
-  Cog,
-  Coins,
-  Compass,
-  CreditCard,
-  Database,
-  Download,
-  FileText,
-  Flag,
-  Folder,
-  Gauge,
-  GitBranch,
-  Globe,
-  Grid2x2,
-  Image,
-  Key,
-  Languages,
-  Layers,
-  Lightbulb,
-  Link,
-  ListChecks,
-  ListOrdered,
-  Lock,
-  type LucideIcon,
-  Mail,
-  MapPin,
-  Megaphone,
-  MessageSquare,
-  Package,
-  Pencil,
-  Percent,
-  Phone,
-  Play,
-  Puzzle,
-  Radar,
-  Rocket,
-  Scale,
-  Search,
-  Send,
-  Server,
-  Shield,
-  ShoppingCart,
-  Sparkles,
-  Star,
-  Table,
-  Tag,
-  Target,
-  Terminal,
-  Timer,
-  Trash2,
-  TrendingUp,
-  Truck,
-  Upload,
-  User,
-  Users,
-  Wallet,
-  Workflow,
-  Wrench,
-  Zap,
-} from 'lucide-react'
+import { createLucideIcon, type LucideIcon, Wrench } from 'lucide-react'
+import { useEffect, useState } from 'react'
+import letters from 'virtual:icons'
 
 import { cn } from './cn'
+import { TOOL_ICONS } from './tool-icons'
 
-/** The icons a tool can have, by the names Lucide gives them. The whole set would be half a megabyte. */
-export const TOOL_ICONS: Record<string, LucideIcon> = {
-  activity: Activity,
-  archive: Archive,
-  bell: Bell,
-  bot: Bot,
-  box: Box,
-  brain: Brain,
-  briefcase: Briefcase,
-  bug: Bug,
-  'building-2': Building2,
-  calculator: Calculator,
-  calendar: Calendar,
-  'chart-column': ChartColumn,
-  'chart-line': ChartLine,
-  'chart-pie': ChartPie,
-  'clipboard-list': ClipboardList,
-  clock: Clock,
-  cloud: Cloud,
-  code: Code,
-  cog: Cog,
-  coins: Coins,
-  compass: Compass,
-  'credit-card': CreditCard,
-  database: Database,
-  download: Download,
-  'file-text': FileText,
-  flag: Flag,
-  folder: Folder,
-  gauge: Gauge,
-  'git-branch': GitBranch,
-  globe: Globe,
-  'grid-2x2': Grid2x2,
-  image: Image,
-  key: Key,
-  languages: Languages,
-  layers: Layers,
-  lightbulb: Lightbulb,
-  link: Link,
-  'list-checks': ListChecks,
-  'list-ordered': ListOrdered,
-  lock: Lock,
-  mail: Mail,
-  'map-pin': MapPin,
-  megaphone: Megaphone,
-  'message-square': MessageSquare,
-  package: Package,
-  pencil: Pencil,
-  percent: Percent,
-  phone: Phone,
-  play: Play,
-  puzzle: Puzzle,
-  radar: Radar,
-  rocket: Rocket,
-  scale: Scale,
-  search: Search,
-  send: Send,
-  server: Server,
-  shield: Shield,
-  'shopping-cart': ShoppingCart,
-  sparkles: Sparkles,
-  star: Star,
-  table: Table,
-  tag: Tag,
-  target: Target,
-  terminal: Terminal,
-  timer: Timer,
-  'trash-2': Trash2,
-  'trending-up': TrendingUp,
-  truck: Truck,
-  upload: Upload,
-  user: User,
-  users: Users,
-  wallet: Wallet,
-  workflow: Workflow,
-  wrench: Wrench,
-  zap: Zap,
-}
-
-/** A tool's icon by its stored name; any other name is a wrench. It says nothing that the tool's name does not. */
+/** A tool's icon by its stored name; a name that is none is a wrench. It says nothing that the tool's name does not. */
 export function ToolIcon({
   name,
   className,
@@ -166,7 +13,35 @@ export function ToolIcon({
   name: string | null | undefined
   className?: string
 }) {
-  const known = name != null && Object.hasOwn(TOOL_ICONS, name) ? TOOL_ICONS[name] : undefined
-  const Icon = known ?? Wrench
-  return <Icon aria-hidden className={cn('size-4 shrink-0', className)} />
+  const look = cn('size-4 shrink-0', className)
+  const Icon = useIcon(name ?? '')
+  return Icon ? <Icon aria-hidden className={look} /> : <span aria-hidden className={look} />
+}
+
+/** The icon of a name; none as long as it is on its way. */
+function useIcon(name: string): LucideIcon | undefined {
+  const [found, setFound] = useState<{ name: string; icon: LucideIcon }>()
+  const known = Object.hasOwn(TOOL_ICONS, name) ? TOOL_ICONS[name] : undefined
+  const isRare = !known && /^[a-z][a-z\d]*(-[a-z\d]+)*$/.test(name)
+  useEffect(() => {
+    if (!isRare) return
+    let isGone = false
+    const show = (icon = Wrench) => {
+      if (!isGone) setFound({ name, icon })
+    }
+    // Where it cannot be loaded a wrench does; nobody has to be told.
+    iconOf(name).then(show, () => show())
+    return () => {
+      isGone = true
+    }
+  }, [name, isRare])
+  if (!isRare) return known ?? Wrench
+  return found?.name === name ? found.icon : undefined
+}
+
+/** An icon by any name that Lucide gives or gave it, such as `grid-2x2`. */
+export async function iconOf(name: string): Promise<LucideIcon | undefined> {
+  const known = await letters[name.charAt(0)]?.()
+  const data = known && Object.hasOwn(known.default, name) ? known.default[name] : undefined
+  return data && createLucideIcon(data)
 }
