@@ -43,7 +43,8 @@ export function TestPanel() {
   const [input, setInput] = useState<unknown>({})
   const test = useMutation({ mutationFn: (input: unknown) => tried(editing, input) })
   const run = useFollowed(test.data)
-  const { slug, input_schema, form_spec } = useDeferredValue(definition)
+  const shown = useDeferredValue(definition)
+  const { slug, input_schema, form_spec } = shown
   const hasSlug = base !== undefined || faultOfSlug(definition.slug) === undefined
   const faults = test.error instanceof Problem ? inputFaults(test.error) : NONE
   return (
@@ -76,7 +77,7 @@ export function TestPanel() {
         {test.error && faults.length === 0 && <Refused error={test.error} />}
         {run && (
           <div className="grid min-w-0 gap-3">
-            <RunResult fallback={<Skeleton className="h-24" />} run={run} tool={base} level={3} />
+            <RunResult fallback={<Skeleton className="h-24" />} run={run} tool={shown} level={3} />
             {!hasEnded(run.status) && (
               <>
                 <GoesOn id={run.run_id} since={test.submittedAt} />
