@@ -42,7 +42,7 @@ test('what is left empty is taken back', () => {
 test('a new tool says nothing of what is not known', () => {
   const body = bodyOf({ ...BLANK, slug: 'a', name: 'A', description: 'B' })
   expect(body).toMatchObject({ slug: 'a', name: 'A', implementation_type: 'internal' })
-  for (const key of ['category', 'output_schema', 'permission_policy', 'status', 'visible']) {
+  for (const key of ['category', 'output_schema', 'permission_policy', 'status']) {
     expect(body).not.toHaveProperty(key)
   }
 })

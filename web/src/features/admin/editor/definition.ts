@@ -18,8 +18,6 @@ export interface Definition {
   required_permission: string
   permission_level: string | null
   permission_policy: string | null
-  collaborative: boolean
-  visible: boolean | null
   input_schema: Schema
   output_schema: Schema | null
   form_spec: Schema | null
@@ -57,8 +55,6 @@ export const BLANK: Definition = {
   required_permission: '',
   permission_level: 'read',
   permission_policy: null,
-  collaborative: false,
-  visible: null,
   input_schema: { type: 'object', properties: {}, additionalProperties: false },
   output_schema: null,
   form_spec: null,
@@ -91,7 +87,6 @@ const LAID_OVER: readonly Key[] = [
   'is_active',
   'permission_level',
   'permission_policy',
-  'visible',
   'timeout_ms',
 ]
 
@@ -150,8 +145,6 @@ const TAB_OF: Record<Exclude<EditorTab, 'versions'>, readonly (Key | 'fields')[]
     'required_permission',
     'permission_level',
     'permission_policy',
-    'collaborative',
-    'visible',
   ],
   schema: ['input_schema', 'fields', 'output_schema', 'form_spec', 'view_spec', 'output_sections'],
   execution: [

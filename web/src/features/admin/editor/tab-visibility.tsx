@@ -11,11 +11,6 @@ export function VisibilityTab() {
       <div className="grid gap-4 sm:grid-cols-2">
         <SwitchPart name="enabled" label={t('editor.enabled')} hint={t('editor.enabled_hint')} />
         <SwitchPart name="is_active" label={t('editor.is_active')} hint={t('editor.active_hint')} />
-        <SwitchPart
-          name="collaborative"
-          label={t('editor.collaborative')}
-          hint={t('editor.collaborative_hint')}
-        />
       </div>
       <div className="grid items-start gap-5 sm:grid-cols-2">
         <Level />
@@ -32,16 +27,6 @@ export function VisibilityTab() {
       <Meaning />
       <div className="grid items-start gap-5 sm:grid-cols-2">
         <Status />
-        <ChoicePart
-          name="visible"
-          label={t('editor.visible')}
-          hint={t('editor.visible_hint')}
-          options={[
-            { value: '', label: t('editor.visible_derived'), is: null },
-            { value: 'yes', label: t('yes'), is: true },
-            { value: 'no', label: t('no'), is: false },
-          ]}
-        />
         <TextPart
           name="required_permission"
           label={t('editor.required_permission')}
