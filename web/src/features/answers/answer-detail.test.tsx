@@ -9,6 +9,7 @@ const server = vi.fn<(request: Request) => Promise<Response>>()
 vi.stubGlobal('fetch', server)
 const { ME, showPage, signIn } = await import('~/test-page')
 const { AnswerDetail } = await import('./answer-detail')
+const { AnswersList } = await import('./answers-list')
 
 const OTHER = '0193a000-0000-7000-8000-00000000000b'
 const TOOL = {
@@ -102,3 +103,23 @@ test('why there is no answer is kept when the question is closed', async () => {
   await user.click(screen.getByRole('button', { name: 'I cannot do this' }))
   expect(screen.getByLabelText('Why not')).toHaveDisplayValue('Nobody is here')
 }, 30_000)
+
+test.each([
+  ['waits', { status: 'waiting', late: false }, 0],
+  ['never waited, since the call is asynchronous', { status: 'pending', late: false }, 0],
+  ['has given up', { status: 'pending', late: true }, 1],
+])('a caller who %s is told of like that', async (_, state, count) => {
+  const call = { ...CALL, ...state }
+  const both = (
+    <>
+      <AnswersList calls={[call]} box={{ current: null }} />
+      <AnswerDetail call={call} />
+    </>
+  )
+  const queries = new QueryClient({ defaultOptions: { queries: { retry: false } } })
+  signIn(queries, ['tools.tenant.run'])
+  await showPage(queries, both)
+  await screen.findByRole('heading', { level: 1 })
+  expect(screen.queryAllByText('Caller has given up waiting')).toHaveLength(count)
+  expect(screen.queryAllByText(/The caller has stopped waiting/)).toHaveLength(count)
+})

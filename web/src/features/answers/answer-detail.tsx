@@ -80,7 +80,7 @@ export function AnswerDetail({ call }: { call: Asked }) {
           <Unsent input={draft} note={why || undefined} />
         )}
         {!isDone && refusal && <p className="rounded-lg bg-warn-soft p-4 text-warn">{refusal}</p>}
-        {!isDone && call.status === 'pending' && !refusal && (
+        {!isDone && call.late && !refusal && (
           <p className="rounded-lg bg-warn-soft p-4 text-warn">{t('late_hint')}</p>
         )}
       </div>

@@ -45,7 +45,7 @@ function AskedCard({ call }: { call: Asked }) {
             {t('asks', { who: name(actorOf(call.requested_by)), tool: call.tool })}
           </Link>
         </h2>
-        {call.status === 'pending' && <Badge>{t('nobody_waits')}</Badge>}
+        {call.late && <Badge>{t('nobody_waits')}</Badge>}
       </div>
       <p className="line-clamp-2 font-mono text-xs break-all text-muted">
         {plain((stringify(call.input) ?? '').slice(0, 400))}
