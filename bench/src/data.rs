@@ -11,7 +11,7 @@ use tw_model::{
 };
 use tw_store::{
     Options, Store, Target,
-    log::{Change, Entry, Expect, Finished, NewEvent, NewRun, Step},
+    log::{Change, Entry, Expect, Finished, NewEvent, NewRun, Transition},
 };
 
 /// Who did it, as long as it is in a real log.
@@ -84,7 +84,7 @@ impl Entries {
         })
     }
 
-    fn entry(&self, run: RunId, step: Step, kind: EventKind, payload: &str) -> Entry {
+    fn entry(&self, run: RunId, step: Transition, kind: EventKind, payload: &str) -> Entry {
         let id = if kind == EventKind::Started { run.into() } else { EventId::new() };
         Entry {
             tenant: self.tenant,
@@ -93,7 +93,7 @@ impl Entries {
             tool: Arc::clone(&self.tool),
             actor: Arc::clone(&self.actor),
             at: Timestamp::now(),
-            step,
+            transition: step,
             events: vec![NewEvent { id, kind, payload: payload.to_owned() }],
             audit: None,
         }
@@ -118,7 +118,7 @@ impl Entries {
             park: None,
             wait: None,
         };
-        self.entry(run, Step::Open(Box::new(new)), EventKind::Started, STARTED)
+        self.entry(run, Transition::Open(Box::new(new)), EventKind::Started, STARTED)
     }
 
     /// One event of a run that goes on.
@@ -137,8 +137,8 @@ impl Entries {
     }
 }
 
-fn change(to: Option<RunStatus>, finished: Option<Finished>) -> Step {
-    Step::Change(Box::new(Change {
+fn change(to: Option<RunStatus>, finished: Option<Finished>) -> Transition {
+    Transition::Change(Box::new(Change {
         expect: Expect::Lease(1),
         to,
         finished,

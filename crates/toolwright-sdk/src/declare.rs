@@ -12,7 +12,7 @@ use tw_model::{
     ToolDef, ToolFailure, ToolId, ToolResult, ToolStatus,
 };
 
-use crate::{Answer, BoxFuture, Place, ToolContext};
+use crate::{Answer, BoxFuture, Location, ToolContext};
 
 /// Up to here every whole number is a float of its own.
 const EXACT_MAX: f64 = 9_007_199_254_740_992.0;
@@ -25,7 +25,7 @@ pub struct NoInput {}
 /// What `#[tool]` was told, as constants. The macro has checked every text in it.
 #[derive(Clone, Copy, Debug)]
 pub struct Declaration {
-    pub place: Place,
+    pub location: Location,
     pub slug: &'static str,
     pub name: &'static str,
     pub description: &'static str,
@@ -209,7 +209,7 @@ impl Declaration {
     /// Unwraps what the macro has checked already by rules of its own. Should those ever differ from
     /// the model's, the program stops at its start and names the tool's place.
     fn checked<T, E: std::fmt::Display>(&self, what: &str, value: Result<T, E>) -> T {
-        value.unwrap_or_else(|error| panic!("{}: the {what} of a tool is wrong: {error}", self.place))
+        value.unwrap_or_else(|error| panic!("{}: the {what} of a tool is wrong: {error}", self.location))
     }
 }
 

@@ -148,7 +148,7 @@ impl HeavyPool {
         joined.map_err(|error| if error.is_panic() { Overload::Crashed } else { Overload::Stopping })
     }
 
-    fn enter(&self, tenant: TenantId) -> Result<(Place, Arc<Semaphore>), Overload> {
+    fn enter(&self, tenant: TenantId) -> Result<(InLane, Arc<Semaphore>), Overload> {
         let mut lanes = self.inner.lanes();
         let lane = lanes.entry(tenant).or_insert_with(|| Lane {
             seats: Arc::new(Semaphore::new(self.inner.seats_per_tenant)),
@@ -158,7 +158,7 @@ impl HeavyPool {
             return Err(Overload::Full);
         }
         lane.pieces += 1;
-        Ok((Place { tenant, inner: Arc::clone(&self.inner) }, Arc::clone(&lane.seats)))
+        Ok((InLane { tenant, inner: Arc::clone(&self.inner) }, Arc::clone(&lane.seats)))
     }
 }
 
@@ -171,12 +171,12 @@ impl Inner {
 }
 
 /// One piece of work in the lane of its tenant.
-struct Place {
+struct InLane {
     tenant: TenantId,
     inner: Arc<Inner>,
 }
 
-impl Drop for Place {
+impl Drop for InLane {
     fn drop(&mut self) {
         let mut lanes = self.inner.lanes();
         let Some(lane) = lanes.get_mut(&self.tenant) else { return };

@@ -65,7 +65,9 @@ pub use declare::NoInput;
 pub use heavy::{HeavyPool, INLINE_BYTES_MAX, Overload, bytes_of};
 pub use outside::failure_of;
 pub use redact::Redactor;
-pub use registry::{AggregateFn, BoxFuture, CodeTool, DuplicateSlug, Place, RunFn, Submission, registered};
+pub use registry::{
+    AggregateFn, BoxFuture, CodeTool, DuplicateSlug, Location, RunFn, Submission, registered,
+};
 pub use reply::{Answer, Reply};
 pub use services::{Credential, Credentials, Filters, Network, Secret, Services};
 pub use tw_egress as egress;

@@ -24,12 +24,12 @@ pub struct Submission {
 
 /// Where in the source a tool is defined.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Place {
+pub struct Location {
     pub file: &'static str,
     pub line: u32,
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for Location {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}:{}", self.file, self.line)
     }
@@ -38,7 +38,7 @@ impl fmt::Display for Place {
 /// A tool defined in code: registered by [`macro@crate::tool`], collected by the engine.
 #[derive(Debug)]
 pub struct CodeTool {
-    pub place: Place,
+    pub location: Location,
     /// Builds the definition, schemas included. Not cheap: call it once and keep the answer.
     pub define: fn() -> ToolDef,
     pub run: RunFn,
@@ -63,8 +63,8 @@ inventory::collect!(CodeTool);
 #[error("two tools claim the slug `{slug}`: {first} and {second}")]
 pub struct DuplicateSlug {
     pub slug: String,
-    pub first: Place,
-    pub second: Place,
+    pub first: Location,
+    pub second: Location,
 }
 
 /// Every tool of the program by slug; or the two places that claim one name, as a slug or an alias, ignoring case.
@@ -84,11 +84,11 @@ pub fn registered() -> Result<Vec<&'static CodeTool>, DuplicateSlug> {
 
 fn sorted(mut tools: Vec<(String, &CodeTool)>) -> Result<Vec<&CodeTool>, DuplicateSlug> {
     // The order of registration is the linker's; the place makes the message the same every time.
-    tools.sort_by_cached_key(|(slug, tool)| (slug.to_ascii_lowercase(), tool.place));
+    tools.sort_by_cached_key(|(slug, tool)| (slug.to_ascii_lowercase(), tool.location));
     for pair in tools.windows(2) {
         let [(slug, first), (other, second)] = pair else { continue };
         if slug.eq_ignore_ascii_case(other) {
-            return Err(DuplicateSlug { slug: slug.clone(), first: first.place, second: second.place });
+            return Err(DuplicateSlug { slug: slug.clone(), first: first.location, second: second.location });
         }
     }
     Ok(tools.into_iter().map(|(_, tool)| tool).collect())
@@ -100,7 +100,7 @@ mod tests {
 
     fn tool(line: u32) -> CodeTool {
         CodeTool {
-            place: Place { file: "src/text.rs", line },
+            location: Location { file: "src/text.rs", line },
             define: || unreachable!("the slug is given beside the tool"),
             run: |_, _| unreachable!("nothing runs here"),
             aggregate: None,
@@ -116,7 +116,7 @@ mod tests {
     fn tools_come_sorted_by_slug_ignoring_case() {
         let (a, b, c) = (tool(1), tool(2), tool(3));
         let tools = vec![("zip".to_owned(), &a), ("Copy".to_owned(), &b), ("archive".to_owned(), &c)];
-        let lines: Vec<_> = sorted(tools).unwrap().iter().map(|tool| tool.place.line).collect();
+        let lines: Vec<_> = sorted(tools).unwrap().iter().map(|tool| tool.location.line).collect();
         assert_eq!(lines, [3, 2, 1]);
     }
 

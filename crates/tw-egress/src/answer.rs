@@ -50,7 +50,7 @@ pub struct Response {
 }
 
 /// An answer whose body is still on its way. Dropped before its end, it takes the connection with it.
-pub struct Answer {
+pub struct OpenResponse {
     pub status: u16,
     pub headers: Headers,
     body: Incoming,
@@ -77,7 +77,7 @@ const SINGLE: &[header::HeaderName] = &[
     header::LOCATION,
 ];
 
-impl Answer {
+impl OpenResponse {
     pub(crate) fn new(
         mut head: response::Parts,
         body: Incoming,
@@ -235,9 +235,9 @@ impl fmt::Debug for Response {
     }
 }
 
-impl fmt::Debug for Answer {
+impl fmt::Debug for OpenResponse {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Answer")
+        f.debug_struct("OpenResponse")
             .field("status", &self.status)
             .field("headers", &self.headers)
             .finish_non_exhaustive()

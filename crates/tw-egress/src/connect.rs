@@ -1,4 +1,4 @@
-//! Makes connections: the one place of the house where a socket is opened to somewhere else.
+//! Makes connections: the one host of the house where a socket is opened to somewhere else.
 //!
 //! Whatever asks for a connection (a first try, another one behind a connection that went stale) comes
 //! through [`Connector`], literal addresses and names alike. The guard judges the very addresses that
@@ -22,7 +22,7 @@ use tower::Service;
 use crate::{
     address::Class,
     error::Obstacle,
-    guard::{self, Place},
+    guard::{self, Host},
     policy::Policy,
     resolve::Lookups,
     stream::Stream,
@@ -101,21 +101,21 @@ impl Service<Uri> for Dialer {
     fn call(&mut self, uri: Uri) -> Self::Future {
         let dialer = self.clone();
         Box::pin(async move {
-            let place = Place::read(uri.host().unwrap_or_default());
+            let host = Host::read(uri.host().unwrap_or_default());
             let usual = if uri.scheme() == Some(&uri::Scheme::HTTPS) { 443 } else { 80 };
-            dialer.dial(&place, uri.port_u16().unwrap_or(usual)).await.map(TokioIo::new)
+            dialer.dial(&host, uri.port_u16().unwrap_or(usual)).await.map(TokioIo::new)
         })
     }
 }
 
 impl Dialer {
-    async fn dial(&self, place: &Place, port: u16) -> Result<TcpStream, Failure> {
-        let addresses = match (place.known(), place) {
+    async fn dial(&self, host: &Host, port: u16) -> Result<TcpStream, Failure> {
+        let addresses = match (host.known(), host) {
             (Some(known), _) => known,
-            (None, Place::Name(name)) => self.lookups.find(name).await.map_err(Failure::Unreachable)?,
-            (None, Place::Address(address)) => vec![*address],
+            (None, Host::Name(name)) => self.lookups.find(name).await.map_err(Failure::Unreachable)?,
+            (None, Host::Address(address)) => vec![*address],
         };
-        let open = guard::choose(&self.policy, place, port, &addresses).map_err(Failure::Denied)?;
+        let open = guard::choose(&self.policy, host, port, &addresses).map_err(Failure::Denied)?;
         self.connect(&open).await.map_err(Failure::Unreachable)
     }
 

@@ -14,7 +14,7 @@ use tokio::time::{Instant, timeout_at};
 
 use crate::{
     address::Class,
-    answer::{Answer, Bounds, Response},
+    answer::{Bounds, OpenResponse, Response},
     connect::{Connector, Dialer},
     error::Error,
     failure, guard,
@@ -90,7 +90,7 @@ impl Egress {
     }
 
     /// Sends a request and returns once the head of the answer is there.
-    pub async fn open(&self, request: Request) -> Result<Answer, Error> {
+    pub async fn open(&self, request: Request) -> Result<OpenResponse, Error> {
         let target = self.read(&request.url)?;
         let after = request.time(&self.limits);
         let bounds = Bounds {
@@ -112,14 +112,14 @@ impl Egress {
         let (answer, line) =
             sent.map_err(|error| failure::of_exchange(&error, &target.site, &self.limits))?;
         let (head, body) = answer.into_parts();
-        Answer::new(head, body, bounds, line)
+        OpenResponse::new(head, body, bounds, line)
     }
 
     fn read(&self, url: &str) -> Result<Target, Error> {
         let target = Target::read(url)?;
-        if let Some(known) = target.place.known() {
+        if let Some(known) = target.host.known() {
             let denied = |class: Class| Error::Denied { site: target.site.clone(), class };
-            guard::choose(&self.policy, &target.place, target.port, &known).map_err(denied)?;
+            guard::choose(&self.policy, &target.host, target.port, &known).map_err(denied)?;
         }
         // Last, so that `http://public.example@127.0.0.1` is refused for where it leads.
         if target.names_somebody {

@@ -9,12 +9,12 @@ use crate::{
 
 /// What a connection is asked for: the host as the URL has it, in its normal spelling.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Place {
+pub(crate) enum Host {
     Address(IpAddr),
     Name(String),
 }
 
-impl Place {
+impl Host {
     /// Reads what stands between the scheme and the port of a URL that was read before.
     pub(crate) fn read(host: &str) -> Self {
         let bare = host.strip_prefix('[').and_then(|host| host.strip_suffix(']')).unwrap_or(host);
@@ -44,13 +44,13 @@ impl Place {
 /// listed one of them did not ask for an error.
 pub(crate) fn choose(
     policy: &Policy,
-    place: &Place,
+    host: &Host,
     port: u16,
     addresses: &[IpAddr],
 ) -> Result<Vec<SocketAddr>, Class> {
-    let name = match place {
-        Place::Address(_) => None,
-        Place::Name(name) => Some(name.as_str()),
+    let name = match host {
+        Host::Address(_) => None,
+        Host::Name(name) => Some(name.as_str()),
     };
     let (mut open, mut listed, mut shut) = (Vec::new(), Vec::new(), None);
     for address in addresses {

@@ -28,7 +28,7 @@ mod stream;
 mod target;
 
 pub use address::Class;
-pub use answer::{Answer, Response};
+pub use answer::{OpenResponse, Response};
 pub use charset::Charset;
 pub use egress::{Builder, Egress};
 pub use error::{Error, Obstacle, Part, Site};

@@ -46,12 +46,12 @@ impl FromStr for Reach {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Policy {
     reach: Reach,
-    allow: Vec<Entry>,
+    allow: Vec<Opening>,
 }
 
 /// One entry of `egress.allow`.
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Entry {
+enum Opening {
     /// Opens what the name resolves to, on this port.
     Name { host: String, port: u16 },
     /// Opens the address on this port, also for names that resolve to it.
@@ -124,7 +124,7 @@ impl Policy {
     }
 }
 
-impl Entry {
+impl Opening {
     fn opens(&self, name: Option<&str>, address: IpAddr, port: u16) -> bool {
         match self {
             Self::Name { host, port: open } => name == Some(host.as_str()) && *open == port,
@@ -134,7 +134,7 @@ impl Entry {
     }
 }
 
-impl FromStr for Entry {
+impl FromStr for Opening {
     type Err = PolicyError;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
@@ -177,7 +177,7 @@ fn readable(host: &str) -> Option<Host> {
     }
 }
 
-fn range(text: &str) -> Result<Entry, PolicyError> {
+fn range(text: &str) -> Result<Opening, PolicyError> {
     let refused = |why| PolicyError::Range { entry: text.to_owned(), why };
     if text.contains("//") {
         return Err(PolicyError::Entry { entry: text.to_owned() });
@@ -196,7 +196,7 @@ fn range(text: &str) -> Result<Entry, PolicyError> {
     if instead != range {
         return Err(PolicyError::RangeBits { entry: text.to_owned(), instead: instead.to_string() });
     }
-    Ok(Entry::Range(range))
+    Ok(Opening::Range(range))
 }
 
 fn without_port(text: &str, address: IpAddr) -> PolicyError {
@@ -207,7 +207,7 @@ fn without_port(text: &str, address: IpAddr) -> PolicyError {
     PolicyError::AddressWithoutPort { entry: text.to_owned(), with_port, whole: format!("{address}/{bits}") }
 }
 
-impl fmt::Display for Entry {
+impl fmt::Display for Opening {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Name { host, port } => write!(f, "{host}:{port}"),

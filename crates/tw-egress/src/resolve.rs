@@ -51,17 +51,17 @@ impl Lane {
         Arc::new(Self { seats, lookups: AtomicUsize::new(0) })
     }
 
-    fn enter(self: &Arc<Self>) -> Result<Place, Obstacle> {
-        let place = Place(Arc::clone(self));
+    fn enter(self: &Arc<Self>) -> Result<InLane, Obstacle> {
+        let place = InLane(Arc::clone(self));
         let before = self.lookups.fetch_add(1, Ordering::Relaxed);
         if LANE_MAX <= before { Err(Obstacle::Crowded) } else { Ok(place) }
     }
 }
 
 /// One look-up in its lane.
-struct Place(Arc<Lane>);
+struct InLane(Arc<Lane>);
 
-impl Drop for Place {
+impl Drop for InLane {
     fn drop(&mut self) {
         self.0.lookups.fetch_sub(1, Ordering::Relaxed);
     }

@@ -6,7 +6,7 @@ use url::{ParseError, Position, Url};
 use crate::{
     address::Class,
     error::{Error, Site},
-    guard::Place,
+    guard::Host,
 };
 
 /// A URL that was read. The reader is the one of browsers, which knows all the spellings of an address
@@ -14,7 +14,7 @@ use crate::{
 #[derive(Debug)]
 pub(crate) struct Target {
     pub(crate) site: Site,
-    pub(crate) place: Place,
+    pub(crate) host: Host,
     pub(crate) port: u16,
     pub(crate) uri: Uri,
     pub(crate) names_somebody: bool,
@@ -48,7 +48,7 @@ impl Target {
                 why: "it has characters that no request can carry, or is too long",
             })?;
         let names_somebody = !url.username().is_empty() || url.password().is_some();
-        Ok(Self { site, place: Place::read(bare), port, uri, names_somebody })
+        Ok(Self { site, host: Host::read(bare), port, uri, names_somebody })
     }
 }
 

@@ -11,7 +11,6 @@ mod approvals;
 mod calls;
 mod corridor;
 mod flights;
-mod house;
 mod life;
 mod once;
 mod operator;
@@ -19,6 +18,7 @@ mod pure;
 mod resume;
 mod run_log;
 mod runs;
+mod services;
 mod sessions;
 
 use std::{sync::Arc, time::Duration};
@@ -66,7 +66,7 @@ pub(crate) struct Inside {
     credentials: Credentials,
     pub(crate) secrets: Secrets,
     pub(crate) vault: Vault,
-    rooms: Arc<house::Rooms>,
+    tool_services: Arc<services::ToolServices>,
     /// What tools may use of the server.
     pub(crate) services: toolwright_sdk::Services,
     pub(crate) budgets: corridor::Budgets,
@@ -110,14 +110,14 @@ impl Engine {
         let identity = Arc::new(Identity::new(store.clone(), secrets.clone()));
         let registry =
             Registry::new(store.clone(), vault.clone(), Arc::clone(&identity), secrets.clone(), kinds)?;
-        let rooms = house::Rooms::new(egress, sandbox, vault.clone());
+        let tool_services = services::ToolServices::new(egress, sandbox, vault.clone());
         let credentials = Credentials::new(
             store.clone(),
             vault.clone(),
             Arc::clone(identity.epochs()),
             secrets.clone(),
             Arc::clone(&registry) as _,
-            Arc::clone(&rooms) as _,
+            Arc::clone(&tool_services) as _,
         );
         let flights: Arc<flights::Flights> = Arc::default();
         let engine = Self {
@@ -127,8 +127,8 @@ impl Engine {
                 identity,
                 credentials,
                 secrets,
-                services: rooms.services(),
-                rooms,
+                services: tool_services.services(),
+                tool_services,
                 budgets: corridor::Budgets::default(),
                 pure: pure::Results::default(),
                 vault,
@@ -232,7 +232,7 @@ impl Engine {
     /// Ends the background work and closes the store. After [`Engine::drain`].
     pub async fn close(&self) {
         self.inner.end.cancel();
-        self.inner.rooms.close().await;
+        self.inner.tool_services.close().await;
         if let Err(error) = self.inner.store.sign_off().await {
             tracing::debug!(%error, "this server could not sign off");
         }

@@ -7,7 +7,7 @@ use syn::{
     punctuated::Punctuated,
 };
 
-use crate::{entry::Entry, grammar};
+use crate::{argument::Argument, grammar};
 
 const SECTION_SHAPE: &str = r#"("key", "Label", "kind") or ("key", "Label", "kind", "{ JSON }")"#;
 
@@ -75,7 +75,7 @@ struct Reading {
 
 impl Parse for Attributes {
     fn parse(input: ParseStream<'_>) -> Result<Self> {
-        let entries = Punctuated::<Entry, Token![,]>::parse_terminated(input)?;
+        let entries = Punctuated::<Argument, Token![,]>::parse_terminated(input)?;
         let mut reading = Reading::default();
         for (index, entry) in entries.iter().enumerate() {
             if entries.iter().take(index).any(|earlier| earlier.name == entry.name) {
@@ -90,7 +90,7 @@ impl Parse for Attributes {
 }
 
 impl Reading {
-    fn take(&mut self, entry: &Entry) -> Result<()> {
+    fn take(&mut self, entry: &Argument) -> Result<()> {
         let more = &mut self.more;
         match entry.name.to_string().as_str() {
             "slug" => self.slug = Some(entry.text_that(grammar::slug)?),
@@ -156,7 +156,7 @@ fn word(text: &LitStr, words: &[(&'static str, &'static str)], what: &str) -> Re
     grammar::word(words, &text.value(), what).map_err(|problem| Error::new(text.span(), problem))
 }
 
-fn tenants(entry: &Entry) -> Result<Vec<LitStr>> {
+fn tenants(entry: &Argument) -> Result<Vec<LitStr>> {
     let tenants = entry.texts()?;
     if tenants.is_empty() {
         // An empty list would read as "nobody" and mean "everybody".
@@ -168,7 +168,7 @@ fn tenants(entry: &Entry) -> Result<Vec<LitStr>> {
     Ok(tenants)
 }
 
-fn aliases(entry: &Entry) -> Result<Vec<LitStr>> {
+fn aliases(entry: &Argument) -> Result<Vec<LitStr>> {
     let aliases = entry.texts()?;
     for alias in &aliases {
         grammar::slug(&alias.value()).map_err(|problem| Error::new(alias.span(), problem))?;
@@ -176,11 +176,11 @@ fn aliases(entry: &Entry) -> Result<Vec<LitStr>> {
     Ok(aliases)
 }
 
-fn sections(entry: &Entry) -> Result<Vec<Section>> {
+fn sections(entry: &Argument) -> Result<Vec<Section>> {
     entry.tuples(SECTION_SHAPE)?.into_iter().map(|parts| section(entry, parts)).collect()
 }
 
-fn section(entry: &Entry, parts: Vec<LitStr>) -> Result<Section> {
+fn section(entry: &Argument, parts: Vec<LitStr>) -> Result<Section> {
     let mut parts = parts.into_iter();
     let (Some(key), Some(label), Some(kind), config, None) =
         (parts.next(), parts.next(), parts.next(), parts.next(), parts.next())

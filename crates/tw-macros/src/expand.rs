@@ -127,7 +127,7 @@ fn expansion(attributes: &Attributes, function: &ItemFn, description: &str) -> T
 
             ::toolwright_sdk::__private::inventory::submit! {
                 ::toolwright_sdk::CodeTool {
-                    place: ::toolwright_sdk::Place {
+                    location: ::toolwright_sdk::Location {
                         file: ::core::file!(),
                         line: ::core::line!(),
                     },
@@ -162,7 +162,7 @@ fn declaration(attributes: &Attributes, description: &str) -> TokenStream {
     let (opt_in, collaborative, is_async, pure) = (more.opt_in, more.collaborative, more.is_async, more.pure);
     quote! {
         ::toolwright_sdk::__private::Declaration {
-            place: ::toolwright_sdk::Place { file: ::core::file!(), line: ::core::line!() },
+            location: ::toolwright_sdk::Location { file: ::core::file!(), line: ::core::line!() },
             slug: #slug,
             name: #name,
             description: #description,

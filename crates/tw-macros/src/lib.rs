@@ -6,8 +6,8 @@
 //!
 //! Start with `attributes.rs`, what an author may write; then `expand.rs`, what becomes of it.
 
+mod argument;
 mod attributes;
-mod entry;
 mod expand;
 mod grammar;
 

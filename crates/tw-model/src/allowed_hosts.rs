@@ -22,11 +22,11 @@ pub const ALLOWED_HOSTS_MAX: usize = 100;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AllowedHost(
     // Hosts are in the spelling that the reader of URLs gives them, so they are compared letter by letter.
-    Entry,
+    Pattern,
 );
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Entry {
+enum Pattern {
     Name(String),
     /// Every name below this one.
     Below(String),
@@ -44,17 +44,17 @@ impl std::str::FromStr for AllowedHost {
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         if let Some(below) = text.strip_prefix("*.") {
             return match host(below)? {
-                Entry::Name(name) => Ok(Self(Entry::Below(name))),
-                Entry::Below(_) | Entry::Address(_) => Err(AllowedHostError),
+                Pattern::Name(name) => Ok(Self(Pattern::Below(name))),
+                Pattern::Below(_) | Pattern::Address(_) => Err(AllowedHostError),
             };
         }
         host(text).map(Self)
     }
 }
 
-fn host(text: &str) -> Result<Entry, AllowedHostError> {
+fn host(text: &str) -> Result<Pattern, AllowedHostError> {
     if let Ok(address) = text.parse::<Ipv6Addr>() {
-        return Ok(Entry::Address(IpAddr::V6(address).to_canonical()));
+        return Ok(Pattern::Address(IpAddr::V6(address).to_canonical()));
     }
     // The reader of URLs would decode it.
     if text.contains('%') {
@@ -63,10 +63,10 @@ fn host(text: &str) -> Result<Entry, AllowedHostError> {
     entry(&Host::parse(text).map_err(|_| AllowedHostError)?).ok_or(AllowedHostError)
 }
 
-fn entry<S: AsRef<str>>(host: &Host<S>) -> Option<Entry> {
+fn entry<S: AsRef<str>>(host: &Host<S>) -> Option<Pattern> {
     match host {
-        Host::Ipv4(address) => Some(Entry::Address((*address).into())),
-        Host::Ipv6(address) => Some(Entry::Address(IpAddr::V6(*address).to_canonical())),
+        Host::Ipv4(address) => Some(Pattern::Address((*address).into())),
+        Host::Ipv6(address) => Some(Pattern::Address(IpAddr::V6(*address).to_canonical())),
         Host::Domain(name) => {
             let name = name.as_ref();
             let name = name.strip_suffix('.').unwrap_or(name).to_ascii_lowercase();
@@ -74,7 +74,7 @@ fn entry<S: AsRef<str>>(host: &Host<S>) -> Option<Entry> {
                 !label.is_empty()
                     && label.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_'))
             };
-            name.split('.').all(is_label).then_some(Entry::Name(name))
+            name.split('.').all(is_label).then_some(Pattern::Name(name))
         }
     }
 }
@@ -88,7 +88,7 @@ impl AllowedHost {
             return false;
         };
         match (&self.0, called) {
-            (Entry::Below(name), Entry::Name(called)) => {
+            (Pattern::Below(name), Pattern::Name(called)) => {
                 called.strip_suffix(name).is_some_and(|labels| labels.len() > 1 && labels.ends_with('.'))
             }
             (own, called) => *own == called,

@@ -149,18 +149,18 @@ pub fn strictest(facts: &[Facts]) -> Option<Rule> {
 
 /// A rule that was asked, and whether it applied.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-pub struct Asked {
+pub struct RuleChecked {
     pub rule: Rule,
     pub applies: bool,
 }
 
 /// The rules that were asked on the way to the verdict, the deciding one last.
 #[must_use]
-pub fn explain(facts: &Facts) -> Vec<Asked> {
+pub fn explain(facts: &Facts) -> Vec<RuleChecked> {
     let mut asked = Vec::new();
     for (rule, applies) in &RULES {
         let applies = applies(facts);
-        asked.push(Asked { rule: *rule, applies });
+        asked.push(RuleChecked { rule: *rule, applies });
         if applies {
             break;
         }

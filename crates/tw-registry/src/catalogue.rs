@@ -120,13 +120,13 @@ impl Tool {
 }
 
 impl Tool {
-    /// The concurrency group that each call of it needs a place in.
+    /// The concurrency group that each call of it needs a slot in.
     pub fn group(&self) -> Option<&str> {
         self.def.execution.max_concurrency.map(|_| self.def.execution.concurrency_group.as_str())
     }
 
-    /// Whether whoever makes this call has a place for it.
-    pub fn has_place(&self, caller: &Caller) -> bool {
+    /// Whether whoever makes this call has a slot for it.
+    pub fn has_slot(&self, caller: &Caller) -> bool {
         self.group().is_some_and(|group| caller.chain.iter().any(|link| link.group.as_deref() == Some(group)))
     }
 
@@ -432,7 +432,7 @@ impl Catalogue {
             code.add(Arc::new(prepare(def, executor, "the engine", &schemas)?));
         }
         for tool in registered {
-            let (def, place) = ((tool.define)(), tool.place.to_string());
+            let (def, place) = ((tool.define)(), tool.location.to_string());
             if code.get(def.slug.as_str()).is_some() {
                 return Err(CatalogueError::Reserved { slug: def.slug, place });
             }

@@ -25,9 +25,9 @@ const WHOLE_MAX: f64 = 9_007_199_254_740_992.0;
 const OPENING: &[u8] = br#"{"outputs":["#;
 const CLOSING: &[u8] = b"]}";
 
-/// Runs a filter until it ends or a limit does, and gives the text of [`Answer::Outputs`].
+/// Runs a filter until it ends or a limit does, and gives the text of [`Response::Outputs`].
 ///
-/// [`Answer::Outputs`]: crate::wire::Answer::Outputs
+/// [`Response::Outputs`]: crate::wire::Response::Outputs
 pub(crate) fn run(filter: &Filter, input: Val, limits: &Limits) -> Result<Vec<u8>, Failure> {
     let context = Ctx::<Data>::new(&filter.lut, Vars::new([]));
     let mut text = Text { bytes: OPENING.to_vec(), max: OPENING.len().saturating_add(limits.output_bytes) };

@@ -23,7 +23,7 @@ use crate::{
     jq,
     limits::Limits,
     process::{Process, Worker},
-    wire::{self, Answer, Failure, Request},
+    wire::{self, Failure, Request, Response},
 };
 
 /// How long a request may wait for a worker.
@@ -96,8 +96,8 @@ impl Sandbox {
         }
         let answer = self.seat().await?.ask(&request, &limits).await?;
         match serde_json::from_slice(&answer) {
-            Ok(Answer::Outputs(outputs)) => Ok(outputs),
-            Ok(Answer::Failure(failure)) => Err(said(failure, &limits)),
+            Ok(Response::Outputs(outputs)) => Ok(outputs),
+            Ok(Response::Failure(failure)) => Err(said(failure, &limits)),
             Err(error) => {
                 Err(Error::Worker { why: "the worker's answer makes no sense", source: Some(error.into()) })
             }

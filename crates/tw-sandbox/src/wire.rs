@@ -32,7 +32,7 @@ pub(crate) enum Request<'a, I> {
 
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(crate) enum Answer {
+pub(crate) enum Response {
     /// The worker writes this one by hand, see `outputs.rs`.
     Outputs(Vec<serde_json::Value>),
     Failure(Failure),

@@ -15,7 +15,7 @@ use crate::{
     limits::Limits,
     outputs,
     walls::Walls,
-    wire::{self, Answer, Failure, Request},
+    wire::{self, Failure, Request, Response},
 };
 
 /// How many compiled filters are kept. They count as memory of the requests that come after.
@@ -54,7 +54,7 @@ fn answer_all() -> io::Result<()> {
         let run = AssertUnwindSafe(|| run(&mut filters, &filter, input, &limits));
         let answer = match panic::catch_unwind(run).unwrap_or_else(|panic| Err(stumbled(&*panic))) {
             Ok(outputs) => outputs,
-            Err(failure) => serde_json::to_vec(&Answer::Failure(failure))?,
+            Err(failure) => serde_json::to_vec(&Response::Failure(failure))?,
         };
         walls.widen()?;
         wire::write(&mut output, &answer)?;

@@ -26,7 +26,7 @@ use std::process::ExitCode;
 use anyhow::Result;
 use clap::{Parser, Subcommand};
 
-use crate::{client::Server, config::Place, operator::Common};
+use crate::{client::Server, config::Sources, operator::Common};
 
 /// A server for tools that people and agents share, and the commands around it.
 #[derive(Debug, Parser)]
@@ -54,7 +54,7 @@ enum Command {
         Every setting is also an environment variable: `[log] level` is TOOLWRIGHT_LOG__LEVEL.")]
     Serve(serve::Args),
     /// Bring the database up to date; `serve` does so by itself
-    Migrate(Place),
+    Migrate(Sources),
     /// Print a new master key, or put what is stored under another one
     #[command(after_help = "Example:\n  (umask 077; toolwright master-key > /etc/toolwright/key)")]
     MasterKey {
@@ -167,7 +167,7 @@ async fn dispatch(command: Command) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-async fn migrate(place: &Place) -> Result<()> {
+async fn migrate(place: &Sources) -> Result<()> {
     let target = place.load()?.target()?;
     folder::migrate(&target).await?;
     output::say("the database is up to date")

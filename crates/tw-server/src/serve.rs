@@ -23,7 +23,7 @@ use tw_store::{Durability, Options, Store, Target};
 
 use crate::{
     banner,
-    config::{self, Config, Place},
+    config::{self, Config, Sources},
     fail::Hint,
     folder::{self, ServeLock},
     logging, master_key,
@@ -47,7 +47,7 @@ const DURATIONS: &[f64] =
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     #[command(flatten)]
-    place: Place,
+    place: Sources,
     /// Where to listen; port 0 takes a free one [default: 127.0.0.1:7420]
     #[arg(long, value_name = "ADDR")]
     listen: Option<String>,

@@ -66,11 +66,11 @@ pub enum Kind {
 /// A fresh database with the schema in it, gone when dropped.
 #[derive(Debug)]
 pub struct TestDb {
-    place: Place,
+    place: Home,
 }
 
 #[derive(Debug)]
-enum Place {
+enum Home {
     Folder(TempDir),
     Database(Box<Database>),
 }
@@ -78,8 +78,8 @@ enum Place {
 impl TestDb {
     pub async fn new(kind: Kind) -> Self {
         let place = match kind {
-            Kind::Sqlite => folder().await.map(Place::Folder),
-            Kind::Postgres => Database::copy().await.map(Box::new).map(Place::Database),
+            Kind::Sqlite => folder().await.map(Home::Folder),
+            Kind::Postgres => Database::copy().await.map(Box::new).map(Home::Database),
         };
         Self { place: place.unwrap_or_else(|error| panic!("no database for the test: {error:?}")) }
     }
@@ -87,16 +87,16 @@ impl TestDb {
     #[must_use]
     pub fn kind(&self) -> Kind {
         match self.place {
-            Place::Folder(_) => Kind::Sqlite,
-            Place::Database(_) => Kind::Postgres,
+            Home::Folder(_) => Kind::Sqlite,
+            Home::Database(_) => Kind::Postgres,
         }
     }
 
     #[must_use]
     pub fn target(&self) -> Target {
         match &self.place {
-            Place::Folder(folder) => Target::sqlite_in(folder.path()),
-            Place::Database(database) => database.target(),
+            Home::Folder(folder) => Target::sqlite_in(folder.path()),
+            Home::Database(database) => database.target(),
         }
     }
 

@@ -32,13 +32,13 @@ pub struct Upstream {
 struct Seen {
     connections: watch::Sender<usize>,
     hang_ups: watch::Sender<usize>,
-    requests: Mutex<Vec<Asked>>,
+    requests: Mutex<Vec<Received>>,
     script: Mutex<VecDeque<Vec<u8>>>,
 }
 
 /// A request as it came.
 #[derive(Clone, Debug)]
-pub struct Asked {
+pub struct Received {
     pub method: String,
     /// Path and query.
     pub path: String,
@@ -47,7 +47,7 @@ pub struct Asked {
     pub body: Vec<u8>,
 }
 
-impl Asked {
+impl Received {
     /// The first header of that name.
     #[must_use]
     pub fn header(&self, name: &str) -> Option<&str> {
@@ -100,7 +100,7 @@ impl Upstream {
 
     /// Every request that was read, in order.
     #[must_use]
-    pub fn requests(&self) -> Vec<Asked> {
+    pub fn requests(&self) -> Vec<Received> {
         self.seen.requests.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
@@ -171,7 +171,7 @@ async fn hold(stream: &mut TcpStream) -> io::Result<()> {
     Ok(())
 }
 
-async fn read(stream: &mut TcpStream, unread: &mut Vec<u8>) -> io::Result<Option<Asked>> {
+async fn read(stream: &mut TcpStream, unread: &mut Vec<u8>) -> io::Result<Option<Received>> {
     let end = loop {
         if let Some(end) = unread.windows(4).position(|window| window == b"\r\n\r\n") {
             break end;
@@ -185,7 +185,7 @@ async fn read(stream: &mut TcpStream, unread: &mut Vec<u8>) -> io::Result<Option
     let mut line = head.split(' ');
     let (method, path) = (line.next().unwrap_or_default(), line.next().unwrap_or_default());
     let (method, path) = (method.to_owned(), path.to_owned());
-    let mut asked = Asked { method, path, head, body: Vec::new() };
+    let mut asked = Received { method, path, head, body: Vec::new() };
     let length = asked.header("content-length").and_then(|length| length.parse().ok()).unwrap_or(0);
     while unread.len() < length {
         if stream.read_buf(unread).await? == 0 {

@@ -18,7 +18,7 @@ const NONCE: usize = 24;
 
 /// What an envelope is bound to.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Place {
+pub(crate) struct Binding {
     pub(crate) tenant: TenantId,
     pub(crate) id: CredentialId,
     pub(crate) revision: i64,
@@ -44,7 +44,7 @@ enum Layer {
     DataKey,
 }
 
-impl Place {
+impl Binding {
     fn bytes(self, layer: Layer) -> Vec<u8> {
         let name: &[u8] = match layer {
             Layer::Payload => b"toolwright credential payload 1\0",
@@ -67,25 +67,25 @@ impl Wrapping {
         &self.id
     }
 
-    pub(crate) fn seal(&self, place: Place, secret: &[u8]) -> Sealed {
+    pub(crate) fn seal(&self, binding: Binding, secret: &[u8]) -> Sealed {
         let data_key = Zeroizing::new(secrets::random::<32>());
         Sealed {
-            ciphertext: encrypt(&data_key, &place.bytes(Layer::Payload), secret),
-            wrapped_key: encrypt(&self.key, &place.bytes(Layer::DataKey), &*data_key),
+            ciphertext: encrypt(&data_key, &binding.bytes(Layer::Payload), secret),
+            wrapped_key: encrypt(&self.key, &binding.bytes(Layer::DataKey), &*data_key),
             key_id: self.id.clone(),
         }
     }
 
-    /// What was sealed, or `None`: by another key, for another place, or not as it was.
-    pub(crate) fn open(&self, place: Place, sealed: &Sealed) -> Option<Zeroizing<Vec<u8>>> {
-        let data_key = self.data_key(place, sealed)?;
-        decrypt(&data_key, &place.bytes(Layer::Payload), &sealed.ciphertext)
+    /// What was sealed, or `None`: by another key, for another binding, or not as it was.
+    pub(crate) fn open(&self, binding: Binding, sealed: &Sealed) -> Option<Zeroizing<Vec<u8>>> {
+        let data_key = self.data_key(binding, sealed)?;
+        decrypt(&data_key, &binding.bytes(Layer::Payload), &sealed.ciphertext)
     }
 
     /// The data key of an envelope, wrapped by another key.
-    pub(crate) fn rewrap(&self, place: Place, sealed: &Sealed, next: &Self) -> Option<Vec<u8>> {
-        let data_key = self.data_key(place, sealed)?;
-        Some(encrypt(&next.key, &place.bytes(Layer::DataKey), &*data_key))
+    pub(crate) fn rewrap(&self, binding: Binding, sealed: &Sealed, next: &Self) -> Option<Vec<u8>> {
+        let data_key = self.data_key(binding, sealed)?;
+        Some(encrypt(&next.key, &binding.bytes(Layer::DataKey), &*data_key))
     }
 
     /// A new key for a tenant, wrapped.
@@ -109,8 +109,8 @@ impl Wrapping {
         Some(encrypt(&next.key, &tenant_key_of(tenant), &key))
     }
 
-    fn data_key(&self, place: Place, sealed: &Sealed) -> Option<Zeroizing<[u8; 32]>> {
-        let bytes = decrypt(&self.key, &place.bytes(Layer::DataKey), &sealed.wrapped_key)?;
+    fn data_key(&self, binding: Binding, sealed: &Sealed) -> Option<Zeroizing<[u8; 32]>> {
+        let bytes = decrypt(&self.key, &binding.bytes(Layer::DataKey), &sealed.wrapped_key)?;
         Some(Zeroizing::new(bytes.as_slice().try_into().ok()?))
     }
 }
@@ -137,20 +137,20 @@ impl fmt::Debug for TenantKey {
 
 impl TenantKey {
     pub(crate) fn seal(&self, tool: ToolId, secret: &[u8]) -> Vec<u8> {
-        let place = self.place(tool);
+        let binding = self.binding(tool);
         let mut hasher = blake3::Hasher::new_keyed(&self.nonces);
-        // The place has one length, so where it ends and the secret begins is no question.
-        hasher.update(&place).update(secret);
+        // The binding has one length, so where it ends and the secret begins is no question.
+        hasher.update(&binding).update(secret);
         let mut nonce = [0; NONCE];
         hasher.finalize_xof().fill(&mut nonce);
-        encrypt_with(nonce, &self.secrets, &place, secret)
+        encrypt_with(nonce, &self.secrets, &binding, secret)
     }
 
     pub(crate) fn open(&self, tool: ToolId, sealed: &[u8]) -> Option<Zeroizing<Vec<u8>>> {
-        decrypt(&self.secrets, &self.place(tool), sealed)
+        decrypt(&self.secrets, &self.binding(tool), sealed)
     }
 
-    fn place(&self, tool: ToolId) -> Vec<u8> {
+    fn binding(&self, tool: ToolId) -> Vec<u8> {
         let name = b"toolwright tool secret 1\0";
         [&name[..], self.tenant.uuid().as_bytes(), tool.uuid().as_bytes()].concat()
     }
@@ -181,48 +181,48 @@ fn decrypt(key: &[u8; 32], bound_to: &[u8], bytes: &[u8]) -> Option<Zeroizing<Ve
 mod tests {
     use super::*;
 
-    fn place() -> Place {
-        Place { tenant: TenantId::new(), id: CredentialId::new(), revision: 3 }
+    fn binding() -> Binding {
+        Binding { tenant: TenantId::new(), id: CredentialId::new(), revision: 3 }
     }
 
     #[test]
     fn envelope_opens_where_it_was_made_for_and_nowhere_else() {
-        let (wrapping, place) = (Wrapping::of(&MasterKey::generate()), place());
-        let sealed = wrapping.seal(place, b"hunter2");
+        let (wrapping, binding) = (Wrapping::of(&MasterKey::generate()), binding());
+        let sealed = wrapping.seal(binding, b"hunter2");
 
-        assert_eq!(wrapping.open(place, &sealed).unwrap().as_slice(), b"hunter2");
+        assert_eq!(wrapping.open(binding, &sealed).unwrap().as_slice(), b"hunter2");
         for elsewhere in [
-            Place { tenant: TenantId::new(), ..place },
-            Place { id: CredentialId::new(), ..place },
-            Place { revision: 4, ..place },
+            Binding { tenant: TenantId::new(), ..binding },
+            Binding { id: CredentialId::new(), ..binding },
+            Binding { revision: 4, ..binding },
         ] {
             assert!(wrapping.open(elsewhere, &sealed).is_none(), "{elsewhere:?}");
         }
-        assert!(Wrapping::of(&MasterKey::generate()).open(place, &sealed).is_none());
+        assert!(Wrapping::of(&MasterKey::generate()).open(binding, &sealed).is_none());
     }
 
     #[test]
     fn envelope_of_which_a_bit_was_changed_does_not_open() {
-        let (wrapping, place) = (Wrapping::of(&MasterKey::generate()), place());
-        let sealed = wrapping.seal(place, b"hunter2");
+        let (wrapping, binding) = (Wrapping::of(&MasterKey::generate()), binding());
+        let sealed = wrapping.seal(binding, b"hunter2");
         for index in 0..sealed.ciphertext.len() {
             let mut forged = sealed.clone();
             forged.ciphertext[index] ^= 1;
-            assert!(wrapping.open(place, &forged).is_none(), "byte {index} of the payload");
+            assert!(wrapping.open(binding, &forged).is_none(), "byte {index} of the payload");
         }
         for index in 0..sealed.wrapped_key.len() {
             let mut forged = sealed.clone();
             forged.wrapped_key[index] ^= 1;
-            assert!(wrapping.open(place, &forged).is_none(), "byte {index} of the key");
+            assert!(wrapping.open(binding, &forged).is_none(), "byte {index} of the key");
         }
         let short = Sealed { ciphertext: vec![1; 5], ..sealed };
-        assert!(wrapping.open(place, &short).is_none());
+        assert!(wrapping.open(binding, &short).is_none());
     }
 
     #[test]
     fn same_secret_looks_different_every_time() {
-        let (wrapping, place) = (Wrapping::of(&MasterKey::generate()), place());
-        let (one, two) = (wrapping.seal(place, b"hunter2"), wrapping.seal(place, b"hunter2"));
+        let (wrapping, binding) = (Wrapping::of(&MasterKey::generate()), binding());
+        let (one, two) = (wrapping.seal(binding, b"hunter2"), wrapping.seal(binding, b"hunter2"));
         assert_ne!(one.ciphertext, two.ciphertext);
         assert_ne!(one.wrapped_key, two.wrapped_key);
     }
@@ -230,14 +230,14 @@ mod tests {
     #[test]
     fn wrapped_anew_it_opens_with_the_new_key_only() {
         let (old, new) = (Wrapping::of(&MasterKey::generate()), Wrapping::of(&MasterKey::generate()));
-        let place = place();
-        let sealed = old.seal(place, b"hunter2");
-        let wrapped_key = old.rewrap(place, &sealed, &new).unwrap();
+        let binding = binding();
+        let sealed = old.seal(binding, b"hunter2");
+        let wrapped_key = old.rewrap(binding, &sealed, &new).unwrap();
         let moved = Sealed { wrapped_key, key_id: new.id().to_owned(), ..sealed.clone() };
 
-        assert_eq!(new.open(place, &moved).unwrap().as_slice(), b"hunter2");
-        assert!(old.open(place, &moved).is_none());
-        assert!(new.rewrap(place, &sealed, &old).is_none(), "the old one is not under the new key");
+        assert_eq!(new.open(binding, &moved).unwrap().as_slice(), b"hunter2");
+        assert!(old.open(binding, &moved).is_none());
+        assert!(new.rewrap(binding, &sealed, &old).is_none(), "the old one is not under the new key");
     }
 
     #[test]

@@ -15,7 +15,7 @@ use tw_model::{CredentialId, CredentialType, Label, TenantId, Timestamp};
 use tw_store::{By, Credential, Rewrap, Sealed, Store, WrappedKey};
 use zeroize::Zeroizing;
 
-use crate::envelope::{Place, TenantKey, Wrapping};
+use crate::envelope::{Binding, TenantKey, Wrapping};
 
 /// The credentials of all tenants, and the key to them.
 #[derive(Clone, Debug)]
@@ -143,8 +143,8 @@ impl Vault {
         if sealed.key_id != self.wrapping.id() {
             return Err(corrupt("was sealed under another master key"));
         }
-        let place = Place { tenant, id, revision };
-        let opened = self.wrapping.open(place, sealed).ok_or_else(|| corrupt("does not open"))?;
+        let binding = Binding { tenant, id, revision };
+        let opened = self.wrapping.open(binding, sealed).ok_or_else(|| corrupt("does not open"))?;
         // What a reader says about a text that it cannot read may hold a part of the text.
         let fields: BTreeMap<String, String> =
             serde_json::from_slice(&opened).map_err(|_| corrupt("holds no payload"))?;
@@ -169,7 +169,7 @@ impl Vault {
     }
 
     pub fn seal(&self, tenant: TenantId, id: CredentialId, revision: i64, payload: &[u8]) -> Sealed {
-        self.wrapping.seal(Place { tenant, id, revision }, payload)
+        self.wrapping.seal(Binding { tenant, id, revision }, payload)
     }
 
     /// What the secrets in a tenant's tools are sealed and opened with, if there ever were any.
@@ -220,8 +220,8 @@ struct Both<'a> {
 
 impl Rewrap for Both<'_> {
     fn data_key(&self, tenant: TenantId, credential: &Credential) -> Option<Vec<u8>> {
-        let place = Place { tenant, id: credential.id, revision: credential.revision };
-        self.old.rewrap(place, &credential.sealed, self.next)
+        let binding = Binding { tenant, id: credential.id, revision: credential.revision };
+        self.old.rewrap(binding, &credential.sealed, self.next)
     }
 
     fn tenant_key(&self, tenant: TenantId, wrapped: &[u8]) -> Option<Vec<u8>> {

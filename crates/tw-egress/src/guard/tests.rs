@@ -28,11 +28,11 @@ fn mapped_address_is_connected_as_what_it_is() {
 
 #[test]
 fn places_are_told_apart_by_their_spelling() {
-    assert_eq!(Place::read("[::1]"), Place::Address("::1".parse().unwrap()));
-    assert_eq!(Place::read("127.0.0.1"), Place::Address("127.0.0.1".parse().unwrap()));
-    assert_eq!(Place::read("Example.COM."), Place::Name("example.com".to_owned()));
-    assert!(Place::read("api.localhost").known().is_some());
-    assert!(Place::read("notlocalhost").known().is_none());
+    assert_eq!(Host::read("[::1]"), Host::Address("::1".parse().unwrap()));
+    assert_eq!(Host::read("127.0.0.1"), Host::Address("127.0.0.1".parse().unwrap()));
+    assert_eq!(Host::read("Example.COM."), Host::Name("example.com".to_owned()));
+    assert!(Host::read("api.localhost").known().is_some());
+    assert!(Host::read("notlocalhost").known().is_none());
 }
 
 fn policy(allow: &[&str]) -> Policy {
@@ -42,7 +42,7 @@ fn policy(allow: &[&str]) -> Policy {
 #[track_caller]
 fn check(policy: &Policy, host: &str, addresses: &[&str], expected: Result<&[&str], Class>) {
     let addresses: Vec<IpAddr> = addresses.iter().map(|address| address.parse().unwrap()).collect();
-    let chosen = choose(policy, &Place::read(host), 80, &addresses);
+    let chosen = choose(policy, &Host::read(host), 80, &addresses);
     let expected =
         expected.map(|open| open.iter().map(|socket| socket.parse().unwrap()).collect::<Vec<SocketAddr>>());
     assert_eq!(chosen, expected);

@@ -248,7 +248,7 @@ impl Engine {
         let session = self.session_for(caller, request.session, &tool).await?;
         let wait = request.wait.unwrap_or(tool.def.timeout()).min(WAIT_MAX);
         let since = Instant::now();
-        let slot = if tool.has_place(caller) {
+        let slot = if tool.has_slot(caller) {
             slot::Slot::none()
         } else {
             self.inner.slots.take(caller, &tool, wait).await?

@@ -27,7 +27,7 @@ pub(crate) struct Slots {
 #[derive(Debug)]
 pub(crate) struct Slot {
     _here: Option<Held>,
-    _everywhere: Option<Place>,
+    _everywhere: Option<SharedSlot>,
 }
 
 impl Slot {
@@ -39,14 +39,14 @@ impl Slot {
 
 /// A place among all servers, given back when dropped.
 #[derive(Debug)]
-struct Place {
+struct SharedSlot {
     scope: TenantScope,
     group: String,
     number: i64,
     until: Timestamp,
 }
 
-impl Drop for Place {
+impl Drop for SharedSlot {
     fn drop(&mut self) {
         let Ok(runtime) = tokio::runtime::Handle::try_current() else { return };
         let (scope, group) = (self.scope.clone(), mem::take(&mut self.group));
@@ -94,7 +94,7 @@ impl Slots {
         size: u32,
         hold: Duration,
         give_up: Instant,
-    ) -> Result<Option<Place>> {
+    ) -> Result<Option<SharedSlot>> {
         let scope = self.store.tenant(tenant);
         let mut pause = PAUSE_FIRST;
         loop {
@@ -104,7 +104,7 @@ impl Slots {
             // In a task of its own: a caller who hangs up meanwhile must not leave a place taken.
             let taking = tokio::spawn(async move {
                 let number = scope.take_place(&group, size, until, now, since).await?;
-                Ok(number.map(|number| Place { scope, group, number, until }))
+                Ok(number.map(|number| SharedSlot { scope, group, number, until }))
             });
             let taken = taking.await.unwrap_or_else(|_| Ok(None));
             if let Some(place) = taken.map_err(Error::store("taking a place"))? {

@@ -19,7 +19,7 @@ use serde_json::value::RawValue;
 use tw_model::{Caller, EventKind, RunId, SessionId, TenantId, Timestamp};
 use tw_store::{
     Run, Store,
-    log::{Appended, Change, Entry, Expect, NewEvent, Rejected, Step, Ticket},
+    log::{Appended, Change, Entry, Expect, NewEvent, Rejected, Ticket, Transition},
 };
 
 pub(crate) use self::{
@@ -72,12 +72,12 @@ impl RunIdentity {
 
     /// The entry that changes the run.
     pub(crate) fn change(self, change: Change, events: Vec<NewEvent>) -> Entry {
-        self.entry(Step::Change(Box::new(change)), events)
+        self.entry(Transition::Change(Box::new(change)), events)
     }
 
-    pub(crate) fn entry(self, step: Step, events: Vec<NewEvent>) -> Entry {
+    pub(crate) fn entry(self, transition: Transition, events: Vec<NewEvent>) -> Entry {
         let Self { tenant, run, session, tool, actor } = self;
-        Entry { tenant, run, session, tool, actor, at: Timestamp::now(), step, events, audit: None }
+        Entry { tenant, run, session, tool, actor, at: Timestamp::now(), transition, events, audit: None }
     }
 }
 
@@ -122,7 +122,7 @@ impl RunLog {
     /// Appends and waits. An entry that failed for the database's sake may still have been written, so a run that it
     /// would have begun is closed if it turns up.
     pub(crate) async fn append(&self, entry: Entry) -> Result<Appended, Rejected> {
-        let opened = matches!(entry.step, Step::Open(_)).then(|| RunIdentity::of(&entry));
+        let opened = matches!(entry.transition, Transition::Open(_)).then(|| RunIdentity::of(&entry));
         let result = self.store.log().append(entry).wait().await;
         if let (Err(Rejected::Failed(_)), Some(identity)) = (&result, opened) {
             self.settler.never_started(identity);

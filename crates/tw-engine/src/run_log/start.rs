@@ -12,7 +12,7 @@ use tw_policy::Rule;
 use tw_registry::Tool;
 use tw_store::{
     Run, Store,
-    log::{Claim, Entry, NewApproval, NewEvent, NewRun, NewWait, Park, Step},
+    log::{Claim, Entry, NewApproval, NewEvent, NewRun, NewWait, Park, Transition},
 };
 use tw_vault::Stamp;
 
@@ -59,7 +59,7 @@ impl Starting<'_> {
         input: &RawValue,
     ) -> Entry {
         let new = NewRun { wait, ..self.row(store, claim) };
-        self.identity().entry(Step::Open(Box::new(new)), vec![self.event(input)])
+        self.identity().entry(Transition::Open(Box::new(new)), vec![self.event(input)])
     }
 
     /// The entry of a run that waits for an approval before it begins.
@@ -103,7 +103,7 @@ impl Starting<'_> {
         };
         let event = payload::event(EventKind::NeedsApproval, self.run, &payload);
         let new = NewRun { park: Some(Park { context, approval }), ..self.row(store, claim) };
-        (self.identity().entry(Step::Open(Box::new(new)), vec![event]), id)
+        (self.identity().entry(Transition::Open(Box::new(new)), vec![event]), id)
     }
 
     /// The record of the run as its first entry makes it, without reading it back.

@@ -8,7 +8,7 @@ use tw_model::{
 };
 use tw_store::{
     By, Store,
-    log::{Change, Entry, Expect, Finished, NewApproval, NewEvent, NewRun, Park, Rejected, Step},
+    log::{Change, Entry, Expect, Finished, NewApproval, NewEvent, NewRun, Park, Rejected, Transition},
 };
 use tw_test::{TestDb, on_both};
 
@@ -31,7 +31,7 @@ impl Desk {
         self.store.tenant(self.tenant).create_session("api", None, "user:1").await.unwrap().id
     }
 
-    fn entry(&self, run: RunId, session: SessionId, kind: EventKind, step: Step) -> Entry {
+    fn entry(&self, run: RunId, session: SessionId, kind: EventKind, transition: Transition) -> Entry {
         let id = if kind == EventKind::Started { run.into() } else { EventId::new() };
         Entry {
             tenant: self.tenant,
@@ -40,7 +40,7 @@ impl Desk {
             tool: Arc::from("test.log"),
             actor: Arc::from(r#"{"kind":"system"}"#),
             at: Timestamp::now(),
-            step,
+            transition: step,
             events: vec![NewEvent { id, kind, payload: "{}".to_owned() }],
             audit: None,
         }
@@ -48,7 +48,7 @@ impl Desk {
 
     fn start(&self, run: RunId, session: SessionId) -> Entry {
         let new = self.new_run(run);
-        self.entry(run, session, EventKind::Started, Step::Open(Box::new(new)))
+        self.entry(run, session, EventKind::Started, Transition::Open(Box::new(new)))
     }
 
     fn new_run(&self, run: RunId) -> NewRun {
@@ -86,7 +86,7 @@ impl Desk {
             expires: Timestamp::from_micros(4_000_000_000_000_000),
         };
         let park = Some(Park { context: "{}".to_owned(), approval });
-        let step = Step::Open(Box::new(NewRun { park, ..self.new_run(run) }));
+        let step = Transition::Open(Box::new(NewRun { park, ..self.new_run(run) }));
         (self.entry(run, run.into(), EventKind::NeedsApproval, step), id)
     }
 
@@ -99,9 +99,9 @@ impl Desk {
     }
 }
 
-fn change(expect: Expect, to: Option<RunStatus>) -> Step {
+fn change(expect: Expect, to: Option<RunStatus>) -> Transition {
     let finished = to.map(|_| Finished::default());
-    Step::Change(Box::new(Change {
+    Transition::Change(Box::new(Change {
         expect,
         to,
         finished,
@@ -273,7 +273,7 @@ on_both! {
         desk.store.log().append(entry).wait().await.unwrap();
 
         // As after a database that was away in the middle of the commit: the caller was told that it failed.
-        let step = Step::Change(Box::new(Change {
+        let step = Transition::Change(Box::new(Change {
             expect: Expect::Open,
             to: Some(RunStatus::Error),
             finished: Some(Finished {
@@ -299,7 +299,7 @@ on_both! {
         let mut parked = Vec::new();
         for _ in 0..25 {
             let (mut entry, id) = desk.parked(RunId::new());
-            if let Step::Open(run) = &mut entry.step {
+            if let Transition::Open(run) = &mut entry.transition {
                 run.park.as_mut().unwrap().approval.expires = Timestamp::from_micros(1);
             }
             desk.store.log().append(entry).wait().await.unwrap();

@@ -4,7 +4,7 @@ use serde_json::json;
 use tw_model::{ApprovalId, EventId, EventKind, RunId, RunStatus, Timestamp};
 use tw_store::{
     Store,
-    log::{ApprovalDecision, Change, Entry, Expect, NewEvent, Step},
+    log::{ApprovalDecision, Change, Entry, Expect, NewEvent, Transition},
 };
 use tw_test::{TestDb, on_both};
 
@@ -43,7 +43,7 @@ pub(crate) async fn record_yes(store: &Store, run: &tw_store::Run, id: ApprovalI
         tool: run.tool.as_str().into(),
         actor: r#"{"kind":"system"}"#.into(),
         at: Timestamp::now(),
-        step: Step::Change(Box::new(change)),
+        transition: Transition::Change(Box::new(change)),
         events: vec![NewEvent { id: EventId::new(), kind: EventKind::Approved, payload }],
         audit: None,
     };

@@ -5,7 +5,7 @@ use tw_model::Code;
 
 use crate::{House, shown};
 
-fn body(asked: &tw_test::hostile::Asked) -> Value {
+fn body(asked: &tw_test::hostile::Received) -> Value {
     serde_json::from_slice(&asked.body).unwrap()
 }
 

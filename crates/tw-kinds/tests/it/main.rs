@@ -99,7 +99,7 @@ impl House {
     }
 
     /// The only request that came.
-    fn asked(&self) -> tw_test::hostile::Asked {
+    fn asked(&self) -> tw_test::hostile::Received {
         let mut requests = self.upstream.requests();
         assert_eq!(requests.len(), 1, "{requests:?}");
         requests.remove(0)

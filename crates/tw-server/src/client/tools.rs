@@ -19,7 +19,7 @@ use tw_model::Slug;
 
 use super::{Server, field, items};
 use crate::{
-    config::Place,
+    config::Sources,
     fail::Hint,
     output::{self, block},
 };
@@ -131,7 +131,7 @@ pub(crate) enum Command {
         that says nothing; `default` leaves it to the tool's author and each tenant.")]
     Switch {
         #[command(flatten)]
-        place: Place,
+        place: Sources,
         /// The tool's slug
         slug: Slug,
         /// on, off or default

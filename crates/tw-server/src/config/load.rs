@@ -21,7 +21,7 @@ const OTHER: &[&str] = &["MASTER_KEY", "CONFIG", "URL", "KEY"];
 
 /// Where the settings and the data are.
 #[derive(Clone, Debug, Default, clap::Args)]
-pub(crate) struct Place {
+pub(crate) struct Sources {
     /// The file with the settings, in TOML
     #[arg(long, value_name = "FILE", env = "TOOLWRIGHT_CONFIG", global = true)]
     pub(crate) config: Option<PathBuf>,
@@ -36,12 +36,12 @@ pub(crate) struct Place {
     pub(crate) database_url: Option<String>,
 }
 
-impl Place {
+impl Sources {
     pub(crate) fn load(&self) -> Result<Config> {
         self.load_with(|_| ())
     }
 
-    /// As [`Place::load`], with what further flags say.
+    /// As [`Sources::load`], with what further flags say.
     pub(crate) fn load_with(&self, flags: impl FnOnce(&mut Config)) -> Result<Config> {
         let mut figment = Figment::new();
         if let Some(file) = &self.config {

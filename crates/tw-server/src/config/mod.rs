@@ -17,7 +17,7 @@ use tw_store::{Durability, Target};
 
 use crate::fail::{Hint, refusal};
 
-pub(crate) use load::Place;
+pub(crate) use load::Sources;
 
 /// Everything that can be set. Not `Debug`: a database URL or a model's key may be in it.
 #[derive(Deserialize)]

@@ -28,7 +28,7 @@ const FILE: &str = r#"
 #[test]
 fn defaults_need_nothing() {
     in_jail(|_| {
-        let config = loaded(&Place::default());
+        let config = loaded(&Sources::default());
         assert_eq!(config.listen, "127.0.0.1:7420");
         assert_eq!(config.body_limit_bytes, 4 * 1024 * 1024);
         assert_eq!(config.log.durability, Durability::Full);
@@ -41,7 +41,7 @@ fn defaults_need_nothing() {
 fn file_gives_way_to_environment_and_environment_to_flags() {
     in_jail(|jail| {
         jail.create_file("toolwright.toml", FILE).unwrap();
-        let place = Place { config: Some("toolwright.toml".into()), ..Place::default() };
+        let place = Sources { config: Some("toolwright.toml".into()), ..Sources::default() };
         let config = loaded(&place);
         assert_eq!(config.listen, "127.0.0.1:1111");
         assert_eq!(config.log.durability, Durability::Buffered);
@@ -67,19 +67,19 @@ fn file_gives_way_to_environment_and_environment_to_flags() {
 fn database_url_decides_wherever_it_is_set() {
     in_jail(|jail| {
         jail.set_env("TOOLWRIGHT_DATABASE_URL", "postgres://u@localhost/db");
-        let target = |place: Place| loaded(&place).target().unwrap();
-        assert!(matches!(target(Place::default()), Target::Postgres { .. }));
+        let target = |place: Sources| loaded(&place).target().unwrap();
+        assert!(matches!(target(Sources::default()), Target::Postgres { .. }));
 
-        let folder = Place { data_dir: Some("here".into()), ..Place::default() };
+        let folder = Sources { data_dir: Some("here".into()), ..Sources::default() };
         assert_eq!(target(folder.clone()), Target::Postgres { url: "postgres://u@localhost/db".to_owned() });
         // An empty variable is how a compose file says "not set".
         jail.set_env("TOOLWRIGHT_DATABASE_URL", "");
         assert_eq!(target(folder.clone()), Target::Sqlite { file: "here/toolwright.sqlite".into() });
         jail.create_file("toolwright.toml", FILE).unwrap();
-        let by_file = Place { config: Some("toolwright.toml".into()), ..folder.clone() };
+        let by_file = Sources { config: Some("toolwright.toml".into()), ..folder.clone() };
         assert_eq!(target(by_file), Target::Postgres { url: "postgres://file@localhost/db".to_owned() });
 
-        let both = Place { database_url: Some("postgres://flag@localhost/db".to_owned()), ..folder };
+        let both = Sources { database_url: Some("postgres://flag@localhost/db".to_owned()), ..folder };
         assert_eq!(target(both), Target::Postgres { url: "postgres://flag@localhost/db".to_owned() });
     });
 }
@@ -105,10 +105,10 @@ fn lists_fit_into_the_environment() {
             "[127.0.0.1:9999, 10.0.0.0/8]",
         ] {
             jail.set_env("TOOLWRIGHT_EGRESS__ALLOW", text);
-            assert_eq!(loaded(&Place::default()).egress.allow, ["127.0.0.1:9999", "10.0.0.0/8"], "{text}");
+            assert_eq!(loaded(&Sources::default()).egress.allow, ["127.0.0.1:9999", "10.0.0.0/8"], "{text}");
         }
         jail.set_env("TOOLWRIGHT_ALLOWED_HOSTS", "one.example");
-        assert_eq!(loaded(&Place::default()).allowed_hosts, ["one.example"]);
+        assert_eq!(loaded(&Sources::default()).allowed_hosts, ["one.example"]);
     });
 }
 
@@ -117,7 +117,7 @@ fn sections_for_execution_kinds_are_kept() {
     in_jail(|jail| {
         jail.create_file("toolwright.toml", FILE).unwrap();
         jail.set_env("TOOLWRIGHT_MODELS__DEFAULT__BASE_URL", "http://127.0.0.1:9999/v1");
-        let config = loaded(&Place { config: Some("toolwright.toml".into()), ..Place::default() });
+        let config = loaded(&Sources { config: Some("toolwright.toml".into()), ..Sources::default() });
         assert_eq!(config.egress.policy, EgressPolicy::Any);
         let model = &config.models["default"];
         assert_eq!(model.provider, "openai");
@@ -194,13 +194,13 @@ fn variables_that_are_no_settings_are_left_alone() {
             jail.set_env(format!("TOOLWRIGHT_{name}"), "tcp://10.0.0.1:7420");
         }
         jail.set_env("TOOLWRIGHT_PUBLIC_URL", "");
-        assert!(loaded(&Place::default()).public_url.is_none());
+        assert!(loaded(&Sources::default()).public_url.is_none());
     });
 }
 
 #[test]
 fn missing_file_is_an_error() {
-    let place = Place { config: Some("nowhere/toolwright.toml".into()), ..Place::default() };
+    let place = Sources { config: Some("nowhere/toolwright.toml".into()), ..Sources::default() };
     let error = place.load().err().unwrap().to_string();
     assert!(error.starts_with("cannot read the settings in nowhere/toolwright.toml"), "{error}");
 }
@@ -214,7 +214,7 @@ fn in_jail(test: impl FnOnce(&mut Jail)) {
     });
 }
 
-fn loaded(place: &Place) -> Config {
+fn loaded(place: &Sources) -> Config {
     place.load().unwrap_or_else(|error| panic!("{error:#}"))
 }
 
@@ -222,7 +222,7 @@ fn loaded(place: &Place) -> Config {
 fn check_file(text: &str, expected: &str) {
     in_jail(|jail| {
         jail.create_file("bad.toml", text).unwrap();
-        refused(&Place { config: Some("bad.toml".into()), ..Place::default() }, expected);
+        refused(&Sources { config: Some("bad.toml".into()), ..Sources::default() }, expected);
     });
 }
 
@@ -230,12 +230,12 @@ fn check_file(text: &str, expected: &str) {
 fn check_env(name: &str, value: &str, expected: &str) {
     in_jail(|jail| {
         jail.set_env(name, value);
-        refused(&Place::default(), expected);
+        refused(&Sources::default(), expected);
     });
 }
 
 #[track_caller]
-fn refused(place: &Place, expected: &str) {
+fn refused(place: &Sources, expected: &str) {
     let error = place.load().err().map(|error| format!("{error:#}")).expect("the settings should be refused");
     assert!(error.starts_with(expected), "{error}");
     assert!(!error.contains("canary"), "{error}");

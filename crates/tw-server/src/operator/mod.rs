@@ -13,7 +13,7 @@ use tw_store::Tenant;
 use tw_store::{Options, Store, Target};
 
 use crate::{
-    config::{Config, Place},
+    config::{Config, Sources},
     fail::{Hint, refusal},
     folder,
 };
@@ -27,7 +27,7 @@ const FIRST_TENANT: &str = "demo";
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct Common {
     #[command(flatten)]
-    pub(crate) place: Place,
+    pub(crate) place: Sources,
     /// Print JSON
     #[arg(long, global = true)]
     pub(crate) json: bool,
@@ -41,7 +41,7 @@ pub(super) struct Office {
 }
 
 /// Opens the database, does the work, and closes it again however the work ends.
-async fn with_office<T>(place: &Place, work: impl AsyncFnOnce(&Office, &Config) -> Result<T>) -> Result<T> {
+async fn with_office<T>(place: &Sources, work: impl AsyncFnOnce(&Office, &Config) -> Result<T>) -> Result<T> {
     let config = place.load()?;
     let target = config.target()?;
     folder::migrate(&target).await?;

@@ -5,10 +5,10 @@ use serde_json::json;
 use tw_model::Slug;
 
 use super::with_office;
-use crate::{config::Place, fail::Hint, output};
+use crate::{config::Sources, fail::Hint, output};
 
 /// Switches a tool of the program for every tenant.
-pub(crate) async fn switch(place: &Place, slug: &Slug, to: &str, as_json: bool) -> Result<()> {
+pub(crate) async fn switch(place: &Sources, slug: &Slug, to: &str, as_json: bool) -> Result<()> {
     // Which tools the program has is known once they are linked in.
     tw_tools::link();
     let enabled = match to {

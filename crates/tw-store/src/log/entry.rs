@@ -23,7 +23,7 @@ pub struct Entry {
     /// Who did this, as JSON.
     pub actor: Arc<str>,
     pub at: Timestamp,
-    pub step: Step,
+    pub transition: Transition,
     /// At least one, except where a run only stops to wait, or goes on.
     pub events: Vec<NewEvent>,
     /// A line of the audit about this step. It stands exactly if the step does.
@@ -123,7 +123,7 @@ pub struct NewEvent {
 }
 
 #[derive(Clone, Debug)]
-pub enum Step {
+pub enum Transition {
     Open(Box<NewRun>),
     Change(Box<Change>),
 }

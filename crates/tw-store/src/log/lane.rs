@@ -7,7 +7,7 @@ use tokio::sync::{OwnedSemaphorePermit, mpsc, oneshot};
 
 use super::{
     Job,
-    entry::{Appended, Change, Entry, Expect, Item, Rejected, Step, WaitChange},
+    entry::{Appended, Change, Entry, Expect, Item, Rejected, Transition, WaitChange},
     lines::Lines,
     postgres, sqlite,
 };
@@ -215,11 +215,11 @@ fn answer_all(wake: &Wake, group: &Group, answers: Vec<Answer>, written: Vec<Res
 /// Wakes whoever waits for what this item has brought about.
 fn tell(wake: &Wake, item: &Item) {
     match item {
-        Item::Run(entry) => match &entry.step {
+        Item::Run(entry) => match &entry.transition {
             // Nobody can have watched a run of its own session before it existed.
-            Step::Open(_) if entry.session == entry.run.into() => {}
-            Step::Open(_) => wake.session_changed(entry.session),
-            Step::Change(change) => {
+            Transition::Open(_) if entry.session == entry.run.into() => {}
+            Transition::Open(_) => wake.session_changed(entry.session),
+            Transition::Change(change) => {
                 wake.session_changed(entry.session);
                 tell_change(wake, entry, change);
             }

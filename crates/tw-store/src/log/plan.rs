@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use tw_model::{ReplicaId, RunId, RunStatus, SessionId, TenantId, Timestamp};
 
 use super::entry::{
-    Appended, Audit, Change, Entry, Expect, Item, NewEvent, NewRun, Note, Rejected, Step, WaitChange,
+    Appended, Audit, Change, Entry, Expect, Item, NewEvent, NewRun, Note, Rejected, Transition, WaitChange,
 };
 
 /// The part of a run's row that changes.
@@ -77,9 +77,9 @@ pub(crate) struct PlannedEvent<'a> {
 /// Why an item cannot be written whatever its run says, as far as can be known before idempotency keys are claimed.
 /// Those items claim nothing.
 pub(crate) fn check_start(item: &Item, found: &Found) -> Result<(), Rejected> {
-    let epoch = match item.as_run().map(|entry| &entry.step) {
-        Some(Step::Open(run)) => Some(run.epoch),
-        Some(Step::Change(change)) => change.epoch,
+    let epoch = match item.as_run().map(|entry| &entry.transition) {
+        Some(Transition::Open(run)) => Some(run.epoch),
+        Some(Transition::Change(change)) => change.epoch,
         None => None,
     };
     if let Some(epoch) = epoch {
@@ -104,8 +104,10 @@ pub(crate) fn check_late(entry: &Entry, found: &Found) -> Result<(), Rejected> {
 /// The runs that the items change and do not open themselves, in the order in which everybody locks.
 pub(crate) fn existing_runs(items: &[&Item]) -> Vec<(TenantId, RunId)> {
     let entries = || items.iter().filter_map(|item| item.as_run());
-    let opened: HashSet<RunId> =
-        entries().filter(|entry| matches!(entry.step, Step::Open(_))).map(|entry| entry.run).collect();
+    let opened: HashSet<RunId> = entries()
+        .filter(|entry| matches!(entry.transition, Transition::Open(_)))
+        .map(|entry| entry.run)
+        .collect();
     let changed = entries().filter(|entry| !opened.contains(&entry.run));
     let runs: BTreeSet<_> = changed.map(|entry| (entry.tenant, entry.run)).collect();
     runs.into_iter().collect()
@@ -127,9 +129,9 @@ pub(crate) fn plan<'a>(items: &[&'a Item], mut found: Found, refused: &HashMap<u
     for (index, item) in items.iter().copied().enumerate() {
         let allowed = refused.get(&index).cloned().map_or_else(|| check_start(item, &found), Err);
         let answer = allowed.and_then(|()| match item {
-            Item::Run(entry) => match &entry.step {
-                Step::Open(run) => Ok(open(entry, run, &mut found, &mut plan, &mut opened)),
-                Step::Change(change) => {
+            Item::Run(entry) => match &entry.transition {
+                Transition::Open(run) => Ok(open(entry, run, &mut found, &mut plan, &mut opened)),
+                Transition::Change(change) => {
                     change_run(entry, change, &mut found, &mut plan, &opened, &mut touched)
                 }
             },
@@ -315,7 +317,7 @@ mod tests {
         log::Finished,
     };
 
-    fn entry(run: RunId, session: SessionId, kind: EventKind, step: Step) -> Item {
+    fn entry(run: RunId, session: SessionId, kind: EventKind, transition: Transition) -> Item {
         Item::Run(Entry {
             tenant: TenantId::GLOBAL,
             run,
@@ -323,7 +325,7 @@ mod tests {
             tool: Arc::from("echo"),
             actor: Arc::from("{}"),
             at: Timestamp::from_micros(1),
-            step,
+            transition: step,
             events: vec![NewEvent { id: EventId::new(), kind, payload: "{}".to_owned() }],
             audit: None,
         })
@@ -370,7 +372,7 @@ mod tests {
             park: None,
             wait: None,
         };
-        entry(run, session, EventKind::Started, Step::Open(Box::new(new)))
+        entry(run, session, EventKind::Started, Transition::Open(Box::new(new)))
     }
 
     fn end(run: RunId, session: SessionId, lease: i64) -> Item {
@@ -383,7 +385,7 @@ mod tests {
             decision: None,
             wait: None,
         };
-        entry(run, session, EventKind::Completed, Step::Change(Box::new(change)))
+        entry(run, session, EventKind::Completed, Transition::Change(Box::new(change)))
     }
 
     #[test]
@@ -442,7 +444,7 @@ mod tests {
                 decision: None,
                 wait: None,
             };
-            entry(run, run.into(), EventKind::OutputAppended, Step::Change(Box::new(change)))
+            entry(run, run.into(), EventKind::OutputAppended, Transition::Change(Box::new(change)))
         };
         let opened = [start(quiet, quiet.into(), 0), start(ended, ended.into(), 0)];
         let before = plan(&opened.iter().collect::<Vec<_>>(), Found::default(), &HashMap::new());

@@ -7,7 +7,7 @@ use uuid::Uuid;
 
 use super::{
     entry::{
-        ApprovalDecision, Change, Claim, Entry, Expect, Item, NewRun, NewWait, Park, Rejected, Step,
+        ApprovalDecision, Change, Claim, Entry, Expect, Item, NewRun, NewWait, Park, Rejected, Transition,
         WaitChange,
     },
     plan::{Found, Plan, RunState, check_late, check_start},
@@ -129,9 +129,11 @@ pub(super) fn first<'a>(items: &[&'a Item], found: &Found) -> (Vec<Needed<'a>>, 
     let (mut claims, mut needed) = (Vec::new(), Vec::new());
     for (index, item) in items.iter().enumerate().filter(|(_, item)| check_start(item, found).is_ok()) {
         let Some(entry) = item.as_run() else { continue };
-        match &entry.step {
-            Step::Open(run) => claims.extend(run.claim.as_ref().map(|claim| (index, entry, &**run, claim))),
-            Step::Change(change) => {
+        match &entry.transition {
+            Transition::Open(run) => {
+                claims.extend(run.claim.as_ref().map(|claim| (index, entry, &**run, claim)))
+            }
+            Transition::Change(change) => {
                 if let Some(WaitChange::Late { result, by }) = &change.wait {
                     match check_late(entry, found) {
                         Ok(()) => needed.push(Needed {

@@ -9,14 +9,14 @@ use tw_store::{
     By, Error, NewAudit, Store, TenantScope,
     log::{
         ApprovalDecision, Audit, Change, EditedInput, Entry, Expect, Finished, NewApproval, NewEvent, NewRun,
-        NewWait, Note, Park, Rejected, Step, WaitChange,
+        NewWait, Note, Park, Rejected, Transition, WaitChange,
     },
 };
 use tw_test::{TestDb, on_both};
 
 use crate::world::{FAR, audit_of, by, member, new_tenant};
 
-fn entry(tenant: &TenantScope, run: RunId, kind: EventKind, step: Step) -> Entry {
+fn entry(tenant: &TenantScope, run: RunId, kind: EventKind, transition: Transition) -> Entry {
     Entry {
         tenant: tenant.id(),
         run,
@@ -24,7 +24,7 @@ fn entry(tenant: &TenantScope, run: RunId, kind: EventKind, step: Step) -> Entry
         tool: Arc::from("echo"),
         actor: Arc::from("{}"),
         at: Timestamp::now(),
-        step,
+        transition: step,
         events: vec![NewEvent { id: EventId::new(), kind, payload: "{}".to_owned() }],
         audit: None,
     }
@@ -48,7 +48,7 @@ async fn start(store: &Store, tenant: &TenantScope, run: RunId) -> Entry {
         park: None,
         wait: None,
     };
-    entry(tenant, run, EventKind::Started, Step::Open(Box::new(new)))
+    entry(tenant, run, EventKind::Started, Transition::Open(Box::new(new)))
 }
 
 fn change(expect: Expect, to: Option<RunStatus>) -> Change {
@@ -58,7 +58,7 @@ fn change(expect: Expect, to: Option<RunStatus>) -> Change {
 
 fn end(tenant: &TenantScope, run: RunId) -> Entry {
     let change = change(Expect::Lease(1), Some(RunStatus::Success));
-    entry(tenant, run, EventKind::Completed, Step::Change(Box::new(change)))
+    entry(tenant, run, EventKind::Completed, Transition::Change(Box::new(change)))
 }
 
 fn line(action: &str) -> NewAudit {
@@ -82,7 +82,7 @@ async fn wait_for(store: &Store, tenant: &TenantScope, children: &[RunId]) -> (R
         Change { wait: Some(WaitChange::Park(wait)), ..change(Expect::Lease(1), Some(RunStatus::Pending)) };
     let parked = Entry {
         events: Vec::new(),
-        ..entry(tenant, run, EventKind::Started, Step::Change(Box::new(parked)))
+        ..entry(tenant, run, EventKind::Started, Transition::Change(Box::new(parked)))
     };
     store.log().append(parked).wait().await.unwrap();
     (run, id)
@@ -91,14 +91,14 @@ async fn wait_for(store: &Store, tenant: &TenantScope, children: &[RunId]) -> (R
 /// Ends a run that waits by another hand than its own.
 async fn give_up(store: &Store, tenant: &TenantScope, run: RunId) {
     let late = change(Expect::Status(RunStatus::Pending), Some(RunStatus::TimedOut));
-    let late = entry(tenant, run, EventKind::Failed, Step::Change(Box::new(late)));
+    let late = entry(tenant, run, EventKind::Failed, Transition::Change(Box::new(late)));
     store.log().append(late).wait().await.unwrap();
 }
 
 fn late_result(tenant: &TenantScope, run: RunId, result: &str) -> Entry {
     let wait = WaitChange::Late { result: result.to_owned(), by: "user:1".to_owned() };
     let change = Change { wait: Some(wait), ..change(Expect::Ended, None) };
-    entry(tenant, run, EventKind::LateResult, Step::Change(Box::new(change)))
+    entry(tenant, run, EventKind::LateResult, Transition::Change(Box::new(change)))
 }
 
 fn note(tenant: &TenantScope, session: SessionId) -> Note {
@@ -292,7 +292,7 @@ on_both! {
             expires: FAR,
         };
         let mut asked = start(&store, &tenant, run).await;
-        if let Step::Open(new) = &mut asked.step {
+        if let Transition::Open(new) = &mut asked.transition {
             new.park = Some(Park { context: "{}".to_owned(), approval });
         }
         store.log().append(asked).wait().await.unwrap();
@@ -308,7 +308,7 @@ on_both! {
             decision: Some(decision),
             ..change(Expect::Status(RunStatus::NeedsApproval), Some(RunStatus::Pending))
         };
-        let yes = entry(&tenant, run, EventKind::Approved, Step::Change(Box::new(yes)));
+        let yes = entry(&tenant, run, EventKind::Approved, Transition::Change(Box::new(yes)));
         store.log().append(yes).wait().await.unwrap();
 
         let stored = tenant.approval(id).await.unwrap().unwrap();

@@ -8,7 +8,7 @@ use std::{
 use flate2::{Compression, write::GzEncoder};
 use tokio::{io::AsyncWrite, time::interval};
 
-use super::{Asked, Then, say};
+use super::{Received, Then, say};
 
 /// How often `/drip` sends a byte.
 pub const DRIP: Duration = Duration::from_millis(20);
@@ -21,7 +21,7 @@ pub const FORGED: &str = "HTTP/1.1 200 OK\r\ncontent-length: 6\r\n\r\nforged";
 
 const CHUNKED: &str = "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n";
 
-pub(super) async fn play(stream: &mut (impl AsyncWrite + Unpin), asked: &Asked) -> io::Result<Then> {
+pub(super) async fn play(stream: &mut (impl AsyncWrite + Unpin), asked: &Received) -> io::Result<Then> {
     let (path, query) = asked.path.split_once('?').unwrap_or((&asked.path, ""));
     if let Some((answer, then)) = fixed(path) {
         say(stream, answer).await?;

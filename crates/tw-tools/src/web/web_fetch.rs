@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use toolwright_sdk::{
     Code, Reply, ToolContext, ToolFailure,
-    egress::{Answer, Request},
+    egress::{OpenResponse, Request},
     failure_of, tool,
 };
 use url::Url;
@@ -105,7 +105,7 @@ async fn web_fetch(cx: ToolContext, input: Input) -> Result<Reply<Output>, ToolF
 }
 
 /// The answer behind all redirects. Each of them is judged like the first address.
-async fn open(cx: &ToolContext, url: &str) -> Result<(Url, Answer), ToolFailure> {
+async fn open(cx: &ToolContext, url: &str) -> Result<(Url, OpenResponse), ToolFailure> {
     let client = cx.http()?;
     client.check(url).map_err(|error| failure_of(&error))?;
     let mut url =
@@ -140,7 +140,7 @@ struct Document {
 }
 
 impl Document {
-    async fn read(url: Url, mut answer: Answer) -> Result<Self, ToolFailure> {
+    async fn read(url: Url, mut answer: OpenResponse) -> Result<Self, ToolFailure> {
         let is_success = (200..300).contains(&answer.status);
         let max = if is_success { PAGE_BYTES_MAX } else { REFUSAL_BYTES_MAX };
         let (bytes, cut) = beginning(&mut answer, max).await?;
@@ -185,7 +185,7 @@ impl Document {
 }
 
 /// The first bytes of a body, and whether there are more. Takes no more memory than it gives back.
-async fn beginning(answer: &mut Answer, max: usize) -> Result<(Vec<u8>, bool), ToolFailure> {
+async fn beginning(answer: &mut OpenResponse, max: usize) -> Result<(Vec<u8>, bool), ToolFailure> {
     let mut bytes = Vec::new();
     while let Some(piece) = answer.chunk().await.map_err(|error| failure_of(&error))? {
         let room = max - bytes.len();

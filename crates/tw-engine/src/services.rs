@@ -10,7 +10,7 @@ use tw_model::{Code, TenantId, ToolFailure};
 use tw_sandbox::{Limits, Sandbox};
 use tw_vault::{Secret, Vault};
 
-pub(crate) struct Rooms {
+pub(crate) struct ToolServices {
     egress: Egress,
     sandbox: Sandbox,
     /// Of each tenant; see [`Egress::apart`] and [`Sandbox::apart`].
@@ -18,7 +18,7 @@ pub(crate) struct Rooms {
     vault: Vault,
 }
 
-impl Rooms {
+impl ToolServices {
     pub(crate) fn new(egress: Egress, sandbox: Sandbox, vault: Vault) -> Arc<Self> {
         Arc::new(Self { egress, sandbox, apart: moka::sync::Cache::new(10_000), vault })
     }
@@ -38,19 +38,19 @@ impl Rooms {
     }
 }
 
-impl fmt::Debug for Rooms {
+impl fmt::Debug for ToolServices {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Rooms").field("vault", &self.vault).finish_non_exhaustive()
+        f.debug_struct("ToolServices").field("vault", &self.vault).finish_non_exhaustive()
     }
 }
 
-impl Network for Rooms {
+impl Network for ToolServices {
     fn egress(&self, tenant: TenantId) -> Egress {
         self.of(tenant).0
     }
 }
 
-impl Filters for Rooms {
+impl Filters for ToolServices {
     fn jq<'a>(
         &'a self,
         tenant: TenantId,
@@ -67,7 +67,7 @@ impl Filters for Rooms {
     }
 }
 
-impl Credentials for Rooms {
+impl Credentials for ToolServices {
     fn credential<'a>(
         &'a self,
         tenant: TenantId,

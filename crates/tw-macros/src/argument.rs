@@ -6,12 +6,12 @@ use syn::{
     spanned::Spanned,
 };
 
-pub(crate) struct Entry {
+pub(crate) struct Argument {
     pub(crate) name: Ident,
     value: Option<Expr>,
 }
 
-impl Parse for Entry {
+impl Parse for Argument {
     fn parse(input: ParseStream<'_>) -> Result<Self> {
         let name = input.parse()?;
         let value = if input.peek(Token![=]) {
@@ -24,7 +24,7 @@ impl Parse for Entry {
     }
 }
 
-impl Entry {
+impl Argument {
     /// `name` alone or `name = true`.
     pub(crate) fn flag(&self) -> Result<bool> {
         match &self.value {
