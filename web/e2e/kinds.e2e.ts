@@ -30,6 +30,10 @@ const tab = (page: Page, name: string) =>
 const said = (page: Page, text: string) =>
   page.getByLabel('Messages').getByText(text).first().waitFor()
 
+/** What keeps the tool from being saved, in all of its words. */
+const complaint = (page: Page, name: string) =>
+  page.getByRole('alert').getByRole('button', { name, exact: true })
+
 /** Puts text into an editor of JSON. */
 async function write(page: Page, name: string, text: string) {
   const box = page.getByRole('textbox', { name, exact: true })
@@ -74,8 +78,7 @@ test('a tool over HTTP is made in the editor, tried, published and run', async (
   world.expectComplaint(/422/)
   await page.getByRole('button', { name: 'Save draft' }).click()
   // The server says that the address is missing, and the page says where.
-  const complaint = page.getByRole('alert').getByRole('button', { name: /^Address: / })
-  await complaint.waitFor()
+  await complaint(page, 'Address: This is needed.').waitFor()
   const url = page.getByLabel('Address')
   await expect.poll(() => url.getAttribute('aria-invalid')).toBe('true')
   await expect
@@ -324,10 +327,7 @@ test('going to another kind and back loses nothing, and half typed JSON keeps it
   await kind(page, 'Function').click()
   world.expectComplaint(/422/)
   await page.getByRole('button', { name: 'Save draft' }).click()
-  await page
-    .getByRole('alert')
-    .getByRole('button', { name: /^Function: / })
-    .waitFor()
+  await complaint(page, 'Function: This is needed.').waitFor()
   await kind(page, 'HTTP').click()
   expect(await page.getByLabel('Address').inputValue()).toBe(`http://${host()}/changed`)
   await write(page, 'Body (JSON)', '{"a": ')

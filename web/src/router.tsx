@@ -24,13 +24,14 @@ import { NotLoaded } from '~/kit/not-loaded'
 import { PageFault, PageLoading, PageMissing, Shell } from '~/shell/shell'
 
 /**
- * A page, loaded with its texts when somebody goes there. What the module is stays open here: its type leads
- * back to the router's own.
+ * A page, loaded with its texts when somebody goes there. Those for what the server says belong to every page: they are
+ * also read outside of components, where nothing could wait for them. What the module is stays open here: its type
+ * leads back to the router's own.
  */
 function page(load: () => Promise<unknown>, ...namespaces: string[]): RouteComponent {
   const both = async () => {
     try {
-      const [module] = await Promise.all([load(), loadTexts(namespaces)])
+      const [module] = await Promise.all([load(), loadTexts([...namespaces, 'server'])])
       return module as { default: RouteComponent }
     } catch (error) {
       throw new NotLoaded(error)
@@ -131,7 +132,7 @@ const toolsAdmin = createRoute({
   getParentRoute: () => inside,
   path: '/admin/tools',
   validateSearch: toolsAdminSearch,
-  component: page(() => import('~/pages/tools-admin-page'), 'admin', 'server'),
+  component: page(() => import('~/pages/tools-admin-page'), 'admin'),
 })
 
 const EDITOR_TEXTS = ['admin', 'kinds', 'form', 'result', 'runs']
@@ -150,7 +151,7 @@ const toolEdit = createRoute({
   component: page(() => import('~/pages/tool-edit-page'), ...EDITOR_TEXTS, 'tool'),
 })
 
-const CREDENTIAL_TEXTS = ['credentials', 'admin', 'server']
+const CREDENTIAL_TEXTS = ['credentials', 'admin']
 
 const credentials = createRoute({
   getParentRoute: () => inside,
