@@ -105,56 +105,30 @@ mod tests {
     use std::sync::Arc;
 
     use serde_json::json;
-    use tw_model::{
-        Authored, Execution, Implementation, Layer, Level, Listing, Origin, OutputSection, SectionKind,
-        ToolId, ToolStatus,
-    };
+    use tw_model::{Implementation, Level, OutputSection, SectionKind};
 
     use super::*;
 
     fn good() -> ToolDef {
+        let schema = json!({
+            "type": "object",
+            "properties": {
+                "text": { "type": "string", "description": "The text to count." },
+                "unit": { "$ref": "#/$defs/Unit" },
+            },
+            "additionalProperties": false,
+            "$defs": { "Unit": { "enum": ["words"], "description": "What to count." } },
+        });
         ToolDef {
-            id: ToolId::of_code("text.word_count"),
-            slug: "text.word_count".parse().unwrap(),
             name: "Word count".to_owned(),
             description: "Counts words.".to_owned(),
             category: "text".to_owned(),
             icon: "text".to_owned(),
-            tags: Vec::new(),
-            version: semver::Version::new(1, 0, 0),
-            layer: Layer::Code,
-            origin: Origin::Code,
-            status: ToolStatus::Published,
-            enabled: None,
-            is_active: true,
-            listing: Listing::OptOut,
             level: Some(Level::Read),
-            policy: None,
-            required_permission: None,
-            tenant_slugs: Vec::new(),
-            output_sections: Vec::new(),
-            collaborative: false,
-            visible: None,
-            is_async: false,
-            timeout_ms: ToolDef::TIMEOUT_MS_DEFAULT,
-            execution: Execution::default(),
-            open_world: None,
-            input_schema: Arc::new(json!({
-                "type": "object",
-                "properties": {
-                    "text": { "type": "string", "description": "The text to count." },
-                    "unit": { "$ref": "#/$defs/Unit" },
-                },
-                "additionalProperties": false,
-                "$defs": { "Unit": { "enum": ["words"], "description": "What to count." } },
-            })),
             output_schema: Some(Arc::new(json!({
                 "type": "object", "properties": { "words": { "type": "integer" } },
             }))),
-            implementation: Implementation::Code,
-            authored: Authored::none(),
-            published_at: None,
-            has_draft: false,
+            ..ToolDef::new("text.word_count".parse().unwrap(), Implementation::Code, Arc::new(schema))
         }
     }
 

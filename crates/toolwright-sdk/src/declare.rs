@@ -8,8 +8,8 @@ use schemars::{
 use serde::{Deserialize, de::DeserializeOwned};
 use serde_json::Value;
 use tw_model::{
-    Authored, Execution, Implementation, Layer, Level, Listing, Origin, OutputSection, Policy, SectionKind,
-    ToolDef, ToolFailure, ToolId, ToolResult, ToolStatus,
+    Authored, Execution, Implementation, Level, Listing, OutputSection, Policy, SectionKind, ToolDef,
+    ToolFailure, ToolResult,
 };
 
 use crate::{Answer, BoxFuture, Location, ToolContext};
@@ -148,19 +148,12 @@ impl Declaration {
     fn definition(&self, input_schema: Value, output_schema: Value) -> ToolDef {
         let slug = self.checked("slug", self.slug.parse());
         ToolDef {
-            id: ToolId::of_code(self.slug),
-            slug,
             name: self.name.to_owned(),
             description: self.description.to_owned(),
             category: self.category.to_owned(),
             icon: self.icon.to_owned(),
             tags: owned(self.tags),
             version: self.checked("version", semver::Version::parse(self.version)),
-            layer: Layer::Code,
-            origin: Origin::Code,
-            status: ToolStatus::Published,
-            enabled: None,
-            is_active: true,
             listing: if self.opt_in { Listing::OptIn } else { Listing::OptOut },
             level: Some(self.level),
             policy: self.policy,
@@ -181,16 +174,13 @@ impl Declaration {
             },
             // What is not known to stay inside may reach outside.
             open_world: Some(self.open_world.unwrap_or(!self.pure)),
-            input_schema: Arc::new(input_schema),
             output_schema: Some(Arc::new(output_schema)),
-            implementation: Implementation::Code,
             authored: Arc::new(Authored {
                 form_spec: self.form.map(|form| self.checked("form", serde_json::from_str(form))),
                 aliases: owned(self.aliases),
                 ..Authored::default()
             }),
-            published_at: None,
-            has_draft: false,
+            ..ToolDef::new(slug, Implementation::Code, Arc::new(input_schema))
         }
     }
 

@@ -124,7 +124,7 @@ fn declaration_becomes_a_definition() {
         chart,
         json!({ "key": "lines", "label": "Lines", "type": "chart", "config": { "x": "line" } })
     );
-    assert!(tool.place.to_string().contains("tool_macro.rs:"), "{}", tool.place);
+    assert!(tool.location.to_string().contains("tool_macro.rs:"), "{}", tool.location);
     assert_eq!(conformance::problems(&definition, tool.input_less), [""; 0]);
 }
 

@@ -85,6 +85,11 @@ pub trait Executor: fmt::Debug + Send + Sync {
         BTreeSet::new()
     }
 
+    /// Whether the service that it calls is told an idempotency key, and so does a thing once.
+    fn sends_idempotency_key(&self) -> bool {
+        false
+    }
+
     /// Whether a run that was cut off, or that waited, is resumed by running it again: the calls it has made answer
     /// as they did.
     fn is_resumable(&self) -> bool {

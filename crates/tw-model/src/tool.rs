@@ -150,6 +150,10 @@ impl Implementation {
         Self::Custom,
     ];
 
+    /// Words of `implementation_type` that a later version will know.
+    pub const PLANNED: &[&str] =
+        &["artifact", "mcp", "rag_retrieval", "agent_call", "prompt", "task", "code"];
+
     /// The authored one that the wire's `implementation_type` names.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
@@ -233,6 +237,64 @@ pub struct ToolDef {
 impl ToolDef {
     pub const TIMEOUT_MS_DEFAULT: u64 = 30_000;
 
+    /// Members of a tool that are derived or written elsewhere. Whoever saves what they read sends them back.
+    pub const READ_ONLY: &[&str] = &[
+        "id",
+        "tenant_id",
+        "origin",
+        "tool_type",
+        "execution_type",
+        "available",
+        "unavailable_reason",
+        "published_at",
+        "has_draft",
+        "etag",
+        "revision",
+        "created_at",
+        "updated_at",
+        "created_by",
+        "builtin_template_id",
+        "is_builtin_template",
+    ];
+
+    /// A tool of the program, published and for everybody, about which nothing more is said yet.
+    #[must_use]
+    pub fn new(slug: Slug, implementation: Implementation, input_schema: Arc<Value>) -> Self {
+        Self {
+            id: ToolId::of_code(slug.as_str()),
+            slug,
+            name: String::new(),
+            description: String::new(),
+            category: String::new(),
+            icon: String::new(),
+            tags: Vec::new(),
+            version: semver::Version::new(1, 0, 0),
+            layer: Layer::Code,
+            origin: Origin::Code,
+            status: ToolStatus::Published,
+            enabled: None,
+            is_active: true,
+            listing: Listing::OptOut,
+            level: None,
+            policy: None,
+            required_permission: None,
+            tenant_slugs: Vec::new(),
+            output_sections: Vec::new(),
+            collaborative: false,
+            visible: None,
+            is_async: false,
+            timeout_ms: Self::TIMEOUT_MS_DEFAULT,
+            execution: Execution::default(),
+            open_world: None,
+            input_schema,
+            output_schema: None,
+            implementation,
+            authored: Authored::none(),
+            published_at: None,
+            has_draft: false,
+        }
+    }
+
     /// The wire's `tool_type`. It is derived, and nobody can set it.
     #[must_use]
     pub fn tool_type(&self) -> &'static str {
@@ -266,16 +328,6 @@ impl ToolDef {
         !self.has_effects() || self.is_pure()
     }
 
-    /// Whether a run that was cut off may be made again under the same idempotency key: it changes nothing, or the
-    /// service that it calls is told the key and does a thing once.
-    #[must_use]
-    pub fn is_repeatable(&self) -> bool {
-        use Implementation::{External, Http, Space};
-        let header = self.authored.implementation.get("idempotency_header");
-        let is_told = header.and_then(Value::as_str).is_some_and(|name| !name.is_empty());
-        self.is_idempotent() || (is_told && matches!(self.implementation, Http | External | Space))
-    }
-
     /// Whether equal input gives equal output and nothing else happens. A tool that writes is not believed: its
     /// level may have been raised since its author said so.
     #[must_use]
@@ -303,37 +355,12 @@ mod tests {
 
     fn tool(timeout_ms: u64, timeout_s: Option<u32>) -> ToolDef {
         ToolDef {
-            id: ToolId::new(),
-            slug: "a".parse().unwrap(),
-            name: String::new(),
-            description: String::new(),
-            category: String::new(),
-            icon: String::new(),
-            tags: Vec::new(),
-            version: semver::Version::new(1, 0, 0),
             layer: Layer::TenantCustom,
             origin: Origin::Database,
-            status: ToolStatus::Published,
-            enabled: None,
-            is_active: true,
-            listing: Listing::OptOut,
             level: None,
-            policy: None,
-            required_permission: None,
-            tenant_slugs: Vec::new(),
-            output_sections: Vec::new(),
-            collaborative: false,
-            visible: None,
-            is_async: false,
             timeout_ms,
             execution: Execution { timeout_s, ..Execution::default() },
-            open_world: None,
-            input_schema: Arc::default(),
-            output_schema: None,
-            implementation: Implementation::Internal,
-            authored: Authored::none(),
-            published_at: None,
-            has_draft: false,
+            ..ToolDef::new("a".parse().unwrap(), Implementation::Internal, Arc::default())
         }
     }
 
@@ -349,7 +376,7 @@ mod tests {
             let mut tool = ToolDef { level, ..tool(1, None) };
             tool.execution.is_pure = true;
             assert_eq!(tool.is_pure(), is_pure, "{level:?}");
-            assert_eq!(tool.is_repeatable(), is_pure, "{level:?}");
+            assert_eq!(tool.is_idempotent(), !tool.has_effects() || is_pure, "{level:?}");
         }
     }
 
@@ -367,22 +394,5 @@ mod tests {
             let limit = tool(timeout_ms, timeout_s).timeout();
             assert_eq!(limit, Duration::from_millis(expected), "{timeout_ms} and {timeout_s:?}");
         }
-    }
-
-    #[test]
-    fn tool_that_tells_a_service_its_key_is_repeatable_and_not_idempotent() {
-        let writing = |implementation, told: Value| ToolDef {
-            level: Some(Level::Write),
-            implementation,
-            authored: Arc::new(Authored { implementation: told, ..Authored::default() }),
-            ..tool(1, None)
-        };
-        let told = serde_json::json!({ "idempotency_header": "Idempotency-Key" });
-        let posting = writing(Implementation::Http, told.clone());
-        assert!(posting.is_repeatable() && !posting.is_idempotent());
-        assert!(!writing(Implementation::Http, Value::Null).is_repeatable());
-        assert!(!writing(Implementation::Composition, told).is_repeatable());
-        let reading = ToolDef { level: Some(Level::Read), ..posting };
-        assert!(reading.is_idempotent());
     }
 }

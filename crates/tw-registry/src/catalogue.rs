@@ -144,6 +144,13 @@ impl Tool {
         }
     }
 
+    /// Whether a run that was cut off may be made again under the same idempotency key: it changes nothing, or the
+    /// service that it calls is told the key and does a thing once.
+    #[must_use]
+    pub fn is_repeatable(&self) -> bool {
+        self.def.is_idempotent() || self.executor.sends_idempotency_key()
+    }
+
     /// Whether running a call twice cannot be noticed.
     pub fn may_run_twice(&self) -> bool {
         let is_plain = self.executor.is_function() && !self.executor.is_resumable();

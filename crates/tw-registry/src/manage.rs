@@ -15,8 +15,7 @@ use tw_identity::{
     rights::{CreateTools, DeleteTools, PublishTools, ReadTools, UpdateTools},
 };
 use tw_model::{
-    Actor, Authored, Caller, Execution, Implementation, Layer, Level, Listing, Origin, Policy, RunId,
-    ToolDef, ToolFailure, ToolId, ToolResult, ToolStatus, redacted,
+    Actor, Caller, Implementation, Level, Policy, RunId, ToolDef, ToolFailure, ToolResult, redacted,
 };
 use tw_schema::Violation;
 
@@ -333,37 +332,15 @@ pub fn definition() -> ToolDef {
     static INPUT: LazyLock<Arc<Value>> = LazyLock::new(|| Arc::new(schema::input()));
     static OUTPUT: LazyLock<Arc<Value>> = LazyLock::new(|| Arc::new(schema::output()));
     ToolDef {
-        id: ToolId::of_code(SLUG),
-        slug: SLUG.parse().expect("the word is a slug"),
         name: "Manage tools".to_owned(),
         description: DESCRIPTION.to_owned(),
         category: "admin".to_owned(),
         icon: "wrench".to_owned(),
-        tags: Vec::new(),
-        version: semver::Version::new(1, 0, 0),
-        layer: Layer::Code,
-        origin: Origin::Code,
-        status: ToolStatus::Published,
-        enabled: None,
-        is_active: true,
-        listing: Listing::OptOut,
         level: Some(Level::Write),
         policy: Some(Policy::AlwaysAsk),
-        required_permission: None,
-        tenant_slugs: Vec::new(),
-        output_sections: Vec::new(),
-        collaborative: false,
-        visible: None,
-        is_async: false,
-        timeout_ms: ToolDef::TIMEOUT_MS_DEFAULT,
-        execution: Execution::default(),
         open_world: Some(false),
-        input_schema: Arc::clone(&INPUT),
         output_schema: Some(Arc::clone(&OUTPUT)),
-        implementation: Implementation::Code,
-        authored: Authored::none(),
-        published_at: None,
-        has_draft: false,
+        ..ToolDef::new(SLUG.parse().expect("the word is a slug"), Implementation::Code, Arc::clone(&INPUT))
     }
 }
 

@@ -8,7 +8,7 @@ use tw_model::{CredentialId, CredentialType, Label, TenantId, Timestamp};
 use uuid::Uuid;
 
 use crate::{
-    audit::{By, NewAudit},
+    audit_line::{By, NewAudit},
     db::{Tx, on, within},
     error::{Error, Result},
     filter::{Arg, Conditions},

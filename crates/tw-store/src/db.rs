@@ -19,6 +19,7 @@ use sqlx::{
     },
 };
 use tokio::sync::{Mutex, OwnedMutexGuard};
+use tw_model::TenantId;
 
 use crate::{
     error::{Error, Result},
@@ -466,4 +467,17 @@ pub async fn pending_migrations(target: &Target) -> Result<Vec<String>> {
     };
     let lacking = migrations(target).into_iter().filter(|migration| !done.contains(&migration.version));
     Ok(lacking.map(|migration| migration.description.into_owned()).collect())
+}
+
+/// The value of `tw.tenants` for these tenants.
+pub(crate) fn tenants_setting(tenants: impl IntoIterator<Item = TenantId>) -> String {
+    let mut text = String::from("{");
+    for (index, tenant) in tenants.into_iter().enumerate() {
+        if index != 0 {
+            text.push(',');
+        }
+        text.push_str(&tenant.to_string());
+    }
+    text.push('}');
+    text
 }

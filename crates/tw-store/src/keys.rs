@@ -5,7 +5,7 @@ use tw_model::{ActsAs, KeyId, Role, TenantId, Timestamp, UserId};
 use uuid::Uuid;
 
 use crate::{
-    audit::{By, NewAudit},
+    audit_line::{By, NewAudit},
     db::{Tx, on, within},
     error::{Error, Result},
     filter::{Arg, Conditions},

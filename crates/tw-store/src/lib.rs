@@ -9,6 +9,7 @@
 
 mod approvals;
 mod audit;
+mod audit_line;
 mod backup;
 mod calls;
 mod count;
@@ -40,16 +41,18 @@ mod wake;
 mod withdrawals;
 
 pub use approvals::Approval;
-pub use audit::{AuditFilter, AuditRecord, By, NewAudit};
+pub use audit::{AuditFilter, AuditRecord};
+pub use audit_line::{By, NewAudit};
 pub use calls::{PendingCall, Wanted};
 pub use credentials::{Credential, Rewrap, Sealed, WrappedKey};
 pub use db::{Durability, Target, migrate, pending_migrations};
 pub use error::{Cause, Error, Result, timed_out};
 pub use idempotency::{KeyScope, Used};
 pub use keys::{ApiKey, NewKey};
+pub use listing::{RunFilter, RunPlace};
 pub use logins::{Login, NewLogin, Opens};
 pub use registry::{Claim, Left, Note, Premise, ReadTool, Snapshot, StoredTool, ToolVersion, moment_after};
-pub use runs::{COUNT_MAX, Run, RunFilter, RunPlace};
+pub use runs::{COUNT_MAX, Run};
 pub use scope::{Options, Store, TenantScope};
 pub use sessions::{Event, Session};
 pub use tenants::{Changed, Tenant, TenantChange};

@@ -4,12 +4,33 @@
 //! believes to be rare, and then sorts a whole history; so here is said which one it is: the first filter, in the order
 //! of how few runs it leaves, is written as the index has it, and all others so that no index fits them.
 
-use tw_model::{Mode, RunStatus, Source, TenantId, Timestamp};
+use tw_model::{Mode, RunId, RunStatus, SessionId, Source, TenantId, Timestamp};
 
-use crate::{
-    filter::{Arg, Conditions},
-    runs::{RunFilter, RunPlace},
-};
+use crate::filter::{Arg, Conditions};
+
+/// Which runs.
+#[derive(Clone, Debug, Default)]
+pub struct RunFilter {
+    pub tool: Option<String>,
+    pub status: Option<RunStatus>,
+    pub source: Option<Source>,
+    pub session: Option<SessionId>,
+    pub parent: Option<RunId>,
+    pub principal: Option<String>,
+    pub error_code: Option<String>,
+    pub mode: Option<Mode>,
+    /// Listed at or after; see [`crate::Run::listed`].
+    pub since: Option<Timestamp>,
+    /// Listed before.
+    pub until: Option<Timestamp>,
+}
+
+/// A place in a list of runs: behind the run that was listed at this moment and has this id.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RunPlace {
+    pub listed: Timestamp,
+    pub id: RunId,
+}
 
 pub(crate) struct Listing<'a> {
     pub(crate) tenant: TenantId,

@@ -9,7 +9,7 @@ use tw_model::{LoginId, TenantId, Timestamp, UserId};
 use uuid::Uuid;
 
 use crate::{
-    audit::{By, NewAudit},
+    audit_line::{By, NewAudit},
     db::{Tx, on, within},
     error::{Error, Result},
     row::row,

@@ -7,7 +7,7 @@ use tw_model::{Policy, Slug, Switches, TenantId, Timestamp, ToolId, ToolStatus};
 use uuid::Uuid;
 
 use crate::{
-    audit::{By, NewAudit},
+    audit_line::{By, NewAudit},
     db::{Tx, on, within},
     error::{Error, Result},
     filter::{Arg, Conditions},

@@ -13,7 +13,7 @@ use crate::{
     db::{Conn, on},
     error::{Error, Result},
     filter::{Arg, Conditions, bind_args},
-    listing::Listing,
+    listing::{Listing, RunFilter, RunPlace},
     row::row,
     scope::{Store, TenantScope},
 };
@@ -60,30 +60,6 @@ impl Run {
     pub fn listed(&self) -> Timestamp {
         self.started.unwrap_or(self.requested)
     }
-}
-
-/// Which runs.
-#[derive(Clone, Debug, Default)]
-pub struct RunFilter {
-    pub tool: Option<String>,
-    pub status: Option<RunStatus>,
-    pub source: Option<Source>,
-    pub session: Option<SessionId>,
-    pub parent: Option<RunId>,
-    pub principal: Option<String>,
-    pub error_code: Option<String>,
-    pub mode: Option<Mode>,
-    /// Listed at or after; see [`Run::listed`].
-    pub since: Option<Timestamp>,
-    /// Listed before.
-    pub until: Option<Timestamp>,
-}
-
-/// A place in a list of runs: behind the run that was listed at this moment and has this id.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct RunPlace {
-    pub listed: Timestamp,
-    pub id: RunId,
 }
 
 row! {

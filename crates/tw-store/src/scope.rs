@@ -5,7 +5,7 @@ use std::sync::Arc;
 use tw_model::{ReplicaId, TenantId, Timestamp};
 
 use crate::{
-    db::{Conn, Db, Durability, Target, Tx, within},
+    db::{Conn, Db, Durability, Target, Tx, tenants_setting, within},
     error::{Error, Result},
     log::Log,
     wake::Wake,
@@ -127,19 +127,6 @@ impl TenantScope {
         self.store.wake.tenant_changed(self.tenant);
         Ok(())
     }
-}
-
-/// The value of `tw.tenants` for these tenants.
-pub(crate) fn tenants_setting(tenants: impl IntoIterator<Item = TenantId>) -> String {
-    let mut text = String::from("{");
-    for (index, tenant) in tenants.into_iter().enumerate() {
-        if index != 0 {
-            text.push(',');
-        }
-        text.push_str(&tenant.to_string());
-    }
-    text.push('}');
-    text
 }
 
 pub(crate) fn now_us() -> i64 {

@@ -5,11 +5,11 @@ use tw_model::{TenantId, TenantSlug, Timestamp};
 use uuid::Uuid;
 
 use crate::{
-    audit::{By, NewAudit},
-    db::{Tx, on, within},
+    audit_line::{By, NewAudit},
+    db::{Tx, on, tenants_setting, within},
     error::{Error, Result},
     row::row,
-    scope::{Store, TenantScope, now_us, tenants_setting},
+    scope::{Store, TenantScope, now_us},
 };
 
 /// A tenant as stored.

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use tw_model::{Level, Policy, Slug, Timestamp, ToolId, ToolStatus};
 
 use crate::{
-    audit::{By, NewAudit},
+    audit_line::{By, NewAudit},
     db::{Tx, on, within},
     error::{Error, Result},
     row::row,

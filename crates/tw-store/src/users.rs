@@ -7,7 +7,7 @@ use tw_model::{Role, Timestamp, UserId};
 use uuid::Uuid;
 
 use crate::{
-    audit::{By, NewAudit},
+    audit_line::{By, NewAudit},
     db::{Tx, on, within},
     error::{Error, Result},
     filter::{Arg, Conditions, bind_args},

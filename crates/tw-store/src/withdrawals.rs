@@ -3,7 +3,7 @@
 use tw_model::{Timestamp, ToolId};
 
 use crate::{
-    audit::{By, NewAudit},
+    audit_line::{By, NewAudit},
     db::{Tx, within},
     error::{Error, Result},
     scope::{TenantScope, now_us},

@@ -37,7 +37,7 @@ impl<'a> About<'a> {
             channel: caller.channel,
             mode,
             effectful: tool.def.has_effects(),
-            repeatable: tool.def.is_repeatable(),
+            repeatable: tool.is_repeatable(),
             parent_run_id: caller.chain.last().map(|link| link.run),
             root_run_id: caller.chain.first().map(|link| link.run),
         }

@@ -40,7 +40,7 @@ impl Desk {
             tool: Arc::from("test.log"),
             actor: Arc::from(r#"{"kind":"system"}"#),
             at: Timestamp::now(),
-            transition: step,
+            transition,
             events: vec![NewEvent { id, kind, payload: "{}".to_owned() }],
             audit: None,
         }

@@ -21,6 +21,7 @@ pub(crate) struct Http {
     circuits: Circuits,
     /// A digest of what the author wrote.
     definition: u64,
+    sends_idempotency_key: bool,
     /// Read again with the secrets that lie sealed in what was written.
     spec: OnceCell<Arc<HttpSpec>>,
 }
@@ -38,7 +39,12 @@ impl Http {
         }
         let mut hasher = DefaultHasher::new();
         implementation.to_string().hash(&mut hasher);
-        Ok(Self { circuits: circuits.clone(), definition: hasher.finish(), spec: OnceCell::new() })
+        Ok(Self {
+            circuits: circuits.clone(),
+            definition: hasher.finish(),
+            sends_idempotency_key: spec.idempotency_header.is_some(),
+            spec: OnceCell::new(),
+        })
     }
 
     async fn call(&self, call: &Call<'_>) -> Result<ToolResult, ToolFailure> {
@@ -67,6 +73,10 @@ impl Http {
 impl Executor for Http {
     fn run<'a>(&'a self, call: Call<'a>) -> toolwright_sdk::BoxFuture<'a, Ended> {
         Box::pin(async move { self.call(&call).await.into() })
+    }
+
+    fn sends_idempotency_key(&self) -> bool {
+        self.sends_idempotency_key
     }
 
     fn credentials(&self, implementation: &Value) -> BTreeSet<String> {

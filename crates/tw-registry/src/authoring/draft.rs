@@ -6,47 +6,9 @@ use tw_base::{name_violation, read_sent};
 use tw_exec::{Kinds, Written, slug_violation};
 use tw_model::{
     Definition, Execution, Implementation, Layer, Level, OutputSection, Permission, Policy, Role, Slug,
-    Switches, TenantSlug, ToolStatus, check_name, left_redacted, unredacted,
+    Switches, TenantSlug, ToolDef, ToolStatus, check_name, left_redacted, unredacted,
 };
 use tw_schema::{Fault, Schema, Violation, canonical, check_form_spec, check_sections, check_view_spec};
-
-/// Derived or written elsewhere. Whoever saves what they read sends them back.
-const READ_ONLY: &[&str] = &[
-    "id",
-    "tenant_id",
-    "origin",
-    "tool_type",
-    "execution_type",
-    "available",
-    "unavailable_reason",
-    "published_at",
-    "has_draft",
-    "etag",
-    "revision",
-    "created_at",
-    "updated_at",
-    "created_by",
-    "builtin_template_id",
-    "is_builtin_template",
-];
-
-/// Every kind of tool there will be.
-const KINDS: &[&str] = &[
-    "internal",
-    "http",
-    "external",
-    "space",
-    "function",
-    "artifact",
-    "mcp",
-    "rag_retrieval",
-    "agent_call",
-    "custom",
-    "prompt",
-    "task",
-    "composition",
-    "code",
-];
 
 const DESCRIPTION_MAX: usize = 20_000;
 /// More would be no limit.
@@ -173,7 +135,7 @@ impl Sent {
 
     /// The keys that nobody can set, as far as they say what is so already.
     pub(super) fn drop_read_only(&mut self, layer: Layer) {
-        for key in READ_ONLY {
+        for key in ToolDef::READ_ONLY {
             self.members.remove(*key);
         }
         let of_program = layer != Layer::TenantCustom;
@@ -449,8 +411,10 @@ fn check_kind(definition: &Definition, kinds: &dyn Kinds, faults: &mut Vec<Fault
     match kind {
         "" => say("/implementation_type", Violation::required()),
         _ if known.is_some() => {}
-        kind if KINDS.contains(&kind) => say("/implementation_type", Violation::kind_later(kind, here())),
-        _ => say("/implementation_type", Violation::words(KINDS.iter().copied())),
+        kind if Implementation::PLANNED.contains(&kind) => {
+            say("/implementation_type", Violation::kind_later(kind, here()))
+        }
+        _ => say("/implementation_type", Violation::words(kind_words())),
     }
     if !authored.implementation.is_object() && !authored.implementation.is_null() {
         say("/implementation", Violation::typed(&["object"], &authored.implementation));
@@ -463,6 +427,12 @@ fn check_kind(definition: &Definition, kinds: &dyn Kinds, faults: &mut Vec<Fault
     if let Err(found) = kinds.read(written(kind, definition, true)) {
         faults.extend(found);
     }
+}
+
+/// Every word of `implementation_type`: the known ones, then those of later versions.
+fn kind_words() -> impl Iterator<Item = &'static str> {
+    let known = Implementation::AUTHORED.iter().map(|kind| kind.type_name());
+    known.chain(Implementation::PLANNED.iter().copied())
 }
 
 /// How a tool runs, for whoever runs its kind.

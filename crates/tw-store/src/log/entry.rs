@@ -8,7 +8,7 @@ use tw_model::{
 };
 
 use crate::{
-    audit::{By, NewAudit},
+    audit_line::{By, NewAudit},
     error::Error,
 };
 

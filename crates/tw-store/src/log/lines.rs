@@ -129,7 +129,7 @@ impl Lines {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::audit::{By, NewAudit};
+    use crate::audit_line::{By, NewAudit};
 
     fn audit() -> Box<Audit> {
         let what = NewAudit::change("call.refused", "tool:echo".to_owned(), None, None);

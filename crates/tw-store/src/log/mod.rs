@@ -31,7 +31,7 @@ pub use entry::{
 
 use self::{entry::Item, lane::Carrier, lines::Lines};
 use crate::{
-    audit::{By, NewAudit},
+    audit_line::{By, NewAudit},
     db::Db,
     error::Result,
     wake::Wake,

@@ -313,7 +313,7 @@ mod tests {
 
     use super::*;
     use crate::{
-        audit::{By, NewAudit},
+        audit_line::{By, NewAudit},
         log::Finished,
     };
 
@@ -325,7 +325,7 @@ mod tests {
             tool: Arc::from("echo"),
             actor: Arc::from("{}"),
             at: Timestamp::from_micros(1),
-            transition: step,
+            transition,
             events: vec![NewEvent { id: EventId::new(), kind, payload: "{}".to_owned() }],
             audit: None,
         })

@@ -13,9 +13,8 @@ use super::{
     rows::{self, Needed, RunRow, Statement, Value},
 };
 use crate::{
-    db::Pg,
+    db::{Pg, tenants_setting},
     error::{Error, Result},
-    scope::tenants_setting,
 };
 
 pub(super) async fn carry_out(pg: &Pg, group: &Group) -> Outcome {

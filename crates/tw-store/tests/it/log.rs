@@ -24,7 +24,7 @@ fn entry(tenant: &TenantScope, run: RunId, kind: EventKind, transition: Transiti
         tool: Arc::from("echo"),
         actor: Arc::from("{}"),
         at: Timestamp::now(),
-        transition: step,
+        transition,
         events: vec![NewEvent { id: EventId::new(), kind, payload: "{}".to_owned() }],
         audit: None,
     }

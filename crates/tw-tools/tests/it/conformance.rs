@@ -71,7 +71,7 @@ fn shipped_tools_are_registered_without_a_list() {
 fn every_tool_conforms() {
     for (tool, definition) in tools() {
         let problems = conformance::problems(&definition, tool.input_less);
-        assert!(problems.is_empty(), "{} at {}: {problems:?}", definition.slug, tool.place);
+        assert!(problems.is_empty(), "{} at {}: {problems:?}", definition.slug, tool.location);
     }
 }
 

@@ -11,7 +11,7 @@ use std::{
 use anyhow::{Context, Result, bail};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
-use tw_model::{Definition, Execution, OutputSection, Switches, redacted};
+use tw_model::{Definition, Execution, OutputSection, Switches, ToolDef, redacted};
 use tw_schema::{Fault, canonical, canonical_manifest};
 
 use super::legacy;
@@ -53,26 +53,8 @@ const WRITTEN: &[&str] = &[
     "is_active",
 ];
 
-/// What a definition cannot set, or what has a way of its own.
-const NOT_COMPARED: &[&str] = &[
-    "slug",
-    "version",
-    "id",
-    "origin",
-    "tool_type",
-    "execution_type",
-    "available",
-    "unavailable_reason",
-    "published_at",
-    "has_draft",
-    "etag",
-    "revision",
-    "created_at",
-    "updated_at",
-    "created_by",
-    "builtin_template_id",
-    "is_builtin_template",
-];
+/// Members that are changed by a way of their own.
+const OWN_WAY: &[&str] = &["slug", "version"];
 
 pub(super) async fn export(client: &Client, out: &Path, as_json: bool) -> Result<()> {
     let own = [("kind", Some("tenant_custom".to_owned()))];
@@ -385,7 +367,9 @@ fn differing(wanted: &Map<String, Value>, shown: &Value) -> Map<String, Value> {
         let value = if value.is_null() { default(key) } else { value };
         !same(&as_shown(key, value), &shown[key])
     };
-    let compared = wanted.iter().filter(|(key, _)| !NOT_COMPARED.contains(&key.as_str()));
+    let compared = wanted
+        .iter()
+        .filter(|(key, _)| !OWN_WAY.contains(&key.as_str()) && !ToolDef::READ_ONLY.contains(&key.as_str()));
     compared
         .filter(|(key, value)| differs(key, value))
         .map(|(key, value)| (key.clone(), value.clone()))
