@@ -123,12 +123,17 @@ pub(crate) fn soak(root: &Path, args: &[String]) -> Result<()> {
     times.step("tools", tools::install_missing)?;
     times.step("web app", || web::build(root))?;
     let cluster = start_cluster()?;
-    let nextest = ["nextest", "run", "--workspace", "--locked", "--run-ignored", "only", "--profile", "soak"];
-    times.step("soak", || {
-        let mut command = cargo(root);
-        command.args(nextest).args(args).env("TW_SOAK", "1");
-        succeed(with_cluster(&mut command, &cluster))
-    })
+    let nextest = ["nextest", "run", "--workspace", "--locked", "--profile", "soak"];
+    let mut soak = |name: &str, which: [&str; 2]| {
+        times.step(name, || {
+            let mut command = cargo(root);
+            command.args(nextest).args(which).args(args).env("TW_SOAK", "1");
+            succeed(with_cluster(&mut command, &cluster))
+        })
+    };
+    soak("soak", ["--run-ignored", "only"])?;
+    // The same tests as in `make test`, with more trials.
+    soak("races", ["-E", "test(/races::/)"])
 }
 
 fn start_cluster() -> Result<Cluster> {

@@ -11,3 +11,9 @@ pub mod postgres;
 
 pub use databases::{Kind, TestDb};
 pub use hostile::Upstream;
+
+/// How often a race is run: often enough to see every order come up, and in `make soak` until rare ones do.
+#[must_use]
+pub fn trials() -> usize {
+    if std::env::var_os("TW_SOAK").is_some() { 1000 } else { 60 }
+}

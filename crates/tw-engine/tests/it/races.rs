@@ -22,13 +22,12 @@ use crate::{
     world::{Server, World, keyed, raw_json, refused, request, told, until},
 };
 
-const TRIALS: usize = 200;
 /// How many trials are under way at once: the rest of a server's life goes on during a race too.
 const ABREAST: usize = 4;
 
 async fn trials<F: Future<Output = &'static str>>(race: &str, trial: impl Fn(usize) -> F) {
     let outcomes: Vec<_> =
-        futures::stream::iter((0..TRIALS).map(trial)).buffer_unordered(ABREAST).collect().await;
+        futures::stream::iter((0..tw_test::trials()).map(trial)).buffer_unordered(ABREAST).collect().await;
     let mut names = outcomes.clone();
     names.sort_unstable();
     names.dedup();
@@ -261,7 +260,7 @@ on_both! {
     async fn approve_and_a_change_of_the_tool_run_what_was_approved_or_nothing(db: TestDb) {
         let world = World::pair(db).await;
         // One after another: a change of a tool sends every other call back too.
-        for trial in 0..TRIALS {
+        for trial in 0..tw_test::trials() {
             let (one, other) = sides(&world, trial);
             let key = format!("changed{trial}");
             let (run, id) = one.park("test.write", json!({ "key": key })).await;
@@ -345,7 +344,7 @@ on_both! {
             (!seen.contains_key("running")).then_some(seen)
         })
         .await;
-        let ran: u32 = (0..TRIALS).map(|trial| effects(&format!("hung{trial}"))).sum();
+        let ran: u32 = (0..tw_test::trials()).map(|trial| effects(&format!("hung{trial}"))).sum();
         let mut raw = world.raw().await;
         let writes = raw.count("SELECT count(*) FROM runs WHERE tool = 'test.write'").await;
         assert_eq!(i64::from(ran), writes, "what was started has run, once");
@@ -381,7 +380,7 @@ on_both! {
         let world = World::pair(db).await;
         let mut raw = world.raw().await;
         let mut begun = 0;
-        for trial in 0..TRIALS {
+        for trial in 0..tw_test::trials() {
             let (one, other) = sides(&world, trial);
             let key = format!("revoke{trial}");
             one.new_agent_key(&key).await;
@@ -420,7 +419,7 @@ on_both! {
             assert_eq!(i64::from(effects(&key)), then, "what was started has run, and nothing else");
             begun += then;
         }
-        println!("revoke: {begun} calls began before {TRIALS} revocations");
+        println!("revoke: {begun} calls began before {} revocations", tw_test::trials());
         assert_eq!(effects("late"), 0);
         projection::check(&world).await;
     }

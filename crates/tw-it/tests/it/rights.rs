@@ -14,50 +14,50 @@ use reqwest::{Method, RequestBuilder, StatusCode};
 use serde_json::{Value, json};
 use tw_identity::{CreatedKey, KeyRequest, UserRequest};
 use tw_model::{ActsAs, Role, Timestamp};
-use tw_test::{TestDb, on_both};
+use tw_test::TestDb;
 
 use crate::{
     people::Browser,
     world::{Answer, Client, Server, World, eventually, slug},
 };
 
-on_both! {
-    async fn everybody_gets_what_the_table_of_rights_says(db: TestDb) {
-        let scene = Scene::on(db).await;
-        let mut faults = Vec::new();
-        let mut rows = Vec::new();
-        for operation in operations() {
-            let mut cells = Vec::new();
-            for who in Who::ALL {
-                cells.push(scene.cell(&operation, who, &mut faults).await);
-            }
-            rows.push((operation, cells));
+// Rights are checked before any store is asked, so one database is enough.
+#[tokio::test]
+async fn everybody_gets_what_the_table_of_rights_says() {
+    let scene = Scene::on(TestDb::new(tw_test::Kind::Sqlite).await).await;
+    let mut faults = Vec::new();
+    let mut rows = Vec::new();
+    for operation in operations() {
+        let mut cells = Vec::new();
+        for who in Who::ALL {
+            cells.push(scene.cell(&operation, who, &mut faults).await);
         }
-
-        assert!(faults.is_empty(), "{}", faults.join("\n"));
-        expect_file!["../../../../docs/rights.md"].assert_eq(&page(&rows));
+        rows.push((operation, cells));
     }
 
-    async fn person_may_do_the_same_by_key_and_signed_in(db: TestDb) {
-        let scene = Scene::on(db).await;
-        for who in Who::ALL {
-            let Who::Person(role) = who else { continue };
-            let token = scene.link("acme", &format!("{role}@acme.example")).await;
-            let browser = Browser::by_link(&scene.server, &token).await;
-            for operation in operations() {
-                if operation.needs_login() {
-                    continue;
-                }
-                let ask = scene.ask(&operation, &scene.neighbour).await.unwrap();
-                let by_login = send(browser.request(ask.method.clone(), &ask.path()), ask.body.as_ref()).await;
-                let ask = scene.ask(&operation, &scene.neighbour).await.unwrap();
-                let by_key = send(scene.request(&operation, who, &ask).await, ask.body.as_ref()).await;
-                assert_eq!(by_login.status, by_key.status, "{} as {role}: {}", operation.name(), by_login.text);
+    assert!(faults.is_empty(), "{}", faults.join("\n"));
+    expect_file!["../../../../docs/rights.md"].assert_eq(&page(&rows));
+}
+
+#[tokio::test]
+async fn person_may_do_the_same_by_key_and_signed_in() {
+    let scene = Scene::on(TestDb::new(tw_test::Kind::Sqlite).await).await;
+    for who in Who::ALL {
+        let Who::Person(role) = who else { continue };
+        let token = scene.link("acme", &format!("{role}@acme.example")).await;
+        let browser = Browser::by_link(&scene.server, &token).await;
+        for operation in operations() {
+            if operation.needs_login() {
+                continue;
             }
+            let ask = scene.ask(&operation, &scene.neighbour).await.unwrap();
+            let by_login = send(browser.request(ask.method.clone(), &ask.path()), ask.body.as_ref()).await;
+            let ask = scene.ask(&operation, &scene.neighbour).await.unwrap();
+            let by_key = send(scene.request(&operation, who, &ask).await, ask.body.as_ref()).await;
+            assert_eq!(by_login.status, by_key.status, "{} as {role}: {}", operation.name(), by_login.text);
         }
     }
 }
-
 /// An operation of the published description.
 #[derive(Clone, Debug)]
 pub struct Operation {

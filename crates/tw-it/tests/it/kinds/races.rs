@@ -4,12 +4,10 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use tw_model::Role;
-use tw_test::{TestDb, on_both};
+use tw_test::{TestDb, on_both, trials};
 
 use super::{Worker, answer, calling, cancel, external, ids, make, run_of};
 use crate::world::{Answer, Client, World, together};
-
-const TRIALS: usize = 200;
 
 fn answering(
     client: &Client,
@@ -32,7 +30,7 @@ on_both! {
         let one = world.client(&server, "acme", Role::Builder).await;
         let two = world.client(&server, "acme", Role::Admin).await;
         make(&one, &external("job", &json!({ "is_async": true }))).await;
-        for trial in 0..TRIALS {
+        for trial in 0..trials() {
             let call = ids(one.run("job", json!({})).await.is("202 pending"));
             let same = trial % 5 == 4;
             let (first, second) = (json!({ "by": 1 }), if same { json!({ "by": 1 }) } else { json!({ "by": 2 }) });
@@ -56,7 +54,7 @@ on_both! {
         let builder = world.client(&server, "acme", Role::Builder).await;
         make(&builder, &external("job", &json!({ "timeout_ms": 120 }))).await;
         let mut worker = Worker::listens(&builder, "job", None).await;
-        for trial in 0..TRIALS {
+        for trial in 0..trials() {
             let mut waiting = calling(&builder, "job", json!({ "input": { "trial": trial } }));
             let began = tokio::time::Instant::now();
             let told = loop {
@@ -100,7 +98,7 @@ on_both! {
         let one = world.client(&server, "acme", Role::Builder).await;
         let two = world.client(&server, "acme", Role::Admin).await;
         make(&one, &external("late", &json!({ "timeout_ms": 20 }))).await;
-        for trial in 0..TRIALS {
+        for trial in 0..trials() {
             let call = ids(one.run("late", json!({})).await.is("200 timed_out"));
             let answers = together(answering(&one, &call, json!(1)), answering(&two, &call, json!(2))).await;
             let kept = match (answers.0.verdict().as_str(), answers.1.verdict().as_str()) {
@@ -120,7 +118,7 @@ on_both! {
         let builder = world.client(&server, "acme", Role::Builder).await;
         make(&builder, &external("job", &json!({}))).await;
         let mut worker = Worker::listens(&builder, "job", None).await;
-        for trial in 0..TRIALS {
+        for trial in 0..trials() {
             let waiting = calling(&builder, "job", json!({ "input": {} }));
             let told = worker.told().await;
             let call = (told.run.clone(), told.call.clone());

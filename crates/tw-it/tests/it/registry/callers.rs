@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use tw_model::Role;
 use tw_test::{TestDb, on_both};
 
-use super::{at, faults, live, publish, races::TRIALS};
+use super::{at, faults, live, publish};
 use crate::world::{World, together};
 
 /// A tool that calls others, one after the other.
@@ -55,7 +55,7 @@ on_both! {
         let world = World::on(db).await;
         let server = world.server();
         let author = world.client(&server, "acme", Role::Builder).await;
-        for trial in 0..TRIALS {
+        for trial in 0..tw_test::trials() {
             let (inner, outer) = (format!("inner-{trial}"), format!("outer-{trial}"));
             live(&author, &inner).await;
             let (one, two, body) = (author.clone(), author.clone(), calling(&outer, &[&inner]));
@@ -77,7 +77,7 @@ on_both! {
         let server = world.server();
         let author = world.client(&server, "acme", Role::Builder).await;
         live(&author, "leaf").await;
-        for trial in 0..TRIALS {
+        for trial in 0..tw_test::trials() {
             let (a, b) = (format!("a-{trial}"), format!("b-{trial}"));
             for slug in [&a, &b] {
                 author.post("/api/tools", &calling(slug, &["leaf"])).await.is("201 draft");

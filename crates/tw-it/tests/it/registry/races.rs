@@ -2,12 +2,10 @@
 
 use serde_json::{Value, json};
 use tw_model::Role;
-use tw_test::{TestDb, on_both};
+use tw_test::{TestDb, on_both, trials};
 
 use super::{at, echo, history, live, number, publish, read, with};
 use crate::world::{Answer, Client, World, together};
-
-pub(super) const TRIALS: usize = 60;
 
 fn creating(author: &Client, body: Value) -> impl Future<Output = Answer> + Send + 'static {
     let author = author.clone();
@@ -33,7 +31,7 @@ on_both! {
         let member = world.client(&server, "acme", Role::Member).await;
         live(&author, "contended").await;
         let mut before = "Echo".to_owned();
-        for trial in 0..TRIALS {
+        for trial in 0..trials() {
             let name = format!("Name {trial}");
             let change = json!({ "name": name, "description": format!("Of {name}."), "category": name });
             let (one, two) = (author.clone(), author.clone());
@@ -76,7 +74,7 @@ on_both! {
             .collect();
         assert_eq!(
             revisions,
-            (1..=u64::try_from(TRIALS).unwrap() + 1).rev().collect::<Vec<_>>(),
+            (1..=u64::try_from(trials()).unwrap() + 1).rev().collect::<Vec<_>>(),
             "no gap, none twice"
         );
     }
@@ -85,20 +83,20 @@ on_both! {
         let world = World::on(db).await;
         let server = world.server();
         let author = world.client(&server, "acme", Role::Builder).await;
-        for trial in 0..TRIALS {
+        for trial in 0..trials() {
             let (lower, upper) = (format!("wanted-{trial}"), format!("WANTED-{trial}"));
             let answers = together(creating(&author, echo(&lower)), creating(&author, echo(&upper))).await;
             assert_eq!(made(&answers), 1);
             assert_eq!(history(&author, &lower).await.len(), 1);
         }
         let total = author.get("/api/tools?kind=tenant_custom").await.json()["total"].as_u64().unwrap();
-        assert_eq!(total, u64::try_from(TRIALS).unwrap());
-        for trial in 0..TRIALS {
+        assert_eq!(total, u64::try_from(trials()).unwrap());
+        for trial in 0..trials() {
             let (one, other) = (format!("look-alike.n{trial}"), format!("look_alike-n{trial}"));
             let answers = together(creating(&author, echo(&one)), creating(&author, echo(&other))).await;
             assert_eq!(made(&answers), 1, "two that look alike are one name");
         }
-        for trial in 0..TRIALS {
+        for trial in 0..trials() {
             let alias = |slug: &str| {
                 with(&echo(&format!("{slug}-{trial}")), &json!({ "aliases": [format!("alias-{trial}")] }))
             };
@@ -126,7 +124,7 @@ on_both! {
             async move { number(&author, "counted", &version).await }
         };
         let mut numbers = vec!["1.0.0".to_owned()];
-        for trial in 2..2 + TRIALS {
+        for trial in 2..2 + trials() {
             let same = format!("{trial}.0.0");
             let (one, two) = together(numbering(same.clone()), numbering(same.clone())).await;
             let mut verdicts = [one.verdict(), two.verdict()];
@@ -159,7 +157,7 @@ on_both! {
         let world = World::on(db).await;
         let server = world.server();
         let author = world.client(&server, "acme", Role::Builder).await;
-        for trial in 0..TRIALS {
+        for trial in 0..trials() {
             live(&author, "leaving").await;
             let (one, two) = (author.clone(), author.clone());
             let change = json!({ "name": "Anew", "publish": trial % 2 == 0 });
@@ -186,7 +184,7 @@ on_both! {
         let author = world.client(&server, "acme", Role::Builder).await;
         live(&author, "seen").await;
         for tool in ["seen", "test.fail"] {
-            for trial in 0..TRIALS {
+            for trial in 0..trials() {
                 let etag = read(&author, tool).await["etag"].as_str().unwrap().to_owned();
                 let changing = |icon: String| {
                     let request = author.request(reqwest::Method::PATCH, &at(tool)).header("if-match", &etag);
