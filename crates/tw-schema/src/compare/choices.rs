@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use serde_json::Value;
 
 use super::{
-    Effect, Found,
+    Effect, Found, Part,
     alike::Version,
     layers::{Choice, Layers, Root},
     members::breaks,
@@ -45,24 +45,28 @@ impl<'a> Walk<'a> {
         for (old, new) in olds.iter().zip(&news) {
             self.forms(old, new, at, around);
         }
+        // A new choice only refuses values: callers notice, unless one of its forms takes all of theirs. A
+        // dropped choice only allows values: readers notice, unless one of its forms had all of them.
         for new in &news[paired..] {
-            let fits = (0..new.branches.len()).any(|index| {
-                let around = Around { from_defaults: outside.from_defaults, ..around };
-                let form = &[&new.branches[index]];
-                let found = self.trial(&from.subschemas, None, form, Some((new, index)), at, around);
-                !breaks(&found)
-            });
-            let effect = if fits { Effect::Wider } else { Effect::Narrower };
+            let takes_all = self.part == Part::Input
+                && (0..new.branches.len()).any(|index| {
+                    let around = Around { from_defaults: outside.from_defaults, ..around };
+                    let form = &[&new.branches[index]];
+                    let found = self.trial(&from.subschemas, None, form, Some((new, index)), at, around);
+                    !breaks(&found)
+                });
+            let effect = if takes_all { Effect::Wider } else { Effect::Narrower };
             self.say(at, "schema_changed", effect, "must fit one of several forms now");
         }
         for old in &olds[paired..] {
-            let fits = (0..old.branches.len()).any(|index| {
-                let around = Around { to_defaults: outside.to_defaults, ..around };
-                let form = &[&old.branches[index]];
-                let found = self.trial(form, Some((old, index)), &to.subschemas, None, at, around);
-                !breaks(&found)
-            });
-            let effect = if fits { Effect::Narrower } else { Effect::Wider };
+            let had_all = self.part == Part::Output
+                && (0..old.branches.len()).any(|index| {
+                    let around = Around { to_defaults: outside.to_defaults, ..around };
+                    let form = &[&old.branches[index]];
+                    let found = self.trial(form, Some((old, index)), &to.subschemas, None, at, around);
+                    !breaks(&found)
+                });
+            let effect = if had_all { Effect::Narrower } else { Effect::Wider };
             self.say(at, "schema_changed", effect, "need no longer fit one of several forms");
         }
     }

@@ -538,6 +538,33 @@ fn forms_of_a_choice_are_matched_with_what_became_of_them() {
 }
 
 #[test]
+fn choice_that_is_dropped_breaks_readers_only_and_a_new_one_callers_only() {
+    let anything = json!({ "type": ["string", "integer"] });
+    let choice =
+        json!({ "anyOf": [{ "type": "string", "minLength": 1 }, { "type": "integer", "minimum": 0 }] });
+    check(
+        choice.clone(),
+        anything.clone(),
+        expect![[r#"
+            Minor
+               schema_changed: need no longer fit one of several forms"#]],
+        expect![[r#"
+            Major
+            !  schema_changed: need no longer fit one of several forms"#]],
+    );
+    check(
+        anything,
+        choice,
+        expect![[r#"
+            Major
+            !  schema_changed: must fit one of several forms now"#]],
+        expect![[r#"
+            Minor
+               schema_changed: must fit one of several forms now"#]],
+    );
+}
+
+#[test]
 fn what_is_not_understood_breaks_when_it_differs() {
     let changes = [
         (json!({ "not": { "type": "string" } }), json!({ "not": { "type": "integer" } })),
