@@ -126,6 +126,37 @@ impl<'a> Walk<'a> {
         false
     }
 
+    /// Whether an old subschema has a rule for unnamed members, `levels` below its own instance location.
+    pub(super) fn rules_unnamed(&mut self, value: &'a Value, levels: usize) -> bool {
+        let mut seen = HashSet::new();
+        let mut open = vec![(value, levels)];
+        while let Some((value, levels)) = open.pop() {
+            if !seen.insert((std::ptr::from_ref(value) as usize, levels)) {
+                continue;
+            }
+            if !self.spend(1) {
+                return true;
+            }
+            match value {
+                Value::Array(items) => open.extend(items.iter().map(|item| (item, levels))),
+                Value::Object(map) => {
+                    let rule = map.get("additionalProperties").and_then(Value::as_object);
+                    let ruled =
+                        rule.is_some_and(|rule| !rule.is_empty()) || map.contains_key("patternProperties");
+                    if levels == 0 && ruled {
+                        return true;
+                    }
+                    let reference = map.get("$ref").and_then(Value::as_str);
+                    let target = reference.and_then(|reference| self.from.document.resolve(reference));
+                    open.extend(target.map(|target| (target, levels)));
+                    open.extend(map.iter().flat_map(|(keyword, value)| below(keyword, value, levels)));
+                }
+                _ => {}
+            }
+        }
+        false
+    }
+
     /// Whether a default of the new version passes its own schema, filled in as a call would.
     pub(super) fn fits(&mut self, subschemas: &[&'a Value], default: &Value) -> bool {
         if PROBED_MAX < self.probed {
@@ -161,6 +192,37 @@ impl<'a> Walk<'a> {
             references.push(serde_json::json!({ "$ref": format!("{BASE}#{pointer}") }));
         }
         Some(serde_json::json!({ "allOf": references, "$defs": { "whole": whole } }))
+    }
+}
+
+/// The subschemas under a keyword that may apply `levels` down, each with the levels that are left.
+fn below<'a>(keyword: &str, value: &'a Value, levels: usize) -> Vec<(&'a Value, usize)> {
+    match (keyword, levels.checked_sub(1)) {
+        ("enum" | "const" | "default" | "examples" | "$defs" | "definitions", _) => Vec::new(),
+        ("properties" | "patternProperties", Some(levels)) => {
+            value.as_object().into_iter().flat_map(|map| map.values()).map(|value| (value, levels)).collect()
+        }
+        (
+            "items"
+            | "prefixItems"
+            | "contains"
+            | "additionalProperties"
+            | "unevaluatedItems"
+            | "unevaluatedProperties",
+            Some(levels),
+        ) => vec![(value, levels)],
+        (
+            "properties"
+            | "patternProperties"
+            | "items"
+            | "prefixItems"
+            | "contains"
+            | "additionalProperties"
+            | "unevaluatedItems"
+            | "unevaluatedProperties",
+            None,
+        ) => Vec::new(),
+        _ => vec![(value, levels)],
     }
 }
 

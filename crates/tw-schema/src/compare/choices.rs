@@ -9,7 +9,7 @@ use super::{
     alike::Version,
     layers::{Choice, Layers, Root},
     members::breaks,
-    walk::{Around, Walk},
+    walk::{Around, Walk, depth},
 };
 use crate::outline::Types;
 
@@ -91,7 +91,7 @@ impl<'a> Walk<'a> {
         for (version, choice) in [(Version::From, from_choice), (Version::To, to_choice)] {
             let Some((choice, taken)) = choice else { continue };
             let others = choice.branches.iter().enumerate().filter(|(index, _)| *index != taken);
-            self.beside.extend(others.map(|(_, branch)| (version, branch)));
+            self.beside.extend(others.map(|(_, branch)| (version, branch, depth(at))));
         }
         let found = self.aside(|walk| walk.compare(from, to, at, around));
         self.beside.truncate(beside);

@@ -8,7 +8,7 @@ use super::{
     Effect, Found, Part,
     alike::Version,
     layers::{Layers, Subschemas},
-    walk::{Around, LINE, Walk},
+    walk::{Around, LINE, Walk, depth},
 };
 use crate::pointer;
 
@@ -105,7 +105,7 @@ impl<'a> Walk<'a> {
         let watched = around.watched || from.says_any(WATCHING) || to.says_any(WATCHING);
         let inside = self.inside(from, to, Around { watched, default_done: false, ..around });
         let beside = self.beside.len();
-        self.put_beside(from, to);
+        self.put_beside(from, to, at);
         let from = Object { layers: from, closed: from_closed };
         let to = Object { layers: to, closed: to_closed };
         if from.layers.says_any(&["patternProperties"]) || to.layers.says_any(&["patternProperties"]) {
@@ -119,13 +119,13 @@ impl<'a> Walk<'a> {
     }
 
     /// Notes the other subschemas here that may name the members about to be compared.
-    pub(super) fn put_beside(&mut self, from: &Layers<'a>, to: &Layers<'a>) {
+    pub(super) fn put_beside(&mut self, from: &Layers<'a>, to: &Layers<'a>, at: &str) {
         // A constant names the members that it has.
         for keyword in BESIDE.iter().chain(&["enum", "const"]) {
             let of = |version, layers: &Layers<'a>| {
                 let said =
                     if layers.says_any(&[keyword]) { layers.every(keyword).collect() } else { Vec::new() };
-                said.into_iter().map(move |value| (version, value)).collect::<Vec<_>>()
+                said.into_iter().map(move |value| (version, value, depth(at))).collect::<Vec<_>>()
             };
             self.beside.extend(of(Version::From, from));
             self.beside.extend(of(Version::To, to));
@@ -241,6 +241,7 @@ impl<'a> Walk<'a> {
             match part {
                 Part::Input if surely_new => Effect::Wider,
                 Part::Input if asked || around.mingled || self.is_spoken_of(name) => Effect::Both,
+                Part::Input if self.is_ruled_beside(depth(at) - 1) => Effect::Both,
                 Part::Input => Effect::Harmless,
                 Part::Output if !old.refused => Effect::Narrower,
                 // A name that was ruled out by name is one that readers knew of.
@@ -290,8 +291,17 @@ impl<'a> Walk<'a> {
     /// Whether a subschema beside the compared ones mentions this name. Then callers may know of it.
     fn is_spoken_of(&mut self, name: &str) -> bool {
         (0..self.beside.len()).any(|index| {
-            let (version, value) = self.beside[index];
+            let (version, value, _) = self.beside[index];
             self.mentions(version, value, name)
+        })
+    }
+
+    /// Whether an old subschema beside the object at this depth has a rule for members that it does not
+    /// name. Then callers may have sent members of any name.
+    fn is_ruled_beside(&mut self, object: usize) -> bool {
+        (0..self.beside.len()).any(|index| {
+            let (version, value, depth) = self.beside[index];
+            version == Version::From && self.rules_unnamed(value, object.saturating_sub(depth))
         })
     }
 

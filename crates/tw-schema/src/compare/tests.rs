@@ -565,6 +565,20 @@ fn choice_that_is_dropped_breaks_readers_only_and_a_new_one_callers_only() {
 }
 
 #[test]
+fn new_property_breaks_callers_where_a_choice_has_a_rule_for_other_names() {
+    let choice = json!([
+        { "properties": { "a": { "const": "x" } }, "required": ["a"], "additionalProperties": { "type": "string" } },
+        { "properties": { "a": { "const": "y" } }, "required": ["a"] },
+    ]);
+    let inner = json!([{ "properties": { "a": { "additionalProperties": { "type": "string" } } } }, { "required": ["a"] }]);
+    for (choice, bump) in [(choice, Bump::Major), (inner, Bump::Minor)] {
+        let from = json!({ "type": "object", "anyOf": choice });
+        let to = json!({ "type": "object", "anyOf": choice, "properties": { "b": { "type": "integer" } } });
+        assert_eq!(inputs(&from, &to).required_bump, bump, "{choice}");
+    }
+}
+
+#[test]
 fn what_is_not_understood_breaks_when_it_differs() {
     let changes = [
         (json!({ "not": { "type": "string" } }), json!({ "not": { "type": "integer" } })),

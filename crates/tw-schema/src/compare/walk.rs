@@ -98,7 +98,8 @@ pub(super) struct Walk<'a> {
     pub(super) to: &'a Root<'a>,
     pub(super) found: Vec<Found>,
     /// Subschemas that apply beside the compared ones and may name the same members.
-    pub(super) beside: Vec<(Version, &'a Value)>,
+    /// Each with the depth of its instance location.
+    pub(super) beside: Vec<(Version, &'a Value, usize)>,
     /// How much was compiled to test defaults.
     pub(super) probed: usize,
     /// The pairs under comparison. A pair that comes up inside itself adds nothing.
@@ -339,7 +340,7 @@ impl<'a> Walk<'a> {
         let watched = around.watched || from.says_any(&watching) || to.says_any(&watching);
         let inside = self.inside(from, to, Around { watched, default_done: false, ..around });
         let beside = self.beside.len();
-        self.put_beside(from, to);
+        self.put_beside(from, to, at);
         let lists = from.every("prefixItems").chain(to.every("prefixItems")).filter_map(Value::as_array);
         let numbered = lists.map(Vec::len).max().unwrap_or(0);
         for index in (0..numbered).map(Some).chain([None]) {
@@ -363,6 +364,11 @@ impl<'a> Walk<'a> {
             ..around
         }
     }
+}
+
+/// The depth of an instance location; the root has none.
+pub(super) fn depth(at: &str) -> usize {
+    at.matches('/').count()
 }
 
 /// The names of types, in the words of a sentence.
