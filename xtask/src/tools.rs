@@ -54,6 +54,14 @@ fn install_nextest() -> Result<()> {
     succeed(Command::new("cargo").args(["install", "cargo-nextest", "--locked"]))
 }
 
+pub(crate) fn install_deny() -> Result<()> {
+    if works("cargo", &["deny", "--version"]) {
+        return Ok(());
+    }
+    println!("installing cargo-deny");
+    succeed(Command::new("cargo").args(["install", "cargo-deny", "--locked"]))
+}
+
 /// The start of a command that runs as root: nothing in front of it when we are root, else `sudo`.
 pub(crate) fn as_root(package: &str) -> Result<Command> {
     let id = Command::new("id").arg("-u").output().context("run `id`")?;

@@ -1,6 +1,3 @@
-// The server names fields by the same rule (`humanize_field_name`), so that a fault in a log and a
-// label on the screen are the same words.
-
 /** Short forms that people write in capitals, however the program spelled them. */
 const ACRONYMS = new Set(
   'ai api crm css csv eur fte gbp html http https id ip irr json kpi llm mcp npv pdf roi sku sla sql ui uri url usd uuid vat xml'.split(
