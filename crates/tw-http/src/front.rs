@@ -40,7 +40,7 @@ const LOOPBACK: [&str; 3] = ["127.0.0.1", "localhost", "[::1]"];
 pub struct Hosts {
     hosts: Vec<String>,
     origins: Vec<String>,
-    public: Option<Place>,
+    public: Option<WebOrigin>,
 }
 
 impl Hosts {
@@ -50,7 +50,7 @@ impl Hosts {
         hosts.extend(public_url.and_then(host_of_url).map(|(_, host)| host.to_ascii_lowercase()));
         hosts.extend(settings.allowed_hosts.iter().map(|host| host.to_ascii_lowercase()));
         let origins = settings.allowed_origins.iter().map(|origin| origin.trim_end_matches('/').to_owned());
-        Self { hosts, origins: origins.collect(), public: public_url.and_then(Place::of_url) }
+        Self { hosts, origins: origins.collect(), public: public_url.and_then(WebOrigin::of_url) }
     }
 
     /// A name with or without a port; a configured name without a port stands for every port.
@@ -62,17 +62,17 @@ impl Hosts {
 
     /// Whether a page may ask the hosts that a request names.
     fn takes_origin(&self, origin: &str, asked: &[&str]) -> bool {
-        self.lists(origin) || Place::of_url(origin).is_some_and(|page| self.is_own(&page, asked))
+        self.lists(origin) || WebOrigin::of_url(origin).is_some_and(|page| self.is_own(&page, asked))
     }
 
     /// Whether a page is of this server: of the address the request went to, or of the public one. Another
     /// port of the same machine is somebody else.
-    fn is_own(&self, page: &Place, asked: &[&str]) -> bool {
+    fn is_own(&self, page: &WebOrigin, asked: &[&str]) -> bool {
         match &self.public {
             Some(public) if public == page => true,
             // What is public by TLS has no pages without it.
             Some(public) if public.name == page.name && public.scheme != page.scheme => false,
-            _ => asked.iter().any(|host| Place::of_host(page.scheme, host).as_ref() == Some(page)),
+            _ => asked.iter().any(|host| WebOrigin::of_host(page.scheme, host).as_ref() == Some(page)),
         }
     }
 
@@ -115,7 +115,7 @@ impl Hosts {
 
 /// Where a page or a server is. The names of this machine count as one.
 #[derive(Debug, PartialEq, Eq)]
-struct Place {
+struct WebOrigin {
     scheme: Scheme,
     name: String,
     port: u16,
@@ -127,7 +127,7 @@ enum Scheme {
     Https,
 }
 
-impl Place {
+impl WebOrigin {
     fn of_url(url: &str) -> Option<Self> {
         host_of_url(url).and_then(|(scheme, host)| Self::of_host(scheme, host))
     }
@@ -293,7 +293,7 @@ mod tests {
         Hosts {
             hosts: ["127.0.0.1", "localhost", "[::1]", "tools.example.com"].map(str::to_owned).to_vec(),
             origins: vec!["https://app.example.org".to_owned()],
-            public: Place::of_url("https://tools.example.com"),
+            public: WebOrigin::of_url("https://tools.example.com"),
         }
     }
 

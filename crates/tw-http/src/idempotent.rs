@@ -1,27 +1,45 @@
 //! `Idempotency-Key`: the same request again gets the same answer.
 
-use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use axum::{
     extract::FromRequestParts,
-    http::{HeaderName, HeaderValue, StatusCode, header, request::Parts},
+    http::{Method, request::Parts},
     response::{IntoResponse, Response},
 };
-use serde::Serialize;
 use tracing::Instrument;
-use tw_engine::{IdempotencyKey, Once};
+use tw_engine::{Engine, IdempotencyKey, Once};
+use tw_identity::rights::{Permit, Right};
 use tw_model::{Caller, Code};
+use tw_schema::Digest;
 
 use crate::{
     App,
+    answer::JsonAnswer,
+    auth::Allowed,
+    front::RequestId,
     problem::{Problem, Result},
 };
 
 pub(crate) const KEY_LEN_MAX: usize = 255;
 
-/// The header's value, if it was sent.
+/// Longer than any path that names something, however it is escaped. The path is part of an index, and Postgres
+/// refuses entries of more than some 2,700 bytes there.
+const PATH_LEN_MAX: usize = 1000;
+
+/// The key of a request, if it has one.
+///
+/// It counts for the request's method and path: elsewhere the same text is another key. It is bound to the query
+/// and the body: with others it is refused.
 #[derive(Debug)]
-pub(crate) struct Key(pub(crate) Option<String>);
+pub(crate) struct Key(Option<Sent>);
+
+#[derive(Debug)]
+struct Sent {
+    key: String,
+    route: String,
+    query: String,
+}
 
 impl<S: Sync> FromRequestParts<S> for Key {
     type Rejection = Problem;
@@ -34,113 +52,123 @@ impl<S: Sync> FromRequestParts<S> for Key {
         }
         let key = value.to_str().ok().filter(|key| (1..=KEY_LEN_MAX).contains(&key.len()));
         let key = key.ok_or_else(|| {
-            Problem::new(Code::BadRequest, "`Idempotency-Key` has 1 to 255 visible ASCII characters")
+            Problem::new(Code::BadRequest, "`Idempotency-Key` must have 1 to 255 visible ASCII characters")
         })?;
-        Ok(Self(Some(key.to_owned())))
+        Ok(Self(Some(Sent {
+            key: key.to_owned(),
+            route: route(&parts.method, parts.uri.path()),
+            query: parts.uri.query().unwrap_or_default().to_owned(),
+        })))
     }
 }
 
 impl Key {
-    /// The key in the scope of a route, bound to the body's bytes.
-    pub(crate) fn of(self, route: &str, body: &[u8]) -> Option<IdempotencyKey> {
-        self.0.map(|key| IdempotencyKey {
-            key,
-            route: route.to_owned(),
-            body_hash: *tw_schema::Digest::of(body).as_bytes(),
+    /// The key, bound to the query and to the body's bytes.
+    pub(crate) fn of(&self, body: &[u8]) -> Option<IdempotencyKey> {
+        self.bound(|| *Digest::of(body).as_bytes())
+    }
+
+    /// The same for a body with a secret in it, which is remembered by a keyed hash.
+    pub(crate) fn of_secret(&self, engine: &Engine, body: &[u8]) -> Option<IdempotencyKey> {
+        self.bound(|| engine.blinded(body))
+    }
+
+    fn bound(&self, body: impl FnOnce() -> [u8; 32]) -> Option<IdempotencyKey> {
+        let sent = self.0.as_ref()?;
+        let bound = [sent.query.as_bytes(), &body()].concat();
+        Some(IdempotencyKey {
+            key: sent.key.clone(),
+            route: sent.route.clone(),
+            body_hash: *Digest::of(&bound).as_bytes(),
         })
     }
 }
 
-/// An answer, and what of it is kept for a replay.
-pub(crate) struct Answered {
-    status: StatusCode,
-    headers: Vec<(HeaderName, HeaderValue)>,
-    body: String,
-    /// The body without its one-time secret, where it has one.
-    kept: Option<String>,
+/// The method and the path, where a key counts.
+///
+/// What is named right after the noun, as in `/api/tools/{tool}/…`, is a slug or an id and the same in any case. What
+/// follows can be a version, and `1.0.0-RC` is another one than `1.0.0-rc`.
+fn route(method: &Method, path: &str) -> String {
+    if PATH_LEN_MAX < path.len() {
+        return format!("{method} {}", Digest::of(path.as_bytes()));
+    }
+    let named = path.match_indices('/').nth(3).map_or(path.len(), |(at, _)| at);
+    let (thing, rest) = path.split_at(named);
+    format!("{method} {}{rest}", thing.to_ascii_lowercase())
 }
 
-impl Answered {
-    pub(crate) fn json(status: StatusCode, body: &impl Serialize) -> Self {
-        Self { body: text(body), ..Self::empty(status) }
-    }
+/// A write by a caller who holds the right `R`, made once under its key.
+///
+/// Stands before the body in a handler, like [`Allowed`]: the right is checked before anything else.
+#[derive(Debug)]
+pub(crate) struct Write<R> {
+    pub(crate) app: App,
+    pub(crate) permit: Permit<R>,
+    pub(crate) request_id: Arc<str>,
+    key: Key,
+}
 
-    pub(crate) fn empty(status: StatusCode) -> Self {
-        Self { status, headers: Vec::new(), body: String::new(), kept: None }
-    }
+impl<R: Right> FromRequestParts<App> for Write<R> {
+    type Rejection = Problem;
 
-    pub(crate) fn with(mut self, name: HeaderName, value: &str) -> Self {
-        let value = HeaderValue::from_str(value).expect("paths, ids and ETags are what a header takes");
-        self.headers.push((name, value));
-        self
-    }
-
-    /// Keeps another body than the one that is answered now.
-    pub(crate) fn keeping(self, body: &impl Serialize) -> Self {
-        Self { kept: Some(text(body)), ..self }
-    }
-
-    /// What is stored: a line with the headers, then the body.
-    fn to_stored(&self) -> String {
-        let headers =
-            self.headers.iter().map(|(name, value)| (name.as_str(), value.to_str().unwrap_or_default()));
-        let headers: BTreeMap<_, _> = headers.collect();
-        format!("{}\n{}", text(&headers), self.kept.as_deref().unwrap_or(&self.body))
-    }
-
-    fn from_stored(status: u16, stored: &str) -> Self {
-        let status = StatusCode::from_u16(status).unwrap_or(StatusCode::OK);
-        let (headers, body) = stored.split_once('\n').unwrap_or(("", stored));
-        let headers: BTreeMap<String, String> = serde_json::from_str(headers).unwrap_or_default();
-        let headers =
-            headers.into_iter().filter_map(|(name, value)| Some((name.parse().ok()?, value.parse().ok()?)));
-        Self { status, headers: headers.collect(), body: body.to_owned(), kept: None }
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self> {
+        let Allowed(permit) = <Allowed<R> as FromRequestParts<App>>::from_request_parts(parts, app).await?;
+        let RequestId(request_id) = RequestId::from_request_parts(parts, app).await?;
+        let key = Key::from_request_parts(parts, app).await?;
+        Ok(Self { app: app.clone(), permit, request_id, key })
     }
 }
 
-fn text(value: &impl Serialize) -> String {
-    serde_json::to_string(value).expect("answers are plain JSON")
-}
-
-impl IntoResponse for Answered {
-    fn into_response(self) -> Response {
-        let typed = (!self.body.is_empty())
-            .then(|| (header::CONTENT_TYPE, HeaderValue::from_static("application/json")));
-        let mut response = (self.status, self.body).into_response();
-        let headers = response.headers_mut();
-        headers.remove(header::CONTENT_TYPE);
-        headers.extend(self.headers.into_iter().chain(typed));
-        response
+impl<R: Right> Write<R> {
+    /// Makes the write, or answers as the first time. `body` is what was sent.
+    pub(crate) async fn once<F>(self, body: &[u8], make: impl FnOnce(Self) -> F) -> Result<Response>
+    where
+        F: Future<Output = Result<JsonAnswer>> + Send + 'static,
+    {
+        let key = self.key.of(body);
+        self.under(key, make).await
     }
-}
 
-/// Makes a write once under its key, or answers as the first time.
-pub(crate) async fn once(
-    app: App,
-    caller: Caller,
-    key: Option<IdempotencyKey>,
-    make: impl Future<Output = Result<Answered>> + Send + 'static,
-) -> Result<Response> {
-    let Some(key) = key else { return make.await.map(IntoResponse::into_response) };
-    // A caller who hangs up ends its request, and must not leave a key behind that nobody closes.
-    let made = async move { make_once(&app, &caller, &key, make).await };
-    let made = tokio::spawn(made.in_current_span()).await;
-    let made =
-        made.unwrap_or_else(|_| Err(Problem::new(Code::Internal, "the server failed to do its own work")));
-    made.map(IntoResponse::into_response)
+    /// The same for a body with a secret in it: a plain digest of a weak one would be as good as the secret.
+    pub(crate) async fn once_with_secret<F>(
+        self,
+        body: &[u8],
+        make: impl FnOnce(Self) -> F,
+    ) -> Result<Response>
+    where
+        F: Future<Output = Result<JsonAnswer>> + Send + 'static,
+    {
+        let key = self.key.of_secret(&self.app.engine, body);
+        self.under(key, make).await
+    }
+
+    async fn under<F>(self, key: Option<IdempotencyKey>, make: impl FnOnce(Self) -> F) -> Result<Response>
+    where
+        F: Future<Output = Result<JsonAnswer>> + Send + 'static,
+    {
+        let Some(key) = key else { return make(self).await.map(IntoResponse::into_response) };
+        let (app, caller) = (self.app.clone(), self.permit.caller().clone());
+        let make = make(self);
+        // A caller who hangs up ends its request, and must not leave a key behind that nobody closes.
+        let made = async move { make_once(&app, &caller, &key, make).await };
+        let made = tokio::spawn(made.in_current_span()).await;
+        let made = made
+            .unwrap_or_else(|_| Err(Problem::new(Code::Internal, "the server failed to do its own work")));
+        made.map(IntoResponse::into_response)
+    }
 }
 
 async fn make_once(
     app: &App,
     caller: &Caller,
     key: &IdempotencyKey,
-    make: impl Future<Output = Result<Answered>>,
-) -> Result<Answered> {
+    make: impl Future<Output = Result<JsonAnswer>>,
+) -> Result<JsonAnswer> {
     match app.engine.once(caller, key).await? {
-        Once::Again { status, body } => Ok(Answered::from_stored(status, &body)),
+        Once::Again { status, body } => Ok(JsonAnswer::from_stored(status, &body)),
         Once::Make(claimed) => match make.await {
             Ok(made) => {
-                app.engine.keep(claimed, made.status.as_u16(), made.to_stored()).await;
+                app.engine.keep(claimed, made.status(), made.to_stored()).await;
                 Ok(made)
             }
             Err(problem) => {
@@ -153,16 +181,52 @@ async fn make_once(
 
 #[cfg(test)]
 mod tests {
+    use axum::http::Request;
+
     use super::*;
 
+    #[tokio::test]
+    async fn key_counts_for_a_method_and_a_path_and_is_bound_to_query_and_body() {
+        let first = key("POST", "/api/tools/a.b/version?new_version=2.0.0", b"{}").await;
+        let again = key("POST", "/api/tools/A.b/version?new_version=2.0.0", b"{}").await;
+        assert_eq!((&again.route, again.body_hash), (&first.route, first.body_hash));
+        for (method, target) in [
+            ("PUT", "/api/tools/a.b/version?new_version=2.0.0"),
+            ("POST", "/api/tools/a.c/version?new_version=2.0.0"),
+            ("POST", "/api/tools/a.b/publish?new_version=2.0.0"),
+        ] {
+            assert_ne!(key(method, target, b"{}").await.route, first.route, "{method} {target}");
+        }
+        for (target, body) in [
+            ("/api/tools/a.b/version?new_version=3.0.0", "{}"),
+            ("/api/tools/a.b/version", "{}"),
+            ("/api/tools/a.b/version?new_version=2.0.0", "{ }"),
+        ] {
+            let other = key("POST", target, body.as_bytes()).await;
+            assert_eq!(other.route, first.route);
+            assert_ne!(other.body_hash, first.body_hash, "{target} {body}");
+        }
+    }
+
     #[test]
-    fn answer_is_stored_with_its_headers_and_without_its_secret() {
-        let made =
-            Answered::json(StatusCode::CREATED, &"the secret").keeping(&"***").with(header::ETAG, "\"1-2\"");
-        let again = Answered::from_stored(201, &made.to_stored());
-        assert_eq!((again.status, &*again.body), (StatusCode::CREATED, "\"***\""));
-        assert_eq!(again.headers, made.headers);
-        let nothing = Answered::from_stored(204, &Answered::empty(StatusCode::NO_CONTENT).to_stored());
-        assert_eq!((nothing.status, &*nothing.body), (StatusCode::NO_CONTENT, ""));
+    fn slugs_and_ids_are_the_same_in_any_case_and_versions_are_not() {
+        let withdraw =
+            |version| route(&Method::POST, &format!("/api/tools/Mine/versions/{version}/withdraw"));
+        assert_eq!(withdraw("1.0.0-RC"), "POST /api/tools/mine/versions/1.0.0-RC/withdraw");
+        assert_ne!(withdraw("1.0.0-RC"), withdraw("1.0.0-rc"));
+        assert_eq!(route(&Method::POST, "/api/sessions"), "POST /api/sessions");
+    }
+
+    #[test]
+    fn long_path_fits_an_index_and_is_told_from_another() {
+        let long = |last| route(&Method::PATCH, &format!("/api/tools/{}{last}", "x".repeat(20_000)));
+        assert!(long('a').len() < PATH_LEN_MAX);
+        assert_ne!(long('a'), long('b'));
+    }
+
+    async fn key(method: &str, target: &str, body: &[u8]) -> IdempotencyKey {
+        let request = Request::builder().method(method).uri(target).header("idempotency-key", "k");
+        let (mut parts, ()) = request.body(()).unwrap().into_parts();
+        Key::from_request_parts(&mut parts, &()).await.unwrap().of(body).unwrap()
     }
 }

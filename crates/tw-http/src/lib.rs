@@ -4,8 +4,10 @@
 //! into JSON. It never touches the store, never decides who may do what, and never makes up a status:
 //! `problem.rs` is the one place where an error becomes HTTP.
 //!
-//! Start with [`router`], then `routes/`; `auth.rs` says how a right becomes an argument of a handler.
+//! Start with [`router`], then `routes/`; `auth.rs` says how a right becomes an argument of a handler, and
+//! `idempotent.rs` how a write is made once.
 
+mod answer;
 mod auth;
 mod body;
 mod front;

@@ -14,9 +14,10 @@ use uuid::Uuid;
 use super::{List, runs::RunAnswer};
 use crate::{
     App,
+    answer::JsonAnswer,
     auth::Allowed,
     body::JsonBytes,
-    idempotent::{Answered, Key, once},
+    idempotent::Write,
     members::Body,
     problem::{Problem, ProblemDocument, Result},
     query::{Id, Params},
@@ -143,10 +144,8 @@ impl Body for ApproveRequest {}
               (status = 404, body = ProblemDocument), (status = 409, body = ProblemDocument),
               (status = 410, body = ProblemDocument), (status = 422, body = ProblemDocument)))]
 pub(crate) async fn approve(
-    State(app): State<App>,
-    Allowed(permit): Allowed<DecideApprovals>,
+    write: Write<DecideApprovals>,
     Id(id): Id<ApprovalId>,
-    key: Key,
     JsonBytes(body, bytes): JsonBytes<ApproveRequest>,
 ) -> Result<Response> {
     if body.wait_ms.is_some_and(|wait| super::tools::WAIT_MS_MAX < wait) {
@@ -154,13 +153,12 @@ pub(crate) async fn approve(
     }
     check_note(body.note.as_deref())?;
     let yes = Yes { input: body.input, note: body.note, wait: body.wait_ms.map(Duration::from_millis) };
-    once(
-        app.clone(),
-        permit.caller().clone(),
-        key.of(&format!("approvals/{id}/approve"), &bytes),
-        async move { Ok(super::runs::answered(app.engine.approve(&permit, id, yes).await?)) },
-    )
-    .await
+    write
+        .once(&bytes, |Write { app, permit, .. }| async move {
+            let approved = app.engine.approve(&permit, id, yes).await?;
+            Ok(super::runs::answered(approved))
+        })
+        .await
 }
 
 #[derive(Debug, Default, Deserialize, utoipa::ToSchema)]
@@ -179,18 +177,17 @@ impl Body for DenyRequest {}
     responses((status = 200, body = ApprovalView), (status = 404, body = ProblemDocument),
               (status = 409, body = ProblemDocument), (status = 410, body = ProblemDocument)))]
 pub(crate) async fn deny(
-    State(app): State<App>,
-    Allowed(permit): Allowed<DecideApprovals>,
+    write: Write<DecideApprovals>,
     Id(id): Id<ApprovalId>,
-    key: Key,
     JsonBytes(body, bytes): JsonBytes<DenyRequest>,
 ) -> Result<Response> {
     check_note(body.note.as_deref())?;
-    once(app.clone(), permit.caller().clone(), key.of(&format!("approvals/{id}/deny"), &bytes), async move {
-        let denied = app.engine.deny(&permit, id, body.note.as_deref()).await?;
-        Ok(Answered::json(StatusCode::OK, &ApprovalView::from(denied)))
-    })
-    .await
+    write
+        .once(&bytes, |Write { app, permit, .. }| async move {
+            let denied = app.engine.deny(&permit, id, body.note.as_deref()).await?;
+            Ok(JsonAnswer::new(StatusCode::OK, &ApprovalView::from(denied)))
+        })
+        .await
 }
 
 fn check_note(note: Option<&str>) -> Result<()> {

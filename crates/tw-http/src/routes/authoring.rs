@@ -19,10 +19,10 @@ use super::{
 };
 use crate::{
     App,
+    answer::JsonAnswer,
     auth::Allowed,
     body::JsonBytes,
-    front::RequestId,
-    idempotent::{Answered, Key, once},
+    idempotent::Write,
     members::Nothing,
     problem::{Problem, ProblemDocument, Result},
     query::{Params, ToolName},
@@ -127,21 +127,17 @@ pub(crate) struct CloneBody {
     responses((status = 201, body = ToolView), (status = 409, body = ProblemDocument),
               (status = 422, body = ProblemDocument)))]
 pub(crate) async fn create(
-    State(app): State<App>,
-    Allowed(permit): Allowed<CreateTools>,
-    RequestId(id): RequestId,
-    key: Key,
+    write: Write<CreateTools>,
     JsonBytes(body, bytes): JsonBytes<Value>,
 ) -> Result<Response> {
-    // The body may hold secrets.
-    let key = key.of("tools", &app.engine.blinded(&bytes));
-    once(app.clone(), permit.caller().clone(), key, async move {
-        let asked = Asked { marks: None, request_id: Some(&id), actor: None };
-        let made = app.engine.registry().create_tool(&permit, &body, asked).await?;
-        let location = format!("/api/tools/{}", made.def.slug);
-        Ok(whole(StatusCode::CREATED, &made).with(header::LOCATION, &location))
-    })
-    .await
+    write
+        .once_with_secret(&bytes, |Write { app, permit, request_id, .. }| async move {
+            let asked = Asked { marks: None, request_id: Some(&request_id), actor: None };
+            let made = app.engine.registry().create_tool(&permit, &body, asked).await?;
+            let location = format!("/api/tools/{}", made.def.slug);
+            Ok(whole(StatusCode::CREATED, &made).with(header::LOCATION, &location))
+        })
+        .await
 }
 
 /// Changes a tool, property by property; `null` takes one back.
@@ -156,22 +152,19 @@ pub(crate) async fn create(
     responses((status = 200, body = ToolView), (status = 404, body = ProblemDocument),
               (status = 412, body = ProblemDocument), (status = 422, body = ProblemDocument)))]
 pub(crate) async fn change(
-    State(app): State<App>,
-    Allowed(permit): Allowed<UpdateTools>,
+    write: Write<UpdateTools>,
     ToolName(name): ToolName,
-    RequestId(id): RequestId,
     headers: HeaderMap,
-    key: Key,
     JsonBytes(body, bytes): JsonBytes<Value>,
 ) -> Result<Response> {
     let marks = marks(&headers)?;
-    let route = format!("tools/{}", name.to_ascii_lowercase());
-    let key = key.of(&route, &app.engine.blinded(&bytes));
-    once(app.clone(), permit.caller().clone(), key, async move {
-        let asked = Asked { marks: marks.as_deref(), request_id: Some(&id), actor: None };
-        Ok(whole(StatusCode::OK, &app.engine.registry().change_tool(&permit, &name, &body, asked).await?))
-    })
-    .await
+    write
+        .once_with_secret(&bytes, |Write { app, permit, request_id, .. }| async move {
+            let asked = Asked { marks: marks.as_deref(), request_id: Some(&request_id), actor: None };
+            let changed = app.engine.registry().change_tool(&permit, &name, &body, asked).await?;
+            Ok(whole(StatusCode::OK, &changed))
+        })
+        .await
 }
 
 /// As PATCH: what is left out stays as it is, so what was read can be sent back.
@@ -183,15 +176,12 @@ pub(crate) async fn change(
     responses((status = 200, body = ToolView), (status = 404, body = ProblemDocument),
               (status = 412, body = ProblemDocument), (status = 422, body = ProblemDocument)))]
 pub(crate) async fn save(
-    state: State<App>,
-    allowed: Allowed<UpdateTools>,
+    write: Write<UpdateTools>,
     name: ToolName,
-    id: RequestId,
     headers: HeaderMap,
-    key: Key,
     body: JsonBytes<Value>,
 ) -> Result<Response> {
-    change(state, allowed, name, id, headers, key, body).await
+    change(write, name, headers, body).await
 }
 
 /// Removes a tool of the tenant's own, or what the tenant has laid over one of the program.
@@ -204,21 +194,18 @@ pub(crate) async fn save(
     responses((status = 204), (status = 404, body = ProblemDocument), (status = 409, body = ProblemDocument),
               (status = 412, body = ProblemDocument)))]
 pub(crate) async fn remove(
-    State(app): State<App>,
-    Allowed(permit): Allowed<DeleteTools>,
+    write: Write<DeleteTools>,
     ToolName(name): ToolName,
-    RequestId(id): RequestId,
     headers: HeaderMap,
-    key: Key,
 ) -> Result<Response> {
     let marks = marks(&headers)?;
-    let route = format!("tools/{}/remove", name.to_ascii_lowercase());
-    once(app.clone(), permit.caller().clone(), key.of(&route, &[]), async move {
-        let asked = Asked { marks: marks.as_deref(), request_id: Some(&id), actor: None };
-        app.engine.registry().remove_tool(&permit, &name, asked).await?;
-        Ok(Answered::empty(StatusCode::NO_CONTENT))
-    })
-    .await
+    write
+        .once(b"", |Write { app, permit, request_id, .. }| async move {
+            let asked = Asked { marks: marks.as_deref(), request_id: Some(&request_id), actor: None };
+            app.engine.registry().remove_tool(&permit, &name, asked).await?;
+            Ok(JsonAnswer::empty(StatusCode::NO_CONTENT))
+        })
+        .await
 }
 
 /// Makes what was saved last what runs.
@@ -229,21 +216,19 @@ pub(crate) async fn remove(
     responses((status = 200, body = ToolView), (status = 404, body = ProblemDocument),
               (status = 409, body = ProblemDocument), (status = 412, body = ProblemDocument)))]
 pub(crate) async fn publish(
-    State(app): State<App>,
-    Allowed(permit): Allowed<PublishTools>,
+    write: Write<PublishTools>,
     ToolName(name): ToolName,
-    RequestId(id): RequestId,
     headers: HeaderMap,
-    key: Key,
     JsonBytes(Nothing {}, bytes): JsonBytes<Nothing>,
 ) -> Result<Response> {
     let marks = marks(&headers)?;
-    let route = format!("tools/{}/publish", name.to_ascii_lowercase());
-    once(app.clone(), permit.caller().clone(), key.of(&route, &bytes), async move {
-        let asked = Asked { marks: marks.as_deref(), request_id: Some(&id), actor: None };
-        Ok(whole(StatusCode::OK, &app.engine.registry().publish_tool(&permit, &name, asked).await?))
-    })
-    .await
+    write
+        .once(&bytes, |Write { app, permit, request_id, .. }| async move {
+            let asked = Asked { marks: marks.as_deref(), request_id: Some(&request_id), actor: None };
+            let published = app.engine.registry().publish_tool(&permit, &name, asked).await?;
+            Ok(whole(StatusCode::OK, &published))
+        })
+        .await
 }
 
 /// Gives what was saved last a new number, greater than the one it has. It runs once it is published.
@@ -255,26 +240,23 @@ pub(crate) async fn publish(
     responses((status = 200, body = ToolView), (status = 404, body = ProblemDocument),
               (status = 409, body = ProblemDocument), (status = 412, body = ProblemDocument),
               (status = 422, body = ProblemDocument)))]
-#[expect(clippy::too_many_arguments, reason = "each is a part of the request")]
 pub(crate) async fn version(
-    State(app): State<App>,
-    Allowed(permit): Allowed<PublishTools>,
+    write: Write<PublishTools>,
     ToolName(name): ToolName,
     params: Params,
-    RequestId(id): RequestId,
     headers: HeaderMap,
-    key: Key,
     JsonBytes(Nothing {}, bytes): JsonBytes<Nothing>,
 ) -> Result<Response> {
     let marks = marks(&headers)?;
     // Whether there is such a tool comes first: a missing one is missing whatever is asked of it.
     let number = params.text("new_version").unwrap_or_default();
-    let route = format!("tools/{}/version/{number}", name.to_ascii_lowercase());
-    once(app.clone(), permit.caller().clone(), key.of(&route, &bytes), async move {
-        let asked = Asked { marks: marks.as_deref(), request_id: Some(&id), actor: None };
-        Ok(whole(StatusCode::OK, &app.engine.registry().new_version(&permit, &name, &number, asked).await?))
-    })
-    .await
+    write
+        .once(&bytes, |Write { app, permit, request_id, .. }| async move {
+            let asked = Asked { marks: marks.as_deref(), request_id: Some(&request_id), actor: None };
+            let versioned = app.engine.registry().new_version(&permit, &name, &number, asked).await?;
+            Ok(whole(StatusCode::OK, &versioned))
+        })
+        .await
 }
 
 /// Makes a draft like another tool, under another slug.
@@ -284,21 +266,18 @@ pub(crate) async fn version(
     responses((status = 201, body = ToolView), (status = 404, body = ProblemDocument),
               (status = 409, body = ProblemDocument), (status = 422, body = ProblemDocument)))]
 pub(crate) async fn clone(
-    State(app): State<App>,
-    Allowed(permit): Allowed<CreateTools>,
+    write: Write<CreateTools>,
     ToolName(name): ToolName,
-    RequestId(id): RequestId,
-    key: Key,
     JsonBytes(body, bytes): JsonBytes<Value>,
 ) -> Result<Response> {
-    let route = format!("tools/{}/clone", name.to_ascii_lowercase());
-    once(app.clone(), permit.caller().clone(), key.of(&route, &bytes), async move {
-        let asked = Asked { marks: None, request_id: Some(&id), actor: None };
-        let made = app.engine.registry().clone_tool(&permit, &name, &body, asked).await?;
-        let location = format!("/api/tools/{}", made.def.slug);
-        Ok(whole(StatusCode::CREATED, &made).with(header::LOCATION, &location))
-    })
-    .await
+    write
+        .once(&bytes, |Write { app, permit, request_id, .. }| async move {
+            let asked = Asked { marks: None, request_id: Some(&request_id), actor: None };
+            let made = app.engine.registry().clone_tool(&permit, &name, &body, asked).await?;
+            let location = format!("/api/tools/{}", made.def.slug);
+            Ok(whole(StatusCode::CREATED, &made).with(header::LOCATION, &location))
+        })
+        .await
 }
 
 /// An entry of a tool's history.
@@ -418,21 +397,19 @@ impl FromRequestParts<App> for ToolRevision {
     responses((status = 200, body = ToolView), (status = 404, body = ProblemDocument),
               (status = 412, body = ProblemDocument)))]
 pub(crate) async fn restore(
-    State(app): State<App>,
-    Allowed(permit): Allowed<UpdateTools>,
+    write: Write<UpdateTools>,
     ToolRevision { name, revision }: ToolRevision,
-    RequestId(id): RequestId,
     headers: HeaderMap,
-    key: Key,
     JsonBytes(Nothing {}, bytes): JsonBytes<Nothing>,
 ) -> Result<Response> {
     let marks = marks(&headers)?;
-    let route = format!("tools/{}/restore/{revision}", name.to_ascii_lowercase());
-    once(app.clone(), permit.caller().clone(), key.of(&route, &bytes), async move {
-        let asked = Asked { marks: marks.as_deref(), request_id: Some(&id), actor: None };
-        Ok(whole(StatusCode::OK, &app.engine.registry().restore_tool(&permit, &name, revision, asked).await?))
-    })
-    .await
+    write
+        .once(&bytes, |Write { app, permit, request_id, .. }| async move {
+            let asked = Asked { marks: marks.as_deref(), request_id: Some(&request_id), actor: None };
+            let restored = app.engine.registry().restore_tool(&permit, &name, revision, asked).await?;
+            Ok(whole(StatusCode::OK, &restored))
+        })
+        .await
 }
 
 /// A tool and one of its numbers, out of the path.
@@ -461,20 +438,17 @@ impl FromRequestParts<App> for ToolNumber {
     responses((status = 200, body = VersionItem), (status = 404, body = ProblemDocument),
               (status = 409, description = "It is what runs", body = ProblemDocument)))]
 pub(crate) async fn withdraw(
-    State(app): State<App>,
-    Allowed(permit): Allowed<PublishTools>,
+    write: Write<PublishTools>,
     ToolNumber { name, number }: ToolNumber,
-    RequestId(id): RequestId,
-    key: Key,
     JsonBytes(Nothing {}, bytes): JsonBytes<Nothing>,
 ) -> Result<Response> {
-    let route = format!("tools/{}/withdraw/{number}", name.to_ascii_lowercase());
-    once(app.clone(), permit.caller().clone(), key.of(&route, &bytes), async move {
-        let asked = Asked { marks: None, request_id: Some(&id), actor: None };
-        let withdrawn = app.engine.registry().withdraw_version(&permit, &name, &number, asked).await?;
-        Ok(Answered::json(StatusCode::OK, &VersionItem::from(withdrawn)))
-    })
-    .await
+    write
+        .once(&bytes, |Write { app, permit, request_id, .. }| async move {
+            let asked = Asked { marks: None, request_id: Some(&request_id), actor: None };
+            let withdrawn = app.engine.registry().withdraw_version(&permit, &name, &number, asked).await?;
+            Ok(JsonAnswer::new(StatusCode::OK, &VersionItem::from(withdrawn)))
+        })
+        .await
 }
 
 /// What lies between two versions.

@@ -19,10 +19,11 @@ use super::{
 };
 use crate::{
     App,
+    answer::JsonAnswer,
     auth::Allowed,
     body::JsonBytes,
     front::RequestId,
-    idempotent::{Answered, Key, once},
+    idempotent::Write,
     members::Body,
     problem::{ProblemDocument, Result},
     query::{Id, Params},
@@ -74,9 +75,9 @@ impl From<Credential> for CredentialView {
     }
 }
 
-fn whole(status: StatusCode, credential: Credential) -> Answered {
+fn whole(status: StatusCode, credential: Credential) -> JsonAnswer {
     let etag = format!("\"{}\"", credential_mark(&credential));
-    Answered::json(status, &CredentialView::from(credential)).with(header::ETAG, &etag)
+    JsonAnswer::new(status, &CredentialView::from(credential)).with(header::ETAG, &etag)
 }
 
 /// What can be said about a credential.
@@ -123,19 +124,16 @@ pub(crate) async fn list(
     responses((status = 201, body = CredentialView), (status = 409, body = ProblemDocument),
               (status = 422, body = ProblemDocument)))]
 pub(crate) async fn create(
-    State(app): State<App>,
-    Allowed(permit): Allowed<WriteCredentials>,
-    RequestId(id): RequestId,
-    key: Key,
+    write: Write<WriteCredentials>,
     JsonBytes(body, bytes): JsonBytes<Value>,
 ) -> Result<Response> {
-    let key = key.of("credentials", &app.engine.blinded(&bytes));
-    once(app.clone(), permit.caller().clone(), key, async move {
-        let made = app.engine.credentials().create(&permit, &body, Some(&id)).await?;
-        let location = format!("/api/credentials/{}", made.id);
-        Ok(whole(StatusCode::CREATED, made).with(header::LOCATION, &location))
-    })
-    .await
+    write
+        .once_with_secret(&bytes, |Write { app, permit, request_id, .. }| async move {
+            let made = app.engine.credentials().create(&permit, &body, Some(&request_id)).await?;
+            let location = format!("/api/credentials/{}", made.id);
+            Ok(whole(StatusCode::CREATED, made).with(header::LOCATION, &location))
+        })
+        .await
 }
 
 /// One credential, without what is in it.
@@ -146,7 +144,7 @@ pub(crate) async fn read(
     State(app): State<App>,
     Allowed(permit): Allowed<ReadCredentials>,
     Id(id): Id<CredentialId>,
-) -> Result<Answered> {
+) -> Result<JsonAnswer> {
     Ok(whole(StatusCode::OK, app.engine.credentials().get(&permit, id).await?))
 }
 
@@ -159,22 +157,22 @@ pub(crate) async fn read(
               (status = 409, body = ProblemDocument), (status = 412, body = ProblemDocument),
               (status = 422, body = ProblemDocument)))]
 pub(crate) async fn change(
-    State(app): State<App>,
-    Allowed(permit): Allowed<WriteCredentials>,
-    RequestId(request): RequestId,
+    write: Write<WriteCredentials>,
     Id(id): Id<CredentialId>,
     headers: HeaderMap,
-    key: Key,
     JsonBytes(body, bytes): JsonBytes<Value>,
 ) -> Result<Response> {
     let marks = marks(&headers)?;
-    let key = key.of(&format!("credentials/{id}"), &app.engine.blinded(&bytes));
-    once(app.clone(), permit.caller().clone(), key, async move {
-        let changed =
-            app.engine.credentials().change(&permit, id, &body, marks.as_deref(), Some(&request)).await?;
-        Ok(whole(StatusCode::OK, changed))
-    })
-    .await
+    write
+        .once_with_secret(&bytes, |Write { app, permit, request_id, .. }| async move {
+            let changed = app
+                .engine
+                .credentials()
+                .change(&permit, id, &body, marks.as_deref(), Some(&request_id))
+                .await?;
+            Ok(whole(StatusCode::OK, changed))
+        })
+        .await
 }
 
 /// Removes a credential that no tool refers to.
@@ -184,20 +182,17 @@ pub(crate) async fn change(
     responses((status = 204), (status = 404, body = ProblemDocument), (status = 409, body = ProblemDocument),
               (status = 412, body = ProblemDocument)))]
 pub(crate) async fn remove(
-    State(app): State<App>,
-    Allowed(permit): Allowed<WriteCredentials>,
-    RequestId(request): RequestId,
+    write: Write<WriteCredentials>,
     Id(id): Id<CredentialId>,
     headers: HeaderMap,
-    key: Key,
 ) -> Result<Response> {
     let marks = marks(&headers)?;
-    let key = key.of(&format!("credentials/{id}/remove"), b"");
-    once(app.clone(), permit.caller().clone(), key, async move {
-        app.engine.credentials().remove(&permit, id, marks.as_deref(), Some(&request)).await?;
-        Ok(Answered::empty(StatusCode::NO_CONTENT))
-    })
-    .await
+    write
+        .once(b"", |Write { app, permit, request_id, .. }| async move {
+            app.engine.credentials().remove(&permit, id, marks.as_deref(), Some(&request_id)).await?;
+            Ok(JsonAnswer::empty(StatusCode::NO_CONTENT))
+        })
+        .await
 }
 
 /// The tools that refer to a credential, and would not work without it.

@@ -13,10 +13,10 @@ use uuid::Uuid;
 use super::List;
 use crate::{
     App,
+    answer::JsonAnswer,
     auth::Allowed,
     body::JsonBytes,
-    front::RequestId,
-    idempotent::{Answered, Key, once},
+    idempotent::Write,
     members::Body,
     problem::{ProblemDocument, Result},
     query::{Id, Params},
@@ -113,10 +113,7 @@ fn as_user() -> ActsAs {
     params(("Idempotency-Key" = Option<String>, Header)),
     responses((status = 201, body = NewKeyView), (status = 422, body = ProblemDocument)))]
 pub(crate) async fn create(
-    State(app): State<App>,
-    Allowed(permit): Allowed<WriteKeys>,
-    RequestId(id): RequestId,
-    key: Key,
+    write: Write<WriteKeys>,
     JsonBytes(body, bytes): JsonBytes<CreateKey>,
 ) -> Result<Response> {
     let request = KeyRequest {
@@ -126,28 +123,24 @@ pub(crate) async fn create(
         agent: body.agent,
         expires: body.expires_at,
     };
-    once(app.clone(), permit.caller().clone(), key.of("api-keys", &bytes), async move {
-        let created = app.engine.identity().create_key(&permit, request, Some(&id)).await?;
-        let view = |text: &str| NewKeyView { view: created.key.clone().into(), key: text.to_owned() };
-        Ok(Answered::json(StatusCode::CREATED, &view(&created.text)).keeping(&view("***")))
-    })
-    .await
+    write
+        .once(&bytes, |Write { app, permit, request_id, .. }| async move {
+            let created = app.engine.identity().create_key(&permit, request, Some(&request_id)).await?;
+            let view = |text: &str| NewKeyView { view: created.key.clone().into(), key: text.to_owned() };
+            Ok(JsonAnswer::new(StatusCode::CREATED, &view(&created.text)).keeping(&view("***")))
+        })
+        .await
 }
 
 /// Revokes a key, at once.
 #[utoipa::path(delete, path = "/api/api-keys/{id}", operation_id = "revoke_api_key", tag = "administration",
     params(("id" = Uuid, Path), ("Idempotency-Key" = Option<String>, Header)),
     responses((status = 200, body = KeyView), (status = 404, body = ProblemDocument)))]
-pub(crate) async fn revoke(
-    State(app): State<App>,
-    Allowed(permit): Allowed<WriteKeys>,
-    RequestId(request): RequestId,
-    Id(id): Id<KeyId>,
-    key: Key,
-) -> Result<Response> {
-    once(app.clone(), permit.caller().clone(), key.of(&format!("api-keys/{id}"), b""), async move {
-        let revoked = app.engine.identity().revoke_key(&permit, id, Some(&request)).await?;
-        Ok(Answered::json(StatusCode::OK, &KeyView::from(revoked)))
-    })
-    .await
+pub(crate) async fn revoke(write: Write<WriteKeys>, Id(id): Id<KeyId>) -> Result<Response> {
+    write
+        .once(b"", |Write { app, permit, request_id, .. }| async move {
+            let revoked = app.engine.identity().revoke_key(&permit, id, Some(&request_id)).await?;
+            Ok(JsonAnswer::new(StatusCode::OK, &KeyView::from(revoked)))
+        })
+        .await
 }

@@ -16,9 +16,10 @@ use uuid::Uuid;
 use super::List;
 use crate::{
     App,
+    answer::JsonAnswer,
     auth::Allowed,
     body::JsonBytes,
-    idempotent::{Answered, Key, once},
+    idempotent::Write,
     members::Body,
     problem::{Problem, ProblemDocument, Result},
     query::{Id, Params},
@@ -159,12 +160,12 @@ impl From<Answer> for RunRecord {
 }
 
 /// 200 for a run that has ended; 202 with its place for one that goes on.
-pub(crate) fn answered(answer: Answer) -> Answered {
+pub(crate) fn answered(answer: Answer) -> JsonAnswer {
     let place = answer.run.status.is_open().then(|| format!("/api/runs/{}", answer.run.id));
     let view = RunAnswer::from(answer);
     match place {
-        Some(place) => Answered::json(StatusCode::ACCEPTED, &view).with(header::LOCATION, &place),
-        None => Answered::json(StatusCode::OK, &view),
+        Some(place) => JsonAnswer::new(StatusCode::ACCEPTED, &view).with(header::LOCATION, &place),
+        None => JsonAnswer::new(StatusCode::OK, &view),
     }
 }
 
@@ -232,17 +233,16 @@ impl Body for CancelRequest {}
     responses((status = 200, body = RunAnswer), (status = 404, body = ProblemDocument),
               (status = 409, description = "It has ended already", body = ProblemDocument)))]
 pub(crate) async fn cancel(
-    State(app): State<App>,
-    Allowed(permit): Allowed<CancelRuns>,
+    write: Write<CancelRuns>,
     Id(id): Id<RunId>,
-    key: Key,
     JsonBytes(body, bytes): JsonBytes<CancelRequest>,
 ) -> Result<Response> {
     if body.reason.as_ref().is_some_and(|reason| 4000 < reason.len()) {
         return Err(Problem::invalid("/reason", Violation::max_bytes(4_000)));
     }
-    once(app.clone(), permit.caller().clone(), key.of(&format!("runs/{id}/cancel"), &bytes), async move {
-        Ok(answered(app.engine.cancel(&permit, id, body.reason.as_deref()).await?))
-    })
-    .await
+    write
+        .once(&bytes, |Write { app, permit, .. }| async move {
+            Ok(answered(app.engine.cancel(&permit, id, body.reason.as_deref()).await?))
+        })
+        .await
 }

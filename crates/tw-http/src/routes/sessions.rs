@@ -13,7 +13,7 @@ use axum::{
 use futures::{Stream, StreamExt};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
-use tw_engine::{Event, EventReader, From as Place, Session};
+use tw_engine::{Event, EventReader, From as StreamStart, Session};
 use tw_identity::rights::{Permit, ReadRuns, RunTools};
 use tw_model::{Code, SessionId, Timestamp};
 use tw_schema::Violation;
@@ -21,9 +21,10 @@ use uuid::Uuid;
 
 use crate::{
     App,
+    answer::JsonAnswer,
     auth::Allowed,
     body::JsonBytes,
-    idempotent::{Answered, Key, once},
+    idempotent::Write,
     members::Body,
     problem::{Problem, ProblemDocument, Result},
     query::{Id, Params},
@@ -121,19 +122,18 @@ impl Body for NewSession {
     params(("Idempotency-Key" = Option<String>, Header)),
     responses((status = 201, body = SessionView)))]
 pub(crate) async fn create(
-    State(app): State<App>,
-    Allowed(permit): Allowed<RunTools>,
-    key: Key,
+    write: Write<RunTools>,
     JsonBytes(body, bytes): JsonBytes<NewSession>,
 ) -> Result<Response> {
     if body.title.as_ref().is_some_and(|title| 500 < title.len()) {
         return Err(Problem::invalid("/title", Violation::max_bytes(500)));
     }
-    once(app.clone(), permit.caller().clone(), key.of("sessions", &bytes), async move {
-        let session = app.engine.create_session(&permit, body.title.as_deref()).await?;
-        Ok(Answered::json(StatusCode::CREATED, &SessionView::from(session)))
-    })
-    .await
+    write
+        .once(&bytes, |Write { app, permit, .. }| async move {
+            let session = app.engine.create_session(&permit, body.title.as_deref()).await?;
+            Ok(JsonAnswer::new(StatusCode::CREATED, &SessionView::from(session)))
+        })
+        .await
 }
 
 /// One session. A run outside any session is a session of its own, under its own id.
@@ -198,20 +198,20 @@ pub(crate) async fn stream(
     Ok(Sse::new(messages).keep_alive(KeepAlive::new().interval(HEARTBEAT)).into_response())
 }
 
-fn start_of(mut params: Params, headers: &HeaderMap) -> Result<Place> {
+fn start_of(mut params: Params, headers: &HeaderMap) -> Result<StreamStart> {
     if let Some(last) = headers.get("last-event-id") {
         let seq = last.to_str().ok().and_then(|text| text.parse::<u32>().ok());
         let seq =
             seq.ok_or_else(|| Problem::new(Code::BadRequest, "`Last-Event-ID` is a sequence number"))?;
-        return Ok(Place::After(seq.into()));
+        return Ok(StreamStart::After(seq.into()));
     }
     let place = |text: &str| match text {
-        "latest" => Some(Place::Latest),
-        number => number.parse::<u32>().ok().map(|seq| Place::After(seq.into())),
+        "latest" => Some(StreamStart::Latest),
+        number => number.parse::<u32>().ok().map(|seq| StreamStart::After(seq.into())),
     };
     let from = params.read("after", place, Violation::sequence());
     params.check()?;
-    Ok(from.unwrap_or(Place::After(0)))
+    Ok(from.unwrap_or(StreamStart::After(0)))
 }
 
 /// Ends when the reader may no longer read, the database is away or the server is about to stop: a client

@@ -19,10 +19,10 @@ use uuid::Uuid;
 use super::{List, authoring::marks};
 use crate::{
     App,
+    answer::JsonAnswer,
     auth::Allowed,
     body::JsonBytes,
-    front::RequestId,
-    idempotent::{Answered, Key, once},
+    idempotent::Write,
     members::{Body, is_of_client},
     problem::{Problem, ProblemDocument, Result},
 };
@@ -82,7 +82,10 @@ pub(crate) async fn list(
 /// The caller's own tenant, with its settings.
 #[utoipa::path(get, path = "/api/tenants/current", operation_id = "get_current_tenant", tag = "administration",
     responses((status = 200, body = TenantView)))]
-pub(crate) async fn read(State(app): State<App>, Allowed(permit): Allowed<ReadSettings>) -> Result<Answered> {
+pub(crate) async fn read(
+    State(app): State<App>,
+    Allowed(permit): Allowed<ReadSettings>,
+) -> Result<JsonAnswer> {
     Ok(with_etag(app.engine.identity().tenant(&permit).await?))
 }
 
@@ -111,30 +114,31 @@ impl Body for ChangeTenant {
     responses((status = 200, body = TenantView), (status = 412, body = ProblemDocument),
               (status = 422, body = ProblemDocument)))]
 pub(crate) async fn change(
-    State(app): State<App>,
-    Allowed(permit): Allowed<WriteSettings>,
-    RequestId(id): RequestId,
+    write: Write<WriteSettings>,
     headers: HeaderMap,
-    key: Key,
     JsonBytes(mut body, bytes): JsonBytes<ChangeTenant>,
 ) -> Result<Response> {
     let marks = marks(&headers)?;
-    if body.slug.is_some_and(|slug| slug != permit.caller().tenant_slug.as_str()) {
+    if body.slug.is_some_and(|slug| slug != write.permit.caller().tenant_slug.as_str()) {
         return Err(Problem::invalid("/slug", Violation::fixed()));
     }
     if let Some(Value::Object(settings)) = &mut body.settings {
         settings.retain(|name, _| !is_of_client(name));
     }
     let change = TenantChange { name: body.name, settings: body.settings, status: None };
-    once(app.clone(), permit.caller().clone(), key.of("tenants/current", &bytes), async move {
-        Ok(with_etag(
-            app.engine.identity().change_tenant(&permit, change, marks.as_deref(), Some(&id)).await?,
-        ))
-    })
-    .await
+    write
+        .once(&bytes, |Write { app, permit, request_id, .. }| async move {
+            let changed = app
+                .engine
+                .identity()
+                .change_tenant(&permit, change, marks.as_deref(), Some(&request_id))
+                .await?;
+            Ok(with_etag(changed))
+        })
+        .await
 }
 
-fn with_etag(tenant: Tenant) -> Answered {
+fn with_etag(tenant: Tenant) -> JsonAnswer {
     let etag = format!("\"{}\"", tenant_mark(&tenant));
-    Answered::json(StatusCode::OK, &TenantView::from(tenant)).with(header::ETAG, &etag)
+    JsonAnswer::new(StatusCode::OK, &TenantView::from(tenant)).with(header::ETAG, &etag)
 }

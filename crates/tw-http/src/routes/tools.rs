@@ -19,9 +19,10 @@ use uuid::Uuid;
 use super::{List, runs::RunAnswer};
 use crate::{
     App,
+    answer::JsonAnswer,
     auth::{Allowed, MayRun},
     body::JsonBytes,
-    idempotent::{Answered, Key},
+    idempotent::Key,
     members::Body,
     problem::{Problem, ProblemDocument, Result},
     query::{Params, ToolName},
@@ -150,7 +151,7 @@ impl From<&Listed> for ToolItem {
 }
 
 /// A tool with everything about it, and its mark.
-pub(crate) fn whole(status: StatusCode, listed: &Listed) -> Answered {
+pub(crate) fn whole(status: StatusCode, listed: &Listed) -> JsonAnswer {
     let def = &listed.def;
     let authored = &def.authored;
     let view = ToolView {
@@ -172,7 +173,7 @@ pub(crate) fn whole(status: StatusCode, listed: &Listed) -> Answered {
         revision: listed.revision,
         etag: etag(listed),
     };
-    Answered::json(status, &view).with(header::ETAG, &view.etag)
+    JsonAnswer::new(status, &view).with(header::ETAG, &view.etag)
 }
 
 fn etag(listed: &Listed) -> String {
@@ -293,7 +294,7 @@ pub(crate) async fn read(
     State(app): State<App>,
     Allowed(permit): Allowed<ReadTools>,
     ToolName(name): ToolName,
-) -> Result<Answered> {
+) -> Result<JsonAnswer> {
     Ok(whole(StatusCode::OK, &app.engine.registry().tool(&permit, &name).await?))
 }
 
@@ -338,7 +339,7 @@ pub(crate) async fn run(
     JsonBytes(body, bytes): JsonBytes<RunRequest>,
 ) -> Result<Response> {
     let request = CallRequest {
-        idempotency: key.of(&format!("run/{}", tool.to_ascii_lowercase()), &bytes),
+        idempotency: key.of(&bytes),
         tool,
         input: input_or_none(body.input),
         session: body.session_id.map(SessionId::from_uuid),
@@ -394,7 +395,8 @@ pub(crate) async fn test(
 ) -> Result<Response> {
     let permit = Permit::<RunTools>::check(author.caller().clone())?;
     let request = CallRequest {
-        idempotency: key.of(&format!("test/{}", tool.to_ascii_lowercase()), &bytes),
+        // The definition may hold secrets.
+        idempotency: key.of_secret(&app.engine, &bytes),
         tool,
         input: input_or_none(body.input),
         session: None,

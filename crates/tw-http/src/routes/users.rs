@@ -14,10 +14,10 @@ use uuid::Uuid;
 use super::List;
 use crate::{
     App,
+    answer::JsonAnswer,
     auth::Allowed,
     body::JsonBytes,
-    front::RequestId,
-    idempotent::{Answered, Key, once},
+    idempotent::Write,
     members::{Body, Nothing},
     problem::{Problem, ProblemDocument, Result},
     query::{Id, Params},
@@ -83,10 +83,7 @@ impl Body for CreateUser {
     responses((status = 201, body = UserView), (status = 422, body = ProblemDocument),
               (status = 409, description = "They are a member already", body = ProblemDocument)))]
 pub(crate) async fn create(
-    State(app): State<App>,
-    Allowed(permit): Allowed<WriteMembers>,
-    RequestId(id): RequestId,
-    key: Key,
+    write: Write<WriteMembers>,
     JsonBytes(body, bytes): JsonBytes<CreateUser>,
 ) -> Result<Response> {
     let request = UserRequest {
@@ -95,11 +92,12 @@ pub(crate) async fn create(
         role: body.role,
         password: body.password,
     };
-    once(app.clone(), permit.caller().clone(), key.of("users", &bytes), async move {
-        let user = app.engine.identity().add_user(&permit, request, Some(&id)).await?;
-        Ok(Answered::json(StatusCode::CREATED, &UserView::from(user)))
-    })
-    .await
+    write
+        .once_with_secret(&bytes, |Write { app, permit, request_id, .. }| async move {
+            let user = app.engine.identity().add_user(&permit, request, Some(&request_id)).await?;
+            Ok(JsonAnswer::new(StatusCode::CREATED, &UserView::from(user)))
+        })
+        .await
 }
 
 /// One member.
@@ -137,19 +135,17 @@ impl Body for ChangeUser {
     responses((status = 200, body = UserView), (status = 404, body = ProblemDocument),
               (status = 409, description = "The last admin stays one", body = ProblemDocument)))]
 pub(crate) async fn change(
-    State(app): State<App>,
-    Allowed(permit): Allowed<WriteMembers>,
-    RequestId(request): RequestId,
+    write: Write<WriteMembers>,
     Id(id): Id<UserId>,
-    key: Key,
     JsonBytes(body, bytes): JsonBytes<ChangeUser>,
 ) -> Result<Response> {
-    once(app.clone(), permit.caller().clone(), key.of(&format!("users/{id}/patch"), &bytes), async move {
-        refuse_rename(&app, &permit, id, &body).await?;
-        let user = app.engine.identity().set_role(&permit, id, body.role, Some(&request)).await?;
-        Ok(Answered::json(StatusCode::OK, &UserView::from(user)))
-    })
-    .await
+    write
+        .once(&bytes, |Write { app, permit, request_id, .. }| async move {
+            refuse_rename(&app, &permit, id, &body).await?;
+            let user = app.engine.identity().set_role(&permit, id, body.role, Some(&request_id)).await?;
+            Ok(JsonAnswer::new(StatusCode::OK, &UserView::from(user)))
+        })
+        .await
 }
 
 /// What is read can be sent back. Who sends another name must not believe that it was taken.
@@ -178,18 +174,13 @@ async fn refuse_rename(
 #[utoipa::path(delete, path = "/api/users/{id}", operation_id = "delete_user", tag = "administration",
     params(("id" = Uuid, Path), ("Idempotency-Key" = Option<String>, Header)),
     responses((status = 204), (status = 404, body = ProblemDocument), (status = 409, body = ProblemDocument)))]
-pub(crate) async fn remove(
-    State(app): State<App>,
-    Allowed(permit): Allowed<WriteMembers>,
-    RequestId(request): RequestId,
-    Id(id): Id<UserId>,
-    key: Key,
-) -> Result<Response> {
-    once(app.clone(), permit.caller().clone(), key.of(&format!("users/{id}/delete"), b""), async move {
-        app.engine.identity().remove_user(&permit, id, Some(&request)).await?;
-        Ok(Answered::empty(StatusCode::NO_CONTENT))
-    })
-    .await
+pub(crate) async fn remove(write: Write<WriteMembers>, Id(id): Id<UserId>) -> Result<Response> {
+    write
+        .once(b"", |Write { app, permit, request_id, .. }| async move {
+            app.engine.identity().remove_user(&permit, id, Some(&request_id)).await?;
+            Ok(JsonAnswer::empty(StatusCode::NO_CONTENT))
+        })
+        .await
 }
 
 /// A one-time sign-in link for a member.
@@ -204,20 +195,18 @@ pub(crate) struct Invitation {
     params(("id" = Uuid, Path), ("Idempotency-Key" = Option<String>, Header)),
     responses((status = 201, body = Invitation), (status = 404, body = ProblemDocument)))]
 pub(crate) async fn invite(
-    State(app): State<App>,
-    Allowed(permit): Allowed<WriteMembers>,
-    RequestId(request): RequestId,
+    write: Write<WriteMembers>,
     Id(id): Id<UserId>,
-    key: Key,
     JsonBytes(Nothing {}, bytes): JsonBytes<Nothing>,
 ) -> Result<Response> {
-    once(app.clone(), permit.caller().clone(), key.of(&format!("users/{id}/link"), &bytes), async move {
-        let token = app.engine.identity().invite(&permit, id, Some(&request)).await?;
-        let base = app.settings.public_url.as_deref().unwrap_or_default().trim_end_matches('/');
-        let view = |token: &str| Invitation { url: format!("{base}/sign-in?token={token}") };
-        Ok(Answered::json(StatusCode::CREATED, &view(&token)).keeping(&view("***")))
-    })
-    .await
+    write
+        .once(&bytes, |Write { app, permit, request_id, .. }| async move {
+            let token = app.engine.identity().invite(&permit, id, Some(&request_id)).await?;
+            let base = app.settings.public_url.as_deref().unwrap_or_default().trim_end_matches('/');
+            let view = |token: &str| Invitation { url: format!("{base}/sign-in?token={token}") };
+            Ok(JsonAnswer::new(StatusCode::CREATED, &view(&token)).keeping(&view("***")))
+        })
+        .await
 }
 
 /// A role and what it may do.

@@ -547,7 +547,7 @@ on_both! {
         let (one, two) = (id(&one), id(&two));
         let refused = async |tenant: TenantId, label: &str| {
             let error = vault.open(tenant, label).await.unwrap_err();
-            assert!(matches!(error, Error::Store { .. }) && error.code() == Code::Internal, "{error:?}");
+            assert!(matches!(error, Error::Internal { .. }) && error.code() == Code::Internal, "{error:?}");
         };
 
         // As somebody who can write to the database, and has no master key.
