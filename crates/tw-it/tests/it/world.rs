@@ -61,12 +61,17 @@ impl World {
         let world =
             Self { operator: Operator::new(store.clone()), store, db, folder: tempfile::tempdir().unwrap() };
         for tenant in ["acme", "globex"] {
-            world.operator.create_tenant(&slug(tenant), tenant).await.unwrap();
-            for role in Role::ALL.into_iter().filter(|role| *role != Role::Agent) {
-                world.add_user(tenant, &format!("{role}@{tenant}.example"), role).await;
-            }
+            world.add_tenant(tenant).await;
         }
         world
+    }
+
+    /// A tenant with one person per role.
+    pub async fn add_tenant(&self, tenant: &str) {
+        self.operator.create_tenant(&slug(tenant), tenant).await.unwrap();
+        for role in Role::ALL.into_iter().filter(|role| *role != Role::Agent) {
+            self.add_user(tenant, &format!("{role}@{tenant}.example"), role).await;
+        }
     }
 
     pub async fn add_user(&self, tenant: &str, email: &str, role: Role) {
@@ -227,7 +232,11 @@ impl Drop for Server {
 /// A client that trusts nobody's certificate. The tests' servers have none, and to read those of the machine
 /// would cost more than most tests do.
 pub fn http_client(timeout: Duration) -> reqwest::Client {
-    reqwest::Client::builder().no_proxy().tls_certs_only([]).timeout(timeout).build().unwrap()
+    // The server hangs up on a connection after ten seconds without a request. A request that is sent at that very
+    // moment would be lost.
+    let idle = Duration::from_secs(5);
+    let builder = reqwest::Client::builder().no_proxy().tls_certs_only([]).pool_idle_timeout(idle);
+    builder.timeout(timeout).build().unwrap()
 }
 
 impl Client {

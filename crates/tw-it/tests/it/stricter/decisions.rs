@@ -1,0 +1,223 @@
+//! Approvals, edited or not, of tools that change between the question and the answer.
+
+use std::collections::BTreeMap;
+
+use futures::future::join_all;
+use serde_json::{Value, json};
+use tw_engine::KeyRequest;
+use tw_model::{ActsAs, Role};
+use tw_test::{Kind, TestDb};
+
+use super::{
+    another_admin, make, set,
+    states::{one_of, settings},
+    tool,
+    ways::{Caller, Decision, Told},
+};
+use crate::{
+    load::Rng,
+    world::{Client, Server, World, slug},
+};
+
+/// By each way of asking each of five approvers decides unedited, which is one comparison, and edited, which is two.
+const PER_TOOL: usize = ASKS.len() * 5 * (1 + 2);
+const TOOLS: usize = CHANGES.len();
+
+/// The comparisons of all tests on SQLite here.
+pub(super) const COMPARED: usize = TOOLS * PER_TOOL;
+
+/// What happens to a tool between the question and the answer. A change that is not about the definition or the
+/// switches is a request of its own.
+const CHANGES: [(&str, &str); 18] = [
+    ("nothing", "{}"),
+    ("destructive", r#"{ "permission_level": "destructive", "publish": true }"#),
+    ("write", r#"{ "permission_level": "write", "publish": true }"#),
+    ("read", r#"{ "permission_level": "read", "publish": true }"#),
+    ("always ask", r#"{ "permission_policy": "always_ask" }"#),
+    ("auto", r#"{ "permission_policy": "auto" }"#),
+    ("no policy", r#"{ "permission_policy": null }"#),
+    ("a right of agent and builder", r#"{ "required_permission": "entities.team.delete", "publish": true }"#),
+    ("a right of approvers", r#"{ "required_permission": "approvals.tenant.decide", "publish": true }"#),
+    ("a right of admins", r#"{ "required_permission": "members.tenant.read", "publish": true }"#),
+    ("another schema", r#"{ "input_schema": { "type": "object", "maxProperties": 1 }, "publish": true }"#),
+    ("hidden", r#"{ "enabled": false }"#),
+    ("inactive", r#"{ "is_active": false }"#),
+    ("disabled", r#"{ "status": "disabled" }"#),
+    ("deprecated", r#"{ "status": "deprecated" }"#),
+    ("for others", r#"{ "tenant_slugs": ["globex"] }"#),
+    ("a draft on top", r#"{ "permission_level": "read", "required_permission": null }"#),
+    ("its old version withdrawn", ""),
+];
+
+/// A way of asking: a name, the tool that is called, and the version.
+const ASKS: [(&str, &str, Option<&str>); 3] =
+    [("a call", "own", None), ("a call of an old version", "own", Some("1.0.0")), ("a chain", "chain", None)];
+
+/// Somebody's decision on a call that was asked by some way.
+struct Trial<'a> {
+    ask: usize,
+    approver: &'a Caller,
+    is_edited: bool,
+    approval: String,
+}
+
+impl Trial<'_> {
+    /// What the approver is to run where they edit.
+    fn edited() -> Value {
+        json!({ "edited": true })
+    }
+
+    async fn decide(&self, approval: &str) -> Told {
+        let body = if self.is_edited { json!({ "input": Self::edited() }) } else { json!({}) };
+        self.approver.post(&format!("/api/approvals/{approval}/approve"), &body).await
+    }
+
+    /// The approver makes the edited call, as the tool is now.
+    async fn call_directly(&self, index: usize) -> Told {
+        let (_, _, version) = ASKS[self.ask];
+        let body = json!({ "input": Self::edited(), "version": version });
+        self.approver.post(&format!("/api/tools/own-{index}/run"), &body).await
+    }
+}
+
+async fn ask(agent: &Caller, index: usize, way: usize) -> Told {
+    let (_, prefix, version) = ASKS[way];
+    agent.post(&format!("/api/tools/{prefix}-{index}/run"), &json!({ "input": {}, "version": version })).await
+}
+
+fn approval_of(told: &Told) -> String {
+    told.body["approval_id"].as_str().unwrap_or_else(|| panic!("nobody was asked: {}", told.body)).to_owned()
+}
+
+async fn approvers(world: &World, server: &Server) -> Vec<Caller> {
+    let mut approvers = vec![
+        Caller::by_key("the approver", world.client(server, "acme", Role::Approver).await),
+        Caller::by_key("the admin, who owns the agent", world.client(server, "acme", Role::Admin).await),
+        Caller::by_key("another admin", another_admin(world, server).await),
+        Caller::by_key("the builder", world.client(server, "acme", Role::Builder).await),
+    ];
+    let name = "an agent with the role approver";
+    let request = KeyRequest {
+        name: name.to_owned(),
+        role: Role::Approver,
+        acts_as: ActsAs::Agent,
+        agent: Some("judge".to_owned()),
+        expires: None,
+    };
+    let key =
+        world.operator().create_key(&slug("acme"), request, Some("approver@acme.example")).await.unwrap();
+    approvers.push(Caller::by_key(name, Client::new(&server.url, Some(key.text))));
+    approvers
+}
+
+/// A tool in a state in which agents have to ask, with an old version and a chain.
+async fn found(author: &Client, index: usize, rng: &mut Rng) -> Value {
+    let levels = [Value::Null, json!("read"), json!("write"), json!("destructive")];
+    let rights = [Value::Null, json!("entities.team.delete")];
+    let old =
+        json!({ "permission_level": one_of(rng, &levels), "required_permission": one_of(rng, &rights) });
+    let mut now = json!({
+        "permission_level": one_of(rng, &levels), "required_permission": one_of(rng, &rights),
+        "permission_policy": one_of(rng, &[json!("always_ask"), Value::Null]),
+    });
+    if now["permission_policy"].is_null() {
+        now["permission_level"] = one_of(rng, &levels[2..]);
+    }
+    let place = format!("/api/tools/own-{index}");
+    make(author, &tool(&format!("own-{index}"), &old)).await;
+    author.patch(&place, &now).await.is("200 published");
+    author.post(&format!("{place}/version?new_version=2.0.0"), &json!({})).await.is("200 published");
+    author.post(&format!("{place}/publish"), &json!({})).await.is("200 published");
+    let steps = json!([{ "id": "s", "tool": format!("own-{index}") }]);
+    let spec = json!({ "implementation_type": "composition", "execution_spec": { "kind": "composition", "steps": steps } });
+    make(author, &tool(&format!("chain-{index}"), &spec)).await;
+    json!({ "version 1.0.0": old, "version 2.0.0": now })
+}
+
+async fn change(author: &Client, index: usize, change: &str) {
+    let place = format!("/api/tools/own-{index}");
+    let changed = match serde_json::from_str::<Value>(change) {
+        Ok(body) => author.patch(&place, &body).await,
+        Err(_) => author.post(&format!("{place}/versions/1.0.0/withdraw"), &json!({})).await,
+    };
+    assert_eq!(changed.status, 200, "{change}: {}", changed.text);
+}
+
+/// The decision on the call that was asked before the change, that on one asked now with whether it was for the
+/// approver to take, and what comes of the approver's own call where they edit.
+async fn decisions(agent: &Caller, index: usize, trial: &Trial<'_>) -> (Told, (Told, bool), Option<Told>) {
+    let fresh = ask(agent, index, trial.ask).await;
+    let fresh = match fresh.decision {
+        Decision::Asked => (trial.decide(&approval_of(&fresh)).await, true),
+        _ => (fresh, false),
+    };
+    let own = if trial.is_edited { Some(trial.call_directly(index).await) } else { None };
+    (trial.decide(&trial.approval).await, fresh, own)
+}
+
+/// Holds every decision on a call that was asked before a change against the same decision on a call that is asked
+/// after it, and an edited one also against the approver's own call.
+async fn compared(kind: Kind, seed: u64, changes: &[(&str, &str)]) -> usize {
+    let world = World::on(TestDb::new(kind).await).await;
+    let server = world.server();
+    let approvers = approvers(&world, &server).await;
+    let admin = &approvers[1].client;
+    let key = world.key("acme", Role::Builder, ActsAs::Agent).await;
+    let agent = Caller::by_key("an agent with the role builder", Client::new(&server.url, Some(key)));
+    let mut rng = Rng::new(seed);
+    let (mut compared, mut ran) = (0, BTreeMap::new());
+    for (index, (name, body)) in changes.iter().enumerate() {
+        let none = json!({ "approve_all_writes": null, "forbid_self_approval": null });
+        set(admin, &none).await;
+        let state = found(admin, index, &mut rng).await;
+        let mut trials = Vec::new();
+        for way in 0..ASKS.len() {
+            for (approver, is_edited) in
+                approvers.iter().flat_map(|approver| [(approver, false), (approver, true)])
+            {
+                let agent = &agent;
+                trials.push(async move {
+                    let approval = approval_of(&ask(agent, index, way).await);
+                    Trial { ask: way, approver, is_edited, approval }
+                });
+            }
+        }
+        let trials = join_all(trials).await;
+        change(admin, index, body).await;
+        let settings = settings(&mut rng);
+        set(admin, &settings).await;
+
+        let decided = join_all(trials.iter().map(|trial| decisions(&agent, index, trial))).await;
+        for (trial, (before, (fresh, is_decided), own)) in trials.iter().zip(decided) {
+            let way = ASKS[trial.ask].0;
+            let hold = |what: &str, told: &Told, against: &str, other: &Told| {
+                assert!(
+                    other.decision <= told.decision,
+                    "{what} is laxer than {against}\nseed {seed}\nstate {state}\nthen {name}, settings {settings}\n\
+                     asked by {way}, edited: {}\napprover {}\n{}\nagainst {}",
+                    trial.is_edited,
+                    trial.approver.name,
+                    told.body,
+                    other.body,
+                );
+            };
+            hold("an approval from before", &before, "one from after", &fresh);
+            compared += 1;
+            if let Some(own) = own {
+                hold("an edited approval from before", &before, "the approver's call", &own);
+                compared += 1;
+                if is_decided {
+                    hold("an edited approval from after", &fresh, "the approver's call", &own);
+                }
+            }
+            *ran.entry((way, trial.is_edited)).or_insert(0) += usize::from(before.decision == Decision::Ran);
+        }
+    }
+    assert!(ran.values().all(|ran| 0 < *ran), "{ran:?}");
+    compared
+}
+
+#[tokio::test]
+async fn decision_on_a_tool_that_changed_is_as_strict_as_one_on_a_new_call() {
+    assert_eq!(compared(Kind::Sqlite, 21, &CHANGES).await, COMPARED);
+}
