@@ -8,6 +8,7 @@ mod calls;
 mod canary;
 mod conduct;
 mod credentials;
+mod fairness;
 mod first_steps;
 mod isolation;
 mod kill;

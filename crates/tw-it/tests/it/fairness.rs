@@ -1,0 +1,424 @@
+//! One tenant at full load, and what another one notices of it.
+//!
+//! A test here starts a server, lets a quiet tenant call `test.echo` one call after the other, and does so again while
+//! a noisy tenant keeps [`CLIENTS`] requests under way whose cost it chooses itself. The quiet tenant's p99 may rise
+//! to [`RATIO_MAX`] times what it was in the same run. Nothing is compared with a time that was measured elsewhere.
+#![expect(clippy::print_stdout, reason = "figures are what a test has to say")]
+
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
+    thread::JoinHandle,
+    time::{Duration, Instant},
+};
+
+use futures::future::{join_all, select};
+use reqwest::Method;
+use serde_json::{Value, json};
+use tokio::{runtime, sync::watch};
+use tw_model::{ActsAs, Role};
+use tw_test::{Kind, TestDb};
+
+use crate::{
+    load::Rng,
+    world::{Client, Server, World, http_client},
+};
+
+/// How many requests the noisy tenant has under way.
+const CLIENTS: usize = 16;
+/// How many calls of the quiet tenant are measured, before the load and under it, after some that are not.
+const WARM_UP: usize = 50;
+const QUIET_CALLS: usize = 500;
+const LOADED_CALLS: usize = 300;
+/// How long a measurement lasts at the most, and how long one call.
+const MEASURED_FOR: Duration = Duration::from_secs(15);
+const PATIENCE: Duration = Duration::from_secs(60);
+/// How many requests the noisy tenant sends at the most.
+const REQUESTS_MAX: usize = 200_000;
+const RATIO_MAX: f64 = 3.0;
+/// The quiet p99 counts as no less than this. Some tenths of a millisecond more are the scheduler's doing, and three
+/// times a tiny time is a tiny time.
+const FLOOR: Duration = Duration::from_millis(2);
+/// The machine is shared with other tests, so the best of some rounds counts, each on a server of its own.
+const ROUNDS: usize = 3;
+
+/// A request of the noisy tenant.
+#[derive(Clone)]
+struct Ready {
+    method: Method,
+    path: String,
+    body: String,
+}
+
+impl Ready {
+    fn post(path: &str, body: &Value) -> Self {
+        Self { method: Method::POST, path: path.to_owned(), body: body.to_string() }
+    }
+
+    fn get(path: &str) -> Self {
+        Self { method: Method::GET, path: path.to_owned(), body: String::new() }
+    }
+}
+
+/// What the noisy tenant does: a key, and the request with a number.
+struct Load {
+    key: Option<String>,
+    request: Box<dyn Fn(usize) -> Ready + Send>,
+}
+
+impl Load {
+    /// The same requests again and again, written once.
+    fn of(who: &Client, requests: Vec<Ready>) -> Self {
+        Self::by(who, move |number| requests[number % requests.len()].clone())
+    }
+
+    fn by(who: &Client, request: impl Fn(usize) -> Ready + Send + 'static) -> Self {
+        Self { key: who.key.clone(), request: Box::new(request) }
+    }
+}
+
+/// The noisy tenant at work, on a thread of its own.
+struct Noise {
+    stop: watch::Sender<bool>,
+    answered: Arc<AtomicUsize>,
+    thread: JoinHandle<()>,
+}
+
+impl Noise {
+    fn start(url: &str, load: Load) -> Self {
+        let (stop, stopped) = watch::channel(false);
+        let answered = Arc::new(AtomicUsize::new(0));
+        let (url, counter) = (url.to_owned(), Arc::clone(&answered));
+        let thread = std::thread::spawn(move || {
+            single_thread().block_on(make_noise(&url, &load, &counter, stopped));
+        });
+        Self { stop, answered, thread }
+    }
+
+    /// Hangs up, and says how many requests were answered.
+    fn stop(self) -> usize {
+        self.stop.send_replace(true);
+        self.thread.join().unwrap();
+        self.answered.load(Ordering::Relaxed)
+    }
+}
+
+fn single_thread() -> runtime::Runtime {
+    runtime::Builder::new_current_thread().enable_all().build().unwrap()
+}
+
+async fn make_noise(url: &str, load: &Load, answered: &AtomicUsize, mut stopped: watch::Receiver<bool>) {
+    let http = http_client(PATIENCE);
+    let number = AtomicUsize::new(0);
+    let client = || async {
+        loop {
+            let number = number.fetch_add(1, Ordering::Relaxed);
+            if REQUESTS_MAX <= number {
+                return;
+            }
+            let Ready { method, path, body } = (load.request)(number);
+            let mut request = http.request(method, format!("{url}{path}")).body(body);
+            request = request.header("content-type", "application/json");
+            if let Some(key) = &load.key {
+                request = request.bearer_auth(key);
+            }
+            let Ok(answer) = request.send().await else { continue };
+            let status = answer.status();
+            let text = answer.text().await.unwrap_or_default();
+            // Once is enough to see what the load comes to.
+            if answered.fetch_add(1, Ordering::Relaxed) == 0 {
+                let body: Value = serde_json::from_str(&text).unwrap_or_default();
+                println!("  a request of the load: {status} {} {}", body["status"], body["error"]);
+            }
+        }
+    };
+    let clients = Box::pin(join_all((0..CLIENTS).map(|_| client())));
+    let stop = Box::pin(stopped.wait_for(|stopped| *stopped));
+    select(clients, stop).await;
+}
+
+/// How long calls took, in order.
+struct Times(Vec<Duration>);
+
+impl Times {
+    fn at(&self, percent: usize) -> Duration {
+        self.0[(self.0.len() - 1) * percent / 100]
+    }
+
+    /// Calls one after the other, on a thread of its own.
+    async fn of(client: &Client, count: usize) -> Self {
+        let (url, key) = (client.url.clone(), client.key.clone().unwrap());
+        let measured = tokio::task::spawn_blocking(move || single_thread().block_on(call(&url, &key, count)));
+        let mut times = measured.await.unwrap();
+        times.sort_unstable();
+        Self(times)
+    }
+}
+
+async fn call(url: &str, key: &str, count: usize) -> Vec<Duration> {
+    let (http, began) = (http_client(PATIENCE), Instant::now());
+    let mut times = Vec::new();
+    for number in 0..count {
+        // A value of its own: the tool is pure, and an answer from memory would measure nothing.
+        let value = format!("{number} {:?}", began.elapsed());
+        let body = json!({ "input": { "value": value } }).to_string();
+        let asked = Instant::now();
+        let request = http.post(format!("{url}/api/tools/test.echo/run")).bearer_auth(key).body(body);
+        let answer = request.header("content-type", "application/json").send().await.unwrap();
+        assert_eq!(answer.status(), 200);
+        answer.bytes().await.unwrap();
+        times.push(asked.elapsed());
+        if MEASURED_FOR < began.elapsed() {
+            break;
+        }
+    }
+    times
+}
+
+/// What the quiet tenant has noticed.
+struct Noticed {
+    quiet: Times,
+    loaded: Times,
+    /// Requests of the noisy tenant that were answered in a second.
+    rate: f64,
+}
+
+impl Noticed {
+    fn ratio(&self) -> f64 {
+        self.loaded.at(99).as_secs_f64() / self.quiet.at(99).max(FLOOR).as_secs_f64()
+    }
+
+    fn row(&self, name: &str) -> String {
+        let ms = |time: Duration| format!("{:>8.2}", time.as_secs_f64() * 1000.0);
+        let Self { quiet, loaded, rate } = self;
+        format!(
+            "{name:<20} {} {} {} {} {:>7.2} {rate:>9.1}",
+            ms(quiet.at(50)),
+            ms(quiet.at(99)),
+            ms(loaded.at(50)),
+            ms(loaded.at(99)),
+            self.ratio()
+        )
+    }
+}
+
+/// The noisy tenant, with what it needs to make its load.
+struct Noisy<'a> {
+    world: &'a World,
+    server: &'a Server,
+    admin: Client,
+}
+
+impl Noisy<'_> {
+    /// A tool that everybody may call.
+    async fn make(&self, slug: &str, rest: &Value) {
+        let mut body = json!({
+            "slug": slug, "name": slug, "description": "Made by a test.", "permission_level": "read",
+            "implementation_type": "internal", "input_schema": { "type": "object" }, "publish": true,
+        });
+        body.as_object_mut().unwrap().extend(rest.as_object().unwrap().clone());
+        self.admin.post("/api/tools", &body).await.is("201 published");
+    }
+
+    async fn agent(&self) -> Client {
+        let key = self.world.key("acme", Role::Agent, ActsAs::Agent).await;
+        Client::new(&self.server.url, Some(key))
+    }
+}
+
+async fn noticed(load: &impl AsyncFn(&Noisy<'_>) -> Load) -> Noticed {
+    let world = World::on(TestDb::new(Kind::Sqlite).await).await;
+    let server = world.server();
+    let quiet = world.client(&server, "globex", Role::Member).await;
+    let admin = world.client(&server, "acme", Role::Admin).await;
+    let load = load(&Noisy { world: &world, server: &server, admin }).await;
+    Times::of(&quiet, WARM_UP).await;
+    let before = Times::of(&quiet, QUIET_CALLS).await;
+    let noise = Noise::start(&server.url, load);
+    Times::of(&quiet, WARM_UP).await;
+    let began = (Instant::now(), noise.answered.load(Ordering::Relaxed));
+    let loaded = Times::of(&quiet, LOADED_CALLS).await;
+    let (seconds, answered) = (began.0.elapsed().as_secs_f64(), noise.stop() - began.1);
+    Noticed { quiet: before, loaded, rate: f64::from(u32::try_from(answered).unwrap()) / seconds }
+}
+
+/// The best of some rounds; the first that holds is good enough.
+async fn best(name: &str, load: impl AsyncFn(&Noisy<'_>) -> Load) -> f64 {
+    println!(
+        "{:<20} {:>8} {:>8} {:>8} {:>8} {:>7} {:>9}",
+        "load", "p50", "p99", "p50", "p99", "ratio", "load/s"
+    );
+    let mut best = f64::INFINITY;
+    for _ in 0..ROUNDS {
+        let noticed = noticed(&load).await;
+        println!("{}", noticed.row(name));
+        best = best.min(noticed.ratio());
+        // So far off is no doing of other tests.
+        if best <= RATIO_MAX || 5.0 * RATIO_MAX < best {
+            break;
+        }
+    }
+    best
+}
+
+async fn check(name: &str, load: impl AsyncFn(&Noisy<'_>) -> Load) {
+    let best = best(name, load).await;
+    assert!(best <= RATIO_MAX, "{name} of one tenant: another's p99 is {best:.2} times what it was");
+}
+
+fn run(tool: &str, input: &Value) -> Ready {
+    Ready::post(&format!("/api/tools/{tool}/run"), &json!({ "input": input }))
+}
+
+/// About as many steps as one rendering may take: more of them in one text are refused, and so are more texts.
+async fn templates(noisy: &Noisy<'_>) -> Load {
+    let text = "{% for i in range(100) %}{% for j in range(40) %}{{ j }}{% endfor %}{% endfor %}";
+    let input = json!({ "value": vec![text; 200] });
+    let steps = json!([{ "id": "s", "tool": "test.echo", "input": input }]);
+    noisy.make("loops", &json!({ "implementation_type": "composition", "execution_spec": { "kind": "composition", "steps": steps } })).await;
+    Load::of(&noisy.admin, vec![run("loops", &json!({}))])
+}
+
+async fn filters(noisy: &Noisy<'_>) -> Load {
+    let input = json!({ "data": 1, "expression": "reduce range(2000000) as $i (0; . + $i)" });
+    Load::of(&noisy.admin, vec![run("json_transform", &input)])
+}
+
+/// Ninety subschemas for each of a hundred thousand items, in a body that is not large.
+async fn schemas(noisy: &Noisy<'_>) -> Load {
+    let all: Vec<Value> = (0..90).map(|number| json!({ "maximum": 10 + number })).collect();
+    let list = json!({ "type": "array", "items": { "allOf": all } });
+    noisy
+        .make("checked", &json!({ "input_schema": { "type": "object", "properties": { "list": list } } }))
+        .await;
+    Load::of(&noisy.admin, vec![run("checked", &json!({ "list": vec![1; 100_000] }))])
+}
+
+/// A pattern with as many places as are let through for a text that is not large. What has been read so far can be in
+/// any combination of them, so the engine cannot remember what it has seen before.
+async fn patterns(noisy: &Noisy<'_>) -> Load {
+    let text = json!({ "type": "string", "not": { "pattern": "[ab]*a[ab]{150}c" } });
+    noisy
+        .make("matched", &json!({ "input_schema": { "type": "object", "properties": { "text": text } } }))
+        .await;
+    let mut rng = Rng::new(1);
+    let text: String = (0..200_000).map(|_| if rng.chance(50) { 'a' } else { 'b' }).collect();
+    Load::of(&noisy.admin, vec![run("matched", &json!({ "text": text }))])
+}
+
+/// The largest pages of every list, of a tenant that has something to list.
+async fn lists(noisy: &Noisy<'_>) -> Load {
+    noisy.make("plain", &json!({})).await;
+    let agent = noisy.agent().await;
+    for _ in 0..60 {
+        join_all((0..25).map(|_| noisy.admin.run("plain", json!({})))).await;
+        agent.run("test.guarded", json!({ "message": "no" })).await.is("403 NOT_PERMITTED");
+    }
+    let pages = [
+        "/api/runs?limit=200",
+        "/api/runs?limit=200&status=success",
+        "/api/runs?limit=200&tool=plain&skip=1000",
+        "/api/runs?limit=200&source=api&since=2020-01-01T00:00:00Z",
+        "/api/tools?limit=200&q=a",
+        "/api/audit?limit=200",
+    ];
+    Load::of(&noisy.admin, pages.map(Ready::get).into())
+}
+
+async fn batches(noisy: &Noisy<'_>) -> Load {
+    noisy.make("plain", &json!({})).await;
+    let call = |id: usize| json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call", "params": { "name": "plain", "arguments": {} } });
+    let batch: Vec<Value> = (0..50).map(call).collect();
+    Load::of(&noisy.admin, vec![Ready::post("/mcp", &json!(batch))])
+}
+
+/// Names that nobody has, each another one.
+async fn names(noisy: &Noisy<'_>) -> Load {
+    Load::by(&noisy.admin, |number| {
+        let url = format!("http://host-{number}.fairness.invalid/");
+        run("http_request", &json!({ "url": url, "method": "GET" }))
+    })
+}
+
+async fn sign_ins(_: &Noisy<'_>) -> Load {
+    let request = |number: usize| {
+        let email = format!("somebody-{number}@acme.example");
+        Ready::post("/api/auth/login", &json!({ "email": email, "password": "not the password" }))
+    };
+    Load { key: None, request: Box::new(request) }
+}
+
+async fn refusals(noisy: &Noisy<'_>) -> Load {
+    Load::of(&noisy.agent().await, vec![run("test.guarded", &json!({ "message": "no" }))])
+}
+
+async fn plain_calls(noisy: &Noisy<'_>) -> Load {
+    noisy.make("plain", &json!({})).await;
+    Load::of(&noisy.admin, vec![run("plain", &json!({}))])
+}
+
+// These hold.
+
+#[tokio::test]
+#[ignore = "soak: timed, one tenant at full load"]
+async fn heavy_templates_of_one_tenant_do_not_slow_down_another() {
+    check("templates", templates).await;
+}
+
+#[tokio::test]
+#[ignore = "soak: timed, one tenant at full load"]
+async fn heavy_filters_of_one_tenant_do_not_slow_down_another() {
+    check("jq", filters).await;
+}
+
+#[tokio::test]
+#[ignore = "soak: timed, one tenant at full load"]
+async fn heavy_look_ups_of_one_tenant_do_not_slow_down_another() {
+    check("names", names).await;
+}
+
+// These do not hold yet, or not in every run: they print their figures. Plain calls are there to read the others beside.
+
+#[tokio::test]
+#[ignore = "soak: timed, one tenant at full load"]
+async fn heavy_schemas_of_one_tenant_are_measured_beside_another() {
+    best("schemas", schemas).await;
+}
+
+#[tokio::test]
+#[ignore = "soak: timed, one tenant at full load"]
+async fn heavy_patterns_of_one_tenant_are_measured_beside_another() {
+    best("patterns", patterns).await;
+}
+
+#[tokio::test]
+#[ignore = "soak: timed, one tenant at full load"]
+async fn heavy_lists_of_one_tenant_are_measured_beside_another() {
+    best("lists", lists).await;
+}
+
+#[tokio::test]
+#[ignore = "soak: timed, one tenant at full load"]
+async fn heavy_batches_of_one_tenant_are_measured_beside_another() {
+    best("batches", batches).await;
+}
+
+#[tokio::test]
+#[ignore = "soak: timed, one tenant at full load"]
+async fn heavy_refusals_of_one_tenant_are_measured_beside_another() {
+    best("refusals", refusals).await;
+}
+
+#[tokio::test]
+#[ignore = "soak: timed, one tenant at full load"]
+async fn heavy_sign_ins_of_strangers_are_measured_beside_another() {
+    best("sign-ins", sign_ins).await;
+}
+
+#[tokio::test]
+#[ignore = "soak: timed, one tenant at full load"]
+async fn heavy_plain_calls_of_one_tenant_are_measured_beside_another() {
+    best("plain calls", plain_calls).await;
+}
