@@ -127,6 +127,26 @@ on_both! {
         run(&pinned).await.is("403 NOT_PERMITTED");
     }
 
+    async fn owner_of_an_agent_cannot_let_through_what_became_destructive_meanwhile(db: TestDb) {
+        let world = World::on(db).await;
+        let server = world.server();
+        let owner = world.client(&server, "acme", Role::Admin).await;
+        let agent = world.agent(&server, "acme").await;
+        make(&owner, &tool("grown", &json!({ "permission_policy": "always_ask" }))).await;
+        owner.post("/api/tools/grown/version?new_version=2.0.0", &json!({})).await;
+        owner.post("/api/tools/grown/publish", &json!({})).await.is("200 published");
+        let pinned = json!({ "input": {}, "version": "1.0.0" });
+        let ask = async || agent.post("/api/tools/grown/run", &pinned).await.is("202 needs_approval").text_at("/approval_id");
+        let before = ask().await;
+        let destructive = json!({ "permission_level": "destructive", "publish": true });
+        owner.patch("/api/tools/grown", &destructive).await.is("200 published");
+        approve(&owner, &ask().await, &json!({})).await.is("403 NOT_PERMITTED");
+
+        let decided = approve(&owner, &before, &json!({})).await;
+
+        assert_ne!(decided.status, 200, "{}", decided.text);
+    }
+
     async fn wrapper_is_as_strict_as_what_it_wraps_and_stops_when_that_stops(db: TestDb) {
         let world = World::on(db).await;
         let server = world.server();

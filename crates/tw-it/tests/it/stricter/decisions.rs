@@ -221,3 +221,12 @@ async fn compared(kind: Kind, seed: u64, changes: &[(&str, &str)]) -> usize {
 async fn decision_on_a_tool_that_changed_is_as_strict_as_one_on_a_new_call() {
     assert_eq!(compared(Kind::Sqlite, 21, &CHANGES).await, COMPARED);
 }
+
+mod postgres {
+    use super::*;
+
+    #[tokio::test]
+    async fn decision_on_a_tool_that_changed_is_as_strict_as_one_on_a_new_call() {
+        assert_eq!(compared(Kind::Postgres, 22, &CHANGES[..2]).await, 2 * PER_TOOL);
+    }
+}
