@@ -9,6 +9,7 @@ use tw_identity::rights::{DecideApprovals, Permit, ReadApprovals};
 use tw_model::{
     ApprovalId, ApprovalStatus, Caller, EventKind, Level, PendingCallId, Role, RunStatus, WaitsFor,
 };
+use tw_registry::Side;
 use tw_store::{
     Approval, NewAudit, Run,
     log::{ApprovalDecision, Audit, Change, EditedInput, Entry, Expect, NewEvent, Rejected},
@@ -101,16 +102,15 @@ impl Engine {
         let parked = Parked { approval: &approval, run: &run, kept: &kept };
         let edited = match &yes.input {
             Some(input) => self.edit(caller, parked, input).await,
-            None => self.check_unchanged(caller, parked).await.map(|()| None),
+            None => self.check_unchanged(caller, parked).await.map(|level| (None, level)),
         };
-        let edited = match edited {
+        let (edited, level) = match edited {
             Err(Error::Superseded) => {
                 self.supersede(caller, id, &run).await?;
                 return Err(Error::Superseded);
             }
             edited => edited?,
         };
-        let level = edited.as_ref().map_or(approval.level, |edited| edited.input.level);
         if self.forbids_self_approval(caller, &approval, level).await? {
             return Err(self_approval());
         }
@@ -210,10 +210,16 @@ impl Engine {
         found.map_err(Error::store("looking for another approver"))
     }
 
-    /// A changed tool, or another credential, voids what was asked about the old one.
-    async fn check_unchanged(&self, caller: &Caller, parked: Parked<'_>) -> Result<()> {
+    /// How dangerous the call is now. A changed tool, or another credential, voids what was asked about the old one.
+    async fn check_unchanged(&self, caller: &Caller, parked: Parked<'_>) -> Result<Option<Level>> {
+        let Parked { approval, run, .. } = parked;
         let view = self.inner.catalogue.view(caller.tenant, caller.epoch).await?;
-        self.unseal(&view, parked).await.map(drop)
+        let _ = self.unseal(&view, parked).await?;
+        // The call may be of an old version, and the live one may have become more dangerous since.
+        let entry = view.tools.get(&run.tool_id.to_string());
+        let live = entry.map(|entry| self.inner.catalogue.ready(entry, Side::Live)).transpose()?.flatten();
+        let input: Value = serde_json::from_str(approval.input.get()).unwrap_or(Value::Null);
+        Ok(live.and_then(|live| live.level_of(&input)).max(approval.level))
     }
 
     pub(crate) async fn supersede(&self, caller: &Caller, id: ApprovalId, run: &Run) -> Result<()> {
@@ -224,7 +230,12 @@ impl Engine {
 
     /// Checks another input as if the agent had sent it and as if the approver made the call, and seals it. An approver
     /// must not get done by editing what they may not do themselves.
-    async fn edit(&self, approver: &Caller, parked: Parked<'_>, input: &RawValue) -> Result<Option<Edited>> {
+    async fn edit(
+        &self,
+        approver: &Caller,
+        parked: Parked<'_>,
+        input: &RawValue,
+    ) -> Result<(Option<Edited>, Option<Level>)> {
         let Parked { approval, run, .. } = parked;
         let resumed = resumed_caller(self, run.tenant, &approval.context).await;
         let (agent, _) = resumed.map_err(|error| match error {
@@ -239,7 +250,7 @@ impl Engine {
         let (tool, value, text, level) = edited.into_parts();
         let digest = input_digest(&value);
         if digest == approval.input_digest {
-            return Ok(None);
+            return Ok((None, level));
         }
         self.walk(approver, &view, Subject::Edited(parked), &text).await?;
         let credentials = self.credentials_of(run.tenant, &tool).await?;
@@ -247,7 +258,7 @@ impl Engine {
         let before: Value = serde_json::from_str(approval.input.get()).unwrap_or(Value::Null);
         let seal = facts.seal(&self.inner.secrets).to_vec();
         let input = EditedInput { input: text.get().to_owned(), digest, seal, level };
-        Ok(Some(Edited { input, changes: raw(&changes(&before, &value)) }))
+        Ok((Some(Edited { input, changes: raw(&changes(&before, &value)) }), level))
     }
 
     async fn decide(

@@ -13,7 +13,7 @@ use std::{
 use serde_json::{Value, json};
 use toolwright_sdk::{CodeTool, RunFn};
 use tw_exec::{BoxFuture, Call, Ended, Executor, Kinds};
-use tw_model::{Caller, Layer, Slug, TenantId, TenantSlug, ToolDef, ToolId, ToolStatus, look_alike};
+use tw_model::{Caller, Layer, Level, Slug, TenantId, TenantSlug, ToolDef, ToolId, ToolStatus, look_alike};
 use tw_policy::Facts;
 use tw_schema::{Schema, SchemaCache};
 use tw_store::{Override, ReadTool, Store, StoredOverride, Tenant};
@@ -128,6 +128,12 @@ impl Tool {
     /// Whether whoever makes this call has a slot for it.
     pub fn has_slot(&self, caller: &Caller) -> bool {
         self.group().is_some_and(|group| caller.chain.iter().any(|link| link.group.as_deref() == Some(group)))
+    }
+
+    /// How dangerous a call with this input is.
+    #[must_use]
+    pub fn level_of(&self, input: &Value) -> Option<Level> {
+        self.executor.level_of(input).max(self.def.level)
     }
 
     /// What is known about caller, tool and tenant before there is an input.

@@ -29,7 +29,7 @@ impl Authorized {
 
     /// How dangerous a call with this input is.
     pub(super) fn level(&self, input: &Value) -> Option<tw_model::Level> {
-        self.0.definitions().map(|tool| level_of(tool, input)).max().flatten()
+        self.0.definitions().map(|tool| tool.level_of(input)).max().flatten()
     }
 }
 
@@ -50,9 +50,5 @@ pub(super) fn authorize(resolved: Resolved, caller: &Caller, view: &View) -> Res
 }
 
 fn facts_of_call(tool: &Tool, caller: &Caller, view: &View, input: &Value) -> Facts {
-    Facts { level: level_of(tool, input), ..tool.facts(caller, view) }
-}
-
-fn level_of(tool: &Tool, input: &Value) -> Option<tw_model::Level> {
-    tool.executor.level_of(input).max(tool.def.level)
+    Facts { level: tool.level_of(input), ..tool.facts(caller, view) }
 }

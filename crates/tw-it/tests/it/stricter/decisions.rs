@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use futures::future::join_all;
 use serde_json::{Value, json};
-use tw_engine::KeyRequest;
+use tw_identity::KeyRequest;
 use tw_model::{ActsAs, Role};
 use tw_test::{Kind, TestDb};
 
