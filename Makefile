@@ -8,7 +8,7 @@ help: ## this list
 
 run: ## start the server
 	cargo xtask web
-	cargo run --profile fast -p tw-server -- serve
+	cargo run -p tw-server -- serve
 
 test: ## everything that must hold before a change lands
 	cargo xtask test

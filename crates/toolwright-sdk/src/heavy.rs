@@ -69,7 +69,7 @@ impl From<Overload> for ToolFailure {
     }
 }
 
-/// Up to this size a value is read and checked on the thread that serves others. It takes less than a millisecond.
+/// Up to this size a value is read on the thread that serves others. It takes less than a millisecond.
 pub const INLINE_BYTES_MAX: usize = 256 << 10;
 
 /// About how large a value is, counted no further than [`INLINE_BYTES_MAX`]: `usize::MAX` for what is larger.

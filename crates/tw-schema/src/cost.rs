@@ -35,6 +35,10 @@ const COLLECT_DEPTH_MAX: u64 = 512;
 const LIGHT: u64 = 8;
 /// How many steps the patterns may take on all texts of one value.
 const MATCH_MAX: u64 = 100_000_000;
+/// How many steps of a check, and how many of patterns, take a few milliseconds at the very most. A step of a pattern
+/// is the worst case of an engine that mostly needs one for each letter, so many more of them are taken.
+const QUICK_CHECK_MAX: u64 = 50_000;
+const QUICK_MATCH_MAX: u64 = 2_000_000;
 /// To see that all items differ counts as this many steps for each of them.
 const DIFFERING: u64 = 32;
 /// Comparing with this many entries of a list counts as one step.
@@ -89,6 +93,14 @@ impl Price {
     pub(crate) fn allows_check(&self, value: &Value) -> bool {
         (self.same_location <= LIGHT || self.same_location.saturating_mul(count(value)) <= CHECK_MAX)
             && (self.patterns == 0 || self.patterns.saturating_mul(text_bytes(value)) <= MATCH_MAX)
+    }
+
+    /// Whether every value of so many bytes is checked within a few milliseconds.
+    pub(crate) fn is_quick(&self, bytes: usize) -> bool {
+        let bytes = bytes as u64;
+        // An item has one character at least, and a comma.
+        self.same_location.saturating_mul(bytes / 2) <= QUICK_CHECK_MAX
+            && self.patterns.saturating_mul(bytes) <= QUICK_MATCH_MAX
     }
 
     /// How many faults of a value can be collected at a reasonable cost.

@@ -116,6 +116,13 @@ impl Schema {
         self.compiled.price.allows_check(value) && self.compiled.validator.is_valid(value)
     }
 
+    /// Whether a value of so many bytes is checked so quickly that nobody waits for it. What an author made expensive
+    /// belongs on a thread of its own.
+    #[must_use]
+    pub fn is_quick(&self, bytes: usize) -> bool {
+        self.compiled.price.is_quick(bytes)
+    }
+
     /// The faults of a value, at most [`FAULTS_MAX`], in the order of their locations.
     ///
     /// A valid value has none. If collecting all faults would cost too much, one fault stands for all:

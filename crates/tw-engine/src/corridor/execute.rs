@@ -381,10 +381,11 @@ impl Job {
         Outcome::Ended(End::TimedOut { limit: self.lease.limit, effect: self.effect() })
     }
 
-    /// Holds a result against the tool's schema; a large one apart from everybody else.
+    /// Holds a result against the tool's schema; apart from everybody else where that takes long.
     async fn check_output(&self, result: ToolResult, deadline: Instant) -> Outcome {
         let Some(schema) = &self.tool.output else { return Outcome::Ended(End::Success(result)) };
-        if bytes_of(&result.data) <= INLINE_BYTES_MAX {
+        let bytes = bytes_of(&result.data);
+        if bytes <= INLINE_BYTES_MAX && schema.is_quick(bytes) {
             return Outcome::Ended(checked(schema, result));
         }
         let (tenant, schema) = (self.lease.caller.tenant, schema.clone());

@@ -37,7 +37,8 @@ pub(super) async fn validate(
     caller: &Caller,
     view: &View,
 ) -> Result<Valid> {
-    let (value, text) = if input.get().len() <= INLINE_BYTES_MAX {
+    let bytes = input.get().len();
+    let (value, text) = if bytes <= INLINE_BYTES_MAX && authorized.tool().input.is_quick(bytes) {
         fitting(authorized.tool(), input, caller)?
     } else {
         let (tool, input, caller) = (Arc::clone(authorized.tool()), input.to_owned(), caller.clone());

@@ -445,3 +445,23 @@ fn odd_identifiers_are_refused_or_harmless() {
         }
     }
 }
+
+#[test]
+fn expensive_check_is_known_before_it_is_made() {
+    let ordinary = compile(json!({
+        "type": "object",
+        "properties": {
+            "email": { "type": "string", "pattern": r"^[\w.%+-]+@[\w.-]+\.\w{2,}$" },
+            "id": { "type": "string", "pattern": r"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$" },
+            "name": { "type": "string", "pattern": "^.{1,200}$" },
+            "lines": { "type": "array", "items": { "type": "object", "properties": { "n": { "type": "integer" } } } },
+        },
+    }));
+    for bytes in [0, 200, 2_000] {
+        assert!(ordinary.is_quick(bytes), "{bytes}");
+    }
+    let many = json!({ "items": { "allOf": vec![json!({ "maximum": 9 }); 90] } });
+    assert!(compile(many.clone()).is_quick(1_000) && !compile(many).is_quick(200_000));
+    let pattern = json!({ "pattern": "[ab]*a[ab]{150}c" });
+    assert!(!compile(pattern).is_quick(20_000));
+}
