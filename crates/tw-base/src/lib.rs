@@ -1,7 +1,8 @@
-//! What the crates behind the doors share: errors, pages of lists, reading what was sent, and the keys that are
-//! derived from the master key.
+//! What the crates behind the doors share: errors, pages of lists, reading what was sent, a lane per tenant, and the
+//! keys that are derived from the master key.
 
 mod error;
+mod lanes;
 mod page;
 pub mod secrets;
 mod wording;
@@ -11,6 +12,7 @@ use tw_store::By;
 
 pub use crate::{
     error::{Error, Result},
+    lanes::{Lanes, processors},
     page::{Page, PageRequest},
     secrets::{MasterKey, Secrets},
     wording::{faultless, members, name_violation, read_body, read_sent},

@@ -28,7 +28,7 @@ use crate::{
 
 /// What the approver says yes to.
 #[derive(Debug, Default)]
-pub struct Yes {
+pub struct Approve {
     /// Another input than the one asked for.
     pub input: Option<Box<RawValue>>,
     pub note: Option<String>,
@@ -67,7 +67,7 @@ impl Engine {
         &self,
         permit: &Permit<DecideApprovals>,
         id: ApprovalId,
-        yes: Yes,
+        yes: Approve,
     ) -> Result<Answer> {
         let mut permit = permit.clone();
         loop {
@@ -96,7 +96,7 @@ impl Engine {
         self.answer_of(run).await
     }
 
-    async fn try_approve(&self, caller: &Caller, id: ApprovalId, yes: &Yes) -> Result<Decided> {
+    async fn try_approve(&self, caller: &Caller, id: ApprovalId, yes: &Approve) -> Result<Decided> {
         let (approval, run) = self.decidable(caller, id).await?;
         let kept = Resumption::read(&approval.context)?;
         let parked = Parked { approval: &approval, run: &run, kept: &kept };

@@ -38,12 +38,12 @@ use tw_store::{NewAudit, Store};
 use tw_vault::{Credentials, Vault};
 
 pub use crate::{
-    approvals::Yes,
+    approvals::Approve,
     calls::{Answered, WorkerCalls, answer_schema},
     corridor::{Answer, CallRequest, IdempotencyKey, RateLimits},
     once::{Claimed, Once},
     operator::{FirstRun, Operator},
-    sessions::{EventReader, From},
+    sessions::{EventReader, StreamStart},
 };
 /// The rows that doors show. What is done with them goes through the engine.
 pub use tw_store::{
@@ -78,7 +78,7 @@ pub(crate) struct Inside {
     pub(crate) session_owners: moka::future::Cache<(TenantId, SessionId), Arc<str>>,
     pub(crate) long_lists: runs::LongLists,
     pub(crate) pulse: life::Pulse,
-    pub(crate) taking_up: resume::TakingUp,
+    pub(crate) resuming: resume::Resuming,
     announced: tokio::sync::OnceCell<()>,
     closing: CancellationToken,
     end: CancellationToken,
@@ -139,7 +139,7 @@ impl Engine {
                 session_owners: moka::future::Cache::new(100_000),
                 long_lists: runs::LongLists::default(),
                 pulse: life::Pulse::default(),
-                taking_up: resume::TakingUp::default(),
+                resuming: resume::Resuming::default(),
                 announced: tokio::sync::OnceCell::new(),
                 closing: CancellationToken::new(),
                 end: CancellationToken::new(),

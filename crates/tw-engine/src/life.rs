@@ -66,7 +66,7 @@ impl Engine {
     pub(crate) fn live(&self, end: &CancellationToken) {
         self.until(end, "hear_changes", Self::hear_changes);
         self.until(end, "beat_and_sweep", Self::beat_and_sweep);
-        self.until(end, "take_up_waiting", Self::take_up_waiting);
+        self.until(end, "resume_waiting", Self::resume_waiting);
         self.until(end, "stop_ended_runs", Self::stop_ended_runs);
         self.until(end, "forget_old_keys", Self::forget_old_keys);
     }
@@ -172,7 +172,7 @@ impl Engine {
         }
     }
 
-    async fn take_up_waiting(self) {
+    async fn resume_waiting(self) {
         let mut ticks = ticks(LOOK_EVERY);
         loop {
             tokio::select! {

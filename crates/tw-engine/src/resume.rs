@@ -32,7 +32,7 @@ use crate::{
 
 /// How many waiting calls are read at a time.
 const LOOK_MOST: usize = 100;
-/// How often a call is taken up again at once because its tenant changed under it; then the next look
+/// How often a call is resumed again at once because its tenant changed under it; then the next look
 /// has it.
 const TRIES_MAX: usize = 8;
 /// How long a resumed run waits for a slot in its concurrency group before it is left to the next look.
@@ -40,15 +40,15 @@ const SLOT_PATIENCE: Duration = Duration::from_secs(600);
 const CLAIM_AGAIN_AFTER: Duration = Duration::from_millis(500);
 
 /// What came of taking a call up.
-enum TakenUp {
+enum ResumeOutcome {
     /// It has run, was ended, or is somebody else's.
     Over,
     /// Rights or tool changed between reading them and writing the start.
     TenantChanged,
 }
 
-/// A run that is taken up, with what it needs beside its tool and input.
-struct TakeUp {
+/// A run that is resumed, with what it needs beside its tool and input.
+struct ToResume {
     run: Run,
     caller: Caller,
     kept: Resumption,
@@ -85,13 +85,13 @@ pub(crate) async fn resumed_caller(
 
 /// The waiting calls that this replica is busy with.
 #[derive(Debug, Default)]
-pub(crate) struct TakingUp(Mutex<HashSet<PendingCallId>>);
+pub(crate) struct Resuming(Mutex<HashSet<PendingCallId>>);
 
 /// One of them, until dropped.
 #[derive(Debug)]
-struct Entered<'a>(&'a TakingUp, PendingCallId);
+struct Entered<'a>(&'a Resuming, PendingCallId);
 
-impl TakingUp {
+impl Resuming {
     fn has(&self, id: PendingCallId) -> bool {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).contains(&id)
     }
@@ -113,7 +113,7 @@ impl Engine {
     /// Takes a decided call up at once, rather than at the next look.
     pub(crate) fn resume_soon(&self, tenant: TenantId, id: PendingCallId) {
         let engine = self.clone();
-        tokio::spawn(async move { engine.take_up(tenant, id).await });
+        tokio::spawn(async move { engine.resume_pending(tenant, id).await });
     }
 
     /// Looks after what waits at once.
@@ -156,7 +156,7 @@ impl Engine {
             let is_last = due.len() < LOOK_MOST;
             after = due.last().copied();
             for (tenant, id) in due {
-                if !self.inner.taking_up.has(id) {
+                if !self.inner.resuming.has(id) {
                     self.resume_soon(tenant, id);
                 }
             }
@@ -166,44 +166,44 @@ impl Engine {
         }
     }
 
-    async fn take_up(&self, tenant: TenantId, id: PendingCallId) {
+    async fn resume_pending(&self, tenant: TenantId, id: PendingCallId) {
         if self.inner.flights.is_closed() {
             return;
         }
         // The next look finds it again while it waits here for a place in its concurrency group.
-        let Some(_mine) = self.inner.taking_up.enter(id) else { return };
+        let Some(_mine) = self.inner.resuming.enter(id) else { return };
         for _ in 0..TRIES_MAX {
-            match self.try_take_up(tenant, id).await {
-                Ok(TakenUp::Over) => return,
-                Ok(TakenUp::TenantChanged) => {}
+            match self.try_resume(tenant, id).await {
+                Ok(ResumeOutcome::Over) => return,
+                Ok(ResumeOutcome::TenantChanged) => {}
                 Err(error) => {
                     let error = &error as &dyn std::error::Error;
-                    tracing::warn!(error, call = %id, "a waiting call was not taken up");
+                    tracing::warn!(error, call = %id, "a waiting call was not resumed");
                     return;
                 }
             }
         }
     }
 
-    async fn try_take_up(&self, tenant: TenantId, id: PendingCallId) -> Result<TakenUp> {
+    async fn try_resume(&self, tenant: TenantId, id: PendingCallId) -> Result<ResumeOutcome> {
         self.announce().await?;
         let scope = self.inner.store.tenant(tenant);
         let call = scope.pending_call(id).await.map_err(Error::store("reading a pending call"))?;
-        let Some(call) = call else { return Ok(TakenUp::Over) };
+        let Some(call) = call else { return Ok(ResumeOutcome::Over) };
         let run = scope.run(call.run).await.map_err(Error::store("reading a run"))?;
-        let Some(run) = run else { return Ok(TakenUp::Over) };
+        let Some(run) = run else { return Ok(ResumeOutcome::Over) };
         let now = self.inner.store.now().await.map_err(Error::store("asking for the time"))?;
         match call.waits_for {
             WaitsFor::Worker | WaitsFor::Person => {
                 self.end_unanswered(&call, &run, now).await?;
-                return Ok(TakenUp::Over);
+                return Ok(ResumeOutcome::Over);
             }
             WaitsFor::Child => return self.go_on(&call, run).await,
             WaitsFor::Approval => {}
         }
         let approval = scope.approval(ApprovalId::from_uuid(id.uuid())).await;
         let Some(approval) = approval.map_err(Error::store("reading an approval"))? else {
-            return Ok(TakenUp::Over);
+            return Ok(ResumeOutcome::Over);
         };
         match approval.state {
             PendingState::Waiting
@@ -215,19 +215,19 @@ impl Engine {
             PendingState::Ready => return self.resume(&approval, run).await,
             _ => {}
         }
-        Ok(TakenUp::Over)
+        Ok(ResumeOutcome::Over)
     }
 
     /// Takes up a run that waited for runs of its own.
-    async fn go_on(&self, call: &PendingCall, run: Run) -> Result<TakenUp> {
+    async fn go_on(&self, call: &PendingCall, run: Run) -> Result<ResumeOutcome> {
         if !run.status.waits() || !matches!(call.state, PendingState::Waiting | PendingState::Ready) {
-            return Ok(TakenUp::Over);
+            return Ok(ResumeOutcome::Over);
         }
         let waited_for = if call.state == PendingState::Waiting { call.children.as_slice() } else { &[] };
         for child in waited_for {
             let child = self.inner.store.tenant(run.tenant).run(*child).await;
             if child.map_err(Error::store("reading a run"))?.is_some_and(|child| child.status.is_open()) {
-                return Ok(TakenUp::Over);
+                return Ok(ResumeOutcome::Over);
             }
         }
         let (caller, kept) = match resumed_caller(self, run.tenant, &call.context).await {
@@ -251,11 +251,11 @@ impl Engine {
             Err(error) => return self.cannot_go_on(&run, error.code(), &error.to_string()).await,
         };
         let caller = caller.as_of(view.epoch);
-        self.run_again(TakeUp { run, caller, kept, begins: false, edited_by: None }, cleared).await
+        self.run_again(ToResume { run, caller, kept, begins: false, edited_by: None }, cleared).await
     }
 
     /// Ends a run that waited and cannot go on.
-    async fn cannot_go_on(&self, run: &Run, code: Code, why: &str) -> Result<TakenUp> {
+    async fn cannot_go_on(&self, run: &Run, code: Code, why: &str) -> Result<ResumeOutcome> {
         let ended = End::failed(code, why).of(run.id, &run.tool, None);
         let change = Change { wait: Some(WaitChange::Over), ..ended.change(Expect::Status(run.status)) };
         let entry = RunIdentity::by_the_system(run).change(change, vec![ended.event]);
@@ -264,7 +264,7 @@ impl Engine {
             Err(Rejected::Status { .. }) => {}
             Err(source) => return Err(Error::Record { source }),
         }
-        Ok(TakenUp::Over)
+        Ok(ResumeOutcome::Over)
     }
 
     /// Ends a parked run by itself, with what becomes of its approval.
@@ -288,7 +288,7 @@ impl Engine {
     }
 
     /// Runs an approved call, if it is still the call that was approved.
-    async fn resume(&self, approval: &Approval, run: Run) -> Result<TakenUp> {
+    async fn resume(&self, approval: &Approval, run: Run) -> Result<ResumeOutcome> {
         let resumed = resumed_caller(self, run.tenant, &approval.context).await;
         let (caller, kept) = match resumed {
             Ok(resumed) => resumed,
@@ -300,7 +300,7 @@ impl Engine {
                     End::void(Reason::NotPermitted, why),
                 )
                 .await?;
-                return Ok(TakenUp::Over);
+                return Ok(ResumeOutcome::Over);
             }
             Err(error) => return Err(error),
         };
@@ -309,7 +309,7 @@ impl Engine {
         match self.clear_approved(&caller, &view, parked).await {
             Ok((cleared, edited_by)) => {
                 let caller = caller.as_of(view.epoch);
-                self.run_again(TakeUp { run, caller, kept, begins: true, edited_by }, cleared).await
+                self.run_again(ToResume { run, caller, kept, begins: true, edited_by }, cleared).await
             }
             Err(error @ (Error::Store { .. } | Error::Record { .. })) => Err(error),
             Err(error) => {
@@ -320,7 +320,7 @@ impl Engine {
                     error => End::void(Reason::NotPermitted, error.to_string()),
                 };
                 self.end_parked(&run, RunStatus::Pending, ApprovalStatus::Cancelled, end).await?;
-                Ok(TakenUp::Over)
+                Ok(ResumeOutcome::Over)
             }
         }
     }
@@ -361,12 +361,14 @@ impl Engine {
     }
 
     /// Makes a run that nobody is at work on this replica's, and works on it.
-    async fn run_again(&self, taken: TakeUp, cleared: Cleared) -> Result<TakenUp> {
-        let TakeUp { run, caller, kept, begins, edited_by } = taken;
+    async fn run_again(&self, taken: ToResume, cleared: Cleared) -> Result<ResumeOutcome> {
+        let ToResume { run, caller, kept, begins, edited_by } = taken;
         let tool = Arc::clone(cleared.tool());
         let slot = self.inner.slots.take(&caller, &tool, SLOT_PATIENCE).await?;
         // A server that is about to stop leaves the call to the others.
-        let Some(boarding) = self.inner.flights.board(run.tenant, run.id) else { return Ok(TakenUp::Over) };
+        let Some(boarding) = self.inner.flights.board(run.tenant, run.id) else {
+            return Ok(ResumeOutcome::Over);
+        };
         let change = Change {
             to: Some(RunStatus::Running),
             claimed_by: Some(self.inner.store.replica()),
@@ -380,8 +382,8 @@ impl Engine {
         let started = if begins { entry.at } else { run.listed() };
         let lease_epoch = match self.claim(entry, &boarding).await? {
             Claimed::Ours { lease_epoch } => lease_epoch,
-            Claimed::Theirs => return Ok(TakenUp::Over),
-            Claimed::TenantChanged => return Ok(TakenUp::TenantChanged),
+            Claimed::Theirs => return Ok(ResumeOutcome::Over),
+            Claimed::TenantChanged => return Ok(ResumeOutcome::TenantChanged),
         };
         if tool.executor.is_resumable() && !self.inner.budgets.is_open(run.root) {
             let spent = self.inner.store.tenant(run.tenant).count_below(run.root).await;
@@ -405,7 +407,7 @@ impl Engine {
             edited_by,
         };
         match Job::new(self.clone(), cleared, lease).run().await {
-            Ok(_) => Ok(TakenUp::Over),
+            Ok(_) => Ok(ResumeOutcome::Over),
             Err(source) => Err(Error::Record { source }),
         }
     }

@@ -11,7 +11,7 @@ use crate::Engine;
 
 /// Where a reader of events starts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum From {
+pub enum StreamStart {
     /// After this number; 0 for the beginning.
     After(i64),
     /// What comes from now on.
@@ -67,17 +67,22 @@ impl Engine {
     }
 
     /// Follows a session as it grows.
-    pub async fn follow(&self, permit: &Permit<ReadRuns>, id: SessionId, from: From) -> Result<EventReader> {
+    pub async fn follow(
+        &self,
+        permit: &Permit<ReadRuns>,
+        id: SessionId,
+        from: StreamStart,
+    ) -> Result<EventReader> {
         let session = self.visible_session(permit.caller(), id).await?;
         let scope = self.inner.store.tenant(permit.caller().tenant);
         let watch = self.inner.store.wake().watch(id);
         let last = scope.last_seq(id).await.map_err(Error::store("reading events"))?;
         let after = match from {
-            From::Latest => last,
-            From::After(seq) if last < seq => {
+            StreamStart::Latest => last,
+            StreamStart::After(seq) if last < seq => {
                 return Err(Error::invalid("/after", tw_schema::Violation::beyond_last(last)));
             }
-            From::After(seq) => seq,
+            StreamStart::After(seq) => seq,
         };
         Ok(EventReader { scope, session: session.id, watch, after })
     }

@@ -4,6 +4,7 @@ use axum::{
     extract::{FromRequestParts, OptionalFromRequestParts},
     http::{HeaderMap, HeaderValue, Method, header, request::Parts},
 };
+use tokio::sync::OwnedSemaphorePermit;
 use tw_identity::{
     Freshness,
     rights::{Permit, Right, RunTools},
@@ -23,6 +24,11 @@ const TENANT: &str = "x-toolwright-tenant";
 #[derive(Debug)]
 pub(crate) struct Allowed<R>(pub(crate) Permit<R>);
 
+/// A caller who holds the right `R` and asks for a list. A list can be long and its filter dear, so a tenant gets few of
+/// them at once, and the place is kept until the handler has ended.
+#[derive(Debug)]
+pub(crate) struct AllowedList<R>(pub(crate) Permit<R>, pub(crate) OwnedSemaphorePermit);
+
 /// A caller who may run tools, known from memory: the log refuses the start of the run if anything
 /// about the tenant has changed since.
 #[derive(Debug)]
@@ -41,6 +47,16 @@ impl<R: Right> FromRequestParts<App> for Allowed<R> {
             }
             _ => problem,
         })?))
+    }
+}
+
+impl<R: Right> FromRequestParts<App> for AllowedList<R> {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Problem> {
+        let Allowed(permit) = <Allowed<R> as FromRequestParts<App>>::from_request_parts(parts, app).await?;
+        let place = app.lists.enter(permit.caller().tenant).await;
+        Ok(Self(permit, place))
     }
 }
 

@@ -22,6 +22,7 @@ mod serve;
 
 use std::{fmt, sync::Arc};
 
+use tw_base::Lanes;
 use tw_engine::Engine;
 
 pub use front::Hosts;
@@ -63,12 +64,14 @@ pub(crate) struct App {
     pub(crate) engine: Engine,
     pub(crate) settings: Arc<Settings>,
     pub(crate) hosts: Arc<Hosts>,
+    /// Where lists are put together.
+    pub(crate) lists: Lanes,
 }
 
 /// The whole door, ready to be served, with what other doors serve behind the same front.
 pub fn router(engine: Engine, settings: Settings, others: axum::Router) -> axum::Router {
     let hosts = Arc::new(Hosts::new(&settings));
-    let app = App { engine, settings: Arc::new(settings), hosts };
+    let app = App { engine, settings: Arc::new(settings), hosts, lists: Lanes::for_processors() };
     let (router, _) = routes::routes().split_for_parts();
     front::wrap(
         router

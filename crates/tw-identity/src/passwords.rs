@@ -7,23 +7,22 @@ use argon2::{
     password_hash::{PasswordHasher, PasswordVerifier, phc::PasswordHash},
 };
 use tokio::sync::Semaphore;
-use tw_base::{Error, Result};
+use tw_base::{Error, Result, processors};
 use tw_schema::Violation;
 
 const LENGTH_MIN: usize = 10;
 const LENGTH_MAX: usize = 1024;
-/// How many passwords are hashed at the same time: each takes a core, and 19 MiB.
-const AT_ONCE: usize = 2;
 
 /// The one place where passwords are hashed. How many may wait for it is for the throttle to say.
 #[derive(Clone, Debug)]
 pub struct Passwords {
+    /// Each takes a core, and 19 MiB. Half of the cores stay free for those who are signed in.
     places: Arc<Semaphore>,
 }
 
 impl Default for Passwords {
     fn default() -> Self {
-        Self { places: Arc::new(Semaphore::new(AT_ONCE)) }
+        Self { places: Arc::new(Semaphore::new((processors() / 2).max(1))) }
     }
 }
 

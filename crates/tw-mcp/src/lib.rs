@@ -21,6 +21,7 @@ use std::sync::Arc;
 
 use axum::{Router, routing::post};
 use bytes::Bytes;
+use tw_base::Lanes;
 use tw_engine::Engine;
 use tw_registry::ToolsetKey;
 
@@ -58,6 +59,8 @@ pub(crate) struct Door {
     pub(crate) settings: Arc<Settings>,
     pub(crate) lists: moka::future::Cache<ListKey, KeptList>,
     pub(crate) calls: Calls,
+    /// Where the messages of batches are worked on.
+    pub(crate) batches: Lanes,
 }
 
 /// The door, to be put into the front that all doors share.
@@ -66,7 +69,8 @@ pub fn router(engine: Engine, settings: Settings) -> Router {
         .weigher(|_: &ListKey, list: &KeptList| weight(list))
         .max_capacity(LISTS_BYTES_MAX)
         .build();
-    let door = Door { engine, settings: Arc::new(settings), lists, calls: Calls::default() };
+    let batches = Lanes::new(post::BATCH_AT_ONCE);
+    let door = Door { engine, settings: Arc::new(settings), lists, calls: Calls::default(), batches };
     Router::new().route("/mcp", post(post::post).fallback(post::only_post)).with_state(door)
 }
 

@@ -42,10 +42,10 @@ const HEARTBEAT: Duration = Duration::from_secs(5);
 const LAPSED: &str = "the API key expired or was revoked while the call was running; the run goes on";
 /// How long a body may take to arrive.
 const BODY_PATIENCE: Duration = Duration::from_secs(30);
-/// How many messages may come at once, how many of them are worked on at once, and from how many bytes of answers on
-/// no further one is begun.
+/// How many messages may come at once, how many of a tenant's batches are worked on at once, and from how many bytes of
+/// answers on no further one is begun.
 const BATCH_MAX: usize = 50;
-const BATCH_AT_ONCE: usize = 8;
+pub(crate) const BATCH_AT_ONCE: usize = 8;
 const BATCH_BYTES_MAX: usize = 4 << 20;
 
 pub(crate) async fn only_post() -> Response {
@@ -124,6 +124,7 @@ impl Door {
         headers: &HeaderMap,
         written: &AtomicUsize,
     ) -> Bytes {
+        let _place = self.batches.enter(caller.tenant).await;
         let message = match Message::read(bytes) {
             Ok(message) => message,
             Err((fault, id)) => return body_of(fault.answer(id)).await,

@@ -42,7 +42,7 @@ use tw_identity::rights::{CreateTools, DeleteTools, Permit, PublishTools, Right,
 
 /// How a tool has to be found for a change to be made, and who asks.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Asked<'a> {
+pub struct EditContext<'a> {
     /// The marks of which the tool has to have one, as when it was read; `None` for however it is.
     pub marks: Option<&'a [String]>,
     pub request_id: Option<&'a str>,
@@ -51,7 +51,7 @@ pub struct Asked<'a> {
 }
 
 /// Who did it, for the audit log and the history.
-fn by(caller: &Caller, asked: Asked<'_>) -> By {
+fn by(caller: &Caller, asked: EditContext<'_>) -> By {
     let by = tw_base::by(caller, asked.request_id);
     match asked.actor {
         None => by,
@@ -65,7 +65,7 @@ impl Registry {
         &self,
         permit: &Permit<CreateTools>,
         body: &Value,
-        asked: Asked<'_>,
+        asked: EditContext<'_>,
     ) -> Result<Listed> {
         let caller = permit.caller();
         if body.get("publish") == Some(&Value::Bool(true)) {
@@ -83,7 +83,7 @@ impl Registry {
         permit: &Permit<CreateTools>,
         name: &str,
         body: &Value,
-        asked: Asked<'_>,
+        asked: EditContext<'_>,
     ) -> Result<Listed> {
         let caller = permit.caller();
         let view = self.catalogue.view(caller.tenant, caller.epoch).await?;
@@ -126,7 +126,7 @@ impl Registry {
         caller: &Caller,
         new: New,
         faults: Vec<Fault>,
-        asked: Asked<'_>,
+        asked: EditContext<'_>,
     ) -> Result<Listed> {
         let (id, mut epoch) = (ToolId::new(), caller.epoch);
         for _ in 0..TRIES {
@@ -152,7 +152,7 @@ impl Registry {
         id: ToolId,
         new: &New,
         (epoch, premise): (i64, Option<Premise<'_>>),
-        asked: Asked<'_>,
+        asked: EditContext<'_>,
     ) -> Result<bool> {
         let (slug, publish) = (new.slug.clone(), new.publish);
         let by = by(caller, asked);
@@ -189,7 +189,7 @@ impl Registry {
         permit: &Permit<UpdateTools>,
         name: &str,
         body: &Value,
-        asked: Asked<'_>,
+        asked: EditContext<'_>,
     ) -> Result<Listed> {
         let caller = permit.caller();
         let view = self.catalogue.view(caller.tenant, caller.epoch).await?;
@@ -210,7 +210,7 @@ impl Registry {
         &self,
         caller: &Caller,
         id: ToolId,
-        asked: Asked<'_>,
+        asked: EditContext<'_>,
         body: &Value,
         publish: bool,
     ) -> Result<Listed> {
@@ -237,7 +237,7 @@ impl Registry {
         &self,
         permit: &Permit<PublishTools>,
         name: &str,
-        asked: Asked<'_>,
+        asked: EditContext<'_>,
     ) -> Result<Listed> {
         let caller = permit.caller();
         let id = self.own_id(caller, name, "is published with the program it is part of").await?;
@@ -257,7 +257,7 @@ impl Registry {
         permit: &Permit<PublishTools>,
         name: &str,
         number: &str,
-        asked: Asked<'_>,
+        asked: EditContext<'_>,
     ) -> Result<Listed> {
         let caller = permit.caller();
         let id = self.own_id(caller, name, "has the number its author gave it").await?;
@@ -288,7 +288,7 @@ impl Registry {
         permit: &Permit<UpdateTools>,
         name: &str,
         revision: i64,
-        asked: Asked<'_>,
+        asked: EditContext<'_>,
     ) -> Result<Listed> {
         let caller = permit.caller();
         let id = self.own_id(caller, name, "has no revisions").await?;
@@ -311,7 +311,7 @@ impl Registry {
         &self,
         permit: &Permit<DeleteTools>,
         name: &str,
-        asked: Asked<'_>,
+        asked: EditContext<'_>,
     ) -> Result<()> {
         let caller = permit.caller();
         let view = self.catalogue.view(caller.tenant, caller.epoch).await?;

@@ -20,7 +20,7 @@ use tw_store::Store;
 use tw_vault::Vault;
 
 pub use crate::{
-    authoring::{Asked, Compared, History},
+    authoring::{Compared, EditContext, History},
     catalogue::{Catalogue, CatalogueError, Entry, Own, Side, Tool, View},
     explain::{Check, Explained, ExplainedFor, Subject},
     manage::definition as manage_tools,

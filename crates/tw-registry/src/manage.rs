@@ -21,7 +21,7 @@ use tw_schema::Violation;
 
 use crate::{
     Registry,
-    authoring::{Asked, check_removal},
+    authoring::{EditContext, check_removal},
     catalogue::{OwnTool, View},
     tools::{Listed, ToolFilter, find},
 };
@@ -229,7 +229,7 @@ impl Registry {
         action.guard(input)?;
         let behind = PersonBehind::of(caller, &self.identity).await?;
         let run = run.to_string();
-        let asked = Asked { marks: None, request_id: Some(&run), actor: Some(actor) };
+        let asked = EditContext { marks: None, request_id: Some(&run), actor: Some(actor) };
         let word = action.as_str();
         let one = |listed: &Listed, done: &str| {
             let summary = format!("{done} {} {}", listed.def.slug, listed.def.version);

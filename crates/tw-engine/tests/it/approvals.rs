@@ -5,7 +5,7 @@ use std::time::Duration;
 use expect_test::expect;
 use serde_json::{Value, json};
 use tw_base::Error;
-use tw_engine::Yes;
+use tw_engine::Approve;
 use tw_identity::rights::{DecideApprovals, Permit, ReadApprovals, WriteMembers, WriteSettings};
 use tw_model::{ApprovalId, RunStatus};
 use tw_store::TenantChange;
@@ -16,8 +16,8 @@ use crate::{
     world::{Server, World, raw_json, refused, request, told, until, waiting},
 };
 
-fn with_input(input: &Value) -> Yes {
-    Yes { input: Some(raw_json(input)), note: Some("less of it".to_owned()), wait: None }
+fn with_input(input: &Value) -> Approve {
+    Approve { input: Some(raw_json(input)), note: Some("less of it".to_owned()), wait: None }
 }
 
 async fn state(server: &Server, id: ApprovalId) -> String {
@@ -357,7 +357,7 @@ on_both! {
     async fn tool_that_changed_meanwhile_voids_the_approval_at_once(db: TestDb) {
         let world = World::new(db).await;
         let server = world.one();
-        for yes in [Yes::default(), with_input(&json!({ "key": "changed", "amount": 2 }))] {
+        for yes in [Approve::default(), with_input(&json!({ "key": "changed", "amount": 2 }))] {
             let (run, id) = server.park("test.write", json!({ "key": "changed" })).await;
             tamper(&world, id, "definition_hash = 'of an older version'").await;
 
@@ -438,7 +438,7 @@ on_both! {
         for number in 0..20 {
             let key = format!("known{number}");
             let (run, id) = server.park("test.gate", json!({ "key": key })).await;
-            let yes = Yes { wait: Some(Duration::from_millis(1)), ..Yes::default() };
+            let yes = Approve { wait: Some(Duration::from_millis(1)), ..Approve::default() };
             server.approve_as("approver", id, yes).await.unwrap();
             gate(&key).reached(1).await;
 

@@ -31,7 +31,7 @@ on_both! {
             let answer = server.call(who, "test.write", json!({ "key": "too late" })).await;
             assert!(matches!(answer, Err(Error::ShuttingDown)), "{}", told(&answer));
         }
-        let yes = tw_engine::Yes { wait: Some(Duration::from_millis(50)), ..Default::default() };
+        let yes = tw_engine::Approve { wait: Some(Duration::from_millis(50)), ..Default::default() };
         let approved = server.approve_as("approver", id, yes).await.unwrap();
         assert_eq!(approved.run.status, RunStatus::Pending, "the decision stands; another server runs it");
         assert!(!draining.is_finished());
@@ -77,7 +77,7 @@ on_both! {
         gate("inside").reached(1).await;
         let queued = server.ask_soon("member", request("test.limited", &json!({ "key": "queued" })));
         let (run, id) = server.park("test.limited", json!({ "key": "approved" })).await;
-        let yes = tw_engine::Yes { wait: Some(Duration::from_millis(1)), ..Default::default() };
+        let yes = tw_engine::Approve { wait: Some(Duration::from_millis(1)), ..Default::default() };
         server.approve_as("approver", id, yes).await.unwrap();
         gate("queued").open();
         gate("approved").open();

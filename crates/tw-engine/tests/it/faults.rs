@@ -18,7 +18,7 @@ use tokio::{
     net::{TcpListener, TcpStream, tcp},
 };
 use tw_base::Error;
-use tw_engine::{CallRequest, Yes};
+use tw_engine::{Approve, CallRequest};
 use tw_identity::rights::RunTools;
 use tw_model::{RunStatus, SessionId};
 use tw_store::{Options, Store, Target};
@@ -204,7 +204,7 @@ mod postgres {
             CallRequest { tool: "test.auto".to_owned(), ..within(second, "silent start") },
         );
         let question = server.ask_soon("agent", within(third, "silent question"));
-        let yes = Yes { wait: Some(Duration::from_millis(1)), ..Yes::default() };
+        let yes = Approve { wait: Some(Duration::from_millis(1)), ..Approve::default() };
         server.approve_as("approver", id, yes).await.unwrap();
         until("all three were spoilt", async || plot.is_done().then_some(())).await;
 

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use tw_base::{Error, PageRequest};
 use tw_identity::rights::{ReadAudit, ReadTools, UpdateTools, WriteMembers};
 use tw_model::{Policy, Role, RunStatus};
-use tw_registry::Asked;
+use tw_registry::EditContext;
 use tw_store::AuditFilter;
 use tw_store::{By, Override};
 use tw_test::{TestDb, on_both};
@@ -152,7 +152,7 @@ on_both! {
         assert!(told(&answer).starts_with("INVALID_PARAMS: `permission_policy` must be `always_ask`"), "{}", told(&answer));
         let permit = server.permit::<UpdateTools>("admin").await.unwrap();
         let change = json!({ "permission_policy": "auto" });
-        let changed = server.engine.registry().change_tool(&permit, "manageTools", &change, Asked::default()).await;
+        let changed = server.engine.registry().change_tool(&permit, "manageTools", &change, EditContext::default()).await;
         assert!(matches!(changed, Err(Error::InvalidParams { .. })));
 
         // Not even by whoever writes to the database.

@@ -119,7 +119,7 @@ on_both! {
         let dead = world.start().await;
         let left = in_flight(&dead, "test.gate", "left").await;
         let (_, id) = world.one().park("test.gate", json!({ "key": "left approved" })).await;
-        let yes = tw_engine::Yes { wait: Some(Duration::from_millis(1)), ..Default::default() };
+        let yes = tw_engine::Approve { wait: Some(Duration::from_millis(1)), ..Default::default() };
         dead.approve_as("approver", id, yes).await.unwrap();
         gate("left approved").reached(1).await;
         let approved = dead.approval(id).await.run;

@@ -5,7 +5,7 @@
 use std::collections::{BTreeMap, HashMap};
 
 use serde_json::{Value, json};
-use tw_engine::Yes;
+use tw_engine::Approve;
 use tw_test::{TestDb, on_both};
 use uuid::Uuid;
 
@@ -267,7 +267,7 @@ on_both! {
         let (_, id) = server.park("test.write", key.clone()).await;
         server.approve("approver", id).await.unwrap();
         let (_, id) = server.park("test.write", key.clone()).await;
-        let yes = Yes { input: Some(raw_json(&json!({ "key": "projected", "amount": 2 }))), ..Yes::default() };
+        let yes = Approve { input: Some(raw_json(&json!({ "key": "projected", "amount": 2 }))), ..Approve::default() };
         server.approve_as("approver", id, yes).await.unwrap();
         let (_, id) = server.park("test.destroy", key.clone()).await;
         server.deny("approver", id).await.unwrap();

@@ -10,7 +10,7 @@ use futures::StreamExt;
 use serde_json::json;
 use tokio::sync::Barrier;
 use tw_base::{Error, Result};
-use tw_engine::{Answer, Yes};
+use tw_engine::{Answer, Approve};
 use tw_identity::rights::{CancelRuns, DecideApprovals, Permit, WriteKeys};
 use tw_model::{ApprovalId, Policy, RunId, RunStatus};
 use tw_test::{Kind, TestDb, on_both};
@@ -65,7 +65,11 @@ fn sides(world: &World, trial: usize) -> (Server, Server) {
     }
 }
 
-async fn approves(server: &Server, id: ApprovalId, yes: Yes) -> impl Future<Output = Result<Answer>> + use<> {
+async fn approves(
+    server: &Server,
+    id: ApprovalId,
+    yes: Approve,
+) -> impl Future<Output = Result<Answer>> + use<> {
     let (engine, permit) = (server.engine.clone(), decider(server, "approver").await);
     async move { engine.approve(&permit, id, yes).await }
 }
@@ -93,7 +97,7 @@ on_both! {
             let (engine, permit) = (other.engine.clone(), decider(&other, "admin").await);
             let deny = async move { engine.deny(&permit, id, None).await };
 
-            let (yes, no) = at_once(trial % 7, approves(&one, id, Yes::default()).await, deny).await;
+            let (yes, no) = at_once(trial % 7, approves(&one, id, Approve::default()).await, deny).await;
 
             let ended = one.ended(run).await;
             match (&yes, &no) {
@@ -125,8 +129,8 @@ on_both! {
 
             let (first, second) = at_once(
                 trial % 3,
-                approves(&one, id, Yes::default()).await,
-                approves(&other, id, Yes::default()).await,
+                approves(&one, id, Approve::default()).await,
+                approves(&other, id, Approve::default()).await,
             )
             .await;
 
@@ -151,11 +155,11 @@ on_both! {
             let (one, other) = sides(&world, trial);
             let (asked, edited) = (format!("asked{trial}"), format!("edited{trial}"));
             let (run, id) = one.park("test.write", json!({ "key": asked })).await;
-            let edit = Yes { input: Some(raw_json(&json!({ "key": edited }))), ..Yes::default() };
+            let edit = Approve { input: Some(raw_json(&json!({ "key": edited }))), ..Approve::default() };
 
             let (plain, changed) = at_once(
                 trial % 7,
-                approves(&one, id, Yes::default()).await,
+                approves(&one, id, Approve::default()).await,
                 approves(&other, id, edit).await,
             )
             .await;
@@ -190,7 +194,7 @@ on_both! {
             let (run, id) = one.park("test.write", json!({ "key": key })).await;
 
             let (yes, cancelled) =
-                at_once(trial % 30, approves(&one, id, Yes::default()).await, cancels(&other, run).await).await;
+                at_once(trial % 30, approves(&one, id, Approve::default()).await, cancels(&other, run).await).await;
 
             let ended = one.ended(run).await;
             let ran = one.trail(run).await.contains("tool.started");
@@ -272,7 +276,7 @@ on_both! {
                 other.trail(run).await.contains("tool.started")
             };
 
-            let (yes, begun) = at_once(trial % 12, approves(&one, id, Yes::default()).await, edit).await;
+            let (yes, begun) = at_once(trial % 12, approves(&one, id, Approve::default()).await, edit).await;
 
             let ended = one.ended(run).await;
             let ran = one.trail(run).await.contains("tool.started");

@@ -10,7 +10,7 @@ use std::{
 
 use serde_json::json;
 use tw_base::Error;
-use tw_engine::Yes;
+use tw_engine::Approve;
 use tw_identity::rights::{DecideApprovals, WriteMembers, WriteSettings};
 use tw_model::{Role, RunStatus};
 use tw_store::TenantChange;
@@ -88,7 +88,7 @@ on_both! {
         let permit = world.one().permit::<WriteMembers>("admin").await.unwrap();
         world.one().engine.identity().set_role(&permit, world.user("approver"), Role::Member, None).await.unwrap();
 
-        let yes = world.other().engine.approve(&before, id, Yes::default()).await;
+        let yes = world.other().engine.approve(&before, id, Approve::default()).await;
         let no = world.other().engine.deny(&before, id, None).await;
 
         assert!(matches!(yes, Err(Error::NotPermitted { .. })), "{}", told(&yes));

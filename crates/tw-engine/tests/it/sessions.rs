@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use serde_json::json;
 use tw_base::Error;
-use tw_engine::{CallRequest, From};
+use tw_engine::{CallRequest, StreamStart};
 use tw_identity::rights::{ReadRuns, RunTools};
 use tw_model::{EventKind, RunStatus, SessionId};
 use tw_test::{TestDb, on_both};
@@ -51,7 +51,7 @@ on_both! {
         let world = World::pair(db).await;
         let session = new_session(world.one(), "member").await;
         let permit = world.other().permit::<ReadRuns>("member").await.unwrap();
-        let mut reader = world.other().engine.follow(&permit, session, From::After(0)).await.unwrap();
+        let mut reader = world.other().engine.follow(&permit, session, StreamStart::After(0)).await.unwrap();
 
         let calls: Vec<_> = (0..20).map(|_| world.one().ask_soon("member", said_in(session))).collect();
         let mut seen = Vec::new();

@@ -62,7 +62,7 @@ on_both! {
         let (run, id) = server.park("test.limited", json!({ "key": "patient" })).await;
         gate("patient").open();
 
-        let yes = tw_engine::Yes { wait: Some(Duration::from_millis(2500)), ..Default::default() };
+        let yes = tw_engine::Approve { wait: Some(Duration::from_millis(2500)), ..Default::default() };
         let answer = server.approve_as("approver", id, yes).await.unwrap();
 
         assert_eq!(answer.run.status, RunStatus::Pending, "the place is taken, and looked for more than once");

@@ -11,7 +11,7 @@ use serde_json::{Value, value::RawValue};
 use sqlx::{AssertSqlSafe, Connection, PgConnection, SqliteConnection, sqlite::SqliteConnectOptions};
 use tw_base::{Error, MasterKey, Result};
 use tw_egress::{Egress, Policy};
-use tw_engine::{Answer, CallRequest, Engine, IdempotencyKey, Operator, RateLimits, Setup, Yes};
+use tw_engine::{Answer, Approve, CallRequest, Engine, IdempotencyKey, Operator, RateLimits, Setup};
 use tw_identity::{
     Freshness, KeyRequest, UserRequest,
     rights::{CancelRuns, DecideApprovals, Permit, Right, RunTools, UpdateTools, WriteKeys},
@@ -20,7 +20,7 @@ use tw_kinds::AllKinds;
 use tw_model::{
     ActsAs, ApprovalId, Caller, EventKind, KeyId, Mode, Role, RunId, RunStatus, SessionId, TenantId, UserId,
 };
-use tw_registry::Asked;
+use tw_registry::EditContext;
 use tw_sandbox::{Sandbox, Worker};
 use tw_store::{Approval, Event, Run, Store, Target, TenantScope};
 use tw_test::{Kind, TestDb};
@@ -245,10 +245,10 @@ impl Server {
     }
 
     pub(crate) async fn approve(&self, who: &str, id: ApprovalId) -> Result<Answer> {
-        self.approve_as(who, id, Yes::default()).await
+        self.approve_as(who, id, Approve::default()).await
     }
 
-    pub(crate) async fn approve_as(&self, who: &str, id: ApprovalId, yes: Yes) -> Result<Answer> {
+    pub(crate) async fn approve_as(&self, who: &str, id: ApprovalId, yes: Approve) -> Result<Answer> {
         self.engine.approve(&self.permit::<DecideApprovals>(who).await?, id, yes).await
     }
 
@@ -275,7 +275,8 @@ impl Server {
     /// Lays something over a tool, as the admin.
     pub(crate) async fn change_tool(&self, tool: &str, change: Value) {
         let permit = self.permit::<UpdateTools>("admin").await.unwrap();
-        let _ = self.engine.registry().change_tool(&permit, tool, &change, Asked::default()).await.unwrap();
+        let _ =
+            self.engine.registry().change_tool(&permit, tool, &change, EditContext::default()).await.unwrap();
     }
 
     pub(crate) fn key_id(&self, who: &str) -> KeyId {

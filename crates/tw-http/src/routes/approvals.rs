@@ -5,7 +5,7 @@ use std::time::Duration;
 use axum::{extract::State, http::StatusCode, response::Response};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, value::RawValue};
-use tw_engine::{Approval, Yes};
+use tw_engine::{Approval, Approve};
 use tw_identity::rights::{DecideApprovals, ReadApprovals};
 use tw_model::{ApprovalId, ApprovalStatus, Timestamp};
 use tw_schema::Violation;
@@ -15,7 +15,7 @@ use super::{List, runs::RunAnswer};
 use crate::{
     App,
     answer::JsonAnswer,
-    auth::Allowed,
+    auth::{Allowed, AllowedList},
     body::JsonBytes,
     idempotent::Write,
     members::Body,
@@ -95,7 +95,7 @@ pub(super) const STATUSES: [&str; 6] = ["pending", "approved", "denied", "expire
     responses((status = 200, body = List<ApprovalView>)))]
 pub(crate) async fn list(
     State(app): State<App>,
-    Allowed(permit): Allowed<ReadApprovals>,
+    AllowedList(permit, _place): AllowedList<ReadApprovals>,
     mut params: Params,
 ) -> Result<axum::Json<List<ApprovalView>>> {
     let known = |word: &str| match word {
@@ -152,7 +152,7 @@ pub(crate) async fn approve(
         return Err(Problem::invalid("/wait_ms", Violation::maximum(super::tools::WAIT_MS_MAX)));
     }
     check_note(body.note.as_deref())?;
-    let yes = Yes { input: body.input, note: body.note, wait: body.wait_ms.map(Duration::from_millis) };
+    let yes = Approve { input: body.input, note: body.note, wait: body.wait_ms.map(Duration::from_millis) };
     write
         .once(&bytes, |Write { app, permit, .. }| async move {
             let approved = app.engine.approve(&permit, id, yes).await?;

@@ -51,7 +51,7 @@ impl From<AuditRecord> for AuditView {
     responses((status = 200, body = List<AuditView>)))]
 pub(crate) async fn list(
     State(app): State<App>,
-    Allowed(permit): Allowed<ReadAudit>,
+    AllowedList(permit, _place): AllowedList<ReadAudit>,
     mut params: Params,
 ) -> Result<axum::Json<List<AuditView>>> {
     let filter = AuditFilter {

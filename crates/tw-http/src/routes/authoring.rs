@@ -10,7 +10,7 @@ use serde_json::Value;
 use tw_engine::{Note, ToolVersion};
 use tw_identity::rights::{CreateTools, DeleteTools, PublishTools, ReadHistory, UpdateTools};
 use tw_model::{Code, Timestamp};
-use tw_registry::{Asked, History};
+use tw_registry::{EditContext, History};
 use tw_vault::UsedBy;
 
 use super::{
@@ -20,7 +20,7 @@ use super::{
 use crate::{
     App,
     answer::JsonAnswer,
-    auth::Allowed,
+    auth::{Allowed, AllowedList},
     body::JsonBytes,
     idempotent::Write,
     members::Nothing,
@@ -132,7 +132,7 @@ pub(crate) async fn create(
 ) -> Result<Response> {
     write
         .once_with_secret(&bytes, |Write { app, permit, request_id, .. }| async move {
-            let asked = Asked { marks: None, request_id: Some(&request_id), actor: None };
+            let asked = EditContext { marks: None, request_id: Some(&request_id), actor: None };
             let made = app.engine.registry().create_tool(&permit, &body, asked).await?;
             let location = format!("/api/tools/{}", made.def.slug);
             Ok(whole(StatusCode::CREATED, &made).with(header::LOCATION, &location))
@@ -160,7 +160,7 @@ pub(crate) async fn change(
     let marks = marks(&headers)?;
     write
         .once_with_secret(&bytes, |Write { app, permit, request_id, .. }| async move {
-            let asked = Asked { marks: marks.as_deref(), request_id: Some(&request_id), actor: None };
+            let asked = EditContext { marks: marks.as_deref(), request_id: Some(&request_id), actor: None };
             let changed = app.engine.registry().change_tool(&permit, &name, &body, asked).await?;
             Ok(whole(StatusCode::OK, &changed))
         })
@@ -201,7 +201,7 @@ pub(crate) async fn remove(
     let marks = marks(&headers)?;
     write
         .once(b"", |Write { app, permit, request_id, .. }| async move {
-            let asked = Asked { marks: marks.as_deref(), request_id: Some(&request_id), actor: None };
+            let asked = EditContext { marks: marks.as_deref(), request_id: Some(&request_id), actor: None };
             app.engine.registry().remove_tool(&permit, &name, asked).await?;
             Ok(JsonAnswer::empty(StatusCode::NO_CONTENT))
         })
@@ -224,7 +224,7 @@ pub(crate) async fn publish(
     let marks = marks(&headers)?;
     write
         .once(&bytes, |Write { app, permit, request_id, .. }| async move {
-            let asked = Asked { marks: marks.as_deref(), request_id: Some(&request_id), actor: None };
+            let asked = EditContext { marks: marks.as_deref(), request_id: Some(&request_id), actor: None };
             let published = app.engine.registry().publish_tool(&permit, &name, asked).await?;
             Ok(whole(StatusCode::OK, &published))
         })
@@ -252,7 +252,7 @@ pub(crate) async fn version(
     let number = params.text("new_version").unwrap_or_default();
     write
         .once(&bytes, |Write { app, permit, request_id, .. }| async move {
-            let asked = Asked { marks: marks.as_deref(), request_id: Some(&request_id), actor: None };
+            let asked = EditContext { marks: marks.as_deref(), request_id: Some(&request_id), actor: None };
             let versioned = app.engine.registry().new_version(&permit, &name, &number, asked).await?;
             Ok(whole(StatusCode::OK, &versioned))
         })
@@ -272,7 +272,7 @@ pub(crate) async fn clone(
 ) -> Result<Response> {
     write
         .once(&bytes, |Write { app, permit, request_id, .. }| async move {
-            let asked = Asked { marks: None, request_id: Some(&request_id), actor: None };
+            let asked = EditContext { marks: None, request_id: Some(&request_id), actor: None };
             let made = app.engine.registry().clone_tool(&permit, &name, &body, asked).await?;
             let location = format!("/api/tools/{}", made.def.slug);
             Ok(whole(StatusCode::CREATED, &made).with(header::LOCATION, &location))
@@ -323,7 +323,7 @@ pub(super) fn author(actor: &str) -> Value {
     responses((status = 200, body = List<VersionItem>), (status = 404, body = ProblemDocument)))]
 pub(crate) async fn versions(
     State(app): State<App>,
-    Allowed(permit): Allowed<ReadHistory>,
+    AllowedList(permit, _place): AllowedList<ReadHistory>,
     ToolName(name): ToolName,
     mut params: Params,
 ) -> Result<axum::Json<List<VersionItem>>> {
@@ -405,7 +405,7 @@ pub(crate) async fn restore(
     let marks = marks(&headers)?;
     write
         .once(&bytes, |Write { app, permit, request_id, .. }| async move {
-            let asked = Asked { marks: marks.as_deref(), request_id: Some(&request_id), actor: None };
+            let asked = EditContext { marks: marks.as_deref(), request_id: Some(&request_id), actor: None };
             let restored = app.engine.registry().restore_tool(&permit, &name, revision, asked).await?;
             Ok(whole(StatusCode::OK, &restored))
         })
@@ -444,7 +444,7 @@ pub(crate) async fn withdraw(
 ) -> Result<Response> {
     write
         .once(&bytes, |Write { app, permit, request_id, .. }| async move {
-            let asked = Asked { marks: None, request_id: Some(&request_id), actor: None };
+            let asked = EditContext { marks: None, request_id: Some(&request_id), actor: None };
             let withdrawn = app.engine.registry().withdraw_version(&permit, &name, &number, asked).await?;
             Ok(JsonAnswer::new(StatusCode::OK, &VersionItem::from(withdrawn)))
         })

@@ -22,7 +22,7 @@ use uuid::Uuid;
 use super::{List, json, runs::RunAnswer};
 use crate::{
     App,
-    auth::Allowed,
+    auth::{Allowed, AllowedList},
     body::read_json,
     members::Body,
     problem::{Problem, ProblemDocument, Result},
@@ -194,7 +194,7 @@ fn value_of(result: &RawValue) -> Result<Value> {
     responses((status = 200, body = List<PendingCallView>)))]
 pub(crate) async fn list(
     State(app): State<App>,
-    Allowed(permit): Allowed<AnswerCalls>,
+    AllowedList(permit, _place): AllowedList<AnswerCalls>,
     params: Params,
 ) -> Result<axum::Json<List<PendingCallView>>> {
     let page = app.engine.calls_for_people(&permit, &params.page()?).await?;

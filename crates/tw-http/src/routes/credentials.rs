@@ -20,7 +20,7 @@ use super::{
 use crate::{
     App,
     answer::JsonAnswer,
-    auth::Allowed,
+    auth::{Allowed, AllowedList},
     body::JsonBytes,
     front::RequestId,
     idempotent::Write,
@@ -110,7 +110,7 @@ pub(crate) struct CredentialBody {
     responses((status = 200, body = List<CredentialView>)))]
 pub(crate) async fn list(
     State(app): State<App>,
-    Allowed(permit): Allowed<ReadCredentials>,
+    AllowedList(permit, _place): AllowedList<ReadCredentials>,
     params: Params,
 ) -> Result<axum::Json<List<CredentialView>>> {
     let page = app.engine.credentials().list(&permit, &params.page()?).await?;

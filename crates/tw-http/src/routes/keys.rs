@@ -14,7 +14,7 @@ use super::List;
 use crate::{
     App,
     answer::JsonAnswer,
-    auth::Allowed,
+    auth::AllowedList,
     body::JsonBytes,
     idempotent::Write,
     members::Body,
@@ -75,7 +75,7 @@ impl From<ApiKey> for KeyView {
     responses((status = 200, body = List<KeyView>)))]
 pub(crate) async fn list(
     State(app): State<App>,
-    Allowed(permit): Allowed<ReadKeys>,
+    AllowedList(permit, _place): AllowedList<ReadKeys>,
     params: Params,
 ) -> Result<axum::Json<List<KeyView>>> {
     let page = app.engine.identity().keys(&permit, &params.page()?).await?;

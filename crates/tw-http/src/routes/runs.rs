@@ -17,7 +17,7 @@ use super::List;
 use crate::{
     App,
     answer::JsonAnswer,
-    auth::Allowed,
+    auth::{Allowed, AllowedList},
     body::JsonBytes,
     idempotent::Write,
     members::Body,
@@ -180,7 +180,7 @@ pub(crate) fn answered(answer: Answer) -> JsonAnswer {
     responses((status = 200, body = List<RunRecord>)))]
 pub(crate) async fn list(
     State(app): State<App>,
-    Allowed(permit): Allowed<ReadRuns>,
+    AllowedList(permit, _place): AllowedList<ReadRuns>,
     mut params: Params,
 ) -> Result<axum::Json<List<RunRecord>>> {
     let id = || Violation::format("uuid");

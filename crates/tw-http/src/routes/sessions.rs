@@ -13,7 +13,7 @@ use axum::{
 use futures::{Stream, StreamExt};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
-use tw_engine::{Event, EventReader, From as StreamStart, Session};
+use tw_engine::{Event, EventReader, Session, StreamStart};
 use tw_identity::rights::{Permit, ReadRuns, RunTools};
 use tw_model::{Code, SessionId, Timestamp};
 use tw_schema::Violation;

@@ -20,7 +20,7 @@ use super::{List, runs::RunAnswer};
 use crate::{
     App,
     answer::JsonAnswer,
-    auth::{Allowed, MayRun},
+    auth::{Allowed, AllowedList, MayRun},
     body::JsonBytes,
     idempotent::Key,
     members::Body,
@@ -224,7 +224,7 @@ impl TemplateFacts {
     responses((status = 200, body = List<BuiltinTemplate>)))]
 pub(crate) async fn builtins(
     State(app): State<App>,
-    Allowed(permit): Allowed<ReadHistory>,
+    AllowedList(permit, _place): AllowedList<ReadHistory>,
     params: Params,
 ) -> Result<axum::Json<List<BuiltinTemplate>>> {
     let page = app.engine.registry().builtins(&permit, &params.page()?)?;
@@ -247,7 +247,7 @@ pub(crate) struct FunctionTemplate {
     responses((status = 200, body = List<FunctionTemplate>)))]
 pub(crate) async fn functions(
     State(app): State<App>,
-    Allowed(permit): Allowed<ReadHistory>,
+    AllowedList(permit, _place): AllowedList<ReadHistory>,
     params: Params,
 ) -> Result<axum::Json<List<FunctionTemplate>>> {
     let page = app.engine.registry().functions(&permit, &params.page()?)?;
@@ -266,7 +266,7 @@ pub(crate) async fn functions(
     responses((status = 200, body = List<ToolItem>)))]
 pub(crate) async fn list(
     State(app): State<App>,
-    Allowed(permit): Allowed<ReadTools>,
+    AllowedList(permit, _place): AllowedList<ReadTools>,
     mut params: Params,
 ) -> Result<axum::Json<List<ToolItem>>> {
     let status = params.word("status", ToolStatus::parse, "draft, published, deprecated, disabled");

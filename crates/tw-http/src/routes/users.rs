@@ -15,7 +15,7 @@ use super::List;
 use crate::{
     App,
     answer::JsonAnswer,
-    auth::Allowed,
+    auth::{Allowed, AllowedList},
     body::JsonBytes,
     idempotent::Write,
     members::{Body, Nothing},
@@ -54,7 +54,7 @@ impl From<User> for UserView {
     responses((status = 200, body = List<UserView>)))]
 pub(crate) async fn list(
     State(app): State<App>,
-    Allowed(permit): Allowed<ReadMembers>,
+    AllowedList(permit, _place): AllowedList<ReadMembers>,
     params: Params,
 ) -> Result<axum::Json<List<UserView>>> {
     let page = app.engine.identity().users(&permit, &params.page()?).await?;

@@ -9,7 +9,7 @@ use tw_schema::Fault;
 use tw_store::{Changed, Claim, Left, NewAudit, Note, Premise, StoredTool, moment_after};
 
 use super::{
-    Asked, by,
+    EditContext, by,
     callees::may_concern_callers,
     names::shares_a_name,
     read::{as_text, checked},
@@ -61,7 +61,7 @@ impl Registry {
         &self,
         caller: &Caller,
         id: ToolId,
-        asked: Asked<'_>,
+        asked: EditContext<'_>,
         plan: impl Fn(&StoredTool, &View) -> Result<Edit> + Send,
     ) -> Result<()> {
         let mut epoch = caller.epoch;
@@ -110,7 +110,7 @@ impl Registry {
         caller: &Caller,
         id: ToolId,
         epoch: i64,
-        asked: Asked<'_>,
+        asked: EditContext<'_>,
     ) -> Result<(StoredTool, Arc<View>)> {
         let scope = self.store.tenant(caller.tenant);
         let stored = scope.custom_tool(id).await.map_err(Error::store("reading a tool"))?;
@@ -127,7 +127,7 @@ impl Registry {
         before: StoredTool,
         edit: Edit,
         epoch: i64,
-        asked: Asked<'_>,
+        asked: EditContext<'_>,
     ) -> Result<bool> {
         let Edit { mut after, notes, action, claims_names, upset_by, .. } = edit;
         after.updated = moment_after(before.updated);
@@ -178,7 +178,7 @@ pub(crate) fn busy() -> Error {
     Error::Busy { what: "tool" }
 }
 
-pub(crate) fn is_as_read(mark: &str, asked: Asked<'_>) -> Result<()> {
+pub(crate) fn is_as_read(mark: &str, asked: EditContext<'_>) -> Result<()> {
     match asked.marks {
         Some(seen) if !seen.iter().any(|seen| seen == mark) => Err(Error::Stale { what: "tool" }),
         _ => Ok(()),

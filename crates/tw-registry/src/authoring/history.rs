@@ -10,7 +10,7 @@ use tw_store::{NewAudit, Note, Snapshot, TenantScope, ToolVersion, Withdrawn};
 use tw_vault::UsedBy;
 
 use super::{
-    Asked, by,
+    EditContext, by,
     edit::shown_definition,
     read::{parse, read_version},
 };
@@ -140,7 +140,7 @@ impl Registry {
         permit: &Permit<PublishTools>,
         name: &str,
         number: &str,
-        asked: Asked<'_>,
+        asked: EditContext<'_>,
     ) -> Result<ToolVersion> {
         let caller = permit.caller();
         let missing = || Error::NotFound { what: "version of this tool" };

@@ -9,7 +9,7 @@ use tw_schema::{Violation, canonical, canonical_patch};
 use tw_store::{Changed, Override};
 
 use super::{
-    Asked, by,
+    EditContext, by,
     draft::{self, Sent},
     edit::{TRIES, busy, is_as_read},
 };
@@ -28,7 +28,7 @@ impl Registry {
         caller: &Caller,
         shown: &ToolDef,
         body: &Value,
-        asked: Asked<'_>,
+        asked: EditContext<'_>,
     ) -> Result<Listed> {
         let body = layer_body(body, shown)?;
         let written = self.catalogue.as_written(shown.id);
