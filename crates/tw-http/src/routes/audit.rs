@@ -9,7 +9,7 @@ use tw_model::Timestamp;
 use uuid::Uuid;
 
 use super::List;
-use crate::{App, auth::Allowed, problem::Result, query::Params};
+use crate::{App, auth::AllowedList, problem::Result, query::Params};
 
 /// Who did what, with what was there before and after.
 #[derive(Debug, Serialize, utoipa::ToSchema)]
