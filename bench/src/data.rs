@@ -6,13 +6,13 @@ use anyhow::{Context, Result};
 use tw_engine::Operator;
 use tw_identity::{KeyRequest, UserRequest};
 use tw_model::{
-    ActsAs, Channel, EventId, EventKind, Mode, ReplicaId, Role, RunId, RunStatus, Source, TenantId,
-    TenantSlug, Timestamp, ToolId,
+    ActsAs, EventId, EventKind, ReplicaId, Role, RunId, RunStatus, TenantId, TenantSlug, Timestamp, ToolId,
 };
 use tw_store::{
     Options, Store, Target,
     log::{Change, Entry, Expect, Finished, NewEvent, NewRun, Transition},
 };
+use tw_test::entries;
 
 /// Who did it, as long as it is in a real log.
 pub(crate) const ACTOR: &str = r#"{"kind":"user","id":"01932c07-5f1a-7cc0-9d3c-2f7a1f0e8a11","key":"01932c07-5f1a-7cc0-9d3c-2f7a1f0e8a12"}"#;
@@ -102,21 +102,10 @@ impl Entries {
     /// The start of a run.
     pub(crate) fn open(&self, run: RunId) -> Entry {
         let new = NewRun {
-            parent: None,
-            root: run,
             tool_id: ToolId::of_code("add"),
             version: Arc::clone(&self.version),
-            source: Source::Api,
-            channel: Channel::Rest,
-            mode: Mode::Production,
             principal: Arc::clone(&self.principal),
-            effectful: false,
-            repeatable: true,
-            replica: self.replica,
-            epoch: self.epoch,
-            claim: None,
-            park: None,
-            wait: None,
+            ..entries::new_run(run, self.replica, self.epoch)
         };
         self.entry(run, Transition::Open(Box::new(new)), EventKind::Started, STARTED)
     }
@@ -138,13 +127,5 @@ impl Entries {
 }
 
 fn change(to: Option<RunStatus>, finished: Option<Finished>) -> Transition {
-    Transition::Change(Box::new(Change {
-        expect: Expect::Lease(1),
-        to,
-        finished,
-        claimed_by: None,
-        epoch: None,
-        decision: None,
-        wait: None,
-    }))
+    Transition::Change(Box::new(Change { to, finished, ..Change::expecting(Expect::Lease(1)) }))
 }

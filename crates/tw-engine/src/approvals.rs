@@ -128,7 +128,7 @@ impl Engine {
                 changes: edited.as_ref().map(|edited| edited.changes.get().to_owned()),
                 input: edited.map(|edited| edited.input),
             }),
-            ..run_log::change(Expect::Status(RunStatus::NeedsApproval))
+            ..Change::expecting(Expect::Status(RunStatus::NeedsApproval))
         };
         self.decide(caller, id, run, change, event).await
     }

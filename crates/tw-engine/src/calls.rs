@@ -412,7 +412,7 @@ fn late(caller: &Caller, run: &Run, call: &PendingCall, answered: &Answered, tex
     let said = LateResult { call_id: call.id, by: &by, result, error };
     let event = run_log::event(EventKind::LateResult, run.id, &said);
     let wait = Some(WaitChange::Late { result: text, by });
-    RunIdentity::by(caller, run).change(Change { wait, ..run_log::change(Expect::Ended) }, vec![event])
+    RunIdentity::by(caller, run).change(Change { wait, ..Change::expecting(Expect::Ended) }, vec![event])
 }
 
 /// How long ago a run began.

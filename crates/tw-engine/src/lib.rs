@@ -259,8 +259,10 @@ impl Engine {
             after: Some(serde_json::json!({ "code": error.code() })),
             note: Some(run_log::storable(&error.to_string())),
         };
-        let by = tw_base::by(caller, None);
-        if let Err(error) = self.inner.store.log().audit(caller.tenant, by, entry).await {
+        let (log, tenant, by) = (self.inner.store.log().clone(), caller.tenant, tw_base::by(caller, None));
+        // Whoever hangs up at once has tried all the same.
+        let written = tokio::spawn(async move { log.audit(tenant, by, entry).await.map(drop) });
+        if let Ok(Err(error)) = written.await {
             tracing::warn!(%error, "a refusal could not be written to the audit log");
         }
     }

@@ -373,7 +373,7 @@ impl Engine {
             to: Some(RunStatus::Running),
             claimed_by: Some(self.inner.store.replica()),
             epoch: Some(caller.epoch),
-            ..run_log::change(Expect::Status(run.status))
+            ..Change::expecting(Expect::Status(run.status))
         };
         let (id, session, mode) = (run.id, run.session, kept.mode);
         let starting = Starting { caller: &caller, tool: &tool, run: id, session, mode };

@@ -6,6 +6,7 @@
 //! [`Upstream`].
 
 pub mod databases;
+pub mod entries;
 pub mod hostile;
 pub mod postgres;
 

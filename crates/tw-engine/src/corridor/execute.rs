@@ -400,7 +400,7 @@ impl Job {
     /// A piece of output while the tool runs. Not waited for: the end of the run is, and it comes after.
     fn note_output(&self, text: &str) {
         let event = run_log::event(EventKind::OutputAppended, self.lease.run, &OutputAppended { text });
-        drop(self.engine.inner.log.append_soon(self.change(run_log::change(self.expect()), Some(event))));
+        drop(self.engine.inner.log.append_soon(self.change(Change::expecting(self.expect()), Some(event))));
     }
 
     async fn finish(&mut self, end: End) -> Result<Run, Rejected> {

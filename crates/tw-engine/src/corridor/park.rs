@@ -11,7 +11,7 @@ use tw_store::{
 };
 
 use super::execute::Job;
-use crate::run_log::{self, Resumption};
+use crate::run_log::Resumption;
 
 impl Job {
     /// Stops to wait. From here on nobody is at work on the run, and any replica can resume it.
@@ -73,8 +73,11 @@ impl Job {
     }
 
     async fn stop_to_wait(&mut self, status: RunStatus, wait: NewWait) -> Result<Run, Rejected> {
-        let change =
-            Change { to: Some(status), wait: Some(WaitChange::Park(wait)), ..run_log::change(self.expect()) };
+        let change = Change {
+            to: Some(status),
+            wait: Some(WaitChange::Park(wait)),
+            ..Change::expecting(self.expect())
+        };
         let entry = self.change(change, None);
         let run = self.record(status);
         self.write(entry, run).await

@@ -9,7 +9,7 @@ use tw_store::{
     log::{Change, Expect, Finished, NewEvent},
 };
 
-use super::{change, payload, raw, storable};
+use super::{payload, raw, storable};
 
 /// What a run may give back.
 const OUTPUT_BYTES_MAX: usize = 10 << 20;
@@ -190,7 +190,7 @@ pub(crate) struct Ended {
 impl Ended {
     /// The change of a run that is in this state.
     pub(crate) fn change(&self, expect: Expect) -> Change {
-        Change { to: Some(self.status), finished: Some(self.finished.clone()), ..change(expect) }
+        Change { to: Some(self.status), finished: Some(self.finished.clone()), ..Change::expecting(expect) }
     }
 
     /// The record of the run as it is then, without reading it back.

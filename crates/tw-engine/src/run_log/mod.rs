@@ -19,7 +19,7 @@ use serde_json::value::RawValue;
 use tw_model::{Caller, EventKind, RunId, SessionId, TenantId, Timestamp};
 use tw_store::{
     Run, Store,
-    log::{Appended, Change, Entry, Expect, NewEvent, Rejected, Ticket, Transition},
+    log::{Appended, Change, Entry, NewEvent, Rejected, Ticket, Transition},
 };
 
 pub(crate) use self::{
@@ -84,11 +84,6 @@ impl RunIdentity {
 /// Who did something, as entries say it.
 pub(crate) fn actor(caller: &Caller) -> Arc<str> {
     serde_json::to_string(&caller.actor()).expect("an actor is plain JSON").into()
-}
-
-/// A change of a run that is in this state, and nothing more.
-pub(crate) fn change(expect: Expect) -> Change {
-    Change { expect, to: None, finished: None, claimed_by: None, epoch: None, decision: None, wait: None }
 }
 
 /// An event with its payload as text. A run's `tool.started` has the run's own id.

@@ -68,7 +68,7 @@ pub(crate) fn left_over(identity: RunIdentity, lease_epoch: i64, call: PendingCa
     let change = Change {
         to: Some(RunStatus::Pending),
         wait: Some(WaitChange::Park(wait)),
-        ..super::change(Expect::Lease(lease_epoch))
+        ..Change::expecting(Expect::Lease(lease_epoch))
     };
     identity.change(change, Vec::new())
 }

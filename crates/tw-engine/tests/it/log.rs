@@ -3,14 +3,13 @@
 use std::{collections::HashMap, sync::Arc};
 
 use tw_model::{
-    ApprovalId, Channel, Code, Effect, EventId, EventKind, Mode, ReplicaId, RunId, RunStatus, SessionId,
-    Source, TenantId, Timestamp, ToolId, UserId,
+    ApprovalId, Code, Effect, EventKind, ReplicaId, RunId, RunStatus, SessionId, TenantId, Timestamp, UserId,
 };
 use tw_store::{
     By, Store,
-    log::{Change, Entry, Expect, Finished, NewApproval, NewEvent, NewRun, Park, Rejected, Transition},
+    log::{Change, Entry, Expect, Finished, NewApproval, NewRun, Park, Rejected, Transition},
 };
-use tw_test::{TestDb, on_both};
+use tw_test::{TestDb, entries, on_both};
 
 /// A tenant, and what entries about it have in common.
 struct Desk {
@@ -32,18 +31,7 @@ impl Desk {
     }
 
     fn entry(&self, run: RunId, session: SessionId, kind: EventKind, transition: Transition) -> Entry {
-        let id = if kind == EventKind::Started { run.into() } else { EventId::new() };
-        Entry {
-            tenant: self.tenant,
-            run,
-            session,
-            tool: Arc::from("test.log"),
-            actor: Arc::from(r#"{"kind":"system"}"#),
-            at: Timestamp::now(),
-            transition,
-            events: vec![NewEvent { id, kind, payload: "{}".to_owned() }],
-            audit: None,
-        }
+        entries::entry(self.tenant, (run, session), kind, transition)
     }
 
     fn start(&self, run: RunId, session: SessionId) -> Entry {
@@ -52,23 +40,7 @@ impl Desk {
     }
 
     fn new_run(&self, run: RunId) -> NewRun {
-        NewRun {
-            parent: None,
-            root: run,
-            tool_id: ToolId::new(),
-            version: Arc::from("1.0.0"),
-            source: Source::Api,
-            channel: Channel::Rest,
-            mode: Mode::Production,
-            principal: Arc::from("user:1"),
-            effectful: false,
-            repeatable: true,
-            replica: ReplicaId::new(),
-            epoch: self.epoch,
-            claim: None,
-            park: None,
-            wait: None,
-        }
+        entries::new_run(run, ReplicaId::new(), self.epoch)
     }
 
     /// A run that waits for an approval.
@@ -101,15 +73,7 @@ impl Desk {
 
 fn change(expect: Expect, to: Option<RunStatus>) -> Transition {
     let finished = to.map(|_| Finished::default());
-    Transition::Change(Box::new(Change {
-        expect,
-        to,
-        finished,
-        claimed_by: None,
-        epoch: None,
-        decision: None,
-        wait: None,
-    }))
+    Transition::Change(Box::new(Change { to, finished, ..Change::expecting(expect) }))
 }
 
 on_both! {

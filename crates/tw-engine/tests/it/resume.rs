@@ -21,11 +21,7 @@ pub(crate) async fn approve_and_die(store: &Store, server: &Server, run: RunId, 
 
 pub(crate) async fn record_yes(store: &Store, run: &tw_store::Run, id: ApprovalId) {
     let change = Change {
-        expect: Expect::Status(RunStatus::NeedsApproval),
         to: Some(RunStatus::Pending),
-        finished: None,
-        claimed_by: None,
-        epoch: None,
         decision: Some(ApprovalDecision {
             status: tw_model::ApprovalStatus::Approved,
             by: Some("user:somebody".to_owned()),
@@ -33,7 +29,7 @@ pub(crate) async fn record_yes(store: &Store, run: &tw_store::Run, id: ApprovalI
             changes: None,
             input: None,
         }),
-        wait: None,
+        ..Change::expecting(Expect::Status(RunStatus::NeedsApproval))
     };
     let payload = json!({ "approval_id": id }).to_string();
     let entry = Entry {

@@ -231,6 +231,12 @@ pub enum WaitChange {
 }
 
 impl Change {
+    /// A change of nothing yet, to a run in this state.
+    #[must_use]
+    pub fn expecting(expect: Expect) -> Self {
+        Self { expect, to: None, finished: None, claimed_by: None, epoch: None, decision: None, wait: None }
+    }
+
     /// Whether it leaves the run's row as it is, but for the number of its last event.
     pub(crate) fn only_numbers(&self) -> bool {
         let row = self.to.is_none() && self.finished.is_none() && self.claimed_by.is_none();

@@ -377,13 +377,9 @@ mod tests {
 
     fn end(run: RunId, session: SessionId, lease: i64) -> Item {
         let change = Change {
-            expect: Expect::Lease(lease),
             to: Some(RunStatus::Success),
             finished: Some(Finished::default()),
-            claimed_by: None,
-            epoch: None,
-            decision: None,
-            wait: None,
+            ..Change::expecting(Expect::Lease(lease))
         };
         entry(run, session, EventKind::Completed, Transition::Change(Box::new(change)))
     }

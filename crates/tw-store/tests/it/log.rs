@@ -2,58 +2,32 @@ use std::sync::Arc;
 
 use tokio::task::JoinSet;
 use tw_model::{
-    ApprovalId, Channel, EventId, EventKind, Level, Mode, PendingCallId, RunId, RunStatus, SessionId, Source,
-    Timestamp, ToolId, UserId, WaitsFor,
+    ApprovalId, EventId, EventKind, Level, PendingCallId, RunId, RunStatus, SessionId, Timestamp, UserId,
+    WaitsFor,
 };
 use tw_store::{
     By, Error, NewAudit, Store, TenantScope,
     log::{
-        ApprovalDecision, Audit, Change, EditedInput, Entry, Expect, Finished, NewApproval, NewEvent, NewRun,
+        ApprovalDecision, Audit, Change, EditedInput, Entry, Expect, Finished, NewApproval, NewEvent,
         NewWait, Note, Park, Rejected, Transition, WaitChange,
     },
 };
-use tw_test::{TestDb, on_both};
+use tw_test::{TestDb, entries, on_both};
 
 use crate::world::{FAR, audit_of, by, member, new_tenant};
 
 fn entry(tenant: &TenantScope, run: RunId, kind: EventKind, transition: Transition) -> Entry {
-    Entry {
-        tenant: tenant.id(),
-        run,
-        session: run.into(),
-        tool: Arc::from("echo"),
-        actor: Arc::from("{}"),
-        at: Timestamp::now(),
-        transition,
-        events: vec![NewEvent { id: EventId::new(), kind, payload: "{}".to_owned() }],
-        audit: None,
-    }
+    entries::entry(tenant.id(), (run, run.into()), kind, transition)
 }
 
 async fn start(store: &Store, tenant: &TenantScope, run: RunId) -> Entry {
-    let new = NewRun {
-        parent: None,
-        root: run,
-        tool_id: ToolId::new(),
-        version: Arc::from("1.0.0"),
-        source: Source::Api,
-        channel: Channel::Rest,
-        mode: Mode::Production,
-        principal: Arc::from("user:1"),
-        effectful: false,
-        repeatable: true,
-        replica: store.replica(),
-        epoch: tenant.epoch().await.unwrap(),
-        claim: None,
-        park: None,
-        wait: None,
-    };
+    let new = entries::new_run(run, store.replica(), tenant.epoch().await.unwrap());
     entry(tenant, run, EventKind::Started, Transition::Open(Box::new(new)))
 }
 
 fn change(expect: Expect, to: Option<RunStatus>) -> Change {
     let finished = to.filter(|to| !to.is_open()).map(|_| Finished::default());
-    Change { expect, to, finished, claimed_by: None, epoch: None, decision: None, wait: None }
+    Change { to, finished, ..Change::expecting(expect) }
 }
 
 fn end(tenant: &TenantScope, run: RunId) -> Entry {
