@@ -63,11 +63,11 @@ fn test_steps(root: &Path, args: &[String], times: &mut Times) -> Result<()> {
     Ok(())
 }
 
-/// How many tests run at once: some more than there are cores, because a test that waits for a time limit or a
-/// killed server needs none.
+/// How many tests run at once: more than twice as many as there are cores, because a test that waits for a time limit, a
+/// flush or a killed server needs none, and together they leave half of the cores idle.
 fn test_threads() -> usize {
     let cores = thread::available_parallelism().map_or(2, usize::from);
-    cores + cores.div_ceil(2)
+    2 * cores + 1
 }
 
 /// The pages in a real browser, against a program that is built if it is not.
