@@ -1,12 +1,12 @@
 //! What an author writes about a tool.
 
-use std::sync::Arc;
+use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::{
-    Execution, Level, OutputSection, Permission, Policy, ToolStatus,
+    Authored, Execution, Level, OutputSection, Permission, Policy, ToolStatus,
     secret_name::{Hidden, looks_secret},
 };
 
@@ -33,21 +33,6 @@ pub struct Definition {
     pub implementation_type: String,
     #[serde(flatten)]
     pub authored: Authored,
-}
-
-/// What only a tool that is written down outside the program has.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
-pub struct Authored {
-    /// Settings of whatever runs. May hold secrets: show it through `redacted` only.
-    pub implementation: Value,
-    pub execution_spec: Option<Value>,
-    /// The input as the author laid it out, where it was authored as fields.
-    pub fields: Option<Value>,
-    pub form_spec: Option<Value>,
-    pub view_spec: Option<Value>,
-    /// Other names under which the tool is found.
-    pub aliases: Vec<String>,
 }
 
 impl Default for Definition {
@@ -125,18 +110,29 @@ fn behind_a_scheme(text: &str) -> Option<&str> {
     (is_word && (1..=SCHEME_LEN_MAX).contains(&scheme.len())).then(|| rest.trim_start())
 }
 
-/// `implementation` as it may be shown: every literal under `headers`, and whatever is named like a
+/// A part of a definition as it may be shown: every literal under `headers`, and whatever is named like a
 /// secret, is hidden.
 #[must_use]
-pub fn redacted(implementation: &Value) -> Value {
-    let mut shown = implementation.clone();
+pub fn redacted(part: &Value) -> Value {
+    let mut shown = part.clone();
     each_secret(&mut shown, &mut |secret| *secret = Value::String(REDACTED.to_owned()));
     shown
 }
 
-/// Visits the secrets in `implementation`: what [`redacted`] hides, and nothing else.
-pub fn each_secret(implementation: &mut Value, visit: &mut impl FnMut(&mut Value)) {
-    visit_below(implementation, Hidden::Nothing, visit);
+/// Visits the secrets in a part of a definition: what [`redacted`] hides, and nothing else.
+pub fn each_secret(part: &mut Value, visit: &mut impl FnMut(&mut Value)) {
+    visit_below(part, Hidden::Nothing, visit);
+}
+
+/// Whether a secret lies sealed in a part of a definition.
+#[must_use]
+pub fn holds_sealed(part: &Value) -> bool {
+    match part {
+        Value::Object(members) => members.values().any(holds_sealed),
+        Value::Array(items) => items.iter().any(holds_sealed),
+        Value::String(text) => text.starts_with(SEALED),
+        _ => false,
+    }
 }
 
 fn visit_below(value: &mut Value, hidden: Hidden, visit: &mut impl FnMut(&mut Value)) {
@@ -175,7 +171,16 @@ pub fn unredacted(new: Value, old: &Value) -> Value {
                 (key, kept)
             })
             .collect(),
-        // Where items came or went, nobody knows which of them a hidden one was.
+        // The steps of a chain have ids, by which they are known wherever they stand.
+        Value::Array(items) if have_ids(&items) => items
+            .into_iter()
+            .map(|item| {
+                let same = |old: &&Value| old.get("id") == item.get("id");
+                let old = old.as_array().and_then(|old| old.iter().find(same));
+                unredacted(item, old.unwrap_or(&Value::Null))
+            })
+            .collect(),
+        // Where other items came or went, nobody knows which of them a hidden one was.
         Value::Array(items) if old.as_array().is_some_and(|old| old.len() == items.len()) => items
             .into_iter()
             .enumerate()
@@ -186,10 +191,16 @@ pub fn unredacted(new: Value, old: &Value) -> Value {
     }
 }
 
-/// Where `***` stands in `implementation` although nothing is stored there to be kept.
+/// Whether all of several items are told apart by an `id`.
+fn have_ids(items: &[Value]) -> bool {
+    let ids: BTreeSet<_> = items.iter().filter_map(|item| item.get("id")?.as_str()).collect();
+    !items.is_empty() && ids.len() == items.len()
+}
+
+/// Where `***` stands in a part of a definition although nothing is stored there to be kept.
 #[must_use]
-pub fn left_redacted(implementation: &Value) -> Option<String> {
-    match implementation {
+pub fn left_redacted(part: &Value) -> Option<String> {
+    match part {
         Value::Object(members) => {
             let escaped = |key: &str| key.replace('~', "~0").replace('/', "~1");
             members
@@ -202,27 +213,6 @@ pub fn left_redacted(implementation: &Value) -> Option<String> {
             .find_map(|(index, item)| Some(format!("/{index}{}", left_redacted(item)?))),
         Value::String(text) => (text == REDACTED).then(String::new),
         _ => None,
-    }
-}
-
-impl Default for Authored {
-    fn default() -> Self {
-        Self {
-            implementation: Value::Object(serde_json::Map::new()),
-            execution_spec: None,
-            fields: None,
-            form_spec: None,
-            view_spec: None,
-            aliases: Vec::new(),
-        }
-    }
-}
-
-impl Authored {
-    /// For a tool of the program, which has none of it.
-    #[must_use]
-    pub fn none() -> Arc<Self> {
-        Arc::default()
     }
 }
 
@@ -300,6 +290,16 @@ mod tests {
     fn hidden_item_of_a_list_that_has_changed_is_not_guessed() {
         let kept = unredacted(json!({ "secrets": ["***"] }), &json!({ "secrets": ["one", "two"] }));
         assert_eq!(left_redacted(&kept).as_deref(), Some("/secrets/0"));
+    }
+
+    #[test]
+    fn hidden_secret_of_a_step_is_known_by_the_id_of_the_step() {
+        let step = |id: &str, token: &str| json!({ "id": id, "input": { "token": token } });
+        let stored = json!({ "steps": [step("a", "one"), step("b", "two")] });
+        let sent = json!({ "steps": [step("b", "***"), step("new", "***"), step("a", "***")] });
+        let kept = unredacted(sent, &stored);
+        assert_eq!(kept, json!({ "steps": [step("b", "two"), step("new", "***"), step("a", "one")] }));
+        assert_eq!(left_redacted(&kept).as_deref(), Some("/steps/1/input/token"));
     }
 
     #[test]

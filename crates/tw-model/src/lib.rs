@@ -8,6 +8,7 @@
 //! [`EventKind`], what a call leaves behind.
 
 mod allowed_hosts;
+mod authored;
 mod bearer;
 mod call;
 mod code;
@@ -21,6 +22,7 @@ mod pending;
 mod permission;
 mod role;
 mod secret_name;
+mod secret_texts;
 mod slug;
 mod time;
 mod tool;
@@ -28,12 +30,13 @@ mod trace;
 mod upstream_key;
 
 pub use allowed_hosts::{ALLOWED_HOSTS_MAX, AllowedHost, AllowedHostError};
+pub use authored::Authored;
 pub use bearer::{BearerError, bearer};
-pub use call::{Actor, ActsAs, Caller, CallerParts, Channel, Link, Mode, Principal, RunStatus, Source};
+pub use call::{Actor, ActsAs, Caller, CallerParts, Channel, Link, Mode, Party, Principal, RunStatus, Source};
 pub use code::Code;
 pub use credential::{CredentialType, Label, LabelError};
 pub use definition::{
-    Authored, Definition, REDACTED, SEALED, Switches, each_secret, left_redacted, redacted, unredacted,
+    Definition, REDACTED, SEALED, Switches, each_secret, holds_sealed, left_redacted, redacted, unredacted,
 };
 pub use event::{Effect, EventKind};
 pub use id::{
@@ -46,6 +49,7 @@ pub use pending::{ApprovalStatus, PendingState, WaitsFor};
 pub use permission::{Permission, PermissionError, PermissionSet};
 pub use role::Role;
 pub use secret_name::{looks_secret, name_ends_in, names_a_secret};
+pub use secret_texts::secret_texts;
 pub use slug::{Slug, SlugError, TenantSlug, look_alike};
 pub use time::Timestamp;
 pub use tool::{
