@@ -52,6 +52,7 @@ mod calls;
 pub mod conformance;
 mod context;
 mod declare;
+mod future;
 mod heavy;
 mod outside;
 mod redact;
@@ -62,12 +63,11 @@ mod services;
 pub use calls::{Inner, InnerCall, InnerCalls, Wait};
 pub use context::{ContextParts, ToolContext};
 pub use declare::NoInput;
+pub use future::BoxFuture;
 pub use heavy::{HeavyPool, INLINE_BYTES_MAX, Overload, bytes_of};
 pub use outside::failure_of;
 pub use redact::Redactor;
-pub use registry::{
-    AggregateFn, BoxFuture, CodeTool, DuplicateSlug, Location, RunFn, Submission, registered,
-};
+pub use registry::{AggregateFn, CodeTool, DuplicateSlug, Location, RunFn, Submission, registered};
 pub use reply::{Answer, Reply};
 pub use services::{Credential, Credentials, Filters, Network, Secret, Services};
 pub use tw_egress as egress;

@@ -1,13 +1,11 @@
 //! The tools of the program, as they registered themselves.
 
-use std::{fmt, pin::Pin};
+use std::fmt;
 
 use serde_json::Value;
 use tw_model::{ToolDef, ToolFailure, ToolResult};
 
-use crate::ToolContext;
-
-pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
+use crate::{BoxFuture, ToolContext};
 
 /// Runs a tool on an input that fits its schema.
 pub type RunFn = fn(ToolContext, Value) -> BoxFuture<'static, Result<ToolResult, ToolFailure>>;
