@@ -446,7 +446,7 @@ impl Registry {
                 let written = self.catalogue.as_written(tool.def.id);
                 let written = written.ok_or(Error::NotFound { what: "tool" })?;
                 let body = layer_body(body, &tool.def)?;
-                read_layer(&body, &mut Override::default(), &tool.def, &written.def)
+                read_layer(&body, &mut Override::default(), &tool.def, written)
             }
         }
     }

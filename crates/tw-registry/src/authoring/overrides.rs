@@ -15,6 +15,7 @@ use super::{
 };
 use crate::{
     Registry,
+    catalogue::Tool,
     tools::{Listed, shown_fields},
 };
 
@@ -32,7 +33,7 @@ impl Registry {
     ) -> Result<Listed> {
         let body = layer_body(body, shown)?;
         let written = self.catalogue.as_written(shown.id);
-        let written = Arc::clone(&written.ok_or(Error::NotFound { what: "tool" })?.def);
+        let written = Arc::clone(written.ok_or(Error::NotFound { what: "tool" })?);
         let scope = self.store.tenant(caller.tenant);
         for _ in 0..TRIES {
             let stored = scope.overrides().await.map_err(Error::store("reading overrides"))?;
@@ -69,7 +70,7 @@ pub(super) fn read_layer(
     body: &Value,
     layer: &mut Override,
     shown: &ToolDef,
-    written: &ToolDef,
+    written: &Tool,
 ) -> Result<()> {
     let mut members = members(body)?;
     let fixed = [
@@ -153,7 +154,7 @@ pub(super) fn read_layer(
     check(layer, written)
 }
 
-fn check(layer: &Override, tool: &ToolDef) -> Result<()> {
+fn check(layer: &Override, tool: &Tool) -> Result<()> {
     if let Some(name) = &layer.name {
         check_name(name).map_err(|error| Error::invalid("/name", name_violation(&error)))?;
     }
@@ -170,11 +171,11 @@ fn check(layer: &Override, tool: &ToolDef) -> Result<()> {
     if layer.status.is_some_and(|status| !matches!(status, ToolStatus::Deprecated | ToolStatus::Disabled)) {
         return Err(Error::invalid("/status", Violation::status_of_program()));
     }
-    if layer.permission_level.is_some_and(|level| Some(level) < tool.level) {
-        let violation = Violation::level_raised(tool.level.map_or("none", Level::as_str));
+    if layer.permission_level.is_some_and(|level| Some(level) < tool.def.level) {
+        let violation = Violation::level_raised(tool.def.level.map_or("none", Level::as_str));
         return Err(Error::invalid("/permission_level", violation));
     }
-    if layer.permission_policy == Some(Policy::Auto) && tool.id == crate::manage_tools().id {
+    if layer.permission_policy == Some(Policy::Auto) && tool.executor.always_asks() {
         return Err(Error::invalid("/permission_policy", Violation::policy_fixed("always_ask")));
     }
     if layer.timeout_ms.is_some_and(|timeout| !(1..=TIMEOUT_MS_MAX).contains(&timeout)) {
