@@ -2,7 +2,7 @@
 //!
 //! Every figure is a ratio inside one run, best of three rounds, with processor time per call first: the
 //! machine is shared, and an absolute time says little. What is measured runs in processes of its own, on
-//! loopback. Start with `goals/`; the floors are in `floors.rs` and `bin/floor.rs`.
+//! loopback. Start with `goals/`; the floors are in `floors.rs` and `bin/floor/`.
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a command line program")]
 #![expect(clippy::cast_precision_loss, reason = "a figure needs no more than 52 bits")]
 
