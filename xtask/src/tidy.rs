@@ -4,12 +4,14 @@
 //! that cannot be checked, because what it looks at is not there, is a problem too.
 
 mod adrs;
+mod callers;
 mod doc_paths;
 mod error_pages;
 mod features;
 mod manners;
 mod migrations;
 mod modules;
+mod source;
 mod tool_files;
 
 use std::{
@@ -47,7 +49,8 @@ fn check(root: &Path) -> Result<Vec<Problem>> {
     problems.extend(manners::check(root, &texts));
     problems.extend(doc_paths::check(&texts, |path| root.join(path).exists()));
     problems.extend(features::check(&texts));
-    problems.extend(modules::check(modules::EXEMPT, &crates(root)?));
+    problems.extend(modules::check(&crates(root)?));
+    problems.extend(callers::check(&texts));
     problems.extend(migrations::check(
         names(root, migrations::SQLITE)?.as_deref(),
         names(root, migrations::POSTGRES)?.as_deref(),
@@ -81,8 +84,7 @@ fn crates(root: &Path) -> Result<Vec<modules::Sources>> {
     let mut crates = Vec::new();
     for path in folders.chain(workshop) {
         let folder = format!("{path}/src");
-        let package = path.rsplit('/').next().unwrap_or(&path).to_owned();
-        crates.push(modules::Sources { package, files: rust_files(root, &folder)?, folder });
+        crates.push(modules::Sources { files: rust_files(root, &folder)?, folder });
     }
     Ok(crates)
 }

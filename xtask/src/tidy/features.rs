@@ -36,16 +36,24 @@ fn feature(path: &str) -> Option<&str> {
 /// The features that a file imports from, with the lines.
 fn imported(path: &str, text: &str) -> Vec<(usize, String)> {
     let mut found = Vec::new();
-    for (index, line) in text.lines().enumerate() {
-        let starts = ["from '", "import('", "import '"];
-        let specifiers = starts.iter().flat_map(|start| line.split(start).skip(1));
-        for specifier in specifiers.filter_map(|rest| rest.split_once('\'').map(|(specifier, _)| specifier)) {
-            if let Some(other) = resolve(path, specifier).as_deref().and_then(feature) {
-                found.push((index + 1, other.to_owned()));
-            }
+    for (index, quote) in text.match_indices(['\'', '"', '`']) {
+        if !is_import(&text[..index]) {
+            continue;
+        }
+        let Some((specifier, _)) = text[index + 1..].split_once(quote) else { continue };
+        if let Some(other) = resolve(path, specifier).as_deref().and_then(feature) {
+            found.push((text[..index].matches('\n').count() + 1, other.to_owned()));
         }
     }
     found
+}
+
+/// Whether what stands before a quote makes it an import: `from`, `import` or `import(`.
+fn is_import(before: &str) -> bool {
+    let before = before.trim_end();
+    let called = before.strip_suffix('(').map(str::trim_end);
+    let last = called.unwrap_or(before).rsplit(|c: char| !c.is_alphanumeric() && c != '_').next();
+    last == Some("import") || called.is_none() && last == Some("from")
 }
 
 /// Where an import leads, as a path from the root; nothing for a package.
@@ -87,7 +95,20 @@ mod tests {
                         move what both need to `~/kit`";
         assert_eq!(found("tools/page.tsx", "\nimport { b } from '~/features/runs/b'"), [expected]);
         assert_eq!(found("tools/page.tsx", "\nexport * from '../runs/b'"), [expected]);
-        assert_eq!(found("tools/page.tsx", "\nconst page = import('../runs/page')"), [expected]);
+        assert_eq!(found("tools/page.tsx", "\nimport \"~/features/runs/b\""), [expected]);
+        for page in ["'../runs/page'", "\"../runs/page\"", " `../runs/page`", "'~/features/runs/page'"] {
+            assert_eq!(
+                found("tools/page.tsx", &format!("\nconst page = lazy(() => import({page}))")),
+                [expected]
+            );
+        }
+        assert_eq!(found("tools/page.tsx", "import(\n  '../runs/page',\n)"), [expected]);
+    }
+
+    #[test]
+    fn text_that_only_looks_like_an_import_is_left_alone() {
+        let text = "const from = ['../runs/b']\nArray.from('../runs/b')\nreimport('../runs/b')\nt('from', '../runs/b')";
+        assert_eq!(found("tools/page.tsx", text), [""; 0]);
     }
 
     #[test]

@@ -2,20 +2,20 @@
 //!
 //! Two modules that import each other are one module with two names: neither can be read, tested or moved
 //! alone. The compiler takes such cycles, so this rule looks for them. It reads paths as text, `crate::…`
-//! and `super::…`, in `use` lines and elsewhere. Tests may import what they like, and the crate's root,
-//! which sees every module anyway, is no module here.
+//! and `super::…`, in `use` lines and elsewhere. A name that the crate's root has from a module is an import of
+//! that module; `*` would hide where names come from, so it is refused where the root is on either side of it.
+//! Tests may import what they like, and the root, which sees every module anyway, is no module here.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-use super::{Problem, Text};
+use super::{
+    Problem, Text,
+    source::{code, is_test_file},
+};
 
-/// Crates that still have a cycle. One that has none must leave this list.
-pub(crate) const EXEMPT: &[&str] = &[];
-
-/// A crate's name, and the files below its `src` folder.
+/// The files below the `src` folder of a crate.
 #[derive(Debug)]
 pub(crate) struct Sources {
-    pub(crate) package: String,
     pub(crate) folder: String,
     pub(crate) files: Vec<Text>,
 }
@@ -23,19 +23,16 @@ pub(crate) struct Sources {
 /// From a module to those it imports, each with the file and line of the first import.
 type Imports = BTreeMap<String, BTreeMap<String, (String, usize)>>;
 
-pub(crate) fn check(exempt: &[&str], crates: &[Sources]) -> Vec<Problem> {
+/// What a crate's root has from its modules: the module by the name.
+type Exports = BTreeMap<String, String>;
+
+pub(crate) fn check(crates: &[Sources]) -> Vec<Problem> {
     let mut problems = Vec::new();
     for sources in crates {
-        let imports = imports(sources);
-        let found = cycle(&imports);
-        match (found, exempt.contains(&sources.package.as_str())) {
-            (Some(cycle), false) => problems.push(told(&cycle, &imports)),
-            (None, true) => {
-                let text = format!("{} has no import cycle: remove it from `EXEMPT`", sources.package);
-                problems.push(Problem::new("xtask/src/tidy/modules.rs", 1, text));
-            }
-            _ => {}
-        }
+        let modules = modules(sources);
+        let exports = exports(sources, &modules, &mut problems);
+        let imports = imports(sources, &modules, &exports, &mut problems);
+        problems.extend(cycle(&imports).map(|cycle| told(&cycle, &imports)));
     }
     problems
 }
@@ -51,98 +48,142 @@ fn told(cycle: &[String], imports: &Imports) -> Problem {
     Problem::new(places[0].0.clone(), places[0].1, text)
 }
 
-fn imports(sources: &Sources) -> Imports {
-    let modules: BTreeSet<String> = sources
-        .files
-        .iter()
-        .filter_map(|(path, _)| module_path(&sources.folder, path)?.into_iter().next())
-        .collect();
+fn modules(sources: &Sources) -> BTreeSet<String> {
+    let top = |(path, _): &Text| module_path(&sources.folder, path)?.into_iter().next();
+    sources.files.iter().filter_map(top).collect()
+}
+
+/// What the root takes from its modules by `use`.
+fn exports(sources: &Sources, modules: &BTreeSet<String>, problems: &mut Vec<Problem>) -> Exports {
+    let mut exports = Exports::new();
+    for (path, text) in sources.files.iter().filter(|(path, _)| is_root(&sources.folder, path)) {
+        let code = code(text);
+        for (index, _) in code.match_indices("use ").filter(|(index, _)| !follows_word(&code, *index)) {
+            for Leaf { path: mut steps, alias } in leaves(&code[index + "use ".len()..]) {
+                if steps.first().is_some_and(|first| matches!(*first, "crate" | "self")) {
+                    steps.remove(0);
+                }
+                let Some(module) = steps.first().filter(|first| modules.contains(**first)) else { continue };
+                let name = steps.iter().rev().find(|step| **step != "self").unwrap_or(module);
+                if *name == "*" {
+                    problems.push(Problem::new(path.as_str(), line(&code, index), starred()));
+                }
+                exports.insert(alias.unwrap_or(name).to_owned(), (*module).to_owned());
+            }
+        }
+    }
+    exports
+}
+
+fn imports(
+    sources: &Sources,
+    modules: &BTreeSet<String>,
+    exports: &Exports,
+    problems: &mut Vec<Problem>,
+) -> Imports {
     let mut imports = Imports::new();
     for (path, text) in &sources.files {
         let Some(module) = module_path(&sources.folder, path) else { continue };
-        let Some(own) = module.first().filter(|_| !is_test(&module)) else { continue };
-        for (line, named) in paths(text, module.len()) {
-            if named != *own && modules.contains(&named) {
+        let Some(own) = module.first().filter(|_| !is_test_file(path)) else { continue };
+        for (line, named) in named_in_root(&code(text), module.len()) {
+            if named == "*" {
+                problems.push(Problem::new(path.as_str(), line, starred()));
+            }
+            let Some(from) = modules.get(&named).or_else(|| exports.get(&named)) else { continue };
+            if from != own {
                 let imported = imports.entry(own.clone()).or_default();
-                imported.entry(named).or_insert_with(|| (path.clone(), line));
+                imported.entry(from.clone()).or_insert_with(|| (path.clone(), line));
             }
         }
     }
     imports
 }
 
-/// `["corridor", "execute"]` for `src/corridor/execute.rs`; nothing for the crate's root or another program.
+fn starred() -> &'static str {
+    "`*` hides which modules import each other: write the names"
+}
+
+/// The names from the root down to a file's module; nothing for the root itself or another program.
 fn module_path(folder: &str, path: &str) -> Option<Vec<String>> {
     let inner = path.strip_prefix(folder)?.strip_prefix('/')?.strip_suffix(".rs")?;
-    if matches!(inner, "lib" | "main") || inner.starts_with("bin/") {
+    if is_root(folder, path) || inner.starts_with("bin/") {
         return None;
     }
     let inner = inner.strip_suffix("/mod").unwrap_or(inner);
     Some(inner.split('/').map(str::to_owned).collect())
 }
 
-fn is_test(module: &[String]) -> bool {
-    module.iter().any(|part| part == "tests" || part.ends_with("_tests"))
+fn is_root(folder: &str, path: &str) -> bool {
+    matches!(path.strip_prefix(folder), Some("/lib.rs" | "/main.rs"))
 }
 
-/// The first name below the crate's root of every path in a file, with its line. `depth` is how far below
-/// the root the file's module is.
-fn paths(text: &str, depth: usize) -> Vec<(usize, String)> {
-    let code = without_comments(before_tests(text));
+/// The names that a file reads in the crate's root, with the lines. `depth` is how far below the root the
+/// file's module is.
+fn named_in_root(code: &str, depth: usize) -> Vec<(usize, String)> {
     let mut found = Vec::new();
     for start in ["crate", "super"] {
         for (index, _) in code.match_indices(start) {
-            let before = code[..index].trim_end_matches(' ');
             // `$crate` is another crate, `pub(in crate::x)` a visibility, `super::super` is seen as a whole.
-            let skipped = before.ends_with(['$', ':', '_']) || before.ends_with("(in");
-            if skipped || code[..index].ends_with(|c: char| c.is_alphanumeric()) {
+            let before = code[..index].trim_end_matches(' ');
+            if before.ends_with(['$', ':']) || before.ends_with("(in") || follows_word(code, index) {
                 continue;
             }
-            let line = code[..index].matches('\n').count() + 1;
-            let names = names_below_root(&code[index..], depth);
-            found.extend(names.into_iter().map(|name| (line, name)));
+            let names = leaves(&code[index..]).into_iter().filter_map(|leaf| in_root(&leaf.path, depth));
+            found.extend(names.map(|name| (line(code, index), name)));
         }
     }
     found.sort();
     found
 }
 
-/// The names directly below the root in a path that starts with `crate` or `super`, as seen from a module
-/// that is `depth` below it. A group in braces gives several.
-fn names_below_root(path: &str, depth: usize) -> Vec<String> {
-    let (first, rest) = word(path.trim_start());
-    let depth = match first {
-        "crate" => 0,
-        "super" if depth > 0 => depth - 1,
-        _ if depth == 0 && !first.is_empty() => return vec![first.to_owned()],
-        _ => return Vec::new(),
-    };
-    let Some(rest) = rest.trim_start().strip_prefix("::") else { return Vec::new() };
-    match rest.trim_start().strip_prefix('{') {
-        Some(group) => group_members(group).iter().flat_map(|member| below(member, depth)).collect(),
-        None => below(rest, depth),
-    }
-}
-
-/// As [`names_below_root`], behind the `crate::` or `super::` that was read already.
-fn below(path: &str, depth: usize) -> Vec<String> {
-    let (first, _) = word(path.trim_start());
-    match first {
-        "super" => names_below_root(path, depth),
+/// The name directly below the root in a path that a module `depth` below it writes.
+fn in_root(path: &[&str], depth: usize) -> Option<String> {
+    let ups = path.iter().take_while(|step| **step == "super").count();
+    let name = match path.first() {
+        Some(&"crate") => path.get(1),
+        _ if ups == depth => path.get(ups),
         // A name in a module above, which is not the root.
-        _ if depth > 0 => Vec::new(),
-        "" | "self" => Vec::new(),
-        name => vec![name.to_owned()],
-    }
+        _ => None,
+    };
+    name.filter(|name| **name != "self").map(|name| (*name).to_owned())
 }
 
-fn word(text: &str) -> (&str, &str) {
+/// One path of a `use`, or a path in code.
+#[derive(Debug)]
+struct Leaf<'a> {
+    path: Vec<&'a str>,
+    alias: Option<&'a str>,
+}
+
+/// The paths at the start of a text; a group in braces gives several.
+fn leaves(text: &str) -> Vec<Leaf<'_>> {
+    let text = text.trim_start();
+    if let Some(group) = text.strip_prefix('{') {
+        return members(group).into_iter().flat_map(leaves).collect();
+    }
+    let (first, rest) = step(text);
+    if first.is_empty() {
+        return Vec::new();
+    }
+    if let Some(behind) = rest.trim_start().strip_prefix("::") {
+        let mut below = leaves(behind);
+        if !below.is_empty() {
+            below.iter_mut().for_each(|leaf| leaf.path.insert(0, first));
+            return below;
+        }
+    }
+    let alias = rest.trim_start().strip_prefix("as ").map(|rest| step(rest.trim_start()).0);
+    vec![Leaf { path: vec![first], alias }]
+}
+
+/// The word at the start of a text, or its `*`, and what follows.
+fn step(text: &str) -> (&str, &str) {
     let end = text.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(text.len());
-    text.split_at(end)
+    text.split_at(if text.starts_with('*') { 1 } else { end })
 }
 
 /// The members of a group, up to its closing brace.
-fn group_members(group: &str) -> Vec<&str> {
+fn members(group: &str) -> Vec<&str> {
     let (mut members, mut depth, mut start) = (Vec::new(), 0, 0);
     for (index, letter) in group.char_indices() {
         match letter {
@@ -161,21 +202,12 @@ fn group_members(group: &str) -> Vec<&str> {
     members
 }
 
-/// The tests of a file stand at its end.
-fn before_tests(text: &str) -> &str {
-    let end = text.find("#[cfg(test)]\nmod ").unwrap_or(text.len());
-    &text[..end]
+fn follows_word(code: &str, index: usize) -> bool {
+    code[..index].ends_with(|c: char| c.is_alphanumeric() || c == '_')
 }
 
-/// The text with comments blanked out; lines stay lines.
-fn without_comments(text: &str) -> String {
-    let mut code = String::with_capacity(text.len());
-    for line in text.lines() {
-        // `//` in a string is part of an address; what stands behind one is no import.
-        code.push_str(line.split("//").next().unwrap_or(line));
-        code.push('\n');
-    }
-    code
+fn line(code: &str, index: usize) -> usize {
+    code[..index].matches('\n').count() + 1
 }
 
 /// The shortest way from a module back to itself, from the first module in the alphabet that has one.
@@ -264,20 +296,68 @@ mod tests {
     }
 
     #[test]
-    fn exempt_crate_without_a_cycle_leaves_the_list() {
-        let problems = check(&["x"], &[sources(&[("a.rs", "")])]);
-        assert_eq!(problems[0].text, "x has no import cycle: remove it from `EXEMPT`");
-        let cyclic = sources(&[("a.rs", "use crate::b;"), ("b.rs", "use crate::a;")]);
-        assert_eq!(check(&["x"], &[cyclic]), []);
+    fn tests_in_the_middle_of_a_file_hide_nothing_behind_them() {
+        let files = [
+            ("a.rs", "use crate::b::B;"),
+            ("b.rs", "#[cfg(test)]\nmod tests;\n\nuse crate::a::A;"),
+            ("b/tests.rs", ""),
+        ];
+        assert!(found(&files)[0].contains("b (crates/x/src/b.rs:4) → a"), "{:?}", found(&files));
+    }
+
+    #[test]
+    fn name_of_the_root_counts_for_the_module_that_it_comes_from() {
+        for root in [
+            "mod a;\nmod b;\npub use a::A;\npub use b::B;",
+            "pub use crate::{a::{A, Other}, b::B};",
+            "use self::a::inner::{self as A};\npub(crate) use b::Thing as B;",
+        ] {
+            let files = [
+                ("lib.rs", root),
+                ("a.rs", "use super::B;"),
+                ("b.rs", "use std::fmt;\nuse crate::{Code, A};"),
+            ];
+            assert_eq!(
+                found(&files),
+                ["crates/x/src/a.rs:1: modules import each other: a (crates/x/src/a.rs:1) → \
+                  b (crates/x/src/b.rs:2) → a; break one of these edges"],
+                "{root}"
+            );
+        }
+    }
+
+    #[test]
+    fn name_that_the_root_has_from_another_crate_is_no_import() {
+        let files = [
+            ("lib.rs", "pub use other::a::A;\npub use b::B;\npub struct Root;"),
+            ("a.rs", "use crate::{B, Root};"),
+            ("b.rs", "use crate::{A, Root};"),
+        ];
+        assert_eq!(found(&files), [""; 0]);
+    }
+
+    #[test]
+    fn star_at_the_root_is_refused() {
+        let told = "`*` hides which modules import each other: write the names";
+        let files = [
+            ("lib.rs", "\npub use a::*;"),
+            ("a.rs", ""),
+            ("b.rs", "use crate::*;"),
+            ("c/d.rs", "use super::*;"),
+        ];
+        assert_eq!(
+            found(&files),
+            [format!("crates/x/src/lib.rs:2: {told}"), format!("crates/x/src/b.rs:1: {told}")]
+        );
     }
 
     fn sources(files: &[(&str, &str)]) -> Sources {
         let full = |(path, text): &(&str, &str)| (format!("crates/x/src/{path}"), (*text).to_owned());
         let files = files.iter().map(full).collect();
-        Sources { package: "x".to_owned(), folder: "crates/x/src".to_owned(), files }
+        Sources { folder: "crates/x/src".to_owned(), files }
     }
 
     fn found(files: &[(&str, &str)]) -> Vec<String> {
-        check(&[], &[sources(files)]).iter().map(Problem::to_string).collect()
+        check(&[sources(files)]).iter().map(Problem::to_string).collect()
     }
 }
