@@ -160,7 +160,7 @@ test('what tools refer to is neither renamed nor deleted, and the tools are name
   await page.reload()
   await part(page, 'Used by').getByRole('link', { name: 'relying' }).waitFor()
   world.expectComplaint(/409/)
-  const identity = part(page, 'Label and provider')
+  const identity = part(page, 'Label, hosts and provider')
   await identity.getByLabel('Label').fill('another')
   await identity.getByRole('button', { name: 'Save' }).click()
   const refused = identity.getByRole('alert')
@@ -235,12 +235,43 @@ test('whoever is slower is told, sees what it is now, and has typed nothing in v
   await replace.getByRole('button', { name: 'Show what it is now' }).click()
   await page.getByRole('heading', { name: 'contested-2', level: 1 }).waitFor()
   await expect
-    .poll(() => part(page, 'Label and provider').getByLabel('Label').inputValue())
+    .poll(() => part(page, 'Label, hosts and provider').getByLabel('Label').inputValue())
     .toBe('contested-2')
   expect(await replace.getByLabel('API key', { exact: true }).inputValue()).toBe('k-mine')
   await replace.getByRole('button', { name: 'Replace' }).click()
   await said(page, 'What is stored in contested-2 is replaced')
   expect((await world.server.api('GET', `/api/credentials/${id}`)).revision).toBe(2)
+})
+
+test('a credential is bound to hosts, refused at its line, and is tried nowhere else', async () => {
+  const page = await world.signedIn()
+  await page.goto('/admin/credentials/new')
+  await page.getByLabel('Label').fill('bound')
+  await secret(page).fill(RIGHT)
+  await page.getByRole('switch', { name: 'Send it only to certain hosts' }).click()
+  await expect.poll(() => focused(page)).toBe('credential-allowed_hosts')
+  await page.keyboard.insertText('api.example.com\n\nhttps://example.org/')
+  world.expectComplaint(/422/)
+  await page.getByRole('button', { name: 'Save credential' }).click()
+  await page.getByText('Line 3: This must be a host such as').waitFor()
+  await expect.poll(() => focused(page)).toBe('credential-allowed_hosts')
+  await expectAccessible(page)
+  await page.getByLabel('Hosts', { exact: true }).fill('api.example.com\n*.example.org')
+  await page.getByRole('button', { name: 'Save credential' }).click()
+  await said(page, 'bound is saved')
+  const hosts = part(page, 'Facts').getByRole('listitem')
+  await expect.poll(() => hosts.allTextContents()).toEqual(['api.example.com', '*.example.org'])
+
+  await part(page, 'Test').getByLabel('Address').fill(`http://${host()}/me`)
+  await part(page, 'Test').getByRole('button', { name: 'Test' }).click()
+  await part(page, 'Test').getByText('may not be sent to this host').waitFor()
+
+  const identity = part(page, 'Label, hosts and provider')
+  await identity.getByRole('switch', { name: 'Send it only to certain hosts' }).click()
+  await identity.getByRole('button', { name: 'Save' }).click()
+  await part(page, 'Facts').getByText('Every host').waitFor()
+  const { items } = await world.server.api('GET', '/api/credentials')
+  expect(items.find(({ label }: any) => label === 'bound').allowed_hosts).toBe(null)
 })
 
 test('a long list is searched', async () => {
@@ -287,6 +318,7 @@ describe('everyone can use every page, on a phone too', () => {
       type: 'custom',
       payload: { ['y'.repeat(64)]: '1', z: '2' },
       provider_key: 'p'.repeat(64),
+      allowed_hosts: [`${'h'.repeat(60)}.example.com`],
     }
     id = (await world.server.api('POST', '/api/credentials', body)).id
     await usedBy('everywhere', body.label)

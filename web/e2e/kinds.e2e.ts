@@ -98,6 +98,9 @@ test('a tool over HTTP is made in the editor, tried, published and run', async (
   await page.keyboard.type('X-Api-Key')
   await page.getByLabel('Credential for header 1').selectOption('weather')
   expect(await page.getByLabel('Value of header 1').inputValue()).toBe('secret:weather')
+  // What goes to this host only cannot be sent elsewhere by a mistake in another tool.
+  await page.getByRole('button', { name: 'Allow only 127.0.0.1' }).click()
+  await said(page, '“weather” is now sent only to 127.0.0.1')
   await page.getByRole('button', { name: 'Add a header' }).click()
   await page.getByLabel('Name of header 2').fill('X-Other')
   await page.getByLabel('Value of header 2').fill('written out')

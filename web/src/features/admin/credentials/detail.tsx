@@ -137,6 +137,22 @@ function Part({ title, hint, children }: PartProps) {
   )
 }
 
+/** Where a credential may be sent. */
+function Hosts({ hosts }: { hosts?: string[] | null }) {
+  const { t } = useTranslation('credentials')
+  if (!hosts) return t('hosts.every')
+  if (hosts.length === 0) return t('hosts.none')
+  return (
+    <ul className="grid gap-0.5">
+      {hosts.map((host) => (
+        <li key={host} className="font-mono text-xs break-all">
+          {host}
+        </li>
+      ))}
+    </ul>
+  )
+}
+
 function Facts({ credential }: { credential: Credential }) {
   const { t } = useTranslation('credentials')
   const facts: [string, ReactNode][] = [
@@ -147,6 +163,7 @@ function Facts({ credential }: { credential: Credential }) {
         <FieldNames credential={credential} />
       </span>,
     ],
+    [t('hosts.short'), <Hosts key="hosts" hosts={credential.allowed_hosts} />],
     [t('provider.short'), providerOf(credential) ?? '–'],
     [t('revision'), credential.revision],
     [t('last_used'), <LastUsed key="used" at={credential.last_used_at} />],

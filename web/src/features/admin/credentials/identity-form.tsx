@@ -1,10 +1,13 @@
 import { type FormEvent, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 
+import { same } from '~/features/form/schema/json'
 import { Button } from '~/kit/button'
 import { toast } from '~/kit/toast'
-import { LeaveGuard } from './leave-guard'
 import { ProviderFields, TextField } from './fields'
+import { hostsOf, textOf } from './hosts'
+import { HostsField, isOfHosts } from './hosts-field'
+import { LeaveGuard } from './leave-guard'
 import { change, type Credential, type Marked, type Said } from './queries'
 import { Refusal } from './refusal'
 import { idOf, useSending } from './use-sending'
@@ -15,27 +18,25 @@ interface Props {
   onReload: () => void
 }
 
-const KEYS = ['label', 'provider_key', 'provider_variant'] as const
+const KEYS = ['label', 'provider_key', 'provider_variant', 'allowed_hosts'] as const
 
-/** What a credential is called, and whom it is for. */
+/** What a credential is called, where it may be sent, and whom it is for. */
 export function IdentityForm({ base, onSaved, onReload }: Props) {
   const { t } = useTranslation('credentials')
-  const before = textsOf(base.credential)
-  const [typed, setTyped] = useState(before)
+  const [typed, setTyped] = useState(() => textsOf(base.credential))
   const sending = useSending({
     valueAt: (path) => (path === '/label' ? typed.label : undefined),
     idAt: idOf,
   })
-  const changedKeys = KEYS.filter((key) => typed[key] !== before[key])
+  const said = saidOf(typed)
+  const before = saidOf(textsOf(base.credential))
+  const changedKeys = KEYS.filter((key) => !same(said[key], before[key]))
   const isDirty = changedKeys.length > 0
   const submit = (event: FormEvent) => {
     event.preventDefault()
-    // An empty label is for the server to refuse; without a provider there is none.
-    const value = (key: (typeof KEYS)[number]) =>
-      key === 'label' ? typed.label : typed[key] || null
-    const said: Said = Object.fromEntries(changedKeys.map((key) => [key, value(key)]))
     void sending.send(async () => {
-      const saved = await change(base, said)
+      const changed: Said = Object.fromEntries(changedKeys.map((key) => [key, said[key]]))
+      const saved = await change(base, changed)
       setTyped(textsOf(saved.credential))
       onSaved(saved)
       toast(t('saved', { label: saved.credential.label }))
@@ -51,6 +52,11 @@ export function IdentityForm({ base, onSaved, onReload }: Props) {
         sending={sending}
         onChange={(label) => setTyped({ ...typed, label })}
       />
+      <HostsField
+        value={typed.hosts}
+        sending={sending}
+        onChange={(hosts) => setTyped({ ...typed, hosts })}
+      />
       <ProviderFields
         value={typed}
         sending={sending}
@@ -58,7 +64,7 @@ export function IdentityForm({ base, onSaved, onReload }: Props) {
       />
       <Refusal
         sending={sending}
-        isPlaced={(path) => KEYS.some((key) => path === `/${key}`)}
+        isPlaced={(path) => isOfHosts(path) || KEYS.some((key) => path === `/${key}`)}
         onReload={onReload}
       />
       <div className="flex justify-end">
@@ -71,10 +77,29 @@ export function IdentityForm({ base, onSaved, onReload }: Props) {
   )
 }
 
-function textsOf({ label, provider_key, provider_variant }: Credential) {
+interface Typed {
+  label: string
+  provider_key: string
+  provider_variant: string
+  hosts: string | null
+}
+
+function textsOf(credential: Credential): Typed {
+  const { label, provider_key, provider_variant, allowed_hosts } = credential
   return {
     label,
     provider_key: provider_key ?? '',
     provider_variant: provider_variant ?? '',
+    hosts: allowed_hosts ? textOf(allowed_hosts) : null,
+  }
+}
+
+/** An empty label is for the server to refuse; without a provider there is none. */
+function saidOf({ label, provider_key, provider_variant, hosts }: Typed) {
+  return {
+    label,
+    provider_key: provider_key || null,
+    provider_variant: provider_variant || null,
+    allowed_hosts: hosts === null ? null : hostsOf(hosts),
   }
 }

@@ -6,6 +6,8 @@ import { Button } from '~/kit/button'
 import { toast } from '~/kit/toast'
 import { LeaveGuard } from './leave-guard'
 import { ProviderFields, TextField } from './fields'
+import { hostsOf } from './hosts'
+import { HostsField, isOfHosts } from './hosts-field'
 import { blank, isTyped, payloadOf } from './payload'
 import { faultsOfRows, idAt, isShown, PayloadFields } from './payload-fields'
 import { create, type Said } from './queries'
@@ -20,12 +22,14 @@ export function NewForm() {
   const navigate = useNavigate()
   const [label, setLabel] = useState('')
   const [provider, setProvider] = useState(NO_PROVIDER)
+  const [hosts, setHosts] = useState<string | null>(null)
   const [typed, setTyped] = useState(() => blank('api_key'))
   const [isDone, setDone] = useState(false)
   const payload = payloadOf(typed)
   const said: Said = { label, type: typed.type, payload }
   if (provider.provider_key) said.provider_key = provider.provider_key
   if (provider.provider_variant) said.provider_variant = provider.provider_variant
+  if (hosts !== null) said.allowed_hosts = hostsOf(hosts)
   const sending = useSending({
     valueAt: (path) => valueAt(path, label, payload),
     idAt: (path) => idAt(path, typed),
@@ -45,7 +49,7 @@ export function NewForm() {
       await navigate({ to: '/admin/credentials/$id', params, replace: true, ignoreBlocker: true })
     })
   }
-  const isDirty = !isDone && (label !== '' || isTyped(typed))
+  const isDirty = !isDone && (label !== '' || Boolean(hosts) || isTyped(typed))
   return (
     <form onSubmit={submit} autoComplete="off" noValidate className="grid max-w-2xl min-w-0 gap-5">
       <TextField
@@ -58,8 +62,12 @@ export function NewForm() {
         onChange={setLabel}
       />
       <PayloadFields typed={typed} sending={sending} onChange={setTyped} />
+      <HostsField value={hosts} sending={sending} onChange={setHosts} />
       <ProviderFields value={provider} sending={sending} onChange={setProvider} />
-      <Refusal sending={sending} isPlaced={(path) => OWN.includes(path) || isShown(path, typed)} />
+      <Refusal
+        sending={sending}
+        isPlaced={(path) => OWN.includes(path) || isOfHosts(path) || isShown(path, typed)}
+      />
       <div className="flex flex-wrap justify-end gap-2">
         <Button asChild>
           <Link to="/admin/credentials" search={{}}>

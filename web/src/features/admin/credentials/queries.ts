@@ -53,6 +53,8 @@ export interface Said {
   type?: string
   provider_key?: string | null
   provider_variant?: string | null
+  /** `null` for every host. */
+  allowed_hosts?: string[] | null
   payload?: Record<string, string>
 }
 

@@ -48,8 +48,9 @@ export function useSending({ valueAt, idAt }: Options) {
     send,
     refuse,
     faultAt: (path: string) => faults.find((fault) => fault.path === path)?.message,
-    /** Takes back what was said about a place: it is being mended. */
-    mend: (path: string) => setFaults((now) => now.filter((fault) => fault.path !== path)),
+    /** Takes back what was said about a place and what is in it: it is being mended. */
+    mend: (path: string) =>
+      setFaults((now) => now.filter((fault) => !`${fault.path}/`.startsWith(`${path}/`))),
     forget: () => {
       setProblem(undefined)
       setFaults([])
@@ -59,7 +60,7 @@ export function useSending({ valueAt, idAt }: Options) {
 
 export type Sending = ReturnType<typeof useSending>
 
-/** The id of the control at a place. */
+/** The id of the control at a place. All hosts have one. */
 export function idOf(path: string): string {
-  return `credential${path.replaceAll('/', '-')}`
+  return `credential${path.replace(/^\/allowed_hosts\/.*/, '/allowed_hosts').replaceAll('/', '-')}`
 }

@@ -8,11 +8,12 @@ import { useMay } from '~/api/me'
 import { same } from '~/features/form/schema/json'
 import { Button } from '~/kit/button'
 import { Input, Select } from '~/kit/field'
-import { credentials } from '../../credentials/queries'
+import { type Credential, credentials } from '../../credentials/queries'
 import { focusSoon } from '../../focus-soon'
 import { idOf, useEditing, useInside } from '../context'
 import { PAIR_FAULTS } from '../fault-words'
 import { faultsBelow, pathOf } from '../inside'
+import { HostHint } from './host-hint'
 import {
   faultOfPair,
   faultOfPairs,
@@ -119,6 +120,8 @@ function PairRow({ id: nameId, of, pair, number, own, isFixed, onChange, onRemov
   const told = own ? t(`pair_${own}`) : faultsBelow(faults, path)
   const value = textOf(pair.value)
   const described = told ? `${id}-fault` : undefined
+  const known = useCredentials()
+  const chosen = of === 'headers' ? credentialIn(known, value) : undefined
   return (
     <div className="grid min-w-0 gap-1">
       <div className="flex min-w-0 flex-wrap items-center gap-2 sm:flex-nowrap">
@@ -144,10 +147,11 @@ function PairRow({ id: nameId, of, pair, number, own, isFixed, onChange, onRemov
           aria-describedby={described}
           onChange={({ target }) => onChange({ ...pair, value: valueOf(target.value, pair.value) })}
         />
-        {of === 'headers' && !isFixed && (
+        {of === 'headers' && !isFixed && known.length > 0 && (
           <CredentialPicker
             number={number}
-            value={value}
+            known={known}
+            chosen={chosen}
             onChoose={(value) => onChange({ ...pair, value })}
           />
         )}
@@ -168,8 +172,22 @@ function PairRow({ id: nameId, of, pair, number, own, isFixed, onChange, onRemov
           {told}
         </p>
       )}
+      {chosen && !isFixed && <HostHint key={chosen.id} credential={chosen} returnTo={id} />}
     </div>
   )
+}
+
+/** The credentials that a header can name, as far as this person may see them. */
+function useCredentials(): Credential[] {
+  const { data } = useQuery({ ...credentials, enabled: useMay('credentials.tenant.read') })
+  return data ?? NONE
+}
+
+const NONE: Credential[] = []
+
+/** The credential that the value of a header names. */
+function credentialIn(known: readonly Credential[], value: string): Credential | undefined {
+  return known.find(({ label }) => value.endsWith(`secret:${label}`))
 }
 
 /** The way to the credentials, beside the editor: what is typed here stays. */
@@ -192,28 +210,26 @@ function ManageCredentials() {
 
 interface PickerProps {
   number: number
-  value: string
+  known: readonly Credential[]
+  chosen: Credential | undefined
   onChoose: (value: string) => void
 }
 
 /** Puts the name of a credential where its secret is to stand. */
-function CredentialPicker({ number, value, onChoose }: PickerProps) {
+function CredentialPicker({ number, known, chosen, onChoose }: PickerProps) {
   const { t } = useTranslation('kinds')
-  const { data = [] } = useQuery({ ...credentials, enabled: useMay('credentials.tenant.read') })
-  if (data.length === 0) return null
-  const chosen = data.find(({ label }) => value.endsWith(`secret:${label}`))
   return (
     <Select
       aria-label={t('credential', { number })}
       className="min-w-0 flex-1 basis-48 sm:basis-28"
       value={chosen?.label ?? ''}
       onChange={({ target }) => {
-        const found = data.find(({ label }) => label === target.value)
+        const found = known.find(({ label }) => label === target.value)
         if (found) onChoose(referenceTo(found))
       }}
     >
       <option value="">{t('no_credential')}</option>
-      {data.map(({ id, label }) => (
+      {known.map(({ id, label }) => (
         <option key={id} value={label}>
           {label}
         </option>
