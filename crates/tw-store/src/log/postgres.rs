@@ -3,7 +3,7 @@
 use std::{collections::HashMap, time::Duration};
 
 use sqlx::{PgConnection, Postgres, postgres::PgArguments, query::Query};
-use tw_model::{AuditId, EventId, ReplicaId, RunId, SessionId, TenantId};
+use tw_model::{AuditId, ReplicaId, RunId, SessionId, TenantId};
 use uuid::Uuid;
 
 use super::{
@@ -25,7 +25,7 @@ pub(super) async fn carry_out(pg: &Pg, group: &Group) -> Outcome {
     let setting = tenants_setting(tenants.iter().copied());
     let mut tx = pg.begin(&setting).await.map_err(Error::doing("beginning a transaction"))?;
     let connection = tx.parts().0;
-    let found = find(connection, items, &tenants).await?;
+    let (found, transaction) = find(connection, items, &tenants).await?;
     let refused = decide_first(connection, items, &found).await?;
     let plan = plan(items, found, &refused);
     write(connection, &plan).await?;
@@ -33,11 +33,11 @@ pub(super) async fn carry_out(pg: &Pg, group: &Group) -> Outcome {
     for statement in rows::waits(&plan) {
         say(connection, statement).await?;
     }
-    match (tx.commit().await, witness(&plan)) {
+    match (tx.commit().await, transaction) {
         (Ok(()), _) => Ok(plan.answers),
-        // The connection broke in the commit, so nobody knows. The log itself does.
-        (Err(Error::Unavailable { source }), Some(witness)) => {
-            if committed(pg, &setting, witness).await? {
+        // The connection broke in the commit, so nobody knows. The database does.
+        (Err(Error::Unavailable { source }), Some(transaction)) => {
+            if committed(pg, &setting, &transaction).await? {
                 Ok(plan.answers)
             } else {
                 Err(Error::Unavailable { source })
@@ -47,32 +47,47 @@ pub(super) async fn carry_out(pg: &Pg, group: &Group) -> Outcome {
     }
 }
 
-/// An event that is in the log exactly if the transaction was committed.
-fn witness(plan: &Plan<'_>) -> Option<(SessionId, i64, EventId)> {
-    plan.events.first().map(|planned| (planned.session, planned.seq, planned.event.id))
-}
-
-async fn committed(pg: &Pg, setting: &str, witness: (SessionId, i64, EventId)) -> Result<bool> {
-    const Q: &str = "SELECT count(*) FROM session_events WHERE session_id = $1 AND seq = $2 AND id = $3";
-    let (session, seq, id) = witness;
+/// Whether a transaction was committed, by its number. The rows it wrote do not tell: another replica that claims the
+/// same run writes the same event.
+async fn committed(pg: &Pg, setting: &str, transaction: &str) -> Result<bool> {
+    const Q: &str = "SELECT pg_xact_status($1::xid8)";
+    const DOING: &str = "asking whether a commit happened";
     let mut last = None;
     for _ in 0..20 {
         match pg.read(setting).await {
             Ok(mut connection) => {
                 let (c, presence) = connection.parts();
-                let count = sqlx::query_scalar::<_, i64>(Q).bind(session.uuid()).bind(seq).bind(id.uuid());
-                match presence.in_time(count.fetch_one(c)).await {
-                    Ok(count) => return Ok(count != 0),
-                    Err(error) => {
-                        last = Some(Error::sorted("asking whether a commit happened", error.into()))
-                    }
+                let status = sqlx::query_scalar::<_, Option<String>>(Q).bind(transaction).fetch_one(c);
+                match presence.in_time(status).await.map(|status| status.as_deref().map(Fate::parse)) {
+                    Ok(Some(Fate::Committed)) => return Ok(true),
+                    Ok(Some(Fate::Aborted)) => return Ok(false),
+                    // The database may still be at it, or has not noticed yet that we are gone.
+                    Ok(Some(Fate::Open) | None) => {}
+                    Err(error) => last = Some(Error::sorted(DOING, error.into())),
                 }
             }
             Err(error) => last = Some(error),
         }
         tokio::time::sleep(Duration::from_millis(250)).await;
     }
-    Err(last.expect("the loop ran and did not return"))
+    Err(last.unwrap_or_else(crate::timed_out))
+}
+
+/// What became of a transaction.
+enum Fate {
+    Committed,
+    Aborted,
+    Open,
+}
+
+impl Fate {
+    fn parse(status: &str) -> Self {
+        match status {
+            "committed" => Self::Committed,
+            "aborted" => Self::Aborted,
+            _ => Self::Open,
+        }
+    }
 }
 
 async fn decide_first(
@@ -102,21 +117,29 @@ async fn say(connection: &mut PgConnection, statement: Statement<'_>) -> Result<
     Ok(done.rows_affected())
 }
 
-async fn find(connection: &mut PgConnection, items: &[&Item], tenants: &[TenantId]) -> Result<Found> {
+/// What the group meets, and the number of its transaction.
+async fn find(
+    connection: &mut PgConnection,
+    items: &[&Item],
+    tenants: &[TenantId],
+) -> Result<(Found, Option<String>)> {
     let mut found = Found::default();
     let ids: Vec<Uuid> = tenants.iter().map(|tenant| tenant.uuid()).collect();
     // The share lock makes a revocation wait for this group, or this group see the revocation.
-    let epochs: Vec<(Uuid, i64)> = sqlx::query_as(
-        "SELECT tenant_id, epoch FROM tenant_epoch WHERE tenant_id = ANY ($1) ORDER BY tenant_id FOR SHARE",
+    let epochs: Vec<(Uuid, i64, String)> = sqlx::query_as(
+        "SELECT tenant_id, epoch, pg_current_xact_id()::text FROM tenant_epoch WHERE tenant_id = ANY ($1)
+         ORDER BY tenant_id FOR SHARE",
     )
     .bind(&ids)
     .fetch_all(&mut *connection)
     .await
     .map_err(Error::doing("reading epochs"))?;
-    found.epochs = epochs.into_iter().map(|(tenant, epoch)| (TenantId::from_uuid(tenant), epoch)).collect();
+    let transaction = epochs.first().map(|(_, _, transaction)| transaction.clone());
+    found.epochs =
+        epochs.into_iter().map(|(tenant, epoch, _)| (TenantId::from_uuid(tenant), epoch)).collect();
     find_runs(connection, items, &mut found).await?;
     find_sessions(connection, items, &mut found).await?;
-    Ok(found)
+    Ok((found, transaction))
 }
 
 async fn find_runs(connection: &mut PgConnection, items: &[&Item], found: &mut Found) -> Result<()> {

@@ -1,18 +1,23 @@
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
-use tokio::task::JoinSet;
+use tokio::{
+    io::{AsyncReadExt, AsyncWriteExt},
+    net::{TcpListener, TcpStream},
+    sync::oneshot,
+    task::JoinSet,
+};
 use tw_model::{
     ApprovalId, EventId, EventKind, Level, PendingCallId, RunId, RunStatus, SessionId, Timestamp, UserId,
     WaitsFor,
 };
 use tw_store::{
-    By, Error, NewAudit, Store, TenantScope,
+    By, Error, NewAudit, Options, Store, Target, TenantScope,
     log::{
-        ApprovalDecision, Audit, Change, EditedInput, Entry, Expect, Finished, NewApproval, NewEvent,
+        ApprovalDecision, Audit, Change, EditedInput, Entry, Expect, Finished, NewApproval, NewEvent, NewRun,
         NewWait, Note, Park, Rejected, Transition, WaitChange,
     },
 };
-use tw_test::{TestDb, entries, on_both};
+use tw_test::{Kind, TestDb, entries, on_both};
 
 use crate::world::{FAR, audit_of, by, member, new_tenant};
 
@@ -60,6 +65,49 @@ async fn wait_for(store: &Store, tenant: &TenantScope, children: &[RunId]) -> (R
     };
     store.log().append(parked).wait().await.unwrap();
     (run, id)
+}
+
+/// A run that waits for an approval.
+async fn ask(store: &Store, tenant: &TenantScope) -> (RunId, ApprovalId) {
+    let (run, id) = (RunId::new(), ApprovalId::new());
+    let approval = NewApproval {
+        id,
+        input: "{}".to_owned(),
+        input_digest: "digest".to_owned(),
+        definition_hash: "hash".to_owned(),
+        seal: vec![0; 32],
+        level: Some(Level::Write),
+        reason: "a test".to_owned(),
+        owner: UserId::new(),
+        expires: FAR,
+    };
+    let new = NewRun {
+        park: Some(Park { context: "{}".to_owned(), approval }),
+        ..entries::new_run(run, store.replica(), tenant.epoch().await.unwrap())
+    };
+    let asked = entry(tenant, run, EventKind::NeedsApproval, Transition::Open(Box::new(new)));
+    store.log().append(asked).wait().await.unwrap();
+    (run, id)
+}
+
+async fn approve(store: &Store, tenant: &TenantScope, run: RunId, input: Option<EditedInput>) {
+    let status = tw_model::ApprovalStatus::Approved;
+    let decision = ApprovalDecision { status, by: None, note: None, changes: None, input };
+    let yes = Change {
+        decision: Some(decision),
+        ..change(Expect::Status(RunStatus::NeedsApproval), Some(RunStatus::Pending))
+    };
+    let yes = entry(tenant, run, EventKind::Approved, Transition::Change(Box::new(yes)));
+    store.log().append(yes).wait().await.unwrap();
+}
+
+/// The start of an approved run, by which a server claims it.
+fn claim(store: &Store, tenant: &TenantScope, run: RunId) -> Entry {
+    let claim = Change {
+        claimed_by: Some(store.replica()),
+        ..change(Expect::Status(RunStatus::Pending), Some(RunStatus::Running))
+    };
+    entry(tenant, run, EventKind::Started, Transition::Change(Box::new(claim)))
 }
 
 /// Ends a run that waits by another hand than its own.
@@ -253,39 +301,88 @@ on_both! {
     async fn edited_input_brings_its_own_level(db: TestDb) {
         let store = db.store().await;
         let tenant = new_tenant(&store, "acme").await;
-        let (run, id) = (RunId::new(), ApprovalId::new());
-        let approval = NewApproval {
-            id,
-            input: "{}".to_owned(),
-            input_digest: "digest".to_owned(),
-            definition_hash: "hash".to_owned(),
-            seal: vec![0; 32],
-            level: Some(Level::Write),
-            reason: "a test".to_owned(),
-            owner: UserId::new(),
-            expires: FAR,
-        };
-        let mut asked = start(&store, &tenant, run).await;
-        if let Transition::Open(new) = &mut asked.transition {
-            new.park = Some(Park { context: "{}".to_owned(), approval });
-        }
-        store.log().append(asked).wait().await.unwrap();
+        let (run, id) = ask(&store, &tenant).await;
         let input = EditedInput {
             input: r#"{"a":1}"#.to_owned(),
             digest: "other".to_owned(),
             seal: vec![1; 32],
             level: Some(Level::Destructive),
+            context: r#"{"edited_by":1}"#.to_owned(),
         };
-        let decision = ApprovalDecision { status: tw_model::ApprovalStatus::Approved, by: None, note: None, changes: None, input: Some(input) };
 
-        let yes = Change {
-            decision: Some(decision),
-            ..change(Expect::Status(RunStatus::NeedsApproval), Some(RunStatus::Pending))
-        };
-        let yes = entry(&tenant, run, EventKind::Approved, Transition::Change(Box::new(yes)));
-        store.log().append(yes).wait().await.unwrap();
+        approve(&store, &tenant, run, Some(input)).await;
 
         let stored = tenant.approval(id).await.unwrap().unwrap();
         assert_eq!((stored.level, stored.input_digest.as_str()), (Some(Level::Destructive), "other"));
+        assert_eq!(stored.context, r#"{"edited_by":1}"#, "the editor is kept");
     }
+}
+
+/// A way to PostgreSQL that breaks at the first commit: the database never hears of it, and the client learns of the
+/// break when it is told to.
+struct BrokenCommit {
+    url: String,
+    broken: oneshot::Receiver<()>,
+    tell: oneshot::Sender<()>,
+}
+
+impl BrokenCommit {
+    async fn before(url: &str) -> Self {
+        let (host, database) = url.strip_prefix("postgres://postgres@").unwrap().split_once('/').unwrap();
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let url = format!("postgres://postgres@{}/{database}", listener.local_addr().unwrap());
+        let (breaks, broken) = oneshot::channel();
+        let (tell, told) = oneshot::channel();
+        let ends = Arc::new(Mutex::new(Some((breaks, told))));
+        let host = host.to_owned();
+        tokio::spawn(async move {
+            while let Ok((client, _)) = listener.accept().await {
+                let server = TcpStream::connect(&host).await.unwrap();
+                tokio::spawn(relay(client, server, Arc::clone(&ends)));
+            }
+        });
+        Self { url, broken, tell }
+    }
+}
+
+type Ends = Arc<Mutex<Option<(oneshot::Sender<()>, oneshot::Receiver<()>)>>>;
+
+async fn relay(client: TcpStream, server: TcpStream, ends: Ends) {
+    let (mut from_client, mut to_client) = client.into_split();
+    let (mut from_server, mut to_server) = server.into_split();
+    let answers = tokio::spawn(async move { tokio::io::copy(&mut from_server, &mut to_client).await });
+    let mut asked = vec![0; 1 << 16];
+    while let Ok(count @ 1..) = from_client.read(&mut asked).await {
+        let commits = asked[..count].windows(6).any(|window| window == b"COMMIT");
+        let ends = if commits { ends.lock().unwrap().take() } else { None };
+        if let Some((breaks, told)) = ends {
+            drop(to_server);
+            breaks.send(()).unwrap();
+            told.await.unwrap();
+            break;
+        }
+        to_server.write_all(&asked[..count]).await.unwrap();
+    }
+    answers.abort();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn claim_whose_commit_was_lost_is_not_taken_for_that_of_another_server() {
+    let db = TestDb::new(Kind::Postgres).await;
+    let other = db.store().await;
+    let tenant = new_tenant(&other, "acme").await;
+    let (run, _) = ask(&other, &tenant).await;
+    approve(&other, &tenant, run, None).await;
+    let Target::Postgres { url } = db.target() else { unreachable!("it was asked for") };
+    let way = BrokenCommit::before(&url).await;
+    let store = Store::open(&Options::new(Target::Postgres { url: way.url })).await.unwrap();
+
+    let lost = store.log().append(claim(&store, &tenant, run));
+    way.broken.await.unwrap();
+    other.log().append(claim(&other, &tenant, run)).wait().await.unwrap();
+    way.tell.send(()).unwrap();
+
+    let lost = lost.wait().await.unwrap_err();
+    assert!(matches!(&lost, Rejected::Failed(error) if error.is_retryable()), "{lost:?}");
+    assert_eq!(tenant.run(run).await.unwrap().unwrap().replica, Some(other.replica()));
 }
