@@ -31,23 +31,19 @@ const ITEMS: Record<string, [items: object, value: unknown]> = {
   'multi-select': [{ type: 'string', enum: ['red', 'green'] }, ['red']],
 }
 
-function show(schema: object, value?: unknown) {
+function show(schema: object, value?: unknown, required: string[] = []) {
+  const sent = vi.fn()
   const seen: { value?: unknown } = {}
   function Host() {
     const [now, setNow] = useState<unknown>(value === undefined ? {} : { thing: value })
     seen.value = now
-    const input_schema = { type: 'object', properties: { thing: schema } }
+    const input_schema = { type: 'object', properties: { thing: schema }, required }
     return (
-      <ToolForm
-        tool={{ slug: 't', input_schema }}
-        value={now}
-        onChange={setNow}
-        onSubmit={vi.fn()}
-      />
+      <ToolForm tool={{ slug: 't', input_schema }} value={now} onChange={setNow} onSubmit={sent} />
     )
   }
   const { container, unmount } = render(<Host />)
-  return { seen, container, unmount, user: userEvent.setup() }
+  return { seen, sent, container, unmount, user: userEvent.setup() }
 }
 
 function drawn(schema: object, value: unknown): string {
@@ -115,6 +111,45 @@ test('yes or no is a switch, or a box', async () => {
   const { seen, user } = show({ type: 'boolean' })
   await user.click(screen.getByRole('switch', { name: 'Thing' }))
   expect(seen.value).toEqual({ thing: true })
+})
+
+test.each([{}, { 'x-variant': 'checkbox' }])(
+  'a yes or no that is needed %j is two buttons, none chosen, and is not sent until one is',
+  async (variant) => {
+    const { seen, sent, user } = show({ type: 'boolean', ...variant }, undefined, ['thing'])
+    const group = screen.getByRole('radiogroup', { name: 'Thing' })
+    const [yes, no] = within(group).getAllByRole('radio')
+    expect(yes).not.toBeChecked()
+    expect(no).not.toBeChecked()
+    expect(group).toBeRequired()
+    expect(seen.value).toEqual({})
+    await user.click(screen.getByRole('button', { name: 'Run' }))
+    expect(sent).not.toHaveBeenCalled()
+    expect(group).toBeInvalid()
+    expect(group).toHaveFocus()
+    expect(group).toHaveAccessibleDescription('This field is required.')
+    await user.click(within(group).getByRole('radio', { name: 'No' }))
+    await user.click(screen.getByRole('button', { name: 'Run' }))
+    expect(sent).toHaveBeenCalledExactlyOnceWith({ thing: false })
+  },
+)
+
+test('a yes or no with a default stays a switch, needed or not', () => {
+  const { seen } = show({ type: 'boolean', default: true }, undefined, ['thing'])
+  expect(screen.getByRole('switch', { name: 'Thing' })).toBeChecked()
+  expect(seen.value).toEqual({ thing: true })
+})
+
+test('an answer that is one yes or no is given by a button as well', async () => {
+  const sent = vi.fn()
+  const tool = { slug: 't', input_schema: { type: 'boolean', title: 'Shall we?' } }
+  render(<ToolForm tool={tool} value={undefined} onChange={vi.fn()} onSubmit={sent} />)
+  const user = userEvent.setup()
+  await user.click(screen.getByRole('button', { name: 'Run' }))
+  expect(sent).not.toHaveBeenCalled()
+  await user.click(screen.getByRole('radio', { name: 'Yes' }))
+  await user.click(screen.getByRole('button', { name: 'Run' }))
+  expect(sent).toHaveBeenCalledExactlyOnceWith(true)
 })
 
 test('segments are chosen as radio buttons are', async () => {

@@ -67,9 +67,20 @@ export function SelectControl(props: ControlProps) {
 const SEGMENT =
   'relative border-line-strong px-3 not-first:border-l has-checked:bg-accent has-checked:text-accent-text has-focus-visible:outline-2 has-focus-visible:-outline-offset-4 has-focus-visible:outline-current'
 
+/** Yes or no, and neither until somebody says so. */
+export function YesNoControl(props: ControlProps) {
+  const { t } = useTranslation('form')
+  const entries = [
+    { key: 'true', value: true, label: t('yes') },
+    { key: 'false', value: false, label: t('no') },
+  ]
+  return <RadioControl {...props} entries={entries} />
+}
+
 /** One of a few: a button for each, under each other or joined to one bar. */
-export function RadioControl(props: ControlProps) {
+export function RadioControl(props: ControlProps & { entries?: Option[] }) {
   const { id, schema, look, label, value, onChange, onBlur, readOnly } = props
+  const { entries = optionsOf(schema) } = props
   const isBar = variantOf(schema, look) === 'segmented'
   const { 'aria-required': required, ...rest } = aria(props)
   return (
@@ -86,7 +97,7 @@ export function RadioControl(props: ControlProps) {
       }
       {...rest}
     >
-      {optionsOf(schema).map((option) => (
+      {entries.map((option) => (
         <label
           key={option.key}
           className={cn('flex items-center gap-2', isBar ? cn('min-h-9', SEGMENT) : 'min-h-6')}

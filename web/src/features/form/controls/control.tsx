@@ -9,6 +9,7 @@ import {
   options,
   RadioControl,
   SelectControl,
+  YesNoControl,
 } from './choose'
 import { FileControl } from './file'
 import { choices, type Kind } from './kind'
@@ -70,6 +71,8 @@ export function Control({ kind, root, ...props }: ControlProps & { kind: Kind; r
       return <TextareaControl {...props} />
     case 'any':
       return <AnyControl {...props} />
+    case 'yes-no':
+      return <YesNoControl {...props} />
     default:
       return <JsonControl {...props} />
   }

@@ -1,5 +1,6 @@
 import { isJson, type Json, list, text } from '../schema/json'
 import { layers } from '../schema/layers'
+import type { Step } from '../schema/pointer'
 import type { FieldLook } from '../schema/ui'
 
 export type Kind =
@@ -27,6 +28,7 @@ export type Kind =
   | 'text'
   | 'textarea'
   | 'time'
+  | 'yes-no'
 
 /** Text of more than this many characters gets several lines. */
 const LINE_MAX = 200
@@ -41,8 +43,19 @@ export function variantOf(schema: Json, look: FieldLook): string | undefined {
   return look.variant ?? text(schema['x-variant'])
 }
 
-/** How a part of the form is shown, by its schema and by what the form spec wishes. */
-export function kindOf(schema: Json, look: FieldLook, root: unknown): Kind {
+/**
+ * Whether a field has to be answered. An item of a list is there because somebody has added it, and a form that is one
+ * value asks for that one.
+ */
+export function mustAnswer(required: boolean, path: readonly Step[]): boolean {
+  return path.length === 0 || (required && typeof path.at(-1) !== 'number')
+}
+
+/**
+ * How a part of the form is shown, by its schema and by what the form spec wishes. Where an answer is needed and none is
+ * given beforehand, yes and no stand beside each other: a switch would answer for the person.
+ */
+export function kindOf(schema: Json, look: FieldLook, root: unknown, isNeeded = false): Kind {
   const variant = variantOf(schema, look)
   if (schema['x-lazy']) return 'lazy'
   if (schema.const !== undefined) return 'const'
@@ -51,7 +64,7 @@ export function kindOf(schema: Json, look: FieldLook, root: unknown): Kind {
   if (schema['x-any']) return 'any'
   switch (schema.type) {
     case 'boolean':
-      return 'boolean'
+      return isNeeded && schema['x-default'] === undefined ? 'yes-no' : 'boolean'
     case 'integer':
     case 'number':
       return numberKind(schema, variant)

@@ -7,8 +7,9 @@ const DEEP_MAX = 12
 const ITEMS_MAX = 10
 
 /**
- * Puts in what a form starts with: the defaults, as the server would; constants; `false` for a
- * required box, since an empty box is an answer; and the required objects and first items, empty.
+ * Puts in what a form starts with: the defaults, as the server would; constants; and the required
+ * objects and first items, empty. Whether something is so is for a person to say, so no `false` is put
+ * in for them; an item of a list that they have added is one that is off.
  * An optional object that is not there stays away: it may ask for much once it is there.
  */
 export function filled(schema: unknown, value: unknown): unknown {
@@ -38,9 +39,14 @@ function fill(
   if (isJson(value)) return fillObject(root, withChoice(root, all, value), value, deep)
   if (Array.isArray(value)) {
     const items = given === undefined ? withFirstItems(all, value) : value
-    return items.map((entry, index) => fill(root, item(all, index), entry, true, deep - 1))
+    return items.map((entry, index) => fillItem(root, item(all, index), entry, deep - 1))
   }
   return value
+}
+
+function fillItem(root: unknown, place: unknown[], given: unknown, deep: number): unknown {
+  const value = fill(root, place, given, true, deep)
+  return value === undefined && isYesNo(layers(root, place)) ? false : value
 }
 
 /** What a place holds that holds nothing yet. */
@@ -52,12 +58,16 @@ function begin(all: Json[], needed: boolean): unknown {
   if (fixed) return copy(fixed.const)
   if (all.some(isNullable)) return null
   const type = all.find((layer) => layer.type !== undefined)?.type
-  if (type === 'boolean' && !all.some((layer) => Array.isArray(layer.enum))) return false
   if (type === 'array') return []
   const objectLike = all.some((layer) => isJson(layer.properties))
   if (type === 'object' || (type === undefined && objectLike)) return {}
   if (type === undefined) return beginChoice(all)
   return undefined
+}
+
+function isYesNo(all: Json[]): boolean {
+  const type = all.find((layer) => layer.type !== undefined)?.type
+  return type === 'boolean' && !all.some((layer) => Array.isArray(layer.enum))
 }
 
 /** Whether nothing is an answer. */
@@ -141,7 +151,7 @@ function fillNew(
     return next.map((value, index) =>
       index < old.length
         ? fillNew(root, item(all, index), value, old[index], deep - 1)
-        : fill(root, item(all, index), value, true, deep - 1),
+        : fillItem(root, item(all, index), value, deep - 1),
     )
   }
   return next

@@ -72,7 +72,7 @@ describe('what is sent', () => {
 })
 
 describe('what a form starts with', () => {
-  test('defaults, boxes that are off, required parts and first items', () => {
+  test('defaults, required parts and first items, and no answer to a yes or no', () => {
     const schema = {
       ...object(
         {
@@ -88,9 +88,22 @@ describe('what a form starts with', () => {
       ),
       $defs: { o: object({ d: { default: 'd' }, e: { type: 'string' } }) },
     }
-    const begun = { n: 3, b: false, o: { d: 'd' }, l: [{ d: 'd' }], k: 'x', z: null }
+    const begun = { n: 3, o: { d: 'd' }, l: [{ d: 'd' }], k: 'x', z: null }
     expect(filled(schema, undefined)).toEqual(begun)
     expect(filled(schema, { n: 5, z: 'z' })).toEqual({ ...begun, n: 5, z: 'z' })
+  })
+
+  test('an item that was added is off, and what it asks is open', () => {
+    const items = object({ ok: { type: 'boolean' } }, ['ok'])
+    const schema = object({
+      flags: { type: 'array', items: { type: 'boolean' } },
+      rows: { type: 'array', items },
+    })
+    const added = { flags: [undefined], rows: [undefined] }
+    expect(filledWhereNew(schema, added, { flags: [], rows: [] })).toEqual({
+      flags: [false],
+      rows: [{}],
+    })
   })
 
   test('what refers to itself comes to an end', () => {

@@ -8,7 +8,7 @@ import { Button } from '~/kit/button'
 import { cn } from '~/kit/cn'
 import { Field, Input } from '~/kit/field'
 import { Label } from '../controls/label'
-import { kindOf } from '../controls/kind'
+import { kindOf, mustAnswer } from '../controls/kind'
 import { hintOf, isBlank } from './hint'
 import { Faults, faultId, Hint, hintId } from './notes'
 import {
@@ -48,7 +48,7 @@ export function FieldTemplate(props: FieldTemplateProps) {
       : cn('sm:row-start-1', COLUMN[column])
   if (!useShown(fieldPathId.path, look)) return null
 
-  const kind = kindOf(schema, look, root)
+  const kind = kindOf(schema, look, root, mustAnswer(required ?? false, fieldPathId.path))
   if (kind === 'lazy') return <>{children}</>
   const wide = cn('grid min-w-0 content-start gap-1.5', place)
   const isGroup = kind === 'object' || kind === 'list' || kind === 'choice'
@@ -63,7 +63,7 @@ export function FieldTemplate(props: FieldTemplateProps) {
       : hintOf(schema, rawDescription, isBlank(props.formData), t, locale)
   const content = (
     <>
-      {!isGroup && !hasOwnLabel && fieldPathId.path.length > 0 && (
+      {!isGroup && !hasOwnLabel && (fieldPathId.path.length > 0 || kind === 'yes-no') && (
         <Label
           id={id}
           label={label}

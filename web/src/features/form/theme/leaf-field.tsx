@@ -4,7 +4,7 @@ import { useTranslation } from 'react-i18next'
 
 import { useLocale } from '~/i18n'
 import { Control } from '../controls/control'
-import { kindOf } from '../controls/kind'
+import { kindOf, mustAnswer } from '../controls/kind'
 import { unitOf } from '../controls/text'
 import type { Json } from '../schema/json'
 import { hintOf, isBlank } from './hint'
@@ -26,7 +26,7 @@ function Leaf(props: FieldProps) {
   const list = useContext(ListContext)
   const id = fieldPathId.$id
   const look = lookOf(uiSchema)
-  const kind = kindOf(schema, look, root)
+  const kind = kindOf(schema, look, root, mustAnswer(required, fieldPathId.path))
   const description = (uiSchema?.['ui:description'] as string | undefined) ?? schema.description
   const last = fieldPathId.path.at(-1)
   const own = (uiSchema?.['ui:title'] as string | undefined) ?? schema.title ?? name
