@@ -104,6 +104,36 @@ test('the theme stays as chosen, after a reload too', async () => {
   await expect.poll(ground).toBe(light)
 })
 
+test('the title of the window says which page it is, in the language of the page', async () => {
+  await world.server.echo('e2e.named', { name: 'Named' })
+  const { run_id } = await world.server.api('POST', '/api/tools/e2e.named/run', { input: {} })
+  const secret = { label: 'titled', type: 'api_key', payload: { api_key: 'k' } }
+  const { id } = await world.server.api('POST', '/api/credentials', secret)
+  const titles = [
+    ['/tools', 'Tools', 'Werkzeuge'],
+    ['/tools/e2e.named', 'Named', 'Named'],
+    ['/tools/nothing-here', 'No such tool', 'Kein solches Werkzeug'],
+    ['/runs', 'Runs', 'Läufe'],
+    [`/runs/${run_id}`, 'Run of Named', 'Lauf von Named'],
+    ['/approvals', 'Approvals', 'Freigaben'],
+    ['/approvals/answers', 'To answer', 'Zu beantworten'],
+    ['/admin/tools', 'Manage tools', 'Werkzeuge verwalten'],
+    ['/admin/tools/e2e.named/edit', 'Edit Named', 'Named bearbeiten'],
+    [`/admin/credentials/${id}`, 'titled · Credentials', 'titled · Zugangsdaten'],
+    ['/nope', 'Page not found', 'Seite nicht gefunden'],
+  ] as const
+  world.expectComplaint(/404/)
+  const page = await world.signedIn()
+  for (const [path, english, german] of titles) {
+    await page.goto(path)
+    await expect.poll(() => page.title(), { timeout: 10_000 }).toBe(`${english} · Toolwright`)
+    await page.evaluate(() => localStorage.setItem('language', 'de'))
+    await page.reload()
+    await expect.poll(() => page.title(), { timeout: 10_000 }).toBe(`${german} · Toolwright`)
+    await page.evaluate(() => localStorage.setItem('language', 'en'))
+  }
+})
+
 const NOWHERE = ['/admin/nonsense', '/tools/a/b/c', '/runs/1/2', '/nope', '/no/pe?q=1']
 
 test.each(NOWHERE)('%s is nothing', async (path) => {

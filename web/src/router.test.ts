@@ -1,5 +1,6 @@
 import i18next from 'i18next'
 
+import { LANGUAGES } from './i18n'
 import { router } from './router'
 
 interface Preloaded {
@@ -15,3 +16,22 @@ test.each(['/admin/tools/new', '/approvals'] as const)(
   },
   30_000,
 )
+
+describe('every page names itself in the title of the window', () => {
+  const pages = Object.values(router.routesById)
+    .map(({ options }) => options as { path?: string; component?: unknown; staticData?: object })
+    .filter(({ path, component }) => path !== undefined && component !== undefined)
+
+  test.each(LANGUAGES)('in %s', async (language) => {
+    await i18next.changeLanguage(language)
+    const titles = pages.map(({ path, staticData }) => {
+      const { title } = { title: '', ...staticData }
+      expect(title, path).not.toBe('')
+      expect(i18next.exists(`title.${title}`, { lng: language, fallbackLng: [] }), path).toBe(true)
+      return i18next.t(`title.${title}`)
+    })
+    await i18next.changeLanguage('en')
+    expect(titles.length).toBeGreaterThan(15)
+    expect(new Set(titles).size).toBe(titles.length)
+  })
+})

@@ -22,6 +22,7 @@ import { librarySearch, toolSearch } from '~/features/tools/search'
 import { loadTexts } from '~/i18n'
 import { NotLoaded } from '~/kit/not-loaded'
 import { PageFault, PageLoading, PageMissing, Shell } from '~/shell/shell'
+import { Titled } from '~/shell/titled'
 
 /**
  * A page, loaded with its texts when somebody goes there. Those for what the server says belong to every page: they are
@@ -40,11 +41,12 @@ function page(load: () => Promise<unknown>, ...namespaces: string[]): RouteCompo
   return lazyRouteComponent(both)
 }
 
-const root = createRootRoute()
+const root = createRootRoute({ component: Titled })
 
 const signIn = createRoute({
   getParentRoute: () => root,
   path: '/sign-in',
+  staticData: { title: 'sign_in' },
   validateSearch: signInSearch,
   component: page(() => import('~/pages/sign-in-page'), 'sign-in'),
 })
@@ -77,6 +79,7 @@ const home = createRoute({
 const library = createRoute({
   getParentRoute: () => inside,
   path: '/tools',
+  staticData: { title: 'tools' },
   validateSearch: librarySearch,
   component: page(() => import('~/pages/library-page'), 'library'),
 })
@@ -84,6 +87,7 @@ const library = createRoute({
 const tool = createRoute({
   getParentRoute: () => inside,
   path: '/tools/$slug',
+  staticData: { title: 'tool' },
   validateSearch: toolSearch,
   component: page(() => import('~/pages/tool-page'), 'tool', 'form', 'result', 'runs'),
 })
@@ -91,6 +95,7 @@ const tool = createRoute({
 const runs = createRoute({
   getParentRoute: () => inside,
   path: '/runs',
+  staticData: { title: 'runs' },
   validateSearch: runsSearch,
   component: page(() => import('~/pages/runs-page'), 'runs', 'result'),
 })
@@ -98,6 +103,7 @@ const runs = createRoute({
 const run = createRoute({
   getParentRoute: () => inside,
   path: '/runs/$id',
+  staticData: { title: 'run' },
   component: page(() => import('~/pages/run-page'), 'runs', 'result', 'form'),
 })
 
@@ -106,6 +112,7 @@ const INBOX_TEXTS = ['approvals', 'answers', 'library', 'result', 'runs']
 const approvals = createRoute({
   getParentRoute: () => inside,
   path: '/approvals',
+  staticData: { title: 'approvals' },
   validateSearch: approvalsSearch,
   component: page(() => import('~/pages/approvals-page'), ...INBOX_TEXTS),
 })
@@ -113,24 +120,28 @@ const approvals = createRoute({
 const approval = createRoute({
   getParentRoute: () => inside,
   path: '/approvals/$id',
+  staticData: { title: 'approval' },
   component: page(() => import('~/pages/approval-page'), ...INBOX_TEXTS, 'form'),
 })
 
 const answers = createRoute({
   getParentRoute: () => inside,
   path: '/approvals/answers',
+  staticData: { title: 'answers' },
   component: page(() => import('~/pages/answers-page'), ...INBOX_TEXTS),
 })
 
 const answer = createRoute({
   getParentRoute: () => inside,
   path: '/approvals/answers/$id',
+  staticData: { title: 'answer' },
   component: page(() => import('~/pages/answer-page'), ...INBOX_TEXTS, 'form'),
 })
 
 const toolsAdmin = createRoute({
   getParentRoute: () => inside,
   path: '/admin/tools',
+  staticData: { title: 'admin_tools' },
   validateSearch: toolsAdminSearch,
   component: page(() => import('~/pages/tools-admin-page'), 'admin'),
 })
@@ -140,6 +151,7 @@ const EDITOR_TEXTS = ['admin', 'kinds', 'form', 'result', 'runs']
 const toolNew = createRoute({
   getParentRoute: () => inside,
   path: '/admin/tools/new',
+  staticData: { title: 'tool_new' },
   validateSearch: toolEditorSearch,
   component: page(() => import('~/pages/tool-new-page'), ...EDITOR_TEXTS),
 })
@@ -147,6 +159,7 @@ const toolNew = createRoute({
 const toolEdit = createRoute({
   getParentRoute: () => inside,
   path: '/admin/tools/$slug/edit',
+  staticData: { title: 'tool_edit' },
   validateSearch: toolEditorSearch,
   component: page(() => import('~/pages/tool-edit-page'), ...EDITOR_TEXTS, 'tool'),
 })
@@ -156,6 +169,7 @@ const CREDENTIAL_TEXTS = ['credentials', 'admin']
 const credentials = createRoute({
   getParentRoute: () => inside,
   path: '/admin/credentials',
+  staticData: { title: 'credentials' },
   validateSearch: credentialsSearch,
   component: page(() => import('~/pages/credentials-page'), ...CREDENTIAL_TEXTS),
 })
@@ -163,12 +177,14 @@ const credentials = createRoute({
 const credentialNew = createRoute({
   getParentRoute: () => inside,
   path: '/admin/credentials/new',
+  staticData: { title: 'credential_new' },
   component: page(() => import('~/pages/credential-new-page'), ...CREDENTIAL_TEXTS),
 })
 
 const credential = createRoute({
   getParentRoute: () => inside,
   path: '/admin/credentials/$id',
+  staticData: { title: 'credential' },
   component: page(() => import('~/pages/credential-page'), ...CREDENTIAL_TEXTS),
 })
 
@@ -176,6 +192,7 @@ const credential = createRoute({
 const missing = createRoute({
   getParentRoute: () => inside,
   path: '$',
+  staticData: { title: 'missing' },
   component: PageMissing,
 })
 
@@ -212,6 +229,10 @@ export const router = createRouter({
 declare module '@tanstack/react-router' {
   interface Register {
     router: typeof router
+  }
+  interface StaticDataRouteOption {
+    /** Which text names the page in the title of the window. */
+    title?: string
   }
   interface HistoryState {
     /** Whether somebody comes from a thing that they have just removed. */

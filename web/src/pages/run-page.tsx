@@ -15,6 +15,7 @@ import { RunInput } from '~/features/runs/run-input'
 import { EventList, RunLogs } from '~/features/runs/run-log'
 import { WaterfallChart } from '~/features/runs/waterfall-chart'
 import { Fault, Loading, Skeleton } from '~/kit/states'
+import { usePageName } from '~/kit/title'
 
 const route = getRouteApi('/inside/runs/$id')
 
@@ -33,10 +34,12 @@ export default function RunPage() {
 }
 
 function RunDetail({ run }: { run: Run }) {
+  const { t } = useTranslation()
   const isOpen = !hasEnded(run.status)
   const events = useRunEvents(run)
   const { data: steps = [] } = useQuery(treeOf(run))
   const { data: tool } = useQuery(toolAt(run.tool, run.version))
+  usePageName(t('title.run_of', { tool: tool?.name ?? run.tool }))
   return (
     <div className="grid min-w-0 grid-cols-[minmax(0,1fr)] gap-6">
       <RunHead run={run} />

@@ -8,6 +8,7 @@ import { ToolHeader } from '~/features/tools/tool-header'
 import { ToolWorkbench } from '~/features/tools/tool-workbench'
 import { Button } from '~/kit/button'
 import { Fault, Loading } from '~/kit/states'
+import { usePageName } from '~/kit/title'
 
 const route = getRouteApi('/inside/tools/$slug')
 
@@ -17,24 +18,21 @@ export default function ToolPage() {
   const search = route.useSearch()
   const { data, error, refetch } = useQuery(tool(slug))
   const missing = error instanceof Problem && error.status === 404
+  usePageName(missing ? t('missing_title') : data?.name)
+  if (missing) return <Missing slug={slug} />
+  if (data) {
+    return (
+      <div className="grid min-w-0 gap-6">
+        <ToolHeader tool={data} />
+        <ToolWorkbench key={data.slug} tool={data} search={search} />
+      </div>
+    )
+  }
+  if (!error) return <Loading />
   return (
     <>
-      <title>{`${data?.name ?? t(missing ? 'missing_title' : 'title')} · Toolwright`}</title>
-      {data && !missing ? (
-        <div className="grid min-w-0 gap-6">
-          <ToolHeader tool={data} />
-          <ToolWorkbench key={data.slug} tool={data} search={search} />
-        </div>
-      ) : missing ? (
-        <Missing slug={slug} />
-      ) : error ? (
-        <>
-          <h1 className="sr-only">{slug}</h1>
-          <Fault error={error} onRetry={() => void refetch()} />
-        </>
-      ) : (
-        <Loading />
-      )}
+      <h1 className="sr-only">{slug}</h1>
+      <Fault error={error} onRetry={() => void refetch()} />
     </>
   )
 }

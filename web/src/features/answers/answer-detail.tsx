@@ -18,6 +18,7 @@ import { useKeys } from '~/kit/keys'
 import { useNow } from '~/kit/now'
 import { isObject } from '~/features/result/json'
 import { useNaming } from '~/kit/people'
+import { usePageName } from '~/kit/title'
 import { useOvertaken } from '~/kit/use-overtaken'
 import { AnswerPanel } from './answer-panel'
 import { type Asked, isOpen, type Said, useAnswer } from './answer-queries'
@@ -34,6 +35,7 @@ export function AnswerDetail({ call }: { call: Asked }) {
   const answer = useAnswer(call)
   // The run is not read: it is its caller's, and whoever answers need not be allowed to see it.
   const { data: tool } = useQuery(toolAt(call.tool, call.version, call.mode))
+  usePageName(t('title.answer_of', { tool: tool?.name ?? call.tool, ns: 'app' }))
   const refusal = useRefusal(call)
   const problem = answer.error instanceof Problem ? answer.error : undefined
   const overtaken = problem?.status === 409 || problem?.status === 410

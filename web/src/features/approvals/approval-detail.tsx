@@ -16,6 +16,7 @@ import { useKeys } from '~/kit/keys'
 import { LevelBadge } from '~/kit/level-badge'
 import { useNow } from '~/kit/now'
 import { useNaming } from '~/kit/people'
+import { usePageName } from '~/kit/title'
 import { ApprovalInput } from './approval-input'
 import { DecideDialog } from './decide-dialog'
 import { DecisionPanel } from './decision-panel'
@@ -38,6 +39,7 @@ export function ApprovalDetail({
   const decision = useDecision(approval, outcome, useMay('approvals.tenant.decide'))
   const [sheet, setSheet] = useState(false)
   const { data: tool } = useQuery(toolAt(approval.tool, approval.version))
+  usePageName(t('title.approval_of', { tool: tool?.name ?? approval.tool, ns: 'app' }))
   const [wanted, setWanted] = useState(editAtOnce)
   const refusal = useRefusal(approval, decision.forbidden)
   const isPending = approval.status === 'pending'

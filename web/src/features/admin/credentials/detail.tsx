@@ -8,6 +8,7 @@ import { errorWords } from '~/i18n/server-words'
 import { Button } from '~/kit/button'
 import { FactList } from '~/kit/facts'
 import { Moment } from '~/kit/time'
+import { usePageName } from '~/kit/title'
 import { toast } from '~/kit/toast'
 import { FieldNames, LastUsed, providerOf, Reference } from './credentials-table'
 import { IdentityForm } from './identity-form'
@@ -28,6 +29,7 @@ export function CredentialDetail({ read }: { read: Marked }) {
   const [isRemoving, setRemoving] = useState(false)
   const heading = useRef<HTMLHeadingElement>(null)
   const { credential } = read
+  usePageName(t('title.credential_of', { label: credential.label, ns: 'app' }))
   const reload = async () => {
     try {
       setBase(await current(credential.id))

@@ -4,6 +4,7 @@ import { type ReactNode, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 
 import { cn } from '~/kit/cn'
+import { usePageName } from '~/kit/title'
 import { toast } from '~/kit/toast'
 import { focusSoon } from '../focus-soon'
 import { SchemaTab } from '../schema/schema-tab'
@@ -28,6 +29,7 @@ export function ToolEditor({ tool, search }: { tool?: Tool; search: ToolEditorSe
   const { t } = useTranslation('admin')
   const navigate = useNavigate()
   const [isPublishing, setPublishing] = useState(false)
+  usePageName(tool && t('title.edit_of', { tool: tool.name, ns: 'app' }))
   const editor = useEditor({
     tool,
     words: (fault, { slug }) => plainly(t, fault, slug),
