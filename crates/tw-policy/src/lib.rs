@@ -6,10 +6,14 @@
 //!
 //! Start with [`decide`].
 
+mod gates;
+
 use std::fmt;
 
 use serde::Serialize;
 use tw_model::{Level, Policy};
+
+pub use gates::{GateOverride, Unavailable, available};
 
 /// What a decision is made from.
 #[derive(Clone, Copy, Debug)]

@@ -1,3 +1,5 @@
+mod ways;
+
 use proptest::prelude::*;
 
 use super::*;

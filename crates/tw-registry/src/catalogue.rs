@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 use toolwright_sdk::{CodeTool, RunFn};
 use tw_exec::{BoxFuture, Call, Ended, Executor, Kinds};
 use tw_model::{Caller, Layer, Level, Slug, TenantId, TenantSlug, ToolDef, ToolId, ToolStatus, look_alike};
-use tw_policy::Facts;
+use tw_policy::{Facts, GateOverride};
 use tw_schema::{Schema, SchemaCache};
 use tw_store::{Override, ReadTool, Store, StoredOverride, Tenant};
 
@@ -96,13 +96,9 @@ impl Tool {
         def.category = category.unwrap_or(def.category);
         def.icon = icon.unwrap_or(def.icon);
         def.tags = tags.unwrap_or(def.tags);
-        // What is switched off for everybody is not switched on for one.
-        def.enabled = if def.enabled == Some(false) { def.enabled } else { enabled.or(def.enabled) };
-        def.is_active = def.is_active && is_active.unwrap_or(true);
-        def.status = status.unwrap_or(def.status);
-        // Who makes tools could otherwise make one that lets it make more without a word.
-        def.policy = if self.executor.always_asks() { def.policy } else { permission_policy.or(def.policy) };
-        def.level = permission_level.max(def.level);
+        let (level, policy) = (permission_level, permission_policy);
+        let gates = GateOverride { enabled, is_active, status, level, policy };
+        gates.lay_over(&mut def, self.executor.always_asks());
         def.visible = visible.or(def.visible);
         def.timeout_ms = timeout_ms.unwrap_or(def.timeout_ms);
         Self {
@@ -139,15 +135,7 @@ impl Tool {
     /// What is known about caller, tool and tenant before there is an input.
     #[must_use]
     pub fn facts(&self, caller: &Caller, view: &View) -> Facts {
-        let required = self.def.required_permission.as_ref();
-        Facts {
-            by_agent: caller.principal.is_agent(),
-            may_run: caller.permissions.has("tools.tenant.run"),
-            holds_required: required.is_none_or(|permission| caller.permissions.has(permission.as_str())),
-            level: self.def.level,
-            policy: self.def.policy,
-            approve_all_writes: view.setting("approve_all_writes"),
-        }
+        Facts::of(&self.def, caller, view.setting("approve_all_writes"))
     }
 
     /// Whether a run that was cut off may be made again under the same idempotency key: it changes nothing, or the

@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use serde_json::Value;
 use tw_base::{Error, Result};
-use tw_model::{Mode, ToolId, ToolStatus};
+use tw_model::{Mode, ToolId};
+use tw_policy::{Unavailable, available};
 use tw_registry::{Entry, Side, Tool, View};
 use tw_store::{Approval, Run};
 
@@ -112,21 +113,13 @@ impl Engine {
 
     /// The side of a tool that a mode runs, if the tool is in the catalogue and nobody switched it off.
     fn switched_on(&self, view: &View, name: &str, entry: &Entry, mode: Mode) -> Result<Arc<Tool>> {
-        // A hidden tool answers like one that does not exist.
-        let missing = |_| Error::ToolNotFound { tool: name.to_owned() };
-        entry.in_catalogue(view.slug()).map_err(missing)?;
         let slug = || entry.slug().to_string();
-        let status = entry.status();
-        if !entry.is_active() || status == ToolStatus::Disabled {
-            return Err(Error::ToolDisabled { tool: slug() });
-        }
-        let runs = match mode {
-            Mode::Production => status == ToolStatus::Published,
-            Mode::Debug => matches!(status, ToolStatus::Published | ToolStatus::Draft),
-        };
-        if !runs {
-            return Err(Error::ToolNotPublished { tool: slug(), status: status.as_str() });
-        }
+        let (in_catalogue, status) = (entry.in_catalogue(view.slug()).is_ok(), entry.status());
+        available(in_catalogue, entry.is_active(), status, mode).map_err(|why| match why {
+            Unavailable::Hidden => Error::ToolNotFound { tool: name.to_owned() },
+            Unavailable::Disabled => Error::ToolDisabled { tool: slug() },
+            Unavailable::NotPublished => Error::ToolNotPublished { tool: slug(), status: status.as_str() },
+        })?;
         let unpublished = || Error::ToolNotPublished { tool: slug(), status: "a draft" };
         self.inner.catalogue.ready(entry, side(mode))?.ok_or_else(unpublished)
     }
