@@ -10,7 +10,7 @@ use crate::BoxFuture;
 /// Makes calls in the name of whoever called. Each goes through every check that a call from outside goes through.
 pub trait InnerCalls: fmt::Debug + Send + Sync {
     /// Makes one call, or finds the run that made it before. `Err` is a refusal: nothing ran.
-    fn call<'a>(&'a self, call: InnerCall<'a>) -> BoxFuture<'a, Result<Inner, ToolFailure>>;
+    fn call<'a>(&'a self, call: InnerCall<'a>) -> BoxFuture<'a, Result<Called, ToolFailure>>;
 }
 
 /// A call that a run makes itself.
@@ -28,7 +28,7 @@ pub struct InnerCall<'a> {
 
 /// How an inner call stands.
 #[derive(Debug)]
-pub enum Inner {
+pub enum Called {
     Ended(Result<ToolResult, ToolFailure>),
     /// Not ended: the run that made it has to wait too.
     Open(Wait),

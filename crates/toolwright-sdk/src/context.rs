@@ -14,7 +14,7 @@ use tw_model::{
 };
 
 use crate::{
-    Credential, Credentials, Filters, HeavyPool, Inner, InnerCall, InnerCalls, Network, Secret, Services,
+    Called, Credential, Credentials, Filters, HeavyPool, InnerCall, InnerCalls, Network, Secret, Services,
     Wait,
 };
 
@@ -264,8 +264,8 @@ impl ToolContext {
             ToolFailure::with_code(Code::Internal, "a tool that calls others must declare `calls`")
         })?;
         match inner.call(InnerCall { name, tool, input, settings: None }).await? {
-            Inner::Ended(ended) => ended,
-            Inner::Open(wait) => {
+            Called::Ended(ended) => ended,
+            Called::Open(wait) => {
                 if let Some(waits) = &self.parts.waits {
                     // Whoever listens drops this future.
                     let _ = waits.send(wait).await;

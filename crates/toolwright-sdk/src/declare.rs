@@ -12,7 +12,7 @@ use tw_model::{
     ToolFailure, ToolResult,
 };
 
-use crate::{Answer, BoxFuture, Location, ToolContext};
+use crate::{BoxFuture, IntoReply, Location, ToolContext};
 
 /// Up to here every whole number is a float of its own.
 const EXACT_MAX: f64 = 9_007_199_254_740_992.0;
@@ -69,7 +69,7 @@ where
     I: DeserializeOwned + JsonSchema,
     Run: FnOnce(ToolContext, I) -> Fut,
     Fut: Future<Output = Result<R, ToolFailure>>,
-    R: Answer,
+    R: IntoReply,
 {
     declared.definition(schema_of::<I>(Direction::Input), schema_of::<R::Data>(Direction::Output))
 }
@@ -79,7 +79,7 @@ pub fn define_input_less<Run, Fut, R>(declared: &Declaration, _run: Run) -> Tool
 where
     Run: FnOnce(ToolContext) -> Fut,
     Fut: Future<Output = Result<R, ToolFailure>>,
-    R: Answer,
+    R: IntoReply,
 {
     declared.definition(schema_of::<NoInput>(Direction::Input), schema_of::<R::Data>(Direction::Output))
 }
@@ -95,7 +95,7 @@ where
     I: DeserializeOwned + Send + 'static,
     Run: FnOnce(ToolContext, I) -> Fut + Send + 'static,
     Fut: Future<Output = Result<R, ToolFailure>> + Send + 'static,
-    R: Answer,
+    R: IntoReply,
 {
     Box::pin(async move {
         // The engine has checked the input against the schema; what is left is what a schema cannot
@@ -139,7 +139,7 @@ pub fn run_input_less<Run, Fut, R>(
 where
     Run: FnOnce(ToolContext) -> Fut + Send + 'static,
     Fut: Future<Output = Result<R, ToolFailure>> + Send + 'static,
-    R: Answer,
+    R: IntoReply,
 {
     run(declared, cx, input, move |cx, _: NoInput| function(cx))
 }

@@ -28,10 +28,10 @@ const QUEUE_MAX: usize = 256;
 /// waits for it.
 #[derive(Clone)]
 pub struct HeavyPool {
-    inner: Arc<Inner>,
+    inner: Arc<Shared>,
 }
 
-struct Inner {
+struct Shared {
     seats: Arc<Semaphore>,
     seats_per_tenant: usize,
     queue_max: usize,
@@ -110,7 +110,7 @@ impl HeavyPool {
     /// A pool of so many threads, of which one tenant may use so many at once.
     #[must_use]
     pub fn new(seats: usize, seats_per_tenant: usize) -> Self {
-        let inner = Inner {
+        let inner = Shared {
             seats: Arc::new(Semaphore::new(seats.max(1))),
             seats_per_tenant: seats_per_tenant.max(1),
             queue_max: QUEUE_MAX,
@@ -164,7 +164,7 @@ impl HeavyPool {
 
 type Seats = (OwnedSemaphorePermit, OwnedSemaphorePermit);
 
-impl Inner {
+impl Shared {
     fn lanes(&self) -> MutexGuard<'_, HashMap<TenantId, Lane>> {
         self.lanes.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -173,7 +173,7 @@ impl Inner {
 /// One piece of work in the lane of its tenant.
 struct InLane {
     tenant: TenantId,
-    inner: Arc<Inner>,
+    inner: Arc<Shared>,
 }
 
 impl Drop for InLane {

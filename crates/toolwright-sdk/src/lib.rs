@@ -60,7 +60,7 @@ mod registry;
 mod reply;
 mod services;
 
-pub use calls::{Inner, InnerCall, InnerCalls, Wait};
+pub use calls::{Called, InnerCall, InnerCalls, Wait};
 pub use context::{ContextParts, ToolContext};
 pub use declare::NoInput;
 pub use future::BoxFuture;
@@ -68,7 +68,7 @@ pub use heavy::{HeavyPool, INLINE_BYTES_MAX, Overload, bytes_of};
 pub use outside::failure_of;
 pub use redact::Redactor;
 pub use registry::{AggregateFn, CodeTool, DuplicateSlug, Location, RunFn, Submission, registered};
-pub use reply::{Answer, Reply};
+pub use reply::{IntoReply, Reply};
 pub use services::{Credential, Credentials, Filters, Network, Secret, Services};
 pub use tw_egress as egress;
 pub use tw_macros::tool;

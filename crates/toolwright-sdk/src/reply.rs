@@ -44,13 +44,13 @@ impl<T> Reply<T> {
     label = "return `Reply<Output>` or `Output`, where `Output: Serialize + JsonSchema`",
     note = "derive both: `#[derive(Serialize, JsonSchema)]`"
 )]
-pub trait Answer {
+pub trait IntoReply {
     type Data: Serialize + JsonSchema;
 
     fn into_reply(self, tool_name: &str) -> Reply<Self::Data>;
 }
 
-impl<T: Serialize + JsonSchema> Answer for Reply<T> {
+impl<T: Serialize + JsonSchema> IntoReply for Reply<T> {
     type Data = T;
 
     fn into_reply(self, _tool_name: &str) -> Reply<T> {
@@ -58,7 +58,7 @@ impl<T: Serialize + JsonSchema> Answer for Reply<T> {
     }
 }
 
-impl<T: Serialize + JsonSchema> Answer for T {
+impl<T: Serialize + JsonSchema> IntoReply for T {
     type Data = T;
 
     fn into_reply(self, tool_name: &str) -> Reply<T> {

@@ -13,7 +13,7 @@ use std::{collections::BTreeSet, fmt};
 
 use serde_json::Value;
 use toolwright_sdk::ToolContext;
-pub use toolwright_sdk::{BoxFuture, Inner, InnerCall, InnerCalls, Wait};
+pub use toolwright_sdk::{BoxFuture, Called, InnerCall, InnerCalls, Wait};
 use tw_model::{Actor, Caller, Code, Implementation, Level, Mode, ToolDef, ToolFailure, ToolResult};
 use tw_schema::Fault;
 
@@ -139,11 +139,11 @@ impl From<Result<ToolResult, ToolFailure>> for Ended {
     }
 }
 
-impl From<Result<Inner, ToolFailure>> for Ended {
-    fn from(inner: Result<Inner, ToolFailure>) -> Self {
+impl From<Result<Called, ToolFailure>> for Ended {
+    fn from(inner: Result<Called, ToolFailure>) -> Self {
         match inner {
-            Ok(Inner::Ended(ended)) => ended.into(),
-            Ok(Inner::Open(wait)) => Self::Waits(wait),
+            Ok(Called::Ended(ended)) => ended.into(),
+            Ok(Called::Open(wait)) => Self::Waits(wait),
             Err(failure) => Self::Failed(failure),
         }
     }

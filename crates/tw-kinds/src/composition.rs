@@ -7,7 +7,7 @@
 use std::{collections::BTreeSet, sync::Arc};
 
 use serde_json::{Map, Value, json};
-use tw_exec::{BoxFuture, Call, Ended, Executor, Inner, InnerCall, STEPS_MAX};
+use tw_exec::{BoxFuture, Call, Called, Ended, Executor, InnerCall, STEPS_MAX};
 use tw_model::{Code, Slug, ToolFailure, ToolResult};
 use tw_schema::{Fault, Violation};
 
@@ -122,8 +122,8 @@ impl Composition {
                 Err(failure) => Err(failure),
             };
             let outcome = match outcome {
-                Ok(Inner::Open(wait)) => return Ok(Ended::Waits(wait)),
-                Ok(Inner::Ended(ended)) => ended.map(|result| Given::of(result.data)),
+                Ok(Called::Open(wait)) => return Ok(Ended::Waits(wait)),
+                Ok(Called::Ended(ended)) => ended.map(|result| Given::of(result.data)),
                 Err(failure) => Err(failure),
             };
             let (status, given, failure) = match outcome {

@@ -8,7 +8,7 @@ use std::{
 
 use serde_json::{Value, value::RawValue};
 use tokio::time::Instant;
-use toolwright_sdk::{HeavyPool, INLINE_BYTES_MAX, Inner as Called, InnerCall, InnerCalls};
+use toolwright_sdk::{Called, HeavyPool, INLINE_BYTES_MAX, InnerCall, InnerCalls};
 use tw_base::Error;
 use tw_exec::{BoxFuture, DEPTH_MAX, STEPS_MAX, Wait};
 use tw_identity::rights::{Permit, RunTools};

@@ -11,7 +11,7 @@ use jaq_json::Val;
 use serde_json::Value;
 use tokio::time::Instant;
 use toolwright_sdk::{
-    BoxFuture, Code, ContextParts, Credential, Credentials, Filters, Inner, InnerCall, InnerCalls, Network,
+    BoxFuture, Called, Code, ContextParts, Credential, Credentials, Filters, InnerCall, InnerCalls, Network,
     PermissionSet, RunId, Services, Source, TenantId, ToolContext, ToolFailure, UserId,
     egress::{Egress, Limits, Policy, Reach, Resolve},
 };
@@ -98,9 +98,9 @@ impl Hut {
 struct Called(Arc<Hut>);
 
 impl InnerCalls for Called {
-    fn call<'a>(&'a self, call: InnerCall<'a>) -> BoxFuture<'a, Result<Inner, ToolFailure>> {
+    fn call<'a>(&'a self, call: InnerCall<'a>) -> BoxFuture<'a, Result<Called, ToolFailure>> {
         let running = (crate::tool(call.tool).run)(Hut::context_of(&self.0), call.input.clone());
-        Box::pin(async move { Ok(Inner::Ended(running.await)) })
+        Box::pin(async move { Ok(Called::Ended(running.await)) })
     }
 }
 
