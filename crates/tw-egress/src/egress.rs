@@ -18,7 +18,7 @@ use crate::{
     connect::{Connector, Dialer},
     error::Error,
     failure, guard,
-    limits::Limits,
+    limits::RequestLimits,
     line::Line,
     policy::Policy,
     request::Request,
@@ -36,7 +36,7 @@ pub struct Egress {
     client: Client<Connector, Full<Bytes>>,
     connector: Connector,
     policy: Arc<Policy>,
-    limits: Limits,
+    limits: RequestLimits,
     trace: Option<Arc<str>>,
 }
 
@@ -44,7 +44,7 @@ pub struct Egress {
 #[derive(Debug)]
 pub struct Builder {
     policy: Policy,
-    limits: Limits,
+    limits: RequestLimits,
     resolver: Arc<dyn Resolve>,
     trusted: Vec<Vec<u8>>,
 }
@@ -58,7 +58,7 @@ impl Egress {
 
     #[must_use]
     pub fn builder(policy: Policy) -> Builder {
-        Builder { policy, limits: Limits::default(), resolver: Arc::new(System), trusted: Vec::new() }
+        Builder { policy, limits: RequestLimits::default(), resolver: Arc::new(System), trusted: Vec::new() }
     }
 
     /// The same rules, with connections and look-ups of its own.
@@ -131,7 +131,7 @@ impl Egress {
 
 impl Builder {
     #[must_use]
-    pub fn limits(mut self, limits: Limits) -> Self {
+    pub fn limits(mut self, limits: RequestLimits) -> Self {
         self.limits = limits;
         self
     }
@@ -183,7 +183,7 @@ async fn exchange(
     Ok(answer.map(|answer| (answer, line)))
 }
 
-fn client(connector: Connector, limits: &Limits) -> Client<Connector, Full<Bytes>> {
+fn client(connector: Connector, limits: &RequestLimits) -> Client<Connector, Full<Bytes>> {
     Client::builder(TokioExecutor::new())
         .pool_timer(TokioTimer::new())
         .pool_idle_timeout(limits.idle)

@@ -8,12 +8,12 @@ use hyper_util::client::legacy;
 use crate::{
     connect::Failure,
     error::{Error, Part, Site},
-    limits::Limits,
+    limits::RequestLimits,
     stream::{Endless, Stale},
 };
 
 /// Why there is no answer at all.
-pub(crate) fn of_exchange(failure: &legacy::Error, site: &Site, limits: &Limits) -> Error {
+pub(crate) fn of_exchange(failure: &legacy::Error, site: &Site, limits: &RequestLimits) -> Error {
     let site = site.clone();
     if let Some(failure) = find::<Failure>(failure) {
         return match *failure {

@@ -33,7 +33,7 @@ pub use charset::Charset;
 pub use egress::{Builder, Egress};
 pub use error::{Error, Obstacle, Part, Site};
 pub use headers::Headers;
-pub use limits::Limits;
+pub use limits::RequestLimits;
 pub use policy::{Policy, PolicyError, Reach};
 pub use request::{Method, Request};
 pub use resolve::Resolve;

@@ -5,7 +5,7 @@ use std::time::Duration;
 /// The bounds of every request. What is over one of them ends in a typed error, never in a longer wait
 /// or a larger process.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Limits {
+pub struct RequestLimits {
     /// From the first look-up to the last byte of the answer, where the request names no end itself.
     pub total: Duration,
     /// For finding the address, connecting and shaking hands.
@@ -22,14 +22,14 @@ pub struct Limits {
     pub idle_per_host: usize,
 }
 
-impl Limits {
+impl RequestLimits {
     /// The HTTP library needs some room to read a head at all.
     pub(crate) fn head_max(&self) -> usize {
         self.head_bytes.max(8 << 10)
     }
 }
 
-impl Default for Limits {
+impl Default for RequestLimits {
     fn default() -> Self {
         Self {
             total: Duration::from_secs(30),

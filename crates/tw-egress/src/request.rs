@@ -9,7 +9,7 @@ use bytes::Bytes;
 use http::{HeaderMap, HeaderName, HeaderValue, header};
 use http_body_util::Full;
 
-use crate::{error::Error, limits::Limits, target::Target};
+use crate::{error::Error, limits::RequestLimits, target::Target};
 
 /// What may be done. `CONNECT` and `TRACE` are for proxies and for mirrors, no tool needs them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -131,7 +131,7 @@ impl Request {
         self
     }
 
-    /// When the answer has to be complete, whatever [`Limits::total`] says.
+    /// When the answer has to be complete, whatever [`RequestLimits::total`] says.
     #[must_use]
     pub fn deadline(mut self, at: Instant) -> Self {
         self.end = End::At(at);
@@ -145,7 +145,7 @@ impl Request {
         self
     }
 
-    /// How large the answer may be, in place of [`Limits::body_bytes`].
+    /// How large the answer may be, in place of [`RequestLimits::body_bytes`].
     #[must_use]
     pub fn body_max(mut self, bytes: usize) -> Self {
         self.body_max = Some(bytes);
@@ -153,7 +153,7 @@ impl Request {
     }
 
     /// How long the whole may take from now.
-    pub(crate) fn time(&self, limits: &Limits) -> Duration {
+    pub(crate) fn time(&self, limits: &RequestLimits) -> Duration {
         match self.end {
             End::Usual => limits.total,
             End::After(after) => after,
@@ -161,7 +161,7 @@ impl Request {
         }
     }
 
-    pub(crate) fn answer_max(&self, limits: &Limits) -> usize {
+    pub(crate) fn answer_max(&self, limits: &RequestLimits) -> usize {
         self.body_max.unwrap_or(limits.body_bytes)
     }
 

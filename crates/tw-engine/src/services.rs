@@ -7,7 +7,7 @@ use toolwright_sdk::{BoxFuture, Credential, Credentials, Filters, Network, Servi
 use tw_base::Error;
 use tw_egress::Egress;
 use tw_model::{Code, TenantId, ToolFailure};
-use tw_sandbox::{Limits, Sandbox};
+use tw_sandbox::{JqLimits, Sandbox};
 use tw_vault::{Secret, Vault};
 
 pub(crate) struct ToolServices {
@@ -58,7 +58,7 @@ impl Filters for ToolServices {
         input: &'a Value,
     ) -> BoxFuture<'a, Result<Vec<Value>, ToolFailure>> {
         Box::pin(async move {
-            let given = self.of(tenant).1.jq(filter, input, Limits::default()).await;
+            let given = self.of(tenant).1.jq(filter, input, JqLimits::default()).await;
             given.map_err(|error| match error {
                 tw_sandbox::Error::Filter { .. } => ToolFailure::invalid(error.to_string()),
                 error => ToolFailure::new(error.to_string()),

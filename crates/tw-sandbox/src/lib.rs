@@ -17,7 +17,7 @@
 //! A worker serves one request at a time, one tenant after the other, and keeps nothing of them but
 //! compiled filters. Nothing in here may know of tools, tenants or the store.
 //!
-//! Start with [`Sandbox`], then [`Limits`]. The serving side is `pool.rs` and `process.rs`; the worker is
+//! Start with [`Sandbox`], then [`JqLimits`]. The serving side is `pool.rs` and `process.rs`; the worker is
 //! `worker.rs`, its walls are in `walls.rs`, and jq is in `jq.rs` and `outputs.rs`.
 
 mod error;
@@ -32,7 +32,7 @@ mod worker;
 
 pub use error::Error;
 pub use jq::check as check_jq;
-pub use limits::Limits;
+pub use limits::JqLimits;
 pub use pool::Sandbox;
 pub use process::Worker;
 pub use worker::serve as serve_worker;

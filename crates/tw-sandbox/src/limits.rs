@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Limits {
+pub struct JqLimits {
     /// From when a worker gets the request to when its answer is read. Waiting for a worker is not in it.
     pub time: Duration,
     /// What the request may have on the heap: the filter, its input, everything in between and the
@@ -16,7 +16,7 @@ pub struct Limits {
     pub output_bytes: usize,
 }
 
-impl Default for Limits {
+impl Default for JqLimits {
     fn default() -> Self {
         Self { time: Duration::from_secs(1), memory_bytes: 64 << 20, outputs: 1000, output_bytes: 10 << 20 }
     }

@@ -12,7 +12,7 @@ use jaq_json::{Num, Val};
 
 use crate::{
     jq::{Data, Filter},
-    limits::Limits,
+    limits::JqLimits,
     wire::Failure,
 };
 
@@ -28,7 +28,7 @@ const CLOSING: &[u8] = b"]}";
 /// Runs a filter until it ends or a limit does, and gives the text of [`Response::Outputs`].
 ///
 /// [`Response::Outputs`]: crate::wire::Response::Outputs
-pub(crate) fn run(filter: &Filter, input: Val, limits: &Limits) -> Result<Vec<u8>, Failure> {
+pub(crate) fn run(filter: &Filter, input: Val, limits: &JqLimits) -> Result<Vec<u8>, Failure> {
     let context = Ctx::<Data>::new(&filter.lut, Vars::new([]));
     let mut text = Text { bytes: OPENING.to_vec(), max: OPENING.len().saturating_add(limits.output_bytes) };
     for (count, output) in filter.id.run((context, input)).enumerate() {

@@ -21,7 +21,7 @@ use tokio::{
 use crate::{
     error::Error,
     jq,
-    limits::Limits,
+    limits::JqLimits,
     process::{Process, Worker},
     wire::{self, Failure, Request, Response},
 };
@@ -84,7 +84,7 @@ impl Sandbox {
     }
 
     /// Everything that a jq filter gives for an input.
-    pub async fn jq(&self, filter: &str, input: &Value, limits: Limits) -> Result<Vec<Value>, Error> {
+    pub async fn jq(&self, filter: &str, input: &Value, limits: JqLimits) -> Result<Vec<Value>, Error> {
         if let Some(message) = jq::too_long(filter) {
             return Err(Error::Filter { message });
         }
@@ -166,7 +166,7 @@ struct Seat {
 
 impl Seat {
     /// Leaves the worker to the next only if it has answered; `Drop` sees to it in all other cases.
-    async fn ask(mut self, request: &[u8], limits: &Limits) -> Result<Vec<u8>, Error> {
+    async fn ask(mut self, request: &[u8], limits: &JqLimits) -> Result<Vec<u8>, Error> {
         let (process, _) = self.taken.as_mut().expect("nothing was taken back yet");
         match timeout(limits.time, process.ask(request, limits)).await {
             Err(_) => Err(Error::Time { after: limits.time }),
@@ -196,7 +196,7 @@ impl Drop for Seat {
     }
 }
 
-fn said(failure: Failure, limits: &Limits) -> Error {
+fn said(failure: Failure, limits: &JqLimits) -> Error {
     match failure {
         Failure::Filter { message } => Error::Filter { message },
         Failure::Failed { message } => Error::Failed { message },

@@ -9,7 +9,7 @@ use tokio::{
     time::timeout,
 };
 
-use crate::{error::Error, limits::Limits, wire};
+use crate::{error::Error, limits::JqLimits, wire};
 
 /// How long a worker may take to be ready, on however busy a machine.
 const START_MAX: Duration = Duration::from_secs(10);
@@ -93,7 +93,7 @@ impl Process {
 
     /// One request, which is a whole frame. After an error, or when the future was dropped before its
     /// end, nobody knows what comes out of the pipe next: the worker is of no more use.
-    pub(crate) async fn ask(&mut self, request: &[u8], limits: &Limits) -> io::Result<Vec<u8>> {
+    pub(crate) async fn ask(&mut self, request: &[u8], limits: &JqLimits) -> io::Result<Vec<u8>> {
         self.requests.write_all(request).await?;
         let length = self.answers.read_u32().await? as usize;
         if limits.output_bytes.saturating_add(wire::ANSWER_BESIDE_MAX) < length {
@@ -106,7 +106,7 @@ impl Process {
     }
 
     /// Why a worker that broke off in the middle of a request did so.
-    pub(crate) async fn autopsy(&mut self, limits: &Limits, broke: io::Error) -> Error {
+    pub(crate) async fn autopsy(&mut self, limits: &JqLimits, broke: io::Error) -> Error {
         let _ = timeout(GONE_MAX, self.child.wait()).await;
         let mut words = Vec::new();
         if let Some(stderr) = self.child.stderr.take() {

@@ -7,7 +7,7 @@ use rustix::{
     time::{ClockId, clock_gettime},
 };
 
-use crate::{jq::STACK_BYTES, limits::Limits, wire};
+use crate::{jq::STACK_BYTES, limits::JqLimits, wire};
 
 /// Standard input, output and error.
 const OPEN_FILES: u64 = 3;
@@ -39,7 +39,7 @@ impl Walls {
 
     /// Before a request. The gateway looks at the clock; the limit of processor time is for the case
     /// that it was killed itself and left an endless filter behind.
-    pub(crate) fn narrow(&self, limits: &Limits) -> io::Result<()> {
+    pub(crate) fn narrow(&self, limits: &JqLimits) -> io::Result<()> {
         let used = clock_gettime(ClockId::ProcessCPUTime);
         let used = Duration::from_secs(used.tv_sec.unsigned_abs());
         let seconds = used.saturating_add(limits.time).as_secs() + 2;

@@ -10,7 +10,7 @@ use std::{
 
 use serde::{Deserialize, Serialize};
 
-use crate::limits::Limits;
+use crate::limits::JqLimits;
 
 pub(crate) const READY: u8 = b'F';
 /// Ready, with no filter on system calls.
@@ -26,7 +26,7 @@ pub(crate) enum Request<'a, I> {
         #[serde(borrow)]
         filter: Cow<'a, str>,
         input: I,
-        limits: Limits,
+        limits: JqLimits,
     },
 }
 

@@ -12,7 +12,7 @@ use serde_json::value::RawValue;
 
 use crate::{
     jq::{self, Filter, STACK_BYTES},
-    limits::Limits,
+    limits::JqLimits,
     outputs,
     walls::Walls,
     wire::{self, Failure, Request, Response},
@@ -62,7 +62,7 @@ fn answer_all() -> io::Result<()> {
     Ok(())
 }
 
-fn run(filters: &mut Filters, text: &str, input: &RawValue, limits: &Limits) -> Result<Vec<u8>, Failure> {
+fn run(filters: &mut Filters, text: &str, input: &RawValue, limits: &JqLimits) -> Result<Vec<u8>, Failure> {
     let filter = filters.get(text).map_err(|message| Failure::Filter { message })?;
     let input = jaq_json::read::parse_single(input.get().as_bytes()).map_err(outputs::failed)?;
     outputs::run(filter, input, limits)

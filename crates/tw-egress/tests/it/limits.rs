@@ -6,7 +6,7 @@ use tokio::{
     net::{TcpListener, TcpSocket, TcpStream},
     time::timeout,
 };
-use tw_egress::{Egress, Error, Limits, Obstacle, Part, Request};
+use tw_egress::{Egress, Error, Obstacle, Part, Request, RequestLimits};
 use tw_test::Upstream;
 
 use crate::{PATIENCE, SOON, builder_to, egress_to, limits, names::Names, policy};
@@ -39,7 +39,7 @@ async fn deadline_counts_from_when_the_caller_set_it() {
 #[tokio::test]
 async fn limit_of_the_client_holds_where_the_request_names_none() {
     let upstream = Upstream::start().await;
-    let egress = builder_to(&upstream).limits(Limits { total: SOON, ..limits() }).build();
+    let egress = builder_to(&upstream).limits(RequestLimits { total: SOON, ..limits() }).build();
     let error = egress.send(Request::get(upstream.url("/hang"))).await.unwrap_err();
     assert!(matches!(error, Error::Timeout { .. }), "{error:?}");
 }
@@ -163,7 +163,7 @@ async fn connecting_has_a_limit_of_its_own() {
         waiting.push(stream.unwrap());
     }
 
-    let limits = Limits { connect: SOON, ..limits() };
+    let limits = RequestLimits { connect: SOON, ..limits() };
     let egress = Egress::builder(policy(&[&address.to_string()])).limits(limits).build();
     let error = egress.send(Request::get(format!("http://{address}/"))).await.unwrap_err();
     assert!(matches!(error, Error::Unreachable { why: Obstacle::TimedOut, .. }), "{error:?}");

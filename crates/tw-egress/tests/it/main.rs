@@ -11,7 +11,7 @@ mod tls;
 
 use std::time::Duration;
 
-use tw_egress::{Builder, Egress, Limits, Policy, Reach};
+use tw_egress::{Builder, Egress, Policy, Reach, RequestLimits};
 use tw_test::Upstream;
 
 /// A deadline for what is expected to run into it.
@@ -33,6 +33,6 @@ fn policy(allow: &[&str]) -> Policy {
 }
 
 /// The usual limits, with time enough for a machine that does other things as well.
-fn limits() -> Limits {
-    Limits { total: PATIENCE, connect: PATIENCE, ..Limits::default() }
+fn limits() -> RequestLimits {
+    RequestLimits { total: PATIENCE, connect: PATIENCE, ..RequestLimits::default() }
 }

@@ -41,7 +41,8 @@ async fn certificate_of_a_stranger_or_for_another_name_is_refused() {
 #[tokio::test]
 async fn site_without_tls_is_not_called_over_https() {
     let upstream = Upstream::start().await;
-    let egress = crate::builder_to(&upstream).limits(tw_egress::Limits { connect: SOON, ..limits() }).build();
+    let egress =
+        crate::builder_to(&upstream).limits(tw_egress::RequestLimits { connect: SOON, ..limits() }).build();
     let error = egress.send(Request::get(upstream.url("/").replace("http:", "https:"))).await.unwrap_err();
     assert!(matches!(error, Error::Unreachable { why: Obstacle::TimedOut, .. }), "{error:?}");
 }

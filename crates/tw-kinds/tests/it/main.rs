@@ -17,7 +17,7 @@ use futures::future::BoxFuture;
 use serde_json::{Value, json};
 use tokio::time::Instant;
 use toolwright_sdk::Secret;
-use tw_egress::{Egress, Limits, Policy, Reach};
+use tw_egress::{Egress, Policy, Reach, RequestLimits};
 use tw_kinds::http::{Circuit, Circuits, HttpSpec, Jq, Key, Secrets, World};
 use tw_model::{Code, Mode, TenantId, ToolFailure, ToolId, ToolResult};
 use tw_test::Upstream;
@@ -41,7 +41,7 @@ impl House {
     async fn new() -> Self {
         let upstream = Upstream::start().await;
         let policy = Policy::new(Reach::Public, [upstream.host_and_port()]).unwrap();
-        let limits = Limits { connect: PATIENCE, ..Limits::default() };
+        let limits = RequestLimits { connect: PATIENCE, ..RequestLimits::default() };
         let egress = Egress::builder(policy).limits(limits).build();
         let circuit = Circuits::default().get(some_tool());
         Self {

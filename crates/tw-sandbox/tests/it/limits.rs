@@ -3,14 +3,14 @@
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
-use tw_sandbox::{Error, Limits};
+use tw_sandbox::{Error, JqLimits};
 
 use crate::{SOON, World, patient};
 
 #[tokio::test]
 async fn endless_filter_ends_with_its_time_and_the_next_one_works() {
     let world = World::new();
-    let limits = Limits { time: SOON, outputs: usize::MAX, output_bytes: 1 << 30, ..Limits::default() };
+    let limits = JqLimits { time: SOON, outputs: usize::MAX, output_bytes: 1 << 30, ..JqLimits::default() };
     let mut fastest = Duration::MAX;
     for filter in [
         "def f: f; f",
@@ -37,7 +37,7 @@ async fn endless_filter_ends_with_its_time_and_the_next_one_works() {
 #[tokio::test]
 async fn filter_that_wants_all_memory_gets_no_more_than_its_limit() {
     let world = World::new();
-    let limits = Limits { memory_bytes: 32 << 20, ..patient() };
+    let limits = JqLimits { memory_bytes: 32 << 20, ..patient() };
     for filter in [
         "[range(1e12)]",
         "\"a\" * 1000000000",
@@ -59,15 +59,15 @@ async fn limit_of_memory_is_of_one_request_and_not_of_its_worker() {
     let world = World::new();
     let half = "[range(500000)] | length";
     for _ in 0..8 {
-        let limits = Limits { memory_bytes: 32 << 20, ..patient() };
+        let limits = JqLimits { memory_bytes: 32 << 20, ..patient() };
         assert_eq!(world.sandbox.jq(half, &Value::Null, limits).await.unwrap(), [json!(500_000)]);
-        let limits = Limits { memory_bytes: 128 << 20, ..patient() };
+        let limits = JqLimits { memory_bytes: 128 << 20, ..patient() };
         let more = "[range(2000000)] | length";
         assert_eq!(world.sandbox.jq(more, &Value::Null, limits).await.unwrap(), [json!(2_000_000)]);
     }
     assert_eq!(world.workers().len(), 1);
     let input = Value::String("a".repeat(1 << 20));
-    let limits = Limits { memory_bytes: 1 << 20, ..patient() };
+    let limits = JqLimits { memory_bytes: 1 << 20, ..patient() };
     let error = world.sandbox.jq(".", &input, limits).await.unwrap_err();
     assert!(matches!(error, Error::Memory { .. }), "{error:?}");
 }
@@ -75,7 +75,7 @@ async fn limit_of_memory_is_of_one_request_and_not_of_its_worker() {
 #[tokio::test]
 async fn filter_that_recurses_or_nests_without_end_fails_alone() {
     let world = World::new();
-    let limits = Limits { memory_bytes: 1 << 30, ..patient() };
+    let limits = JqLimits { memory_bytes: 1 << 30, ..patient() };
     for filter in [
         "def f: [f]; f",
         "def f: 1 + f; f",
@@ -94,7 +94,7 @@ async fn filter_that_recurses_or_nests_without_end_fails_alone() {
 #[tokio::test]
 async fn results_are_cut_by_number_and_by_size() {
     let world = World::new();
-    let limits = Limits { outputs: 3, output_bytes: 20, ..patient() };
+    let limits = JqLimits { outputs: 3, output_bytes: 20, ..patient() };
     let jq = async |filter| world.sandbox.jq(filter, &Value::Null, limits).await;
 
     assert_eq!(jq("range(3)").await.unwrap().len(), 3);

@@ -15,7 +15,7 @@ use std::{
 };
 
 use serde_json::Value;
-use tw_sandbox::{Error, Limits, Sandbox, Worker};
+use tw_sandbox::{Error, JqLimits, Sandbox, Worker};
 
 /// A limit for what is expected to run into it.
 const SOON: Duration = Duration::from_millis(400);
@@ -51,6 +51,6 @@ impl World {
     }
 }
 
-fn patient() -> Limits {
-    Limits { time: PATIENCE, ..Limits::default() }
+fn patient() -> JqLimits {
+    JqLimits { time: PATIENCE, ..JqLimits::default() }
 }

@@ -8,7 +8,7 @@ use tokio::{
     task::JoinSet,
     time::{sleep, timeout},
 };
-use tw_sandbox::{Error, Limits};
+use tw_sandbox::{Error, JqLimits};
 
 use crate::{PATIENCE, World, patient};
 
@@ -84,7 +84,7 @@ async fn queue_of_its_own_leaves_a_worker_to_others() {
     let most = std::thread::available_parallelism().unwrap().get().clamp(2, 8);
     running(&world, most - 1).await;
 
-    let given = world.sandbox.apart().jq(".", &json!(1), Limits { time: PATIENCE / 2, ..patient() }).await;
+    let given = world.sandbox.apart().jq(".", &json!(1), JqLimits { time: PATIENCE / 2, ..patient() }).await;
 
     assert_eq!(given.unwrap(), [json!(1)]);
     assert_eq!(world.workers().len(), most);
@@ -98,7 +98,7 @@ async fn nothing_is_left_after_close() {
         request.await.unwrap();
     }
     let sandbox = world.sandbox.clone();
-    let limits = Limits { time: Duration::from_millis(300), ..patient() };
+    let limits = JqLimits { time: Duration::from_millis(300), ..patient() };
     let endless = tokio::spawn(async move { sandbox.jq(ENDLESS, &Value::Null, limits).await });
     let workers = running(&world, 1).await;
     let homes: Vec<_> =

@@ -13,7 +13,7 @@ use tokio::time::Instant;
 use toolwright_sdk::{
     BoxFuture, Called, Code, ContextParts, Credential, Credentials, Filters, InnerCall, InnerCalls, Network,
     PermissionSet, RunId, Services, Source, TenantId, ToolContext, ToolFailure, UserId,
-    egress::{Egress, Limits, Policy, Reach, Resolve},
+    egress::{Egress, Policy, Reach, RequestLimits, Resolve},
 };
 use tw_test::Upstream;
 
@@ -32,7 +32,7 @@ impl Hut {
     /// With a way to these upstreams and to nothing else of this machine.
     pub(crate) fn near(upstreams: &[&Upstream]) -> Self {
         let policy = Policy::new(Reach::Public, upstreams.iter().map(|upstream| upstream.host_and_port()));
-        let limits = Limits { total: PATIENCE, connect: PATIENCE, ..Limits::default() };
+        let limits = RequestLimits { total: PATIENCE, connect: PATIENCE, ..RequestLimits::default() };
         let egress = Egress::builder(policy.unwrap()).limits(limits).resolver(Nobody).build();
         Self { egress, labels: BTreeMap::new(), providers: BTreeMap::new() }
     }
