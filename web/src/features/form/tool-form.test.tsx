@@ -432,3 +432,28 @@ test('what a form starts with is told apart from what is typed', async () => {
   await userEvent.type(screen.getByLabelText('N'), '2')
   expect(onChange).toHaveBeenLastCalledWith({ n: 12 }, true)
 })
+
+test('Ctrl with Enter runs the tool from wherever the cursor is, and types nothing', async () => {
+  const { seen, user } = show(object({ text: { type: 'string', 'x-variant': 'textarea' } }))
+  const text = screen.getByLabelText('Text')
+  await user.type(text, 'line{Control>}{Enter}{/Control}')
+  await waitFor(() => expect(seen.sent).toEqual([{ text: 'line' }]))
+  expect(text).toHaveFocus()
+  expect(run()).toHaveAttribute('aria-keyshortcuts', 'Control+Enter Meta+Enter')
+  expect(screen.getByText('Ctrl + Enter')).toBeInTheDocument()
+})
+
+test('⌘ with Enter takes along what a control takes over when it is left', async () => {
+  const tags = { type: 'array', items: { type: 'string' }, 'x-variant': 'tags' }
+  const { seen, user } = show(object({ tags }))
+  await user.type(screen.getByRole('textbox', { name: 'Tags' }), 'new{Meta>}{Enter}{/Meta}')
+  await waitFor(() => expect(seen.sent).toEqual([{ tags: ['new'] }]))
+})
+
+test('Ctrl with Enter says what is wrong, as the button does', async () => {
+  const { seen, user } = show(object({ a: { type: 'string' }, b: { type: 'string' } }, ['a', 'b']))
+  await user.type(screen.getByLabelText('B'), 'b{Control>}{Enter}{/Control}')
+  await waitFor(() => expect(screen.getByLabelText('A')).toHaveFocus())
+  expect(screen.getByLabelText('A')).toBeInvalid()
+  expect(seen.sent).toEqual([])
+})

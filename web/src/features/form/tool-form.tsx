@@ -1,4 +1,4 @@
-import { type FormEvent, useMemo, useState } from 'react'
+import { type FormEvent, type KeyboardEvent, useMemo, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 
 import { stringify } from '~/api/exact'
@@ -78,6 +78,7 @@ export function ToolForm(props: ToolFormProps) {
       noValidate
       data-form={id}
       onSubmit={submit}
+      onKeyDownCapture={onSubmit && !readOnly ? submitByKeys : undefined}
       className="grid min-w-0 gap-5"
       aria-busy={busy || undefined}
     >
@@ -129,11 +130,22 @@ export function ToolForm(props: ToolFormProps) {
         </Boundary>
       )}
       {onSubmit && !readOnly && (
-        <div>
-          <Button type="submit" tone="primary" disabled={busy}>
+        <div
+          data-foot
+          className="sticky bottom-0 z-10 -mx-1 flex flex-wrap items-center gap-x-3 gap-y-1 border-t border-line bg-ground px-1 py-3"
+        >
+          <Button
+            type="submit"
+            tone="primary"
+            disabled={busy}
+            aria-keyshortcuts="Control+Enter Meta+Enter"
+          >
             {busy && <Turning />}
             {submitLabel ?? model.spec.submitLabel ?? t('submit')}
           </Button>
+          <kbd aria-hidden className="font-sans text-xs text-muted pointer-coarse:hidden">
+            {t(IS_MAC ? 'submit_keys_mac' : 'submit_keys')}
+          </kbd>
         </div>
       )}
     </form>
@@ -141,6 +153,25 @@ export function ToolForm(props: ToolFormProps) {
 }
 
 export default ToolForm
+
+const IS_MAC = /Mac|iPhone|iPad/.test(navigator.userAgent)
+
+/** Ctrl or ⌘ with Enter sends the form from any of its controls, before the control can make something of it. */
+function submitByKeys(event: KeyboardEvent<HTMLFormElement>) {
+  const { currentTarget: form, target } = event
+  if (event.key !== 'Enter' || !(event.ctrlKey || event.metaKey)) return
+  // What a control opens elsewhere on the page, such as a dialog, is no part of the form.
+  if (!(target instanceof HTMLElement) || !form.contains(target)) return
+  event.preventDefault()
+  event.stopPropagation()
+  if (event.repeat) return
+  // Some controls take over what is typed when they are left; a click on the button would leave them, too.
+  target.blur()
+  setTimeout(() => {
+    target.focus({ preventScroll: true })
+    form.requestSubmit()
+  })
+}
 
 function Turning() {
   return (
