@@ -47,6 +47,51 @@ test('a newcomer gets from the link to charts', async () => {
   expect((await saved).suggestedFilename()).toBe('roi-calculator-cumulative-cash-flow.csv')
 })
 
+test('the button is in sight however long the form is, and Ctrl with Enter does the same', async () => {
+  for (const width of [1280, 390]) {
+    const page = await world.signedIn({ width, height: 700 })
+    await page.goto('/tools/priority-matrix')
+    const inSight = async () => {
+      const { y = 0, height = 0 } = (await runButton(page).boundingBox()) ?? {}
+      return y > 0 && y + height <= 700
+    }
+    await expect.poll(inSight).toBe(true)
+    await page.getByRole('button', { name: /^Example 1/ }).click()
+    await page.getByRole('button', { name: 'JSON' }).click()
+    const editor = page.getByRole('textbox', { name: 'Input as JSON' })
+    const before = await editor.innerText()
+    await editor.press('Control+Enter')
+    await succeeds(page)
+    expect(await editor.innerText()).toBe(before)
+    await expectNoSidewaysScroll(page)
+    await page.evaluate(() => scrollTo(0, 0))
+    await expect.poll(inSight).toBe(true)
+  }
+})
+
+test('a result says when the form holds something else than it was asked with', async () => {
+  const page = await world.signedIn()
+  await page.goto('/tools/roi-calculator')
+  const note = result(page).getByText('The inputs have changed since this result.')
+  await page.getByLabel(/^Initial investment/).fill('5000')
+  await page.getByLabel(/^Annual benefit/).fill('4000')
+  await page.getByLabel(/^Annual benefit/).press('Control+Enter')
+  await succeeds(page)
+  expect(await note.count()).toBe(0)
+  await page.getByLabel(/^Initial investment/).fill('1')
+  await note.waitFor()
+  await expectAccessible(page)
+  await page.getByLabel(/^Initial investment/).fill('5000')
+  await note.waitFor({ state: 'detached' })
+  // So it is when the run is opened by its address.
+  await page.reload()
+  await succeeds(page)
+  await expect.poll(() => page.getByLabel(/^Initial investment/).inputValue()).toMatch(/^5.?000$/)
+  expect(await note.count()).toBe(0)
+  await page.getByRole('button', { name: /^Example 1/ }).click()
+  await note.waitFor()
+})
+
 test('every shipped tool shows every section of its first example', async () => {
   const page = await world.signedIn()
   const { items } = await world.server.api('GET', '/api/tools?origin=code')

@@ -1,4 +1,5 @@
 import { Link } from '@tanstack/react-router'
+import { History } from 'lucide-react'
 import { type RefObject, useEffect, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 
@@ -19,6 +20,8 @@ interface Props {
   runnable: boolean
   start: Start
   shown: ReturnType<typeof useShownRun>
+  /** Whether the form holds something else than the shown run was asked with. */
+  isChanged: boolean
   onGiveUp: () => void
   /** Where to go on after signing in again: this page, with the form as it is. */
   here: string
@@ -81,7 +84,8 @@ function useFits(box: RefObject<HTMLElement | null>): boolean {
   return fits
 }
 
-function Content({ tool, runnable, start, shown, onGiveUp, here }: Omit<Props, 'ref'>) {
+function Content(props: Omit<Props, 'ref'>) {
+  const { tool, runnable, start, shown, isChanged, onGiveUp, here } = props
   const { t } = useTranslation('tool')
   const { run, record } = shown
   if (start.state === 'lost') return <Lost onGiveUp={onGiveUp} />
@@ -94,9 +98,29 @@ function Content({ tool, runnable, start, shown, onGiveUp, here }: Omit<Props, '
       : Date.now()
     return <ToolProgress run={run} startedAt={startedAt} text={shown.text} lost={shown.lost} />
   }
-  if (run) return <RunResult run={run} tool={tool} />
+  if (run) {
+    return (
+      <>
+        <div role="status" className="empty:hidden">
+          {isChanged && <Stale />}
+        </div>
+        <RunResult run={run} tool={tool} />
+      </>
+    )
+  }
   if (shown.error) return <Fault error={shown.error} onRetry={shown.retry} />
   return <Empty title={t('no_result')}>{t(runnable ? 'no_result_hint' : 'no_result_to_see')}</Empty>
+}
+
+/** The result is of another input than the form holds. */
+function Stale() {
+  const { t } = useTranslation('tool')
+  return (
+    <p className="flex items-start gap-2 rounded-md border border-warn bg-warn-soft px-3 py-2 text-warn">
+      <History aria-hidden className="mt-0.5 size-4 shrink-0" />
+      {t('stale_result')}
+    </p>
+  )
 }
 
 /** The server did not run the tool, and says why; where the fields are at fault, they say it, too. */

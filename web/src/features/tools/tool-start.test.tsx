@@ -70,7 +70,8 @@ test('a large number comes to the server and back digit by digit', async () => {
   await act(async () => result.current.run({ id: 18446744073709551615n }))
   const [[request]] = server.mock.calls as [[Request]]
   expect(await request.text()).toContain('{"id":18446744073709551615}')
-  expect(started).toHaveBeenCalledWith({ ...ANSWER, output: 9007199254740993n })
+  const input = { id: 18446744073709551615n }
+  expect(started).toHaveBeenCalledWith({ ...ANSWER, output: 9007199254740993n }, input)
 })
 
 test('what a run writes is put together, and other runs of the session are left out', async () => {

@@ -20,7 +20,7 @@ export interface Start {
  * Starts runs, one at a time. Every press of the button has one key, under which the server runs the
  * tool once, however often it has to be asked.
  */
-export function useStart(slug: string, onStarted: (answer: Answer) => void) {
+export function useStart(slug: string, onStarted: (answer: Answer, input: unknown) => void) {
   const queries = useQueryClient()
   const [start, setStart] = useState<Start>({ state: 'idle' })
   const asking = useRef<AbortController>(null)
@@ -37,7 +37,7 @@ export function useStart(slug: string, onStarted: (answer: Answer) => void) {
       const answer = await ask(slug, input, control.signal, onLost)
       if (control.signal.aborted) return
       setStart({ state: 'idle' })
-      onStarted(answer)
+      onStarted(answer, input)
     } catch (error) {
       if (!control.signal.aborted) setStart({ state: 'idle', error })
     } finally {

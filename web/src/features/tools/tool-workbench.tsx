@@ -1,10 +1,11 @@
 import { useNavigate } from '@tanstack/react-router'
-import { useEffect, useEffectEvent, useMemo, useRef, useState } from 'react'
+import { useEffectEvent, useLayoutEffect, useMemo, useRef, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 
 import { stringify } from '~/api/exact'
 import { useMay } from '~/api/me'
 import { useFaultsOf } from '~/i18n/server-words'
+import { same } from '~/features/form/schema/json'
 import { isObject } from '~/features/result/json'
 import { lazyPart } from '~/kit/lazy-part'
 import { Skeleton } from '~/kit/states'
@@ -43,7 +44,10 @@ export function ToolWorkbench({ tool, search }: { tool: Tool; search: ToolSearch
   )
   const result = useRef<HTMLElement>(null)
 
-  const onStarted = (answer: Answer) => {
+  const [asked, ask] = useAsked(shown)
+
+  const onStarted = (answer: Answer, input: unknown) => {
+    ask(answer.run_id, input)
     filled.current = answer.run_id
     shown.show(answer)
     // The address now names the run, so a reload shows it again instead of an empty page.
@@ -64,8 +68,11 @@ export function ToolWorkbench({ tool, search }: { tool: Tool; search: ToolSearch
     forget()
   })
 
+  const isChanged = asked !== undefined && !same(value, asked)
   const change = (next: unknown, byHand = true) => {
     setValue(next)
+    // What the form adds of its own accord, such as defaults, nobody has changed.
+    if (!byHand && shown.run && asked !== undefined && !isChanged) ask(shown.run.run_id, next)
     typed.keep(next, byHand)
     if (start.error !== undefined) forget()
   }
@@ -116,6 +123,7 @@ export function ToolWorkbench({ tool, search }: { tool: Tool; search: ToolSearch
           runnable={runnable}
           start={start}
           shown={shown}
+          isChanged={isChanged}
           onGiveUp={giveUp}
           here={linkTo('', tool.slug, value)}
         />
@@ -126,6 +134,13 @@ export function ToolWorkbench({ tool, search }: { tool: Tool; search: ToolSearch
       </div>
     </div>
   )
+}
+
+/** The input that the shown run was asked with, as the form says it, and the way to note it. */
+function useAsked({ run, record }: ReturnType<typeof useShownRun>) {
+  const [noted, setNoted] = useState<{ run: string; input: unknown }>()
+  const asked = run && noted?.run === run.run_id ? noted.input : record?.input
+  return [asked, (run: string, input: unknown) => setNoted({ run, input })] as const
 }
 
 /** Shows the beginning of the result to who pressed the button far below it, or far above on a phone. */
@@ -156,6 +171,7 @@ function useFilling(
       if ('input' in link) onFill(link.input)
     }
   })
-  useEffect(() => fill(), [input, run, record])
+  // Before anything is painted: the run is not of an input that is about to go.
+  useLayoutEffect(() => fill(), [input, run, record])
   return filled
 }
