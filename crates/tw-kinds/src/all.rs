@@ -20,49 +20,86 @@ pub struct AllKinds {
 }
 
 impl Kinds for AllKinds {
-    fn read(&self, written: Written<'_>) -> Result<Box<dyn Executor>, Vec<Fault>> {
-        let Written { kind, implementation, execution_spec, is_new, .. } = written;
-        let takes_spec = matches!(kind, Implementation::Composition | Implementation::Custom);
-        if let (Some(_), false) = (execution_spec, takes_spec) {
-            return Err(vec![Violation::not_for_kind(kind.type_name()).at("/execution_spec")]);
+    fn read(&self, written: Written<'_>) -> Read {
+        let kind = Kind::of(written.kind);
+        if written.execution_spec.is_some() && !kind.takes_spec {
+            return Err(vec![Violation::not_for_kind(written.kind.type_name()).at("/execution_spec")]);
         }
+        (kind.read)(&self.circuits, written)
+    }
+
+    fn called(&self, written: Written<'_>) -> Vec<(String, String)> {
+        (Kind::of(written.kind).called)(written)
+    }
+}
+
+/// A definition that was read, or every fault of it.
+type Read = Result<Box<dyn Executor>, Vec<Fault>>;
+
+/// What a kind does with a definition.
+struct Kind {
+    /// Whether `execution_spec` says what runs.
+    takes_spec: bool,
+    read: fn(&Circuits, Written<'_>) -> Read,
+    called: fn(Written<'_>) -> Vec<(String, String)>,
+}
+
+impl Kind {
+    /// The one place where kinds are told apart by what they do.
+    fn of(kind: Implementation) -> Self {
         match kind {
-            Implementation::Code => Err(vec![Violation::program_only().at("/implementation_type")]),
-            Implementation::Unknown => Err(vec![Violation::kind_unknown().at("/implementation_type")]),
-            Implementation::Internal => internal::read(implementation, is_new),
-            Implementation::Http => Http::read(implementation, &self.circuits, is_new).map(boxed),
-            // Whoever names an address wants it called, at once, whatever the tool is to be.
-            Implementation::External | Implementation::Space if implementation.get("url").is_some() => {
-                Http::read(implementation, &self.circuits, is_new).map(boxed)
+            Implementation::Code => {
+                Self::reading(|_, _| Err(vec![Violation::program_only().at("/implementation_type")]))
             }
-            Implementation::External | Implementation::Space => {
-                Outside::read(kind, implementation).map(boxed)
+            Implementation::Unknown => {
+                Self::reading(|_, _| Err(vec![Violation::kind_unknown().at("/implementation_type")]))
             }
-            Implementation::Function => Function::read(implementation).map(boxed),
-            Implementation::Composition => {
-                Composition::read(execution_spec.unwrap_or(&Value::Null), is_new).map(boxed)
-            }
-            Implementation::Custom => match execution_spec {
-                Some(spec) => Composition::read(spec, is_new).map(boxed),
-                None => Ok(Box::new(Unspecified)),
+            Implementation::Internal => Self {
+                called: |written| internal::called(written.implementation).into_iter().collect(),
+                ..Self::reading(|_, written| internal::read(written.implementation, written.is_new))
+            },
+            Implementation::Http => Self::reading(http),
+            Implementation::External | Implementation::Space => Self::reading(outside),
+            Implementation::Function => Self {
+                called: |written| Function::called(written.implementation).into_iter().collect(),
+                ..Self::reading(|_, written| Function::read(written.implementation).map(boxed))
+            },
+            Implementation::Composition => Self { takes_spec: true, read: chain, called: called_by_chain },
+            Implementation::Custom => Self {
+                takes_spec: true,
+                read: |circuits, written| match written.execution_spec {
+                    Some(_) => chain(circuits, written),
+                    None => Ok(Box::new(Unspecified)),
+                },
+                called: called_by_chain,
             },
         }
     }
 
-    fn called(&self, written: Written<'_>) -> Vec<(String, String)> {
-        match written.kind {
-            Implementation::Internal => internal::called(written.implementation).into_iter().collect(),
-            Implementation::Function => Function::called(written.implementation).into_iter().collect(),
-            Implementation::Composition | Implementation::Custom => {
-                Composition::called(written.execution_spec.unwrap_or(&Value::Null))
-            }
-            Implementation::Code
-            | Implementation::Http
-            | Implementation::External
-            | Implementation::Space
-            | Implementation::Unknown => Vec::new(),
-        }
+    /// A kind that takes no `execution_spec` and calls no other tools.
+    fn reading(read: fn(&Circuits, Written<'_>) -> Read) -> Self {
+        Self { takes_spec: false, read, called: |_| Vec::new() }
     }
+}
+
+fn http(circuits: &Circuits, written: Written<'_>) -> Read {
+    Http::read(written.implementation, circuits, written.is_new).map(boxed)
+}
+
+/// Whoever names an address wants it called, at once, whatever the tool is to be.
+fn outside(circuits: &Circuits, written: Written<'_>) -> Read {
+    if written.implementation.get("url").is_some() {
+        return http(circuits, written);
+    }
+    Outside::read(written.kind, written.implementation).map(boxed)
+}
+
+fn chain(_: &Circuits, written: Written<'_>) -> Read {
+    Composition::read(written.execution_spec.unwrap_or(&Value::Null), written.is_new).map(boxed)
+}
+
+fn called_by_chain(written: Written<'_>) -> Vec<(String, String)> {
+    Composition::called(written.execution_spec.unwrap_or(&Value::Null))
 }
 
 /// A `custom` tool of which nobody has said yet what it does.

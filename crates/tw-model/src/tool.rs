@@ -163,27 +163,25 @@ impl Implementation {
     /// The wire's `implementation_type`.
     #[must_use]
     pub const fn type_name(self) -> &'static str {
-        match self {
-            Self::Code | Self::Function => "function",
-            Self::Internal => "internal",
-            Self::Http => "http",
-            Self::External => "external",
-            Self::Space => "space",
-            Self::Composition => "composition",
-            Self::Custom => "custom",
-            Self::Unknown => "unknown",
-        }
+        self.wire_names().0
     }
 
     /// The wire's `execution_type`, where one of its four words fits.
     #[must_use]
     pub const fn execution_type(self) -> Option<&'static str> {
+        self.wire_names().1
+    }
+
+    const fn wire_names(self) -> (&'static str, Option<&'static str>) {
         match self {
-            Self::Internal => Some("internal"),
-            Self::Http => Some("gateway"),
-            Self::External => Some("external"),
-            Self::Space => Some("space"),
-            Self::Code | Self::Function | Self::Composition | Self::Custom | Self::Unknown => None,
+            Self::Code | Self::Function => ("function", None),
+            Self::Internal => ("internal", Some("internal")),
+            Self::Http => ("http", Some("gateway")),
+            Self::External => ("external", Some("external")),
+            Self::Space => ("space", Some("space")),
+            Self::Composition => ("composition", None),
+            Self::Custom => ("custom", None),
+            Self::Unknown => ("unknown", None),
         }
     }
 }
