@@ -8,6 +8,7 @@
 mod clients;
 mod commands;
 mod layers;
+mod measures;
 #[cfg_attr(not(test), expect(dead_code, reason = "stopping and restarting is for the outage tests"))]
 #[expect(unreachable_pub, reason = "the file belongs to the library tw-test, which publishes it")]
 #[path = "../../crates/tw-test/src/postgres.rs"]
@@ -31,6 +32,7 @@ const USAGE: &str = "\
 cargo xtask test [-- ARGS…]     everything: tools, format, lints, tidy, tests on both databases
 cargo xtask check               format, lints and tidy only
 cargo xtask tidy                the house rules only
+cargo xtask measures            the largest crates and types
 cargo xtask with-pg -- CMD…     run a command with a PostgreSQL cluster named in TW_TEST_PG
 cargo xtask web                 build the web app, if it is not built
 cargo xtask browse              the pages in a real browser
@@ -57,6 +59,7 @@ fn run(root: &Path, args: &[String]) -> Result<()> {
         ("test", _) => steps::test(root, rest),
         ("check", []) => steps::check(root),
         ("tidy", []) => tidy::run(root),
+        ("measures", []) => measures::run(root),
         ("web", []) => web::build(root),
         ("browse", []) => steps::browse(root),
         ("with-pg", [program, args @ ..]) => steps::with_pg(root, program, args),

@@ -11,7 +11,7 @@ mod features;
 mod manners;
 mod migrations;
 mod modules;
-mod source;
+pub(crate) mod source;
 mod tool_files;
 
 use std::{
@@ -77,7 +77,7 @@ fn names(root: &Path, folder: &str) -> Result<Option<Vec<String>>> {
 }
 
 /// The sources of every crate.
-fn crates(root: &Path) -> Result<Vec<modules::Sources>> {
+pub(crate) fn crates(root: &Path) -> Result<Vec<modules::Sources>> {
     let product = names(root, "crates")?.unwrap_or_default();
     let folders = product.into_iter().map(|name| format!("crates/{name}"));
     let workshop = ["xtask", "bench"].map(str::to_owned);
