@@ -5,6 +5,7 @@
 
 mod adrs;
 mod callers;
+mod dependencies;
 mod doc_paths;
 mod error_pages;
 mod features;
@@ -40,6 +41,10 @@ pub(crate) fn run(root: &Path) -> Result<()> {
 fn check(root: &Path) -> Result<Vec<Problem>> {
     let metadata = output(root, "cargo", &["metadata", "--no-deps", "--format-version", "1"])?;
     let mut problems = layers::check(&metadata)?;
+    problems.extend(dependencies::check(
+        &fs::read_to_string(root.join(dependencies::RULES)).unwrap_or_default(),
+        &output(root, "cargo", &resolved(&host(root)?))?,
+    )?);
     problems.extend(error_pages::check(
         fs::read_to_string(root.join(error_pages::CODES)).ok().as_deref(),
         &names(root, error_pages::PAGES)?.unwrap_or_default(),
@@ -57,6 +62,17 @@ fn check(root: &Path) -> Result<Vec<Problem>> {
     ));
     problems.extend(adrs::check(&names(root, adrs::FOLDER)?.unwrap_or_default()));
     Ok(problems)
+}
+
+/// How cargo is asked for all crates that a build here takes. Those of other platforms are not downloaded for it.
+fn resolved(host: &str) -> [&str; 6] {
+    ["metadata", "--locked", "--format-version", "1", "--filter-platform", host]
+}
+
+fn host(root: &Path) -> Result<String> {
+    let version = output(root, "rustc", &["-vV"])?;
+    let host = version.lines().find_map(|line| line.strip_prefix("host: "));
+    host.map(str::to_owned).context("rustc does not say what it compiles for")
 }
 
 /// A file of the repository: its path from the root, and what it says.
