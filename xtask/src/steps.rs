@@ -35,13 +35,13 @@ pub(crate) fn test(root: &Path, args: &[String]) -> Result<()> {
 fn test_steps(root: &Path, args: &[String], times: &mut Times) -> Result<()> {
     times.step("tools", || tools::install_missing().and_then(|()| clients::install(root).map(drop)))?;
     check_web_and_format(root, times)?;
-    times.step("tidy", || tidy::run(root))?;
+    times.step("lints: house rules", || tidy::run(root))?;
     let build = ["nextest", "run", "--no-run", "--workspace", "--locked"];
-    times.step("build and lints", || succeed(linting(&mut cargo(root)).args(build)))?;
+    times.step("build, lints: Rust", || succeed(linting(&mut cargo(root)).args(build)))?;
     // The doc tests go first, so that the last thing on the screen is the summary of all the others.
     let cluster = start_cluster()?;
     let doc = ["test", "--doc", "--workspace", "--locked"];
-    times.step("doc tests", || succeed(linting(&mut cargo(root)).args(doc)))?;
+    times.step("unit: doc tests", || succeed(linting(&mut cargo(root)).args(doc)))?;
     let nextest = ["nextest", "run", "--workspace", "--locked"];
     let tests = times.step("tests", || {
         let mut command = cargo(root);
@@ -83,13 +83,13 @@ pub(crate) fn check(root: &Path) -> Result<()> {
     check_web_and_format(root, &mut times)?;
     let clippy = ["clippy", "--workspace", "--all-targets", "--locked", "--", "-D", "warnings"];
     times.step("lints", || succeed(cargo(root).args(clippy)))?;
-    times.step("tidy", || tidy::run(root))
+    times.step("lints: house rules", || tidy::run(root))
 }
 
 fn check_web_and_format(root: &Path, times: &mut Times) -> Result<()> {
-    times.step("web app", || web::build(root))?;
-    times.step("web checks", || web::check(root))?;
-    times.step("format", || succeed(cargo(root).args(["fmt", "--all", "--check"])))
+    times.step("build: web app", || web::build(root))?;
+    times.step("lints, unit: web app", || web::check(root))?;
+    times.step("lints: format", || succeed(cargo(root).args(["fmt", "--all", "--check"])))
 }
 
 /// Has clippy compile our crates instead of the plain compiler, a warning being an error: it makes the same
