@@ -74,7 +74,7 @@ test('a search without any match says so and offers a way out', async () => {
   const page = await world.signedIn()
   await page.goto('/tools?q=no-such-tool&category=CRM&view=table')
   await page.getByText('No tool matches').waitFor()
-  await page.getByRole('button', { name: 'Clear all filters' }).last().click()
+  await page.getByRole('button', { name: 'Clear search and filters' }).click()
   await page.getByRole('link', { name: /ROI Calculator/ }).waitFor()
   expect(new URL(page.url()).search).toBe('?view=table')
 })

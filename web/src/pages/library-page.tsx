@@ -85,7 +85,7 @@ export default function LibraryPage() {
                 view={view}
               />
             ) : (
-              !hasNextPage && <NoMatch onClear={clear} />
+              !hasNextPage && <NoMatch search={search} onClear={clear} />
             )}
           </div>
         </div>

@@ -6,10 +6,12 @@ import { useMay } from '~/api/me'
 import { Button } from '~/kit/button'
 import { CopyButton } from '~/kit/copy'
 import { Empty, Skeleton } from '~/kit/states'
+import { FACETS } from './library-facets'
 import { ToolGrid } from './library-grid'
 import type { Health } from './library-health'
 import type { ToolItem } from './library-queries'
 import { ToolTable } from './library-table'
+import type { LibrarySearch } from './search'
 
 const STEP = 60
 
@@ -105,14 +107,22 @@ export function NoTools() {
   )
 }
 
-export function NoMatch({ onClear }: { onClear: () => void }) {
+interface NoMatchProps {
+  search: LibrarySearch
+  onClear: () => void
+}
+
+/** Says what nothing fits: the search, the filters, or both. */
+export function NoMatch({ search, onClear }: NoMatchProps) {
   const { t } = useTranslation('library')
+  const isFiltered = FACETS.some((facet) => search[facet] !== undefined)
+  const why = !search.q ? 'filters' : isFiltered ? 'both' : 'search'
   return (
     <Empty title={t('no_match.title')}>
       <div className="grid justify-items-center gap-4">
-        <p>{t('no_match.text')}</p>
+        <p className="max-w-full break-words">{t(`no_match.${why}`, { q: search.q })}</p>
         <Button tone="primary" onClick={onClear}>
-          {t('clear_filters')}
+          {t(`no_match.clear_${why}`)}
         </Button>
       </div>
     </Empty>
