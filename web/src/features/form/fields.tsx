@@ -4,6 +4,7 @@ import type { ErrorSchema, RJSFSchema, UiSchema } from '@rjsf/utils'
 import { memo, useMemo } from 'react'
 
 import { validator } from './check/adapter'
+import { CurrencyContext, currencyOf } from './controls/currency'
 import type { FormModel } from './model'
 import type { Json } from './schema/json'
 import { always } from './schema/visible'
@@ -59,31 +60,33 @@ export const Fields = memo(function Fields(props: Props) {
   const watched = !blanks || model.visible !== always ? draft : undefined
   return (
     <ScopeContext value={scope}>
-      <ValueContext value={watched}>
-        <PlainForm
-          // The form around it is ours.
-          tagName="div"
-          className="min-w-0"
-          idPrefix={id}
-          idSeparator="."
-          schema={model.drawn as RJSFSchema}
-          uiSchema={model.ui as UiSchema}
-          validator={validator}
-          formData={draft}
-          fields={fields}
-          templates={templates}
-          readonly={readOnly}
-          noValidate
-          showErrorList={false}
-          extraErrors={faults}
-          experimental_defaultFormStateBehavior={NO_DEFAULTS}
-          experimental_customMergeAllOf={merge}
-          onChange={readOnly ? nothing : ({ formData }) => onEdit(formData)}
-          onBlur={onBlur}
-        >
-          {NO_BUTTON}
-        </PlainForm>
-      </ValueContext>
+      <CurrencyContext value={currencyOf(draft)}>
+        <ValueContext value={watched}>
+          <PlainForm
+            // The form around it is ours.
+            tagName="div"
+            className="min-w-0"
+            idPrefix={id}
+            idSeparator="."
+            schema={model.drawn as RJSFSchema}
+            uiSchema={model.ui as UiSchema}
+            validator={validator}
+            formData={draft}
+            fields={fields}
+            templates={templates}
+            readonly={readOnly}
+            noValidate
+            showErrorList={false}
+            extraErrors={faults}
+            experimental_defaultFormStateBehavior={NO_DEFAULTS}
+            experimental_customMergeAllOf={merge}
+            onChange={readOnly ? nothing : ({ formData }) => onEdit(formData)}
+            onBlur={onBlur}
+          >
+            {NO_BUTTON}
+          </PlainForm>
+        </ValueContext>
+      </CurrencyContext>
     </ScopeContext>
   )
 })

@@ -166,6 +166,24 @@ test('money is shown as on a bill, a share with its sign', () => {
   expect(screen.getByLabelText('Thing')).toHaveAccessibleDescription('%')
 })
 
+test('amounts are in the currency that the form names, and in none before it does', async () => {
+  const properties = {
+    price: { type: 'number', 'x-unit': 'currency' },
+    currency: { type: 'string' },
+  }
+  function Host() {
+    const [value, setValue] = useState<unknown>({ price: 5 })
+    const tool = { slug: 't', input_schema: { type: 'object', properties } }
+    return <ToolForm tool={tool} value={value} onChange={setValue} />
+  }
+  render(<Host />)
+  const price = screen.getByLabelText('Price')
+  expect(price).toHaveAccessibleDescription('')
+  await userEvent.type(screen.getByLabelText('Currency'), 'USD')
+  expect(price).toHaveAccessibleDescription('USD')
+  expect(screen.queryByText('currency')).toBeNull()
+})
+
 test.each([
   [{ type: 'string', format: 'uri' }, 'https://a.example/', 'Open Thing', 'https://a.example/'],
   [

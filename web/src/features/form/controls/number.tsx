@@ -6,7 +6,7 @@ import { list } from '../schema/json'
 import { readNumber, usesComma, writtenNumber } from './digits'
 import { variantOf } from './kind'
 import { aria, type ControlProps, shown } from './props'
-import { unitOf, WithUnit } from './text'
+import { useUnit, WithUnit } from './text'
 
 /**
  * A number as it is typed. The text is kept beside the value, because `1.0` and `1.` are on the way
@@ -20,6 +20,7 @@ export function NumberControl(props: ControlProps) {
   const isTyped = typed !== undefined && Object.is(readNumber(typed, comma), value ?? undefined)
   const given = list(schema.examples).find((entry) => typeof entry === 'number')
   const isMoney = variantOf(schema, look) === 'currency'
+  const unit = useUnit(schema, look)
   const example = writtenNumber(given, comma) || (isMoney ? money(0, locale) : undefined)
   const box = (
     <WithUnit {...props} narrow>
@@ -46,7 +47,7 @@ export function NumberControl(props: ControlProps) {
     <div className="flex min-w-0 flex-wrap items-center gap-x-3 gap-y-1">
       {box}
       <output htmlFor={id} className="text-muted tabular-nums">
-        {money(value, locale, unitOf(schema, look))}
+        {money(value, locale, unit)}
       </output>
     </div>
   )

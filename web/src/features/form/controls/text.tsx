@@ -1,4 +1,4 @@
-import { type ReactNode, useState } from 'react'
+import { type ReactNode, useContext, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 
 import { Button } from '~/kit/button'
@@ -9,6 +9,7 @@ import { SecretInput } from '~/kit/secret-input'
 import { Skeleton } from '~/kit/states'
 import { type Json, list, text } from '../schema/json'
 import type { FieldLook } from '../schema/ui'
+import { CurrencyContext } from './currency'
 import { variantOf } from './kind'
 import { aria, type ControlProps, shown } from './props'
 import { WayOut } from './way-out'
@@ -117,25 +118,30 @@ export function PasswordControl(props: ControlProps) {
   )
 }
 
-/** What a value is counted in, as it is written behind the value. */
-export function unitOf(schema: Json, look: FieldLook): string | undefined {
+/** What a value is counted in, as it is written behind the value. An amount is in the currency that the form names. */
+export function useUnit(schema: Json, look: FieldLook): string | undefined {
+  const currency = useContext(CurrencyContext)
   const isPercent = variantOf(schema, look) === 'percent'
   const unit = look.unit ?? text(schema['x-unit']) ?? (isPercent ? 'percent' : undefined)
+  if (unit === 'currency') return currency
   return unit === 'percent' ? '%' : unit
 }
 
 /** A control with its unit behind it. What is short is not drawn long. */
 export function WithUnit(props: ControlProps & { children: ReactNode; narrow?: boolean }) {
   const { id, schema, look, children, narrow } = props
-  const unit = unitOf(schema, look)
+  const unit = useUnit(schema, look)
   const wide = narrow ? 'w-full max-w-60 min-w-0' : 'min-w-0 flex-1'
-  if (!unit) return narrow ? <div className={wide}>{children}</div> : children
+  if (!unit && !narrow) return children
+  // The control stays the same one when a unit comes or goes with the currency.
   return (
     <div className="flex min-w-0 items-center gap-2">
       <div className={wide}>{children}</div>
-      <span id={`${id}-unit`} className="max-w-1/2 shrink-0 text-xs break-words text-muted">
-        {unit}
-      </span>
+      {unit && (
+        <span id={`${id}-unit`} className="max-w-1/2 shrink-0 text-xs break-words text-muted">
+          {unit}
+        </span>
+      )}
     </div>
   )
 }

@@ -5,7 +5,7 @@ import { useTranslation } from 'react-i18next'
 import { useLocale } from '~/i18n'
 import { Control } from '../controls/control'
 import { kindOf, mustAnswer } from '../controls/kind'
-import { unitOf } from '../controls/text'
+import { useUnit } from '../controls/text'
 import type { Json } from '../schema/json'
 import { hintOf, isBlank } from './hint'
 import { LazyPart } from './lazy-part'
@@ -27,12 +27,13 @@ function Leaf(props: FieldProps) {
   const id = fieldPathId.$id
   const look = lookOf(uiSchema)
   const kind = kindOf(schema, look, root, mustAnswer(required, fieldPathId.path))
+  const unit = useUnit(schema, look)
   const description = (uiSchema?.['ui:description'] as string | undefined) ?? schema.description
   const last = fieldPathId.path.at(-1)
   const own = (uiSchema?.['ui:title'] as string | undefined) ?? schema.title ?? name
   const label = typeof last === 'number' ? t('list.item_of', { list, number: last + 1 }) : own
   const notes = [
-    (unitOf(schema, look) ?? kind === 'date-time') && `${id}-unit`,
+    (unit ?? kind === 'date-time') && `${id}-unit`,
     blanks && hintOf(schema, description, isBlank(formData), t, locale) && hintId(id),
     rawErrors.length > 0 && faultId(id),
   ]
