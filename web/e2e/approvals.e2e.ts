@@ -227,6 +227,7 @@ test('the keyboard alone is enough', async () => {
   await expect.poll(focused).toBe(two.approval_id)
   const denied = await world.server.api('GET', `/api/approvals/${one.approval_id}`)
   expect([denied.status, denied.note]).toEqual(['denied', 'no, said the keyboard'])
+  await page.getByLabel('Messages').getByText('Denied: pay will not run.').waitFor()
 
   await page.keyboard.press('Enter')
   await page.waitForURL(`**/approvals/${two.approval_id}`)
@@ -237,6 +238,20 @@ test('the keyboard alone is enough', async () => {
   await outcome(page, 'You approved this')
   const heading = () => page.evaluate(() => document.activeElement?.textContent)
   await expect.poll(heading).toBe('You approved this')
+})
+
+test('what came of a decision in the list is said, with the way to the run', async () => {
+  const { run_id, approval_id } = await park('decided in the list')
+  const page = await world.signedIn()
+  await page.goto('/approvals')
+  await page.locator(`[data-approval="${approval_id}"]`).focus()
+  await page.keyboard.press('a')
+  await page.getByRole('dialog').getByRole('button', { name: 'Approve and run' }).click()
+  const messages = page.getByLabel('Messages')
+  await messages.getByText('Approved: pay ran successfully.').waitFor()
+  await expectAccessible(page)
+  await messages.getByRole('button', { name: 'Open the run' }).click()
+  await page.waitForURL(`**/runs/${run_id}`)
 })
 
 test('the list is live, and can show what was decided', async () => {

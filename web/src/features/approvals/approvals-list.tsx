@@ -3,7 +3,7 @@ import { Link, useNavigate } from '@tanstack/react-router'
 import type { RefObject } from 'react'
 import { useTranslation } from 'react-i18next'
 
-import { actorOf } from '~/api/actor'
+import { actorOf, useMayReadRunOf } from '~/api/actor'
 import { Problem } from '~/api/problem'
 import { Expiry } from '~/kit/expiry'
 import { useKept } from '~/kit/kept'
@@ -11,6 +11,7 @@ import { LevelBadge } from '~/kit/level-badge'
 import { ActorName, useNaming } from '~/kit/people'
 import { Moment } from '~/kit/time'
 import { plain } from '~/kit/plain'
+import { toast } from '~/kit/toast'
 import { type Approval, approvalOf, type Decision, useDecide } from './approval-queries'
 import { DecideDialog } from './decide-dialog'
 import { SettledDialog } from './settled-dialog'
@@ -90,7 +91,9 @@ export function QuickDecision({
   kind: Decision['kind']
   onClose: () => void
 }) {
+  const { t } = useTranslation('approvals')
   const navigate = useNavigate()
+  const mayReadRun = useMayReadRunOf(approval.requested_by)
   // The page of the approval keeps its note in the same place.
   const [note = '', setNote] = useKept<string>(`approval-note:${approval.id}`)
   const decide = useDecide(approval.id)
@@ -99,8 +102,9 @@ export function QuickDecision({
   const isOvertaken = current.status !== 'pending' && !decide.isPending && !decide.isSuccess
   const send = (decision: Decision) =>
     decide.mutate(decision, {
-      onSuccess: () => {
+      onSuccess: (answer) => {
         setNote(undefined)
+        say(decision.kind === 'deny' ? 'denied' : answer.status)
         onClose()
       },
       onError: (error) => {
@@ -110,6 +114,17 @@ export function QuickDecision({
         }
       },
     })
+  /** The list only lets go of what is decided, so what came of it is said. */
+  const say = (came: string) => {
+    const { tool, run_id: id } = approval
+    const known = t('decided.running', { tool })
+    const open = () => void navigate({ to: '/runs/$id', params: { id } })
+    toast(
+      t(`decided.${came}`, { tool, defaultValue: known }),
+      came === 'error' || came === 'timed_out' ? 'bad' : 'good',
+      mayReadRun ? { label: t('decided.open'), run: open } : undefined,
+    )
+  }
   if (isOvertaken) return <SettledDialog approval={current} unsent={note} onClose={onClose} />
   return (
     <DecideDialog
