@@ -102,6 +102,9 @@ test('the theme stays as chosen, after a reload too', async () => {
   expect(await ground()).toBe(dark)
   await choose(page, 'Account', 'As the system')
   await expect.poll(ground).toBe(light)
+  // The system can change while the page is open.
+  await page.emulateMedia({ colorScheme: 'dark' })
+  await expect.poll(ground).toBe(dark)
 })
 
 test('the title of the window says which page it is, in the language of the page', async () => {

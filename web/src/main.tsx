@@ -11,9 +11,11 @@ import { startTexts } from '~/i18n'
 import { Toasts } from '~/kit/toast'
 import { nonce } from '~/nonce'
 import { router } from '~/router'
+import { followSystem } from '~/theme'
 
 // Menus and dialogs keep the page behind them from scrolling by a style element of their own.
 setNonce(nonce)
+followSystem()
 await startTexts()
 
 const root = document.getElementById('root')

@@ -16,11 +16,19 @@ export function useTheme(): Theme {
   )
 }
 
+const system = matchMedia('(prefers-color-scheme: dark)')
+
+/** Shows what the system shows from now on, too, as long as nobody has chosen a theme. */
+export function followSystem() {
+  system.addEventListener('change', ({ matches }) => {
+    if (localStorage.getItem('theme') === null) root.classList.toggle('dark', matches)
+  })
+}
+
 /** Shows a theme and remembers it in this browser; without one the system's counts again. */
 export function showTheme(theme: Theme | 'system') {
   if (theme === 'system') localStorage.removeItem('theme')
   else localStorage.setItem('theme', theme)
-  const dark =
-    theme === 'system' ? matchMedia('(prefers-color-scheme: dark)').matches : theme === 'dark'
+  const dark = theme === 'system' ? system.matches : theme === 'dark'
   root.classList.toggle('dark', dark)
 }

@@ -39,15 +39,14 @@ export default function AccountMenu() {
       toast(errorWords(error), 'bad')
     }
   }
+  const tenant = me.tenant.name || me.tenant.slug
   const theme = localStorage.getItem('theme') ?? 'system'
   return (
     <DropdownMenu.Root>
       <DropdownMenu.Trigger asChild>
-        <Button tone="quiet" aria-label={t('nav.account')}>
+        <Button tone="quiet" aria-label={t('nav.account_of', { tenant })}>
           <CircleUser aria-hidden />
-          <span className="hidden max-w-40 truncate md:inline">
-            {me.tenant.name || me.tenant.slug}
-          </span>
+          <span className="hidden max-w-40 truncate md:inline">{tenant}</span>
         </Button>
       </DropdownMenu.Trigger>
       <DropdownMenu.Portal>

@@ -131,15 +131,11 @@ function InboxTab({ decides, answers }: { decides: boolean; answers: boolean }) 
       to={decides ? '/approvals' : '/approvals/answers'}
       search={{}}
       className={tab}
-      aria-label={name}
+      aria-label={count > 0 ? `${name} ${t('waiting', { count })}` : name}
     >
       <Inbox aria-hidden />
-      <span className="hidden lg:inline">{name}</span>
-      {count > 0 && (
-        <Badge tone="warn" aria-label={t('waiting', { count })}>
-          {count}
-        </Badge>
-      )}
+      <span className="hidden lg:inline">{name}</span>{' '}
+      {count > 0 && <Badge tone="warn">{count}</Badge>}
     </Link>
   )
 }

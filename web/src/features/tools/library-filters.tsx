@@ -147,7 +147,7 @@ export function ActiveFilters({
             onClick={() => onChange({ [facet]: undefined })}
           >
             <span className="min-w-0 break-words">
-              <span className="text-muted">{t(`facet.${facet}`)}: </span>
+              <span className="text-muted">{t(`facet.${facet}`)}:</span>{' '}
               {label(facet, search[facet] ?? '')}
             </span>
             <X aria-hidden />
