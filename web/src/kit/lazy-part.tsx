@@ -12,6 +12,7 @@ import { useTranslation } from 'react-i18next'
 
 import { Button } from './button'
 import { deployedScript, isOtherVersion, NotLoaded } from './not-loaded'
+import { useServerBack } from './server-back'
 
 /**
  * A part of a page that is loaded when it is first shown.
@@ -116,6 +117,7 @@ function PartNotLoaded({ tries, onAgain }: { tries: number; onAgain: () => void 
       isShown = false
     }
   }, [])
+  useServerBack(why === 'away', onAgain)
   const canReload = why === 'new_version' || (tries > 1 && why !== 'away')
   return (
     <div

@@ -6,6 +6,7 @@ import { Problem } from '~/api/problem'
 import { detailOf, useServerWords } from '~/i18n/server-words'
 import { Button } from './button'
 import { cn } from './cn'
+import { useServerBack } from './server-back'
 
 /** Nothing here yet, and what to do about it. */
 export function Empty({ title, children }: { title: string; children?: ReactNode }) {
@@ -33,12 +34,14 @@ export function Loading() {
   )
 }
 
-/** What went wrong, and the id under which the server's log knows it. */
+/** What went wrong, and the id under which the server's log knows it. What could not be asked is asked again by itself. */
 export function Fault({ error, onRetry }: { error: unknown; onRetry?: () => void }) {
   const { t } = useTranslation()
   const words = useServerWords()
   const problem = error instanceof Problem ? error : undefined
-  const text = problem?.status === 0 ? t('unreachable') : problem && words.problem(problem)
+  const isAway = problem?.status === 0
+  useServerBack(isAway && onRetry !== undefined, () => onRetry?.())
+  const text = isAway ? t('unreachable') : problem && words.problem(problem)
   const detail = problem && detailOf(problem)
   return (
     <div role="alert" className="grid gap-2 rounded-lg border border-bad bg-bad-soft p-4 text-bad">

@@ -4,10 +4,12 @@ import { useTranslation } from 'react-i18next'
 
 import { Button } from '~/kit/button'
 import { deployedScript, takeNewVersion } from '~/kit/not-loaded'
+import { useServerBack } from '~/kit/server-back'
 
 /**
  * A page whose files did not come. Browsers remember a script that failed, so another try is a reload; but only
- * once the server answers, or the browser's own error would take the place of the app.
+ * once the server answers, or the browser's own error would take the place of the app. A server that was away is asked
+ * until it does.
  */
 export function PageNotLoaded() {
   const { t } = useTranslation()
@@ -19,6 +21,7 @@ export function PageNotLoaded() {
       () => setAway(true),
     )
   }, [])
+  useServerBack(isAway, () => location.reload())
   const again = async () => {
     setBusy(true)
     try {
