@@ -34,18 +34,31 @@ impl Lanes {
 
     /// Waits for a place in the lane of a tenant. It is given back when dropped.
     pub async fn enter(&self, tenant: TenantId) -> OwnedSemaphorePermit {
-        let lane = self.lane(tenant);
+        let lane = self.lane(tenant, usize::MAX).expect("a lane without a bound is never full");
         lane.acquire_owned().await.expect("a lane is never closed")
     }
 
-    fn lane(&self, tenant: TenantId) -> Arc<Semaphore> {
+    /// As [`Self::enter`], or nothing where the tenant has `most` pieces of work under way and waiting already. For
+    /// work that holds something while it waits.
+    pub async fn enter_if_short(&self, tenant: TenantId, most: usize) -> Option<OwnedSemaphorePermit> {
+        let lane = self.lane(tenant, most)?;
+        Some(lane.acquire_owned().await.expect("a lane is never closed"))
+    }
+
+    fn lane(&self, tenant: TenantId, most: usize) -> Option<Arc<Semaphore>> {
         let mut lanes = self.lanes.lock().unwrap_or_else(PoisonError::into_inner);
         if KEPT_MAX <= lanes.len() {
-            // Whoever waits in a lane, or has a place in it, holds it too.
-            lanes.retain(|_, lane| 1 < Arc::strong_count(lane));
+            lanes.retain(|_, lane| 0 < pieces_of(lane));
         }
-        Arc::clone(lanes.entry(tenant).or_insert_with(|| Arc::new(Semaphore::new(self.width))))
+        let lane = lanes.entry(tenant).or_insert_with(|| Arc::new(Semaphore::new(self.width)));
+        (pieces_of(lane) < most).then(|| Arc::clone(lane))
     }
+}
+
+/// Pieces of work in a lane. Whoever waits in it, or has a place in it, holds it beside the map; and it is taken from
+/// the map under the lock alone, so that it cannot grow longer while somebody counts.
+fn pieces_of(lane: &Arc<Semaphore>) -> usize {
+    Arc::strong_count(lane) - 1
 }
 
 /// How many threads can be busy at once.
@@ -69,6 +82,21 @@ mod tests {
         assert!(lanes.enter(quiet).now_or_never().is_some());
         drop(first);
         assert!(lanes.enter(busy).now_or_never().is_some());
+    }
+
+    #[tokio::test]
+    async fn lane_takes_no_more_than_its_bound_and_again_once_somebody_leaves() {
+        let (lanes, busy, quiet) = (Lanes::new(1), TenantId::new(), TenantId::new());
+        let first = lanes.enter_if_short(busy, 2).await.unwrap();
+        let mut second = Box::pin(lanes.enter_if_short(busy, 2));
+
+        assert!(second.as_mut().now_or_never().is_none(), "the second waits");
+        assert!(lanes.enter_if_short(busy, 2).await.is_none(), "there is no room for a third");
+        assert!(lanes.enter_if_short(quiet, 2).await.is_some());
+        drop(second);
+        let second = lanes.enter_if_short(busy, 2);
+        drop(first);
+        assert!(second.await.is_some(), "who hangs up makes room");
     }
 
     #[tokio::test]

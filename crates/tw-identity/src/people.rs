@@ -9,7 +9,7 @@ use tw_store::{Added, By, Changed, NewUser, TenantScope, User, normal_email};
 
 use crate::{
     callers::Identity,
-    passwords::Passwords,
+    passwords::{Passwords, check_length},
     rights::{Permit, ReadMembers, WriteMembers},
 };
 
@@ -118,8 +118,17 @@ pub async fn add(
     let name = request.display_name.trim();
     check_name(name).map_err(|error| Error::invalid("/display_name", name_violation(&error)))?;
     check_role(request.role)?;
+    request.password.as_deref().map(check_length).transpose()?;
+    // Whoever is a member already costs no hash.
+    let known = scope.user_by_email(&email).await.map_err(Error::store("reading a user"))?;
+    if let Some(user) = known {
+        return Ok((user, Added::AlreadyMember));
+    }
     let password_hash = match request.password {
-        Some(password) => Some(passwords.hash(password).await?),
+        Some(password) => {
+            let turn = passwords.turn(scope.id()).await?;
+            Some(passwords.hash(password, &turn).await?)
+        }
         None => None,
     };
     let new = NewUser { email, display_name: name.to_owned(), role: request.role, password_hash };

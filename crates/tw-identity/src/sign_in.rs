@@ -14,6 +14,7 @@ use tw_store::{By, Login, NewAudit, NewLogin, Opens, Tenant, normal_email};
 use crate::{
     callers::Freshness,
     callers::Identity,
+    passwords::check_length,
     rights::{Permit, Right, SignedIn as AnyCaller},
     throttle::{Origin, Try},
 };
@@ -279,6 +280,8 @@ impl Identity {
         let user = caller.principal.owner();
         let before = scope.password_hash(user).await.map_err(Error::store("reading a password"))?;
         let current = current.unwrap_or_default();
+        check_length(&new)?;
+        let turn = self.passwords.turn(caller.tenant).await?;
         if before.is_some() {
             // Whoever found an open browser must not be able to guess at leisure.
             let tried = self.throttle.attempt(&format!("user:{user}"), Origin::Login(login))?;
@@ -287,14 +290,14 @@ impl Identity {
             }
             tried.succeeded();
         }
-        let hash = self.passwords.hash(new).await?;
+        let hash = self.passwords.hash(new, &turn).await?;
+        let doors = if before.is_some() { self.other_doors(caller, &current).await? } else { Vec::new() };
+        drop(turn);
         let mut opens = Opens::from([(caller.tenant, mark(&hash))]);
         // Its own tenant last: if this breaks off, the person can do it again.
-        if before.is_some() {
-            for door in self.other_doors(caller, &current).await? {
-                if self.set_password(caller, &door, &hash, request_id).await? {
-                    opens.insert(door.tenant, mark(&hash));
-                }
+        for door in doors {
+            if self.set_password(caller, &door, &hash, request_id).await? {
+                opens.insert(door.tenant, mark(&hash));
             }
         }
         let set = scope.set_password(user, before.as_deref(), &hash, &by(caller, request_id)).await;

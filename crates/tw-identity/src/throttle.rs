@@ -25,8 +25,9 @@ const TRIES_GUARDED: u32 = 3;
 /// How often one origin may fail at any accounts at once, and how soon it may try once more after that.
 const ORIGIN_TRIES: u32 = 60;
 const ORIGIN_REFILL: Duration = Duration::from_secs(2);
-/// Tries under way: hashing is meant to be slow, so a queue of them must be short. Of one origin, and of all. The
-/// second is what two hashes at a time get done within about a second.
+/// Tries under way: hashing is meant to be slow, so a queue of them must be short. Of one origin, and of all addresses.
+/// The second is what two hashes at a time get done within about a second. Browsers that are signed in already are not
+/// among them: they wait in the lane of their tenant, and must not take the places of those who want to sign in.
 const UNDER_WAY_OF_ORIGIN: u32 = 4;
 const UNDER_WAY: u32 = 64;
 /// Counts that are remembered at the most, so that guessing names cannot fill the memory.
@@ -151,8 +152,10 @@ impl Counts {
     /// Whether one more try may be under way.
     fn admit(&self, origin: Origin) -> Result<(), Duration> {
         let of_origin = self.under_way.get(&origin).copied().unwrap_or(0);
-        let of_all: u32 = self.under_way.values().sum();
-        if UNDER_WAY_OF_ORIGIN <= of_origin || UNDER_WAY <= of_all {
+        let is_address = |origin: &Origin| matches!(origin, Origin::Address(_));
+        let of_all: u32 =
+            self.under_way.iter().filter(|(origin, _)| is_address(origin)).map(|(_, count)| count).sum();
+        if UNDER_WAY_OF_ORIGIN <= of_origin || (is_address(&origin) && UNDER_WAY <= of_all) {
             return Err(Duration::from_secs(1));
         }
         Ok(())
@@ -274,6 +277,16 @@ mod tests {
         assert_eq!(of_all, 64 - 5);
         counts.left(address(1));
         assert!(counts.attempt("eve", address(200), now).is_ok());
+    }
+
+    #[test]
+    fn browsers_that_are_signed_in_take_no_places_of_those_who_sign_in() {
+        let (mut counts, now) = (Counts::default(), Instant::now());
+        for number in 0..2 * UNDER_WAY {
+            let login = Origin::Login(LoginId::new());
+            assert!(counts.attempt(&format!("user:{number}"), login, now).is_ok());
+        }
+        assert!(counts.attempt("ada", address(1), now).is_ok());
     }
 
     #[test]

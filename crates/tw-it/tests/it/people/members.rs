@@ -1,5 +1,6 @@
 //! Members of a tenant: roles, leaving, and the audit of it.
 
+use futures::future::join_all;
 use reqwest::{Method, StatusCode};
 use serde_json::{Value, json};
 use tw_model::Role;
@@ -54,6 +55,31 @@ on_both! {
         admin.patch(&format!("/api/users/{user}"), &json!({ "role": "king" })).await.is("422 INVALID_PARAMS");
 
         assert_eq!(admin.get(&format!("/api/users/{user}")).await.json()["role"], "member");
+    }
+
+    async fn tenant_that_adds_many_people_at_once_is_slowed_down_and_no_other(db: TestDb) {
+        let world = World::on(db).await;
+        let server = world.server();
+        let admin = world.client(&server, "acme", Role::Admin).await;
+        let other = world.client(&server, "globex", Role::Admin).await;
+        add(&other, "ada@example.com", Role::Member, Some(PASSWORD)).await.is("201");
+
+        let many = (0..60).map(|number| {
+            let admin = admin.clone();
+            async move { add(&admin, &format!("eve{number}@example.com"), Role::Member, Some(PASSWORD)).await }
+        });
+        let (made, ada) = tokio::join!(join_all(many), sign_in(&server, "ada@example.com", PASSWORD));
+
+        assert_eq!(ada.status, StatusCode::OK, "{}", ada.text);
+        let refused: Vec<_> = made.iter().filter(|answer| answer.status != StatusCode::CREATED).collect();
+        assert!((1..60).contains(&refused.len()), "{} of 60 were refused", refused.len());
+        for answer in refused {
+            answer.is("429 RATE_LIMITED");
+            assert!(answer.headers.contains_key("retry-after"));
+        }
+        let members = admin.get("/api/users?limit=200").await.text;
+        let added = made.iter().filter(|answer| answer.status == StatusCode::CREATED).count();
+        assert_eq!(members.matches("eve").count(), added, "who was refused is no member");
     }
 
     async fn member_is_not_added_twice(db: TestDb) {
