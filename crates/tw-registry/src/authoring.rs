@@ -28,7 +28,7 @@ use self::{
     names::{is_free, is_invisible, names_are_free, shares_a_name, taken},
     overrides::{layer_body, read_layer},
     read::{
-        New, VERSION_FIRST, as_text, checked, off_the_runtime, parse, read_new, read_slug, read_version,
+        CHECKING, New, VERSION_FIRST, as_text, checked, in_lane, parse, read_new, read_slug, read_version,
         with_change,
     },
 };
@@ -73,7 +73,7 @@ impl Registry {
         }
         let body = body.clone();
         let kinds = Arc::clone(self.catalogue.kinds());
-        let (new, faults) = off_the_runtime(move || read_new(&body, &*kinds)).await??;
+        let (new, faults) = in_lane(caller.tenant, CHECKING, move || read_new(&body, &*kinds)).await??;
         self.insert(caller, new, faults, asked).await
     }
 
@@ -114,7 +114,7 @@ impl Registry {
         let implementation = &mut definition.authored.implementation;
         let vault = &self.vault;
         *implementation = vault.open_implementation(caller.tenant, own.stored.id, implementation).await?;
-        checked(&slug, definition.clone(), self.catalogue.kinds(), Vec::new()).await?;
+        checked(caller.tenant, &slug, definition.clone(), self.catalogue.kinds(), Vec::new()).await?;
         let switches = Switches { status: ToolStatus::Draft, ..own.stored.switches.clone() };
         let new = New { slug, definition, switches, version: VERSION_FIRST.to_owned(), publish: false };
         self.insert(caller, new, Vec::new(), asked).await
@@ -368,7 +368,7 @@ impl Registry {
             Some(Entry::Own(own)) => {
                 let (after, definition, faults) = with_change(&own.stored, view, body)?;
                 let kinds = self.catalogue.kinds();
-                let definition = checked(&after.slug, definition, kinds, faults).await?;
+                let definition = checked(view.tenant.id, &after.slug, definition, kinds, faults).await?;
                 StoredTool { definition, ..after }
             }
             None => {
@@ -376,7 +376,8 @@ impl Registry {
                 body.entry("slug").or_insert_with(|| name.into());
                 let kinds = Arc::clone(self.catalogue.kinds());
                 let (new, faults) =
-                    off_the_runtime(move || read_new(&Value::Object(body), &*kinds)).await??;
+                    in_lane(view.tenant.id, CHECKING, move || read_new(&Value::Object(body), &*kinds))
+                        .await??;
                 faultless(faults)?;
                 if !new.slug.as_str().eq_ignore_ascii_case(name) {
                     return Err(Error::invalid("/slug", Violation::slug_other()));
@@ -416,7 +417,7 @@ impl Registry {
         let body = body.clone();
         let kinds = Arc::clone(self.catalogue.kinds());
         let (New { slug, definition, .. }, mut faults) =
-            off_the_runtime(move || read_new(&body, &*kinds)).await??;
+            in_lane(caller.tenant, CHECKING, move || read_new(&body, &*kinds)).await??;
         let id = ToolId::new();
         faults.extend(self.check_calls(caller, view, (id, &slug), &definition)?.0);
         faultless(faults)?;
@@ -440,7 +441,7 @@ impl Registry {
                     return faultless(faults);
                 }
                 faults.extend(self.check_calls(caller, view, (id, slug), &definition)?.0);
-                checked(slug, definition, self.catalogue.kinds(), faults).await.map(drop)
+                checked(caller.tenant, slug, definition, self.catalogue.kinds(), faults).await.map(drop)
             }
             Entry::Code(tool) => {
                 let written = self.catalogue.as_written(tool.def.id);

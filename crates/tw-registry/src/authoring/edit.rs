@@ -72,7 +72,8 @@ impl Registry {
                 let mut faults = std::mem::take(&mut edit.faults);
                 let (wrong, calls_any) = self.check_calls(caller, &view, (id, &stored.slug), &definition)?;
                 faults.extend(wrong);
-                checked(&stored.slug, definition.clone(), self.catalogue.kinds(), faults).await?;
+                let (slug, kinds) = (&stored.slug, self.catalogue.kinds());
+                checked(caller.tenant, slug, definition.clone(), kinds, faults).await?;
                 if calls_any {
                     edit.upset_by = Some(may_concern_callers);
                 }

@@ -12,7 +12,7 @@ use tw_vault::UsedBy;
 use super::{
     EditContext, by,
     edit::shown_definition,
-    read::{parse, read_version},
+    read::{in_lane, parse, read_version},
 };
 use crate::{
     Registry,
@@ -102,8 +102,8 @@ impl Registry {
         let before = self.definition_at(&view, entry, from.unwrap_or("live"), "/from").await?;
         let after = self.definition_at(&view, entry, to.unwrap_or("draft"), "/to").await?;
         let (from, to) = (before.0, after.0);
-        let compared = tokio::task::spawn_blocking(move || compare_definitions(&before.1, &after.1));
-        let comparison = compared.await.map_err(|error| Error::internal("comparing versions", error))?;
+        let compare = move || compare_definitions(&before.1, &after.1);
+        let comparison = in_lane(caller.tenant, "comparing versions", compare).await?;
         Ok(Compared { from, to, comparison })
     }
 

@@ -1,11 +1,12 @@
 //! What somebody sends, read as a whole: every fault is told, or a definition comes of it.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 use serde_json::Value;
+use toolwright_sdk::{HeavyPool, Overload};
 use tw_base::{Error, Result, faultless, members};
 use tw_exec::{Kinds, slug_violation};
-use tw_model::{Definition, Layer, Slug, Switches};
+use tw_model::{Definition, Layer, Slug, Switches, TenantId};
 use tw_schema::{Fault, Violation, canonical_manifest, canonical_patch};
 use tw_store::StoredTool;
 
@@ -16,6 +17,9 @@ use super::{
 use crate::{catalogue::View, tools::shown_fields};
 
 pub(super) const VERSION_FIRST: &str = "1.0.0";
+/// How long a definition may take to be checked, or two to be compared, behind other costly work of the tenant.
+const WORK_LIMIT: Duration = Duration::from_secs(10);
+pub(super) const CHECKING: &str = "checking a definition";
 /// A number stands in headers, paths and file names.
 const VERSION_LEN_MAX: usize = 64;
 
@@ -155,6 +159,7 @@ pub(crate) fn with_change(
 /// A definition as it is stored, if nothing is wrong with it beside what is `told` already. The order of its
 /// properties is the author's.
 pub(crate) async fn checked(
+    tenant: TenantId,
     slug: &Slug,
     definition: Definition,
     kinds: &Arc<dyn Kinds>,
@@ -162,7 +167,7 @@ pub(crate) async fn checked(
 ) -> Result<Arc<str>> {
     let (slug, kinds) = (slug.clone(), Arc::clone(kinds));
     let check = move || (draft::check(&slug, &definition, &*kinds), as_text(&definition));
-    let (found, text) = off_the_runtime(check).await?;
+    let (found, text) = in_lane(tenant, CHECKING, check).await?;
     faultless(told_once(told, found))?;
     Ok(text)
 }
@@ -171,13 +176,67 @@ pub(crate) fn as_text(definition: &Definition) -> Arc<str> {
     serde_json::to_string(definition).expect("a definition is plain JSON").into()
 }
 
-/// A hostile schema takes a while to be refused, and nobody else should wait for that.
-pub(crate) async fn off_the_runtime<T: Send + 'static>(
-    check: impl FnOnce() -> T + Send + 'static,
+/// A hostile schema takes a while to be refused, and no other tenant should wait for that.
+pub(crate) async fn in_lane<T: Send + 'static>(
+    tenant: TenantId,
+    doing: &'static str,
+    work: impl FnOnce() -> T + Send + 'static,
 ) -> Result<T> {
-    tokio::task::spawn_blocking(check).await.map_err(|error| Error::internal("checking a definition", error))
+    HeavyPool::shared().run(tenant, WORK_LIMIT, work).await.map_err(|overload| refused(doing, overload))
+}
+
+fn refused(doing: &'static str, overload: Overload) -> Error {
+    let why = match overload {
+        Overload::Crashed => return Error::internal(doing, overload),
+        Overload::Stopping => return Error::ShuttingDown,
+        Overload::Full => format!("{doing}: {overload}"),
+        Overload::Late { after } => {
+            format!("{doing} took longer than {after:?}: make it smaller, or try again in a moment")
+        }
+    };
+    Error::RateLimited { why, retry_after: Duration::from_secs(1) }
 }
 
 pub(crate) fn parse<T: serde::de::DeserializeOwned>(text: &str) -> Result<T> {
     serde_json::from_str(text).map_err(|error| Error::internal("reading a definition", error))
+}
+
+#[cfg(test)]
+mod tests {
+    use futures::FutureExt as _;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn tenant_that_has_much_to_be_checked_is_told_to_wait_and_no_other() {
+        let (busy, quiet) = (TenantId::new(), TenantId::new());
+        let (finish, may_finish) = std::sync::mpsc::channel::<()>();
+        let mut first = Box::pin(in_lane(busy, CHECKING, move || may_finish.recv().is_ok()));
+        assert!(first.as_mut().now_or_never().is_none());
+        // As many as may wait: the queue has an end.
+        let mut waiting = Vec::new();
+        let refused = loop {
+            let mut next = Box::pin(in_lane(busy, CHECKING, || true));
+            match next.as_mut().now_or_never() {
+                Some(ended) => break ended.unwrap_err(),
+                None => waiting.push(next),
+            }
+            assert!(waiting.len() < 1000, "there is no end to the queue");
+        };
+
+        assert!(matches!(refused, Error::RateLimited { .. }), "{refused}");
+        assert!(in_lane(quiet, CHECKING, || true).await.unwrap(), "another tenant does not wait");
+        finish.send(()).unwrap();
+        assert!(first.await.unwrap());
+    }
+
+    #[test]
+    fn definition_that_takes_too_long_is_refused_with_the_limit_and_a_way_out() {
+        let late = refused(CHECKING, Overload::Late { after: WORK_LIMIT });
+        assert_eq!(
+            late.to_string(),
+            "checking a definition took longer than 10s: make it smaller, or try again in a moment"
+        );
+        assert!(late.retry_after().is_some());
+    }
 }
