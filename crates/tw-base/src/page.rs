@@ -33,6 +33,13 @@ impl PageRequest {
         }
         Ok(Self { limit, offset, cursor })
     }
+
+    /// What is left of the page where its rows were too large: `rows` were read, and the last one is over.
+    #[must_use]
+    pub fn cut(&self, rows: usize, is_cut: bool) -> Self {
+        let limit = i64::try_from(rows.saturating_sub(1)).unwrap_or(self.limit);
+        Self { limit: if is_cut { limit } else { self.limit }, ..self.clone() }
+    }
 }
 
 /// A part of a list.

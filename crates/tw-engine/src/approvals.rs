@@ -48,7 +48,8 @@ impl Engine {
         let place = format!("approvals/{}/{}", caller.tenant, caller.principal.label());
         let after = self.inner.secrets.open_cursor(&place, page)?.map(ApprovalId::from_uuid);
         let rows = scope.approvals(status, after, page.offset, page.limit + 1).await;
-        let rows = rows.map_err(Error::store("reading approvals"))?;
+        let (rows, is_cut) = rows.map_err(Error::store("reading approvals"))?;
+        let page = &page.cut(rows.len(), is_cut);
         let total = scope.count_approvals(status).await.map_err(Error::store("counting approvals"))?;
         Ok(self.inner.secrets.page(rows, page, &place, total, |approval| approval.id.uuid()))
     }

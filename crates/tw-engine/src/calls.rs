@@ -1,7 +1,7 @@
 //! Calls that somebody outside answers: a worker by the API, a person in a form. One answer counts, and it counts
 //! even if it comes after the caller has given up.
 
-use std::{sync::Arc, time::Duration};
+use std::{collections::VecDeque, sync::Arc, time::Duration};
 
 use serde_json::{Value, json, value::RawValue};
 use tokio::{sync::broadcast, time::Instant};
@@ -13,7 +13,7 @@ use tw_model::{
     ToolFailure, ToolResult, WaitsFor,
 };
 use tw_store::{
-    PendingCall, Run, Wanted,
+    PAGE_BYTES_MAX, PendingCall, Run, Wanted,
     log::{Change, Entry, Expect, Rejected, WaitChange},
 };
 use uuid::Uuid;
@@ -31,6 +31,8 @@ const RENEW_EVERY: Duration = Duration::from_secs(10);
 /// How often a stream looks by itself, behind the hints.
 const LOOK_EVERY: Duration = Duration::from_millis(500);
 const TOLD_MOST: i64 = 50;
+/// What a worker is told at a time of inputs.
+const TOLD_BYTES_MAX: usize = 1 << 20;
 /// The permission to answer what workers are asked.
 const WORKS: &str = "workers.tenant.answer";
 
@@ -241,12 +243,19 @@ impl Engine {
         let place = format!("calls/{}/{}", caller.tenant, caller.principal.label());
         let after = self.inner.secrets.open_cursor(&place, page)?.map(PendingCallId::from_uuid);
         let calls = scope.calls_for_people(after, page.offset, page.limit + 1).await;
-        let mut rows = Vec::new();
-        for call in calls.map_err(Error::store("reading calls"))? {
+        let (calls, mut is_cut) = calls.map_err(Error::store("reading calls"))?;
+        let (mut rows, mut bytes) = (Vec::new(), 0);
+        for call in calls {
             if let Some(run) = scope.run(call.run).await.map_err(Error::store("reading a run"))? {
+                bytes += weight_of(&call, &run);
                 rows.push((call, run));
             }
+            if PAGE_BYTES_MAX < bytes && 1 < rows.len() {
+                is_cut = true;
+                break;
+            }
         }
+        let page = &page.cut(rows.len(), is_cut);
         let total = scope.count_calls_for_people().await.map_err(Error::store("counting calls"))?;
         Ok(self.inner.secrets.page(rows, page, &place, total, |(call, _)| call.id.uuid()))
     }
@@ -290,7 +299,8 @@ impl Engine {
         let hints = self.inner.store.wake().calls();
         let renew = Instant::now() + RENEW_EVERY;
         let (engine, lease, worker) = (self.clone(), Uuid::now_v7(), Uuid::now_v7());
-        Ok(WorkerCalls { engine, caller, tools, lease, worker, resumes: after, hints, renew })
+        let leased = VecDeque::new();
+        Ok(WorkerCalls { engine, caller, tools, lease, worker, resumes: after, leased, hints, renew })
     }
 }
 
@@ -307,6 +317,8 @@ pub struct WorkerCalls {
     worker: Uuid,
     /// The last call that it has heard of before, until it has back what it had.
     resumes: Option<PendingCallId>,
+    /// What it has and is yet to be told, oldest first.
+    leased: VecDeque<PendingCall>,
     hints: broadcast::Receiver<TenantId>,
     renew: Instant,
 }
@@ -348,10 +360,16 @@ impl WorkerCalls {
             }
             self.resumes = None;
         }
-        let calls = scope.lease_calls(&self.wanted(now)).await;
-        let mut told = Vec::new();
-        for call in calls.map_err(Error::store("taking calls for a worker"))? {
+        if self.leased.is_empty() {
+            let leased = scope.lease_calls(&self.wanted(now)).await;
+            self.leased = leased.map_err(Error::store("taking calls for a worker"))?.into();
+        }
+        let (mut told, mut bytes) = (Vec::new(), 0);
+        while bytes < TOLD_BYTES_MAX
+            && let Some(call) = self.leased.pop_front()
+        {
             if let Some(run) = scope.run(call.run).await.map_err(Error::store("reading a run"))? {
+                bytes += weight_of(&call, &run);
                 told.push((call, run));
             }
         }
@@ -381,6 +399,12 @@ impl Drop for WorkerCalls {
             }
         });
     }
+}
+
+/// What varies of a call and its run, as far as it can be large.
+fn weight_of(call: &PendingCall, run: &Run) -> usize {
+    let raw = [&run.input, &run.output, &call.result].into_iter().flatten().map(|raw| raw.get().len());
+    raw.sum::<usize>() + call.context.len()
 }
 
 /// Whether the caller may answer a call, as far as that depends on who is asked.

@@ -95,8 +95,7 @@ impl Engine {
         let behind = self.open_place(&place, page)?;
         let rows = scope.run_page(&filter, behind, page.offset, page.limit + 1).await;
         let (rows, is_cut) = rows.map_err(Error::store("reading runs"))?;
-        let limit = if is_cut { i64::try_from(rows.len() - 1).unwrap_or(page.limit) } else { page.limit };
-        let page = &PageRequest { limit, ..page.clone() };
+        let page = &page.cut(rows.len(), is_cut);
         let long = LongLists::key(caller.tenant, &filter);
         let total = if self.inner.long_lists.knows(long) {
             None

@@ -53,17 +53,23 @@ impl Engine {
             .ok_or(Error::SessionNotFound)
     }
 
-    /// Events of a session after a sequence number.
+    /// A page of a session's events after a sequence number, and whether there are more.
     pub async fn events(
         &self,
         permit: &Permit<ReadRuns>,
         id: SessionId,
         after: i64,
         limit: i64,
-    ) -> Result<Vec<Event>> {
+    ) -> Result<(Vec<Event>, bool)> {
         self.visible_session(permit.caller(), id).await?;
         let scope = self.inner.store.tenant(permit.caller().tenant);
-        scope.events(id, after, limit).await.map_err(Error::store("reading events"))
+        let read = scope.event_page(id, after, limit + 1).await;
+        let (mut events, is_cut) = read.map_err(Error::store("reading events"))?;
+        let has_more = is_cut || usize::try_from(limit).is_ok_and(|limit| limit < events.len());
+        if has_more {
+            events.pop();
+        }
+        Ok((events, has_more))
     }
 
     /// Follows a session as it grows.

@@ -71,9 +71,9 @@ impl Identity {
         let place = format!("audit/{}/{}", caller.tenant, caller.principal.label());
         let before = self.secrets.open_cursor(&place, page)?.map(AuditId::from_uuid);
         let scope = self.store.tenant(caller.tenant);
-        let rows = scope.audit_page(filter, before, page.limit + page.offset + 1).await;
-        let mut rows = rows.map_err(Error::store("reading the audit log"))?;
-        rows.drain(..rows.len().min(usize::try_from(page.offset).unwrap_or(0)));
+        let rows = scope.audit_page(filter, before, page.offset, page.limit + 1).await;
+        let (rows, is_cut) = rows.map_err(Error::store("reading the audit log"))?;
+        let page = &page.cut(rows.len(), is_cut);
         let total = scope.count_audit(filter).await.map_err(Error::store("counting the audit log"))?;
         Ok(self.secrets.page(rows, page, &place, total, |record| record.id.uuid()))
     }

@@ -6,6 +6,7 @@ use tw_model::{ApprovalId, ApprovalStatus, Level, PendingState, RunId, Timestamp
 use uuid::Uuid;
 
 use crate::{
+    bytes::{PAGE_BYTES_MAX, until_full},
     db::on,
     error::{Error, Result},
     filter::{Arg, Conditions, bind_args},
@@ -90,17 +91,18 @@ impl TenantScope {
         let mut conditions = Conditions::default();
         conditions.and("a.tenant_id =", Arg::Id(self.tenant.uuid()));
         conditions.and(column, Arg::Id(id));
-        Ok(self.select_approvals(conditions, "").await?.pop())
+        Ok(self.select_approvals(conditions, "").await?.0.pop())
     }
 
-    /// Approvals, oldest first, from the one after `after`.
+    /// Approvals, oldest first, from the one after `after`: of large ones fewer, at least two, and then it says that it
+    /// left some out.
     pub async fn approvals(
         &self,
         status: Option<ApprovalStatus>,
         after: Option<ApprovalId>,
         offset: i64,
         limit: i64,
-    ) -> Result<Vec<Approval>> {
+    ) -> Result<(Vec<Approval>, bool)> {
         let mut conditions = self.approval_conditions(status);
         if let Some(after) = after {
             conditions.and("a.id >", Arg::Id(after.uuid()));
@@ -132,18 +134,24 @@ impl TenantScope {
         conditions
     }
 
-    async fn select_approvals(&self, conditions: Conditions, tail: &str) -> Result<Vec<Approval>> {
+    async fn select_approvals(&self, conditions: Conditions, tail: &str) -> Result<(Vec<Approval>, bool)> {
         let sql = format!("{SELECT}{}{tail}", conditions.sql());
         let mut conn = self.read().await?;
-        let rows: Vec<ApprovalRow> =
-            on!(conn, c => bind_args!(sqlx::query_as(AssertSqlSafe(sql)), conditions.args())
-            .fetch_all(c).await)
-            .map_err(Error::doing("reading approvals"))?;
-        rows.into_iter().map(ApprovalRow::approval).collect()
+        let (rows, is_cut): (Vec<ApprovalRow>, bool) = on!(conn, c => {
+            let found = bind_args!(sqlx::query_as(AssertSqlSafe(sql)), conditions.args()).fetch(c);
+            until_full(found, PAGE_BYTES_MAX, ApprovalRow::bytes).await
+        })
+        .map_err(Error::doing("reading approvals"))?;
+        Ok((rows.into_iter().map(ApprovalRow::approval).collect::<Result<_>>()?, is_cut))
     }
 }
 
 impl ApprovalRow {
+    /// What varies, as far as it can be large.
+    fn bytes(&self) -> usize {
+        self.input.len() + self.changes.as_ref().map_or(0, String::len) + self.context.len()
+    }
+
     fn approval(self) -> Result<Approval> {
         let corrupt = |what: &str| Error::Corrupt { what: format!("{what} of approval {}", self.id) };
         let raw = |text: String, what: &str| RawValue::from_string(text).map_err(|_| corrupt(what));

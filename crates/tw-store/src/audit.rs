@@ -7,6 +7,7 @@ use uuid::Uuid;
 
 use crate::{
     audit_line::{By, NewAudit},
+    bytes::{PAGE_BYTES_MAX, until_full},
     db::{Tx, on, within},
     error::{Error, Result},
     filter::{Arg, Conditions, bind_args},
@@ -76,29 +77,34 @@ impl TenantScope {
         .map_err(Error::doing("writing the audit"))
     }
 
-    /// Lines older than `before`, newest first.
+    /// Lines older than `before`, newest first: of large ones fewer, at least two, and then it says that it left some
+    /// out.
     pub async fn audit_page(
         &self,
         filter: &AuditFilter,
         before: Option<AuditId>,
+        offset: i64,
         limit: i64,
-    ) -> Result<Vec<AuditRecord>> {
+    ) -> Result<(Vec<AuditRecord>, bool)> {
         let mut conditions = self.audit_conditions(filter);
         if let Some(before) = before {
             conditions.and("id <", Arg::Id(before.uuid()));
         }
         let sql = format!(
             "SELECT id, at_us, actor, action, object, before, after, request_id, note FROM audit_log{}
-             ORDER BY id DESC LIMIT ${}",
+             ORDER BY id DESC LIMIT ${} OFFSET ${}",
             conditions.sql(),
             conditions.args().len() + 1,
+            conditions.args().len() + 2,
         );
         let mut conn = self.read().await?;
-        let rows: Vec<AuditRow> = on!(conn, c => {
-            bind_args!(sqlx::query_as(AssertSqlSafe(sql)), conditions.args()).bind(limit).fetch_all(c).await
+        let (rows, is_cut): (Vec<AuditRow>, bool) = on!(conn, c => {
+            let found = bind_args!(sqlx::query_as(AssertSqlSafe(sql)), conditions.args())
+                .bind(limit).bind(offset).fetch(c);
+            until_full(found, PAGE_BYTES_MAX, AuditRow::bytes).await
         })
         .map_err(Error::doing("reading the audit"))?;
-        rows.into_iter().map(AuditRow::record).collect()
+        Ok((rows.into_iter().map(AuditRow::record).collect::<Result<_>>()?, is_cut))
     }
 
     /// How many lines there are, as far as that is counted.
@@ -139,6 +145,11 @@ fn first_id_at(micros: i64) -> Uuid {
 }
 
 impl AuditRow {
+    /// What varies, as far as it can be large.
+    fn bytes(&self) -> usize {
+        [&self.before, &self.after, &self.note].into_iter().flatten().map(String::len).sum()
+    }
+
     fn record(self) -> Result<AuditRecord> {
         let id = self.id;
         let parse = |text: String| {

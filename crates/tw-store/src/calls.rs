@@ -6,6 +6,7 @@ use tw_model::{PendingCallId, PendingState, RunId, TenantId, Timestamp, WaitsFor
 use uuid::Uuid;
 
 use crate::{
+    bytes::{PAGE_BYTES_MAX, until_full},
     db::{on, within},
     error::{Error, Result},
     filter::{Arg, Conditions, bind_args},
@@ -109,16 +110,17 @@ impl TenantScope {
         let mut conditions = Conditions::default();
         conditions.and("p.tenant_id =", Arg::Id(self.tenant.uuid()));
         conditions.and(column, Arg::Id(id));
-        Ok(self.select_pending(SELECT, conditions, "").await?.pop())
+        Ok(self.select_pending(SELECT, conditions, "").await?.0.pop())
     }
 
-    /// Calls that a person has to answer, oldest first, from the one after `after`.
+    /// Calls that a person has to answer, oldest first, from the one after `after`: of large ones fewer, at least two,
+    /// and then it says that it left some out.
     pub async fn calls_for_people(
         &self,
         after: Option<PendingCallId>,
         offset: i64,
         limit: i64,
-    ) -> Result<Vec<PendingCall>> {
+    ) -> Result<(Vec<PendingCall>, bool)> {
         let mut conditions = self.open_calls(WaitsFor::Person);
         if let Some(after) = after {
             conditions.and("p.id >", Arg::Id(after.uuid()));
@@ -166,7 +168,7 @@ impl TenantScope {
             conditions.any_of("lower(p.tool)", wanted.tools);
         }
         let tail = format!(" ORDER BY p.id LIMIT {}", wanted.most);
-        let candidates = self.select_pending(SELECT, conditions, &tail).await?;
+        let (candidates, _) = self.select_pending(SELECT, conditions, &tail).await?;
         let mut leased = Vec::with_capacity(candidates.len());
         for call in candidates {
             if self.lease_call(call.id, wanted).await? {
@@ -283,13 +285,14 @@ impl TenantScope {
         select: &'static str,
         conditions: Conditions,
         tail: &str,
-    ) -> Result<Vec<PendingCall>> {
+    ) -> Result<(Vec<PendingCall>, bool)> {
         let sql = format!("{select}{}{tail}", conditions.sql());
         let mut conn = self.read().await?;
-        let rows: Vec<PendingRow> =
-            on!(conn, c => bind_args!(sqlx::query_as(AssertSqlSafe(sql)), conditions.args())
-            .fetch_all(c).await)
-            .map_err(Error::doing("reading calls that wait"))?;
+        let (rows, is_cut): (Vec<PendingRow>, bool) = on!(conn, c => {
+            let found = bind_args!(sqlx::query_as(AssertSqlSafe(sql)), conditions.args()).fetch(c);
+            until_full(found, PAGE_BYTES_MAX, PendingRow::bytes).await
+        })
+        .map_err(Error::doing("reading calls that wait"))?;
         let mut calls: Vec<_> = rows.into_iter().map(PendingRow::call).collect::<Result<_>>()?;
         for call in calls.iter_mut().filter(|call| call.waits_for == WaitsFor::Child) {
             let children: Vec<Uuid> = on!(conn, c => sqlx::query_scalar(CHILDREN)
@@ -297,7 +300,7 @@ impl TenantScope {
             .map_err(Error::doing("reading calls that wait"))?;
             call.children = children.into_iter().map(RunId::from_uuid).collect();
         }
-        Ok(calls)
+        Ok((calls, is_cut))
     }
 }
 
@@ -337,6 +340,11 @@ impl Store {
 }
 
 impl PendingRow {
+    /// What varies, as far as it can be large.
+    fn bytes(&self) -> usize {
+        self.context.len() + self.result.as_ref().map_or(0, String::len)
+    }
+
     fn call(self) -> Result<PendingCall> {
         let corrupt = |what: &str| Error::Corrupt { what: format!("{what} of pending call {}", self.id) };
         let result = self.result.clone().map(RawValue::from_string).transpose();

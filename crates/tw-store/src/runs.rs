@@ -1,6 +1,5 @@
 //! Reading runs: the history and one run.
 
-use futures::TryStreamExt as _;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use sqlx::{AssertSqlSafe, Row as _};
@@ -10,6 +9,7 @@ use tw_model::{
 use uuid::Uuid;
 
 use crate::{
+    bytes::{PAGE_BYTES_MAX, until_full},
     db::{Conn, on},
     error::{Error, Result},
     filter::{Arg, Conditions, bind_args},
@@ -106,9 +106,6 @@ struct Payload {
     #[serde(default)]
     markdown: Option<String>,
 }
-
-/// What a page of runs may hold of inputs and outputs.
-const PAGE_BYTES_MAX: usize = 8 << 20;
 
 const SELECT: &str =
     "SELECT r.id, r.tenant_id, r.session_id, r.parent_run_id, r.root_run_id, r.tool_id, r.tool, r.version,
@@ -243,17 +240,9 @@ impl TenantScope {
         );
         let mut conn = self.read_in_order().await?;
         let (rows, is_cut): (Vec<RunRow>, bool) = on!(conn, c => async {
-            let mut found = bind_args!(sqlx::query_as::<_, RunRow>(AssertSqlSafe(sql)), args)
+            let found = bind_args!(sqlx::query_as::<_, RunRow>(AssertSqlSafe(sql)), args)
                 .persistent(false).fetch(c);
-            let (mut rows, mut bytes) = (Vec::new(), 0);
-            while let Some(row) = found.try_next().await? {
-                bytes += row.bytes();
-                rows.push(row);
-                if bytes_max < bytes && 1 < rows.len() {
-                    return Ok((rows, true));
-                }
-            }
-            Ok::<_, sqlx::Error>((rows, false))
+            until_full(found, bytes_max, RunRow::bytes).await
         }.await)
         .map_err(Error::doing("reading runs"))?;
         Ok((rows.into_iter().map(RunRow::run).collect::<Result<_>>()?, is_cut))

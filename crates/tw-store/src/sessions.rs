@@ -5,11 +5,16 @@ use tw_model::{EventId, EventKind, RunId, SessionId, Timestamp};
 use uuid::Uuid;
 
 use crate::{
+    bytes::{PAGE_BYTES_MAX, until_full},
     db::{on, within},
     error::{Error, Result},
     row::row,
     scope::{TenantScope, now_us},
 };
+
+/// What a reader of a stream is given at a time. Less than a page: it is held in memory for as long as the reader takes,
+/// and there can be many of them.
+const STREAM_BYTES_MAX: usize = 1 << 20;
 
 /// A session: an ordered log of events.
 #[derive(Clone, Debug)]
@@ -108,15 +113,33 @@ impl TenantScope {
         Ok(None)
     }
 
-    /// Events of a session after a sequence number, in order.
+    /// Events of a session after a sequence number, in order: at most so many, and of large ones fewer.
     pub async fn events(&self, session: SessionId, after: i64, limit: i64) -> Result<Vec<Event>> {
+        self.select_events(session, after, limit, STREAM_BYTES_MAX).await.map(|(events, _)| events)
+    }
+
+    /// As [`Self::events`], for a page: of large events at least two, and then it says that it left some out.
+    pub async fn event_page(&self, session: SessionId, after: i64, limit: i64) -> Result<(Vec<Event>, bool)> {
+        self.select_events(session, after, limit, PAGE_BYTES_MAX).await
+    }
+
+    async fn select_events(
+        &self,
+        session: SessionId,
+        after: i64,
+        limit: i64,
+        bytes_max: usize,
+    ) -> Result<(Vec<Event>, bool)> {
         const Q: &str = "SELECT id, seq, type AS type_, run_id, session_id, tool, actor, payload, at_us FROM session_events
             WHERE session_id = $2 AND seq > $3 AND tenant_id = $1 ORDER BY seq LIMIT $4";
         let mut conn = self.read().await?;
-        let rows: Vec<EventRow> = on!(conn, c => sqlx::query_as(Q)
-            .bind(self.tenant.uuid()).bind(session.uuid()).bind(after).bind(limit).fetch_all(c).await)
+        let (rows, is_cut): (Vec<EventRow>, bool) = on!(conn, c => {
+            let found = sqlx::query_as(Q)
+                .bind(self.tenant.uuid()).bind(session.uuid()).bind(after).bind(limit).fetch(c);
+            until_full(found, bytes_max, EventRow::bytes).await
+        })
         .map_err(Error::doing("reading events"))?;
-        rows.into_iter().map(EventRow::event).collect()
+        Ok((rows.into_iter().map(EventRow::event).collect::<Result<_>>()?, is_cut))
     }
 
     /// The number of the newest event; 0 before the first.
@@ -147,6 +170,11 @@ impl SessionRow {
 }
 
 impl EventRow {
+    /// What varies, as far as it can be large.
+    fn bytes(&self) -> usize {
+        self.payload.len() + self.actor.len()
+    }
+
     fn event(self) -> Result<Event> {
         let corrupt = |what: &str| Error::Corrupt { what: format!("{what} of event {}", self.id) };
         Ok(Event {

@@ -195,7 +195,7 @@ on_both! {
         let (run, id) = world.one().park("test.write", json!({ "key": "denied" })).await;
         let waiter = world.one().ask_soon("agent", waiting(Duration::from_secs(20), call));
         let other = until("both wait", async || {
-            let all = world.one().scope().approvals(Some(tw_model::ApprovalStatus::Pending), None, 0, 10).await.unwrap();
+            let all = world.one().scope().approvals(Some(tw_model::ApprovalStatus::Pending), None, 0, 10).await.unwrap().0;
             all.into_iter().find(|approval| approval.run != run)
         })
         .await;

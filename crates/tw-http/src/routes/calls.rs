@@ -246,7 +246,7 @@ pub(crate) async fn stream(
         None => None,
         Some(last) => {
             let id = last.to_str().ok().and_then(|text| text.parse::<PendingCallId>().ok());
-            let wrong = || Problem::new(Code::BadRequest, "`Last-Event-ID` is the id of a call");
+            let wrong = || Problem::new(Code::BadRequest, "`Last-Event-ID` must be the id of a call");
             Some(id.ok_or_else(wrong)?)
         }
     };
@@ -254,7 +254,7 @@ pub(crate) async fn stream(
     let tools: Vec<String> =
         tools.split(',').map(str::trim).filter(|tool| !tool.is_empty()).map(str::to_owned).collect();
     if TOOLS_MAX < tools.len() {
-        return Err(Problem::new(Code::BadRequest, format!("`tools` names at most {TOOLS_MAX} tools")));
+        return Err(Problem::new(Code::BadRequest, format!("`tools` must name at most {TOOLS_MAX} tools")));
     }
     let calls = app.engine.worker_calls(&permit, tools, after)?;
     Ok(Sse::new(messages(app, permit, calls))

@@ -22,7 +22,7 @@ use uuid::Uuid;
 use crate::{
     App,
     answer::JsonAnswer,
-    auth::Allowed,
+    auth::{Allowed, AllowedList},
     body::JsonBytes,
     idempotent::Write,
     members::Body,
@@ -154,7 +154,7 @@ pub(crate) async fn read(
     responses((status = 200, body = EventList), (status = 404, body = ProblemDocument)))]
 pub(crate) async fn events(
     State(app): State<App>,
-    Allowed(permit): Allowed<ReadRuns>,
+    AllowedList(permit, _place): AllowedList<ReadRuns>,
     Id(id): Id<SessionId>,
     mut params: Params,
 ) -> Result<axum::Json<EventList>> {
@@ -164,10 +164,8 @@ pub(crate) async fn events(
         None => params.text("cursor").and_then(|_| params.parsed("cursor", number())),
     };
     let limit = params.limit()?;
-    let mut items = app.engine.events(&permit, id, after.unwrap_or(0).into(), limit + 1).await?;
-    let more = i64::try_from(items.len()).is_ok_and(|count| limit < count);
-    items.truncate(usize::try_from(limit).unwrap_or(0));
-    let next_cursor = items.last().filter(|_| more).map(|event| event.seq.to_string());
+    let (items, has_more) = app.engine.events(&permit, id, after.unwrap_or(0).into(), limit).await?;
+    let next_cursor = items.last().filter(|_| has_more).map(|event| event.seq.to_string());
     Ok(axum::Json(EventList { items: items.into_iter().map(Into::into).collect(), next_cursor, total: None }))
 }
 
@@ -202,7 +200,7 @@ fn start_of(mut params: Params, headers: &HeaderMap) -> Result<StreamStart> {
     if let Some(last) = headers.get("last-event-id") {
         let seq = last.to_str().ok().and_then(|text| text.parse::<u32>().ok());
         let seq =
-            seq.ok_or_else(|| Problem::new(Code::BadRequest, "`Last-Event-ID` is a sequence number"))?;
+            seq.ok_or_else(|| Problem::new(Code::BadRequest, "`Last-Event-ID` must be a sequence number"))?;
         return Ok(StreamStart::After(seq.into()));
     }
     let place = |text: &str| match text {

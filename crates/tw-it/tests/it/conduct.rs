@@ -1,6 +1,7 @@
 //! How the server behaves as a server, whatever it is asked: problems, ids, headers, hosts, lists,
 //! streams, figures and its own log.
 
+mod large;
 mod lists;
 mod streams;
 

@@ -23,19 +23,19 @@ on_both! {
         acme.audit(&who, line("call.refused", "tool:mail.send")).await.unwrap();
 
         let filter = AuditFilter { action: Some("call.refused".to_owned()), ..AuditFilter::default() };
-        let [record] = &acme.audit_page(&filter, None, 10).await.unwrap()[..] else { panic!() };
+        let [record] = &acme.audit_page(&filter, None, 0, 10).await.unwrap().0[..] else { panic!() };
         assert_eq!(record.actor, serde_json::from_str::<Value>(&who.actor).unwrap());
         assert_eq!((record.action.as_str(), record.object.as_str()), ("call.refused", "tool:mail.send"));
         assert_eq!((&record.before, &record.after), (&Some(json!({ "n": 1 })), &Some(json!({ "n": 2 }))));
         assert_eq!((record.request_id.as_deref(), record.note.as_deref()), (Some("r1"), Some("a note")));
         assert!(started <= record.at && record.at <= Timestamp::now());
-        assert_eq!(globex.audit_page(&filter, None, 10).await.unwrap(), []);
+        assert_eq!(globex.audit_page(&filter, None, 0, 10).await.unwrap().0, []);
     }
 
     async fn operator_is_an_actor_too(db: TestDb) {
         let (_, acme, _) = two_tenants(&db).await;
 
-        let [record] = &acme.audit_page(&AuditFilter::default(), None, 10).await.unwrap()[..] else { panic!() };
+        let [record] = &acme.audit_page(&AuditFilter::default(), None, 0, 10).await.unwrap().0[..] else { panic!() };
 
         assert_eq!((&record.actor, &record.request_id), (&json!({ "kind": "operator" }), &None));
     }
@@ -49,7 +49,7 @@ on_both! {
         let filter = AuditFilter { action: Some("a".to_owned()), ..AuditFilter::default() };
         let (mut seen, mut before) = (Vec::new(), None);
         loop {
-            let page = acme.audit_page(&filter, before, 3).await.unwrap();
+            let page = acme.audit_page(&filter, before, 0, 3).await.unwrap().0;
             let Some(last) = page.last() else { break };
             before = Some(last.id);
             seen.extend(page.into_iter().map(|record| record.object));
@@ -62,14 +62,14 @@ on_both! {
         for (action, object) in [("a", "x"), ("a", "y"), ("b", "x"), ("a", "x")] {
             acme.audit(&By::operator(), line(action, object)).await.unwrap();
         }
-        let count = async |filter: AuditFilter| acme.audit_page(&filter, None, 100).await.unwrap().len();
+        let count = async |filter: AuditFilter| acme.audit_page(&filter, None, 0, 100).await.unwrap().0.len();
         let some = |text: &str| Some(text.to_owned());
 
         assert_eq!(count(AuditFilter { action: some("a"), ..AuditFilter::default() }).await, 3);
         assert_eq!(count(AuditFilter { object: some("x"), ..AuditFilter::default() }).await, 3);
         let both = AuditFilter { action: some("a"), object: some("x"), ..AuditFilter::default() };
         assert_eq!(count(both.clone()).await, 2);
-        let last = acme.audit_page(&AuditFilter::default(), None, 1).await.unwrap().remove(0).at;
+        let last = acme.audit_page(&AuditFilter::default(), None, 0, 1).await.unwrap().0.remove(0).at;
         // From the moment itself, and up to the moment but not it.
         assert!(1 <= count(AuditFilter { since: Some(last), ..both.clone() }).await);
         assert!(count(AuditFilter { until: Some(last), ..both.clone() }).await <= 1);

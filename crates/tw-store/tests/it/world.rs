@@ -99,12 +99,12 @@ pub(crate) async fn key(tenant: &TenantScope, prefix: &str, owner: UserId) -> Ap
 /// The tenant's audit with this action, newest first.
 pub(crate) async fn audit_of(tenant: &TenantScope, action: &str) -> Vec<AuditRecord> {
     let filter = AuditFilter { action: Some(action.to_owned()), ..AuditFilter::default() };
-    tenant.audit_page(&filter, None, 1000).await.unwrap()
+    tenant.audit_page(&filter, None, 0, 1000).await.unwrap().0
 }
 
 /// How many lines the tenant's audit has.
 pub(crate) async fn audit_len(tenant: &TenantScope) -> usize {
-    tenant.audit_page(&AuditFilter::default(), None, 1000).await.unwrap().len()
+    tenant.audit_page(&AuditFilter::default(), None, 0, 1000).await.unwrap().0.len()
 }
 
 /// A connection as the owner of the database, whom no fence holds.
