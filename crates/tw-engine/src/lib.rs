@@ -170,13 +170,22 @@ impl Engine {
     /// The permit to run tools, for a caller who is about to ask for this one. An agent that is refused it
     /// leaves a trace.
     pub async fn may_run(&self, caller: Caller, tool: &str) -> Result<Permit<RunTools>> {
-        let permit = Permit::check(caller.clone());
-        if let Err(error) = &permit {
-            // A call counts also if it is refused before it is made.
-            self.inner.limits.count(&caller, None)?;
-            self.note_refused(&caller, tool, error).await;
+        match Permit::check(caller.clone()) {
+            Ok(permit) => Ok(permit),
+            Err(error) => Err(self.refuse(&caller, tool, error).await),
         }
-        permit
+    }
+
+    /// Refuses a call for a door that knows by itself that it cannot be made. Such a call counts, and leaves the same
+    /// trace as one that the corridor refuses. Returns the refusal, or the limit that the call is over.
+    pub async fn refuse(&self, caller: &Caller, tool: &str, error: Error) -> Error {
+        let view = self.inner.catalogue.view(caller.tenant, caller.epoch).await.ok();
+        let tool_id = view.and_then(|view| view.tools.get(tool).map(|entry| entry.id()));
+        if let Err(over) = self.inner.limits.count(caller, tool_id) {
+            return over;
+        }
+        self.note_refused(caller, tool, &error).await;
+        error
     }
 
     /// Whether this server can do its work now.

@@ -7,7 +7,7 @@ use tokio_util::sync::CancellationToken;
 use tw_base::Error;
 use tw_engine::{Answer, CallRequest, PendingCall};
 use tw_identity::rights::{Permit, ReadRuns, RunTools};
-use tw_model::{Code, Mode, RunId, RunStatus, WaitsFor};
+use tw_model::{Caller, Code, Mode, RunId, RunStatus, WaitsFor};
 use tw_registry::Callable;
 
 use crate::{
@@ -15,7 +15,7 @@ use crate::{
     era::Era,
     listing::{GET_RUN, Shape},
     mirrored::ParamHeaders,
-    rpc::{Fault, INTERNAL_ERROR, INVALID_PARAMS, Params, UNAUTHENTICATED},
+    rpc::{Fault, INTERNAL_ERROR, INVALID_PARAMS, INVALID_REQUEST, OVER_LIMIT, Params, UNAUTHENTICATED},
 };
 
 /// How long a call waits for a person before it is answered as pending. Clients give up after half a minute
@@ -36,13 +36,28 @@ impl Wanted {
     pub(crate) fn read(params: &Params<'_>, repeated: Option<ParamHeaders>) -> Result<Self, Fault> {
         params.check_case(&["name", "arguments", "_meta"])?;
         let name = params.get("name").and_then(Value::as_str);
-        let name = name.ok_or_else(|| Fault::new(INVALID_PARAMS, "`name` is a text and is needed"))?;
+        let name = name.ok_or_else(|| Fault::new(INVALID_PARAMS, "`name` must be a text"))?;
         let given = params.arguments.filter(|arguments| arguments.get() != "null");
         let arguments = given.map_or_else(
             || RawValue::from_string("{}".to_owned()).expect("an empty object is JSON"),
             ToOwned::to_owned,
         );
         Ok(Self { name: name.to_owned(), arguments, repeated })
+    }
+}
+
+/// What is told of a call.
+#[derive(Debug)]
+pub(crate) struct Told {
+    /// The result, written.
+    pub(crate) result: String,
+    /// The run that was made.
+    pub(crate) run: Option<RunId>,
+}
+
+impl Told {
+    fn without_run(result: String) -> Self {
+        Self { result, run: None }
     }
 }
 
@@ -54,18 +69,23 @@ impl Door {
         wanted: Wanted,
         era: Era,
         unwanted: CancellationToken,
-    ) -> Result<String, Fault> {
+    ) -> Result<Told, Fault> {
         let Wanted { name, arguments, repeated } = wanted;
         if name == GET_RUN {
-            return self.get_run(permit, &arguments, era).await;
+            return self.get_run(permit, &arguments, era).await.map(Told::without_run);
         }
         // Names are told apart by case here, and nobody was listed an id.
         let tool = match self.engine.registry().callable(permit, &name).await {
-            Err(error @ Error::ToolNotFound { .. }) => return refused(error, &name, era),
+            Err(error @ Error::ToolNotFound { .. }) => {
+                let error = self.engine.refuse(permit.caller(), &name, error).await;
+                return refused(error, &name, era).map(Told::without_run);
+            }
             found => found.ok().flatten(),
         };
         if let (Some(tool), Some(repeated)) = (&tool, repeated) {
-            repeated.check(&tool.def.input_schema, arguments.get())?;
+            if let Err(fault) = repeated.check(&tool.def.input_schema, arguments.get()) {
+                return Err(self.turned_away(permit.caller(), &name, fault).await);
+            }
         }
         let request = CallRequest {
             tool: name.clone(),
@@ -76,6 +96,7 @@ impl Door {
             version: None,
             unsaved: None,
             settings: None,
+            secrets: None,
             upstream_key: None,
             mode: Mode::Production,
             idempotency: None,
@@ -83,8 +104,23 @@ impl Door {
             deadline: None,
         };
         match self.engine.call(permit, request).await {
-            Ok(answer) => Ok(self.told(answer, tool.as_ref(), era)),
-            Err(error) => refused(error, &name, era),
+            Ok(answer) => {
+                let run = Some(answer.run.id);
+                Ok(Told { result: self.told(answer, tool.as_ref(), era), run })
+            }
+            Err(error) => refused(error, &name, era).map(Told::without_run),
+        }
+    }
+
+    /// A call that is not made because its request is wrong counts all the same. To look at a run is no call.
+    pub(crate) async fn turned_away(&self, caller: &Caller, name: &str, fault: Fault) -> Fault {
+        if name == GET_RUN {
+            return fault;
+        }
+        let error = Error::refused_as(fault.message.clone(), Vec::new());
+        match self.engine.refuse(caller, name, error).await {
+            error @ Error::OverLimit { .. } => forbidden(&error),
+            _ => fault,
         }
     }
 
@@ -97,7 +133,7 @@ impl Door {
         let arguments: Value = serde_json::from_str(arguments.get()).unwrap_or_default();
         let id = arguments.get("run_id").and_then(Value::as_str).and_then(|id| id.parse::<RunId>().ok());
         let Some(id) = id else {
-            return Ok(failed("`run_id` is the id of a run, as a pending answer names it", era));
+            return Ok(failed("`run_id` must be the id of a run, as a pending answer names it", era));
         };
         let reader = match Permit::<ReadRuns>::check(permit.caller().clone()) {
             Ok(reader) => reader,
@@ -174,6 +210,17 @@ fn told(run: &tw_engine::Run) -> String {
         Some(note) if is_denied && note != DECLINED => format!("{DECLINED}: {note}"),
         Some(error) => error.to_owned(),
         None => "the tool failed and did not say why".to_owned(),
+    }
+}
+
+/// A refusal of a request as a whole.
+pub(crate) fn forbidden(error: &Error) -> Fault {
+    let text = format!("{}: {error}", error.code().as_str());
+    match error {
+        Error::OverLimit { .. } => {
+            Fault { status: http::StatusCode::TOO_MANY_REQUESTS, ..Fault::new(OVER_LIMIT, text) }
+        }
+        _ => Fault { status: http::StatusCode::FORBIDDEN, ..Fault::new(INVALID_REQUEST, text) },
     }
 }
 

@@ -149,6 +149,6 @@ fn one<'h>(headers: &'h HeaderMap, name: &str) -> Result<Option<&'h str>, Fault>
     let text = value.to_str().ok().filter(|_| values.next().is_none());
     text.map(Some).ok_or_else(|| Fault {
         status: StatusCode::BAD_REQUEST,
-        ..Fault::new(HEADER_MISMATCH, format!("the header `{name}` is given once and as plain text"))
+        ..Fault::new(HEADER_MISMATCH, format!("the header `{name}` must be given once and as plain text"))
     })
 }

@@ -15,9 +15,10 @@ mod era;
 mod listing;
 mod mirrored;
 mod post;
+mod room;
 mod rpc;
 
-use std::sync::Arc;
+use std::{hash::Hash, sync::Arc};
 
 use axum::{Router, routing::post};
 use bytes::Bytes;
@@ -65,15 +66,44 @@ pub(crate) struct Door {
 
 /// The door, to be put into the front that all doors share.
 pub fn router(engine: Engine, settings: Settings) -> Router {
-    let lists = moka::future::Cache::builder()
-        .weigher(|_: &ListKey, list: &KeptList| weight(list))
-        .max_capacity(LISTS_BYTES_MAX)
-        .build();
     let batches = Lanes::new(post::BATCH_AT_ONCE);
-    let door = Door { engine, settings: Arc::new(settings), lists, calls: Calls::default(), batches };
+    let door =
+        Door { engine, settings: Arc::new(settings), lists: kept_lists(), calls: Calls::default(), batches };
     Router::new().route("/mcp", post(post::post).fallback(post::only_post)).with_state(door)
+}
+
+fn kept_lists<K: Hash + Eq + Send + Sync + 'static>() -> moka::future::Cache<K, KeptList> {
+    moka::future::Cache::builder()
+        .weigher(|_: &K, list: &KeptList| weight(list))
+        .max_capacity(LISTS_BYTES_MAX)
+        .build()
 }
 
 fn weight(list: &KeptList) -> u32 {
     u32::try_from(list.bytes.len() + LIST_OVERHEAD).unwrap_or(u32::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn kept_lists_have_no_more_bytes_than_they_may_however_many_there_are() {
+        let lists = kept_lists::<u32>();
+        let long = Bytes::from(vec![b'x'; 1 << 20]);
+        for (key, epoch) in (0..200).zip(1..) {
+            lists.insert(key, KeptList { epoch, bytes: long.clone() }).await;
+            lists.run_pending_tasks().await;
+            assert!(lists.weighted_size() <= LISTS_BYTES_MAX, "{} after {key}", lists.weighted_size());
+        }
+        let kept = lists.entry_count();
+        assert!((1..=64).contains(&kept), "{kept} lists of a mebibyte");
+
+        let tiny = kept_lists::<u32>();
+        for epoch in 0..1000 {
+            tiny.insert(7, KeptList { epoch, bytes: Bytes::from_static(b"{}") }).await;
+        }
+        tiny.run_pending_tasks().await;
+        assert_eq!((tiny.entry_count(), tiny.get(&7).await.map(|list| list.epoch)), (1, Some(999)));
+    }
 }

@@ -1,10 +1,6 @@
 //! The way of one request.
 
-use std::{
-    convert::Infallible,
-    sync::atomic::{AtomicUsize, Ordering},
-    time::Duration,
-};
+use std::{convert::Infallible, time::Duration};
 
 use axum::{
     body::{Body, HttpBody as _},
@@ -22,13 +18,15 @@ use tw_identity::{
     Freshness,
     rights::{Permit, RunTools},
 };
-use tw_model::{BearerError, Caller, Channel, Slug};
+use tw_model::{BearerError, Caller, Channel, RunId};
 
 use crate::{
     Door,
-    call::Wanted,
+    call::{Wanted, forbidden},
     era::{self, EARLIER, Era},
+    listing::GET_RUN,
     mirrored::ParamHeaders,
+    room::{ROOM, Room},
     rpc::{
         Fault, INTERNAL_ERROR, INVALID_PARAMS, INVALID_REQUEST, METHOD_NOT_FOUND, Message, OVER_LIMIT,
         PARSE_ERROR, Params, UNAUTHENTICATED, respond, respond_kept, result,
@@ -42,11 +40,13 @@ const HEARTBEAT: Duration = Duration::from_secs(5);
 const LAPSED: &str = "the API key expired or was revoked while the call was running; the run goes on";
 /// How long a body may take to arrive.
 const BODY_PATIENCE: Duration = Duration::from_secs(30);
-/// How many messages may come at once, how many of a tenant's batches are worked on at once, and from how many bytes of
-/// answers on no further one is begun.
+/// How many messages may come at once, and how many of them, from all batches of a tenant, are worked on at once.
 const BATCH_MAX: usize = 50;
 pub(crate) const BATCH_AT_ONCE: usize = 8;
-const BATCH_BYTES_MAX: usize = 4 << 20;
+
+/// Goes with an answer: the run that was made for it.
+#[derive(Clone, Copy, Debug)]
+struct RunMade(RunId);
 
 pub(crate) async fn only_post() -> Response {
     let body = "this server keeps no session and no stream: send each request by POST";
@@ -70,13 +70,13 @@ impl Door {
         let is_json = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok());
         if is_json.is_none_or(|kind| !kind.trim_start().to_ascii_lowercase().starts_with("application/json"))
         {
-            let text = "a request is `application/json`";
+            let text = "a request must be `application/json`";
             return Err(Fault {
                 status: StatusCode::UNSUPPORTED_MEDIA_TYPE,
                 ..Fault::new(INVALID_REQUEST, text)
             });
         }
-        let bytes = self.read(body).await?;
+        let bytes = read(body, self.settings.body_limit).await?;
         tw_schema::scan(&bytes).map_err(|fault| Fault::bad_request(PARSE_ERROR, fault.to_string()))?;
         if bytes.trim_ascii_start().starts_with(b"[") {
             return self.take_batch(caller, &bytes, headers).await;
@@ -92,13 +92,13 @@ impl Door {
         era::takes_batches(headers)?;
         let messages: Vec<&RawValue> = serde_json::from_slice(bytes).unwrap_or_default();
         if !(1..=BATCH_MAX).contains(&messages.len()) {
-            let text = format!("a batch has 1 to {BATCH_MAX} messages");
+            let text = format!("a batch must have 1 to {BATCH_MAX} messages");
             return Err(Fault::bad_request(INVALID_REQUEST, text));
         }
-        let written = AtomicUsize::new(0);
+        let room = Room::default();
         let mut each = Vec::with_capacity(messages.len());
         for message in messages {
-            each.push(self.take_entry(caller.clone(), message.get().as_bytes(), headers, &written));
+            each.push(self.take_entry(caller.clone(), message.get().as_bytes(), headers, &room));
         }
         let mut answers = stream::iter(each).buffered(BATCH_AT_ONCE);
         let mut body = vec![b'['];
@@ -115,33 +115,45 @@ impl Door {
         Ok(respond(StatusCode::OK, body.into()))
     }
 
-    /// One message of a batch. Once the answers are long enough, no further one is begun, and a list is left out: it can
-    /// be asked for again. What a call has answered is told in any case, because it has happened.
-    async fn take_entry(
-        &self,
-        caller: Caller,
-        bytes: &[u8],
-        headers: &HeaderMap,
-        written: &AtomicUsize,
-    ) -> Bytes {
-        let _place = self.batches.enter(caller.tenant).await;
+    /// One message of a batch. It is begun once there is room for its answer, so that no call is made that could not be
+    /// told. A list or a run that turns out too long is left out, since it can be asked for again; a call that was made
+    /// is told by its run.
+    async fn take_entry(&self, caller: Caller, bytes: &[u8], headers: &HeaderMap, room: &Room) -> Bytes {
         let message = match Message::read(bytes) {
             Ok(message) => message,
             Err((fault, id)) => return body_of(fault.answer(id)).await,
         };
-        let answer = if message.method == "initialize" {
-            Fault::new(INVALID_REQUEST, "`initialize` comes alone").answer(message.id)
-        } else if message.id.is_some() && BATCH_BYTES_MAX <= written.load(Ordering::Relaxed) {
-            too_much().answer(message.id)
-        } else {
-            self.take_message(caller, &message, headers, false).await
-        };
-        let size = size_of(&answer);
-        let before = written.fetch_add(size, Ordering::Relaxed);
-        if 0 < before && BATCH_BYTES_MAX < before.saturating_add(size) && message.method != "tools/call" {
-            return body_of(too_much().answer(message.id)).await;
+        if message.id.is_none() {
+            return body_of(self.take_message(caller, &message, headers, false).await).await;
         }
-        body_of(answer).await
+        if message.method == "initialize" {
+            let fault = Fault::new(INVALID_REQUEST, "`initialize` must come alone");
+            return body_of(fault.answer(message.id)).await;
+        }
+        let Some(reserved) = room.reserve().await else {
+            let fault = self.not_called(&caller, &message, too_much(None)).await;
+            return body_of(fault.answer(message.id)).await;
+        };
+        let _place = self.batches.enter(caller.tenant).await;
+        let answer = self.take_message(caller, &message, headers, false).await;
+        let made = answer.extensions().get::<RunMade>().copied();
+        match reserved.take(size_of(&answer)) {
+            Ok(()) => body_of(answer).await,
+            Err(reserved) => {
+                let short = body_of(too_much(made).answer(message.id)).await;
+                // It fits, unless the client's own id is too long; and that it has sent itself.
+                drop(reserved.take(short.len()));
+                short
+            }
+        }
+    }
+
+    /// A fault of a message, which counts if the message was to be a call.
+    async fn not_called(&self, caller: &Caller, message: &Message<'_>, fault: Fault) -> Fault {
+        if message.method != "tools/call" {
+            return fault;
+        }
+        self.turned_away(caller, &message.shown_name(), fault).await
     }
 
     async fn take_message(
@@ -165,7 +177,7 @@ impl Door {
                 let repeated = (era == Era::Present).then(|| ParamHeaders::of(headers));
                 self.answer(caller, message, id, (era, repeated), may_stream).await
             }
-            Err(fault) => fault.answer(Some(id)),
+            Err(fault) => self.not_called(&caller, message, fault).await.answer(Some(id)),
         }
     }
 
@@ -206,7 +218,7 @@ impl Door {
     async fn list(&self, caller: Caller, params: &Params<'_>, era: Era) -> Result<Bytes, Fault> {
         let permit = Permit::<RunTools>::check(caller).map_err(|error| forbidden(&error))?;
         if params.get("cursor").is_some_and(|cursor| !cursor.is_null()) {
-            return Err(Fault::new(INVALID_PARAMS, "`cursor` is none of ours: the list has one page"));
+            return Err(Fault::new(INVALID_PARAMS, "`cursor` must be left out: the list has one page"));
         }
         self.listed(&permit, era).await.map_err(|error| {
             tracing::warn!(error = &error as &dyn std::error::Error, "a list over MCP failed");
@@ -236,15 +248,24 @@ impl Door {
             // Whatever goes on from here was answered so.
             hung_up.map(DropGuard::disarm);
             match called {
-                Ok(written) => Ok(result(&owned_id, &written)),
+                Ok(told) => Ok((result(&owned_id, &told.result), told.run)),
                 Err(fault) => Err(fault.answer(Some(&owned_id))),
             }
         });
         if !may_stream {
-            return call.await.map_or_else(|fault| fault, |body| respond(StatusCode::OK, body));
+            return call.await.map_or_else(
+                |fault| fault,
+                |(body, run)| {
+                    let mut answer = respond(StatusCode::OK, body);
+                    if let Some(run) = run {
+                        answer.extensions_mut().insert(RunMade(run));
+                    }
+                    answer
+                },
+            );
         }
         match tokio::time::timeout(PLAIN_FOR, &mut call).await {
-            Ok(Ok(body)) => respond(StatusCode::OK, body),
+            Ok(Ok((body, _))) => respond(StatusCode::OK, body),
             Ok(Err(fault)) => fault,
             Err(_) => {
                 let refusal = unauthenticated(LAPSED, Some(id));
@@ -259,7 +280,7 @@ impl Door {
                         }
                         ended = &mut call => {
                             let body = match ended {
-                                Ok(body) => body,
+                                Ok((body, _)) => body,
                                 Err(fault) => body_of(fault).await,
                             };
                             Some((event(&body), None))
@@ -288,10 +309,12 @@ impl Door {
         message: &Message<'_>,
         repeated: Option<ParamHeaders>,
     ) -> Result<(Permit<RunTools>, Wanted), Fault> {
-        let name = message.params.get("name").and_then(Value::as_str).unwrap_or_default();
-        let shown: String = name.chars().take(Slug::LEN_MAX + 1).collect();
-        let permit = self.engine.may_run(caller, &shown).await.map_err(|error| forbidden(&error))?;
-        Ok((permit, Wanted::read(&message.params, repeated)?))
+        let may_run = self.engine.may_run(caller, &message.shown_name()).await;
+        let permit = may_run.map_err(|error| forbidden(&error))?;
+        match Wanted::read(&message.params, repeated) {
+            Ok(wanted) => Ok((permit, wanted)),
+            Err(fault) => Err(self.not_called(permit.caller(), message, fault).await),
+        }
     }
 
     async fn caller(&self, headers: &HeaderMap) -> Result<Caller, Response> {
@@ -318,21 +341,22 @@ impl Door {
             }
         }
     }
+}
 
-    async fn read(&self, body: Body) -> Result<Bytes, Fault> {
-        let limit = self.settings.body_limit;
-        let read = Limited::new(body, limit).collect();
-        let Ok(read) = tokio::time::timeout(BODY_PATIENCE, read).await else {
-            return Err(Fault::bad_request(INVALID_REQUEST, "the body took too long to arrive"));
-        };
-        match read {
-            Ok(read) => Ok(read.to_bytes()),
-            Err(error) if error.is::<LengthLimitError>() => Err(Fault {
-                status: StatusCode::PAYLOAD_TOO_LARGE,
-                ..Fault::new(INVALID_REQUEST, format!("a request has at most {limit} bytes"))
-            }),
-            Err(_) => Err(Fault::bad_request(INVALID_REQUEST, "the body ended early")),
-        }
+/// Reads a body, as far as it keeps to its limits in bytes and in time.
+async fn read(body: Body, limit: usize) -> Result<Bytes, Fault> {
+    let read = Limited::new(body, limit).collect();
+    let Ok(read) = tokio::time::timeout(BODY_PATIENCE, read).await else {
+        let text = format!("the body must arrive within {BODY_PATIENCE:?}");
+        return Err(Fault::bad_request(INVALID_REQUEST, text));
+    };
+    match read {
+        Ok(read) => Ok(read.to_bytes()),
+        Err(error) if error.is::<LengthLimitError>() => Err(Fault {
+            status: StatusCode::PAYLOAD_TOO_LARGE,
+            ..Fault::new(INVALID_REQUEST, format!("a request must have at most {limit} bytes"))
+        }),
+        Err(_) => Err(Fault::bad_request(INVALID_REQUEST, "the body ended early")),
     }
 }
 
@@ -361,16 +385,15 @@ fn size_of(answer: &Response) -> usize {
     announced.unwrap_or_else(|| usize::try_from(answer.body().size_hint().lower()).unwrap_or(usize::MAX))
 }
 
-fn too_much() -> Fault {
-    Fault::new(
-        OVER_LIMIT,
-        format!("the answers to this batch are over {BATCH_BYTES_MAX} bytes: send this alone"),
-    )
-}
-
-fn forbidden(error: &Error) -> Fault {
-    let text = format!("{}: {error}", error.code().as_str());
-    Fault { status: StatusCode::FORBIDDEN, ..Fault::new(INVALID_REQUEST, text) }
+fn too_much(made: Option<RunMade>) -> Fault {
+    let why = format!("the answers to this batch must have at most {ROOM} bytes together");
+    match made {
+        None => Fault::new(OVER_LIMIT, format!("{why}: send this alone")),
+        Some(RunMade(run)) => Fault {
+            data: Some(json!({ "run_id": run.to_string() })),
+            ..Fault::new(OVER_LIMIT, format!("{why}: the call was made, collect it with {GET_RUN}"))
+        },
+    }
 }
 
 fn unauthenticated(why: &str, id: Option<&RawValue>) -> Response {
@@ -410,4 +433,35 @@ fn discovered() -> Value {
         "cacheScope": "private",
         "_meta": { "io.modelcontextprotocol/serverInfo": server_info() },
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::time::Instant;
+
+    use super::*;
+
+    /// A body that sends a byte every so often, and never ends.
+    fn trickle(every: Duration) -> Body {
+        Body::from_stream(stream::unfold((), move |()| async move {
+            tokio::time::sleep(every).await;
+            Some((Ok::<_, Infallible>(Bytes::from_static(b" ")), ()))
+        }))
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn body_that_arrives_slowly_is_cut_off_whether_it_stands_still_or_trickles() {
+        for every in [Duration::from_secs(1), Duration::from_secs(3600)] {
+            let began = Instant::now();
+            let fault = read(trickle(every), 1 << 20).await.unwrap_err();
+            assert_eq!((fault.status, began.elapsed()), (StatusCode::BAD_REQUEST, BODY_PATIENCE));
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn body_that_is_too_long_is_cut_off_as_soon_as_it_is() {
+        let fault = read(trickle(Duration::from_millis(1)), 100).await.unwrap_err();
+        assert_eq!(fault.status, StatusCode::PAYLOAD_TOO_LARGE);
+        assert_eq!(read(Body::from("{}"), 2).await.unwrap(), "{}");
+    }
 }

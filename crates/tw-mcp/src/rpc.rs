@@ -14,6 +14,7 @@ use serde::{
     de::{MapAccess, Visitor},
 };
 use serde_json::{Map, Value, json, value::RawValue};
+use tw_model::Slug;
 
 pub(crate) const PARSE_ERROR: i32 = -32700;
 pub(crate) const INVALID_REQUEST: i32 = -32600;
@@ -40,24 +41,34 @@ impl<'a> Message<'a> {
     pub(crate) fn read(bytes: &'a [u8]) -> Result<Self, (Fault, Option<&'a RawValue>)> {
         let invalid = |text: &str| Fault::bad_request(INVALID_REQUEST, text);
         let Ok(members) = serde_json::from_slice::<Members<'_>>(bytes) else {
-            return Err((invalid("a request is an object"), None));
+            return Err((invalid("a request must be an object"), None));
         };
         let id = members.id.filter(|id| is_id(id));
         let fail = |text: &str| Err((invalid(text), id));
         if id.is_none() && members.id.is_some() {
-            return fail("`id` is a text or a number");
+            return fail("`id` must be a text or a number");
         }
         if let Some(name) = &members.unknown {
-            return fail(&format!("`{name}` is no part of a request: those are jsonrpc, id, method, params"));
+            return fail(&format!(
+                "`{name}` is unknown: a request must have no other members than jsonrpc, id, method and params"
+            ));
         }
         if text(members.jsonrpc).as_deref() != Some("2.0") {
-            return fail("`jsonrpc` is \"2.0\"");
+            return fail("`jsonrpc` must be \"2.0\"");
         }
-        let Some(method) = text(members.method) else { return fail("`method` is a text and is needed") };
+        let Some(method) = text(members.method) else { return fail("`method` must be a text") };
         match members.params.map_or(Ok(Params::default()), |params| serde_json::from_str(params.get())) {
             Ok(params) => Ok(Self { id, method, params }),
-            Err(_) => fail("`params` is an object"),
+            Err(_) => fail("`params` must be an object"),
         }
+    }
+}
+
+impl Message<'_> {
+    /// The name of the tool that is to be called, for the log: no longer than one can be.
+    pub(crate) fn shown_name(&self) -> String {
+        let name = self.params.get("name").and_then(Value::as_str).unwrap_or_default();
+        name.chars().take(Slug::LEN_MAX + 1).collect()
     }
 }
 
@@ -130,7 +141,7 @@ impl Params<'_> {
     pub(crate) fn check_case(&self, known: &[&str]) -> Result<(), Fault> {
         for key in self.others.keys() {
             if let Some(meant) = known.iter().find(|known| known.eq_ignore_ascii_case(key) && *known != key) {
-                return Err(Fault::new(INVALID_PARAMS, format!("`{key}` is written `{meant}`")));
+                return Err(Fault::new(INVALID_PARAMS, format!("`{key}` must be written `{meant}`")));
             }
         }
         Ok(())

@@ -414,13 +414,92 @@ on_both! {
             author.post("/api/tools", &tool(&format!("long.t{number}"), &long)).await.is("201 published");
         }
         let ask = |id: usize| json!({ "jsonrpc": "2.0", "id": id, "method": "tools/list" });
-        let batch: Vec<Value> = (0..50).map(ask).collect();
-        let heard = agent.send(json!(batch).to_string(), &[]).await;
-        let answers = heard.body.as_array().unwrap();
-        assert_eq!(answers.len(), 50);
-        assert!(heard.body.to_string().len() < 5 << 20, "{}", heard.body.to_string().len());
+        let call = |id: usize, name: &str, arguments: &Value| {
+            let params = json!({ "name": name, "arguments": arguments });
+            json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params })
+        };
+        let send = async |who: &Speaker, batch: Vec<Value>| {
+            let heard = who.send(json!(batch).to_string(), &[]).await.body;
+            let bytes = heard.to_string().len();
+            assert!(bytes < (4 << 20) + (64 << 10), "{bytes}");
+            let answers = heard.as_array().unwrap().clone();
+            assert_eq!(answers.len(), batch.len());
+            answers
+        };
+
+        // Lists fill the room, and what cannot be told is not done.
+        let member = Speaker::new(&server, Some(world.key("acme", Role::Member, ActsAs::User).await));
+        let line = json!({ "file": world.ledger("w"), "line": "one" });
+        let answers = send(&member, (0..49).map(ask).chain([call(49, "test.write", &line)]).collect()).await;
         assert!(answers[0]["result"]["tools"].is_array());
-        assert_eq!(answers[49]["error"]["code"], -32002, "{}", answers[49]);
+        for last in &answers[40..] {
+            assert_eq!(last["error"]["code"], -32002, "{last}");
+        }
+        assert!(lines_of(&world.ledger("w")).is_empty(), "the call was made and not told");
+        assert_eq!(send(&member, vec![call(1, "test.write", &line)]).await[0]["result"]["isError"], false);
+
+        // A call that was made is told by its run where its answer is too long.
+        let large = json!({ "value": "x".repeat(1 << 20) });
+        let answers = send(&agent, vec![call(1, "test.echo", &large), call(2, "test.echo", &large)]).await;
+        let told = answers.iter().filter(|answer| answer["result"]["structuredContent"] == large).count();
+        let by_run: Vec<&Value> = answers.iter().filter(|answer| answer["error"]["code"] == -32002).collect();
+        assert_eq!((told, by_run.len()), (1, 1));
+        let run = json!({ "run_id": by_run[0]["error"]["data"]["run_id"] });
+        let collected = agent.call("get_run", run.clone()).await;
+        assert_eq!(collected["structuredContent"]["output"], large);
+
+        // To look at a run again and again is no way around it.
+        let answers = send(&agent, (0..12).map(|id| call(id, "get_run", &run)).collect()).await;
+        let errors = answers.iter().filter(|answer| answer["error"]["code"] == -32002).count();
+        assert_eq!(errors, 11, "each has two mebibytes and a little");
+    }
+
+    async fn call_that_the_door_refuses_counts_and_leaves_a_trace(db: TestDb) {
+        let world = World::on(db).await;
+        let server = world.server_with(&[], &[("TOOLWRIGHT_LIMITS__PER_KEY", "8")]);
+        let agent = Speaker::agent(&world, &server, "acme").await;
+        let admin = world.client(&server, "acme", Role::Admin).await;
+        let author = world.client(&server, "acme", Role::Builder).await;
+        let region = json!({ "type": "string", "x-mcp-header": "Region" });
+        let input = json!({ "type": "object", "properties": { "region": region } });
+        author.post("/api/tools", &tool("routed", &json!({ "input_schema": input }))).await.is("201 published");
+
+        // Eight that are refused by the door: no such name, no such spelling, no name, four headers, one of a batch.
+        for name in ["no.such.tool", "Test.Echo"] {
+            let heard = agent.earlier("tools/call", json!({ "name": name, "arguments": {} })).await;
+            assert_eq!(heard["error"]["code"], -32602, "{heard}");
+        }
+        assert_eq!(agent.earlier("tools/call", json!({})).await["error"]["code"], -32602);
+        let version = ("mcp-protocol-version", PRESENT);
+        let echo = json!({ "name": "test.echo", "arguments": { "value": 7 } });
+        for headers in [
+            vec![version],
+            vec![version, ("mcp-method", "tools/list"), ("mcp-name", "test.echo")],
+            vec![version, ("mcp-method", "tools/call"), ("mcp-name", "test.write")],
+        ] {
+            let heard = agent.present("tools/call", echo.clone(), &headers).await;
+            assert_eq!(heard.body["error"]["code"], -32020, "{}", heard.body);
+        }
+        let headers = [version, ("mcp-method", "tools/call"), ("mcp-name", "routed")];
+        let routed = json!({ "name": "routed", "arguments": { "region": "us" } });
+        let heard = agent.present("tools/call", routed, &headers).await;
+        assert_eq!(heard.body["error"]["code"], -32020, "{}", heard.body);
+        let unknown = json!([{ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": { "name": "no.such.tool" } }]);
+        let heard = agent.send(unknown.to_string(), &[]).await;
+        assert_eq!(heard.body[0]["error"]["code"], -32602, "{}", heard.body);
+
+        // What is no call counts for nothing.
+        let run = json!({ "run_id": "00000000-0000-7000-8000-000000000000" });
+        assert_eq!(agent.call("get_run", run).await["content"][0]["text"], "there is no such run");
+        let over = agent.call("test.echo", json!({ "value": 1 })).await;
+        let text = over["content"][0]["text"].as_str().unwrap();
+        assert!(over["isError"] == true && text.starts_with("RATE_LIMITED: "), "{over}");
+        for (name, count) in [("no.such.tool", 2), ("Test.Echo", 1)] {
+            let path = format!("/api/audit?action=call.refused&object=tool:{name}");
+            let lines = admin.get(&path).await.json();
+            assert_eq!(lines["total"], count, "{lines}");
+            assert_eq!(lines["items"][0]["after"]["code"], "TOOL_NOT_FOUND", "{lines}");
+        }
     }
 
     async fn refusal_says_why_and_leaves_the_same_trace_as_by_the_other_door(db: TestDb) {
