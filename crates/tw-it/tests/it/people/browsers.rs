@@ -1,14 +1,18 @@
 //! What a browser is made to do by others.
 
+use std::time::Duration;
+
 use reqwest::{Method, StatusCode};
 use serde_json::json;
-use tw_model::Role;
+use tw_base::secrets;
+use tw_model::{Role, Timestamp};
+use tw_store::{By, NewLogin, Opens};
 use tw_test::{TestDb, on_both};
 
 use super::{Browser, PASSWORD, add, browser_of, cookie_of, link};
 use crate::{
     rights::{Scene, operations, send},
-    world::World,
+    world::{World, slug},
 };
 
 on_both! {
@@ -94,6 +98,37 @@ on_both! {
         let request = admin.request(Method::POST, "/api/sessions").header("sec-fetch-site", "cross-site");
         assert_eq!(send(request, Some(&json!({}))).await.status, StatusCode::CREATED);
         assert_eq!(browser.get("/api/me").await.status, StatusCode::OK, "nobody was signed out");
+    }
+
+    async fn every_stream_of_a_login_ends_at_the_moment_it_expires(db: TestDb) {
+        let world = World::on(db).await;
+        let server = world.server();
+        let tenant = world.store().find_tenant(&slug("acme")).await.unwrap().unwrap();
+        let scope = world.store().tenant(tenant);
+        let builder = scope.user_by_email("builder@acme.example").await.unwrap().unwrap();
+        // A login lasts for a fortnight, so this one is made by hand.
+        let (token, hash) = secrets::token();
+        let expires = Timestamp::now().plus(Duration::from_secs(2));
+        let opens = Opens::new();
+        let new = NewLogin { user: builder.id, token_hash: &hash, expires, opens: &opens, how: "test" };
+        scope.create_login(new, None, &By::operator()).await.unwrap().unwrap();
+        let browser = Browser::with(&server, &format!("toolwright_login={token}"));
+        let session = browser.post("/api/sessions", &json!({})).await.text_at("/id");
+
+        let open = async |path: &str| {
+            let answer = browser.request(Method::GET, path).send().await.unwrap();
+            assert_eq!(answer.status(), StatusCode::OK, "{path}");
+            let text = tokio::time::timeout(Duration::from_secs(10), answer.text()).await;
+            (text.expect("the stream ends").unwrap_or_default(), Timestamp::now())
+        };
+        let events = format!("/api/sessions/{session}/events/stream");
+        let (events, calls) = tokio::join!(open(&events), open("/api/workers/stream"));
+
+        for (text, ended) in [events, calls] {
+            assert!(expires <= ended, "it ended early: {text}");
+            assert!(ended < expires.plus(Duration::from_secs(2)), "it ended late: {text}");
+        }
+        browser.get("/api/me").await.is("401 UNAUTHENTICATED");
     }
 
     async fn get_changes_nothing(db: TestDb) {
