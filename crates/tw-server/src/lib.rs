@@ -24,7 +24,7 @@ mod signals;
 use std::process::ExitCode;
 
 use anyhow::Result;
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, Parser, Subcommand};
 
 use crate::{client::Server, config::Sources, operator::Common};
 
@@ -35,9 +35,10 @@ use crate::{client::Server, config::Sources, operator::Common};
     version,
     after_help = "Start here:\n  \
         toolwright serve                       start; the first start prints a sign-in link and a key\n  \
-        export TOOLWRIGHT_KEY=tw_…             the key, for the commands that ask a server\n  \
-        toolwright tools list                  what there is\n  \
-        toolwright tools run SLUG --input '{…}'"
+        toolwright login                       save the server and the key for the commands that ask it\n  \
+        toolwright tools list                  list the tools\n  \
+        toolwright tools run SLUG --help       show the fields of a tool\n  \
+        toolwright mcp add cursor              give the tools to an MCP client"
 )]
 struct Cli {
     #[command(subcommand)]
@@ -53,9 +54,9 @@ enum Command {
         TOOLWRIGHT_DATABASE_URL=postgres://… toolwright serve --config /etc/toolwright.toml\n\n\
         Every setting is also an environment variable: `[log] level` is TOOLWRIGHT_LOG__LEVEL.")]
     Serve(serve::Args),
-    /// Bring the database up to date; `serve` does so by itself
+    /// Apply pending database migrations; `serve` does so by itself
     Migrate(Sources),
-    /// Print a new master key, or put what is stored under another one
+    /// Print a new master key, or re-encrypt stored secrets under another one
     #[command(after_help = "Example:\n  (umask 077; toolwright master-key > /etc/toolwright/key)")]
     MasterKey {
         #[command(subcommand)]
@@ -64,41 +65,65 @@ enum Command {
     /// Copy the embedded database to a file while it is in use
     #[command(after_help = "Example:\n  toolwright backup --out /backups/toolwright-$(date +%F).sqlite")]
     Backup(backup::Args),
-    /// Look whether everything a server needs is in order
+    /// Check the installation
     Doctor(Common),
-    /// Make and list tenants, on the database itself
+    /// Create and list tenants, directly in the database
     Tenants {
         #[command(flatten)]
         common: Common,
         #[command(subcommand)]
         command: operator::tenants::Command,
     },
-    /// Add people and make sign-in links, on the database itself
+    /// Add people and create sign-in links, directly in the database
     Users {
         #[command(flatten)]
         common: Common,
         #[command(subcommand)]
         command: operator::users::Command,
     },
-    /// Make, list and revoke API keys, on the database itself
+    /// Create, list and revoke API keys, directly in the database
     Keys {
         #[command(flatten)]
         common: Common,
         #[command(subcommand)]
         command: operator::keys::Command,
     },
-    /// List, show, run and write tools of a server
+    /// List, show, run and author tools
     Tools {
         #[command(flatten)]
         server: Server,
         #[command(subcommand)]
         command: client::tools::Command,
     },
-    /// Be an MCP server on standard input and output, for clients that start their servers as programs
-    #[command(after_help = "Example, in a client's settings:\n  \
-        { \"command\": \"toolwright\", \"args\": [\"mcp\"], \"env\": { \"TOOLWRIGHT_KEY\": \"…\" } }")]
-    Mcp(Server),
-    /// List, show and follow runs of a server
+    /// Run as an MCP server over stdio, or add it to an MCP client
+    #[command(after_help = "Examples:\n  \
+        toolwright mcp add claude-code\n\n  \
+        By hand, in a client's settings:\n  \
+        { \"command\": \"toolwright\", \"args\": [\"mcp\", \"--profile\", \"default\"] }")]
+    Mcp {
+        #[command(flatten)]
+        server: Server,
+        #[command(subcommand)]
+        command: Option<client::mcp::Command>,
+    },
+    /// Save a server and an API key as a profile
+    #[command(after_help = "Examples:\n  \
+        toolwright login\n  \
+        toolwright login --profile work --url https://tools.example.com\n  \
+        toolwright login < key.txt\n\n\
+        The key is tried first. Commands use the profile `default` unless --profile or TOOLWRIGHT_PROFILE names another.")]
+    Login(Server),
+    /// Remove a saved profile
+    Logout(Server),
+    /// List the saved profiles
+    Profiles(Server),
+    /// Print a completion script for a shell
+    #[command(after_help = "Examples:\n  \
+        toolwright completions bash > ~/.local/share/bash-completion/completions/toolwright\n  \
+        toolwright completions zsh > ~/.zfunc/_toolwright\n  \
+        toolwright completions fish > ~/.config/fish/completions/toolwright.fish")]
+    Completions { shell: clap_complete::Shell },
+    /// List, show and follow runs
     Runs {
         #[command(flatten)]
         server: Server,
@@ -160,11 +185,21 @@ async fn dispatch(command: Command) -> Result<ExitCode> {
         Command::Keys { common, command } => operator::keys::run(&common, command).await?,
         Command::Runs { server, command } => client::runs::run(&server, command).await?,
         Command::Approvals { server, command } => client::approvals::run(&server, command).await?,
-        Command::Mcp(server) => client::mcp::run(&server).await?,
+        Command::Mcp { server, command } => client::mcp::run(&server, command).await?,
+        Command::Login(server) => client::login::login(&server).await?,
+        Command::Logout(server) => client::login::logout(&server)?,
+        Command::Profiles(server) => client::login::list(&server)?,
+        Command::Completions { shell } => completions(shell)?,
         Command::Me(server) => client::me(&server).await?,
         Command::SandboxWorker => unreachable!("served before"),
     }
     Ok(ExitCode::SUCCESS)
+}
+
+fn completions(shell: clap_complete::Shell) -> Result<()> {
+    let mut script = Vec::new();
+    clap_complete::generate(shell, &mut Cli::command(), "toolwright", &mut script);
+    output::say(String::from_utf8(script)?.trim_end())
 }
 
 async fn migrate(place: &Sources) -> Result<()> {
@@ -175,8 +210,6 @@ async fn migrate(place: &Sources) -> Result<()> {
 
 #[cfg(test)]
 mod tests {
-    use clap::CommandFactory;
-
     use super::*;
 
     #[test]

@@ -5,7 +5,7 @@ use clap::Subcommand;
 use serde::Serialize;
 use serde_json::{Value, value::RawValue};
 
-use super::{Server, field, items, tools, words};
+use super::{Server, field, items, people::People, tools};
 use crate::output::{self, block, moment};
 
 #[derive(Debug, Subcommand)]
@@ -55,11 +55,11 @@ pub(crate) async fn run(server: &Server, command: Command) -> Result<()> {
     match command {
         Command::List { status, limit } => {
             let approvals = client.list(&["approvals"], &[("status", status)], Some(limit)).await?;
-            if server.json { output::json(&approvals) } else { list(&approvals) }
+            if server.json { output::json(&approvals) } else { list(&approvals, &People::of(&client).await) }
         }
         Command::Show { id } => {
             let approval = client.get(&["approvals", &id], &[]).await?;
-            if server.json { output::json(&approval) } else { show(&approval) }
+            if server.json { output::json(&approval) } else { show(&approval, &People::of(&client).await) }
         }
         Command::Approve { id, input, note } => {
             let input = input.map(tools::json_text).transpose().context("the input is not JSON")?;
@@ -83,15 +83,16 @@ pub(crate) async fn run(server: &Server, command: Command) -> Result<()> {
     }
 }
 
-fn list(approvals: &Value) -> Result<()> {
+fn list(approvals: &Value, people: &People) -> Result<()> {
     output::table(
-        &["id", "tool", "level", "asked by", "asked", "expires", "status"],
+        &["id", "tool", "input", "level", "asked by", "asked", "expires", "status"],
         items(approvals).map(|approval| {
             vec![
                 field(approval, "id"),
                 field(approval, "tool"),
+                field(approval, "input"),
                 field(approval, "level"),
-                words(&approval["requested_by"]),
+                people.name(&approval["requested_by"]),
                 moment(&field(approval, "requested_at")),
                 moment(&field(approval, "expires_at")),
                 field(approval, "status"),
@@ -100,13 +101,13 @@ fn list(approvals: &Value) -> Result<()> {
     )
 }
 
-fn show(approval: &Value) -> Result<()> {
+fn show(approval: &Value, people: &People) -> Result<()> {
     let names = ["id", "status", "tool", "version", "level", "reason", "run_id"];
     let mut pairs: Vec<(&str, String)> = names.iter().map(|name| (*name, field(approval, name))).collect();
-    pairs.push(("asked by", words(&approval["requested_by"])));
+    pairs.push(("asked by", people.name(&approval["requested_by"])));
     pairs.push(("asked", moment(&field(approval, "requested_at"))));
     pairs.push(("expires", moment(&field(approval, "expires_at"))));
-    pairs.push(("decided by", words(&approval["decided_by"])));
+    pairs.push(("decided by", people.name(&approval["decided_by"])));
     pairs.push(("note", field(approval, "note")));
     output::pairs(&pairs)?;
     output::say(&format!("\ninput:\n{}", block(&approval["input"])))?;

@@ -1,4 +1,6 @@
-//! A bridge for clients that start their servers as programs: lines in, requests out, answers as lines.
+//! `toolwright mcp`: a bridge for clients that start their servers as programs. Lines in, requests out, answers as lines.
+
+mod add;
 
 use std::{
     io::{self, BufRead, Write},
@@ -6,6 +8,7 @@ use std::{
 };
 
 use anyhow::{Context, Result};
+use clap::Subcommand;
 use futures::StreamExt;
 use reqwest::{Method, Url, header};
 use serde_json::{Value, json};
@@ -13,9 +16,26 @@ use tokio::{sync::mpsc, task::JoinSet};
 
 use super::{Client, SILENCE, Server, sse};
 
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Add this server to the settings of an MCP client, after showing the change
+    #[command(after_help = "Examples:\n  \
+        toolwright mcp add cursor\n  \
+        toolwright mcp add vscode --name tools --yes\n\n\
+        The client starts `toolwright mcp --profile NAME`; no key is written into its settings.")]
+    Add(add::Args),
+}
+
+pub(crate) async fn run(server: &Server, command: Option<Command>) -> Result<()> {
+    match command {
+        Some(Command::Add(args)) => add::run(server, &args),
+        None => bridge(server).await,
+    }
+}
+
 /// Carries what stands on standard input to the server and what it answers to standard output, until the
 /// input ends. Requests do not wait for each other.
-pub(crate) async fn run(server: &Server) -> Result<()> {
+async fn bridge(server: &Server) -> Result<()> {
     let client = Arc::new(server.client()?);
     let mut url = client.base.clone();
     url.path_segments_mut()

@@ -1,8 +1,11 @@
 //! Commands that ask a running server, as any other program would.
 
 pub(crate) mod approvals;
+pub(crate) mod login;
 pub(crate) mod mcp;
+mod people;
 mod problem;
+mod profiles;
 pub(crate) mod runs;
 mod sse;
 mod tail;
@@ -27,15 +30,22 @@ const SILENCE: Duration = Duration::from_secs(45);
 /// What a server puts on one page at the most.
 const PAGE_MAX: usize = 200;
 
+/// The server of a first start.
+const DEFAULT_URL: &str = "http://127.0.0.1:7420";
+
 /// Which server, and as whom.
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct Server {
-    /// The server
-    #[arg(long, env = "TOOLWRIGHT_URL", default_value = "http://127.0.0.1:7420", global = true)]
-    url: String,
-    /// The API key; better in the environment, since other users of the machine can read command lines
+    /// The server [default: the profile's, else http://127.0.0.1:7420]
+    #[arg(long, env = "TOOLWRIGHT_URL", global = true)]
+    url: Option<String>,
+    /// The API key [default: the profile's]; other users of the machine can read command lines, so prefer
+    /// `toolwright login` or the environment
     #[arg(long, env = "TOOLWRIGHT_KEY", hide_env_values = true, global = true)]
     key: Option<String>,
+    /// The profile to take server and key from, as `toolwright login` saved it [default: default]
+    #[arg(long, env = "TOOLWRIGHT_PROFILE", value_name = "NAME", global = true)]
+    profile: Option<String>,
     /// Print the answer as JSON
     #[arg(long, global = true)]
     pub(crate) json: bool,
@@ -50,15 +60,52 @@ struct Client {
 
 impl Server {
     fn client(&self) -> Result<Client> {
-        let base = Url::parse(&self.url).with_context(|| format!("`{}` is not an address", self.url));
-        let base = base.hint("--url or TOOLWRIGHT_URL is such as http://127.0.0.1:7420")?;
-        if !matches!(base.scheme(), "http" | "https") {
-            bail!("the server's address starts with http:// or https://, not {}:", base.scheme());
+        let profile = self.profile()?;
+        let base = base_url(self.url.as_deref().or(profile.as_ref().map(|profile| &*profile.url)))?;
+        let key = match (given(self.key.as_deref()), profile) {
+            (Some(key), _) => key.to_owned(),
+            // A key is for its own server. Somebody who names another server does not mean to show it the key.
+            (None, Some(profile)) if base_url(Some(&profile.url)).is_ok_and(|url| url == base) => profile.key,
+            (None, Some(profile)) => {
+                let what = format!("there is no API key for {base}: the profile is for {}", profile.url);
+                return Err(refusal(what, "give --key, or save it with `toolwright login --profile NAME`"));
+            }
+            (None, None) => {
+                let hint = "run `toolwright login`, set TOOLWRIGHT_KEY or give --key; \
+                    `toolwright keys create --role admin` makes a key on the server's machine";
+                return Err(refusal("there is no API key", hint));
+            }
+        };
+        Client::new(base, key)
+    }
+
+    /// The name of the profile that this command uses.
+    fn profile_name(&self) -> &str {
+        given(self.profile.as_deref()).unwrap_or(profiles::DEFAULT)
+    }
+
+    /// What stood behind, and where it says nothing what stood before it.
+    pub(crate) fn over(self, before: &Self) -> Self {
+        Self {
+            url: self.url.or_else(|| before.url.clone()),
+            key: self.key.or_else(|| before.key.clone()),
+            profile: self.profile.or_else(|| before.profile.clone()),
+            json: self.json || before.json,
         }
-        let key = self.key.as_deref().map(str::trim).filter(|key| !key.is_empty()).map(str::to_owned);
-        let key = key.context("there is no API key").hint(
-            "set TOOLWRIGHT_KEY or give --key; `toolwright keys create --role admin` makes one on the server's machine",
-        )?;
+    }
+
+    /// The profile that was asked for, or the default one where it is there and needed.
+    fn profile(&self) -> Result<Option<profiles::Profile>> {
+        let Some(name) = given(self.profile.as_deref()) else {
+            let is_needed = self.url.is_none() || given(self.key.as_deref()).is_none();
+            return if is_needed { profiles::default() } else { Ok(None) };
+        };
+        profiles::named(name).map(Some)
+    }
+}
+
+impl Client {
+    fn new(base: Url, key: String) -> Result<Self> {
         let mut http = reqwest::Client::builder()
             .user_agent(concat!("toolwright/", env!("CARGO_PKG_VERSION")))
             .connect_timeout(CONNECT)
@@ -68,8 +115,23 @@ impl Server {
             http = http.no_proxy();
         }
         let http = http.build().context("cannot prepare the HTTP client")?;
-        Ok(Client { http, base, key })
+        Ok(Self { http, base, key })
     }
+}
+
+/// A value that is there and not blank.
+fn given(value: Option<&str>) -> Option<&str> {
+    value.map(str::trim).filter(|value| !value.is_empty())
+}
+
+fn base_url(url: Option<&str>) -> Result<Url> {
+    let url = given(url).unwrap_or(DEFAULT_URL);
+    let base = Url::parse(url).with_context(|| format!("`{url}` is not an address"));
+    let base = base.hint("--url or TOOLWRIGHT_URL must be an address such as http://127.0.0.1:7420")?;
+    if !matches!(base.scheme(), "http" | "https") {
+        bail!("the server's address must start with http:// or https://, not {}:", base.scheme());
+    }
+    Ok(base)
 }
 
 fn is_this_machine(url: &Url) -> bool {
@@ -183,7 +245,10 @@ impl Client {
         let body = response.bytes().await.unwrap_or_default();
         let problem = problem::Problem::of(status, &body);
         Err(match status {
-            StatusCode::UNAUTHORIZED => refusal(problem, "check --key or TOOLWRIGHT_KEY"),
+            StatusCode::UNAUTHORIZED => refusal(
+                problem,
+                "check --key, TOOLWRIGHT_KEY or the profile; `toolwright login` saves another key",
+            ),
             _ => problem.into(),
         })
     }
@@ -200,21 +265,34 @@ impl Client {
         }
         refusal(
             format!("cannot reach the server at {}: {cause}", self.base),
-            "start it with `toolwright serve`, or name another with --url or TOOLWRIGHT_URL",
+            "start it with `toolwright serve`, or name another with --url, TOOLWRIGHT_URL or --profile",
         )
     }
 }
 
 /// `toolwright me`.
 pub(crate) async fn me(server: &Server) -> Result<()> {
-    let me = server.client()?.get(&["me"], &[]).await?;
+    let client = server.client()?;
+    let me = client.get(&["me"], &[]).await?;
     if server.json {
         return output::json(&me);
     }
-    let object = me.as_object().cloned().unwrap_or_default();
-    let pairs: Vec<(&str, String)> =
-        object.iter().map(|(name, value)| (name.as_str(), words(value))).collect();
+    let mut pairs = vec![("server", client.base.to_string())];
+    pairs.extend(who(&me));
+    pairs.push(("permissions", words(&me["permissions"])));
     output::pairs(&pairs)
+}
+
+/// Whom a key stands for, in names.
+fn who(me: &Value) -> Vec<(&'static str, String)> {
+    let principal = &me["principal"];
+    let agent = field(principal, "agent");
+    vec![
+        ("tenant", format!("{} ({})", field(&me["tenant"], "name"), field(&me["tenant"], "slug"))),
+        ("key", field(principal, "display_name")),
+        ("agent", agent),
+        ("roles", words(&me["roles"])),
+    ]
 }
 
 /// A value in one line: lists with commas, objects as name and value.
@@ -243,7 +321,7 @@ mod tests {
     use super::*;
 
     fn client(url: &str) -> Client {
-        Server { url: url.to_owned(), key: Some("k".to_owned()), json: false }.client().unwrap()
+        Client::new(base_url(Some(url)).unwrap(), "k".to_owned()).unwrap()
     }
 
     #[test]

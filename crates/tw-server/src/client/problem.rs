@@ -20,7 +20,18 @@ pub(super) struct Problem {
 #[serde(default)]
 struct Fault {
     path: String,
+    code: String,
     message: String,
+}
+
+impl Fault {
+    /// The name of a field at the top, or the pointer to one further down.
+    fn name(&self) -> &str {
+        match self.path.strip_prefix('/') {
+            Some(name) if !name.contains('/') => name,
+            _ => &self.path,
+        }
+    }
 }
 
 impl Problem {
@@ -39,18 +50,23 @@ impl Problem {
 
 impl fmt::Display for Problem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.title)?;
-        if let Some(detail) = &self.detail {
-            write!(f, ": {detail}")?;
+        let (missing, others): (Vec<&Fault>, Vec<&Fault>) =
+            self.errors.iter().partition(|fault| fault.code == "required");
+        match missing.as_slice() {
+            [] => f.write_str(self.detail.as_deref().unwrap_or(&self.title))?,
+            missing => {
+                let names: Vec<&str> = missing.iter().map(|fault| fault.name()).collect();
+                write!(f, "missing: {}", names.join(", "))?;
+            }
         }
         let request = self.request_id.as_ref().map(|id| format!("request {id}"));
         let marks: Vec<String> = self.code.clone().into_iter().chain(request).collect();
         if !marks.is_empty() {
             write!(f, " ({})", marks.join(", "))?;
         }
-        for Fault { path, message } in &self.errors {
-            let path = if path.is_empty() { "/" } else { path };
-            write!(f, "\n  {path}: {message}")?;
+        for fault in others {
+            let path = if fault.path.is_empty() { "/" } else { &fault.path };
+            write!(f, "\n  {path}: {}", fault.message)?;
         }
         Ok(())
     }
@@ -63,15 +79,27 @@ mod tests {
     use super::*;
 
     #[test]
-    fn problem_is_told_with_its_code_request_and_faults() {
-        let body = br#"{ "type": "x", "title": "Invalid input", "status": 422, "detail": "2 faults",
+    fn problem_is_one_sentence_with_its_code_request_and_faults() {
+        let body =
+            br#"{ "type": "x", "title": "Invalid input", "status": 422, "detail": "The input has 2 faults",
             "code": "INVALID_PARAMS", "request_id": "r-1",
-            "errors": [{ "path": "/a/0", "message": "is no number" }, { "path": "", "message": "is odd" }] }"#;
+            "errors": [{ "path": "/a/0", "code": "type", "message": "must be a number" },
+                { "path": "/b", "code": "enum", "message": "must be one of x, y" }] }"#;
         let text = Problem::of(StatusCode::UNPROCESSABLE_ENTITY, body).to_string();
         assert_eq!(
             text,
-            "Invalid input: 2 faults (INVALID_PARAMS, request r-1)\n  /a/0: is no number\n  /: is odd"
+            "The input has 2 faults (INVALID_PARAMS, request r-1)\n  /a/0: must be a number\n  /b: must be one of x, y"
         );
+    }
+
+    #[test]
+    fn missing_fields_are_named_together() {
+        let body = br#"{ "title": "A required field is missing", "detail": "Missing required param: a",
+            "code": "MISSING_PARAM", "errors": [{ "path": "/a", "code": "required", "message": "is required" },
+                { "path": "/b", "code": "required", "message": "is required" },
+                { "path": "/c", "code": "type", "message": "must be a text" }] }"#;
+        let text = Problem::of(StatusCode::UNPROCESSABLE_ENTITY, body).to_string();
+        assert_eq!(text, "missing: a, b (MISSING_PARAM)\n  /c: must be a text");
     }
 
     #[test]

@@ -4,7 +4,7 @@ use anyhow::Result;
 use clap::Subcommand;
 use serde_json::Value;
 
-use super::{Server, field, items, tail, words};
+use super::{Server, field, items, people::People, tail};
 use crate::output::{self, block, moment};
 
 #[derive(Debug, Subcommand)]
@@ -46,7 +46,7 @@ pub(crate) async fn run(server: &Server, command: Command) -> Result<()> {
         }
         Command::Show { id } => {
             let run = client.get(&["runs", &id], &[]).await?;
-            if server.json { output::json(&run) } else { show(&run) }
+            if server.json { output::json(&run) } else { show(&run, &People::of(&client).await) }
         }
         Command::Tail { id, new } => {
             let shown = |event: &Value| match server.json {
@@ -75,7 +75,7 @@ fn list(runs: &Value) -> Result<()> {
     )
 }
 
-fn show(run: &Value) -> Result<()> {
+fn show(run: &Value, people: &People) -> Result<()> {
     let names = [
         "run_id",
         "tool",
@@ -92,7 +92,7 @@ fn show(run: &Value) -> Result<()> {
         "summary",
     ];
     let mut pairs: Vec<(&str, String)> = names.iter().map(|name| (*name, field(run, name))).collect();
-    pairs.push(("actor", words(&run["actor"])));
+    pairs.push(("by", people.name(&run["actor"])));
     pairs.push(("started", moment(&field(run, "started_at"))));
     pairs.push(("finished", moment(&field(run, "finished_at"))));
     output::pairs(&pairs)?;

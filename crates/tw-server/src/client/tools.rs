@@ -1,10 +1,12 @@
 //! `toolwright tools`.
 
 mod authoring;
+mod fields;
 mod legacy;
 mod transfer;
 
 use std::{
+    collections::BTreeMap,
     fs,
     io::{self, Read},
     path::{Path, PathBuf},
@@ -12,7 +14,7 @@ use std::{
 };
 
 use anyhow::{Context, Result};
-use clap::Subcommand;
+use clap::{Args as _, Subcommand};
 use serde::Serialize;
 use serde_json::{Value, value::RawValue};
 use tw_model::Slug;
@@ -26,7 +28,8 @@ use crate::{
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// List the tools the key may see
+    /// List the tools that the key may see
+    #[command(visible_alias = "ls")]
     List {
         /// Words to look for
         #[arg(long)]
@@ -40,11 +43,18 @@ pub(crate) enum Command {
         slug: String,
     },
     /// Run a tool and print its output
-    #[command(after_help = "Examples:\n  \
+    #[command(
+        disable_help_flag = true,
+        after_help = "Examples:\n  \
+        toolwright tools run roi-calculator --initial-investment 10000 --annual-benefit 4000\n  \
+        toolwright tools run roi-calculator --help              the fields of this tool\n  \
         toolwright tools run datetime_utils --input '{ \"operation\": \"now\" }'\n  \
         toolwright tools run roi-calculator --input - < input.json\n\n\
+        Every field of a tool is a flag behind its slug: `initialInvestment` is --initial-investment. A flag wins\n\
+        over the same field in --input; a list is one flag several times; @FILE stands for what is in a file.\n\n\
         The exit code is 0 when the run succeeded, 1 when it failed or was refused, 3 when it waits for\n\
-        somebody.")]
+        somebody."
+    )]
     Run(RunArgs),
     /// Make a tool of the tenant's own, as a draft
     #[command(after_help = "Examples:\n  \
@@ -163,7 +173,20 @@ pub(crate) enum Command {
 #[derive(Debug, clap::Args)]
 pub(crate) struct RunArgs {
     /// The tool's slug or id
-    slug: String,
+    #[arg(required_unless_present = "help")]
+    slug: Option<String>,
+    /// The fields of the tool, as flags
+    #[arg(value_name = "FIELDS", allow_hyphen_values = true)]
+    rest: Vec<String>,
+    /// Print this help; behind a slug, the fields of the tool
+    #[arg(long, short, action = clap::ArgAction::SetTrue)]
+    help: bool,
+    #[command(flatten)]
+    options: RunOptions,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct RunOptions {
     /// The input as JSON, or `-` to read it from standard input [default: {}]
     #[arg(long, value_name = "JSON", conflicts_with = "input_file")]
     input: Option<String>,
@@ -202,10 +225,13 @@ pub(crate) async fn run(server: &Server, command: Command) -> Result<ExitCode> {
         crate::operator::tools::switch(place, slug, to, json).await?;
         return Ok(ExitCode::SUCCESS);
     }
+    if let Command::Run(args) = command {
+        return run_tool(server, args).await;
+    }
     let client = server.client()?;
     match command {
-        // Needs no server, and is done by now.
-        Command::Switch { .. } => {}
+        // Done by now.
+        Command::Switch { .. } | Command::Run(_) => {}
         Command::Explain { tool, user, for_key } => {
             authoring::explain(&client, &tool, user, for_key, json).await?;
         }
@@ -235,31 +261,76 @@ pub(crate) async fn run(server: &Server, command: Command) -> Result<ExitCode> {
                 false => show(&tool)?,
             }
         }
-        Command::Run(args) => {
-            let input = args.input()?;
-            let body = Body { input, wait_ms: args.wait, session_id: args.session, mode: args.mode };
-            let body = serde_json::to_string(&body)?;
-            let run =
-                client.post(&["tools", &args.slug, "run"], body, args.idempotency_key.as_deref()).await?;
-            match server.json {
-                true => output::json(&run)?,
-                false => tell(&run)?,
-            }
-            return Ok(exit_code(&run));
-        }
     }
     Ok(ExitCode::SUCCESS)
 }
 
-impl RunArgs {
-    fn input(&self) -> Result<Box<RawValue>> {
+/// `tools run`. What stands behind the slug is read by the schema of the tool.
+async fn run_tool(server: &Server, args: RunArgs) -> Result<ExitCode> {
+    let Some(slug) = args.slug.clone() else {
+        output::say(
+            &RunArgs::augment_args(clap::Command::new("toolwright tools run")).render_long_help().to_string(),
+        )?;
+        return Ok(ExitCode::SUCCESS);
+    };
+    let server = &fields::server_in(&args.rest).over(server);
+    let client = server.client()?;
+    let RunArgs { rest, help, options, .. } = args;
+    let asks_help = help || rest.iter().any(|word| word == "--help" || word == "-h");
+    let (options, given) = if rest.is_empty() && !asks_help {
+        (options, BTreeMap::new())
+    } else {
+        let fields = fields::Fields::of(&client.get(&["tools", &slug], &[]).await?);
+        if asks_help {
+            output::say(&output::clean(&fields.help()))?;
+            return Ok(ExitCode::SUCCESS);
+        }
+        let (behind, given) = fields.read(&rest)?;
+        (behind.over(options), given)
+    };
+    let input = options.input(given)?;
+    let RunOptions { wait: wait_ms, session: session_id, mode, idempotency_key, .. } = options;
+    let body = Body { input, wait_ms, session_id, mode };
+    let body = serde_json::to_string(&body)?;
+    let run = client.post(&["tools", &slug, "run"], body, idempotency_key.as_deref()).await?;
+    match server.json {
+        true => output::json(&run)?,
+        false => tell(&run)?,
+    }
+    Ok(exit_code(&run))
+}
+
+impl RunOptions {
+    /// The input as given, with the fields laid over it.
+    fn input(&self, fields: BTreeMap<String, Box<RawValue>>) -> Result<Box<RawValue>> {
         let text = match (&self.input, &self.input_file) {
             (Some(text), _) if text != "-" => text.clone(),
             (None, Some(file)) => text_of(file)?,
             (None, None) => "{}".to_owned(),
             (Some(_), _) => text_of(Path::new("-"))?,
         };
-        json_text(text).context("the input is not JSON").hint(r#"the input is such as '{ "name": "value" }'"#)
+        let hint = r#"the input must be JSON such as '{ "name": "value" }'"#;
+        let input = json_text(text).context("the input is not JSON").hint(hint)?;
+        if fields.is_empty() {
+            return Ok(input);
+        }
+        let given: Result<BTreeMap<String, Box<RawValue>>, _> = serde_json::from_str(input.get());
+        let mut given =
+            given.context("the input is not an object, so fields cannot be laid over it").hint(hint)?;
+        given.extend(fields);
+        Ok(serde_json::value::to_raw_value(&given)?)
+    }
+
+    /// What stood behind the slug, and where it says nothing what stood before it.
+    fn over(self, before: Self) -> Self {
+        Self {
+            input: self.input.or(before.input),
+            input_file: self.input_file.or(before.input_file),
+            wait: self.wait.or(before.wait),
+            session: self.session.or(before.session),
+            mode: self.mode.or(before.mode),
+            idempotency_key: self.idempotency_key.or(before.idempotency_key),
+        }
     }
 }
 

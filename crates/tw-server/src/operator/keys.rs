@@ -69,7 +69,10 @@ pub(crate) async fn run(common: &Common, command: Command) -> Result<()> {
                 return output::json(&shown);
             }
             output::say(&made.text)?;
-            output::note(&format!("made a key for {tenant} with the role {role}; it is shown this once"));
+            let database = crate::config::shown(&office.target);
+            output::note(&format!(
+                "created a key for {tenant} with the role {role} in the database ({database}); it is shown only once"
+            ));
             Ok(())
         }
         Command::List { tenant } => {

@@ -1,6 +1,7 @@
 //! The program as an operator uses it: real processes on a folder of their own.
 #![expect(clippy::unwrap_used, reason = "a test stops where it cannot go on")]
 
+mod profiles;
 #[cfg(unix)]
 mod signals;
 mod tools;
@@ -239,7 +240,7 @@ fn refusal_of_a_server_is_told_in_words() {
     assert_eq!(refused.status.code(), Some(1));
     let text = stderr(&refused);
     assert!(text.starts_with("error: ") && text.contains("(MISSING_PARAM, request "), "{text}");
-    assert!(text.contains("\n  /operation: "), "{text}");
+    assert!(text.contains("missing: operation"), "{text}");
 
     let text = stderr(&server.ask("me", "tw_000000000000_wrong"));
     assert!(text.contains("UNAUTHENTICATED") && text.contains("hint: check --key"), "{text}");

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::{json_text, text_of};
 use crate::{
-    client::{Client, field, items, words},
+    client::{Client, field, items, people::People, words},
     fail::Hint,
     output,
 };
@@ -81,12 +81,13 @@ pub(super) async fn versions(
     if as_json {
         return output::json(&versions);
     }
+    let people = People::of(client).await;
     output::table(
         &["revision", "version", "what", "when", "content", "by"],
         items(&versions).map(|entry| {
             let content: String = field(entry, "content_hash").chars().take(12).collect();
             let when = output::moment(&field(entry, "created_at"));
-            let by = words(&entry["author"]);
+            let by = people.name(&entry["author"]);
             vec![field(entry, "revision"), field(entry, "version"), field(entry, "kind"), when, content, by]
         }),
     )

@@ -353,7 +353,8 @@ async fn go_live(client: &Client, slug: &str, line: &mut Line) -> Result<()> {
 }
 
 fn hides_secrets(wanted: &Map<String, Value>) -> bool {
-    wanted.get("implementation").is_some_and(|implementation| redacted(implementation) != *implementation)
+    let hides = |part: &str| wanted.get(part).is_some_and(|part| redacted(part) != *part);
+    hides("implementation") || hides("execution_spec")
 }
 
 /// What a file says otherwise than the server.
@@ -384,7 +385,7 @@ fn as_shown(key: &str, value: &Value) -> Value {
     let shown = match key {
         "execution" => by::<Execution>(value),
         "output_sections" => by::<Vec<OutputSection>>(value),
-        "implementation" => Some(redacted(value)),
+        "implementation" | "execution_spec" => Some(redacted(value)),
         // Nobody has said: then the tenant has its own tools.
         "enabled" if value.is_null() => Some(Value::Bool(true)),
         _ => None,
