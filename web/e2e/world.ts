@@ -1,5 +1,11 @@
 import { AxeBuilder } from '@axe-core/playwright'
-import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
+import {
+  type Browser,
+  type BrowserContext,
+  chromium,
+  type Locator,
+  type Page,
+} from 'playwright-core'
 
 import { type Environment, Server } from './server'
 
@@ -132,6 +138,11 @@ export async function expectAccessible(page: Page) {
     )
     expect(told).toEqual([])
   }
+}
+
+/** What stands behind a name among things to be read. */
+export function readOf(box: Page | Locator, name: string): Locator {
+  return box.getByText(name, { exact: true }).and(box.locator('dt')).locator('+ dd')
 }
 
 /** The page does not scroll sideways. */

@@ -8,7 +8,7 @@ import { useMay } from '~/api/me'
 import { pendingAnswers } from '~/api/pending'
 import { Problem } from '~/api/problem'
 import { toolAt } from '~/api/tool-at'
-import { InputForm } from '~/features/form/input-form'
+import { ReadInput } from '~/features/form/read/read-input'
 import { Raw } from '~/features/result/raw'
 import { Unsent } from '~/features/result/unsent'
 import { AskFacts } from '~/kit/ask-facts'
@@ -96,7 +96,7 @@ export function AnswerDetail({ call }: { call: Asked }) {
               {t('input')}
             </h2>
             {tool && isObject(call.input) ? (
-              <InputForm tool={tool} value={call.input} onChange={unchanged} readOnly />
+              <ReadInput tool={tool} value={call.input} />
             ) : (
               <Raw value={call.input ?? null} name={t('input')} />
             )}
@@ -120,9 +120,6 @@ export function AnswerDetail({ call }: { call: Asked }) {
     </div>
   )
 }
-
-/** A form to read tells of no change. */
-function unchanged() {}
 
 function Heading({ call, toolName }: { call: Asked; toolName: string }) {
   const { t } = useTranslation('answers')

@@ -3,6 +3,7 @@ import { useTranslation } from 'react-i18next'
 import type { Fault } from '~/api/problem'
 import type { components } from '~/api/schema'
 import { InputForm } from '~/features/form/input-form'
+import { ReadInput } from '~/features/form/read/read-input'
 import { Raw } from '~/features/result/raw'
 import type { Approval } from './approval-queries'
 
@@ -31,10 +32,10 @@ export function ApprovalInput(props: Props) {
       <h2 id="input" className="text-base font-semibold">
         {t(editing ? 'input_edited' : title)}
       </h2>
-      {tool ? (
+      {!tool ? (
+        <Raw value={approval.input} name={t('input')} />
+      ) : editing ? (
         <InputForm
-          // A form that was read-only starts anew with what it is to change.
-          key={editing ? 'edit' : `read-${approval.status}`}
           tool={tool}
           value={value}
           onChange={onChange}
@@ -42,10 +43,9 @@ export function ApprovalInput(props: Props) {
           onSubmit={onReview}
           submitLabel={t('review')}
           busy={busy}
-          readOnly={!editing}
         />
       ) : (
-        <Raw value={approval.input} name={t('input')} />
+        <ReadInput tool={tool} value={value} />
       )}
     </section>
   )

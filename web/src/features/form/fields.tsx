@@ -20,7 +20,6 @@ interface Props {
   onBlur: (id: string) => void
   faults: ErrorSchema
   readOnly: boolean
-  blanks: boolean
 }
 
 /** The library's form with the data that it was given: its own merging loses what is named `constructor`. */
@@ -47,17 +46,16 @@ const merge = (schema: RJSFSchema) => mergeAllOf(schema as Json) as RJSFSchema
 
 /** The fields of a schema, drawn by the form library with our own parts. */
 export const Fields = memo(function Fields(props: Props) {
-  const { id, model, draft, onEdit, onBlur, faults, readOnly, blanks } = props
+  const { id, model, draft, onEdit, onBlur, faults, readOnly } = props
   const scope = useMemo(
     () => ({
       visible: model.visible,
-      blanks,
       sections: model.spec.sections,
       schema: model.drawn,
     }),
-    [model, blanks],
+    [model],
   )
-  const watched = !blanks || model.visible !== always ? draft : undefined
+  const watched = model.visible !== always ? draft : undefined
   return (
     <ScopeContext value={scope}>
       <CurrencyContext value={currencyOf(draft)}>

@@ -26,15 +26,8 @@ function part(schema: unknown): unknown {
   return isJson ? { ...schema, 'x-variant': 'json' } : withJsonParts(schema)
 }
 
-/** Leaves out what was not given: who reads a call is not to search for it among empty fields. */
-export function withoutEmpty(schema: unknown, value: unknown): unknown {
-  if (!isObject(schema) || !isObject(schema.properties) || !isObject(value)) return schema
-  const given = Object.entries(schema.properties).filter(([name]) => value[name] !== undefined)
-  return { ...schema, properties: Object.fromEntries(given) }
-}
-
 /** Whether a schema says of an object only that it is one. */
-export function isOpen(schema: JsonObject): boolean {
+function isOpen(schema: JsonObject): boolean {
   const { type, additionalProperties } = schema
   if (type !== 'object' || isObject(additionalProperties)) return false
   return additionalProperties !== false && !SHAPES.some((shape) => Object.hasOwn(schema, shape))

@@ -27,9 +27,8 @@ export interface ToolFormProps {
   onSubmit?: (value: unknown) => void
   submitLabel?: string
   busy?: boolean
+  /** For those who may not run the tool, and want to know what it takes. */
   readOnly?: boolean
-  /** Whether a form to be read shows also the fields in which nothing is. */
-  blanks?: boolean
 }
 
 /** The input of a tool, as a form or as JSON. */
@@ -125,7 +124,6 @@ export function ToolForm(props: ToolFormProps) {
             onBlur={faults.touch}
             faults={faults.byField}
             readOnly={readOnly}
-            blanks={props.blanks ?? !readOnly}
           />
         </Boundary>
       )}

@@ -1,7 +1,9 @@
 import { useMemo } from 'react'
 import { useTranslation } from 'react-i18next'
 
+import { stringify } from '~/api/exact'
 import { CopyButton } from '~/kit/copy'
+import { plain } from '~/kit/plain'
 
 /** So much text is drawn at once; copying and saving take all of it. */
 const SHOWN = 100_000
@@ -9,7 +11,7 @@ const SHOWN = 100_000
 /** A value as JSON. */
 export function Raw({ value, name }: { value: unknown; name: string }) {
   const { t } = useTranslation('result')
-  const text = useMemo(() => JSON.stringify(value, null, 2) ?? '', [value])
+  const text = useMemo(() => stringify(value, 2) ?? '', [value])
   return (
     <div className="relative min-w-0">
       <pre
@@ -17,7 +19,7 @@ export function Raw({ value, name }: { value: unknown; name: string }) {
         aria-label={name}
         className="max-h-[32rem] min-w-0 overflow-auto rounded-md border border-line bg-raised p-3 pr-12 font-mono text-xs"
       >
-        {text.slice(0, SHOWN)}
+        {plain(text.slice(0, SHOWN))}
       </pre>
       <div className="absolute top-1.5 right-1.5 rounded-md bg-raised">
         <CopyButton text={text} name={t('copy_json')} />

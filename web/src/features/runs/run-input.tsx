@@ -3,7 +3,7 @@ import { useTranslation } from 'react-i18next'
 
 import type { Run } from '~/api/runs'
 import { toolAt } from '~/api/tool-at'
-import { InputForm } from '~/features/form/input-form'
+import { ReadInput } from '~/features/form/read/read-input'
 import { isObject } from '~/features/result/json'
 import { Raw } from '~/features/result/raw'
 
@@ -17,13 +17,10 @@ export function RunInput({ run }: { run: Run }) {
         {t('input')}
       </h2>
       {tool && isObject(run.input) ? (
-        <InputForm tool={tool} value={run.input} onChange={unchanged} readOnly />
+        <ReadInput tool={tool} value={run.input} />
       ) : (
         <Raw value={run.input ?? null} name={t('input')} />
       )}
     </section>
   )
 }
-
-/** A form to read tells of no change. */
-function unchanged() {}

@@ -114,7 +114,6 @@ export function ToolWorkbench({ tool, search }: { tool: Tool; search: ToolSearch
             onSubmit={runOnce}
             busy={start.state !== 'idle' || running}
             readOnly={!runnable}
-            blanks
           />
         </section>
         <ToolResult

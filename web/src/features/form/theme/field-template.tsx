@@ -36,7 +36,7 @@ export function FieldTemplate(props: FieldTemplateProps) {
   const { t } = useTranslation('form')
   const locale = useLocale()
   const { id, schema, uiSchema, rawErrors, rawDescription, required, fieldPathId, children } = props
-  const { schema: root, blanks } = useScope()
+  const { schema: root } = useScope()
   const choice = useContext(ChoiceContext)
   const look = lookOf(uiSchema)
   const label = useLabel(props)
@@ -57,17 +57,16 @@ export function FieldTemplate(props: FieldTemplateProps) {
   const isSaid = kind === 'const' && choice === fieldPathId.path.length - 1
   if (isSaid && required) return null
   const hasOwnLabel = kind === 'boolean' || (kind === 'const' && !required && !props.readonly)
-  const hint =
-    isGroup || !blanks
-      ? undefined
-      : hintOf(schema, rawDescription, isBlank(props.formData), t, locale)
+  const hint = isGroup
+    ? undefined
+    : hintOf(schema, rawDescription, isBlank(props.formData), t, locale)
   const content = (
     <>
       {!isGroup && !hasOwnLabel && (fieldPathId.path.length > 0 || kind === 'yes-no') && (
         <Label
           id={id}
           label={label}
-          required={required && !isItem && blanks}
+          required={required && !isItem}
           hidden={isItem || (column !== undefined && 'wide')}
         />
       )}

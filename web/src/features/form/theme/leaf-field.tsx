@@ -22,7 +22,7 @@ function Leaf(props: FieldProps) {
   const locale = useLocale()
   const { schema, uiSchema, formData, fieldPathId, required = false, readonly = false } = props
   const { rawErrors = [], name, onChange, onBlur } = props
-  const { schema: root, blanks } = useScope()
+  const { schema: root } = useScope()
   const list = useContext(ListContext)
   const id = fieldPathId.$id
   const look = lookOf(uiSchema)
@@ -34,7 +34,7 @@ function Leaf(props: FieldProps) {
   const label = typeof last === 'number' ? t('list.item_of', { list, number: last + 1 }) : own
   const notes = [
     (unit ?? kind === 'date-time') && `${id}-unit`,
-    blanks && hintOf(schema, description, isBlank(formData), t, locale) && hintId(id),
+    hintOf(schema, description, isBlank(formData), t, locale) && hintId(id),
     rawErrors.length > 0 && faultId(id),
   ]
   return (

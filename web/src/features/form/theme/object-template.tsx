@@ -136,7 +136,6 @@ function inBlocks(
 }
 
 function SectionBox({ section, children }: { section: Section; children: ReactNode }) {
-  const { blanks } = useScope()
   const { title, description, collapsed } = section
   const content = (
     <div className="grid gap-4">
@@ -144,7 +143,7 @@ function SectionBox({ section, children }: { section: Section; children: ReactNo
       <div className="grid grid-cols-6 gap-x-4 gap-y-5">{children}</div>
     </div>
   )
-  if (collapsed && blanks) {
+  if (collapsed) {
     return (
       <details className="min-w-0 rounded-lg border border-line px-4 py-3">
         <summary className="cursor-pointer font-medium break-words">{title}</summary>

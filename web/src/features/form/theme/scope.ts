@@ -2,15 +2,13 @@ import { createContext, useContext } from 'react'
 
 import type { Json } from '../schema/json'
 import { isJson } from '../schema/json'
-import { at, type Step } from '../schema/pointer'
+import type { Step } from '../schema/pointer'
 import type { Section } from '../schema/spec'
 import type { FieldLook } from '../schema/ui'
 import type { Visibility } from '../schema/visible'
 
 export interface Scope {
   visible: Visibility
-  /** Whether there are fields to fill. Who is to judge a value sees only what is in it. */
-  blanks: boolean
   sections: Section[]
   /** The schema as the form is drawn from it. */
   schema: Json
@@ -18,7 +16,6 @@ export interface Scope {
 
 export const ScopeContext = createContext<Scope>({
   visible: () => true,
-  blanks: true,
   sections: [],
   schema: {},
 })
@@ -36,14 +33,10 @@ export const ValueContext = createContext<unknown>(undefined)
 /** What the list around an item is called. */
 export const ListContext = createContext('')
 
-/**
- * Whether a field is shown. Who judges a value sees everything that is there and nothing else: what is
- * approved must not hide behind a condition.
- */
+/** Whether a field is shown. */
 export function useShown(path: readonly Step[], look: FieldLook): boolean {
   const value = useContext(ValueContext)
-  const { visible, blanks } = useScope()
-  if (!blanks) return path.length === 0 || at(value, path) !== undefined
+  const { visible } = useScope()
   return !look.concealed && visible(path, value)
 }
 
