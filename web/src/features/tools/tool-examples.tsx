@@ -2,51 +2,54 @@ import { Link2, Sparkles } from 'lucide-react'
 import { useMemo } from 'react'
 import { useTranslation } from 'react-i18next'
 
-import { stringify } from '~/api/exact'
 import { Button } from '~/kit/button'
 import { CopyButton } from '~/kit/copy'
 import type { Tool } from './queries'
 import { examples, LINK_MAX, linkTo } from './tool-input'
 
-interface Props {
+interface ExamplesProps {
   tool: Tool
-  value: unknown
   onChoose: (input: unknown) => void
 }
 
-/** Inputs to start from, and a link to the one in the form. */
-export function ToolExamples({ tool, value, onChoose }: Props) {
+/** Inputs to start from. What is in one is shown to those who point at it. */
+export function ToolExamples({ tool, onChoose }: ExamplesProps) {
   const { t } = useTranslation('tool')
   const found = useMemo(() => examples(tool.input_schema), [tool.input_schema])
-  const link = linkTo(location.origin, tool.slug, value)
+  if (found.length === 0) return null
   return (
-    <div className="flex min-w-0 flex-wrap items-center gap-2">
-      {found.map(({ label, input }, index) => (
-        <Button
-          key={index}
-          size="small"
-          className="max-w-full rounded-full font-normal"
-          title={stringify(input)}
-          onClick={() => onChoose(input)}
-        >
-          <Sparkles aria-hidden />
-          <span className="min-w-0 truncate">
-            <span className={label ? 'sr-only' : ''}>
-              {t('example', { number: index + 1 })}
-              {label && ': '}
-            </span>
-            {label}
-          </span>
-        </Button>
+    <ul aria-label={t('examples')} className="flex min-w-0 flex-wrap items-center gap-2">
+      {found.map(({ about, input }, index) => (
+        <li key={index}>
+          <Button
+            size="small"
+            className="rounded-full font-normal"
+            title={about || undefined}
+            onClick={() => onChoose(input)}
+          >
+            <Sparkles aria-hidden />
+            {t('example', { number: index + 1 })}
+          </Button>
+        </li>
       ))}
-      {link.length <= LINK_MAX ? (
-        <CopyButton text={link} label={t('copy_link')} />
-      ) : (
-        <Button size="small" disabled title={t('link_too_long')}>
-          <Link2 aria-hidden />
-          {t('copy_link')}
-        </Button>
-      )}
-    </div>
+    </ul>
+  )
+}
+
+interface LinkProps {
+  tool: Tool
+  value: unknown
+}
+
+/** A link to the tool with what the form holds. */
+export function CopyLink({ tool, value }: LinkProps) {
+  const { t } = useTranslation('tool')
+  const link = linkTo(location.origin, tool.slug, value)
+  if (link.length <= LINK_MAX) return <CopyButton text={link} label={t('copy_link')} />
+  return (
+    <Button size="small" disabled title={t('link_too_long')}>
+      <Link2 aria-hidden />
+      {t('copy_link')}
+    </Button>
   )
 }

@@ -25,34 +25,31 @@ export function linkTo(origin: string, slug: string, input: unknown): string {
   return `${origin}/tools/${encodeURIComponent(slug)}?${query}`
 }
 
-/** The inputs that a tool gives as examples, each with the few words that tell it from the others. */
-export function examples(schema: unknown): { label: string; input: JsonObject }[] {
+/** The inputs that a tool gives as examples, each with what is in it, line by line. */
+export function examples(schema: unknown): { about: string; input: JsonObject }[] {
   const given = isObject(schema) && Array.isArray(schema.examples) ? schema.examples : []
   const hints = new Hints(schema)
-  return given.filter(isObject).map((input) => ({ label: sketch(input, hints), input }))
+  return given.filter(isObject).map((input) => ({ about: sketch(input, hints), input }))
 }
 
-const WORDS = 3
-const LETTERS = 32
+const LINES = 8
+const LETTERS = 80
 
 function sketch(input: JsonObject, hints: Hints): string {
-  const parts = Object.entries(input)
-    .slice(0, WORDS)
-    .map(([key, value]) => brief(value, label(key, hints.below(key).hint)))
-    .filter(Boolean)
-  const text = parts.join(', ')
-  return text.length > LETTERS ? `${text.slice(0, LETTERS - 1)}…` : text
+  const lines = Object.entries(input).map(([key, value]) => {
+    const line = `${label(key, hints.below(key).hint)}: ${brief(value)}`
+    return line.length > LETTERS ? `${line.slice(0, LETTERS - 1)}…` : line
+  })
+  return (lines.length > LINES ? [...lines.slice(0, LINES), '…'] : lines).join('\n')
 }
 
-/** Words speak for themselves; numbers need to be told what they count. */
-function brief(value: Json, name: string): string {
-  if (typeof value === 'string') return value
-  if (typeof value === 'number') return `${name} ${number(value)}`
-  if (typeof value === 'boolean') return value ? name : ''
-  return Array.isArray(value) ? value.map(nameOf).filter(Boolean).join(', ') : nameOf(value)
+function brief(value: Json): string {
+  if (typeof value === 'number') return number(value)
+  if (!Array.isArray(value)) return nameOf(value)
+  return value.map(nameOf).filter(Boolean).join(', ')
 }
 
 function nameOf(value: Json): string {
-  if (!isObject(value)) return String(value ?? '')
-  return typeof value.name === 'string' ? value.name : ''
+  if (!isObject(value)) return String(value ?? '–')
+  return typeof value.name === 'string' ? value.name : '…'
 }

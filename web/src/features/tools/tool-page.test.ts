@@ -98,7 +98,7 @@ test('examples are told apart by their first words', () => {
     properties: { amount: { title: 'Sum' }, steps: {} },
     examples: [{ amount: 1000, steps: [{ name: 'One' }, { name: 'Two' }] }, 'none', {}],
   }
-  expect(examples(schema).map(({ label }) => label)).toEqual(['Sum 1,000, One, Two', ''])
+  expect(examples(schema).map(({ about }) => about)).toEqual(['Sum: 1,000\nSteps: One, Two', ''])
   expect(examples(undefined)).toEqual([])
 })
 

@@ -12,7 +12,7 @@ import { Skeleton } from '~/kit/states'
 import type { Answer, Tool } from './queries'
 import type { ToolSearch } from './search'
 import { ToolElsewhere } from './tool-elsewhere'
-import { ToolExamples } from './tool-examples'
+import { CopyLink, ToolExamples } from './tool-examples'
 import { ToolHistory } from './tool-history'
 import { fromLink, linkTo } from './tool-input'
 import { LinkFaultNote, RestoredNote } from './tool-notes'
@@ -98,13 +98,16 @@ export function ToolWorkbench({ tool, search }: { tool: Tool; search: ToolSearch
           aria-labelledby="input"
           className="grid min-w-0 gap-4 rounded-lg border border-line p-4 sm:p-5"
         >
-          <h2 id="input" className="text-base font-semibold">
-            {t('input')}
-          </h2>
+          <div className="flex flex-wrap items-center justify-between gap-2">
+            <h2 id="input" className="text-base font-semibold">
+              {t('input')}
+            </h2>
+            <CopyLink tool={tool} value={value} />
+          </div>
           {!runnable && <ToolUnavailable tool={tool} mayRun={mayRun} />}
           {link && 'fault' in link && <LinkFaultNote fault={link.fault} />}
           {typed.restored !== undefined && <RestoredNote onReset={reset} />}
-          <ToolExamples tool={tool} value={value} onChoose={change} />
+          <ToolExamples tool={tool} onChoose={change} />
           <ToolForm
             fallback={<Skeleton className="h-64" />}
             tool={tool}
