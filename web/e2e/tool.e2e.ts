@@ -119,6 +119,37 @@ test('every shipped tool shows every section of its first example', async () => 
   }
 })
 
+test('columns that have no room are reached by keyboard and by wheel', async () => {
+  const page = await world.signedIn({ width: 390 })
+  await page.goto('/tools/roi-calculator')
+  await page.getByRole('button', { name: 'Example 1', exact: true }).click()
+  await runButton(page).click()
+  await succeeds(page)
+  const table = result(page).getByRole('region', { name: 'Year-by-Year' })
+  const scrolled = () => table.evaluate((box) => box.scrollLeft)
+  const edges = () =>
+    table.evaluate((box) =>
+      [...(box.parentElement?.querySelectorAll<HTMLElement>('[data-edge]') ?? [])].map(
+        ({ dataset }) => dataset.edge,
+      ),
+    )
+  await expect.poll(edges).toContain('right')
+  // A shadow and no slab: what stands under it can be read.
+  const shadow = await table.evaluate((box) => {
+    const edge = box.parentElement?.querySelector('[data-edge=right]')
+    return edge && { width: edge.clientWidth, colours: getComputedStyle(edge).backgroundImage }
+  })
+  expect(shadow?.width).toBeLessThan(16)
+  expect(shadow?.colours).toMatch(/0\.12/)
+  await table.focus()
+  await page.keyboard.press('ArrowRight')
+  await expect.poll(scrolled).toBeGreaterThan(0)
+  await expect.poll(edges).toContain('left')
+  await table.hover()
+  await page.mouse.wheel(2_000, 0)
+  await expect.poll(edges).not.toContain('right')
+})
+
 test('a tool without sections shows its output by its shape, on a phone too', async () => {
   const page = await world.signedIn({ width: 390 })
   await page.goto('/tools/datetime_utils')

@@ -10,12 +10,14 @@ test('the keyboard reaches it, and its edges show where there is more', () => {
   )
   const box = screen.getByRole('region', { name: 'Prices' })
   expect(box.tabIndex).toBe(0)
-  expect(container.querySelectorAll('[data-edge]')).toHaveLength(0)
+  const edges = () =>
+    [...container.querySelectorAll<HTMLElement>('[data-edge]')].map(({ dataset }) => dataset.edge)
+  expect(edges()).toEqual([])
 
   Object.defineProperties(box, { scrollWidth: { value: 900 }, clientWidth: { value: 300 } })
   fireEvent.scroll(box)
-  expect(container.querySelectorAll('[data-edge]')).toHaveLength(1)
+  expect(edges()).toEqual(['right'])
   box.scrollLeft = 200
   fireEvent.scroll(box)
-  expect(container.querySelectorAll('[data-edge]')).toHaveLength(2)
+  expect(edges()).toEqual(['left', 'right'])
 })

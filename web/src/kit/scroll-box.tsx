@@ -51,19 +51,29 @@ export function ScrollBox({ label, role = 'region', ref, className, children }: 
       >
         {children}
       </div>
-      {more.left && <Edge className="inset-y-0 left-0 w-5 rounded-l-md bg-linear-to-r" />}
-      {more.right && <Edge className="inset-y-0 right-0 w-5 rounded-r-md bg-linear-to-l" />}
-      {more.below && <Edge className="inset-x-0 bottom-0 h-4 rounded-b-md bg-linear-to-t" />}
+      {more.left && <Edge at="left" />}
+      {more.right && <Edge at="right" />}
+      {more.below && <Edge at="below" />}
     </div>
   )
 }
 
-function Edge({ className }: { className: string }) {
+const EDGES = {
+  left: 'inset-y-px left-px w-3 rounded-l-md bg-linear-to-r',
+  right: 'inset-y-px right-px w-3 rounded-r-md bg-linear-to-l',
+  below: 'inset-x-px bottom-px h-3 rounded-b-md bg-linear-to-t',
+}
+
+/** A soft shadow, as if what is there went on below the edge. What stands under it can still be read. */
+function Edge({ at }: { at: keyof typeof EDGES }) {
   return (
     <div
       aria-hidden
-      data-edge
-      className={cn('pointer-events-none absolute from-line-strong/60 to-transparent', className)}
+      data-edge={at}
+      className={cn(
+        'pointer-events-none absolute from-black/12 to-transparent dark:from-black/60',
+        EDGES[at],
+      )}
     />
   )
 }

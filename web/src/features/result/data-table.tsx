@@ -112,15 +112,16 @@ function Head({ name, description, numeric, down, onSort }: HeadProps) {
     <th
       scope="col"
       aria-sort={order}
-      className="sticky top-0 border-b border-line bg-raised p-0 font-medium"
+      // The heads of eight columns of figures fit beside a form if they may break.
+      className="sticky top-0 border-b border-line bg-raised p-0 align-bottom font-medium"
     >
       <button
         type="button"
         title={description}
         onClick={onSort}
         className={cn(
-          'flex w-full items-center gap-1 px-3 py-2 whitespace-nowrap -outline-offset-2',
-          numeric && 'flex-row-reverse',
+          'flex w-full items-center gap-1 px-2.5 py-2 text-left leading-tight -outline-offset-2',
+          numeric && 'flex-row-reverse text-right',
         )}
       >
         {name}
@@ -141,7 +142,7 @@ function Row({ row, columns, hints }: { row: JsonObject; columns: string[]; hint
         return (
           <td
             key={column}
-            className={cn('px-3 py-1.5 align-top', {
+            className={cn('px-2.5 py-1.5 align-top', {
               'text-right whitespace-nowrap': typeof value === 'number',
               'max-w-96': typeof value !== 'number',
               'min-w-56': typeof value === 'string' && value.length > LONG_TEXT,
