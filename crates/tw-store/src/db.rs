@@ -143,6 +143,17 @@ const TRUSTED_FOR: Duration = Duration::from_secs(1);
 const STATEMENT_TIMEOUT: &str = "10s";
 const LOCK_TIMEOUT: &str = "8s";
 
+/// Leaves PostgreSQL one way to carry out a statement: by the index that is made for it, row by row, whatever the values
+/// are and whatever it believes about them. It would take a scan of the whole table for a tenant that has half of it, and
+/// keep to that plan for one that has ten rows. The tests read this plan, and an index that is missing shows there.
+const ONE_PLAN: [(&str, &str); 5] = [
+    ("plan_cache_mode", "force_generic_plan"),
+    ("enable_seqscan", "off"),
+    ("enable_bitmapscan", "off"),
+    ("enable_hashjoin", "off"),
+    ("enable_mergejoin", "off"),
+];
+
 /// Keeps a pool's future, which takes kilobytes, out of the futures of everybody who may ask for a connection:
 /// those of calls are moved about, and mostly ask for none.
 fn boxed<'a, T>(
@@ -175,7 +186,7 @@ impl Db {
     pub(crate) async fn read_in_order(&self, tenants: &str) -> Result<Conn> {
         match self {
             Self::Sqlite { .. } => self.read(tenants).await,
-            Self::Pg(pg) => Ok(Conn::Pg(pg.read_planned(tenants, "off").await?)),
+            Self::Pg(pg) => Ok(Conn::Pg(pg.read_by(SET_IN_ORDER, tenants).await?)),
         }
     }
 
@@ -223,6 +234,12 @@ impl File {
     }
 }
 
+/// Says which tenants exist on a connection, and that a plan may sort; see [`Db::read`].
+const SET: &str = "SELECT set_config('tw.tenants', $1, false), set_config('enable_sort', 'on', false)";
+/// The same for [`Db::read_in_order`].
+const SET_IN_ORDER: &str =
+    "SELECT set_config('tw.tenants', $1, false), set_config('enable_sort', 'off', false)";
+
 impl Pg {
     /// A connection on which no tenant is set, or still the one of whoever had it before. For what is no
     /// tenant's; everything else comes from [`Db::read`].
@@ -231,17 +248,15 @@ impl Pg {
     }
 
     pub(crate) async fn read(&self, tenants: &str) -> Result<Present<PoolConnection<Postgres>>> {
-        self.read_planned(tenants, "on").await
+        self.read_by(SET, tenants).await
     }
 
-    async fn read_planned(&self, tenants: &str, sorts: &str) -> Result<Present<PoolConnection<Postgres>>> {
-        const SET: &str = "SELECT set_config('tw.tenants', $1, false), set_config('enable_sort', $2, false),
-            set_config('enable_bitmapscan', $2, false), set_config('enable_seqscan', $2, false)";
+    async fn read_by(&self, set: &'static str, tenants: &str) -> Result<Present<PoolConnection<Postgres>>> {
         let mut connection = self.acquire().await.map_err(Error::doing("connecting"))?;
         let (c, presence) = connection.parts();
         // Every query about a tenant's things gets its connection here or from `begin`, so what an earlier
         // request has set never holds for a later one.
-        let set = sqlx::query(SET).bind(tenants).bind(sorts).execute(c);
+        let set = sqlx::query(set).bind(tenants).execute(c);
         presence.in_time(set).await.map_err(Error::doing("setting the tenant"))?;
         Ok(connection)
     }
@@ -250,8 +265,7 @@ impl Pg {
     pub(crate) async fn begin(&self, tenants: &str) -> sqlx::Result<Present<Transaction<'static, Postgres>>> {
         // Ids in braces, nothing else: see `tenants_setting`.
         let begin = format!(
-            "BEGIN; SELECT set_config('tw.tenants', '{tenants}', true), set_config('enable_sort', 'on', true),
-             set_config('enable_bitmapscan', 'on', true), set_config('enable_seqscan', 'on', true)"
+            "BEGIN; SELECT set_config('tw.tenants', '{tenants}', true), set_config('enable_sort', 'on', true)"
         );
         let transaction = self.pool.begin_with(sqlx::AssertSqlSafe(begin));
         Ok(Present::new(self.presence.find(boxed(transaction)).await?, &self.presence))
@@ -282,8 +296,8 @@ async fn open_sqlite(file: &Path, durability: Durability) -> Result<Db> {
         .synchronous(synchronous)
         .foreign_keys(true)
         .busy_timeout(BUSY)
-        .statement_cache_capacity(256)
-        .disable_statement_logging();
+        .statement_cache_capacity(256);
+    let options = traced(options);
     let write = SqlitePoolOptions::new()
         .max_connections(1)
         .acquire_timeout(ACQUIRE)
@@ -320,7 +334,13 @@ async fn has_no_transaction(connection: &mut SqliteConnection) -> sqlx::Result<b
 fn pg_options(url: &str) -> Result<PgConnectOptions> {
     let options = PgConnectOptions::from_str(url)
         .map_err(|error| Error::Startup(format!("the database URL cannot be read: {error}")))?;
-    Ok(options.application_name("toolwright").disable_statement_logging())
+    Ok(traced(options.application_name("toolwright")))
+}
+
+/// Tells every statement, without its values, at the lowest level of the log: for whoever looks why one is slow.
+fn traced<O: ConnectOptions>(options: O) -> O {
+    let level = |word: &str| word.parse().expect("the word names a level");
+    options.log_statements(level("trace")).log_slow_statements(level("off"), Duration::MAX)
 }
 
 async fn open_postgres(url: &str, durability: Durability, connections: u32) -> Result<Db> {
@@ -336,6 +356,7 @@ async fn open_postgres(url: &str, durability: Durability, connections: u32) -> R
         // Our statements are short; to compile one would take longer than it runs.
         ("jit", "off"),
     ]);
+    let options = options.options(ONE_PLAN);
     let presence = Arc::new(Presence::default());
     let released = Arc::clone(&presence);
     let pool = PgPoolOptions::new()
@@ -380,12 +401,12 @@ fn migrations(target: &Target) -> Vec<Migration> {
         Target::Sqlite { .. } => {
             migrations!["sqlite": 1 "0001_spine", 2 "0002_tools", 3 "0003_people_per_tenant", 4 "0004_registry",
                 5 "0005_credentials", 6 "0006_pending", 7 "0007_places", 8 "0008_tellings",
-                9 "0009_append_only", 10 "0010_due", 11 "0011_log", 12 "0012_runs", 13 "0013_roles"]
+                9 "0009_append_only", 10 "0010_due", 11 "0011_log", 12 "0012_runs", 13 "0013_roles", 14 "0014_flat"]
         }
         Target::Postgres { .. } => {
             migrations!["postgres": 1 "0001_spine", 2 "0002_tools", 3 "0003_people_per_tenant", 4 "0004_registry",
                 5 "0005_credentials", 6 "0006_pending", 7 "0007_places", 8 "0008_tellings",
-                9 "0009_append_only", 10 "0010_due", 11 "0011_log", 12 "0012_runs", 13 "0013_roles"]
+                9 "0009_append_only", 10 "0010_due", 11 "0011_log", 12 "0012_runs", 13 "0013_roles", 14 "0014_flat"]
         }
     }
 }

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use serde_json::json;
+use sqlx::AssertSqlSafe;
 use tw_model::{Policy, Slug, Switches, TenantId, Timestamp, ToolId, ToolStatus};
 use uuid::Uuid;
 
@@ -202,6 +203,25 @@ macro_rules! select {
     };
 }
 
+/// The newest entries of a tool's history before `$3`, of each kind. Each has an index in this order.
+const HISTORY: [(Note, &str); 3] = [
+    (
+        Note::Save,
+        "SELECT id, 'save' AS reason, version, revision, content_hash, author, created_us FROM schema_versions
+         WHERE tenant_id = $1 AND subject_id = $2 AND subject_kind = 'tool' AND id < $3 ORDER BY id DESC LIMIT $4",
+    ),
+    (
+        Note::Publish,
+        "SELECT id, reason, version, revision, content_hash, author, created_us FROM tool_versions
+         WHERE tenant_id = $1 AND tool_id = $2 AND reason = 'publish' AND id < $3 ORDER BY id DESC LIMIT $4",
+    ),
+    (
+        Note::Version,
+        "SELECT id, reason, version, revision, content_hash, author, created_us FROM tool_versions
+         WHERE tenant_id = $1 AND tool_id = $2 AND reason = 'version' AND id < $3 ORDER BY id DESC LIMIT $4",
+    ),
+];
+
 impl TenantScope {
     /// The tenant's own tools that changed after `epoch`, removed ones included. A row that cannot be read
     /// takes nothing but itself away.
@@ -385,21 +405,20 @@ impl TenantScope {
         before: Option<Uuid>,
         limit: i64,
     ) -> Result<Vec<ToolVersion>> {
-        const Q: &str = "SELECT id, reason, history.version, revision, content_hash, history.author, created_us,
+        // All numbers are our own; nothing from outside is spelled out here.
+        let parts = HISTORY.iter().filter(|(note, _)| only.is_none_or(|only| only == *note));
+        let parts: Vec<_> = parts.map(|(_, part)| format!("SELECT * FROM ({part}) AS part")).collect();
+        let sql = format!(
+            "SELECT id, reason, history.version, revision, content_hash, history.author, created_us,
                 CASE WHEN reason <> 'save' THEN w.withdrawn_us END AS withdrawn_us
-            FROM (
-                SELECT id, 'save' AS reason, version, revision, content_hash, author, created_us
-                FROM schema_versions WHERE tenant_id = $1 AND subject_id = $2 AND subject_kind = 'tool'
-                UNION ALL
-                SELECT id, reason, version, revision, content_hash, author, created_us
-                FROM tool_versions WHERE tenant_id = $1 AND tool_id = $2
-            ) AS history
-            LEFT JOIN withdrawn_versions w ON w.tenant_id = $1 AND w.tool_id = $2 AND w.version = history.version
-            WHERE ($3 = '' OR reason = $3) AND id < $4 ORDER BY id DESC LIMIT $5";
+             FROM ({}) AS history
+             LEFT JOIN withdrawn_versions w ON w.tenant_id = $1 AND w.tool_id = $2 AND w.version = history.version
+             ORDER BY id DESC LIMIT $4",
+            parts.join(" UNION ALL ")
+        );
         let mut conn = self.read().await?;
-        let rows: Vec<VersionRow> = on!(conn, c => sqlx::query_as(Q)
-            .bind(self.tenant.uuid()).bind(tool.uuid()).bind(only.map_or("", Note::as_str))
-            .bind(before.unwrap_or(Uuid::max())).bind(limit)
+        let rows: Vec<VersionRow> = on!(conn, c => sqlx::query_as(AssertSqlSafe(sql))
+            .bind(self.tenant.uuid()).bind(tool.uuid()).bind(before.unwrap_or(Uuid::max())).bind(limit)
             .fetch_all(c).await)
         .map_err(Error::doing("reading a history"))?;
         rows.into_iter().map(VersionRow::read).collect()
@@ -455,6 +474,7 @@ impl TenantScope {
         version: &str,
         published_only: bool,
     ) -> Result<Option<Snapshot>> {
+        // `publish` comes before `version` in the alphabet too, and in the index.
         const Q: &str =
             "SELECT v.version, v.revision, v.content_hash, v.author, v.created_us, w.withdrawn_us,
                 c.content
@@ -463,8 +483,8 @@ impl TenantScope {
             LEFT JOIN withdrawn_versions w
                 ON w.tenant_id = v.tenant_id AND w.tool_id = v.tool_id AND w.version = v.version
             WHERE v.tenant_id = $1 AND v.tool_id = $2 AND v.version = $3 AND (v.reason = 'publish' OR $4)
-            ORDER BY CASE v.reason WHEN 'publish' THEN 0 ELSE 1 END, v.id DESC LIMIT 1";
-        let mut conn = self.read().await?;
+            ORDER BY v.reason, v.id DESC LIMIT 1";
+        let mut conn = self.read_in_order().await?;
         let row: Option<SnapshotRow> = on!(conn, c => sqlx::query_as(Q)
             .bind(self.tenant.uuid()).bind(tool.uuid()).bind(version).bind(!published_only)
             .fetch_optional(c).await)

@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 use serde_json::value::RawValue;
-use sqlx::{AssertSqlSafe, Row as _};
+use sqlx::AssertSqlSafe;
 use tw_model::{
     Channel, Code, Effect, Mode, ReplicaId, RunId, RunStatus, SessionId, Source, TenantId, Timestamp, ToolId,
 };
@@ -10,7 +10,7 @@ use uuid::Uuid;
 
 use crate::{
     bytes::{PAGE_BYTES_MAX, until_full},
-    db::{Conn, on},
+    db::on,
     error::{Error, Result},
     filter::{Arg, Conditions, bind_args},
     listing::{Listing, RunFilter, RunPlace},
@@ -170,26 +170,6 @@ impl TenantScope {
         Ok((count <= COUNT_MAX).then_some(count))
     }
 
-    /// How the database finds the runs of a list and counts them, in its own words: for whoever looks why one is slow.
-    pub async fn explain_runs(&self, filter: &RunFilter, behind: Option<RunPlace>) -> Result<Vec<String>> {
-        let (found, args) = Listing { tenant: self.tenant, filter, behind }.sql(50);
-        let mut conn = self.read_in_order().await?;
-        let lines = match &mut conn {
-            Conn::Sqlite(c) => {
-                let sql = format!("EXPLAIN QUERY PLAN {found}");
-                let rows = bind_args!(sqlx::query(AssertSqlSafe(sql)), args).persistent(false);
-                let rows = rows.fetch_all(&mut **c).await.map_err(Error::doing("explaining a list"))?;
-                rows.iter().map(|row| row.try_get("detail")).collect::<sqlx::Result<_>>()
-            }
-            Conn::Pg(c) => {
-                let sql = format!("EXPLAIN {found}");
-                let rows = bind_args!(sqlx::query_scalar(AssertSqlSafe(sql)), args).persistent(false);
-                rows.fetch_all(c.parts().0).await
-            }
-        };
-        lines.map_err(Error::doing("explaining a list"))
-    }
-
     /// Of these runs, those that have ended: asked by the replica that runs them.
     pub async fn ended_of(&self, runs: &[RunId]) -> Result<Vec<RunId>> {
         let mut ended = Vec::new();
@@ -210,10 +190,11 @@ impl TenantScope {
 
     /// How many runs a run has led to.
     pub async fn count_below(&self, run: RunId) -> Result<usize> {
+        // CROSS JOIN tells SQLite to begin with what was found last. Else it would walk all runs of the tenant.
         const Q: &str = "WITH RECURSIVE below (id) AS (
                 SELECT id FROM runs WHERE tenant_id = $1 AND parent_run_id = $2
                 UNION ALL
-                SELECT r.id FROM below JOIN runs r ON r.tenant_id = $1 AND r.parent_run_id = below.id)
+                SELECT r.id FROM below CROSS JOIN runs r WHERE r.tenant_id = $1 AND r.parent_run_id = below.id)
             SELECT count(*) FROM below";
         let mut conn = self.read().await?;
         let count: i64 = on!(conn, c => sqlx::query_scalar(Q).bind(self.tenant.uuid()).bind(run.uuid())

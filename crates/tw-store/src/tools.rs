@@ -163,11 +163,11 @@ impl TenantScope {
         Ok(Changed::Done(()))
     }
 
-    /// The revision of the last override that was ever laid over a tool. Numbers are not used twice, so
-    /// that one names one state.
+    /// The revision of the last override that was taken off a tool. Numbers are not used twice, so that one names one
+    /// state.
     async fn last_revision_in(&self, tx: &mut Tx, slug: &Slug) -> Result<i64> {
         const Q: &str = "SELECT COALESCE(MAX(revision), 0) FROM tools
-            WHERE tenant_id = $1 AND kind = 'system_override' AND slug_key = $2";
+            WHERE tenant_id = $1 AND kind = 'system_override' AND slug_key = $2 AND deleted_us IS NOT NULL";
         within!(tx, c => sqlx::query_scalar(Q)
             .bind(self.tenant.uuid()).bind(slug.key()).fetch_one(c).await)
         .map_err(Error::doing("reading an override"))

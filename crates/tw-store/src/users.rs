@@ -2,7 +2,6 @@
 //! name and the password too, is what one tenant knows and no other sees.
 
 use serde_json::json;
-use sqlx::AssertSqlSafe;
 use tw_model::{Role, Timestamp, UserId};
 use uuid::Uuid;
 
@@ -10,7 +9,7 @@ use crate::{
     audit_line::{By, NewAudit},
     db::{Tx, on, within},
     error::{Error, Result},
-    filter::{Arg, Conditions, bind_args},
+    filter::{Arg, Conditions},
     row::row,
     scope::{TenantScope, now_us},
     tenants::Changed,
@@ -143,6 +142,16 @@ impl TenantScope {
         row.map(UserRow::user).transpose()
     }
 
+    /// The first member with this role, in the order of their ids.
+    pub async fn first_with_role(&self, role: Role) -> Result<Option<User>> {
+        const Q: &str = members!("AND m.role = $2 ORDER BY m.user_id LIMIT 1");
+        let mut conn = self.read_in_order().await?;
+        let row: Option<UserRow> = on!(conn, c => sqlx::query_as(Q)
+            .bind(self.tenant.uuid()).bind(role.as_str()).fetch_optional(c).await)
+        .map_err(Error::doing("reading a member"))?;
+        row.map(UserRow::user).transpose()
+    }
+
     /// How many members there are, as far as that is counted.
     pub async fn count_users(&self) -> Result<Option<i64>> {
         let mut conditions = Conditions::default();
@@ -163,20 +172,19 @@ impl TenantScope {
 
     /// Whether somebody other than `except` is a member with one of these roles.
     pub async fn has_other_member(&self, roles: &[Role], except: UserId) -> Result<bool> {
-        if roles.is_empty() {
-            return Ok(false);
-        }
-        let mut conditions = Conditions::default();
-        conditions.and("tenant_id =", Arg::Id(self.tenant.uuid()));
-        conditions.any_of("role", &roles.iter().map(|role| role.as_str().to_owned()).collect::<Vec<_>>());
-        conditions.and("user_id <>", Arg::Id(except.uuid()));
-        let sql = format!("SELECT role FROM memberships{} LIMIT 1", conditions.sql());
+        // One role after the other: PostgreSQL would look for several among all members.
+        const Q: &str =
+            "SELECT role FROM memberships WHERE tenant_id = $1 AND role = $2 AND user_id <> $3 LIMIT 1";
         let mut conn = self.read().await?;
-        let found: Option<String> =
-            on!(conn, c => bind_args!(sqlx::query_scalar(AssertSqlSafe(sql)), conditions.args())
-            .fetch_optional(c).await)
+        for role in roles {
+            let found: Option<String> = on!(conn, c => sqlx::query_scalar(Q)
+                .bind(self.tenant.uuid()).bind(role.as_str()).bind(except.uuid()).fetch_optional(c).await)
             .map_err(Error::doing("looking for a member"))?;
-        Ok(found.is_some())
+            if found.is_some() {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 
     pub async fn role_of(&self, id: UserId) -> Result<Option<Role>> {

@@ -9,7 +9,7 @@ use std::{
 };
 
 use rusqlite::{
-    Connection, Row, Statement as Prepared, ToSql, Transaction, TransactionBehavior, params,
+    CachedStatement, Connection, Row, Statement as Prepared, ToSql, Transaction, TransactionBehavior, params,
     params_from_iter,
     types::{ToSqlOutput, Value as Stored, ValueRef},
 };
@@ -137,6 +137,12 @@ fn find(tx: &Transaction<'_>, items: &[&Item]) -> Result<Found> {
     Ok(found)
 }
 
+/// Prepares a statement, once per connection, and tells it as those of the pools are told.
+fn prepare<'t>(tx: &'t Transaction<'_>, sql: &str) -> rusqlite::Result<CachedStatement<'t>> {
+    tracing::event!(target: "sqlx::query", tracing::Level::TRACE, db.statement = sql);
+    tx.prepare_cached(sql)
+}
+
 /// Asks for the row of each key, and leaves out those that have none.
 fn each<K, R>(
     tx: &Transaction<'_>,
@@ -147,7 +153,7 @@ fn each<K, R>(
     if keys.is_empty() {
         return Ok(Vec::new());
     }
-    let mut statement = tx.prepare_cached(sql)?;
+    let mut statement = prepare(tx, sql)?;
     let mut rows = Vec::with_capacity(keys.len());
     for key in keys {
         match ask(&mut statement, key) {
@@ -194,7 +200,7 @@ fn decide_first(tx: &Transaction<'_>, items: &[&Item], found: &Found) -> Result<
 
 /// Says one statement, and returns how many rows it changed.
 fn say(tx: &Transaction<'_>, statement: &Statement<'_>) -> Result<usize> {
-    let said = || tx.prepare_cached(statement.sql)?.execute(params_from_iter(&statement.values));
+    let said = || prepare(tx, statement.sql)?.execute(params_from_iter(&statement.values));
     said().map_err(Error::doing(statement.doing))
 }
 
@@ -244,7 +250,7 @@ fn write_audits(tx: &Transaction<'_>, plan: &Plan<'_>) -> rusqlite::Result<()> {
     if plan.audits.is_empty() {
         return Ok(());
     }
-    let mut insert = tx.prepare_cached(INSERT_AUDIT)?;
+    let mut insert = prepare(tx, INSERT_AUDIT)?;
     for (item, Audit { by, what }) in &plan.audits {
         insert.execute(params![
             AuditId::new().uuid(),
@@ -263,7 +269,7 @@ fn write_audits(tx: &Transaction<'_>, plan: &Plan<'_>) -> rusqlite::Result<()> {
 }
 
 fn write_runs(tx: &Transaction<'_>, plan: &Plan<'_>) -> rusqlite::Result<()> {
-    let mut insert = tx.prepare_cached(INSERT_RUN)?;
+    let mut insert = prepare(tx, INSERT_RUN)?;
     for (entry, run, state) in &plan.new_runs {
         bind_state(&mut insert, state)?;
         bind_key(&mut insert, entry.tenant, entry.run)?;
@@ -284,8 +290,8 @@ fn write_runs(tx: &Transaction<'_>, plan: &Plan<'_>) -> rusqlite::Result<()> {
         insert.raw_bind_parameter(31, entry.at.micros())?;
         insert.raw_execute()?;
     }
-    let mut update = tx.prepare_cached(UPDATE_RUN)?;
-    let mut number = tx.prepare_cached(NUMBER_RUN)?;
+    let mut update = prepare(tx, UPDATE_RUN)?;
+    let mut number = prepare(tx, NUMBER_RUN)?;
     for changed in &plan.changed_runs {
         if changed.only_numbered {
             number.execute(params![changed.state.last_seq, changed.tenant.uuid(), changed.run.uuid()])?;
@@ -323,13 +329,13 @@ fn bind_key(statement: &mut Prepared<'_>, tenant: TenantId, run: RunId) -> rusql
 
 fn number_sessions(tx: &Transaction<'_>, plan: &Plan<'_>) -> rusqlite::Result<()> {
     for (tenant, session, seq) in &plan.sessions {
-        tx.prepare_cached(NUMBER_SESSION)?.execute(params![seq, tenant.uuid(), session.uuid()])?;
+        prepare(tx, NUMBER_SESSION)?.execute(params![seq, tenant.uuid(), session.uuid()])?;
     }
     Ok(())
 }
 
 fn write_events(tx: &Transaction<'_>, plan: &Plan<'_>) -> rusqlite::Result<()> {
-    let mut insert = tx.prepare_cached(INSERT_EVENT)?;
+    let mut insert = prepare(tx, INSERT_EVENT)?;
     for planned in &plan.events {
         insert.execute(params![
             planned.tenant.uuid(),

@@ -322,7 +322,7 @@ async fn copy_of_a_database_gets_a_role_of_its_own() {
     let mut raw = Raw::open(&db).await;
     let after = role_of(&mut raw).await;
     // As it is in a copy: the database names the role of the one that it was copied from.
-    let before = "toolwright_app_1".to_owned();
+    let before = format!("toolwright_app_{}", uuid::Uuid::now_v7().simple());
     raw.execute(format!("CREATE ROLE {before} NOLOGIN")).await.unwrap();
     raw.execute(format!("GRANT SELECT ON runs TO {before}")).await.unwrap();
     let named = "CREATE OR REPLACE FUNCTION tw_app_role() RETURNS text LANGUAGE sql STABLE AS";

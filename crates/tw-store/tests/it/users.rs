@@ -7,7 +7,7 @@ use tw_store::{Added, By, Changed, Error, NewUser, TenantScope};
 use tw_test::{TestDb, on_both};
 
 use crate::world::{
-    audit_len, audit_of, by, fresh_hash, key, link_to, login_of, member, person, two_tenants, use_link,
+    audit_len, audit_of, by, crowd, fresh_hash, key, link_to, login_of, member, person, two_tenants, use_link,
 };
 
 fn is_last_admin<T: std::fmt::Debug>(result: &Result<T, Error>) -> bool {
@@ -306,9 +306,8 @@ on_both! {
     async fn other_member_with_a_role_is_found_among_any_number(db: TestDb) {
         let (_, acme, globex) = two_tenants(&db).await;
         let ada = member(&acme, "ada@example.com", Role::Admin).await;
-        for index in 0..20 {
-            member(&acme, &format!("{index}@example.com"), Role::Member).await;
-        }
+        // More than a page of members, all before whoever comes next.
+        crowd(&db, &acme, 250).await;
         member(&globex, "bob@example.com", Role::Approver).await;
         let deciders = [Role::Admin, Role::Approver];
 

@@ -8,7 +8,7 @@ use tw_store::{
     ApiKey, AuditFilter, AuditRecord, By, Error, Login, NewKey, NewLogin, NewUser, Opens, Store, Target,
     TenantScope, User,
 };
-use tw_test::TestDb;
+use tw_test::{Kind, TestDb};
 
 /// A moment that no test lives to see.
 pub(crate) const FAR: Timestamp = Timestamp::from_micros(4_000_000_000_000_000);
@@ -22,6 +22,29 @@ pub(crate) async fn two_tenants(db: &TestDb) -> (Store, TenantScope, TenantScope
 
 pub(crate) async fn new_tenant(store: &Store, slug: &str) -> TenantScope {
     store.tenant(store.create_tenant(&slug.parse().unwrap(), slug, &By::operator()).await.unwrap().id)
+}
+
+/// Members with ids before all others, written past the store: one by one would take long.
+pub(crate) async fn crowd(db: &TestDb, tenant: &TenantScope, count: u32) {
+    let (tenant, id, from) = match db.kind() {
+        Kind::Sqlite => (
+            format!("x'{}'", tenant.id().uuid().simple()),
+            "unhex(printf('%032x', i))",
+            format!(
+                "(WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < {count}) SELECT i FROM n)"
+            ),
+        ),
+        Kind::Postgres => (
+            format!("'{}'::uuid", tenant.id()),
+            "lpad(to_hex(i), 32, '0')::uuid",
+            format!("generate_series(1, {count}) AS n (i)"),
+        ),
+    };
+    let sql = format!(
+        "INSERT INTO memberships (tenant_id, user_id, role, created_us, updated_us, created_by, display_name)
+         SELECT {tenant}, {id}, 'member', 1, 1, '{{}}', 'C' FROM {from}"
+    );
+    assert_eq!(Raw::open(db).await.execute(sql).await.unwrap(), u64::from(count));
 }
 
 /// A change made on behalf of somebody, within a request.
@@ -134,6 +157,15 @@ impl Raw {
         match self {
             Self::Sqlite(c) => sqlx::raw_sql(sql).execute(c).await.map(|done| done.rows_affected()),
             Self::Postgres(c) => sqlx::raw_sql(sql).execute(c).await.map(|done| done.rows_affected()),
+        }
+    }
+
+    /// The JSON that PostgreSQL answers with.
+    pub(crate) async fn json(&mut self, sql: impl Into<String>) -> sqlx::Result<serde_json::Value> {
+        let sql = AssertSqlSafe(sql.into());
+        match self {
+            Self::Sqlite(_) => panic!("SQLite has no such answers"),
+            Self::Postgres(c) => sqlx::query_scalar(sql).fetch_one(c).await,
         }
     }
 

@@ -1,0 +1,399 @@
+//! Asks everything of the store that can be asked of it, so that it says every statement it has.
+
+use std::{sync::Arc, time::Duration};
+
+use tw_model::{
+    ApprovalId, ApprovalStatus, CredentialId, CredentialType, EventKind, Level, PendingCallId, PendingState,
+    Role, RunId, RunStatus, SessionId, Switches, TenantId, Timestamp, ToolId, UserId, WaitsFor,
+};
+use tw_store::{
+    AuditFilter, By, Credential, KeyScope, Left, NewAudit, NewLogin, Note, Opens, Override, Premise, Rewrap,
+    RunPlace, Sealed, Store, StoredTool, TenantChange, TenantScope, Wanted, WrappedKey,
+    log::{
+        ApprovalDecision, Audit, Change, Claim, EditedInput, Entry, Expect, Finished, NewApproval, NewWait,
+        Park, Transition, WaitChange,
+    },
+};
+use tw_test::{TestDb, entries};
+use uuid::Uuid;
+
+use super::filters;
+use crate::world::{FAR, fresh_hash, key, link_to, login_of, member, two_tenants, use_link};
+
+const PAST: Timestamp = Timestamp::from_micros(0);
+
+/// Everything, once.
+pub(super) async fn everything(db: &TestDb) -> [TenantId; 2] {
+    let (store, acme, globex) = two_tenants(db).await;
+    tenants(&store, &acme).await;
+    people(&store, &acme, &globex).await;
+    tools(&store, &acme).await;
+    credentials(&store, &acme).await;
+    keys_of_requests(&store, &acme).await;
+    calls(&store, &acme).await;
+    runs(&acme).await;
+    servers(&store, &acme).await;
+    [acme.id(), globex.id()]
+}
+
+fn line(action: &str) -> NewAudit {
+    NewAudit { action: action.to_owned(), object: "x".to_owned(), before: None, after: None, note: None }
+}
+
+async fn tenants(store: &Store, acme: &TenantScope) {
+    store.tenants().await.unwrap();
+    store.all_epochs().await.unwrap();
+    store.find_tenant(&"acme".parse().unwrap()).await.unwrap();
+    store.meta("fact").await.unwrap();
+    store.set_meta_once("fact", "1").await.unwrap();
+    store.replace_meta("fact", "2").await.unwrap();
+    acme.tenant().await.unwrap();
+    let change = TenantChange { name: Some("Acme".to_owned()), ..TenantChange::default() };
+    acme.change_tenant(change, None, &By::operator()).await.unwrap();
+    acme.audit(&By::operator(), line("a")).await.unwrap();
+    store.log().audit(acme.id(), By::operator(), line("a")).await.unwrap();
+    let (word, moment) = (Some("a".to_owned()), Some(Timestamp::now()));
+    let any = AuditFilter::default;
+    for filter in [
+        any(),
+        AuditFilter { action: word.clone(), ..any() },
+        AuditFilter { object: word.clone(), ..any() },
+        AuditFilter { since: moment, until: moment, ..any() },
+        AuditFilter { action: word.clone(), object: word, since: moment, until: moment },
+    ] {
+        for before in [None, Some(tw_model::AuditId::new())] {
+            acme.audit_page(&filter, before, 0, 50).await.unwrap();
+        }
+        acme.count_audit(&filter).await.unwrap();
+    }
+}
+
+async fn people(store: &Store, acme: &TenantScope, globex: &TenantScope) {
+    let ada = member(acme, "ada@example.com", Role::Admin).await.id;
+    let bob = member(acme, "bob@example.com", Role::Admin).await.id;
+    member(globex, "ada@example.com", Role::Admin).await;
+    acme.user(ada).await.unwrap();
+    acme.user_by_email("ada@example.com").await.unwrap();
+    acme.users(None, 50).await.unwrap();
+    acme.count_users().await.unwrap();
+    acme.first_with_role(Role::Admin).await.unwrap();
+    acme.has_other_member(&[Role::Admin, Role::Approver], ada).await.unwrap();
+    acme.role_of(ada).await.unwrap();
+    acme.password_hash(ada).await.unwrap();
+    store.find_memberships("ada@example.com").await.unwrap();
+    store.memberships_of(ada).await.unwrap();
+
+    let login = login_of(acme, ada).await;
+    acme.login(login.id).await.unwrap();
+    acme.touch_login(login.id, FAR).await.unwrap();
+    acme.end_login(login.id, "test", &By::operator()).await.unwrap();
+    let link = fresh_hash();
+    link_to(acme, ada, &link).await;
+    store.find_link(&link).await.unwrap();
+    store.find_login(&link).await.unwrap();
+    use_link(acme, ada, &link, Timestamp::now()).await;
+    let opens = Opens::new();
+    let new = NewLogin { user: ada, token_hash: &fresh_hash(), expires: FAR, opens: &opens, how: "password" };
+    acme.create_login(new, None, &By::operator()).await.unwrap();
+
+    let made = key(acme, "prefix", bob).await;
+    key(acme, "other", bob).await;
+    store.find_key("prefix").await.unwrap();
+    acme.key(made.id).await.unwrap();
+    acme.keys(None, 50).await.unwrap();
+    acme.count_keys().await.unwrap();
+    acme.touch_key(made.id, Timestamp::now()).await.unwrap();
+    acme.revoke_key(made.id, &By::operator()).await.unwrap();
+    acme.set_password(bob, None, "hash", &By::operator()).await.unwrap();
+    acme.set_role(ada, Role::Member, &By::operator()).await.unwrap();
+    acme.set_role(ada, Role::Admin, &By::operator()).await.unwrap();
+    acme.remove_member(bob, &By::operator()).await.unwrap();
+}
+
+async fn tools(store: &Store, acme: &TenantScope) {
+    let now = Timestamp::now();
+    let mut tool = StoredTool {
+        id: ToolId::new(),
+        slug: "own".parse().unwrap(),
+        switches: Switches::default(),
+        definition: Arc::from("{}"),
+        version: "1.0.0".to_owned(),
+        live: None,
+        live_version: None,
+        published: None,
+        revision: 1,
+        updated: now,
+        created: now,
+        created_by: "{}".to_owned(),
+        is_deleted: false,
+    };
+    let premise = Premise { as_of: 0, is_upset_by: &|_| false };
+    let left = |notes| Left {
+        premise: Some(premise),
+        claim: None,
+        notes,
+        content_hash: "hash",
+        audit: line("tool.changed"),
+    };
+    acme.insert_tool(&tool, left(&[Note::Save]), &By::operator()).await.unwrap();
+    tool.updated = tw_store::moment_after(now);
+    tool.revision = 2;
+    acme.update_tool(&tool, now, left(&[Note::Save, Note::Publish]), &By::operator()).await.unwrap();
+    acme.withdraw_version(tool.id, "1.0.0", line("withdrawn"), &By::operator()).await.unwrap();
+    acme.tools_changed_since(0).await.unwrap();
+    acme.custom_tool(tool.id).await.unwrap();
+    acme.tool_slug(tool.id).await.unwrap();
+    acme.tool_snapshot(tool.id, 1).await.unwrap();
+    acme.tool_content("hash").await.unwrap();
+    acme.tool_at_version(tool.id, "1.0.0", true).await.unwrap();
+    for only in [None, Some(Note::Save), Some(Note::Publish), Some(Note::Version)] {
+        for before in [None, Some(Uuid::max())] {
+            acme.tool_history(tool.id, only, before, 50).await.unwrap();
+        }
+        acme.count_tool_history(tool.id, only).await.unwrap();
+    }
+    let slug = "echo".parse().unwrap();
+    let layer = Override { enabled: Some(false), ..Override::default() };
+    acme.set_override(&slug, layer.clone(), None, &By::operator()).await.unwrap();
+    acme.overrides().await.unwrap();
+    acme.remove_override(&slug, None, &By::operator()).await.unwrap();
+    store.set_for_everybody(&slug, layer, &By::operator()).await.unwrap();
+}
+
+struct Rewrapped;
+
+impl Rewrap for Rewrapped {
+    fn data_key(&self, _: TenantId, _: &Credential) -> Option<Vec<u8>> {
+        Some(vec![0])
+    }
+
+    fn tenant_key(&self, _: TenantId, _: &[u8]) -> Option<Vec<u8>> {
+        Some(vec![0])
+    }
+}
+
+async fn credentials(store: &Store, acme: &TenantScope) {
+    let now = Timestamp::now();
+    let credential = Credential {
+        id: CredentialId::new(),
+        label: "crm".parse().unwrap(),
+        kind: CredentialType::Bearer,
+        provider_key: None,
+        provider_variant: None,
+        fields: Vec::new(),
+        allowed_hosts: None,
+        sealed: Sealed { ciphertext: vec![1], wrapped_key: vec![2], key_id: "k".to_owned() },
+        revision: 1,
+        last_used: None,
+        created: now,
+        updated: now,
+        created_by: "{}".to_owned(),
+    };
+    acme.create_credential(&credential, &By::operator()).await.unwrap();
+    acme.credential(credential.id).await.unwrap();
+    acme.credential_by_label(&credential.label).await.unwrap();
+    acme.credential_for("web_search", None).await.unwrap();
+    acme.credential_for("web_search", Some("serper")).await.unwrap();
+    acme.credentials(None, 50).await.unwrap();
+    acme.count_credentials().await.unwrap();
+    acme.touch_credential(credential.id, now).await.unwrap();
+    acme.tenant_key().await.unwrap();
+    acme.tenant_key_or(&WrappedKey { bytes: vec![1], key_id: "k".to_owned() }).await.unwrap();
+    store.rewrap_keys("other", &Rewrapped, &By::operator()).await.unwrap();
+    acme.change_credential(&credential, now, None, &By::operator()).await.unwrap();
+    let epoch = acme.epoch().await.unwrap();
+    acme.remove_credential(credential.id, now, epoch, &By::operator()).await.unwrap();
+}
+
+async fn keys_of_requests(store: &Store, acme: &TenantScope) {
+    let scope = KeyScope { principal: "user:1", route: "POST /tools", key: "k" };
+    let now = Timestamp::now();
+    acme.claim_key(scope, &[0; 32], now, FAR).await.unwrap();
+    acme.idempotency(scope).await.unwrap();
+    acme.release_key(scope, now).await.unwrap();
+    acme.keep_answer(scope, now, 201, "{}").await.unwrap();
+    store.drop_expired_keys(PAST).await.unwrap();
+}
+
+fn change(expect: Expect, to: Option<RunStatus>) -> Change {
+    let finished = to.filter(|to| !to.is_open()).map(|_| Finished::default());
+    Change { to, finished, ..Change::expecting(expect) }
+}
+
+/// Writes about a run of a session of its own.
+struct Runs<'a> {
+    store: &'a Store,
+    tenant: &'a TenantScope,
+    epoch: i64,
+}
+
+impl Runs<'_> {
+    async fn write(&self, run: RunId, kind: EventKind, transition: Transition) {
+        let entry = entries::entry(self.tenant.id(), (run, run.into()), kind, transition);
+        self.store.log().append(entry).wait().await.unwrap();
+    }
+
+    async fn open(&self, run: RunId, park: Option<Park>, claim: Option<Claim>) {
+        let new = entries::new_run(run, self.store.replica(), self.epoch);
+        let new = Transition::Open(Box::new(tw_store::log::NewRun { park, claim, ..new }));
+        self.write(run, EventKind::Started, new).await;
+    }
+
+    async fn change(&self, run: RunId, kind: EventKind, change: Change) {
+        self.write(run, kind, Transition::Change(Box::new(change))).await;
+    }
+
+    /// A run that waits.
+    async fn waiting(&self, waits_for: WaitsFor, children: Vec<RunId>) -> (RunId, PendingCallId) {
+        let (run, id) = (RunId::new(), PendingCallId::new());
+        self.open(run, None, None).await;
+        let wait = NewWait {
+            id,
+            waits_for,
+            state: PendingState::Waiting,
+            context: "{}".to_owned(),
+            children,
+            deadline: None,
+            expires: FAR,
+        };
+        let parked = Change {
+            wait: Some(WaitChange::Park(wait)),
+            ..change(Expect::Lease(1), Some(RunStatus::Pending))
+        };
+        self.change(run, EventKind::OutputAppended, parked).await;
+        (run, id)
+    }
+}
+
+async fn calls(store: &Store, acme: &TenantScope) {
+    let runs = Runs { store, tenant: acme, epoch: acme.epoch().await.unwrap() };
+    in_a_session(store, acme).await;
+
+    let run = RunId::new();
+    let claim = Claim {
+        route: "r".to_owned(),
+        key: "k".to_owned(),
+        body_hash: [0; 32],
+        expires: FAR,
+        instead_of: None,
+    };
+    runs.open(run, None, Some(claim)).await;
+    runs.change(run, EventKind::OutputAppended, change(Expect::Lease(1), None)).await;
+    runs.change(run, EventKind::Completed, change(Expect::Lease(1), Some(RunStatus::Success))).await;
+
+    let (run, id) = (RunId::new(), ApprovalId::new());
+    let approval = NewApproval {
+        id,
+        input: "{}".to_owned(),
+        input_digest: "digest".to_owned(),
+        definition_hash: "hash".to_owned(),
+        seal: vec![0; 32],
+        level: Some(Level::Write),
+        reason: "a test".to_owned(),
+        owner: UserId::new(),
+        expires: FAR,
+    };
+    runs.open(run, Some(Park { context: "{}".to_owned(), approval }), None).await;
+    let input = EditedInput {
+        input: "{}".to_owned(),
+        digest: "digest".to_owned(),
+        seal: vec![1; 32],
+        level: None,
+        context: "{}".to_owned(),
+    };
+    let decision = ApprovalDecision {
+        status: ApprovalStatus::Approved,
+        by: None,
+        note: None,
+        changes: None,
+        input: Some(input),
+    };
+    let asked = Expect::Status(RunStatus::NeedsApproval);
+    let yes = Change { decision: Some(decision), ..change(asked, Some(RunStatus::Pending)) };
+    runs.change(run, EventKind::Approved, yes).await;
+    acme.approval(id).await.unwrap();
+    acme.approval_of_run(run).await.unwrap();
+    for status in [None, Some(ApprovalStatus::Pending), Some(ApprovalStatus::Approved)] {
+        for after in [None, Some(id)] {
+            acme.approvals(status, after, 0, 50).await.unwrap();
+        }
+        acme.count_approvals(status).await.unwrap();
+    }
+
+    let (child, _) = runs.waiting(WaitsFor::Person, Vec::new()).await;
+    let (parent, _) = runs.waiting(WaitsFor::Child, vec![child]).await;
+    acme.pending_call_of(parent).await.unwrap();
+    acme.calls_for_people(None, 0, 50).await.unwrap();
+    acme.calls_for_people(Some(PendingCallId::new()), 0, 50).await.unwrap();
+    acme.count_calls_for_people().await.unwrap();
+    for_workers(acme, &runs).await;
+    store.due_pending(Timestamp::now(), None, 50).await.unwrap();
+}
+
+async fn in_a_session(store: &Store, acme: &TenantScope) {
+    let session = acme.create_session("chat", None, "user:1").await.unwrap().id;
+    let run = RunId::new();
+    let new = entries::new_run(run, store.replica(), acme.epoch().await.unwrap());
+    let transition = Transition::Open(Box::new(new));
+    let audit = Some(Box::new(Audit { by: By::operator(), what: line("a") }));
+    let entry = entries::entry(acme.id(), (run, session), EventKind::Started, transition);
+    store.log().append(Entry { audit, ..entry }).wait().await.unwrap();
+    for session in [session, SessionId::from(run)] {
+        acme.session(session).await.unwrap();
+    }
+    acme.events(session, 0, 50).await.unwrap();
+    acme.last_seq(session).await.unwrap();
+}
+
+async fn for_workers(acme: &TenantScope, runs: &Runs<'_>) {
+    let (run, call) = runs.waiting(WaitsFor::Worker, Vec::new()).await;
+    let now = Timestamp::now();
+    let tools = ["echo".to_owned()];
+    let all = Wanted {
+        tools: &[],
+        lease: Uuid::now_v7(),
+        worker: Uuid::now_v7(),
+        now,
+        alive_since: now.minus(Duration::from_secs(15)),
+        until: FAR,
+        most: 10,
+    };
+    acme.lease_calls(&all).await.unwrap();
+    acme.lease_calls(&Wanted { tools: &tools, ..all.clone() }).await.unwrap();
+    acme.worker_told_of(call).await.unwrap();
+    acme.take_back_calls(&all, call, now).await.unwrap();
+    acme.take_back_calls(&Wanted { tools: &tools, ..all.clone() }, call, now).await.unwrap();
+    acme.renew_leases(all.lease, FAR).await.unwrap();
+    acme.release_leases(all.lease).await.unwrap();
+    acme.pending_call(call).await.unwrap();
+    let late = change(Expect::Status(RunStatus::Pending), Some(RunStatus::TimedOut));
+    runs.change(run, EventKind::Failed, late).await;
+    let wait = WaitChange::Late { result: "{}".to_owned(), by: "user:1".to_owned() };
+    runs.change(run, EventKind::LateResult, Change { wait: Some(wait), ..change(Expect::Ended, None) }).await;
+    acme.close_unanswered(call, now).await.unwrap();
+}
+
+async fn runs(acme: &TenantScope) {
+    let run = RunId::new();
+    acme.run(run).await.unwrap();
+    acme.ended_of(&[run]).await.unwrap();
+    acme.count_below(run).await.unwrap();
+    let behind = RunPlace { listed: Timestamp::now(), id: run };
+    for (_, filter) in filters() {
+        for behind in [None, Some(behind)] {
+            acme.run_page(&filter, behind, 0, 50).await.unwrap();
+        }
+        acme.count_runs(&filter).await.unwrap();
+    }
+}
+
+async fn servers(store: &Store, acme: &TenantScope) {
+    let now = store.heartbeat().await.unwrap();
+    store.ping().await.unwrap();
+    store.is_alive(store.replica(), now).await.unwrap();
+    store.orphaned_runs(PAST, 50).await.unwrap();
+    store.forget_dead(PAST).await.unwrap();
+    acme.take_place("press", 1, FAR, now, now.minus(Duration::from_secs(15))).await.unwrap();
+    acme.leave_place("press", 0, FAR).await.unwrap();
+    store.sign_off().await.unwrap();
+}
