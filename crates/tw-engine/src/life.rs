@@ -48,10 +48,15 @@ impl Pulse {
             let ended = AssertUnwindSafe(begin()).catch_unwind().await;
             let how = if ended.is_ok() { "ended" } else { "panicked" };
             tracing::error!(name, how, "a background loop died; it is begun again");
-            metrics::counter!("toolwright_background_deaths_total", "loop" => name).increment(1);
-            self.deaths.lock().unwrap_or_else(PoisonError::into_inner).insert(name, Instant::now());
+            self.died(name);
             tokio::time::sleep(BEGIN_AGAIN_AFTER).await;
         }
+    }
+
+    /// Notes a death: here of a loop, or of a task of the store, which begins its own again.
+    fn died(&self, name: &'static str) {
+        metrics::counter!("toolwright_background_deaths_total", "loop" => name).increment(1);
+        self.deaths.lock().unwrap_or_else(PoisonError::into_inner).insert(name, Instant::now());
     }
 
     /// The loop that died a moment ago, if one did.
@@ -64,6 +69,8 @@ impl Pulse {
 impl Engine {
     /// Starts the background work, until the token is cancelled.
     pub(crate) fn live(&self, end: &CancellationToken) {
+        let pulse = self.inner.pulse.clone();
+        self.inner.store.on_death(move |name| pulse.died(name));
         self.until(end, "hear_changes", Self::hear_changes);
         self.until(end, "beat_and_sweep", Self::beat_and_sweep);
         self.until(end, "resume_waiting", Self::resume_waiting);

@@ -16,6 +16,7 @@ mod calls;
 mod count;
 mod credentials;
 mod db;
+mod deaths;
 mod error;
 mod filter;
 mod idempotency;

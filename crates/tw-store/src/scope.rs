@@ -6,6 +6,7 @@ use tw_model::{ReplicaId, TenantId, Timestamp};
 
 use crate::{
     db::{Conn, Db, Durability, Target, Tx, tenants_setting, within},
+    deaths::Deaths,
     error::{Error, Result},
     log::Log,
     wake::Wake,
@@ -18,6 +19,7 @@ pub struct Store {
     pub(crate) replica: ReplicaId,
     log: Log,
     wake: Arc<Wake>,
+    deaths: Deaths,
 }
 
 /// How to open a store.
@@ -41,9 +43,10 @@ impl Store {
     pub async fn open(options: &Options) -> Result<Self> {
         let db = Db::open(&options.target, options.durability, options.connections).await?;
         let replica = ReplicaId::new();
-        let wake = Arc::new(Wake::start(&db, replica));
-        let log = Log::start(&db, &wake)?;
-        Ok(Self { db, replica, log, wake })
+        let deaths = Deaths::default();
+        let wake = Arc::new(Wake::start(&db, replica, &deaths));
+        let log = Log::start(&db, &wake, &deaths)?;
+        Ok(Self { db, replica, log, wake, deaths })
     }
 
     /// This boot of this process.
@@ -67,6 +70,11 @@ impl Store {
     #[must_use]
     pub fn wake(&self) -> &Wake {
         &self.wake
+    }
+
+    /// Names the one who is told when a task of the store dies, such as a lane of the log. Only the first counts.
+    pub fn on_death(&self, tell: impl Fn(&'static str) + Send + Sync + 'static) {
+        self.deaths.are_told_to(tell);
     }
 
     /// Whether the database answers and the log takes entries, for `/readyz`.

@@ -13,12 +13,17 @@ use sqlx::postgres::{PgListener, PgPool};
 use tokio::sync::{Notify, broadcast, mpsc};
 use tw_model::{ReplicaId, RunId, SessionId, TenantId};
 
-use crate::db::{Db, Pg};
+use crate::{
+    db::{Db, Pg},
+    deaths::Deaths,
+};
 
 const CHANNEL: &str = "toolwright";
 /// How long hints are gathered before one NOTIFY: a commit that notifies takes a lock that all
 /// committers share, so there must be few of them however many calls there are.
 const GATHER: Duration = Duration::from_millis(20);
+/// How long a task that died rests before it is begun again: one that dies at once must not take a core.
+const BEGIN_AGAIN_AFTER: Duration = Duration::from_secs(1);
 /// PostgreSQL takes payloads below 8,000 bytes.
 const PAYLOAD_MAX: usize = 7_900;
 
@@ -80,23 +85,30 @@ impl Drop for SessionWatch {
 }
 
 impl Wake {
-    pub(crate) fn start(db: &Db, replica: ReplicaId) -> Self {
-        let inner = Arc::new(Inner {
+    pub(crate) fn start(db: &Db, replica: ReplicaId, deaths: &Deaths) -> Self {
+        match db {
+            Db::Sqlite { .. } => Self::alone(),
+            Db::Pg(pg) => {
+                let inner = Self::alone().inner;
+                let (remote, hints) = mpsc::unbounded_channel();
+                let send = tokio::spawn(keep_sending(deaths.clone(), pg.clone(), replica, hints));
+                let receive = keep_receiving(deaths.clone(), pg.pool.clone(), replica, Arc::clone(&inner));
+                let receive = tokio::spawn(receive);
+                Self { inner, remote: Some(remote), tasks: vec![send.abort_handle(), receive.abort_handle()] }
+            }
+        }
+    }
+
+    /// For a server that has its database for itself.
+    pub(crate) fn alone() -> Self {
+        let inner = Inner {
             sessions: Mutex::default(),
             tenants: broadcast::channel(1024).0,
             runs: broadcast::channel(1024).0,
             calls: broadcast::channel(1024).0,
             pending: Notify::new(),
-        });
-        match db {
-            Db::Sqlite { .. } => Self { inner, remote: None, tasks: Vec::new() },
-            Db::Pg(pg) => {
-                let (remote, hints) = mpsc::unbounded_channel();
-                let send = tokio::spawn(send_hints(pg.clone(), replica, hints));
-                let receive = tokio::spawn(receive_hints(pg.pool.clone(), replica, Arc::clone(&inner)));
-                Self { inner, remote: Some(remote), tasks: vec![send.abort_handle(), receive.abort_handle()] }
-            }
-        }
+        };
+        Self { inner: Arc::new(inner), remote: None, tasks: Vec::new() }
     }
 
     /// Watches one session's events.
@@ -182,7 +194,19 @@ impl Inner {
     }
 }
 
-async fn send_hints(pg: Pg, replica: ReplicaId, mut hints: mpsc::UnboundedReceiver<Hint>) {
+async fn keep_sending(deaths: Deaths, pg: Pg, replica: ReplicaId, mut hints: mpsc::UnboundedReceiver<Hint>) {
+    while !deaths.are_none("send_hints", send_hints(&pg, replica, &mut hints)).await {
+        tokio::time::sleep(BEGIN_AGAIN_AFTER).await;
+    }
+}
+
+async fn keep_receiving(deaths: Deaths, pool: PgPool, replica: ReplicaId, inner: Arc<Inner>) {
+    while !deaths.are_none("receive_hints", receive_hints(&pool, replica, &inner)).await {
+        tokio::time::sleep(BEGIN_AGAIN_AFTER).await;
+    }
+}
+
+async fn send_hints(pg: &Pg, replica: ReplicaId, hints: &mut mpsc::UnboundedReceiver<Hint>) {
     let mut gathered = HashSet::new();
     while let Some(hint) = hints.recv().await {
         gathered.insert(hint);
@@ -191,7 +215,7 @@ async fn send_hints(pg: Pg, replica: ReplicaId, mut hints: mpsc::UnboundedReceiv
             gathered.insert(hint);
         }
         for payload in payloads(replica, gathered.drain()) {
-            if let Err(error) = notify(&pg, payload).await {
+            if let Err(error) = notify(pg, payload).await {
                 // Nothing is lost: every reader also looks by itself.
                 tracing::debug!(%error, "a hint to other replicas was not sent");
             }
@@ -206,9 +230,9 @@ async fn notify(pg: &Pg, payload: String) -> sqlx::Result<()> {
     presence.in_time(sent).await.map(drop)
 }
 
-async fn receive_hints(pool: PgPool, replica: ReplicaId, inner: Arc<Inner>) {
+async fn receive_hints(pool: &PgPool, replica: ReplicaId, inner: &Inner) {
     loop {
-        match listen(&pool, replica, &inner).await {
+        match listen(pool, replica, inner).await {
             Ok(()) => return,
             Err(error) => {
                 tracing::debug!(%error, "lost the channel of hints; listening again");

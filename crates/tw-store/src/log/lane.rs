@@ -13,6 +13,7 @@ use super::{
 };
 use crate::{
     db::Pg,
+    deaths::Deaths,
     error::{Cause, Error},
     wake::Wake,
 };
@@ -37,6 +38,8 @@ type Answer = oneshot::Sender<Result<Appended, Rejected>>;
 pub(super) enum Carrier {
     Sqlite(sqlite::Writer),
     Postgres(Pg),
+    #[cfg(test)]
+    Broken,
 }
 
 /// One answer per item, once the group is on disk.
@@ -65,27 +68,18 @@ impl Group {
     }
 }
 
-pub(super) async fn run(
+/// Runs a lane until it is closed. One that dies answers nobody of whom it had just taken an entry, and goes on with
+/// the next at once.
+pub(super) async fn keep_up(
+    deaths: Deaths,
     carrier: Carrier,
     wake: Arc<Wake>,
     mut jobs: mpsc::UnboundedReceiver<Job>,
     lines: Arc<Lines>,
 ) {
     let mut closing = false;
-    // A close takes no new lines, so those that are left come to an end.
-    while !closing || !lines.is_empty() {
-        let mut batch = Batch { closing, ..Batch::default() };
-        if lines.is_empty() {
-            let Some(first) = jobs.recv().await else { return };
-            batch.add(first);
-        }
-        batch.gather(&mut jobs, &lines).await;
-        if batch.closing {
-            closing = true;
-            lines.close();
-        }
-        write(&carrier, &wake, batch).await;
-    }
+    while !deaths.are_none("log_lane", run(&carrier, &wake, &mut jobs, &lines, &mut closing)).await {}
+    jobs.close();
     // What arrived after the close was asked for is answered rather than dropped without a word.
     while let Ok(job) = jobs.try_recv() {
         if let Job::Append { answer, .. } = job {
@@ -95,6 +89,29 @@ pub(super) async fn run(
     if let Carrier::Sqlite(writer) = carrier {
         // A thread that hangs in the disk ends with the process.
         let _ = tokio::time::timeout(PATIENCE, writer.close()).await;
+    }
+}
+
+async fn run(
+    carrier: &Carrier,
+    wake: &Wake,
+    jobs: &mut mpsc::UnboundedReceiver<Job>,
+    lines: &Lines,
+    closing: &mut bool,
+) {
+    // A close takes no new lines, so those that are left come to an end.
+    while !*closing || !lines.is_empty() {
+        let mut batch = Batch { closing: *closing, ..Batch::default() };
+        if lines.is_empty() {
+            let Some(first) = jobs.recv().await else { return };
+            batch.add(first);
+        }
+        batch.gather(jobs, lines).await;
+        if batch.closing {
+            *closing = true;
+            lines.close();
+        }
+        write(carrier, wake, batch).await;
     }
 }
 
@@ -252,6 +269,8 @@ async fn attempt(carrier: &Carrier, group: &Group) -> Outcome {
         let carried = match carrier {
             Carrier::Sqlite(writer) => tokio::time::timeout(PATIENCE, writer.carry_out(group.clone())).await,
             Carrier::Postgres(pg) => tokio::time::timeout(PATIENCE, postgres::carry_out(pg, group)).await,
+            #[cfg(test)]
+            Carrier::Broken => panic!("nobody carries this"),
         };
         let outcome = carried.unwrap_or_else(|_| {
             if let Carrier::Postgres(pg) = carrier {
@@ -273,4 +292,49 @@ fn is_conflict(error: &Error) -> bool {
         return false;
     };
     matches!(source.code().as_deref(), Some("40001" | "40P01"))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use tw_model::{TenantId, Timestamp};
+
+    use super::*;
+    use crate::{
+        audit_line::{By, NewAudit},
+        log::entry::Audit,
+    };
+
+    fn append(jobs: &mpsc::UnboundedSender<Job>) -> oneshot::Receiver<Result<Appended, Rejected>> {
+        let what = NewAudit::change("call.refused", "tool:echo".to_owned(), None, None);
+        let audit = Box::new(Audit { by: By::operator(), what });
+        let item = Item::Line { tenant: TenantId::new(), at: Timestamp::now(), audit };
+        let (answer, answered) = oneshot::channel();
+        assert!(jobs.send(Job::Append { item, answer, patient: false }).is_ok());
+        answered
+    }
+
+    #[tokio::test]
+    async fn lane_that_dies_is_told_and_goes_on_with_the_next_entry() {
+        let (deaths, count) = (Deaths::default(), Arc::new(AtomicUsize::new(0)));
+        let told = Arc::clone(&count);
+        deaths.are_told_to(move |name| {
+            assert_eq!(name, "log_lane");
+            told.fetch_add(1, Ordering::Relaxed);
+        });
+        let (jobs, taken) = mpsc::unbounded_channel();
+        let lane =
+            keep_up(deaths, Carrier::Broken, Arc::new(Wake::alone()), taken, Arc::new(Lines::default()));
+        let lane = tokio::spawn(lane);
+
+        for _ in 0..2 {
+            assert!(append(&jobs).await.is_err(), "nobody answers for an entry that killed the lane");
+        }
+        assert!(jobs.send(Job::Close).is_ok());
+        lane.await.unwrap();
+
+        assert_eq!(count.load(Ordering::Relaxed), 2);
+        assert!(jobs.is_closed());
+    }
 }

@@ -33,7 +33,8 @@ use self::{entry::Item, lane::Carrier, lines::Lines};
 use crate::{
     audit_line::{By, NewAudit},
     db::Db,
-    error::Result,
+    deaths::Deaths,
+    error::{Error, Result},
     wake::Wake,
 };
 
@@ -73,12 +74,18 @@ pub struct Ticket(oneshot::Receiver<Result<Appended, Rejected>>);
 impl Ticket {
     /// Waits until the entry is on disk, or is known not to be.
     pub async fn wait(self) -> Result<Appended, Rejected> {
-        self.0.await.unwrap_or(Err(Rejected::Closed))
+        self.0.await.unwrap_or_else(|_| Err(unanswered()))
     }
 }
 
+/// A lane answers everything that it takes, also that it is closed. Where there is no answer it has died, and nobody
+/// knows how far it had come.
+fn unanswered() -> Rejected {
+    Rejected::Failed(Arc::new(Error::crashed()))
+}
+
 impl Log {
-    pub(crate) fn start(db: &Db, wake: &Arc<Wake>) -> Result<Self> {
+    pub(crate) fn start(db: &Db, wake: &Arc<Wake>, deaths: &Deaths) -> Result<Self> {
         let carriers = match db {
             Db::Sqlite { file, .. } => vec![Carrier::Sqlite(sqlite::Writer::start(Arc::clone(file))?)],
             Db::Pg(pg) => (0..LANES_POSTGRES).map(|_| Carrier::Postgres(pg.clone())).collect(),
@@ -86,7 +93,8 @@ impl Log {
         let start = |carrier| {
             let (sender, jobs) = mpsc::unbounded_channel();
             let lane = Lane { jobs: sender, lines: Arc::default() };
-            let task = lane::run(carrier, Arc::clone(wake), jobs, Arc::clone(&lane.lines));
+            let task =
+                lane::keep_up(deaths.clone(), carrier, Arc::clone(wake), jobs, Arc::clone(&lane.lines));
             (lane, tokio::spawn(task))
         };
         let (lanes, tasks): (Vec<_>, Vec<_>) = carriers.into_iter().map(start).unzip();
@@ -118,7 +126,7 @@ impl Log {
         let audit = Box::new(Audit { by, what });
         let nudge = || drop(lane.jobs.send(Job::Lines));
         let answered = lane.lines.add(tenant, audit, nudge).await?;
-        answered.await.unwrap_or(Err(Rejected::Closed)).map(drop)
+        answered.await.unwrap_or_else(|_| Err(unanswered())).map(drop)
     }
 
     /// The same for an entry that nobody waits for yet: the writer keeps it back for a moment, so that it
@@ -129,8 +137,10 @@ impl Log {
 
     fn send(&self, session: SessionId, item: Item, patient: bool) -> Ticket {
         let (answer, ticket) = oneshot::channel();
-        // A closed lane drops the job, and the ticket says so.
-        let _ = self.lanes[self.lane_of(session.uuid())].jobs.send(Job::Append { item, answer, patient });
+        let sent = self.lanes[self.lane_of(session.uuid())].jobs.send(Job::Append { item, answer, patient });
+        if let Err(mpsc::error::SendError(Job::Append { answer, .. })) = sent {
+            let _ = answer.send(Err(Rejected::Closed));
+        }
         Ticket(ticket)
     }
 
