@@ -91,12 +91,13 @@ impl Operator {
         owner: Option<&str>,
     ) -> Result<CreatedKey> {
         let scope = self.scope(tenant).await?;
-        let users = scope.users(None, 1000).await.map_err(Error::store("reading users"))?;
-        let owned = match owner {
-            Some(email) => users.iter().find(|user| Some(&user.email) == normal_email(email).as_ref()),
-            None => users.iter().find(|user| user.role == Role::Admin),
+        let found = match owner.map(normal_email) {
+            Some(Some(email)) => scope.user_by_email(&email).await,
+            Some(None) => Ok(None),
+            None => scope.first_with_role(Role::Admin).await,
         };
-        let owner = owned.ok_or_else(|| Error::Conflict {
+        let found = found.map_err(Error::store("looking for the owner of a key"))?;
+        let owner = found.ok_or_else(|| Error::Conflict {
             why: "a key needs an owner, and the tenant has no such member: add one with `toolwright users create`"
                 .to_owned(),
         })?;

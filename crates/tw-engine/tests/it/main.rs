@@ -14,6 +14,7 @@ mod faults;
 mod idempotency;
 mod log;
 mod manage;
+mod operator;
 mod orphans;
 mod projection;
 mod races;
