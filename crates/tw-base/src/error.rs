@@ -73,7 +73,7 @@ pub enum Error {
     ShuttingDown,
     #[error("the background loop `{name}` died a moment ago and was begun again; the log says why")]
     Unwell { name: &'static str },
-    #[error("the database did not answer while {doing}")]
+    #[error("the database {} while {doing}", if source.is_retryable() { "did not answer" } else { "failed" })]
     Store {
         doing: &'static str,
         #[source]
@@ -251,6 +251,8 @@ impl Error {
                 Self::Taken { why: format!("the {what} is taken"), fault: Box::new(fault) }
             }
             tw_store::Error::Refused { why } => Self::Conflict { why: why.to_owned() },
+            // The database did its part: what it holds is not what was written.
+            source @ tw_store::Error::Corrupt { .. } => Self::internal(doing, source),
             source => Self::Store { doing, source },
         }
     }
@@ -313,5 +315,27 @@ impl From<Error> for tw_exec::Refusal {
         let (code, message) = (error.code(), error.to_string());
         let faults = error.faults().to_vec();
         Self { code, message, faults }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn database_is_blamed_only_for_what_it_did() {
+        let corrupt = tw_store::Error::Corrupt { what: "the status of run 7".to_owned() };
+        let corrupt = Error::store("reading a run")(corrupt);
+        assert_eq!(
+            (corrupt.to_string().as_str(), corrupt.code()),
+            ("the server failed while reading a run", Code::Internal)
+        );
+        assert!(std::error::Error::source(&corrupt).unwrap().to_string().contains("run 7"), "for the log");
+
+        let away = Error::store("reading a run")(tw_store::timed_out());
+        assert_eq!(
+            (away.to_string().as_str(), away.code()),
+            ("the database did not answer while reading a run", Code::Unavailable)
+        );
     }
 }

@@ -247,7 +247,7 @@ fn refused(error: Error, name: &str, era: Era) -> Result<String, Fault> {
             let lines: String = others.map(|fault| format!("; `{}` {}", fault.path, fault.message)).collect();
             Ok(failed(&format!("MISSING_PARAM: {error}{lines}"), era))
         }
-        Error::Store { .. } | Error::Record { .. } | Error::ShuttingDown => {
+        Error::Store { .. } | Error::Internal { .. } | Error::Record { .. } | Error::ShuttingDown => {
             tracing::warn!(error = &error as &dyn std::error::Error, "a call over MCP failed");
             let text = format!("{}: {error}", error.code().as_str());
             Err(Fault { status: http::StatusCode::SERVICE_UNAVAILABLE, ..Fault::new(INTERNAL_ERROR, text) })
