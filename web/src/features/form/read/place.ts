@@ -8,21 +8,25 @@ import { type FieldSpec, readSpec } from '../schema/spec'
 
 /** A place in an input: what the schema and the form spec say about what stands there. */
 export class Place {
+  private readonly all: readonly Json[]
+
   private constructor(
     private readonly root: unknown,
     private readonly specs: ReadonlyMap<string, FieldSpec>,
     private readonly path: readonly Step[],
-    private readonly all: readonly Json[],
-  ) {}
+    private readonly found: readonly unknown[],
+  ) {
+    this.all = layers(root, found, true)
+  }
 
   static top(schema: unknown, formSpec: unknown): Place {
     const specs = new Map(readSpec(formSpec).fields.map((field) => [field.path, field]))
-    return new Place(schema, specs, [], layers(schema, [schema], true))
+    return new Place(schema, specs, [], [schema])
   }
 
   at(step: Step): Place {
     const found = typeof step === 'number' ? item(this.all, step) : member(this.all, step)
-    return new Place(this.root, this.specs, [...this.path, step], layers(this.root, found, true))
+    return new Place(this.root, this.specs, [...this.path, step], found)
   }
 
   /** The names of what was given, as a form would order them; what nobody has described comes last. */
@@ -53,7 +57,9 @@ export class Place {
     const name = String(this.path.at(-1) ?? '')
     // What nobody has described is called as it was sent.
     const own = this.all.length > 0 ? humanize(name) : name
-    return plain(this.spec?.label ?? this.said('title') ?? own)
+    // The title of a branch names the choice, and not the place.
+    const titles = layers(this.root, this.found).map(({ title }) => text(title))
+    return plain(this.spec?.label ?? titles.find(Boolean) ?? own)
   }
 
   get unit(): string | undefined {

@@ -91,6 +91,12 @@ test('what a form spec calls a field it is called here, in the same order', () =
   expect(terms).toEqual(['First', 'A', 'Rows', 'Cell'])
 })
 
+test('a place is called by its name, not by the branch that was chosen', () => {
+  const card = { type: 'object', title: 'By card', properties: { number: { type: 'string' } } }
+  show({ payment: { oneOf: [card, { type: 'null' }] } }, { payment: { number: '42' } })
+  expect(read('Payment')).toHaveTextContent('Number42')
+})
+
 test('a secret is shown to those who want to see it, and what cannot be seen is spelled out', async () => {
   const password = { type: 'string', format: 'password' }
   show({ password, text: { type: 'string' } }, { password: 'hunter2', text: 'a\u202Eb' })
