@@ -40,8 +40,7 @@ const CONDITIONS: &[&str] = &["equals", "not_equals", "in", "exists"];
 /// Every path in it must be described by the input schema: a form can ask only for what is known.
 #[must_use]
 pub fn check_form_spec(spec: &Value, input_schema: &Value) -> Vec<Fault> {
-    let mut check =
-        Form { reader: Reader::default(), schema: Finder::new(input_schema), document: input_schema };
+    let mut check = Form { reader: Reader::default(), schema: Finder::new(input_schema) };
     check.spec(spec);
     check.reader.told()
 }
@@ -49,7 +48,6 @@ pub fn check_form_spec(spec: &Value, input_schema: &Value) -> Vec<Fault> {
 struct Form<'a> {
     reader: Reader,
     schema: Finder<'a>,
-    document: &'a Value,
 }
 
 impl Form<'_> {
@@ -110,7 +108,7 @@ impl Form<'_> {
         self.reader.count(object, "rows");
         self.reader.flag(object, "hidden");
         if object.get("hidden").is_some_and(|hidden| *hidden == Value::Bool(true))
-            && path.is_some_and(|path| self.is_indispensable(path))
+            && path.and_then(tokens).is_some_and(|tokens| self.schema.is_indispensable(&tokens))
         {
             self.reader.say(object.pointer("hidden"), Violation::hidden_required());
         }
@@ -145,23 +143,6 @@ impl Form<'_> {
         if !looks.is_empty() {
             self.reader.word(object, "variant", &looks);
         }
-    }
-
-    /// Whether no input fits without the value at this path: it is required, and has no default.
-    fn is_indispensable(&self, path: &str) -> bool {
-        let Some(mut tokens) = tokens(path) else { return false };
-        let Some(last) = tokens.pop() else { return false };
-        let mut parent = self.document;
-        for token in &tokens {
-            let Some(next) = parent.get("properties").and_then(|members| members.get(&**token)) else {
-                return false;
-            };
-            parent = next;
-        }
-        let is_required =
-            parent["required"].as_array().is_some_and(|names| names.iter().any(|name| *name == *last));
-        let property = parent.get("properties").and_then(|members| members.get(&*last));
-        is_required && property.is_none_or(|property| property.get("default").is_none())
     }
 
     /// The path of an object, if the schema describes it.

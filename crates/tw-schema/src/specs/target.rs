@@ -74,9 +74,33 @@ impl<'a> Finder<'a> {
         0 < left
     }
 
+    /// Whether no value fits without a member at this path: it is required, and has no default.
+    pub(super) fn is_indispensable(&self, tokens: &[String]) -> bool {
+        let Some((last, parents)) = tokens.split_last() else { return false };
+        let mut subschemas = vec![self.document.root()];
+        for token in parents {
+            subschemas = below(&self.always_at(&subschemas), token);
+        }
+        let parent = self.always_at(&subschemas);
+        let requires = |schema: &&Value| {
+            schema["required"].as_array().is_some_and(|names| names.iter().any(|name| name == last))
+        };
+        let described = self.always_at(&below(&parent, last));
+        parent.iter().any(requires) && described.iter().all(|schema| schema.get("default").is_none())
+    }
+
+    /// Every subschema that applies for sure where these do: behind references, and all of `allOf`.
+    fn always_at(&self, subschemas: &[&'a Value]) -> Vec<&'a Value> {
+        self.spread(subschemas, false)
+    }
+
     /// Every subschema that may apply where these do: behind references, and in every branch of every
     /// choice, since a spec may name a member that only one branch describes.
     fn everything_at(&self, subschemas: &[&'a Value]) -> Vec<&'a Value> {
+        self.spread(subschemas, true)
+    }
+
+    fn spread(&self, subschemas: &[&'a Value], into_choices: bool) -> Vec<&'a Value> {
         let mut all: Vec<&Value> = Vec::new();
         let mut seen = HashSet::new();
         let mut open: Vec<&Value> = subschemas.iter().rev().copied().collect();
@@ -90,8 +114,12 @@ impl<'a> Finder<'a> {
             all.push(schema);
             let reference = schema.get("$ref").and_then(Value::as_str);
             open.extend(reference.and_then(|reference| self.document.resolve(reference)));
-            for keyword in ["allOf", "anyOf", "oneOf"] {
-                open.extend(schema.get(keyword).and_then(Value::as_array).into_iter().flatten());
+            let keywords: &[&str] = if into_choices { &["allOf", "anyOf", "oneOf"] } else { &["allOf"] };
+            for keyword in keywords {
+                open.extend(schema.get(*keyword).and_then(Value::as_array).into_iter().flatten());
+            }
+            if !into_choices {
+                continue;
             }
             open.extend(["if", "then", "else"].iter().filter_map(|keyword| schema.get(keyword)));
             let dependent = schema.get("dependentSchemas").and_then(Value::as_object);

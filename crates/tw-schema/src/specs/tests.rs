@@ -311,3 +311,23 @@ fn field_that_no_renderer_knows_or_that_hides_what_is_needed_is_refused() {
         ]
     );
 }
+
+#[test]
+fn field_that_is_required_behind_a_reference_cannot_be_hidden() {
+    let input = json!({
+        "type": "object", "$ref": "#/$defs/whole",
+        "properties": { "place": { "allOf": [{ "$ref": "#place" }, { "required": ["street"] }] } },
+        "allOf": [{ "required": ["mode"], "properties": { "mode": { "$ref": "#/$defs/mode" } } }],
+        "anyOf": [{ "required": ["either"], "properties": { "either": {} } }, {}],
+        "$defs": {
+            "whole": { "required": ["name"], "properties": { "name": { "type": "string" } } },
+            "place": { "$anchor": "place", "required": ["city"], "properties": { "city": {}, "street": {} } },
+            "mode": { "type": "string", "default": "fast" },
+        },
+    });
+    let hidden = ["/name", "/place/city", "/place/street", "/mode", "/either"];
+    let fields: Vec<_> = hidden.iter().map(|path| json!({ "path": path, "hidden": true })).collect();
+    let faults = check_form_spec(&json!({ "version": 2, "fields": fields }), &input);
+    let places: Vec<_> = faults.iter().map(|fault| fault.path.as_str()).collect();
+    assert_eq!(places, ["/fields/0/hidden", "/fields/1/hidden", "/fields/2/hidden"]);
+}
