@@ -112,8 +112,8 @@ fn declaration_becomes_a_definition() {
     assert_eq!(definition.required_permission.as_ref().unwrap().as_str(), "tools.tenant.run");
     assert_eq!(definition.version.to_string(), "1.2.3");
     assert_eq!((definition.enabled, definition.is_active), (None, true));
-    assert_eq!(definition.in_catalogue("ims"), Err("not_switched_on"));
-    assert_eq!(definition.in_catalogue("demo"), Err("not_for_this_tenant"));
+    assert_eq!(definition.in_catalogue("ims").map_err(|why| why.as_str()), Err("not_switched_on"));
+    assert_eq!(definition.in_catalogue("demo").map_err(|why| why.as_str()), Err("not_for_this_tenant"));
     assert_eq!((definition.visible, definition.is_async, definition.timeout_ms), (Some(true), true, 5_000));
     assert!(definition.execution.is_pure && definition.collaborative);
     assert_eq!(definition.execution.concurrency_group, "cpu");

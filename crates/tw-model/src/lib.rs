@@ -54,7 +54,7 @@ pub use slug::{Slug, SlugError, TenantSlug, look_alike};
 pub use time::Timestamp;
 pub use tool::{
     Execution, Implementation, Layer, Level, Listing, Origin, OutputSection, Policy, SectionKind, ToolDef,
-    ToolStatus,
+    ToolStatus, Unlisted,
 };
 pub use trace::{NoTrace, Trace};
 pub use upstream_key::{upstream_key, upstream_key_within};

@@ -72,6 +72,17 @@ words! {
 }
 
 words! {
+    /// Why a tool is not in a tenant's catalogue.
+    Unlisted {
+        /// Its list of tenants does not name this one.
+        NotForThisTenant = "not_for_this_tenant",
+        SwitchedOff = "switched_off",
+        /// It is absent until switched on, and nobody has.
+        NotSwitchedOn = "not_switched_on",
+    }
+}
+
+words! {
     SectionKind {
         Summary = "summary", Table = "table", Chart = "chart", Radar = "radar", Ranking = "ranking",
         Custom = "custom",
@@ -334,15 +345,15 @@ impl ToolDef {
     }
 
     /// Whether the tool is in the catalogue of a tenant, or the reason why not.
-    pub fn in_catalogue(&self, tenant_slug: &str) -> Result<(), &'static str> {
+    pub fn in_catalogue(&self, tenant_slug: &str) -> Result<(), Unlisted> {
         // Fails closed: a list that does not name the tenant hides the tool whatever the switches say.
         if !self.tenant_slugs.is_empty() && !self.tenant_slugs.iter().any(|slug| slug == tenant_slug) {
-            return Err("not_for_this_tenant");
+            return Err(Unlisted::NotForThisTenant);
         }
         match (self.enabled, self.listing) {
             (Some(true), _) | (None, Listing::OptOut) => Ok(()),
-            (Some(false), _) => Err("switched_off"),
-            (None, Listing::OptIn) => Err("not_switched_on"),
+            (Some(false), _) => Err(Unlisted::SwitchedOff),
+            (None, Listing::OptIn) => Err(Unlisted::NotSwitchedOn),
         }
     }
 }

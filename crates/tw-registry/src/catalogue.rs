@@ -13,7 +13,9 @@ use std::{
 use serde_json::{Value, json};
 use toolwright_sdk::{CodeTool, RunFn};
 use tw_exec::{BoxFuture, Call, Ended, Executor, Kinds};
-use tw_model::{Caller, Layer, Level, Slug, TenantId, TenantSlug, ToolDef, ToolId, ToolStatus, look_alike};
+use tw_model::{
+    Caller, Layer, Level, Slug, TenantId, TenantSlug, ToolDef, ToolId, ToolStatus, Unlisted, look_alike,
+};
 use tw_policy::{Facts, GateOverride};
 use tw_schema::{Schema, SchemaCache};
 use tw_store::{Override, ReadTool, Store, StoredOverride, Tenant};
@@ -218,7 +220,7 @@ impl Entry {
     }
 
     /// Whether the tool is in the catalogue of a tenant, or the reason why not.
-    pub fn in_catalogue(&self, tenant: &TenantSlug) -> Result<(), &'static str> {
+    pub fn in_catalogue(&self, tenant: &TenantSlug) -> Result<(), Unlisted> {
         match self {
             Self::Code(tool) => tool.def.in_catalogue(tenant.as_str()),
             Self::Own(own) => own.in_catalogue(tenant.as_str()),
@@ -374,7 +376,7 @@ fn left_out(id: ToolId, error: &(dyn std::error::Error + 'static)) {
 
 /// Whether a tool of the program is there for other tenants only.
 fn is_of_others(def: &ToolDef, tenant: &TenantSlug) -> bool {
-    def.in_catalogue(tenant.as_str()) == Err("not_for_this_tenant")
+    def.in_catalogue(tenant.as_str()) == Err(Unlisted::NotForThisTenant)
 }
 
 /// A tenant as of one epoch: its settings, and its tools.

@@ -3,7 +3,7 @@
 use serde::Serialize;
 use tw_base::{Error, Result};
 use tw_identity::rights::{Permit, UpdateTools};
-use tw_model::{Actor, Caller, KeyId, Role, ToolDef, ToolStatus, UserId};
+use tw_model::{Actor, Caller, KeyId, Role, ToolDef, ToolStatus, Unlisted, UserId};
 use tw_policy::{Facts, Rule, Verdict};
 
 use crate::{
@@ -79,7 +79,7 @@ impl Registry {
         let view = self.catalogue.view(asker.tenant, asker.epoch).await?;
         let missing = || Error::ToolNotFound { tool: name.to_owned() };
         let entry = view.tools.get(name).ok_or_else(missing)?;
-        if entry.in_catalogue(view.slug()) == Err("not_for_this_tenant") {
+        if entry.in_catalogue(view.slug()) == Err(Unlisted::NotForThisTenant) {
             return Err(missing());
         }
         let mut checks = Checks::default();
@@ -129,8 +129,10 @@ fn walk(checks: &mut Checks, entry: &Entry, def: &ToolDef, subject: &Caller, vie
     checks.note("switched_on_for_everybody", !off_for_all, "nobody has switched it off for everybody", no);
     let catalogue = entry.in_catalogue(view.slug());
     let no = match catalogue {
-        Err("not_switched_on") => "it has to be switched on first, and this tenant has not done so",
-        _ => "this tenant has switched it off",
+        Ok(()) => "",
+        Err(Unlisted::NotForThisTenant) => "this tenant is not on its list",
+        Err(Unlisted::NotSwitchedOn) => "it has to be switched on first, and this tenant has not done so",
+        Err(Unlisted::SwitchedOff) => "this tenant has switched it off",
     };
     checks.note(
         "switched_on_here",

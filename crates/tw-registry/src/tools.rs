@@ -6,7 +6,8 @@ use serde_json::{Value, json};
 use toolwright_sdk::CodeTool;
 use tw_base::{Error, PageRequest, Result};
 use tw_identity::rights::{Permit, ReadHistory, ReadTools};
-use tw_model::{Caller, Slug, TenantId, ToolDef, ToolId, ToolStatus};
+use tw_model::{Caller, Slug, TenantId, ToolDef, ToolId, ToolStatus, Unlisted};
+use tw_schema::Fault;
 
 use crate::{
     Registry,
@@ -214,9 +215,9 @@ fn writes_tools(caller: &Caller) -> bool {
 pub fn seen(entry: &Entry, caller: &Caller, view: &View) -> Option<Result<(), &'static str>> {
     match entry.in_catalogue(view.slug()) {
         // A tool of other tenants does not exist here, for nobody. One's own can be taken back from them.
-        Err("not_for_this_tenant") if !entry.is_own() => None,
+        Err(Unlisted::NotForThisTenant) if !entry.is_own() => None,
         // Who may switch it on has to be able to see it. An agent never may, whatever its role.
-        Err(reason) if writes_tools(caller) => Some(Err(reason)),
+        Err(reason) if writes_tools(caller) => Some(Err(reason.as_str())),
         Err(_) => None,
         Ok(()) => {
             if entry.required_permission().is_some_and(|permission| !caller.permissions.has(permission)) {

@@ -1,7 +1,7 @@
 //! Which names a tool may go by: one name, one tool.
 
 use tw_base::{Error, Result};
-use tw_model::{Definition, Slug, ToolId, look_alike};
+use tw_model::{Definition, Slug, ToolId, Unlisted, look_alike};
 use tw_schema::Violation;
 use tw_store::StoredTool;
 
@@ -25,8 +25,9 @@ pub(crate) fn names_are_free(view: &View, id: ToolId, definition: &Definition) -
 
 /// Refuses a name that people and models would take for that of another tool in sight.
 fn looks_like_no_other(view: &View, id: ToolId, name: &str) -> Result<()> {
-    let in_sight =
-        |entry: &&Entry| entry.id() != id && entry.in_catalogue(view.slug()) != Err("not_for_this_tenant");
+    let in_sight = |entry: &&Entry| {
+        entry.id() != id && entry.in_catalogue(view.slug()) != Err(Unlisted::NotForThisTenant)
+    };
     let other = view.tools.looking_like(name).find(in_sight).map(|entry| entry.slug().as_str());
     // A reserved word itself is no slug at all, and told so elsewhere.
     let is_near = |word: &&str| look_alike(word, name) && !word.eq_ignore_ascii_case(name);
@@ -59,7 +60,9 @@ pub(crate) fn shares_a_name(tool: &StoredTool, other: &StoredTool) -> bool {
 
 /// A tool of other tenants' takes no name away here.
 pub(crate) fn is_invisible(view: &View, name: &str) -> bool {
-    view.tools.get(name).is_some_and(|entry| entry.in_catalogue(view.slug()) == Err("not_for_this_tenant"))
+    view.tools
+        .get(name)
+        .is_some_and(|entry| entry.in_catalogue(view.slug()) == Err(Unlisted::NotForThisTenant))
 }
 
 pub(crate) fn taken(slug: &Slug) -> Error {

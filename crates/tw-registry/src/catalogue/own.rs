@@ -5,7 +5,7 @@ use std::sync::{Arc, OnceLock};
 use serde::Deserialize;
 use tw_base::{Error, Result};
 use tw_exec::{Kinds, Written};
-use tw_model::{Definition, Implementation, Layer, Listing, Origin, ToolDef};
+use tw_model::{Definition, Implementation, Layer, Listing, Origin, ToolDef, Unlisted};
 use tw_schema::{Digest, SchemaCache};
 use tw_store::StoredTool;
 
@@ -108,13 +108,13 @@ impl Own {
         live.chain(&self.draft_face.aliases)
     }
 
-    pub fn in_catalogue(&self, tenant_slug: &str) -> Result<(), &'static str> {
+    pub fn in_catalogue(&self, tenant_slug: &str) -> Result<(), Unlisted> {
         let switches = &self.stored.switches;
         if !switches.tenant_slugs.is_empty() && !switches.tenant_slugs.iter().any(|slug| slug == tenant_slug)
         {
-            return Err("not_for_this_tenant");
+            return Err(Unlisted::NotForThisTenant);
         }
-        if switches.enabled == Some(false) { Err("switched_off") } else { Ok(()) }
+        if switches.enabled == Some(false) { Err(Unlisted::SwitchedOff) } else { Ok(()) }
     }
 
     /// What is shown of a side, without compiling anything.
