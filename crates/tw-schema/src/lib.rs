@@ -14,6 +14,7 @@
 //! [`check_view_spec`] and [`check_sections`] check forms and views against the schemas of their tool.
 //! [`compare`] finds the changes of a new version that break users of the old one.
 
+mod advice;
 mod cache;
 mod canonical;
 mod coerce;
@@ -35,6 +36,7 @@ mod strict;
 mod subschemas;
 mod words;
 
+pub use advice::input_warnings;
 pub use cache::SchemaCache;
 pub use canonical::{canonical, digest};
 pub use coerce::Coercion;

@@ -70,6 +70,30 @@ fn check_below(value: &Value, path: &str) -> Result<(), SchemaFault> {
     Ok(())
 }
 
+/// Visits a schema and its subschemas, each with its JSON pointer.
+pub(crate) fn each(schema: &Value, path: &str, visit: &mut impl FnMut(&Value, &str)) {
+    visit(schema, path);
+    for (keyword, said) in schema.as_object().into_iter().flatten() {
+        let below = || pointer::join(path, keyword);
+        match (holds(keyword), said) {
+            (Some(Holds::One), said) => each(said, &below(), visit),
+            (Some(Holds::List), Value::Array(list)) => {
+                let below = below();
+                for (index, subschema) in list.iter().enumerate() {
+                    each(subschema, &pointer::join(&below, &index.to_string()), visit);
+                }
+            }
+            (Some(Holds::ByName), Value::Object(named)) => {
+                let below = below();
+                for (name, subschema) in named {
+                    each(subschema, &pointer::join(&below, name), visit);
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
 /// One thing wrong with a subschema, at one of its keywords.
 pub(crate) struct SubschemaFault {
     /// Below the subschema.

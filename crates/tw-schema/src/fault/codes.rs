@@ -158,6 +158,8 @@ codes! {
     UnknownSection = "unknown_section": unknown_section(section) => "must be one of the sections, and {section:json} is none";
     HiddenRequired = "hidden_required": hidden_required() => "must be false: the field is required and has no default, so nobody could send the form";
     DependsOnItself = "depends_on_itself": depends_on_itself() => "must not depend on itself";
+    OpenMap = "open_map": open_map() => "takes members of any name and kind, which models are not told about and strict clients refuse; name them in `properties`";
+    NoProperties = "no_properties": no_properties() => "has no `properties`, so forms and models see nothing to fill in; name its members, or give an empty `properties` for a tool without input";
     NamedParts = "named_parts": named_parts() => "must be given by the names of its parts";
 
     // Definitions of tools.
