@@ -10,6 +10,8 @@ use crate::{
     secret_name::{Hidden, looks_secret},
 };
 
+const TIMEOUT_MS_DEFAULT: u64 = crate::ToolDef::TIMEOUT_MS_DEFAULT;
+
 /// The part of a tool that a version keeps: what it is called, takes, gives and does.
 ///
 /// As JSON this is the snapshot of a version, and its digest is the version's content hash.
@@ -29,6 +31,9 @@ pub struct Definition {
     pub visible: Option<bool>,
     pub is_async: bool,
     pub timeout_ms: u64,
+    /// Whether the author wrote the default themselves, so that it is a limit beside `execution.timeout_s`.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub says_default_timeout: bool,
     pub execution: Execution,
     pub implementation_type: String,
     #[serde(flatten)]
@@ -50,7 +55,8 @@ impl Default for Definition {
             collaborative: false,
             visible: None,
             is_async: false,
-            timeout_ms: crate::ToolDef::TIMEOUT_MS_DEFAULT,
+            timeout_ms: TIMEOUT_MS_DEFAULT,
+            says_default_timeout: false,
             execution: Execution::default(),
             implementation_type: String::new(),
             authored: Authored::default(),
@@ -62,6 +68,20 @@ impl Default for Definition {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Switches {
     /// Whether the tool is in the tenant's catalogue; `None` where nobody has said.
+impl Definition {
+    /// How long a call may take: the smaller of the two limits that an author can name. The default stands where
+    /// nobody says anything, so it is no limit beside one that somebody names.
+    #[must_use]
+    pub fn limit_ms(&self) -> u64 {
+        let is_said = self.says_default_timeout || self.timeout_ms != TIMEOUT_MS_DEFAULT;
+        match self.execution.timeout_s.map(|seconds| u64::from(seconds) * 1000) {
+            Some(seconds) if is_said => seconds.min(self.timeout_ms),
+            Some(seconds) => seconds,
+            None => self.timeout_ms,
+        }
+    }
+}
+
     pub enabled: Option<bool>,
     pub is_active: bool,
     pub status: ToolStatus,
@@ -290,6 +310,27 @@ mod tests {
     fn hidden_item_of_a_list_that_has_changed_is_not_guessed() {
         let kept = unredacted(json!({ "secrets": ["***"] }), &json!({ "secrets": ["one", "two"] }));
         assert_eq!(left_redacted(&kept).as_deref(), Some("/secrets/0"));
+    #[test]
+    fn smaller_limit_that_somebody_names_counts() {
+        let limit = |timeout_ms, says_default_timeout, timeout_s| {
+            let execution = Execution { timeout_s, ..Execution::default() };
+            Definition { timeout_ms, says_default_timeout, execution, ..Definition::default() }.limit_ms()
+        };
+        for (timeout_ms, says_default, timeout_s, expected) in [
+            (TIMEOUT_MS_DEFAULT, false, None, TIMEOUT_MS_DEFAULT),
+            (TIMEOUT_MS_DEFAULT, false, Some(60), 60_000),
+            (TIMEOUT_MS_DEFAULT, true, Some(60), TIMEOUT_MS_DEFAULT),
+            (TIMEOUT_MS_DEFAULT, true, Some(5), 5_000),
+            (TIMEOUT_MS_DEFAULT, false, Some(5), 5_000),
+            (90_000, false, None, 90_000),
+            (90_000, false, Some(60), 60_000),
+            (1_500, false, Some(60), 1_500),
+        ] {
+            let found = limit(timeout_ms, says_default, timeout_s);
+            assert_eq!(found, expected, "{timeout_ms} {says_default} {timeout_s:?}");
+        }
+    }
+
     }
 
     #[test]

@@ -228,6 +228,7 @@ pub struct ToolDef {
     /// Whether a space shows the call; `None` acts as no.
     pub visible: Option<bool>,
     pub is_async: bool,
+    /// How long a call may take, whatever limits the definition names.
     pub timeout_ms: u64,
     pub execution: Execution,
     /// Whether a call may reach what is neither this server nor the people on it, as the tool's declaration says.
@@ -311,17 +312,10 @@ impl ToolDef {
         if self.implementation == Implementation::Code || is_builtin { "built_in" } else { "custom" }
     }
 
-    /// How long a call may take: the smaller of the two limits that a definition can name. The default
-    /// stands where nobody says anything, so it is no limit beside one that somebody names.
+    /// How long a call may take.
     #[must_use]
     pub fn timeout(&self) -> Duration {
-        let own = Duration::from_millis(self.timeout_ms);
-        let seconds = self.execution.timeout_s.map(|seconds| Duration::from_secs(seconds.into()));
-        match seconds {
-            Some(seconds) if self.timeout_ms == Self::TIMEOUT_MS_DEFAULT => seconds,
-            Some(seconds) => own.min(seconds),
-            None => own,
-        }
+        Duration::from_millis(self.timeout_ms)
     }
 
     /// Whether a call may change the world, so that its start has to be on disk before it runs. A
@@ -362,13 +356,11 @@ impl ToolDef {
 mod tests {
     use super::*;
 
-    fn tool(timeout_ms: u64, timeout_s: Option<u32>) -> ToolDef {
+    fn tool() -> ToolDef {
         ToolDef {
             layer: Layer::TenantCustom,
             origin: Origin::Database,
             level: None,
-            timeout_ms,
-            execution: Execution { timeout_s, ..Execution::default() },
             ..ToolDef::new("a".parse().unwrap(), Implementation::Internal, Arc::default())
         }
     }
@@ -382,26 +374,10 @@ mod tests {
             (Some(Level::Write), false),
             (Some(Level::Destructive), false),
         ] {
-            let mut tool = ToolDef { level, ..tool(1, None) };
+            let mut tool = ToolDef { level, ..tool() };
             tool.execution.is_pure = true;
             assert_eq!(tool.is_pure(), is_pure, "{level:?}");
             assert_eq!(tool.is_idempotent(), !tool.has_effects() || is_pure, "{level:?}");
-        }
-    }
-
-    #[test]
-    fn smaller_limit_that_somebody_names_counts() {
-        let default = ToolDef::TIMEOUT_MS_DEFAULT;
-        for (timeout_ms, timeout_s, expected) in [
-            (default, None, default),
-            (default, Some(60), 60_000),
-            (default, Some(5), 5_000),
-            (90_000, None, 90_000),
-            (90_000, Some(60), 60_000),
-            (1_500, Some(60), 1_500),
-        ] {
-            let limit = tool(timeout_ms, timeout_s).timeout();
-            assert_eq!(limit, Duration::from_millis(expected), "{timeout_ms} and {timeout_s:?}");
         }
     }
 }

@@ -209,6 +209,10 @@ impl Sent {
         self.text("category", &mut definition.category, Some(&fresh.category), WORD_MAX);
         self.text("icon", &mut definition.icon, Some(&fresh.icon), WORD_MAX);
         if let Some(level) = self.take_word("permission_level", Level::ALL, Level::as_str) {
+        let is_new = before == fresh;
+        if is_new {
+            definition.builtin_template_id = self.builtin_template_id.take();
+        }
             definition.permission_level = level;
         }
         if let Some(permission) = self.take::<String>("required_permission") {
@@ -252,7 +256,11 @@ impl Sent {
         }
         self.flag("is_async", &mut definition.is_async, false);
         if let Some(timeout) = self.take::<u64>("timeout_ms") {
-            definition.timeout_ms = timeout.unwrap_or(fresh.timeout_ms);
+            // Sent back as it was shown, it says nothing new.
+            if is_new || timeout != Some(before.limit_ms()) {
+                definition.timeout_ms = timeout.unwrap_or(fresh.timeout_ms);
+                definition.says_default_timeout = timeout == Some(fresh.timeout_ms);
+            }
         }
         self.refuse_unnamed("execution", Value::is_array);
         if let Some(execution) = self.take::<Execution>("execution") {

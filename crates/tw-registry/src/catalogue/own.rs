@@ -188,7 +188,7 @@ impl Own {
     fn define(&self, text: &str, version: &str) -> Result<ToolDef> {
         let stored = &self.stored;
         let definition: Definition = serde_json::from_str(text).map_err(|error| corrupt(stored, &error))?;
-        let switches = &stored.switches;
+        let (switches, timeout_ms) = (&stored.switches, definition.limit_ms());
         Ok(ToolDef {
             id: stored.id,
             slug: stored.slug.clone(),
@@ -212,7 +212,7 @@ impl Own {
             collaborative: definition.collaborative,
             visible: definition.visible,
             is_async: definition.is_async,
-            timeout_ms: definition.timeout_ms,
+            timeout_ms,
             execution: definition.execution,
             open_world: None,
             input_schema: Arc::new(definition.input_schema),
