@@ -36,6 +36,9 @@ pub struct Definition {
     pub says_default_timeout: bool,
     pub execution: Execution,
     pub implementation_type: String,
+    /// The built-in that an older system made this tool of. Such a clone is found by its name and not listed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub builtin_template_id: Option<Value>,
     #[serde(flatten)]
     pub authored: Authored,
 }
@@ -59,6 +62,7 @@ impl Default for Definition {
             says_default_timeout: false,
             execution: Execution::default(),
             implementation_type: String::new(),
+            builtin_template_id: None,
             authored: Authored::default(),
         }
     }

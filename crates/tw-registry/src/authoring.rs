@@ -108,6 +108,7 @@ impl Registry {
         // A name stands for one tool.
         definition.authored.aliases.clear();
         if !renamed.name.is_empty() {
+        definition.builtin_template_id = None;
             definition.name = renamed.name;
         }
         // What is sealed for one tool does not open in another.

@@ -259,7 +259,8 @@ impl ToolFilter {
             }
             Entry::Own(own) => {
                 let face = own.face(side);
-                is(&self.implementation_type, &face.implementation_type)
+                !face.is_legacy_clone()
+                    && is(&self.implementation_type, &face.implementation_type)
                     && is(&self.tool_type, if face.is_builtin() { "built_in" } else { "custom" })
                     && is(&self.kind, "tenant_custom")
                     && is(&self.origin, "database")

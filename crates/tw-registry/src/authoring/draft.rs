@@ -51,10 +51,12 @@ pub(super) struct Sent {
     members: Map<String, Value>,
     pub(super) faults: Vec<Fault>,
 }
+    /// What an older system says about a clone. Only a new tool keeps it.
+    builtin_template_id: Option<Value>,
 
 impl Sent {
     pub(super) fn new(members: Map<String, Value>) -> Self {
-        Self { members, faults: Vec::new() }
+        Self { members, builtin_template_id: None, faults: Vec::new() }
     }
 
     pub(super) fn say(&mut self, path: impl Into<String>, violation: Violation) {
@@ -137,6 +139,7 @@ impl Sent {
     pub(super) fn drop_read_only(&mut self, layer: Layer) {
         for key in ToolDef::READ_ONLY {
             self.members.remove(*key);
+        self.builtin_template_id = self.members.remove("builtin_template_id").filter(|id| !id.is_null());
         }
         let of_program = layer != Layer::TenantCustom;
         if self.members.remove("is_system").is_some_and(|value| value == Value::Bool(true)) && !of_program {
@@ -206,13 +209,13 @@ impl Sent {
         let fresh = Definition::default();
         self.rename(definition);
         self.text("description", &mut definition.description, None, DESCRIPTION_MAX);
-        self.text("category", &mut definition.category, Some(&fresh.category), WORD_MAX);
-        self.text("icon", &mut definition.icon, Some(&fresh.icon), WORD_MAX);
-        if let Some(level) = self.take_word("permission_level", Level::ALL, Level::as_str) {
         let is_new = before == fresh;
         if is_new {
             definition.builtin_template_id = self.builtin_template_id.take();
         }
+        self.text("category", &mut definition.category, Some(&fresh.category), WORD_MAX);
+        self.text("icon", &mut definition.icon, Some(&fresh.icon), WORD_MAX);
+        if let Some(level) = self.take_word("permission_level", Level::ALL, Level::as_str) {
             definition.permission_level = level;
         }
         if let Some(permission) = self.take::<String>("required_permission") {

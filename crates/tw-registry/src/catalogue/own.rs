@@ -30,6 +30,8 @@ pub struct Face {
     #[serde(default)]
     aliases: Vec<String>,
     #[serde(default)]
+    builtin_template_id: Option<serde::de::IgnoredAny>,
+    #[serde(default)]
     execution_spec: Option<serde::de::IgnoredAny>,
     #[serde(default)]
     implementation: FaceOfImplementation,
@@ -45,6 +47,11 @@ struct FaceOfImplementation {
 impl Face {
     pub fn is_builtin(&self) -> bool {
         self.implementation.builtin_key.is_some()
+    }
+
+    /// Whether an older system made it of a built-in: found by its name, and not listed.
+    pub fn is_legacy_clone(&self) -> bool {
+        self.builtin_template_id.is_some()
     }
 
     /// The kind, where this program does not know it.
