@@ -45,9 +45,24 @@ impl<S: Sync> FromRequestParts<S> for Params {
 }
 
 impl Params {
-    /// Free text. An empty one asks for nothing.
-    pub(crate) fn text(&self, name: &str) -> Option<String> {
-        self.values.get(name).filter(|value| !value.is_empty()).cloned()
+    /// Free text. An empty one names nothing, and does not count as absent.
+    pub(crate) fn text(&mut self, name: &str) -> Option<String> {
+        let text = self.values.get(name).cloned()?;
+        if text.is_empty() {
+            self.faults.push(Violation::not_empty().at(format!("/{name}")));
+            return None;
+        }
+        Some(text)
+    }
+
+    /// Whatever is given, for those who judge it themselves.
+    pub(crate) fn given(&self, name: &str) -> Option<String> {
+        self.values.get(name).cloned()
+    }
+
+    /// Words to search for. Nothing to search for is everything.
+    pub(crate) fn search(&self, name: &str) -> Option<String> {
+        self.given(name).filter(|words| !words.is_empty())
     }
 
     /// Something with a form. An empty value has none, and does not count as absent.
@@ -164,12 +179,13 @@ mod tests {
     }
 
     #[test]
-    fn empty_value_is_no_word_and_no_number_but_an_empty_text() {
-        let mut empty = params("q=&status=&limit=&cursor=");
-        assert_eq!(empty.text("q"), None);
+    fn empty_value_is_no_word_no_number_and_no_name_but_a_search_for_everything() {
+        let mut empty = params("q=&tool=&status=&limit=&cursor=");
+        assert_eq!(empty.search("q"), None);
+        assert_eq!((empty.text("tool"), empty.text("error_code")), (None, None));
         assert!(empty.word("status", RunStatus::parse, "running").is_none());
-        assert_eq!(empty.page().unwrap_err().paths(), ["/status", "/limit"]);
-        assert_eq!(params("cursor=").page().unwrap().limit, PageRequest::LIMIT_DEFAULT);
+        assert_eq!(empty.page().unwrap_err().paths(), ["/tool", "/status", "/limit", "/cursor"]);
+        assert_eq!(params("q=").page().unwrap().limit, PageRequest::LIMIT_DEFAULT);
         assert_eq!(params("limit=7&cursor=x").limit().unwrap(), 7);
     }
 

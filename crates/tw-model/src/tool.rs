@@ -247,6 +247,9 @@ pub struct ToolDef {
 impl ToolDef {
     pub const TIMEOUT_MS_DEFAULT: u64 = 30_000;
 
+    /// Every word of the wire's `tool_type`. This program has no tools of the middle two yet.
+    pub const TOOL_TYPES: &[&str] = &["built_in", "mcp", "artifact", "custom"];
+
     /// Members of a tool that are derived or written elsewhere. Whoever saves what they read sends them back.
     pub const READ_ONLY: &[&str] = &[
         "id",

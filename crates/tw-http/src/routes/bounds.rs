@@ -18,6 +18,9 @@ use utoipa::{
 
 use crate::idempotent::KEY_LEN_MAX;
 
+/// Where a stream of events starts: a sequence number, or `latest`.
+const SEQUENCE: &str = "^([0-9]+|latest)$";
+
 /// Goes over the whole description.
 pub(super) struct Bounds;
 
@@ -46,6 +49,7 @@ fn bound_parameters(path: &str, operation: &mut Operation) {
             }
             ("offset", ParameterIn::Query) => between(schema, 0, PageRequest::OFFSET_MAX),
             ("after", ParameterIn::Query) if is_integer(schema) => between(schema, 0, u32::MAX),
+            ("after", ParameterIn::Query) => schema.pattern = Some(SEQUENCE.to_owned()),
             ("since" | "until", ParameterIn::Query) => {
                 schema.format = Some(SchemaFormat::KnownFormat(KnownFormat::DateTime));
             }
@@ -67,8 +71,10 @@ fn words_of_parameter(path: &str, name: &str) -> Option<Vec<&'static str>> {
     Some(match (path, name) {
         ("/api/approvals", "status") => super::approvals::STATUSES.to_vec(),
         ("/api/runs", "status") => RunStatus::ALL.map(RunStatus::as_str).to_vec(),
+        ("/api/runs", "mode") => vec![Mode::Production.as_str(), Mode::Debug.as_str()],
         ("/api/runs", "source") => Source::ALL.map(Source::as_str).to_vec(),
         ("/api/tools", "status") => ToolStatus::ALL.iter().map(|word| word.as_str()).collect(),
+        ("/api/tools", "tool_type") => ToolDef::TOOL_TYPES.to_vec(),
         ("/api/tools", "kind") => Layer::ALL.iter().map(|word| word.as_str()).collect(),
         ("/api/tools", "origin") => Origin::ALL.iter().map(|word| word.as_str()).collect(),
         ("/api/tools/{tool}/versions", "kind") => {

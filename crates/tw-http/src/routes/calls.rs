@@ -239,7 +239,7 @@ struct ToolCall {
 pub(crate) async fn stream(
     State(app): State<App>,
     Allowed(permit): Allowed<AnswerCalls>,
-    params: Params,
+    mut params: Params,
     headers: HeaderMap,
 ) -> Result<Response> {
     let after = match headers.get("last-event-id") {
@@ -251,6 +251,7 @@ pub(crate) async fn stream(
         }
     };
     let tools = params.text("tools").unwrap_or_default();
+    params.check()?;
     let tools: Vec<String> =
         tools.split(',').map(str::trim).filter(|tool| !tool.is_empty()).map(str::to_owned).collect();
     if TOOLS_MAX < tools.len() {

@@ -272,15 +272,17 @@ pub(crate) async fn list(
     let status = params.word("status", ToolStatus::parse, "draft, published, deprecated, disabled");
     let layer = params.word("kind", Layer::parse, "code, system_override, tenant_custom");
     let origin = params.word("origin", Origin::parse, "code, builtin, database, bundle, mcp");
+    let of_type = |text: &str| ToolDef::TOOL_TYPES.iter().copied().find(|word| *word == text);
+    let tool_type = params.read("tool_type", of_type, Violation::words(ToolDef::TOOL_TYPES.iter().copied()));
     let filter = ToolFilter {
         status: status.map(|status| status.as_str().to_owned()),
         implementation_type: params.text("implementation_type"),
-        tool_type: params.text("tool_type"),
+        tool_type: tool_type.map(str::to_owned),
         kind: layer.map(|layer| layer.as_str().to_owned()),
         origin: origin.map(|origin| origin.as_str().to_owned()),
         category: params.text("category"),
         available: params.parsed("available", Violation::words([true, false])),
-        q: params.text("q"),
+        q: params.search("q"),
     };
     let page = app.engine.registry().tools(&permit, &filter, &params.page()?).await?;
     Ok(axum::Json(page.map(|listed| ToolItem::from(&listed)).into()))

@@ -290,6 +290,50 @@ async fn description_that_is_served_is_the_one_in_the_repository() {
     assert_eq!(header(&served, "content-type"), "application/json");
 }
 
+/// What no list of words has, no number is and no id.
+const NONSENSE: &str = "no-such-word";
+
+#[tokio::test(flavor = "multi_thread")]
+async fn parameter_that_takes_some_values_only_is_described_with_them() {
+    let world = sqlite().await;
+    let server = world.server();
+    let admin = world.client(&server, "acme", Role::Admin).await;
+    let description = admin.get("/api/openapi.json").await.json();
+    let session = admin.post("/api/sessions", &json!({})).await.text_at("/id");
+    let (mut free, mut asked) = (Vec::new(), 0);
+    for (path, item) in description["paths"].as_object().unwrap() {
+        let parameters = item["get"]["parameters"].as_array().cloned().unwrap_or_default();
+        for parameter in parameters.iter().filter(|parameter| parameter["in"] == "query") {
+            let (name, schema) = (parameter["name"].as_str().unwrap(), &parameter["schema"]);
+            let path = path.replace("{tool}", "test.echo").replace("{id}", &session);
+            // Those that never end are asked with what is refused only.
+            let says = |keyword: &str| schema.get(keyword).is_some();
+            let is_said = says("enum")
+                || says("format")
+                || says("pattern")
+                || says("maximum")
+                || schema["type"].to_string().contains("boolean");
+            let wrong = async |value: &str| {
+                let answer = admin.get(&format!("{path}?{name}={value}")).await;
+                let errors = answer.json()["errors"].as_array().cloned().unwrap_or_default();
+                answer.status == 422 && errors.iter().any(|fault| fault["path"] == format!("/{name}"))
+            };
+            asked += 1;
+            if is_said {
+                assert!(wrong(NONSENSE).await, "{path}: `{name}` takes what it does not describe");
+            } else if !path.ends_with("/stream") && !["cursor", "from", "to"].contains(&name) {
+                assert!(!wrong(NONSENSE).await, "{path}: `{name}` does not say what it takes");
+                free.push(name.to_owned());
+            }
+            assert_eq!(wrong("").await, name != "q", "{path}?{name}=");
+        }
+    }
+    free.sort();
+    free.dedup();
+    assert_eq!(free, ["action", "category", "error_code", "implementation_type", "object", "q", "tool"]);
+    assert!(40 < asked, "{asked} parameters");
+}
+
 /// Who may be asked for, and by whose pages: each line is a `Host`, an `Origin` and the verdict.
 async fn judge(server: &Server, key: &str, cases: &[(&str, &str, u16)]) {
     for (host, origin, status) in cases {

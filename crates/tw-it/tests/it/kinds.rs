@@ -132,7 +132,8 @@ struct Told {
 impl Worker {
     /// For some tools, or all of them; after a call that it was told of before, or from the beginning.
     async fn listens(client: &Client, tools: &str, after: Option<&str>) -> Self {
-        let mut request = client.request(Method::GET, &format!("/api/workers/stream?tools={tools}"));
+        let tools = if tools.is_empty() { String::new() } else { format!("?tools={tools}") };
+        let mut request = client.request(Method::GET, &format!("/api/workers/stream{tools}"));
         if let Some(after) = after {
             request = request.header("last-event-id", after);
         }
