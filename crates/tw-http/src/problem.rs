@@ -49,7 +49,7 @@ pub(crate) struct ProblemDocument {
 /// One thing that does not fit.
 #[derive(Debug, Serialize, utoipa::ToSchema)]
 #[schema(as = Fault)]
-struct FaultDocument {
+pub(crate) struct FaultDocument {
     /// A JSON pointer to the place; a missing member is pointed at itself.
     path: String,
     /// A stable word for programs, in lower snake case; `docs/faults.md` lists them.
@@ -60,6 +60,17 @@ struct FaultDocument {
     params: Map<String, Value>,
     /// For people.
     message: String,
+}
+
+impl From<Fault> for FaultDocument {
+    fn from(fault: Fault) -> Self {
+        Self {
+            path: shortened(fault.path, PATH_SHOWN_MAX),
+            code: fault.code,
+            params: fault.params,
+            message: shortened(fault.message, MESSAGE_SHOWN_MAX),
+        }
+    }
 }
 
 pub(crate) type Result<T> = std::result::Result<T, Problem>;
@@ -101,12 +112,7 @@ impl Problem {
     }
 
     pub(crate) fn document(self, request_id: &str) -> Response {
-        let errors = self.errors.into_iter().map(|fault| FaultDocument {
-            path: shortened(fault.path, PATH_SHOWN_MAX),
-            code: fault.code,
-            params: fault.params,
-            message: shortened(fault.message, MESSAGE_SHOWN_MAX),
-        });
+        let errors = self.errors.into_iter().map(FaultDocument::from);
         let document = ProblemDocument {
             r#type: format!("/docs/errors/{}", self.code),
             title: self.code.title(),

@@ -68,10 +68,6 @@ impl Default for Definition {
     }
 }
 
-/// The part of a tool that takes effect at once, whatever version is live.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Switches {
-    /// Whether the tool is in the tenant's catalogue; `None` where nobody has said.
 impl Definition {
     /// How long a call may take: the smaller of the two limits that an author can name. The default stands where
     /// nobody says anything, so it is no limit beside one that somebody names.
@@ -86,6 +82,10 @@ impl Definition {
     }
 }
 
+/// The part of a tool that takes effect at once, whatever version is live.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Switches {
+    /// Whether the tool is in the tenant's catalogue; `None` where nobody has said.
     pub enabled: Option<bool>,
     pub is_active: bool,
     pub status: ToolStatus,
@@ -311,10 +311,6 @@ mod tests {
     }
 
     #[test]
-    fn hidden_item_of_a_list_that_has_changed_is_not_guessed() {
-        let kept = unredacted(json!({ "secrets": ["***"] }), &json!({ "secrets": ["one", "two"] }));
-        assert_eq!(left_redacted(&kept).as_deref(), Some("/secrets/0"));
-    #[test]
     fn smaller_limit_that_somebody_names_counts() {
         let limit = |timeout_ms, says_default_timeout, timeout_s| {
             let execution = Execution { timeout_s, ..Execution::default() };
@@ -335,6 +331,10 @@ mod tests {
         }
     }
 
+    #[test]
+    fn hidden_item_of_a_list_that_has_changed_is_not_guessed() {
+        let kept = unredacted(json!({ "secrets": ["***"] }), &json!({ "secrets": ["one", "two"] }));
+        assert_eq!(left_redacted(&kept).as_deref(), Some("/secrets/0"));
     }
 
     #[test]

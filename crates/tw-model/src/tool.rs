@@ -262,6 +262,7 @@ impl ToolDef {
         "published_at",
         "has_draft",
         "etag",
+        "warnings",
         "revision",
         "created_at",
         "updated_at",

@@ -35,7 +35,7 @@ use self::{
 use crate::{
     Registry,
     catalogue::{Entry, Own, View, content_hash},
-    tools::{Listed, find},
+    tools::{Listed, Saved, find},
 };
 use tw_base::{Error, Result, faultless, members};
 use tw_identity::rights::{CreateTools, DeleteTools, Permit, PublishTools, Right, UpdateTools};
@@ -66,7 +66,7 @@ impl Registry {
         permit: &Permit<CreateTools>,
         body: &Value,
         asked: EditContext<'_>,
-    ) -> Result<Listed> {
+    ) -> Result<Saved> {
         let caller = permit.caller();
         if body.get("publish") == Some(&Value::Bool(true)) {
             needs::<PublishTools>(caller)?;
@@ -74,7 +74,8 @@ impl Registry {
         let body = body.clone();
         let kinds = Arc::clone(self.catalogue.kinds());
         let (new, faults) = in_lane(caller.tenant, CHECKING, move || read_new(&body, &*kinds)).await??;
-        self.insert(caller, new, faults, asked).await
+        let warnings = draft::warnings(&new.definition);
+        Ok(Saved { tool: self.insert(caller, new, faults, asked).await?, warnings })
     }
 
     /// Makes a tool like another one: a draft under another slug.
@@ -107,14 +108,11 @@ impl Registry {
         let mut definition: Definition = parse(&own.stored.definition)?;
         // A name stands for one tool.
         definition.authored.aliases.clear();
-        if !renamed.name.is_empty() {
         definition.builtin_template_id = None;
+        if !renamed.name.is_empty() {
             definition.name = renamed.name;
         }
-        // What is sealed for one tool does not open in another.
-        let implementation = &mut definition.authored.implementation;
-        let vault = &self.vault;
-        *implementation = vault.open_implementation(caller.tenant, own.stored.id, implementation).await?;
+        self.vault.open_definition(caller.tenant, own.stored.id, &mut definition).await?;
         checked(caller.tenant, &slug, definition.clone(), self.catalogue.kinds(), Vec::new()).await?;
         let switches = Switches { status: ToolStatus::Draft, ..own.stored.switches.clone() };
         let new = New { slug, definition, switches, version: VERSION_FIRST.to_owned(), publish: false };
@@ -191,12 +189,16 @@ impl Registry {
         name: &str,
         body: &Value,
         asked: EditContext<'_>,
-    ) -> Result<Listed> {
+    ) -> Result<Saved> {
         let caller = permit.caller();
         let view = self.catalogue.view(caller.tenant, caller.epoch).await?;
         let (entry, _) = find(&view, caller, name)?;
         match entry {
-            Entry::Code(tool) => self.lay_over(caller, &tool.def, body, asked).await,
+            // What is laid over a tool of the program is nothing that there could be a word about.
+            Entry::Code(tool) => {
+                let tool = self.lay_over(caller, &tool.def, body, asked).await?;
+                Ok(Saved { tool, warnings: Vec::new() })
+            }
             Entry::Own(own) => {
                 let publish = body.get("publish") == Some(&Value::Bool(true));
                 if publish {
@@ -214,7 +216,7 @@ impl Registry {
         asked: EditContext<'_>,
         body: &Value,
         publish: bool,
-    ) -> Result<Listed> {
+    ) -> Result<Saved> {
         let plan = |stored: &StoredTool, view: &View| {
             let (after, definition, faults) = with_change(stored, view, body)?;
             if !publish && only_switches(stored, &definition)? {
@@ -229,8 +231,9 @@ impl Registry {
             let (definition, upset_by) = (Some(definition), None);
             Ok(Edit { after, definition, faults, notes, action, claims_names: true, upset_by })
         };
-        self.edit_own(caller, id, asked, plan).await?;
-        self.after_change(caller, &id.to_string()).await
+        let saved = self.edit_own(caller, id, asked, plan).await?;
+        let warnings = draft::warnings(&parse(&saved.definition)?);
+        Ok(Saved { tool: self.after_change(caller, &id.to_string()).await?, warnings })
     }
 
     /// Makes what was saved last what runs.

@@ -24,7 +24,7 @@ pub use crate::{
     catalogue::{Catalogue, CatalogueError, Entry, Own, Side, Tool, View},
     explain::{Check, Explained, ExplainedFor, Subject},
     manage::definition as manage_tools,
-    tools::{Listed, ToolFilter, seen},
+    tools::{Listed, Saved, ToolFilter, seen},
     toolset::{Callable, ToolsetKey},
 };
 

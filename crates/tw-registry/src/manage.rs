@@ -17,7 +17,7 @@ use tw_identity::{
 use tw_model::{
     Actor, Caller, Implementation, Level, Policy, RunId, ToolDef, ToolFailure, ToolResult, redacted,
 };
-use tw_schema::Violation;
+use tw_schema::{Fault, Violation};
 
 use crate::{
     Registry,
@@ -238,12 +238,14 @@ impl Registry {
         Ok(match action {
             Action::Create => {
                 let permit = behind.permit::<CreateTools>()?;
-                one(&self.create_tool(&permit, &new_in(input), asked).await?, "created and published")
+                let made = self.create_tool(&permit, &new_in(input), asked).await?;
+                with_warnings(one(&made.tool, "created and published"), &made.warnings)
             }
             Action::Update => {
                 let permit = behind.permit::<UpdateTools>()?;
                 let changed = self.change_tool(&permit, slug_in(input), &change_in(input), asked).await?;
-                one(&changed, if changed.def.has_draft { "saved a draft of" } else { "changed" })
+                let done = if changed.tool.def.has_draft { "saved a draft of" } else { "changed" };
+                with_warnings(one(&changed.tool, done), &changed.warnings)
             }
             Action::Delete => {
                 let slug = slug_in(input);
@@ -273,6 +275,15 @@ impl Registry {
             }
         })
     }
+}
+
+/// An answer with what the author should know.
+fn with_warnings((mut answer, mut summary): (Value, String), warnings: &[Fault]) -> (Value, String) {
+    if let [first, ..] = warnings {
+        summary = format!("{summary}; warning: {} {}", first.path, first.message);
+    }
+    answer["warnings"] = json!(warnings);
+    (answer, summary)
 }
 
 fn page(input: &Value) -> Result<PageRequest> {
@@ -322,7 +333,8 @@ fn whole(listed: &Listed) -> Value {
     members.insert("input_schema".to_owned(), (*def.input_schema).clone());
     members.insert("output_schema".to_owned(), json!(def.output_schema.as_deref()));
     members.insert("implementation".to_owned(), redacted(&def.authored.implementation));
-    members.insert("execution_spec".to_owned(), json!(def.authored.execution_spec));
+    let spec = def.authored.execution_spec.as_ref().map(redacted);
+    members.insert("execution_spec".to_owned(), json!(spec));
     Value::Object(members)
 }
 

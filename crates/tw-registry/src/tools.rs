@@ -43,6 +43,13 @@ pub struct Listed {
     pub tenant: TenantId,
 }
 
+/// A tool that was saved, and what its author should know about it. Nothing of that keeps it from running.
+#[derive(Clone, Debug)]
+pub struct Saved {
+    pub tool: Listed,
+    pub warnings: Vec<Fault>,
+}
+
 impl Listed {
     pub(crate) fn new(entry: &Entry, caller: &Caller, available: Result<(), &'static str>) -> Result<Self> {
         let (side, tenant) = (side_of(caller), caller.tenant);

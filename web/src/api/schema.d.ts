@@ -1825,6 +1825,11 @@ export interface components {
              */
             wait_ms?: number | null;
         };
+        /** @description A tool that was saved, whole. */
+        SavedToolView: components["schemas"]["ToolView"] & {
+            /** @description What is allowed and yet serves its author badly, in the form of `errors`. */
+            warnings: components["schemas"]["Fault"][];
+        };
         SessionView: {
             /** Format: date-time */
             created_at: string;
@@ -2014,6 +2019,7 @@ export interface components {
             aliases: string[];
             etag: string;
             execution: components["schemas"]["ExecutionView"];
+            /** @description What a chain does. Secrets as in `implementation`. */
             execution_spec?: unknown;
             /** @description The input as a list of fields; `null` where a schema says more than fields can. */
             fields?: unknown;
@@ -3564,7 +3570,7 @@ export interface operations {
                 session_id?: string;
                 parent_run_id?: string;
                 error_code?: string;
-                mode?: string;
+                mode?: "production" | "debug";
                 /** @description Begun, or else asked for, at or after */
                 since?: string;
                 /** @description Begun, or else asked for, before */
@@ -4235,7 +4241,7 @@ export interface operations {
             query?: {
                 status?: "draft" | "published" | "deprecated" | "disabled";
                 implementation_type?: string;
-                tool_type?: string;
+                tool_type?: "built_in" | "mcp" | "artifact" | "custom";
                 kind?: "code" | "system_override" | "tenant_custom";
                 origin?: "code" | "builtin" | "database" | "bundle" | "mcp";
                 category?: string;
@@ -4309,7 +4315,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ToolView"];
+                    "application/json": components["schemas"]["SavedToolView"];
                 };
             };
             /** @description No valid credentials were sent */
@@ -4539,7 +4545,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ToolView"];
+                    "application/json": components["schemas"]["SavedToolView"];
                 };
             };
             /** @description No valid credentials were sent */
@@ -4695,7 +4701,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ToolView"];
+                    "application/json": components["schemas"]["SavedToolView"];
                 };
             };
             /** @description No valid credentials were sent */

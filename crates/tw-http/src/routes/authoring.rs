@@ -15,7 +15,7 @@ use tw_vault::UsedBy;
 
 use super::{
     List,
-    tools::{ToolView, whole},
+    tools::{SavedToolView, ToolView, saved, whole},
 };
 use crate::{
     App,
@@ -124,7 +124,7 @@ pub(crate) struct CloneBody {
 #[utoipa::path(post, path = "/api/tools", tag = "tools", operation_id = "create_tool",
     params(("Idempotency-Key" = Option<String>, Header)),
     request_body = ToolBody,
-    responses((status = 201, body = ToolView), (status = 409, body = ProblemDocument),
+    responses((status = 201, body = SavedToolView), (status = 409, body = ProblemDocument),
               (status = 422, body = ProblemDocument)))]
 pub(crate) async fn create(
     write: Write<CreateTools>,
@@ -134,8 +134,8 @@ pub(crate) async fn create(
         .once_with_secret(&bytes, |Write { app, permit, request_id, .. }| async move {
             let asked = EditContext { marks: None, request_id: Some(&request_id), actor: None };
             let made = app.engine.registry().create_tool(&permit, &body, asked).await?;
-            let location = format!("/api/tools/{}", made.def.slug);
-            Ok(whole(StatusCode::CREATED, &made).with(header::LOCATION, &location))
+            let location = format!("/api/tools/{}", made.tool.def.slug);
+            Ok(saved(StatusCode::CREATED, made).with(header::LOCATION, &location))
         })
         .await
 }
@@ -149,7 +149,7 @@ pub(crate) async fn create(
            ("If-Match" = Option<String>, Header, description = "The ETag of what was read"),
            ("Idempotency-Key" = Option<String>, Header)),
     request_body = ToolBody,
-    responses((status = 200, body = ToolView), (status = 404, body = ProblemDocument),
+    responses((status = 200, body = SavedToolView), (status = 404, body = ProblemDocument),
               (status = 412, body = ProblemDocument), (status = 422, body = ProblemDocument)))]
 pub(crate) async fn change(
     write: Write<UpdateTools>,
@@ -162,7 +162,7 @@ pub(crate) async fn change(
         .once_with_secret(&bytes, |Write { app, permit, request_id, .. }| async move {
             let asked = EditContext { marks: marks.as_deref(), request_id: Some(&request_id), actor: None };
             let changed = app.engine.registry().change_tool(&permit, &name, &body, asked).await?;
-            Ok(whole(StatusCode::OK, &changed))
+            Ok(saved(StatusCode::OK, changed))
         })
         .await
 }
@@ -173,7 +173,7 @@ pub(crate) async fn change(
            ("If-Match" = Option<String>, Header, description = "The ETag of what was read"),
            ("Idempotency-Key" = Option<String>, Header)),
     request_body = ToolBody,
-    responses((status = 200, body = ToolView), (status = 404, body = ProblemDocument),
+    responses((status = 200, body = SavedToolView), (status = 404, body = ProblemDocument),
               (status = 412, body = ProblemDocument), (status = 422, body = ProblemDocument)))]
 pub(crate) async fn save(
     write: Write<UpdateTools>,
@@ -249,7 +249,7 @@ pub(crate) async fn version(
 ) -> Result<Response> {
     let marks = marks(&headers)?;
     // Whether there is such a tool comes first: a missing one is missing whatever is asked of it.
-    let number = params.text("new_version").unwrap_or_default();
+    let number = params.given("new_version").unwrap_or_default();
     write
         .once(&bytes, |Write { app, permit, request_id, .. }| async move {
             let asked = EditContext { marks: marks.as_deref(), request_id: Some(&request_id), actor: None };
@@ -473,9 +473,10 @@ pub(crate) async fn compare(
     State(app): State<App>,
     Allowed(permit): Allowed<ReadHistory>,
     ToolName(name): ToolName,
-    params: Params,
+    mut params: Params,
 ) -> Result<axum::Json<ComparisonView>> {
     let (from, to) = (params.text("from"), params.text("to"));
+    params.check()?;
     let compared =
         app.engine.registry().compare_versions(&permit, &name, from.as_deref(), to.as_deref()).await?;
     Ok(axum::Json(ComparisonView { from: compared.from, to: compared.to, comparison: compared.comparison }))

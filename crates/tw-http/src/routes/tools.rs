@@ -11,8 +11,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, value::RawValue};
 use tw_engine::CallRequest;
 use tw_identity::rights::{Permit, ReadHistory, ReadTools, RunTools, UpdateTools};
-use tw_model::{Layer, Listing, Mode, Origin, OutputSection, SessionId, Timestamp, ToolStatus};
-use tw_registry::{Listed, ToolFilter};
+use tw_model::{Layer, Listing, Mode, Origin, OutputSection, SessionId, Timestamp, ToolDef, ToolStatus};
+use tw_registry::{Listed, Saved, ToolFilter};
 use tw_schema::Violation;
 use uuid::Uuid;
 
@@ -24,7 +24,7 @@ use crate::{
     body::JsonBytes,
     idempotent::Key,
     members::Body,
-    problem::{Problem, ProblemDocument, Result},
+    problem::{FaultDocument, Problem, ProblemDocument, Result},
     query::{Params, ToolName},
 };
 
@@ -93,6 +93,7 @@ pub(crate) struct ToolView {
     #[schema(value_type = Object)]
     implementation: Value,
     execution: ExecutionView,
+    /// What a chain does. Secrets as in `implementation`.
     execution_spec: Option<Value>,
     aliases: Vec<String>,
     /// How often it was saved.
@@ -150,11 +151,32 @@ impl From<&Listed> for ToolItem {
     }
 }
 
+/// A tool that was saved, whole.
+#[derive(Debug, Serialize, utoipa::ToSchema)]
+pub(crate) struct SavedToolView {
+    #[serde(flatten)]
+    tool: ToolView,
+    /// What is allowed and yet serves its author badly, in the form of `errors`.
+    warnings: Vec<FaultDocument>,
+}
+
 /// A tool with everything about it, and its mark.
 pub(crate) fn whole(status: StatusCode, listed: &Listed) -> JsonAnswer {
+    let view = view(listed);
+    JsonAnswer::new(status, &view).with(header::ETAG, &view.etag)
+}
+
+/// As [`whole`], with what its author should know.
+pub(crate) fn saved(status: StatusCode, saved: Saved) -> JsonAnswer {
+    let warnings = saved.warnings.into_iter().map(FaultDocument::from).collect();
+    let view = SavedToolView { tool: view(&saved.tool), warnings };
+    JsonAnswer::new(status, &view).with(header::ETAG, &view.tool.etag)
+}
+
+fn view(listed: &Listed) -> ToolView {
     let def = &listed.def;
     let authored = &def.authored;
-    let view = ToolView {
+    ToolView {
         item: ToolItem::from(listed),
         input_schema: (*def.input_schema).clone(),
         output_schema: def.output_schema.as_deref().cloned(),
@@ -168,12 +190,11 @@ pub(crate) fn whole(status: StatusCode, listed: &Listed) -> JsonAnswer {
             max_concurrency: def.execution.max_concurrency,
             timeout_s: def.execution.timeout_s,
         },
-        execution_spec: authored.execution_spec.clone(),
+        execution_spec: authored.execution_spec.as_ref().map(tw_model::redacted),
         aliases: authored.aliases.clone(),
         revision: listed.revision,
         etag: etag(listed),
-    };
-    JsonAnswer::new(status, &view).with(header::ETAG, &view.etag)
+    }
 }
 
 fn etag(listed: &Listed) -> String {
@@ -350,6 +371,7 @@ pub(crate) async fn run(
         mode: body.mode.unwrap_or_default(),
         unsaved: None,
         settings: None,
+        secrets: None,
         upstream_key: None,
         unwanted: None,
         deadline: None,
@@ -407,6 +429,7 @@ pub(crate) async fn test(
         mode: Mode::Debug,
         unsaved: body.definition.filter(|changes| !changes.is_empty()).map(Value::Object),
         settings: None,
+        secrets: None,
         upstream_key: None,
         unwanted: None,
         deadline: None,

@@ -8,7 +8,9 @@ use tw_model::{
     Definition, Execution, Implementation, Layer, Level, OutputSection, Permission, Policy, Role, Slug,
     Switches, TenantSlug, ToolDef, ToolStatus, check_name, left_redacted, unredacted,
 };
-use tw_schema::{Fault, Schema, Violation, canonical, check_form_spec, check_sections, check_view_spec};
+use tw_schema::{
+    Fault, Schema, Violation, canonical, check_form_spec, check_sections, check_view_spec, input_warnings,
+};
 
 const DESCRIPTION_MAX: usize = 20_000;
 /// More would be no limit.
@@ -49,10 +51,10 @@ pub(super) fn without_echoes(body: &Value, schema: &Value, fields: Option<&Value
 /// A body, taken apart key by key. What is left at the end is not known.
 pub(super) struct Sent {
     members: Map<String, Value>,
-    pub(super) faults: Vec<Fault>,
-}
     /// What an older system says about a clone. Only a new tool keeps it.
     builtin_template_id: Option<Value>,
+    pub(super) faults: Vec<Fault>,
+}
 
 impl Sent {
     pub(super) fn new(members: Map<String, Value>) -> Self {
@@ -137,9 +139,9 @@ impl Sent {
 
     /// The keys that nobody can set, as far as they say what is so already.
     pub(super) fn drop_read_only(&mut self, layer: Layer) {
+        self.builtin_template_id = self.members.remove("builtin_template_id").filter(|id| !id.is_null());
         for key in ToolDef::READ_ONLY {
             self.members.remove(*key);
-        self.builtin_template_id = self.members.remove("builtin_template_id").filter(|id| !id.is_null());
         }
         let of_program = layer != Layer::TenantCustom;
         if self.members.remove("is_system").is_some_and(|value| value == Value::Bool(true)) && !of_program {
@@ -207,12 +209,12 @@ impl Sent {
     pub(super) fn onto(&mut self, definition: &mut Definition) {
         let before = definition.clone();
         let fresh = Definition::default();
-        self.rename(definition);
-        self.text("description", &mut definition.description, None, DESCRIPTION_MAX);
         let is_new = before == fresh;
         if is_new {
             definition.builtin_template_id = self.builtin_template_id.take();
         }
+        self.rename(definition);
+        self.text("description", &mut definition.description, None, DESCRIPTION_MAX);
         self.text("category", &mut definition.category, Some(&fresh.category), WORD_MAX);
         self.text("icon", &mut definition.icon, Some(&fresh.icon), WORD_MAX);
         if let Some(level) = self.take_word("permission_level", Level::ALL, Level::as_str) {
@@ -292,6 +294,9 @@ impl Sent {
                 }
                 *place = Some(spec).filter(|spec| !spec.is_null());
             }
+        }
+        if let (Some(new), Some(old)) = (&mut authored.execution_spec, &before.authored.execution_spec) {
+            *new = unredacted(std::mem::take(new), old);
         }
         // What is to be executed says of what kind it is.
         let of_spec = authored.execution_spec.as_ref().and_then(|spec| spec["kind"].as_str());
@@ -380,6 +385,12 @@ pub(super) fn check(slug: &Slug, definition: &Definition, kinds: &dyn Kinds) -> 
     faults
 }
 
+/// What is allowed in a definition and yet serves its author badly.
+pub(super) fn warnings(definition: &Definition) -> Vec<Fault> {
+    let input = input_warnings(&definition.input_schema).into_iter();
+    input.map(|warning| warning.below("/input_schema")).collect()
+}
+
 fn check_schemas(definition: &Definition, faults: &mut Vec<Fault>) {
     let input = &definition.input_schema;
     if input.is_null() {
@@ -431,8 +442,14 @@ fn check_kind(definition: &Definition, kinds: &dyn Kinds, faults: &mut Vec<Fault
         say("/implementation", Violation::typed(&["object"], &authored.implementation));
         return;
     }
-    if let Some(at) = left_redacted(&authored.implementation) {
-        say(&format!("/implementation{at}"), Violation::redacted());
+    let parts = [
+        ("implementation", Some(&authored.implementation)),
+        ("execution_spec", authored.execution_spec.as_ref()),
+    ];
+    for (name, part) in parts {
+        if let Some(at) = part.and_then(left_redacted) {
+            say(&format!("/{name}{at}"), Violation::redacted());
+        }
     }
     let Some(kind) = known else { return };
     if let Err(found) = kinds.read(written(kind, definition, true)) {

@@ -56,14 +56,14 @@ impl Edit {
 }
 
 impl Registry {
-    /// Changes a tool of the tenant's own as `plan` says, given how it is found.
+    /// Changes a tool of the tenant's own as `plan` says, given how it is found. Returns it as it is then.
     pub(super) async fn edit_own(
         &self,
         caller: &Caller,
         id: ToolId,
         asked: EditContext<'_>,
         plan: impl Fn(&StoredTool, &View) -> Result<Edit> + Send,
-    ) -> Result<()> {
+    ) -> Result<StoredTool> {
         let mut epoch = caller.epoch;
         for _ in 0..TRIES {
             let (stored, view) = self.stored(caller, id, epoch, asked).await?;
@@ -85,9 +85,10 @@ impl Registry {
             if edit.notes.contains(&Note::Publish) {
                 go_live(&mut edit.after);
             }
+            let after = edit.after.clone();
             if self.write(caller, stored, edit, view.epoch, asked).await? {
                 self.identity.epochs().ask(caller.tenant).await?;
-                return Ok(());
+                return Ok(after);
             }
             epoch = self.identity.epochs().ask(caller.tenant).await?;
         }
@@ -205,8 +206,10 @@ pub(crate) fn audited(stored: &StoredTool) -> Value {
 /// A stored definition as it may be shown.
 pub(crate) fn shown_definition(text: &str) -> Value {
     let mut definition: Value = serde_json::from_str(text).unwrap_or_default();
-    if let Some(implementation) = definition.get_mut("implementation") {
-        *implementation = redacted(implementation);
+    for part in ["implementation", "execution_spec"] {
+        if let Some(part) = definition.get_mut(part) {
+            *part = redacted(part);
+        }
     }
     definition
 }

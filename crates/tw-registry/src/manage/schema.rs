@@ -127,6 +127,13 @@ pub(super) fn output() -> Value {
                 "type": "object", "additionalProperties": false, "required": keys(&whole), "properties": whole,
                 "description": "Of create, update and get: the tool as it is now.",
             },
+            "warnings": {
+                "type": "array", "description": "Of create and update: what serves nobody well, though it is allowed.",
+                "items": {
+                    "type": "object", "additionalProperties": false, "required": ["path", "code", "params", "message"],
+                    "properties": { "path": text, "code": text, "params": { "type": "object" }, "message": text },
+                },
+            },
             "deleted": { "type": "string", "description": "Of delete: what is gone." },
             "tools": {
                 "type": "array", "description": "Of list: the tools, by slug.",

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 use tw_model::Role;
-use tw_test::{TestDb, on_both};
+use tw_test::{Kind, TestDb, on_both};
 
 use super::{at, echo, history, live, make, needing, publish, put, read, with};
 use crate::world::World;
@@ -10,7 +10,7 @@ use crate::world::World;
 /// What a save may move although it changes nothing.
 fn lasting(tool: &Value) -> Value {
     let mut tool = tool.clone();
-    for key in ["etag", "revision"] {
+    for key in ["etag", "revision", "warnings"] {
         tool.as_object_mut().unwrap().remove(key);
     }
     tool
@@ -165,5 +165,87 @@ on_both! {
         let both = json!({ "fields": [{ "name": "d", "type": "text" }], "input_schema": needing("e") });
         put(&author, "two-ways", &with(&changed, &both)).await.is("422 INVALID_PARAMS");
         assert_eq!(read(&author, "two-ways").await["input_schema"]["required"], json!(["c"]));
+    }
+
+    async fn save_tells_its_author_what_models_would_not_see(db: TestDb) {
+        let world = World::on(db).await;
+        let server = world.server();
+        let author = world.client(&server, "acme", Role::Builder).await;
+        let open = json!({ "type": "object", "properties": { "rest": { "type": "object", "additionalProperties": true } } });
+        let made = author.post("/api/tools", &with(&echo("told"), &json!({ "input_schema": open }))).await;
+        let warning = made.is("201 draft").json()["warnings"][0].clone();
+        assert_eq!((&warning["path"], &warning["code"]), (&json!("/input_schema/properties/rest"), &json!("open_map")));
+        assert!(warning["params"].is_object() && warning["message"].is_string(), "{warning}");
+        assert!(read(&author, "told").await.get("warnings").is_none());
+
+        let bare = author.patch(&at("told"), &json!({ "input_schema": { "type": "object" } })).await;
+        assert_eq!(bare.is("200 draft").json()["warnings"][0]["code"], "no_properties");
+        // What was answered can be sent back, and is told about again.
+        let again = put(&author, "told", &bare.json()).await;
+        assert_eq!(again.is("200 draft").json()["warnings"], bare.json()["warnings"]);
+        let mended = author.patch(&at("told"), &json!({ "input_schema": needing("a") })).await;
+        assert_eq!(mended.is("200 draft").json()["warnings"], json!([]));
+        let laid_over = author.patch(&at("test.echo"), &json!({ "name": "Mine" })).await;
+        assert_eq!(laid_over.is("200 published").json()["warnings"], json!([]));
+    }
+
+    async fn smaller_of_two_limits_that_are_named_counts(db: TestDb) {
+        let world = World::on(db).await;
+        let server = world.server();
+        let author = world.client(&server, "acme", Role::Builder).await;
+        let minute = json!({ "execution": { "timeout_s": 60 } });
+        let alone = make(&author, &with(&echo("alone"), &minute)).await;
+        assert_eq!(alone["timeout_ms"], 60_000);
+        // The default is a limit like any other where somebody writes it down.
+        let both = make(&author, &with(&with(&echo("both"), &minute), &json!({ "timeout_ms": 30_000 }))).await;
+        assert_eq!(both["timeout_ms"], 30_000);
+        let sent_back = put(&author, "alone", &alone).await.is("200 draft").json();
+        assert_eq!(sent_back["timeout_ms"], 60_000);
+        let longer = author.patch(&at("alone"), &json!({ "execution": { "timeout_s": 90 } })).await.json();
+        assert_eq!(longer["timeout_ms"], 90_000, "nobody has named another limit");
+        let shorter = author.patch(&at("alone"), &json!({ "timeout_ms": 30_000 })).await.json();
+        assert_eq!(shorter["timeout_ms"], 30_000);
+        let back = author.patch(&at("alone"), &json!({ "timeout_ms": null })).await.json();
+        assert_eq!(back["timeout_ms"], 90_000);
+    }
+
+    async fn clone_of_a_built_in_from_an_older_system_is_found_and_not_listed(db: TestDb) {
+        let world = World::on(db).await;
+        let server = world.server();
+        let author = world.client(&server, "acme", Role::Builder).await;
+        let legacy = json!({ "builtin_template_id": "5f0c", "is_builtin_template": false, "publish": true });
+        author.post("/api/tools", &with(&echo("legacy"), &legacy)).await.is("201 published");
+        live(&author, "ours").await;
+        let listed = author.get("/api/tools?limit=200&kind=tenant_custom").await.json();
+        let slugs: Vec<_> = listed["items"].as_array().unwrap().iter().map(|tool| &tool["slug"]).collect();
+        assert_eq!(slugs, ["ours"]);
+        assert_eq!(listed["total"], 1);
+        author.run("legacy", json!({ "a": 1 })).await.is("200 success");
+        put(&author, "legacy", &read(&author, "legacy").await).await.is("200 published");
+        assert_eq!(author.get("/api/tools?q=legacy").await.json()["total"], 0, "a save changes nothing of that");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn shipped_tools_answer_to_every_name_that_older_systems_have_for_them() {
+    let world = World::on(TestDb::new(Kind::Sqlite).await).await;
+    let server = world.server();
+    let member = world.client(&server, "acme", Role::Member).await;
+    for (name, slug) in [
+        ("webSearch", "web_search"),
+        ("web.searchCompany", "web_search"),
+        ("web_search", "web_search"),
+        ("web_fetch", "web_fetch"),
+        ("http_request", "http_request"),
+        ("json_transform", "json_transform"),
+        ("function_call", "function_call"),
+        ("datetime_utils", "datetime_utils"),
+        ("manageTools", "manageTools"),
+        ("roi-calculator", "roi-calculator"),
+    ] {
+        assert_eq!(read(&member, name).await["slug"], slug, "{name}");
+        let listed = member.get("/api/tools?limit=200").await.json();
+        let items = listed["items"].as_array().unwrap();
+        assert_eq!(items.iter().filter(|tool| tool["slug"] == slug).count(), 1, "{name}");
     }
 }
