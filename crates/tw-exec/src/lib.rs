@@ -120,6 +120,9 @@ pub struct Call<'a> {
 pub trait Unseal: fmt::Debug + Send + Sync {
     /// The `implementation` of the tool that is called, with its secrets open.
     fn implementation(&self) -> BoxFuture<'_, Result<Value, ToolFailure>>;
+
+    /// Its `execution_spec`, with its secrets open; `null` where it has none.
+    fn execution_spec(&self) -> BoxFuture<'_, Result<Value, ToolFailure>>;
 }
 
 /// How far an executor came.

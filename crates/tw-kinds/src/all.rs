@@ -11,6 +11,7 @@ use crate::{
     http::{Circuits, Http},
     internal,
     outside::Outside,
+    sealed_chain::SealedChain,
 };
 
 /// All kinds of tools that can be written down outside the program.
@@ -95,7 +96,7 @@ fn outside(circuits: &Circuits, written: Written<'_>) -> Read {
 }
 
 fn chain(_: &Circuits, written: Written<'_>) -> Read {
-    Composition::read(written.execution_spec.unwrap_or(&Value::Null), written.is_new).map(boxed)
+    SealedChain::read(written.execution_spec.unwrap_or(&Value::Null), written.is_new)
 }
 
 fn called_by_chain(written: Written<'_>) -> Vec<(String, String)> {

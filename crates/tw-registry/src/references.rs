@@ -49,14 +49,13 @@ fn refers(tool: ToolId, definition: &str, key: Option<&TenantKey>, credential: &
     }
     // One that cannot be read cannot be run either, so it uses nothing.
     let Ok(mut definition) = serde_json::from_str::<Value>(definition) else { return false };
-    // A reference within a longer text is hidden like the text, and so is what is named like a secret.
-    if let Some(implementation) = definition.get_mut("implementation") {
-        let _ = open_secrets(key, tool, implementation);
-    }
     let search = Search { id, label: credential.label.key(), fields: &credential.fields };
-    ["implementation", "execution_spec"]
-        .iter()
-        .any(|part| definition.get(part).is_some_and(|part| search.finds(part, false)))
+    ["implementation", "execution_spec"].iter().any(|part| {
+        let Some(part) = definition.get_mut(part) else { return false };
+        // A reference within a longer text is hidden like the text, and so is what is named like a secret.
+        let _ = open_secrets(key, tool, part);
+        search.finds(part, false)
+    })
 }
 
 struct Search<'a> {

@@ -10,7 +10,7 @@ use chacha20poly1305::{
     aead::{Aead, Payload},
 };
 use tw_base::{MasterKey, secrets};
-use tw_model::{CredentialId, TenantId, ToolId};
+use tw_model::{CredentialId, RunId, TenantId, ToolId};
 use tw_store::Sealed;
 use zeroize::Zeroizing;
 
@@ -119,6 +119,10 @@ fn tenant_key_of(tenant: TenantId) -> Vec<u8> {
     [b"toolwright tenant key 1\0", &tenant.uuid().as_bytes()[..]].concat()
 }
 
+/// What a secret is sealed as: one that lies in a tool, or what a run is resumed with. Of one length, as in `seal_as`.
+const TOOL_SECRET: &[u8; 25] = b"toolwright tool secret 1\0";
+const RUN_SECRET: &[u8; 25] = b"toolwright runs secret 1\0";
+
 /// The key of a tenant, for the secrets that its tools hold themselves.
 ///
 /// The same secret in the same tool looks the same whenever it is sealed: a definition that was not changed must
@@ -137,22 +141,36 @@ impl fmt::Debug for TenantKey {
 
 impl TenantKey {
     pub(crate) fn seal(&self, tool: ToolId, secret: &[u8]) -> Vec<u8> {
-        let binding = self.binding(tool);
-        let mut hasher = blake3::Hasher::new_keyed(&self.nonces);
-        // The binding has one length, so where it ends and the secret begins is no question.
-        hasher.update(&binding).update(secret);
-        let mut nonce = [0; NONCE];
-        hasher.finalize_xof().fill(&mut nonce);
-        encrypt_with(nonce, &self.secrets, &binding, secret)
+        self.seal_as(&self.binding(TOOL_SECRET, tool.uuid().as_bytes()), secret)
     }
 
     pub(crate) fn open(&self, tool: ToolId, sealed: &[u8]) -> Option<Zeroizing<Vec<u8>>> {
-        decrypt(&self.secrets, &self.binding(tool), sealed)
+        decrypt(&self.secrets, &self.binding(TOOL_SECRET, tool.uuid().as_bytes()), sealed)
     }
 
-    fn binding(&self, tool: ToolId) -> Vec<u8> {
-        let name = b"toolwright tool secret 1\0";
-        [&name[..], self.tenant.uuid().as_bytes(), tool.uuid().as_bytes()].concat()
+    /// Seals what a run has to be resumed with and no record may show.
+    #[must_use]
+    pub fn seal_for_run(&self, run: RunId, secret: &[u8]) -> Vec<u8> {
+        self.seal_as(&self.binding(RUN_SECRET, run.uuid().as_bytes()), secret)
+    }
+
+    /// What was sealed for this run, or `None`.
+    #[must_use]
+    pub fn open_for_run(&self, run: RunId, sealed: &[u8]) -> Option<Zeroizing<Vec<u8>>> {
+        decrypt(&self.secrets, &self.binding(RUN_SECRET, run.uuid().as_bytes()), sealed)
+    }
+
+    fn seal_as(&self, binding: &[u8], secret: &[u8]) -> Vec<u8> {
+        let mut hasher = blake3::Hasher::new_keyed(&self.nonces);
+        // The binding has one length, so where it ends and the secret begins is no question.
+        hasher.update(binding).update(secret);
+        let mut nonce = [0; NONCE];
+        hasher.finalize_xof().fill(&mut nonce);
+        encrypt_with(nonce, &self.secrets, binding, secret)
+    }
+
+    fn binding(&self, name: &[u8; 25], of: &[u8; 16]) -> Vec<u8> {
+        [&name[..], self.tenant.uuid().as_bytes(), of].concat()
     }
 }
 

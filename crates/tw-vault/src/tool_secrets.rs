@@ -1,10 +1,11 @@
-//! Secrets that a tool's `implementation` holds itself. They are sealed when it is saved, and open when it is
-//! prepared to run; in between, in tables, histories and views, they are what this makes of them.
+//! Secrets that a tool's definition holds itself: in `implementation` and in `execution_spec`. They are sealed when it
+//! is saved, and open when it is prepared to run; in between, in tables, histories and views, they are what this makes
+//! of them.
 
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 use serde_json::Value;
 use tw_base::{Error, Result};
-use tw_model::{Definition, SEALED, TenantId, ToolId, each_secret};
+use tw_model::{Authored, Definition, SEALED, TenantId, ToolId, each_secret};
 use zeroize::Zeroizing;
 
 use crate::{envelope::TenantKey, vault::Vault};
@@ -18,32 +19,47 @@ impl Vault {
         tool: ToolId,
         definition: &mut Definition,
     ) -> Result<()> {
-        let implementation = &mut definition.authored.implementation;
         let mut has_secrets = false;
-        each_secret(implementation, &mut |_| has_secrets = true);
+        for part in parts(&mut definition.authored) {
+            each_secret(part, &mut |_| has_secrets = true);
+        }
         if has_secrets {
-            seal(&*self.new_tool_secrets(tenant).await?, tool, implementation);
+            let key = self.new_tool_secrets(tenant).await?;
+            parts(&mut definition.authored).for_each(|part| seal(&key, tool, part));
         }
         Ok(())
     }
 
-    /// A tool's `implementation` with its secrets, for whatever runs it.
-    pub async fn open_implementation(
+    /// Opens the secrets of a definition, for another tool: what is sealed for one does not open in another.
+    pub async fn open_definition(
         &self,
         tenant: TenantId,
         tool: ToolId,
-        implementation: &Value,
-    ) -> Result<Value> {
+        definition: &mut Definition,
+    ) -> Result<()> {
+        for part in parts(&mut definition.authored) {
+            *part = self.open_part(tenant, tool, part).await?;
+        }
+        Ok(())
+    }
+
+    /// A tool's `implementation` or `execution_spec` with its secrets, for whatever runs it.
+    pub async fn open_part(&self, tenant: TenantId, tool: ToolId, part: &Value) -> Result<Value> {
         let key = self.tool_secrets(tenant).await?;
-        let mut opened = implementation.clone();
+        let mut opened = part.clone();
         open(key.as_deref(), tool, &mut opened).map(|()| opened).ok_or_else(|| {
             Error::internal("opening the secrets of a tool", format!("a secret of tool {tool} does not open"))
         })
     }
 }
 
-fn seal(key: &TenantKey, tool: ToolId, implementation: &mut Value) {
-    each_secret(implementation, &mut |secret| {
+/// The parts of a definition in which secrets can stand. The others are shown to everybody who may call the tool.
+fn parts(authored: &mut Authored) -> impl Iterator<Item = &mut Value> {
+    [Some(&mut authored.implementation), authored.execution_spec.as_mut()].into_iter().flatten()
+}
+
+fn seal(key: &TenantKey, tool: ToolId, part: &mut Value) {
+    each_secret(part, &mut |secret| {
         if opened(key, tool, secret).is_none() {
             let plain = Zeroizing::new(secret.to_string());
             let sealed = URL_SAFE_NO_PAD.encode(key.seal(tool, plain.as_bytes()));
@@ -53,9 +69,9 @@ fn seal(key: &TenantKey, tool: ToolId, implementation: &mut Value) {
 }
 
 /// Opens what is sealed. `None` where something is and does not open.
-pub fn open(key: Option<&TenantKey>, tool: ToolId, implementation: &mut Value) -> Option<()> {
+pub fn open(key: Option<&TenantKey>, tool: ToolId, part: &mut Value) -> Option<()> {
     let mut all = Some(());
-    each_secret(implementation, &mut |secret| {
+    each_secret(part, &mut |secret| {
         if secret.as_str().is_some_and(|text| text.starts_with(SEALED)) {
             match key.and_then(|key| opened(key, tool, secret)) {
                 Some(plain) => *secret = plain,

@@ -5,7 +5,7 @@
 use tw_base::PageRequest;
 use tw_engine::Note;
 use tw_model::{
-    ActsAs, CredentialType, Layer, Level, Mode, Origin, Policy, Role, RunStatus, Source, ToolStatus,
+    ActsAs, CredentialType, Layer, Level, Mode, Origin, Policy, Role, RunStatus, Source, ToolDef, ToolStatus,
 };
 use utoipa::{
     Modify, Number,

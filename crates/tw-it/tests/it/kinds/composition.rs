@@ -406,4 +406,24 @@ on_both! {
         assert_eq!(once(&builder, &run, "success").await["output"], STEPS - 1);
         assert_eq!(below(&builder, &run).await.len(), STEPS);
     }
+
+    async fn worker_gets_a_secret_of_the_chain_that_nobody_else_sees(db: TestDb) {
+        let world = World::on(db).await;
+        let server = world.server();
+        let builder = world.client(&server, "acme", Role::Builder).await;
+        make(&builder, &external("outside", &json!({}))).await;
+        let step = json!({ "id": "ask", "tool": "outside", "input": { "token": "canary-of-chain", "n": "{{ input.n }}" } });
+        make(&builder, &composition("asking", &json!({ "steps": [step] }))).await;
+        let mut worker = Worker::listens(&builder, "outside", None).await;
+        let asking = calling(&builder, "asking", json!({ "input": { "n": 7 } }));
+        let told = worker.told().await;
+        assert_eq!(told.data["input"], json!({ "token": "canary-of-chain", "n": 7 }));
+        let shown = run_of(&builder, &told.run).await;
+        assert_eq!(shown["input"], json!({ "token": "***", "n": 7 }));
+        let pending = builder.get(&format!("/api/pending-calls/{}", told.call)).await;
+        assert!(pending.status == 200 && !pending.text.contains("canary"), "{}", pending.text);
+        answer(&builder, &told.run, &told.call, &json!({ "done": true })).await.is("200 success");
+        asking.await.unwrap().is("200 success");
+        assert!(!crate::canary::holds(&crate::canary::everything_stored(&world.db).await, "canary-of-chain"));
+    }
 }

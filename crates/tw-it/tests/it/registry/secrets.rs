@@ -3,10 +3,16 @@
 use reqwest::Method;
 use serde_json::json;
 use tw_model::Role;
-use tw_test::{TestDb, on_both};
+use tw_test::{TestDb, Upstream, on_both};
 
 use super::{at, call, echo, history, needing, number, publish, put, read, with};
-use crate::world::World;
+use crate::{
+    canary::{everything_stored, holds},
+    world::World,
+};
+
+const ANSWER: &str =
+    "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 11\r\n\r\n{\"ok\":true}";
 
 on_both! {
     async fn secret_is_in_no_answer_event_audit_or_log(db: TestDb) {
@@ -133,5 +139,114 @@ on_both! {
         let fresh = with(&echo("fresh"), &json!({ "implementation": { "headers": { "A": "***" } } }));
         author.post("/api/tools", &fresh).await.is("422 INVALID_PARAMS");
         assert_eq!(hash().await, first);
+    }
+
+    async fn secret_in_the_steps_of_a_chain_reaches_the_service_and_nobody_else(db: TestDb) {
+        let upstream = Upstream::start().await;
+        let world = World::on(db).await;
+        let server = world.server_with(&[], &[("TOOLWRIGHT_EGRESS__ALLOW", &upstream.host_and_port())]);
+        let admin = world.client(&server, "acme", Role::Admin).await;
+        let agent = world.agent(&server, "acme").await;
+        let step = |id: &str, headers: serde_json::Value, body: serde_json::Value| {
+            let input = json!({ "url": upstream.url("/x"), "method": "POST", "headers": headers, "body": body });
+            json!({ "id": id, "tool": "http_request", "input": input })
+        };
+        let headers = |one: &str, two: &str| json!({ "Authorization": one, "X-Mixed": two });
+        let chain = |secrets: [&str; 4], pin: serde_json::Value| {
+            json!({ "kind": "composition", "steps": [
+                step("call", headers(secrets[0], secrets[1]), json!({ "api_key": secrets[2], "deep": [{ "password": pin }] })),
+                { "id": "bad", "tool": "test.fail", "input": { "message": "no" }, "on_error": "fallback",
+                  "fallback": { "token": secrets[3] } },
+                step("again", json!({ "X-Ref": "{{ input.who }}" }), json!({ "note": "it is {{ steps.bad.output.token }}" })),
+            ], "output": { "password": secrets[2], "status": "{{ steps.call.output.status }}", "t": "{{ steps.bad.output.token }}" } })
+        };
+        let secrets = ["Bearer canary-one-1", "canary-two-2 for {{ input.who }}", "canary-three-3", "canary-four-4"];
+        let spec = chain(secrets, json!(424_242_777));
+        let body = json!({
+            "slug": "chained", "name": "Chained", "description": "Calls a service.", "permission_level": "read",
+            "execution_spec": spec, "publish": true,
+            "input_schema": { "type": "object", "properties": { "who": { "type": "string" } } },
+        });
+        let mut seen = admin.post("/api/tools", &body).await.is("201 published").text.clone();
+        let hidden = chain(["***"; 4], json!("***"));
+        assert_eq!(read(&admin, "chained").await["execution_spec"], hidden);
+
+        // Saved as it was read it stays; with one more step the others keep theirs.
+        let first = history(&admin, "chained").await[0]["content_hash"].clone();
+        seen += &put(&admin, "chained", &read(&admin, "chained").await).await.is("200 published").text;
+        assert_eq!(history(&admin, "chained").await[0]["content_hash"], first);
+        let mut longer = hidden.clone();
+        longer["steps"].as_array_mut().unwrap().insert(0, step("new", json!({ "X-New": "***" }), json!(null)));
+        let change = json!({ "execution_spec": longer });
+        let refused = admin.patch(&at("chained"), &change).await;
+        assert_eq!(super::faults(refused.is("422 INVALID_PARAMS")), ["/execution_spec/steps/0/input/headers/X-New"]);
+
+        // Whatever is written about the calls, the service gets what the author wrote.
+        let sent = |from: usize| {
+            let asked = upstream.requests().split_off(from);
+            let said: serde_json::Value = serde_json::from_slice(&asked[0].body).unwrap();
+            assert_eq!(asked[0].header("authorization"), Some("Bearer canary-one-1"));
+            assert_eq!(asked[0].header("x-mixed"), Some("canary-two-2 for bob"));
+            assert_eq!(said, json!({ "api_key": "canary-three-3", "deep": [{ "password": 424_242_777 }] }));
+            let then: serde_json::Value = serde_json::from_slice(&asked[1].body).unwrap();
+            assert_eq!(then, json!({ "note": "it is canary-four-4" }));
+        };
+        upstream.script([ANSWER, ANSWER]);
+        let run = call(&admin, "chained", &json!({ "input": { "who": "bob" } })).await;
+        let output = run.is("200 success").json()["output"].clone();
+        assert_eq!(output, json!({ "password": "***", "status": 200, "t": "***" }));
+        sent(0);
+
+        // An approver sees what is asked, but for the secrets, and cannot send them elsewhere.
+        let mut waits = call(&agent, "chained", &json!({ "input": { "who": "bob" } })).await;
+        upstream.script([ANSWER, ANSWER]);
+        for _ in 0..2 {
+            let id = waits.is("202 needs_approval").text_at("/approval_id");
+            let approval = admin.get(&format!("/api/approvals/{id}")).await;
+            let mut input = approval.json()["input"].clone();
+            seen += &approval.text;
+            input["url"] = json!("https://elsewhere.example/");
+            let elsewhere = admin.post(&format!("/api/approvals/{id}/approve"), &json!({ "input": input })).await;
+            seen += &elsewhere.is("409 CONFLICT").text;
+            let same = json!({ "input": approval.json()["input"] });
+            seen += &admin.post(&format!("/api/approvals/{id}/approve"), &same).await.is("200 success").text;
+            let path = format!("/api/runs/{}", waits.text_at("/run_id"));
+            crate::world::eventually("the chain goes on", std::time::Duration::from_secs(30), async || {
+                let next = admin.get(&path).await.json();
+                next["status"] == "success" || next["approval_id"] != json!(id) && next["approval_id"].is_string()
+            })
+            .await;
+            let next = admin.get(&path).await;
+            seen += &next.text;
+            waits = crate::world::Answer { status: waits.status, ..next };
+        }
+        sent(2);
+
+        for path in [
+            "/api/tools?limit=200".to_owned(),
+            "/api/tools/chained/versions/1".to_owned(),
+            "/api/tools/chained/versions/compare?from=1.0.0".to_owned(),
+            "/api/audit?limit=200".to_owned(),
+            "/api/runs?limit=200".to_owned(),
+            "/api/approvals?status=all".to_owned(),
+            format!("/api/sessions/{}/events", run.text_at("/session_id")),
+            format!("/api/sessions/{}/events", waits.text_at("/session_id")),
+        ] {
+            let answer = admin.get(&path).await;
+            assert_eq!(answer.status, 200, "{path}: {}", answer.text);
+            seen += &answer.text;
+        }
+        seen += &admin.post("/api/tools/chained/clone", &json!({ "slug": "cloned" })).await.is("201 draft").text;
+        upstream.script([ANSWER, ANSWER]);
+        let test = admin.post("/api/tools/cloned/test", &json!({ "input": { "who": "bob" } })).await;
+        seen += &test.is("200 success").text;
+        sent(4);
+        seen += &server.log();
+        let stored = everything_stored(&world.db).await;
+        assert!(holds(&stored, "http_request"), "the search finds what is there");
+        for secret in ["canary", "424242777"] {
+            assert!(!holds(&stored, secret), "{secret} is stored in clear");
+            assert!(!seen.contains(secret), "{secret} was shown: {seen}");
+        }
     }
 }
