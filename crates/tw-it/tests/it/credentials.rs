@@ -8,7 +8,7 @@ use sqlx::{AssertSqlSafe, Connection, PgConnection, SqliteConnection, sqlite::Sq
 use tw_base::{Error, MasterKey};
 use tw_model::{ActsAs, Code, Role, TenantId};
 use tw_store::Target;
-use tw_test::{TestDb, on_both};
+use tw_test::{TestDb, Upstream, on_both};
 use tw_vault::Vault;
 use uuid::Uuid;
 
@@ -473,13 +473,13 @@ on_both! {
         let changed = json!({ "url": url, "headers": { "A": "canary-1", "C": "canary-3" } });
         let (draft, live) = stored(ids.0).await;
         assert!(draft["headers"]["A"].as_str().unwrap().starts_with("sealed:1:"));
-        assert_eq!(vault.open_implementation(acme, ids.0, &draft).await.unwrap(), changed);
-        assert_eq!(vault.open_implementation(acme, ids.0, &live.unwrap()).await.unwrap(), first);
+        assert_eq!(vault.open_part(acme, ids.0, &draft).await.unwrap(), changed);
+        assert_eq!(vault.open_part(acme, ids.0, &live.unwrap()).await.unwrap(), first);
         let (cloned, _) = stored(ids.1).await;
         assert_ne!(cloned, draft, "a secret is sealed for one tool");
-        assert_eq!(vault.open_implementation(acme, ids.1, &cloned).await.unwrap(), changed);
+        assert_eq!(vault.open_part(acme, ids.1, &cloned).await.unwrap(), changed);
         for (tenant, id) in [(acme, ids.1), (tenant(&world, "globex").await, ids.0)] {
-            assert_eq!(vault.open_implementation(tenant, id, &draft).await.unwrap_err().code(), Code::Internal);
+            assert_eq!(vault.open_part(tenant, id, &draft).await.unwrap_err().code(), Code::Internal);
         }
 
         // What is taken up again from the history opens as well.
@@ -494,7 +494,7 @@ on_both! {
         let next = MasterKey::generate();
         assert_eq!(vault.rewrap(&next).await.unwrap(), 1);
         let new = Vault::new(world.store().clone(), &next);
-        assert_eq!(new.open_implementation(acme, ids.0, &draft).await.unwrap(), changed);
+        assert_eq!(new.open_part(acme, ids.0, &draft).await.unwrap(), changed);
     }
 
     async fn what_was_sealed_under_a_name_that_is_no_secret_any_more_still_opens(db: TestDb) {
@@ -514,7 +514,7 @@ on_both! {
         assert_eq!(admin.get(path).await.json()["implementation"]["body"], json!({ "token_type": "***" }));
         let stored = world.store().tenant(acme).custom_tool(id).await.unwrap().unwrap();
         let kept: Value = serde_json::from_str(&stored.definition).unwrap();
-        let opened = vault(&world).open_implementation(acme, id, &kept["implementation"]).await.unwrap();
+        let opened = vault(&world).open_part(acme, id, &kept["implementation"]).await.unwrap();
         assert_eq!(opened["body"], json!({ "token_type": "canary-1" }));
     }
 
@@ -533,8 +533,40 @@ on_both! {
         let stored = world.store().tenant(acme).custom_tool(id).await.unwrap().unwrap();
         assert!(!stored.definition.contains("canary"));
         let kept: Value = serde_json::from_str(&stored.definition).unwrap();
-        let opened = vault(&world).open_implementation(acme, id, &kept["implementation"]).await.unwrap();
+        let opened = vault(&world).open_part(acme, id, &kept["implementation"]).await.unwrap();
         assert_eq!(opened, json!({ "headers": { "A": "canary-1" } }));
+    }
+
+    async fn credential_that_is_bound_to_hosts_does_not_leave_for_others(db: TestDb) {
+        let (home, away) = (Upstream::start().await, Upstream::start_on("127.0.0.2:0").await);
+        let world = World::on(db).await;
+        let allowed = format!("{},{}", home.host_and_port(), away.host_and_port());
+        let server = world.server_with(&[], &[("TOOLWRIGHT_EGRESS__ALLOW", &allowed)]);
+        let admin = world.client(&server, "acme", Role::Admin).await;
+        let builder = world.client(&server, "acme", Role::Builder).await;
+        let mut bound = api_key("bound", "canary-bound");
+        bound["allowed_hosts"] = json!(["127.0.0.1"]);
+        admin.post(PATH, &bound).await.is("201");
+        let sending = |upstream: &Upstream, place: &str| match place {
+            "headers" => json!({ "url": upstream.url("/x"), "headers": { "X-Api-Key": "secret:bound" } }),
+            "query" => json!({ "url": upstream.url("/x"), "query": { "k": "secret:bound" } }),
+            _ => json!({ "url": upstream.url("/x"), "method": "POST", "body": { "k": "for secret:bound" } }),
+        };
+        tool(&admin, "at-home", sending(&home, "headers")).await;
+        let answer = "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 2\r\n\r\n{}";
+        home.script([answer]);
+        builder.run("at-home", json!({})).await.is("200 success");
+        assert_eq!(home.requests()[0].header("x-api-key"), Some("canary-bound"));
+
+        for place in ["headers", "query", "body"] {
+            let elsewhere = json!({ "input": {}, "definition": { "implementation": sending(&away, place) } });
+            let tested = builder.post("/api/tools/at-home/test", &elsewhere).await;
+            assert_eq!(tested.is("200 error").text_at("/error_code"), "EGRESS_DENIED", "{}", tested.text);
+            assert!(tested.text_at("/error").contains("bound") && !tested.text.contains("canary"), "{}", tested.text);
+        }
+        tool(&admin, "away", sending(&away, "headers")).await;
+        assert_eq!(builder.run("away", json!({})).await.is("200 error").text_at("/error_code"), "EGRESS_DENIED");
+        assert_eq!((away.connections(), home.requests().len()), (0, 1), "nothing has left");
     }
 
     async fn row_that_was_moved_or_put_together_does_not_open(db: TestDb) {
