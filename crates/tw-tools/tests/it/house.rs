@@ -87,7 +87,7 @@ impl Hut {
             idempotency: None,
             trace: None,
             services,
-            inner: Some(Arc::new(Called(Arc::clone(this)))),
+            inner: Some(Arc::new(Unasked(Arc::clone(this)))),
             waits: None,
         })
     }
@@ -95,9 +95,9 @@ impl Hut {
 
 /// Calls other tools of the program without asking anybody.
 #[derive(Debug)]
-struct Called(Arc<Hut>);
+struct Unasked(Arc<Hut>);
 
-impl InnerCalls for Called {
+impl InnerCalls for Unasked {
     fn call<'a>(&'a self, call: InnerCall<'a>) -> BoxFuture<'a, Result<Called, ToolFailure>> {
         let running = (crate::tool(call.tool).run)(Hut::context_of(&self.0), call.input.clone());
         Box::pin(async move { Ok(Called::Ended(running.await)) })
