@@ -1,4 +1,4 @@
-//! Who is at work in the concurrency groups of this server, and who waits for a place.
+//! Who is at work in the concurrency groups of this server, and who waits for a slot.
 
 use std::{
     collections::{HashMap, VecDeque},
@@ -25,10 +25,10 @@ struct Group {
 #[derive(Debug)]
 struct Waiter {
     size: u32,
-    place: oneshot::Sender<Held>,
+    slot: oneshot::Sender<Held>,
 }
 
-/// A place, given back when dropped.
+/// A slot, given back when dropped.
 #[derive(Debug)]
 pub(super) struct Held {
     groups: Groups,
@@ -47,7 +47,7 @@ impl Group {
     }
 
     fn next(&mut self) -> Option<Waiter> {
-        while self.waiting.front().is_some_and(|first| first.place.is_closed()) {
+        while self.waiting.front().is_some_and(|first| first.slot.is_closed()) {
             self.waiting.pop_front();
         }
         let size = self.waiting.front()?.size;
@@ -60,12 +60,12 @@ impl Group {
 }
 
 impl Groups {
-    /// Waits for a place beside at most `size - 1` others.
+    /// Waits for a slot beside at most `size - 1` others.
     pub(super) async fn take(&self, tenant: TenantId, group: &str, size: u32) -> Held {
         let name = (tenant, group.to_owned());
         let _queued = Queued(self, &name);
-        let (place, given) = oneshot::channel();
-        self.lock().entry(name.clone()).or_default().waiting.push_back(Waiter { size, place });
+        let (slot, given) = oneshot::channel();
+        self.lock().entry(name.clone()).or_default().waiting.push_back(Waiter { size, slot });
         self.let_in(&name);
         given.await.expect("whoever waits stays in the queue")
     }
@@ -80,10 +80,10 @@ impl Groups {
                 groups.remove(name);
             }
         }
-        for Waiter { size, place } in next {
+        for Waiter { size, slot } in next {
             let held = Held { groups: self.clone(), name: name.clone(), size };
             // Who has given up meanwhile drops it, and so gives it back.
-            let _ = place.send(held);
+            let _ = slot.send(held);
         }
     }
 

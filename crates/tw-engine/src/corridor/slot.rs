@@ -14,7 +14,7 @@ use crate::flights::DEAD_AFTER;
 /// How soon a full group is looked at again.
 const PAUSE_FIRST: Duration = Duration::from_millis(20);
 const PAUSE_MAX: Duration = Duration::from_millis(250);
-/// How long after the end of its time a run may still hold its place.
+/// How long after the end of its time a run may still hold its slot.
 const HOLD_MORE: Duration = Duration::from_secs(30);
 
 #[derive(Debug)]
@@ -23,7 +23,7 @@ pub(crate) struct Slots {
     groups: Groups,
 }
 
-/// A place in the tool's concurrency group, given back when dropped.
+/// A slot in the tool's concurrency group, given back when dropped.
 #[derive(Debug)]
 pub(crate) struct Slot {
     _here: Option<Held>,
@@ -31,13 +31,13 @@ pub(crate) struct Slot {
 }
 
 impl Slot {
-    /// For calls that need no place of their own.
+    /// For calls that need no slot of their own.
     pub(crate) fn none() -> Self {
         Self { _here: None, _everywhere: None }
     }
 }
 
-/// A place among all servers, given back when dropped.
+/// A slot among all servers, given back when dropped.
 #[derive(Debug)]
 struct SharedSlot {
     scope: TenantScope,
@@ -51,10 +51,10 @@ impl Drop for SharedSlot {
         let Ok(runtime) = tokio::runtime::Handle::try_current() else { return };
         let (scope, group) = (self.scope.clone(), mem::take(&mut self.group));
         let (number, until) = (self.number, self.until);
-        // Where this fails, the place is free again when its time is over.
+        // Where this fails, the slot is free again when its time is over.
         runtime.spawn(async move {
-            if let Err(error) = scope.leave_place(&group, number, until).await {
-                tracing::warn!(%error, group, "a place in a concurrency group was not given back");
+            if let Err(error) = scope.leave_slot(&group, number, until).await {
+                tracing::warn!(%error, group, "a slot in a concurrency group was not given back");
             }
         });
     }
@@ -78,16 +78,16 @@ impl Slots {
         let here = tokio::time::timeout_at(give_up, here).await.map_err(|_| full())?;
         let everywhere = if self.store.is_shared() {
             let hold = tool.def.timeout() + HOLD_MORE;
-            let place = self.place_everywhere(caller.tenant, name, most, hold, give_up).await?;
-            Some(place.ok_or_else(full)?)
+            let slot = self.take_everywhere(caller.tenant, name, most, hold, give_up).await?;
+            Some(slot.ok_or_else(full)?)
         } else {
             None
         };
         Ok(Slot { _here: Some(here), _everywhere: everywhere })
     }
 
-    /// A place among all servers, once one is free.
-    async fn place_everywhere(
+    /// A slot among all servers, once one is free.
+    async fn take_everywhere(
         &self,
         tenant: TenantId,
         group: &str,
@@ -101,14 +101,14 @@ impl Slots {
             let now = self.store.now().await.map_err(Error::store("asking for the time"))?;
             let (until, since) = (now.plus(hold), now.minus(DEAD_AFTER));
             let (scope, group) = (scope.clone(), group.to_owned());
-            // In a task of its own: a caller who hangs up meanwhile must not leave a place taken.
+            // In a task of its own: a caller who hangs up meanwhile must not leave a slot taken.
             let taking = tokio::spawn(async move {
-                let number = scope.take_place(&group, size, until, now, since).await?;
+                let number = scope.take_slot(&group, size, until, now, since).await?;
                 Ok(number.map(|number| SharedSlot { scope, group, number, until }))
             });
             let taken = taking.await.unwrap_or_else(|_| Ok(None));
-            if let Some(place) = taken.map_err(Error::store("taking a place"))? {
-                return Ok(Some(place));
+            if let Some(slot) = taken.map_err(Error::store("taking a slot"))? {
+                return Ok(Some(slot));
             }
             if give_up <= Instant::now() + pause {
                 return Ok(None);

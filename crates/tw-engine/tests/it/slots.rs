@@ -23,7 +23,7 @@ on_both! {
         let gates: Vec<_> = (0..8).map(|number| gate(&format!("narrow{number}"))).collect();
 
         for _ in 0..8 {
-            let inside: Vec<_> = until("one of them has the place", async || {
+            let inside: Vec<_> = until("one of them has the slot", async || {
                 let inside: Vec<_> = gates.iter().filter(|gate| gate.inside() == 1).collect();
                 (!inside.is_empty()).then_some(inside)
             })
@@ -38,7 +38,7 @@ on_both! {
         }
     }
 
-    async fn call_that_finds_no_place_in_time_is_refused_and_leaves_no_run(db: TestDb) {
+    async fn call_that_finds_no_slot_in_time_is_refused_and_leaves_no_run(db: TestDb) {
         let world = World::new(db).await;
         let server = world.one();
         let first = server.ask_soon("member", request("test.limited", &json!({ "key": "full" })));
@@ -54,7 +54,7 @@ on_both! {
         assert_eq!((effects("full"), effects("late")), (1, 0));
     }
 
-    async fn approved_call_waits_for_its_place_and_runs_once(db: TestDb) {
+    async fn approved_call_waits_for_its_slot_and_runs_once(db: TestDb) {
         let world = World::new(db).await;
         let server = world.one();
         let first = server.ask_soon("member", request("test.limited", &json!({ "key": "busy" })));
@@ -65,7 +65,7 @@ on_both! {
         let yes = tw_engine::Approve { wait: Some(Duration::from_millis(2500)), ..Default::default() };
         let answer = server.approve_as("approver", id, yes).await.unwrap();
 
-        assert_eq!(answer.run.status, RunStatus::Pending, "the place is taken, and looked for more than once");
+        assert_eq!(answer.run.status, RunStatus::Pending, "the slot is taken, and looked for more than once");
         gate("busy").open();
         assert_eq!(server.ended(run).await.status, RunStatus::Success);
         assert_eq!(first.await.unwrap().unwrap().run.status, RunStatus::Success);

@@ -393,7 +393,7 @@ async fn servers(store: &Store, acme: &TenantScope) {
     store.is_alive(store.replica(), now).await.unwrap();
     store.orphaned_runs(PAST, 50).await.unwrap();
     store.forget_dead(PAST).await.unwrap();
-    acme.take_place("press", 1, FAR, now, now.minus(Duration::from_secs(15))).await.unwrap();
-    acme.leave_place("press", 0, FAR).await.unwrap();
+    acme.take_slot("press", 1, FAR, now, now.minus(Duration::from_secs(15))).await.unwrap();
+    acme.leave_slot("press", 0, FAR).await.unwrap();
     store.sign_off().await.unwrap();
 }

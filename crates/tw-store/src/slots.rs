@@ -1,4 +1,7 @@
-//! Places in concurrency groups, where several servers share a database.
+//! Slots in concurrency groups, where several servers share a database.
+//!
+//! The table and its column are called `places` and `place`: a new name would take the table away from servers of the
+//! version before, which may still be running during an upgrade.
 
 use tw_model::Timestamp;
 
@@ -17,10 +20,10 @@ impl Store {
 }
 
 impl TenantScope {
-    /// Takes a free place of a group, if there is one, until a moment at the latest. There is one while fewer than
-    /// `size` are taken, and fewer than each of those who have one allows. A place of a server that was not heard of
+    /// Takes a free slot of a group, if there is one, until a moment at the latest. There is one while fewer than
+    /// `size` are taken, and fewer than each of those who have one allows. A slot of a server that was not heard of
     /// since is free.
-    pub async fn take_place(
+    pub async fn take_slot(
         &self,
         group: &str,
         size: u32,
@@ -48,23 +51,23 @@ impl TenantScope {
                 OR NOT EXISTS (SELECT 1 FROM replicas r WHERE r.id = places.replica_id AND r.heartbeat_us > $7)
             RETURNING place";
         let mut tx = self.begin().await?;
-        let place: Option<i64> = within!(&mut tx, c => sqlx::query_scalar(TAKE)
+        let slot: Option<i64> = within!(&mut tx, c => sqlx::query_scalar(TAKE)
             .bind(i64::from(size)).bind(self.tenant.uuid()).bind(group).bind(self.store.replica().uuid())
             .bind(until.micros()).bind(now.micros()).bind(since.micros()).fetch_optional(c).await)
-        .map_err(Error::doing("taking a place"))?;
+        .map_err(Error::doing("taking a slot"))?;
         tx.commit().await?;
-        Ok(place)
+        Ok(slot)
     }
 
-    /// Gives a place back that this server took until that moment.
-    pub async fn leave_place(&self, group: &str, place: i64, until: Timestamp) -> Result<()> {
+    /// Gives a slot back that this server took until that moment.
+    pub async fn leave_slot(&self, group: &str, slot: i64, until: Timestamp) -> Result<()> {
         const LEAVE: &str = "DELETE FROM places
             WHERE tenant_id = $1 AND name = $2 AND place = $3 AND replica_id = $4 AND until_us = $5";
         let mut tx = self.begin().await?;
         within!(&mut tx, c => sqlx::query(LEAVE)
-            .bind(self.tenant.uuid()).bind(group).bind(place).bind(self.store.replica().uuid())
+            .bind(self.tenant.uuid()).bind(group).bind(slot).bind(self.store.replica().uuid())
             .bind(until.micros()).execute(c).await.map(drop))
-        .map_err(Error::doing("leaving a place"))?;
+        .map_err(Error::doing("leaving a slot"))?;
         tx.commit().await
     }
 }
