@@ -119,7 +119,7 @@ const LEAD = {
   output_schema: {
     type: 'object',
     properties: {
-      agreed: { type: 'boolean', title: 'It may go out', 'x-variant': 'checkbox' },
+      agreed: { type: 'boolean', title: 'It may go out' },
       percent: { type: 'number', title: 'At most', 'x-unit': '%', minimum: 0, maximum: 30 },
       remark: { type: 'string', title: 'Remark' },
     },
@@ -312,7 +312,7 @@ const PAGES: Record<string, (page: Page) => Promise<void>> = {
   },
   answer: async (page) => {
     await page.goto(`/approvals/answers/${call}`)
-    await page.getByLabel('It may go out').check()
+    await page.getByRole('radio', { name: 'Yes' }).check()
     await page.getByLabel('At most').fill('15')
     await page.getByLabel('Remark').fill('Fifteen, and we deliver in two parts.')
     await page.evaluate(() => scrollTo(0, 0))
