@@ -159,18 +159,18 @@ fn walk(node: &Value, relation: Option<&str>, limited: bool, flaws: &mut BTreeSe
     let named = || relation.unwrap_or_default().to_owned();
     let index_columns = node["Index Cond"].as_str().map(columns);
     let has_filter = node["Filter"].as_str().is_some_and(|filter| !columns(filter).is_empty());
+    // Neither does anybody stop it, nor is all that it finds wanted.
+    let goes_on = !limited || has_filter;
     match kind {
         "Seq Scan" => drop(flaws.insert(Flaw::Scan(named()))),
         "Index Scan" | "Index Only Scan" | "Bitmap Index Scan" => match index_columns {
             None => drop(flaws.insert(Flaw::Scan(named()))),
             // From some row on, whoever's it is.
-            Some(_) if !node["Index Cond"].as_str().unwrap_or_default().contains('=') => {
+            Some(_) if !has_equality(node["Index Cond"].as_str().unwrap_or_default()) => {
                 flaws.insert(Flaw::Scan(named()));
             }
-            Some(columns) if columns.is_empty() && !(limited && !has_filter) => {
-                if has_several(&named()) {
-                    flaws.insert(Flaw::Tenant(named()));
-                }
+            Some(columns) if columns.is_empty() && goes_on && has_several(&named()) => {
+                flaws.insert(Flaw::Tenant(named()));
             }
             _ => {}
         },
@@ -178,11 +178,25 @@ fn walk(node: &Value, relation: Option<&str>, limited: bool, flaws: &mut BTreeSe
         _ => {}
     }
     let passes_on = matches!(kind, "Subquery Scan" | "Append" | "Merge Append" | "LockRows" | "Result");
-    for (index, child) in children(node).enumerate() {
-        let outer_of_join = kind == "Nested Loop" && index == 0;
-        let limited = kind == "Limit" || (limited && (passes_on || outer_of_join));
-        walk(child, relation, limited, flaws);
+    for child in children(node) {
+        let is_outer = is_outer(child);
+        let gives = is_outer || ["Member", "Subquery"].contains(&relationship(child));
+        let handed_on = limited && (passes_on || (kind == "Nested Loop" && is_outer));
+        walk(child, relation, gives && (kind == "Limit" || handed_on), flaws);
     }
+}
+
+/// How a node is related to the one above it.
+fn relationship(node: &Value) -> &str {
+    node["Parent Relationship"].as_str().unwrap_or_default()
+}
+
+fn is_outer(node: &Value) -> bool {
+    relationship(node) == "Outer"
+}
+
+fn has_equality(condition: &str) -> bool {
+    condition.replace(">=", "").replace("<=", "").contains('=')
 }
 
 fn children(node: &Value) -> impl Iterator<Item = &Value> {
@@ -195,7 +209,7 @@ fn is_bounded(node: &Value) -> bool {
         "Limit" | "Function Scan" | "Values Scan" => true,
         "Result" if node["Plans"].is_null() => true,
         // The join to one row for each of a bounded number.
-        "Nested Loop" => children(node).next().is_some_and(is_bounded),
+        "Nested Loop" => children(node).find(|child| is_outer(child)).is_some_and(is_bounded),
         "Append" | "Merge Append" | "Subquery Scan" | "Unique" | "Sort" | "Result" | "LockRows" => {
             children(node).all(is_bounded)
         }

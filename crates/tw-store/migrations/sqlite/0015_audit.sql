@@ -1,0 +1,2 @@
+-- Nothing to do here: a span of ids is read within its tenant.
+SELECT 1;
