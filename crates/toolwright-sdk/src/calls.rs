@@ -22,7 +22,8 @@ pub struct InnerCall<'a> {
     /// Slug of the tool.
     pub tool: &'a str,
     pub input: &'a Value,
-    /// The author's settings, where the call is made by a tool that wraps this one.
+    /// The author's settings, where the call is made by a tool that wraps this one: with their secrets sealed, as they
+    /// stand in the wrapper's definition.
     pub settings: Option<Arc<Value>>,
 }
 

@@ -255,10 +255,13 @@ impl Engine {
         }
         self.walk(approver, &view, Subject::Edited(parked), &text).await?;
         let credentials = self.credentials_of(run.tenant, &tool).await?;
-        let facts = Sealed::of(approval, run, &tool, &credentials, &digest);
+        // Under the seal: whoever changed the input is asked for their right again when the call and what it calls run.
+        let kept = Resumption { edited_by: Some(approver.party()), ..Resumption::read(&approval.context)? };
+        let context = kept.to_text();
+        let facts = Sealed { context: &context, ..Sealed::of(approval, run, &tool, &credentials, &digest) };
         let before: Value = serde_json::from_str(approval.input.get()).unwrap_or(Value::Null);
         let seal = facts.seal(&self.inner.secrets).to_vec();
-        let input = EditedInput { input: text.get().to_owned(), digest, seal, level };
+        let input = EditedInput { input: text.get().to_owned(), digest, seal, level, context };
         Ok((Some(Edited { input, changes: raw(&changes(&before, &value)) }), level))
     }
 

@@ -43,6 +43,7 @@ pub use crate::{
     corridor::{Answer, CallRequest, IdempotencyKey, RateLimits},
     once::{Claimed, Once},
     operator::{FirstRun, Operator},
+    run_log::WrapperSettings,
     sessions::{EventReader, StreamStart},
 };
 /// The rows that doors show. What is done with them goes through the engine.

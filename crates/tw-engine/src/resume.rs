@@ -10,8 +10,8 @@ use std::{
 use tw_base::{Error, Result};
 use tw_identity::Parked as ParkedCaller;
 use tw_model::{
-    Actor, ApprovalId, ApprovalStatus, Caller, Code, PendingCallId, PendingState, Principal, RunStatus,
-    TenantId, Timestamp, WaitsFor,
+    ApprovalId, ApprovalStatus, Caller, Code, PendingCallId, PendingState, RunStatus, TenantId, Timestamp,
+    WaitsFor,
 };
 use tw_store::{
     Approval, PendingCall, Run,
@@ -54,7 +54,6 @@ struct ToResume {
     kept: Resumption,
     /// Whether it begins now rather than goes on.
     begins: bool,
-    edited_by: Option<Actor>,
 }
 
 /// Whose an approved call is.
@@ -238,7 +237,8 @@ impl Engine {
             Err(error) => return Err(error),
         };
         let view = self.inner.catalogue.view(run.tenant, caller.epoch).await?;
-        let subject = Subject::Begun { tool: run.tool_id, begun: kept.begun.as_ref(), mode: kept.mode };
+        let (begun, edited_by) = (kept.begun.as_ref(), kept.edited_by.as_ref());
+        let subject = Subject::Begun { tool: run.tool_id, begun, mode: kept.mode, edited_by };
         let empty = run_log::raw(&serde_json::Value::Null);
         let input = run.input.as_deref().unwrap_or(&empty);
         let cleared = match self.walk(&caller, &view, subject, input).await {
@@ -251,7 +251,7 @@ impl Engine {
             Err(error) => return self.cannot_go_on(&run, error.code(), &error.to_string()).await,
         };
         let caller = caller.as_of(view.epoch);
-        self.run_again(ToResume { run, caller, kept, begins: false, edited_by: None }, cleared).await
+        self.run_again(ToResume { run, caller, kept, begins: false }, cleared).await
     }
 
     /// Ends a run that waited and cannot go on.
@@ -307,9 +307,9 @@ impl Engine {
         let view = self.inner.catalogue.view(run.tenant, caller.epoch).await?;
         let parked = Parked { approval, run: &run, kept: &kept };
         match self.clear_approved(&caller, &view, parked).await {
-            Ok((cleared, edited_by)) => {
+            Ok(cleared) => {
                 let caller = caller.as_of(view.epoch);
-                self.run_again(ToResume { run, caller, kept, begins: true, edited_by }, cleared).await
+                self.run_again(ToResume { run, caller, kept, begins: true }, cleared).await
             }
             Err(error @ (Error::Store { .. } | Error::Record { .. })) => Err(error),
             Err(error) => {
@@ -332,37 +332,16 @@ impl Engine {
         caller: &Caller,
         view: &tw_registry::View,
         parked: Parked<'_>,
-    ) -> Result<(Cleared, Option<Actor>)> {
-        let input = &parked.approval.input;
-        let Gate::Clear(cleared) = self.walk(caller, view, Subject::Approved(parked), input).await? else {
-            return Err(Error::Superseded);
-        };
-        let edited = parked.approval.changes.is_some();
-        let Some(editor) = parked.approval.decided_by.as_deref().filter(|_| edited) else {
-            return Ok((cleared, None));
-        };
-        let editor = self.member(caller.tenant, editor).await?;
-        self.walk(&editor, view, Subject::Edited(parked), input).await?;
-        let principal = editor.principal.clone();
-        Ok((cleared, Some(Actor { principal, key: None })))
-    }
-
-    /// A member by the label of its principal.
-    async fn member(&self, tenant: TenantId, label: &str) -> Result<Caller> {
-        let gone =
-            || Error::NotPermitted { why: "the approver is no member of the tenant any more".to_owned() };
-        let id = label.strip_prefix("user:").and_then(|id| id.parse().ok()).ok_or_else(gone)?;
-        let member = self.inner.identity.user_caller(tenant, id).await.map_err(|error| match error {
-            Error::NotFound { .. } | Error::Unauthenticated { .. } => gone(),
-            error => error,
-        })?;
-        debug_assert!(matches!(member.principal, Principal::User { .. }));
-        Ok(member)
+    ) -> Result<Cleared> {
+        match self.walk(caller, view, Subject::Approved(parked), &parked.approval.input).await? {
+            Gate::Clear(cleared) => Ok(cleared),
+            Gate::Ask(_) => Err(Error::Superseded),
+        }
     }
 
     /// Makes a run that nobody is at work on this replica's, and works on it.
     async fn run_again(&self, taken: ToResume, cleared: Cleared) -> Result<ResumeOutcome> {
-        let ToResume { run, caller, kept, begins, edited_by } = taken;
+        let ToResume { run, caller, kept, begins } = taken;
         let tool = Arc::clone(cleared.tool());
         let slot = self.inner.slots.take(&caller, &tool, SLOT_PATIENCE).await?;
         // A server that is about to stop leaves the call to the others.
@@ -402,9 +381,9 @@ impl Engine {
             limit: tool.def.timeout(),
             spent: kept.spent,
             refusals: Refusals::kept(kept.refused),
-            settings: kept.settings,
+            settings: kept.wrapper,
             upstream_key: kept.upstream_key,
-            edited_by,
+            edited_by: kept.edited_by,
         };
         match Job::new(self.clone(), cleared, lease).run().await {
             Ok(_) => Ok(ResumeOutcome::Over),

@@ -1,9 +1,11 @@
 //! Tools that need no running: they give back what they were given, or are a built-in under a name of one's own.
 
-use std::{collections::BTreeSet, sync::Arc};
+use std::{
+    collections::BTreeSet,
+    sync::{Arc, OnceLock},
+};
 
 use serde_json::{Value, json};
-use tokio::sync::OnceCell;
 use toolwright_sdk::{CodeTool, registered};
 use tw_exec::{BoxFuture, Call, Ended, Executor, InnerCall};
 use tw_model::ToolResult;
@@ -29,7 +31,7 @@ pub(crate) fn read(implementation: &Value, is_new: bool) -> Result<Box<dyn Execu
         return Err(faults);
     }
     Ok(match found {
-        Some(tool) => Box::new(BuiltIn { slug: (tool.define)().slug.to_string(), settings: OnceCell::new() }),
+        Some(tool) => Box::new(BuiltIn { slug: (tool.define)().slug.to_string(), settings: OnceLock::new() }),
         None => Box::new(Echo),
     })
 }
@@ -96,18 +98,16 @@ impl Executor for Echo {
 #[derive(Debug)]
 struct BuiltIn {
     slug: String,
-    settings: OnceCell<Arc<Value>>,
+    /// Its definition has them, with their secrets sealed.
+    settings: OnceLock<Arc<Value>>,
 }
 
 impl Executor for BuiltIn {
     /// The tool is called as the tool that it is, so that everything said about it counts here too.
     fn run<'a>(&'a self, call: Call<'a>) -> BoxFuture<'a, Ended> {
         Box::pin(async move {
-            let opening = || async { call.secrets.implementation().await.map(Arc::new) };
-            let settings = match self.settings.get_or_try_init(opening).await {
-                Ok(settings) => Some(Arc::clone(settings)),
-                Err(failure) => return Ended::Failed(failure),
-            };
+            let sealed = self.settings.get_or_init(|| Arc::new(call.def.authored.implementation.clone()));
+            let settings = Some(Arc::clone(sealed));
             let inner = InnerCall { name: "builtin", tool: &self.slug, input: &call.input, settings };
             call.inner.call(inner).await.into()
         })

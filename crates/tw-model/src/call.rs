@@ -195,6 +195,13 @@ impl RunStatus {
     }
 }
 
+/// Somebody who has a say in a call, with the role they have it by: their rights are worked out anew from this.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Party {
+    pub principal: Principal,
+    pub role: Role,
+}
+
 /// One step of the way a call came: the run that made it, and of which tool.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Link {
@@ -202,7 +209,10 @@ pub struct Link {
     pub tool: Slug,
     /// Who made it. `None` in what was stored before links named it: whoever made the call.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub principal: Option<Principal>,
+    pub by: Option<Party>,
+    /// Who changed its input before it was approved. What it calls is done with their words, so they need the right too.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub edited_by: Option<Party>,
     /// The concurrency group that it has a place in, which is then also for whatever it calls.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub group: Option<String>,
@@ -273,6 +283,18 @@ impl Caller {
     #[must_use]
     pub fn actor(&self) -> Actor {
         Actor { principal: self.principal.clone(), key: self.key }
+    }
+
+    #[must_use]
+    pub fn party(&self) -> Party {
+        Party { principal: self.principal.clone(), role: self.role }
+    }
+
+    /// Whose words the call is made with, where that is not its caller: whoever changed the input of a run above it, the
+    /// innermost first.
+    #[must_use]
+    pub fn edited_by(&self) -> Option<&Party> {
+        self.chain.iter().rev().find_map(|link| link.edited_by.as_ref())
     }
 
     /// Whether the key or login behind the call is expired at this moment.

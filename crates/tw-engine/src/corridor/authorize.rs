@@ -1,52 +1,83 @@
-//! May this caller call this tool.
+//! May everybody who has a say in this call make it.
 
 use std::sync::Arc;
 
 use serde_json::Value;
 use tw_base::{Error, Result};
 use tw_identity::rights::{Permit, UpdateTools};
-use tw_model::Caller;
+use tw_model::{Caller, PermissionSet};
 use tw_policy::{Facts, Rule, Verdict};
 use tw_registry::{Tool, View};
 
-use super::resolve::Resolved;
+use super::{parties::Parties, resolve::Resolved};
 
-/// A tool that the caller may call, perhaps after somebody has approved.
+/// A tool that all parties of a call may call, perhaps after somebody has approved.
 #[derive(Debug)]
-pub(crate) struct Authorized(Resolved);
+pub(crate) struct Authorized<'a> {
+    resolved: Resolved,
+    parties: &'a Parties<'a>,
+}
 
-impl Authorized {
+impl Authorized<'_> {
     pub(super) fn tool(&self) -> &Arc<Tool> {
-        self.0.tool()
+        self.resolved.tool()
     }
 
-    /// The rule that decides a call with this input: the strictest of all definitions that it is held against.
-    pub(super) fn rule(&self, caller: &Caller, view: &View, input: &Value) -> Rule {
-        let facts: Vec<_> =
-            self.0.definitions().map(|tool| facts_of_call(tool, caller, view, input)).collect();
+    pub(super) fn caller(&self) -> &Caller {
+        self.parties.caller
+    }
+
+    /// What the tool may do in the name of its caller.
+    pub(super) fn permissions(&self) -> PermissionSet {
+        self.parties.permissions()
+    }
+
+    /// Asks the tool whether each party may make a call with this input.
+    pub(super) async fn check(&self, input: &Value) -> Result<()> {
+        for party in self.parties.all() {
+            self.tool().executor.check(party, input).await.map_err(|mut refusal| {
+                refusal.message = self.parties.why(party, refusal.message);
+                Error::Refused(refusal)
+            })?;
+        }
+        Ok(())
+    }
+
+    /// The rule that decides a call with this input: the strictest of all definitions that it is held against, for all
+    /// parties.
+    pub(super) fn rule(&self, view: &View, input: &Value) -> Rule {
+        let mut facts = Vec::with_capacity(2);
+        for party in self.parties.all() {
+            facts.extend(self.resolved.definitions().map(|tool| facts_of_call(tool, party, view, input)));
+        }
         tw_policy::strictest(&facts).expect("there is a definition that would run")
     }
 
     /// How dangerous a call with this input is.
     pub(super) fn level(&self, input: &Value) -> Option<tw_model::Level> {
-        self.0.definitions().map(|tool| tool.level_of(input)).max().flatten()
+        self.resolved.definitions().map(|tool| tool.level_of(input)).max().flatten()
     }
 }
 
-pub(super) fn authorize(resolved: Resolved, caller: &Caller, view: &View) -> Result<Authorized> {
-    if resolved.is_draft() && Permit::<UpdateTools>::check(caller.clone()).is_err() {
-        let why = "a draft is run by those who may change tools; what is published is run without `mode`";
-        return Err(Error::NotPermitted { why: why.to_owned() });
-    }
-    for tool in resolved.definitions() {
-        let rule = tw_policy::decide(&tool.facts(caller, view));
-        if rule.verdict() == Verdict::Deny {
-            return Err(Error::NotPermitted {
-                why: format!("Tool not permitted: {}: {rule}", tool.def.slug),
-            });
+pub(super) fn authorize<'a>(
+    resolved: Resolved,
+    parties: &'a Parties<'a>,
+    view: &View,
+) -> Result<Authorized<'a>> {
+    for party in parties.all() {
+        if resolved.is_draft() && Permit::<UpdateTools>::check(party.clone()).is_err() {
+            let why = "a draft is run by those who may change tools; what is published is run without `mode`";
+            return Err(Error::NotPermitted { why: parties.why(party, why.to_owned()) });
+        }
+        for tool in resolved.definitions() {
+            let rule = tw_policy::decide(&tool.facts(party, view));
+            if rule.verdict() == Verdict::Deny {
+                let why = format!("Tool not permitted: {}: {rule}", tool.def.slug);
+                return Err(Error::NotPermitted { why: parties.why(party, why) });
+            }
         }
     }
-    Ok(Authorized(resolved))
+    Ok(Authorized { resolved, parties })
 }
 
 fn facts_of_call(tool: &Tool, caller: &Caller, view: &View, input: &Value) -> Facts {

@@ -13,7 +13,8 @@ use tw_base::Error;
 use tw_exec::{BoxFuture, DEPTH_MAX, STEPS_MAX, Wait};
 use tw_identity::rights::{Permit, RunTools};
 use tw_model::{
-    Caller, Code, Link, Mode, RunId, RunStatus, SessionId, ToolFailure, ToolResult, upstream_key_within,
+    Caller, Code, Link, Mode, Party, RunId, RunStatus, SessionId, ToolFailure, ToolResult,
+    upstream_key_within,
 };
 use tw_registry::Tool;
 use tw_store::Run;
@@ -21,7 +22,7 @@ use tw_store::Run;
 use super::{Answer, CallRequest, IdempotencyKey};
 use crate::{
     Engine,
-    run_log::{Refusal, look_again, raw},
+    run_log::{Refusal, WrapperSettings, look_again, raw},
 };
 
 /// How soon a call is looked at again that another replica, or an earlier try, is still at work on.
@@ -40,6 +41,8 @@ pub(super) struct Inner {
     pub(super) deadline: Instant,
     /// What services outside know this run by.
     pub(super) upstream_key: String,
+    /// Who changed the input of this run.
+    pub(super) edited_by: Option<Party>,
     pub(super) refusals: Arc<Refusals>,
 }
 
@@ -124,7 +127,10 @@ impl Inner {
             version: None,
             mode: Mode::Production,
             unsaved: None,
-            settings: call.settings.clone(),
+            settings: call
+                .settings
+                .as_ref()
+                .map(|sealed| WrapperSettings { tool: self.tool.def.id, sealed: Arc::clone(sealed) }),
             upstream_key: Some(upstream_key_within(&self.upstream_key, call.name)),
             idempotency: Some(IdempotencyKey {
                 key: format!("{}/{}", self.run, call.name),
@@ -143,7 +149,8 @@ impl Inner {
         chain.push(Link {
             run: self.run,
             tool,
-            principal: Some(self.caller.principal.clone()),
+            by: Some(self.caller.party()),
+            edited_by: self.edited_by.clone(),
             group: self.tool.group().map(str::to_owned),
         });
         if DEPTH_MAX <= chain.len() {

@@ -13,8 +13,8 @@ use toolwright_sdk::{ContextParts, HeavyPool, INLINE_BYTES_MAX, Overload, ToolCo
 use tracing::Instrument;
 use tw_exec::{BoxFuture, Call, Ended, InnerCalls, Unseal, Wait};
 use tw_model::{
-    Actor, Caller, Code, Effect, EventKind, Mode, PendingState, Principal, RunId, RunStatus, SessionId,
-    TenantId, Timestamp, ToolFailure, ToolResult,
+    Actor, Caller, Code, Effect, EventKind, Mode, Party, PendingState, PermissionSet, Principal, RunId,
+    RunStatus, SessionId, TenantId, Timestamp, ToolFailure, ToolId, ToolResult,
 };
 use tw_registry::Tool;
 use tw_schema::Schema;
@@ -34,7 +34,7 @@ use crate::{
     Engine,
     flights::{Boarding, Stop},
     pure::Question,
-    run_log::{self, End, OutputAppended, Resumption, Starting},
+    run_log::{self, End, OutputAppended, Resumption, Starting, WrapperSettings},
 };
 
 /// How close to its deadline a run is out of time.
@@ -51,7 +51,7 @@ pub(super) struct Start {
     pub(super) claim: Option<Claim>,
     pub(super) unwanted: Option<CancellationToken>,
     pub(super) deadline: Option<Instant>,
-    pub(super) settings: Option<Arc<Value>>,
+    pub(super) settings: Option<WrapperSettings>,
     pub(super) upstream_key: Option<String>,
 }
 
@@ -72,10 +72,10 @@ pub(crate) struct Lease {
     /// How much of that was taken before it stopped to wait.
     pub(crate) spent: Duration,
     pub(crate) refusals: Refusals,
-    pub(crate) settings: Option<Arc<Value>>,
+    pub(crate) settings: Option<WrapperSettings>,
     pub(crate) upstream_key: Option<String>,
-    /// Who changed the input before it was approved.
-    pub(crate) edited_by: Option<Actor>,
+    /// Who changed the input of this very run before it was approved.
+    pub(crate) edited_by: Option<Party>,
 }
 
 /// A run under way.
@@ -83,6 +83,7 @@ pub(crate) struct Job {
     pub(super) engine: Engine,
     pub(super) tool: Arc<Tool>,
     input: Value,
+    permissions: PermissionSet,
     pub(super) lease: Lease,
     refusals: Arc<Refusals>,
 }
@@ -123,7 +124,7 @@ impl Engine {
         let boarding = self.inner.flights.board(caller.tenant, run).ok_or(Rejected::Closed)?;
         let starting = Starting { caller: &caller, tool: &tool, run, session, mode };
         let kept = || Resumption {
-            settings: settings.clone(),
+            wrapper: settings.clone(),
             upstream_key: upstream_key.clone(),
             ..Resumption::new(&caller, mode, session)
         };
@@ -193,9 +194,9 @@ impl Engine {
 impl Job {
     /// There is no run but of a call that was cleared.
     pub(crate) fn new(engine: Engine, cleared: Cleared, mut lease: Lease) -> Self {
-        let (tool, input) = cleared.into_parts();
+        let (tool, input, permissions) = cleared.into_parts();
         let refusals = Arc::new(std::mem::take(&mut lease.refusals));
-        Self { engine, tool, input, lease, refusals }
+        Self { engine, tool, input, permissions, lease, refusals }
     }
 
     /// As [`Job::run`], cancelled like by hand once nobody wants it any more.
@@ -266,9 +267,19 @@ impl Job {
         let input = std::mem::take(&mut self.input);
         let (engine, tool) = (self.engine.clone(), Arc::clone(&self.tool));
         let (caller, mode) = (self.lease.caller.clone(), self.lease.mode);
-        let edited_by = self.lease.edited_by.clone();
+        // Of several who changed an input on the way here the last one chose what is done.
+        let editor = self.lease.edited_by.as_ref().or(caller.edited_by());
+        let edited_by = editor.map(|party| Actor { principal: party.principal.clone(), key: None });
+        let settings = self.lease.settings.clone();
         let tool = async move {
             let vault = &engine.inner.vault;
+            let cx = match settings {
+                Some(settings) => match opened(vault, caller.tenant, settings).await {
+                    Ok(settings) => cx.with_settings(settings),
+                    Err(failure) => return Ended::Failed(failure),
+                },
+                None => cx,
+            };
             let secrets = OwnSecrets { vault, tenant: caller.tenant, tool: &tool };
             let call = Call {
                 cx,
@@ -327,8 +338,8 @@ impl Job {
         waits: mpsc::Sender<Wait>,
         inner: &Arc<dyn InnerCalls>,
     ) -> ToolContext {
-        let Lease { caller, session, run, settings, upstream_key, .. } = &self.lease;
-        let cx = ToolContext::new(ContextParts {
+        let Lease { caller, session, run, upstream_key, .. } = &self.lease;
+        ToolContext::new(ContextParts {
             tenant: caller.tenant,
             tenant_slug: caller.tenant_slug.clone(),
             user: caller.principal.owner(),
@@ -339,7 +350,7 @@ impl Job {
             session: *session,
             run: *run,
             source: caller.source,
-            permissions: caller.permissions.clone(),
+            permissions: self.permissions.clone(),
             deadline,
             cancel: self.lease.boarding.cancel.clone(),
             output: Some(output),
@@ -350,11 +361,7 @@ impl Job {
             // Only a run that can be resumed can wait for a call of its own.
             inner: self.tool.executor.is_resumable().then(|| Arc::clone(inner)),
             waits: Some(waits),
-        });
-        match settings {
-            Some(settings) => cx.with_settings(Arc::clone(settings)),
-            None => cx,
-        }
+        })
     }
 
     fn inner_calls(&self, deadline: Instant) -> Inner {
@@ -366,6 +373,7 @@ impl Job {
             session: self.lease.session,
             deadline,
             upstream_key: self.lease.upstream_key.clone().unwrap_or_else(|| self.lease.run.to_string()),
+            edited_by: self.lease.edited_by.clone(),
             refusals: Arc::clone(&self.refusals),
         }
     }
@@ -490,17 +498,40 @@ struct OwnSecrets<'a> {
 
 impl Unseal for OwnSecrets<'_> {
     fn implementation(&self) -> BoxFuture<'_, Result<Value, ToolFailure>> {
-        Box::pin(async move {
-            let sealed = &self.tool.def.authored.implementation;
-            let opened = self.vault.open_implementation(self.tenant, self.tool.def.id, sealed).await;
-            opened.map_err(|error| {
-                let error = &error as &dyn std::error::Error;
-                tracing::error!(error, "the secrets of a tool could not be opened");
-                let message = "the tool's secrets could not be opened; the server's log says why";
-                ToolFailure::with_code(Code::Internal, message)
-            })
-        })
+        let sealed = &self.tool.def.authored.implementation;
+        Box::pin(unsealed(self.vault, self.tenant, self.tool.def.id, sealed))
     }
+
+    fn execution_spec(&self) -> BoxFuture<'_, Result<Value, ToolFailure>> {
+        let sealed = self.tool.def.authored.execution_spec.as_ref().unwrap_or(&Value::Null);
+        Box::pin(unsealed(self.vault, self.tenant, self.tool.def.id, sealed))
+    }
+}
+
+/// The settings of a wrapper, for the run of what it wraps.
+async fn opened(
+    vault: &Vault,
+    tenant: TenantId,
+    settings: WrapperSettings,
+) -> Result<Arc<Value>, ToolFailure> {
+    if !settings.has_secrets() {
+        return Ok(settings.sealed);
+    }
+    unsealed(vault, tenant, settings.tool, &settings.sealed).await.map(Arc::new)
+}
+
+async fn unsealed(
+    vault: &Vault,
+    tenant: TenantId,
+    tool: ToolId,
+    sealed: &Value,
+) -> Result<Value, ToolFailure> {
+    vault.open_part(tenant, tool, sealed).await.map_err(|error| {
+        let error = &error as &dyn std::error::Error;
+        tracing::error!(error, "the secrets of a tool could not be opened");
+        let message = "the tool's secrets could not be opened; the server's log says why";
+        ToolFailure::with_code(Code::Internal, message)
+    })
 }
 
 pub(crate) fn count(run: &Run) {

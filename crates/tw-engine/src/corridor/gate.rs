@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use serde_json::{Value, value::RawValue};
+use tw_model::PermissionSet;
 use tw_policy::Verdict;
 use tw_registry::Tool;
 
@@ -15,6 +16,7 @@ pub(crate) struct Cleared {
     tool: Arc<Tool>,
     value: Value,
     text: Box<RawValue>,
+    permissions: PermissionSet,
 }
 
 impl Cleared {
@@ -26,8 +28,8 @@ impl Cleared {
         &self.text
     }
 
-    pub(super) fn into_parts(self) -> (Arc<Tool>, Value) {
-        (self.tool, self.value)
+    pub(super) fn into_parts(self) -> (Arc<Tool>, Value, PermissionSet) {
+        (self.tool, self.value, self.permissions)
     }
 }
 
@@ -58,7 +60,8 @@ pub(super) fn gate(valid: Valid, clearance: Clearance) -> Gate {
         Clearance::Undecided => false,
     };
     if clear {
-        Gate::Clear(Cleared { tool: valid.tool, value: valid.value, text: valid.text })
+        let Valid { tool, value, text, permissions, .. } = valid;
+        Gate::Clear(Cleared { tool, value, text, permissions })
     } else {
         Gate::Ask(valid)
     }

@@ -12,6 +12,7 @@ pub(crate) mod gate;
 mod groups;
 mod limits;
 pub(crate) mod park;
+mod parties;
 pub(crate) mod resolve;
 pub(crate) mod slot;
 mod validate;
@@ -40,7 +41,7 @@ use self::{
 };
 use crate::{
     Engine,
-    run_log::{Parking, Resumption, Starting, Unsealed, input_digest},
+    run_log::{Parking, Resumption, Starting, Unsealed, WrapperSettings, input_digest},
 };
 
 pub(crate) use chain::{Budgets, Refusals};
@@ -62,7 +63,7 @@ pub struct CallRequest {
     /// The definition of the tool for this one call, as it would be sent to be saved.
     pub unsaved: Option<Value>,
     /// The author's settings, where a tool that wraps this one makes the call.
-    pub settings: Option<Arc<Value>>,
+    pub settings: Option<WrapperSettings>,
     /// What services outside know the call by when it is made again; `None` to derive it from the idempotency key.
     pub upstream_key: Option<String>,
     pub idempotency: Option<IdempotencyKey>,
@@ -212,9 +213,10 @@ impl Engine {
             }
             Subject::Begun { .. } => Clearance::Begun,
         };
+        let parties = self.parties(caller, subject.edited_by()).await?;
         let resolved = self.resolve(view, subject).await?;
-        let authorized = authorize::authorize(resolved, caller, view)?;
-        let valid = validate::validate(authorized, input, caller, view).await?;
+        let authorized = authorize::authorize(resolved, &parties, view)?;
+        let valid = validate::validate(authorized, input, view).await?;
         Ok(gate::gate(valid, clearance))
     }
 
@@ -232,7 +234,7 @@ impl Engine {
             return Ok(Vec::new());
         }
         let (vault, implementation) = (&self.inner.vault, &tool.def.authored.implementation);
-        let opened = vault.open_implementation(tenant, tool.def.id, implementation).await?;
+        let opened = vault.open_part(tenant, tool.def.id, implementation).await?;
         vault.stamps(tenant, tool.executor.credentials(&opened)).await
     }
 
@@ -288,7 +290,7 @@ impl Engine {
                 "somebody has to approve this call, and can only approve what is saved: save the draft first";
             return Err(Error::Conflict { why: why.to_owned() });
         }
-        let Valid { tool, rule, level, value, text } = asked;
+        let Valid { tool, rule, level, value, text, .. } = asked;
         let run = RunId::new();
         let session = self.session_for(caller, request.session, &tool).await?.unwrap_or(run.into());
         let credentials = self.credentials_of(caller.tenant, &tool).await?;
@@ -296,7 +298,7 @@ impl Engine {
         let parking = Parking {
             resumption: Resumption {
                 pinned: request.version.clone(),
-                settings: request.settings.clone(),
+                wrapper: request.settings.clone(),
                 upstream_key: request.upstream_key(caller),
                 ..Resumption::new(caller, request.mode, session)
             },

@@ -46,6 +46,7 @@ impl Job {
         let resumption = Resumption {
             timeout_ms: Some(u64::try_from(lease.limit.as_millis()).unwrap_or(u64::MAX)),
             answer_schema: self.tool.def.output_schema.clone(),
+            edited_by: lease.edited_by.clone(),
             ..Resumption::new(&lease.caller, lease.mode, lease.session)
         };
         let left = deadline.saturating_duration_since(Instant::now());
@@ -66,7 +67,8 @@ impl Job {
         Resumption {
             spent: lease.spent,
             refused: self.refused(),
-            settings: lease.settings.clone(),
+            edited_by: lease.edited_by.clone(),
+            wrapper: lease.settings.clone(),
             upstream_key: lease.upstream_key.clone(),
             ..Resumption::new(&lease.caller, lease.mode, lease.session)
         }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 use tw_base::{Error, Result};
-use tw_model::{Mode, ToolId};
+use tw_model::{Mode, Party, ToolId, Unlisted};
 use tw_policy::{Unavailable, available};
 use tw_registry::{Entry, Side, Tool, View};
 use tw_store::{Approval, Run};
@@ -26,7 +26,19 @@ pub(crate) enum Subject<'a> {
     /// A call that waits for an approval, with another input.
     Edited(Parked<'a>),
     /// A run that began and is resumed.
-    Begun { tool: ToolId, begun: Option<&'a Begun>, mode: Mode },
+    Begun { tool: ToolId, begun: Option<&'a Begun>, mode: Mode, edited_by: Option<&'a Party> },
+}
+
+impl<'a> Subject<'a> {
+    /// Who changed the input of the call before it was approved.
+    pub(super) fn edited_by(self) -> Option<&'a Party> {
+        match self {
+            Self::Approved(parked) => parked.kept.edited_by.as_ref(),
+            Self::Begun { edited_by, .. } => edited_by,
+            // One that is about to be changed is held against whoever changes it as their own call.
+            Self::Named { .. } | Self::Unsaved { .. } | Self::Edited(_) => None,
+        }
+    }
 }
 
 /// A call that waits for an approval.
@@ -72,7 +84,7 @@ impl Engine {
                 let Parked { approval, kept, .. } = parked;
                 self.named(view, &approval.tool_id.to_string(), kept.pinned.as_deref(), kept.mode).await
             }
-            Subject::Begun { tool, begun, mode } => self.as_begun(view, tool, begun, mode).await,
+            Subject::Begun { tool, begun, mode, .. } => self.as_begun(view, tool, begun, mode).await,
         }
     }
 
@@ -101,7 +113,7 @@ impl Engine {
     /// said about the tool that it would change.
     async fn unsaved_tool(&self, view: &View, name: &str, definition: &Value) -> Result<Resolved> {
         let now = match view.tools.get(name) {
-            Some(entry) if entry.in_catalogue(view.slug()) != Err("not_for_this_tenant") => {
+            Some(entry) if entry.in_catalogue(view.slug()) != Err(Unlisted::NotForThisTenant) => {
                 let saved = self.switched_on(view, name, entry, Mode::Debug)?;
                 Some(self.inner.catalogue.ready(entry, Side::Live)?.unwrap_or(saved))
             }

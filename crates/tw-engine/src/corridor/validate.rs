@@ -5,7 +5,7 @@ use std::{sync::Arc, time::Duration};
 use serde_json::{Value, value::RawValue};
 use toolwright_sdk::{HeavyPool, INLINE_BYTES_MAX, Overload};
 use tw_base::{Error, Result};
-use tw_model::{Caller, Level};
+use tw_model::{Caller, Level, PermissionSet};
 use tw_policy::Rule;
 use tw_registry::{Tool, View};
 use tw_schema::Violation;
@@ -21,6 +21,8 @@ pub(crate) struct Valid {
     pub(super) value: Value,
     /// The same as text: the caller's own bytes wherever nothing had to be changed.
     pub(super) text: Box<RawValue>,
+    /// What everybody may do who has a say in the call.
+    pub(super) permissions: PermissionSet,
 }
 
 impl Valid {
@@ -31,13 +33,8 @@ impl Valid {
 
 /// Everything that can be known to be wrong with a call before it runs. Nobody is asked to approve a call that could
 /// not be made.
-pub(super) async fn validate(
-    authorized: Authorized,
-    input: &RawValue,
-    caller: &Caller,
-    view: &View,
-) -> Result<Valid> {
-    let bytes = input.get().len();
+pub(super) async fn validate(authorized: Authorized<'_>, input: &RawValue, view: &View) -> Result<Valid> {
+    let (bytes, caller) = (input.get().len(), authorized.caller());
     let (value, text) = if bytes <= INLINE_BYTES_MAX && authorized.tool().input.is_quick(bytes) {
         fitting(authorized.tool(), input, caller)?
     } else {
@@ -46,9 +43,10 @@ pub(super) async fn validate(
         let fitting = HeavyPool::shared().run(tenant, limit, move || fitting(&tool, &input, &caller)).await;
         fitting.map_err(overloaded)??
     };
-    authorized.tool().executor.check(caller, &value).await.map_err(Error::Refused)?;
-    let (rule, level) = (authorized.rule(caller, view, &value), authorized.level(&value));
-    Ok(Valid { tool: Arc::clone(authorized.tool()), rule, level, value, text })
+    authorized.check(&value).await?;
+    let (rule, level) = (authorized.rule(view, &value), authorized.level(&value));
+    let permissions = authorized.permissions();
+    Ok(Valid { tool: Arc::clone(authorized.tool()), rule, level, value, text, permissions })
 }
 
 /// A large input is read and checked apart from everybody else, as far as there is room for that.

@@ -22,6 +22,7 @@ use tw_store::{
     log::{Appended, Change, Entry, NewEvent, Rejected, Ticket, Transition},
 };
 
+pub use self::resumption::WrapperSettings;
 pub(crate) use self::{
     end::{End, Reason},
     payload::{Approved, LateResult, OutputAppended},

@@ -5,7 +5,9 @@ use std::{collections::BTreeMap, sync::Arc, time::Duration};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use tw_base::{Error, Result};
-use tw_model::{Caller, Channel, Code, Link, Mode, Principal, Role, SessionId, Source, Trace};
+use tw_model::{
+    Caller, Channel, Code, Link, Mode, Party, Principal, Role, SEALED, SessionId, Source, ToolId, Trace,
+};
 
 /// What a parked run needs to be resumed, wherever and whenever that is.
 #[derive(Debug, Serialize, Deserialize)]
@@ -26,9 +28,12 @@ pub(crate) struct Resumption {
     /// The definition that runs, where the run began before.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) begun: Option<Begun>,
+    /// Who changed the input before it was approved. Their right is asked for again whenever the run goes on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) edited_by: Option<Party>,
     /// The author's settings, where the run was called by a tool that wraps it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) settings: Option<Arc<Value>>,
+    pub(crate) wrapper: Option<WrapperSettings>,
     /// What upstream services are to know a repeated request by; see [`crate::CallRequest`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) upstream_key: Option<String>,
@@ -53,6 +58,30 @@ pub(crate) struct Begun {
     pub(crate) version: String,
 }
 
+/// The settings of a tool that wraps another one, with their secrets sealed as they are in its definition: they are kept
+/// with a call that waits, and opened when it runs.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct WrapperSettings {
+    /// The wrapper, which its secrets are bound to.
+    pub(crate) tool: ToolId,
+    pub(crate) sealed: Arc<Value>,
+}
+
+impl WrapperSettings {
+    /// Whether anything in them has to be opened.
+    pub(crate) fn has_secrets(&self) -> bool {
+        fn is_sealed(value: &Value) -> bool {
+            match value {
+                Value::String(text) => text.starts_with(SEALED),
+                Value::Array(items) => items.iter().any(is_sealed),
+                Value::Object(members) => members.values().any(is_sealed),
+                _ => false,
+            }
+        }
+        is_sealed(&self.sealed)
+    }
+}
+
 /// An inner call that was refused. It left no run that would answer again, and what a run has built on a refusal must
 /// still hold when it is resumed.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -75,7 +104,8 @@ impl Resumption {
             chain: caller.chain.to_vec(),
             trace: caller.trace.as_deref().cloned(),
             begun: None,
-            settings: None,
+            edited_by: None,
+            wrapper: None,
             upstream_key: None,
             timeout_ms: None,
             answer_schema: None,

@@ -107,6 +107,114 @@ on_both! {
         assert_eq!(done.is("200 success").json()["output"]["args"], json!({ "team": 1 }));
     }
 
+    async fn approver_who_edits_a_chain_gets_nothing_done_by_its_steps_that_they_may_not_do(db: TestDb) {
+        let world = World::on(db).await;
+        let mut server = world.server();
+        let builder = world.client(&server, "acme", Role::Builder).await;
+        let approver = world.client(&server, "acme", Role::Approver).await;
+        let admin = world.client(&server, "acme", Role::Admin).await;
+        let agent = Client::new(&server.url, Some(world.key("acme", Role::Builder, ActsAs::Agent).await));
+        make(&builder, &tool("teams", &json!({ "required_permission": "entities.team.delete" }))).await;
+        make(&builder, &tool("asks", &json!({ "permission_policy": "always_ask" }))).await;
+        let step = |id: &str, tool: &str| json!({ "id": id, "tool": tool, "input": "{{ input }}" });
+        for (name, steps) in [
+            ("cleanup", json!([step("s", "teams")])),
+            ("deep", json!([step("s", "plain")])),
+            ("waits", json!([step("a", "asks"), step("s", "plain")])),
+        ] {
+            if name == "deep" {
+                let spec = json!({ "kind": "composition", "steps": [step("s", "teams")] });
+                make(&builder, &tool("plain", &json!({ "execution_spec": spec, "implementation_type": "composition" }))).await;
+            }
+            let spec = json!({ "kind": "composition", "steps": steps });
+            let asks = json!({ "execution_spec": spec, "implementation_type": "composition", "permission_policy": "always_ask" });
+            make(&builder, &tool(name, &asks)).await;
+        }
+        let ask = async |agent: &Client, name: &str| {
+            agent.run(name, json!({ "team": 1 })).await.is("202 needs_approval").text_at("/approval_id")
+        };
+        let edit = json!({ "input": { "team": 2 } });
+        for name in ["cleanup", "deep"] {
+            let own = approver.run(name, json!({ "team": 2 })).await;
+            assert_eq!(own.is("200 error").text_at("/error_code"), "NOT_PERMITTED");
+
+            let edited = approve(&approver, &ask(&agent, name).await, &edit).await;
+
+            assert_eq!(edited.is("200 error").text_at("/error_code"), "NOT_PERMITTED", "{name}");
+            // As the agent asked for it, the approver may let it through; and who has the right may edit it.
+            approve(&approver, &ask(&agent, name).await, &json!({})).await.is("200 success");
+            approve(&admin, &ask(&agent, name).await, &edit).await.is("200 success");
+        }
+
+        // The same holds after the run has waited, on another server, and by whomever the step was let through.
+        let parked = approve(&approver, &ask(&agent, "waits").await, &edit).await;
+        let (run, inner) = (parked.is("202 needs_approval").text_at("/run_id"), parked.text_at("/approval_id"));
+        server.kill();
+        let server = world.server();
+        let (admin, agent) = (admin.at(&server), agent.at(&server));
+        approve(&admin, &inner, &json!({})).await.is("200 success");
+        crate::world::eventually("the chain ends", std::time::Duration::from_secs(30), async || {
+            agent.get(&format!("/api/runs/{run}")).await.json()["error_code"] == "NOT_PERMITTED"
+        })
+        .await;
+        let teams = admin.get("/api/runs?tool=teams&limit=50").await.json();
+        assert_eq!(teams["items"].as_array().unwrap().len(), 4, "{teams}");
+    }
+
+    async fn editor_of_a_chain_has_the_role_of_the_key_they_edit_with(db: TestDb) {
+        let world = World::on(db).await;
+        let server = world.server();
+        let builder = world.client(&server, "acme", Role::Builder).await;
+        let agent = Client::new(&server.url, Some(world.key("acme", Role::Builder, ActsAs::Agent).await));
+        // The admin, by a key that can decide and not much more.
+        let (name, acts_as) = ("decides".to_owned(), ActsAs::User);
+        let request = KeyRequest { name, role: Role::Approver, acts_as, agent: None, expires: None };
+        let key = world.operator().create_key(&slug("acme"), request, Some("admin@acme.example")).await.unwrap();
+        let approver = Client::new(&server.url, Some(key.text));
+        make(&builder, &tool("teams", &json!({ "required_permission": "entities.team.delete" }))).await;
+        let steps = json!([{ "id": "s", "tool": "teams", "input": "{{ input }}" }]);
+        let spec = json!({ "execution_spec": { "kind": "composition", "steps": steps }, "implementation_type": "composition" });
+        make(&builder, &extended(&tool("cleanup", &spec), &json!({ "permission_policy": "always_ask" }))).await;
+        approver.run("teams", json!({})).await.is("403 NOT_PERMITTED");
+        let id = agent.run("cleanup", json!({ "team": 1 })).await.is("202 needs_approval").text_at("/approval_id");
+
+        let edited = approve(&approver, &id, &json!({ "input": { "team": 2 } })).await;
+
+        assert_eq!(edited.is("200 error").text_at("/error_code"), "NOT_PERMITTED");
+    }
+
+    async fn what_a_chain_manages_with_edited_words_is_the_editors_doing(db: TestDb) {
+        let world = World::on(db).await;
+        let server = world.server();
+        let admin = world.client(&server, "acme", Role::Admin).await;
+        let approver = world.client(&server, "acme", Role::Approver).await;
+        let second = another_admin(&world, &server).await;
+        let agent = world.agent(&server, "acme").await;
+        let steps = json!([{ "id": "s", "tool": "manageTools", "input": "{{ input }}" }]);
+        let spec = json!({ "execution_spec": { "kind": "composition", "steps": steps }, "implementation_type": "composition" });
+        make(&admin, &extended(&tool("author", &spec), &json!({ "permission_policy": "always_ask" }))).await;
+        let ask = async || {
+            let parked = agent.run("author", json!({ "action": "list" })).await;
+            parked.is("202 needs_approval").text_at("/approval_id")
+        };
+        let create = json!({ "input": { "action": "create", "slug": "mine", "name": "Mine", "description": "Mine.",
+            "implementation_type": "internal", "input_schema": { "type": "object" } } });
+
+        let refused = approve(&approver, &ask().await, &create).await;
+
+        assert_eq!(refused.is("200 error").text_at("/error_code"), "NOT_PERMITTED");
+        admin.get("/api/tools/mine").await.is("404 TOOL_NOT_FOUND");
+        // The one who edits may do it; another lets the step through unedited.
+        let parked = approve(&second, &ask().await, &create).await;
+        let inner = parked.is("202 needs_approval").text_at("/approval_id");
+        approve(&approver, &inner, &json!({})).await.is("200 success");
+        admin.get("/api/tools/mine").await.is("200 published");
+        let created = admin.get("/api/audit?action=tool.created_and_published&limit=10").await.json();
+        let me = second.get("/api/me").await.json();
+        let mine = created["items"].as_array().unwrap().iter().find(|line| line.to_string().contains("mine")).unwrap();
+        assert_eq!(mine["actor"]["id"], me["principal"]["user_id"], "{created}\n{me}");
+    }
+
     async fn old_version_is_held_to_what_is_said_about_the_tool_now(db: TestDb) {
         let world = World::on(db).await;
         let server = world.server();

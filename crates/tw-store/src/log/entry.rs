@@ -286,6 +286,8 @@ pub struct EditedInput {
     pub seal: Vec<u8>,
     /// The level of the call with this input.
     pub level: Option<Level>,
+    /// Whatever resuming needs, as JSON: as before, and who changed the input.
+    pub context: String,
 }
 
 /// The entry is on disk.

@@ -7,8 +7,8 @@ use uuid::Uuid;
 
 use super::{
     entry::{
-        ApprovalDecision, Change, Claim, Entry, Expect, Item, NewRun, NewWait, Park, Rejected, Transition,
-        WaitChange,
+        ApprovalDecision, Change, Claim, EditedInput, Entry, Expect, Item, NewRun, NewWait, Park, Rejected,
+        Transition, WaitChange,
     },
     plan::{Found, Plan, RunState, check_late, check_start},
 };
@@ -214,7 +214,10 @@ pub(super) fn waits<'a>(plan: &Plan<'a>) -> Vec<Statement<'a>> {
             continue;
         }
         match &change.decision {
-            Some(decision) => statements.push(decide(entry, decision)),
+            Some(decision) => {
+                statements.push(decide(entry, decision));
+                statements.extend(decision.input.as_ref().map(|edited| resume_with(entry, edited)));
+            }
             // Where nobody decided, an end leaves nothing to decide either.
             None if !matches!(change.expect, Expect::Lease(_)) && change.claimed_by.is_none() => {
                 statements.push(decide(entry, &NOBODY_DECIDED));
@@ -329,6 +332,14 @@ fn decide<'a>(entry: &'a Entry, decision: &'a ApprovalDecision) -> Statement<'a>
     Statement { sql: DECIDE, values, doing: "deciding an approval" }
 }
 
+const RESUME_WITH: &str = "UPDATE pending_calls SET context = $1
+    WHERE tenant_id = $2 AND run_id = $3 AND state = 'waiting'";
+
+fn resume_with<'a>(entry: &'a Entry, edited: &'a EditedInput) -> Statement<'a> {
+    let values = vec![edited.context.as_str().into(), entry.tenant.uuid().into(), entry.run.uuid().into()];
+    Statement { sql: RESUME_WITH, values, doing: "keeping who changed an input" }
+}
+
 // A call outside that took too long ends the run, and may still be answered by the worker that has it.
 const MOVE: &str = "UPDATE pending_calls SET
     state = CASE WHEN $1 = 'late' AND state = 'waiting' AND waits_for IN ('worker', 'person') THEN state
@@ -374,7 +385,7 @@ mod tests {
 
     #[test]
     fn parameters_are_numbered_in_the_order_in_which_they_are_first_named() {
-        for sql in [CLAIM, KEEP_LATE, PARK, WAIT, FORGET_CHILDREN, CHILD, ASK, DECIDE, MOVE] {
+        for sql in [CLAIM, KEEP_LATE, PARK, WAIT, FORGET_CHILDREN, CHILD, ASK, DECIDE, RESUME_WITH, MOVE] {
             let mut seen = 0;
             for after in sql.split('$').skip(1) {
                 let digits = after.split(|c: char| !c.is_ascii_digit()).next().unwrap();

@@ -2,10 +2,13 @@
 
 use serde_json::{Value, json};
 use tw_model::Role;
-use tw_test::{TestDb, on_both};
+use tw_test::{TestDb, Upstream, on_both};
 
-use super::{make, tool};
-use crate::world::World;
+use super::{approve, make, once, server_to, tool};
+use crate::{
+    canary::{everything_stored, holds},
+    world::World,
+};
 
 fn of(kind: &str, implementation: &Value) -> Value {
     tool("bad", &json!({ "implementation_type": kind, "implementation": implementation }))
@@ -25,6 +28,33 @@ on_both! {
                 assert_eq!(builder.trail(&told.text_at("/run_id")).await, ["tool.started", "tool.completed"]);
             }
         }
+    }
+
+    async fn secret_of_a_wrapper_is_nowhere_in_clear_while_the_wrapped_call_waits(db: TestDb) {
+        let world = World::on(db).await;
+        let upstream = Upstream::start().await;
+        let server = server_to(&world, &[&upstream]);
+        let admin = world.client(&server, "acme", Role::Admin).await;
+        let approver = world.client(&server, "acme", Role::Approver).await;
+        let agent = world.agent(&server, "acme").await;
+        let settings =
+            json!({ "builtin_key": "web_search", "api_key": "canary-of-a-wrapper", "endpoint": upstream.url("/search") });
+        make(&admin, &tool("search", &json!({ "implementation_type": "internal", "implementation": settings }))).await;
+        admin.patch("/api/tools/web_search", &json!({ "permission_policy": "always_ask" })).await;
+        let parked = agent.run("search", json!({ "query": "rye bread" })).await;
+        let (run, id) = (parked.is("202 needs_approval").text_at("/run_id"), parked.text_at("/approval_id"));
+
+        assert!(!holds(&everything_stored(&world.db).await, "canary-of-a-wrapper"));
+
+        // It is opened when the call runs, by whichever server that is.
+        drop(server);
+        let server = server_to(&world, &[&upstream]);
+        let found = r#"{ "organic": [{ "title": "Rye", "link": "https://rye.example/", "snippet": "Bread.", "position": 1 }] }"#;
+        upstream.script([format!("HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n{found}", found.len())]);
+        approve(&approver.at(&server), &id).await.is("200 success");
+        once(&agent.at(&server), &run, "success").await;
+        assert!(upstream.requests()[0].head.contains("canary-of-a-wrapper"), "{:?}", upstream.requests());
+        assert!(!holds(&everything_stored(&world.db).await, "canary-of-a-wrapper"));
     }
 
     async fn kind_with_a_fault_is_refused_at_its_place_and_nothing_is_saved(db: TestDb) {

@@ -1,4 +1,5 @@
-//! Approvals, edited or not, of tools that change between the question and the answer.
+//! Approvals, edited or not, of tools that change between the question and the answer: of the tool itself, and of chains
+//! that call it.
 
 use std::collections::BTreeMap;
 
@@ -6,10 +7,11 @@ use futures::future::join_all;
 use serde_json::{Value, json};
 use tw_identity::KeyRequest;
 use tw_model::{ActsAs, Role};
+use tw_store::{By, Override};
 use tw_test::{Kind, TestDb};
 
 use super::{
-    another_admin, make, set,
+    another_admin, extended, make, set,
     states::{one_of, settings},
     tool,
     ways::{Caller, Decision, Told},
@@ -28,7 +30,7 @@ pub(super) const COMPARED: usize = TOOLS * PER_TOOL;
 
 /// What happens to a tool between the question and the answer. A change that is not about the definition or the
 /// switches is a request of its own.
-const CHANGES: [(&str, &str); 18] = [
+const CHANGES: [(&str, &str); 19] = [
     ("nothing", "{}"),
     ("destructive", r#"{ "permission_level": "destructive", "publish": true }"#),
     ("write", r#"{ "permission_level": "write", "publish": true }"#),
@@ -39,19 +41,41 @@ const CHANGES: [(&str, &str); 18] = [
     ("a right of agent and builder", r#"{ "required_permission": "entities.team.delete", "publish": true }"#),
     ("a right of approvers", r#"{ "required_permission": "approvals.tenant.decide", "publish": true }"#),
     ("a right of admins", r#"{ "required_permission": "members.tenant.read", "publish": true }"#),
-    ("another schema", r#"{ "input_schema": { "type": "object", "maxProperties": 1 }, "publish": true }"#),
+    ("another schema", r#"{ "input_schema": { "type": "object", "maxProperties": 3 }, "publish": true }"#),
     ("hidden", r#"{ "enabled": false }"#),
     ("inactive", r#"{ "is_active": false }"#),
     ("disabled", r#"{ "status": "disabled" }"#),
     ("deprecated", r#"{ "status": "deprecated" }"#),
     ("for others", r#"{ "tenant_slugs": ["globex"] }"#),
     ("a draft on top", r#"{ "permission_level": "read", "required_permission": null }"#),
-    ("its old version withdrawn", ""),
+    // The tool at this place wraps the one of the program.
+    ("what it wraps taken from everybody", TAKEN),
+    ("its old version withdrawn", WITHDRAWN),
+];
+const TAKEN: &str = "taken";
+const WITHDRAWN: &str = "withdrawn";
+
+/// What the tool does: itself nothing, or by a tool of the program.
+const RUNS: [&str; 3] = [
+    "{}",
+    r#"{ "implementation": { "builtin_key": "datetime_utils" } }"#,
+    r#"{ "implementation_type": "function", "implementation": { "function_name": "datetime_utils" } }"#,
 ];
 
-/// A way of asking: a name, the tool that is called, and the version.
-const ASKS: [(&str, &str, Option<&str>); 3] =
-    [("a call", "own", None), ("a call of an old version", "own", Some("1.0.0")), ("a chain", "chain", None)];
+/// A way of asking: a name, the tool that is called, and the version. Of the first three the call of the tool itself is
+/// asked about; of the others a chain, and then the call in it.
+const ASKS: [(&str, &str, Option<&str>); 5] = [
+    ("a call", "own", None),
+    ("a call of an old version", "own", Some("1.0.0")),
+    ("a chain", "chain", None),
+    ("a chain that asks itself", "outer", None),
+    ("a chain in a chain that asks itself", "outermost", None),
+];
+
+/// An input that all tools here take.
+fn input(day: u8) -> Value {
+    json!({ "operation": "parse", "value": format!("2026-01-{day:02}T12:00:00Z") })
+}
 
 /// Somebody's decision on a call that was asked by some way.
 struct Trial<'a> {
@@ -64,12 +88,17 @@ struct Trial<'a> {
 impl Trial<'_> {
     /// What the approver is to run where they edit.
     fn edited() -> Value {
-        json!({ "edited": true })
+        input(2)
     }
 
-    async fn decide(&self, approval: &str) -> Told {
+    /// Decides. What the call asks for then is let through by somebody who may do everything, as it is.
+    async fn decide(&self, approval: &str, other: &Caller) -> Told {
         let body = if self.is_edited { json!({ "input": Self::edited() }) } else { json!({}) };
-        self.approver.post(&format!("/api/approvals/{approval}/approve"), &body).await
+        let told = self.approver.post(&place_of(approval), &body).await;
+        match told.decision {
+            Decision::Asked => other.post(&place_of(&approval_of(&told)), &json!({})).await,
+            _ => told,
+        }
     }
 
     /// The approver makes the edited call, as the tool is now.
@@ -82,7 +111,13 @@ impl Trial<'_> {
 
 async fn ask(agent: &Caller, index: usize, way: usize) -> Told {
     let (_, prefix, version) = ASKS[way];
-    agent.post(&format!("/api/tools/{prefix}-{index}/run"), &json!({ "input": {}, "version": version })).await
+    agent
+        .post(&format!("/api/tools/{prefix}-{index}/run"), &json!({ "input": input(1), "version": version }))
+        .await
+}
+
+fn place_of(approval: &str) -> String {
+    format!("/api/approvals/{approval}/approve")
 }
 
 fn approval_of(told: &Told) -> String {
@@ -123,36 +158,58 @@ async fn found(author: &Client, index: usize, rng: &mut Rng) -> Value {
     if now["permission_policy"].is_null() {
         now["permission_level"] = one_of(rng, &levels[2..]);
     }
+    let runs: Value = serde_json::from_str(RUNS[index % RUNS.len()]).unwrap();
     let place = format!("/api/tools/own-{index}");
-    make(author, &tool(&format!("own-{index}"), &old)).await;
+    make(author, &tool(&format!("own-{index}"), &extended(&runs, &old))).await;
     author.patch(&place, &now).await.is("200 published");
     author.post(&format!("{place}/version?new_version=2.0.0"), &json!({})).await.is("200 published");
     author.post(&format!("{place}/publish"), &json!({})).await.is("200 published");
-    let steps = json!([{ "id": "s", "tool": format!("own-{index}") }]);
-    let spec = json!({ "implementation_type": "composition", "execution_spec": { "kind": "composition", "steps": steps } });
-    make(author, &tool(&format!("chain-{index}"), &spec)).await;
-    json!({ "version 1.0.0": old, "version 2.0.0": now })
+    for (name, called, policy) in [
+        ("chain", "own", Value::Null),
+        ("outer", "own", json!("always_ask")),
+        ("outermost", "chain", json!("always_ask")),
+    ] {
+        let steps = json!([{ "id": "s", "tool": format!("{called}-{index}"), "input": "{{ input }}" }]);
+        let spec = json!({
+            "implementation_type": "composition", "execution_spec": { "kind": "composition", "steps": steps },
+            "permission_policy": policy,
+        });
+        make(author, &tool(&format!("{name}-{index}"), &spec)).await;
+    }
+    json!({ "runs": runs, "version 1.0.0": old, "version 2.0.0": now })
 }
 
-async fn change(author: &Client, index: usize, change: &str) {
+async fn change(world: &World, author: &Client, index: usize, change: &str) {
     let place = format!("/api/tools/own-{index}");
-    let changed = match serde_json::from_str::<Value>(change) {
-        Ok(body) => author.patch(&place, &body).await,
-        Err(_) => author.post(&format!("{place}/versions/1.0.0/withdraw"), &json!({})).await,
+    let changed = match change {
+        TAKEN => return switch_for_everybody(world, Some(false)).await,
+        WITHDRAWN => author.post(&format!("{place}/versions/1.0.0/withdraw"), &json!({})).await,
+        change => author.patch(&place, &serde_json::from_str(change).unwrap()).await,
     };
     assert_eq!(changed.status, 200, "{change}: {}", changed.text);
 }
 
+/// The operator takes a tool of the program from all tenants, or gives it back.
+async fn switch_for_everybody(world: &World, enabled: Option<bool>) {
+    let (tool, layer) = ("datetime_utils".parse().unwrap(), Override { enabled, ..Override::default() });
+    world.store().set_for_everybody(&tool, layer, &By::operator()).await.unwrap();
+}
+
 /// The decision on the call that was asked before the change, that on one asked now with whether it was for the
 /// approver to take, and what comes of the approver's own call where they edit.
-async fn decisions(agent: &Caller, index: usize, trial: &Trial<'_>) -> (Told, (Told, bool), Option<Told>) {
+async fn decisions(
+    agent: &Caller,
+    other: &Caller,
+    index: usize,
+    trial: &Trial<'_>,
+) -> (Told, (Told, bool), Option<Told>) {
     let fresh = ask(agent, index, trial.ask).await;
     let fresh = match fresh.decision {
-        Decision::Asked => (trial.decide(&approval_of(&fresh)).await, true),
+        Decision::Asked => (trial.decide(&approval_of(&fresh), other).await, true),
         _ => (fresh, false),
     };
     let own = if trial.is_edited { Some(trial.call_directly(index).await) } else { None };
-    (trial.decide(&trial.approval).await, fresh, own)
+    (trial.decide(&trial.approval, other).await, fresh, own)
 }
 
 /// Holds every decision on a call that was asked before a change against the same decision on a call that is asked
@@ -183,11 +240,13 @@ async fn compared(kind: Kind, seed: u64, changes: &[(&str, &str)]) -> usize {
             }
         }
         let trials = join_all(trials).await;
-        change(admin, index, body).await;
+        change(&world, admin, index, body).await;
         let settings = settings(&mut rng);
         set(admin, &settings).await;
 
-        let decided = join_all(trials.iter().map(|trial| decisions(&agent, index, trial))).await;
+        let other = &approvers[2];
+        let decided = join_all(trials.iter().map(|trial| decisions(&agent, other, index, trial))).await;
+        switch_for_everybody(&world, None).await;
         for (trial, (before, (fresh, is_decided), own)) in trials.iter().zip(decided) {
             let way = ASKS[trial.ask].0;
             let hold = |what: &str, told: &Told, against: &str, other: &Told| {
