@@ -6,7 +6,6 @@ use std::{collections::VecDeque, sync::Arc, time::Duration};
 use serde_json::{Value, json, value::RawValue};
 use tokio::{sync::broadcast, time::Instant};
 use tw_base::{Error, Page, PageRequest, Result};
-use tw_exec::DEPTH_MAX;
 use tw_identity::rights::{AnswerCalls, Permit};
 use tw_model::{
     Caller, Code, Effect, EventKind, PendingCallId, PendingState, RunId, RunStatus, TenantId, Timestamp,
@@ -173,23 +172,6 @@ impl Engine {
             faults.first().map_or_else(String::new, |fault| format!(": `{}` {}", fault.path, fault.message));
         let message = format!("the result does not fit the tool's output schema{first}");
         Ok(End::failed(Code::OutputInvalid, message))
-    }
-
-    /// The pending call that blocks a run: its own, or that of the innermost run it waits for.
-    pub(crate) async fn call_below(&self, tenant: TenantId, call: PendingCall) -> Result<PendingCall> {
-        let scope = self.inner.store.tenant(tenant);
-        let mut waiting = call.clone();
-        for _ in 0..DEPTH_MAX {
-            let child = waiting.children.first().copied();
-            let (WaitsFor::Child, Some(child)) = (waiting.waits_for, child) else { break };
-            let below = scope.pending_call_of(child).await;
-            let Some(below) = below.map_err(Error::store("reading a pending call"))? else { break };
-            waiting = below;
-        }
-        // One whose own time is over is waited for by nobody, although it may still be answered.
-        let run = scope.run(waiting.run).await.map_err(Error::store("reading a run"))?;
-        let is_waited_for = run.is_some_and(|run| run.status == RunStatus::Pending);
-        Ok(if waiting.is_open() && is_waited_for { waiting } else { call })
     }
 
     /// Ends what has run out of its own time, and closes what nobody answers any more.

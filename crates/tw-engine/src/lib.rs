@@ -7,6 +7,7 @@
 //! Start with [`Engine`], then `corridor/mod.rs`. Who is asking is for `tw-identity`, which tools there are for
 //! `tw-registry`, and their secrets for `tw-vault`.
 
+mod answers;
 mod approvals;
 mod calls;
 mod corridor;

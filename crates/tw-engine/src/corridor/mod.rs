@@ -15,18 +15,19 @@ pub(crate) mod park;
 mod parties;
 pub(crate) mod resolve;
 pub(crate) mod slot;
+mod unwanted;
 mod validate;
 
 use std::{sync::Arc, time::Duration};
 
 use serde_json::{Value, value::RawValue};
-use tokio::{sync::oneshot, time::Instant};
+use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use tw_base::{Error, Result};
-use tw_exec::{BoxFuture, DEPTH_MAX};
+use tw_exec::BoxFuture;
 use tw_identity::rights::{Permit, RunTools};
 use tw_model::{
-    ApprovalId, Caller, Code, Mode, RunId, RunStatus, SessionId, TenantId, Timestamp, WaitsFor, upstream_key,
+    ApprovalId, Caller, Code, Mode, RunId, RunStatus, SessionId, TenantId, Timestamp, upstream_key,
 };
 use tw_registry::{Tool, View};
 use tw_store::{
@@ -37,6 +38,7 @@ use tw_store::{
 use self::{
     gate::{Clearance, Cleared, Gate},
     resolve::{Parked, Subject},
+    unwanted::Unanswered,
     validate::Valid,
 };
 use crate::{
@@ -255,9 +257,11 @@ impl Engine {
         } else {
             self.inner.slots.take(caller, &tool, wait).await?
         };
+        // Made once the call has its slot: an id begins with the time by which runs are found.
+        let run = RunId::new();
+        let unanswered = Unanswered { engine: self, caller, run, unwanted: request.unwanted.as_ref() };
         let start = execute::Start {
-            // Made once the call has its slot: an id begins with the time by which runs are found.
-            run: RunId::new(),
+            run,
             session,
             caller: caller.clone(),
             mode: request.mode,
@@ -267,14 +271,16 @@ impl Engine {
             settings: request.settings.clone(),
             upstream_key: request.upstream_key(caller),
         };
-        match self.begin(start, cleared, slot, wait).await {
+        let walk = match self.begin(start, cleared, slot, wait).await {
             Ok(answer) if answer.run.status.waits() => {
                 let left = wait.saturating_sub(since.elapsed());
                 let patience = patience(caller, request, &tool, answer.run.status, wait, left);
                 Box::pin(self.answer_parked(caller, answer.run, patience, request)).await
             }
             recorded => walked(recorded),
-        }
+        };
+        unanswered.is_answered();
+        walk
     }
 
     /// Writes down that the call waits for a person, and waits with it if the caller wants to.
@@ -316,7 +322,10 @@ impl Engine {
         }
         metrics::counter!("toolwright_approvals_requested_total").increment(1);
         let run = match request.wait {
-            Some(wait) => self.inner.log.wait_for(parked, wait.min(WAIT_MAX)).await,
+            Some(wait) => {
+                let wait = self.inner.log.wait_for(parked, wait.min(WAIT_MAX));
+                self.wait_while_wanted(caller, run, request.unwanted.as_ref(), wait).await
+            }
             None => parked,
         };
         let approval = (run.status == RunStatus::NeedsApproval).then_some(id);
@@ -331,40 +340,19 @@ impl Engine {
         patience: Patience,
         request: &CallRequest,
     ) -> Result<Walk> {
-        // A caller who hangs up drops this future, so somebody else has to see that the run is no longer wanted.
-        let answered = request.unwanted.as_ref().map(|unwanted| self.cancel_once(caller, run.id, unwanted));
-        let run = match patience {
-            Patience::None => run,
-            Patience::For(long) => self.inner.log.wait_for(run, long).await,
-            Patience::WhileAnsweredSoon(long) => {
-                let enough = |run| Box::pin(self.takes_long(run)) as BoxFuture<'_, bool>;
-                self.inner.log.wait_until(run, long, &enough).await
+        let id = run.id;
+        let wait = async {
+            match patience {
+                Patience::None => run,
+                Patience::For(long) => self.inner.log.wait_for(run, long).await,
+                Patience::WhileAnsweredSoon(long) => {
+                    let enough = |run| Box::pin(self.takes_long(run)) as BoxFuture<'_, bool>;
+                    self.inner.log.wait_until(run, long, &enough).await
+                }
             }
         };
-        let answer = self.answer_of(run).await?;
-        if let Some(answered) = answered {
-            let _ = answered.send(());
-        }
-        Ok(Walk::Answered(Box::new(answer)))
-    }
-
-    /// Cancels a parked run once it is unwanted, unless its caller was answered before.
-    fn cancel_once(&self, caller: &Caller, run: RunId, unwanted: &CancellationToken) -> oneshot::Sender<()> {
-        let (answered, hears) = oneshot::channel();
-        let (engine, caller, unwanted) = (self.clone(), caller.clone(), unwanted.clone());
-        tokio::spawn(async move {
-            let is_answered = tokio::select! {
-                biased;
-                answered = hears => answered.is_ok(),
-                () = unwanted.cancelled() => false,
-            };
-            if !is_answered {
-                // A caller who is gone says so a moment later.
-                unwanted.cancelled().await;
-                engine.cancel_unwanted(caller, run).await;
-            }
-        });
-        answered
+        let run = self.wait_while_wanted(caller, id, request.unwanted.as_ref(), wait).await;
+        Ok(Walk::Answered(Box::new(self.answer_of(run).await?)))
     }
 
     /// Whether a run waits for somebody who may take days.
@@ -432,48 +420,6 @@ impl Engine {
             }
             _ => Ok(Seen::Answer(Box::new(self.answer_of(run).await?))),
         }
-    }
-
-    /// A run as its caller is told of it.
-    pub(crate) async fn answer_of(&self, run: Run) -> Result<Answer> {
-        let scope = self.inner.store.tenant(run.tenant);
-        let pending = match run.status {
-            RunStatus::Pending | RunStatus::NeedsApproval | RunStatus::TimedOut => {
-                scope.pending_call_of(run.id).await.map_err(Error::store("reading a pending call"))?
-            }
-            _ => None,
-        };
-        let approval = match run.status {
-            RunStatus::NeedsApproval => self.approval_below(run.tenant, pending.as_ref()).await?,
-            _ => None,
-        };
-        let pending = match pending {
-            Some(call) if run.status == RunStatus::Pending => Some(self.call_below(run.tenant, call).await?),
-            pending => pending,
-        };
-        Ok(Answer { run, approval, pending, is_repeat: false })
-    }
-
-    /// What has to be decided before a run goes on: about itself, or about what it waits for.
-    async fn approval_below(
-        &self,
-        tenant: TenantId,
-        pending: Option<&PendingCall>,
-    ) -> Result<Option<ApprovalId>> {
-        let scope = self.inner.store.tenant(tenant);
-        let mut waiting = pending.cloned();
-        for _ in 0..=DEPTH_MAX {
-            let Some(call) = waiting else { break };
-            match (call.waits_for, call.children.first().copied()) {
-                (WaitsFor::Approval, _) => return Ok(Some(ApprovalId::from_uuid(call.id.uuid()))),
-                (WaitsFor::Child, Some(child)) => {
-                    let below = scope.pending_call_of(child).await;
-                    waiting = below.map_err(Error::store("reading a pending call"))?;
-                }
-                _ => break,
-            }
-        }
-        Ok(None)
     }
 }
 

@@ -23,3 +23,4 @@ mod resume;
 mod revocation;
 mod sessions;
 mod slots;
+mod waiting;

@@ -4,13 +4,29 @@ use std::time::{Duration, Instant};
 
 use reqwest::Method;
 use serde_json::{Value, json};
+use tokio::task::JoinHandle;
 use tw_model::Role;
 use tw_test::{TestDb, Upstream, on_both};
 
 use super::{
-    PATIENCE, answer, approve, call, composition, external, first, make, once, server_to, tool, with,
+    PATIENCE, answer, approve, call, composition, external, first, make, once, run_of, server_to, tool, with,
 };
-use crate::world::{World, eventually, lines_of};
+use crate::world::{Client, World, eventually, lines_of};
+
+/// A call in the revision in which whoever hangs up takes the call back.
+fn over_mcp(client: &Client, tool: &str, arguments: &Value) -> JoinHandle<()> {
+    const REVISION: &str = "2026-07-28";
+    let meta = json!({
+        "io.modelcontextprotocol/protocolVersion": REVISION,
+        "io.modelcontextprotocol/clientCapabilities": {},
+    });
+    let params = json!({ "name": tool, "arguments": arguments, "_meta": meta });
+    let request = client.request(Method::POST, "/mcp").header("mcp-protocol-version", REVISION);
+    let request = request.header("mcp-method", "tools/call").header("mcp-name", tool);
+    let body = json!({ "jsonrpc": "2.0", "id": tool, "method": "tools/call", "params": params });
+    let sent = request.json(&body).send();
+    tokio::spawn(async move { drop(sent.await) })
+}
 
 fn http(slug: &str, url: &str, rest: &Value) -> Value {
     let mut body = tool(slug, &json!({ "implementation_type": "http", "implementation": { "url": url } }));
@@ -89,7 +105,7 @@ on_both! {
         make(&builder, &with(composition("chain", &json!({ "steps": steps })), &json!({ "timeout_ms": 2500 }))).await;
         let run = builder.run("chain", json!({})).await.is("202 pending").text_at("/run_id");
         let inner = first(&builder, "ask", "pending").await;
-        let id = super::run_of(&builder, &inner).await["pending_tool_call"]["id"].as_str().unwrap().to_owned();
+        let id = run_of(&builder, &inner).await["pending_tool_call"]["id"].as_str().unwrap().to_owned();
         answer(&builder, &inner, &id, &json!(1)).await.is("200 success");
         let ended = once(&builder, &run, "timed_out").await;
         assert_eq!(ended["error"], "Tool timed out after 2500ms");
@@ -191,25 +207,73 @@ on_both! {
         assert_eq!(upstream.requests().len(), 2);
     }
 
-    async fn call_over_mcp_that_waits_for_a_worker_can_be_cancelled(db: TestDb) {
+    async fn call_over_mcp_that_waits_can_be_cancelled(db: TestDb) {
         let world = World::on(db).await;
         let server = world.server();
         let admin = world.client(&server, "acme", Role::Admin).await;
+        let agent = world.agent(&server, "acme").await;
         make(&admin, &external("job", &json!({ "timeout_ms": 60_000 }))).await;
         let rpc = |body: Value| {
-            let request = admin.request(Method::POST, "/mcp").header("accept", "application/json, text/event-stream");
+            let request = agent.request(Method::POST, "/mcp").header("accept", "application/json, text/event-stream");
             let request = request.header("mcp-protocol-version", "2025-06-18").json(&body);
-            let admin = admin.clone();
-            async move { admin.send(request).await }
+            let agent = agent.clone();
+            async move { agent.send(request).await }
         };
-        let waiting = tokio::spawn(rpc(json!({
-            "jsonrpc": "2.0", "id": 77, "method": "tools/call", "params": { "name": "job", "arguments": {} },
-        })));
-        let run = first(&admin, "job", "pending").await;
-        let cancelled = json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": { "requestId": 77 } });
-        assert_eq!(rpc(cancelled).await.status, 202);
-        once(&admin, &run, "cancelled").await;
-        tokio::time::timeout(PATIENCE, waiting).await.expect("the caller is answered").unwrap();
+        let line = json!({ "file": world.ledger("w"), "line": "one" });
+        for (tool, input, status) in [("job", json!({}), "pending"), ("test.write", line, "needs_approval")] {
+            let waiting = tokio::spawn(rpc(json!({
+                "jsonrpc": "2.0", "id": 77, "method": "tools/call", "params": { "name": tool, "arguments": input },
+            })));
+            let run = first(&admin, tool, status).await;
+            let cancelled = json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": { "requestId": 77 } });
+            assert_eq!(rpc(cancelled).await.status, 202);
+            once(&admin, &run, "cancelled").await;
+            tokio::time::timeout(PATIENCE, waiting).await.expect("the caller is answered").unwrap();
+        }
+    }
+
+    async fn who_hangs_up_takes_back_what_a_worker_is_asked_and_not_what_a_person_is(db: TestDb) {
+        let world = World::on(db).await;
+        let server = world.server();
+        let admin = world.client(&server, "acme", Role::Admin).await;
+        let agent = world.agent(&server, "acme").await;
+        let patient = json!({ "timeout_ms": 60_000 });
+        make(&admin, &external("job", &patient)).await;
+        make(&admin, &with(tool("confirm", &json!({ "implementation_type": "space" })), &patient)).await;
+        for (chain, step) in [("jobs", "job"), ("all-jobs", "jobs"), ("asks", "confirm")] {
+            let steps = json!({ "steps": [{ "id": "a", "tool": step }] });
+            make(&admin, &with(composition(chain, &steps), &patient)).await;
+        }
+        let hang_up_on = async |tool: &str, status: &str| {
+            let call = over_mcp(&agent, tool, &json!({ "file": world.ledger("w"), "line": tool }));
+            let run = first(&admin, tool, status).await;
+            call.abort();
+            let _ = call.await;
+            run
+        };
+        let for_people = [
+            ("confirm", hang_up_on("confirm", "pending").await),
+            ("asks", hang_up_on("asks", "pending").await),
+            ("test.write", hang_up_on("test.write", "needs_approval").await),
+        ];
+        for tool in ["job", "jobs", "all-jobs"] {
+            let run = hang_up_on(tool, "pending").await;
+            once(&admin, &run, "cancelled").await;
+        }
+        assert_eq!(admin.get("/api/runs?status=pending&tool=job").await.json()["total"], 0);
+
+        // Those of people were hung up on before, and are still there to be answered.
+        for (tool, run) in for_people {
+            let open = run_of(&admin, &run).await;
+            if tool == "test.write" {
+                let id = open["approval_id"].as_str().unwrap_or_else(|| panic!("{open}"));
+                approve(&admin, id).await.is("200 success");
+            } else {
+                let id = open["pending_tool_call_id"].as_str().unwrap_or_else(|| panic!("{open}"));
+                answer(&admin, &run, id, &json!({ "yes": true })).await.is("200 success");
+                once(&admin, &run, "success").await;
+            }
+        }
     }
 
     async fn credential_is_tried_and_nothing_of_it_shown(db: TestDb) {
