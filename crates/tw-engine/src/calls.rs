@@ -5,12 +5,14 @@ use std::{collections::VecDeque, sync::Arc, time::Duration};
 
 use serde_json::{Value, json, value::RawValue};
 use tokio::{sync::broadcast, time::Instant};
+use toolwright_sdk::{HeavyPool, INLINE_BYTES_MAX, bytes_of};
 use tw_base::{Error, Page, PageRequest, Result};
 use tw_identity::rights::{AnswerCalls, Permit};
 use tw_model::{
     Caller, Code, Effect, EventKind, PendingCallId, PendingState, RunId, RunStatus, TenantId, Timestamp,
     ToolFailure, ToolResult, WaitsFor,
 };
+use tw_schema::Schema;
 use tw_store::{
     PAGE_BYTES_MAX, PendingCall, Run, Wanted,
     log::{Change, Entry, Expect, Rejected, WaitChange},
@@ -19,7 +21,7 @@ use uuid::Uuid;
 
 use crate::{
     Engine,
-    corridor::{Answer, execute::count},
+    corridor::{Answer, execute::count, validate::overloaded},
     flights::DEAD_AFTER,
     run_log::{self, End, LateResult, Resumption, RunIdentity, look_again, storable},
 };
@@ -32,6 +34,10 @@ const LOOK_EVERY: Duration = Duration::from_millis(500);
 const TOLD_MOST: i64 = 50;
 /// What a worker is told at a time of inputs.
 const TOLD_BYTES_MAX: usize = 1 << 20;
+/// How long it may take to hold an answer against the tool's schema, waiting for a thread included.
+const JUDGED_WITHIN: Duration = Duration::from_secs(30);
+/// Up to this size a schema is read on the thread that serves others.
+const INLINE_SCHEMA_BYTES_MAX: usize = 16 << 10;
 /// The permission to answer what workers are asked.
 const WORKS: &str = "workers.tenant.answer";
 
@@ -43,6 +49,14 @@ pub enum Answered {
 }
 
 impl Answered {
+    /// About how large it is.
+    fn bytes(&self) -> usize {
+        match self {
+            Self::Result(result) => bytes_of(result),
+            Self::Error(error) => error.len(),
+        }
+    }
+
     fn as_text(&self) -> String {
         match self {
             Self::Result(result) => json!({ "result": result }).to_string(),
@@ -74,14 +88,14 @@ impl Engine {
         answered: Answered,
     ) -> Result<Answer> {
         let caller = permit.caller();
+        let answered = Arc::new(answered);
         loop {
             let (call, run) = self.answerable(caller, run, call).await?;
-            let text = answered.as_text();
             let now = self.inner.store.now().await.map_err(Error::store("asking for the time"))?;
             match call.state {
                 PendingState::Waiting if call.expires <= now => return Err(Error::Expired { what: "call" }),
                 PendingState::Waiting => {}
-                PendingState::Resolved if is_same(&call, &text) => {
+                PendingState::Resolved if self.is_same(&call, &run, &answered).await? => {
                     return Ok(Answer { run, approval: None, pending: Some(call), is_repeat: true });
                 }
                 PendingState::Resolved => {
@@ -94,7 +108,7 @@ impl Engine {
                 _ => return Err(Error::NotFound { what: "call" }),
             }
             let scope = self.inner.store.tenant(caller.tenant);
-            let end = self.end_by(&call, &run, &answered).await?;
+            let (end, text) = self.end_by(&call, &run, &answered).await?;
             if run.status != RunStatus::Pending {
                 match self.inner.log.append(late(caller, &run, &call, &answered, text)).await {
                     Ok(_) | Err(Rejected::Answered | Rejected::Status { .. }) => continue,
@@ -147,31 +161,38 @@ impl Engine {
         Ok((found, of_call))
     }
 
-    /// How a run ends by what is said about its call. A person can mend an answer that does not fit at once; a worker's
-    /// result is the outcome of the call.
-    async fn end_by(&self, call: &PendingCall, run: &Run, answered: &Answered) -> Result<End> {
-        let result = match answered {
-            Answered::Error(error) => return Ok(End::failed(Code::ToolFailed, storable(error))),
-            Answered::Result(result) => result,
-        };
-        let result = match ToolResult::returned(result.clone(), || format!("{}: answered", run.tool)) {
-            Ok(result) => result,
-            Err(failure) => return Ok(End::Failure { failure, effect: None }),
-        };
-        let Some(schema) = answer_schema(call)? else { return Ok(End::Success(result)) };
-        let schema = self.inner.catalogue.schema(&schema)?;
-        if schema.is_valid(&result.data) {
-            return Ok(End::Success(result));
+    /// How a run ends by what is said about its call, and what is kept of the answer. A large one, and one that takes long
+    /// to be checked, is read apart from everybody else.
+    async fn end_by(&self, call: &PendingCall, run: &Run, answered: &Arc<Answered>) -> Result<(End, String)> {
+        let schema = answer_schema(call)?;
+        let bytes = answered.bytes();
+        let is_small = bytes <= INLINE_BYTES_MAX
+            && schema.as_ref().is_none_or(|schema| bytes_of(schema) <= INLINE_SCHEMA_BYTES_MAX);
+        let judged = Judged { answered: Arc::clone(answered), tool: run.tool.clone(), asked: call.waits_for };
+        let catalogue = &self.inner.catalogue;
+        if is_small {
+            let schema = schema.as_ref().map(|schema| catalogue.schema(schema)).transpose()?;
+            if schema.as_ref().is_none_or(|schema| schema.is_quick(bytes)) {
+                return judged.against(schema.as_ref());
+            }
         }
-        let faults = schema.faults(&result.data);
-        if call.waits_for == WaitsFor::Person {
-            let first = faults.first().map_or("", |fault| &fault.message);
-            return Err(Error::refused_as(format!("the answer does not fit: {first}"), faults));
+        let catalogue = Arc::clone(catalogue);
+        let judge = move || {
+            let schema = schema.as_ref().map(|schema| catalogue.schema(schema)).transpose()?;
+            judged.against(schema.as_ref())
+        };
+        HeavyPool::shared().run(run.tenant, JUDGED_WITHIN, judge).await.map_err(overloaded)?
+    }
+
+    /// Whether a call was answered with the same before.
+    async fn is_same(&self, call: &PendingCall, run: &Run, answered: &Arc<Answered>) -> Result<bool> {
+        let Some(kept) = call.result.clone() else { return Ok(false) };
+        if kept.get().len().max(answered.bytes()) <= INLINE_BYTES_MAX {
+            return Ok(is_same(&kept, answered));
         }
-        let first =
-            faults.first().map_or_else(String::new, |fault| format!(": `{}` {}", fault.path, fault.message));
-        let message = format!("the result does not fit the tool's output schema{first}");
-        Ok(End::failed(Code::OutputInvalid, message))
+        let answered = Arc::clone(answered);
+        let compared = HeavyPool::shared().run(run.tenant, JUDGED_WITHIN, move || is_same(&kept, &answered));
+        compared.await.map_err(overloaded)
     }
 
     /// Ends what has run out of its own time, and closes what nobody answers any more.
@@ -427,7 +448,41 @@ fn age(run: &Run) -> Duration {
     Duration::from_micros(u64::try_from(micros).unwrap_or_default())
 }
 
-fn is_same(call: &PendingCall, text: &str) -> bool {
+fn is_same(kept: &RawValue, answered: &Answered) -> bool {
     let digest = |text: &str| serde_json::from_str::<Value>(text).ok().map(|value| tw_schema::digest(&value));
-    call.result.as_deref().is_some_and(|kept: &RawValue| digest(kept.get()) == digest(text))
+    digest(kept.get()) == digest(&answered.as_text())
+}
+
+/// An answer that is held against what was asked.
+struct Judged {
+    answered: Arc<Answered>,
+    tool: String,
+    asked: WaitsFor,
+}
+
+impl Judged {
+    /// A person can mend an answer that does not fit at once; a worker's result is the outcome of the call.
+    fn against(&self, schema: Option<&Schema>) -> Result<(End, String)> {
+        let text = self.answered.as_text();
+        let result = match &*self.answered {
+            Answered::Error(error) => return Ok((End::failed(Code::ToolFailed, storable(error)), text)),
+            Answered::Result(result) => result,
+        };
+        let result = match ToolResult::returned(result.clone(), || format!("{}: answered", self.tool)) {
+            Ok(result) => result,
+            Err(failure) => return Ok((End::Failure { failure, effect: None }, text)),
+        };
+        let Some(schema) = schema.filter(|schema| !schema.is_valid(&result.data)) else {
+            return Ok((End::Success(result), text));
+        };
+        let faults = schema.faults(&result.data);
+        if self.asked == WaitsFor::Person {
+            let first = faults.first().map_or("", |fault| &fault.message);
+            return Err(Error::refused_as(format!("the answer does not fit: {first}"), faults));
+        }
+        let first =
+            faults.first().map_or_else(String::new, |fault| format!(": `{}` {}", fault.path, fault.message));
+        let message = format!("the result does not fit the tool's output schema{first}");
+        Ok((End::failed(Code::OutputInvalid, message), text))
+    }
 }

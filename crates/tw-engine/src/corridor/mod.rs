@@ -16,7 +16,7 @@ mod parties;
 pub(crate) mod resolve;
 pub(crate) mod slot;
 mod unwanted;
-mod validate;
+pub(crate) mod validate;
 
 use std::{sync::Arc, time::Duration};
 

@@ -50,7 +50,7 @@ pub(super) async fn validate(authorized: Authorized<'_>, input: &RawValue, view:
 }
 
 /// A large input is read and checked apart from everybody else, as far as there is room for that.
-fn overloaded(overload: Overload) -> Error {
+pub(crate) fn overloaded(overload: Overload) -> Error {
     Error::RateLimited { why: overload.to_string(), retry_after: Duration::from_secs(1) }
 }
 

@@ -1,9 +1,10 @@
-//! Runs that wait for others.
+//! Runs that wait for others, and answers that take long to read.
 
-use std::time::Duration;
+use std::{sync::mpsc, time::Duration};
 
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
+use toolwright_sdk::HeavyPool;
 use tw_engine::{Answer, Answered, CallRequest};
 use tw_identity::rights::{AnswerCalls, CreateTools, ReadRuns};
 use tw_model::{RunId, RunStatus, Timestamp};
@@ -81,6 +82,36 @@ on_both! {
         let worker = server.permit::<AnswerCalls>("admin").await.unwrap();
         server.engine.answer_call(&worker, asked.run, asked.id, Answered::Result(json!(1))).await.unwrap();
         assert_eq!(server.ended(run).await.status, RunStatus::Error, "its own step was denied");
+    }
+
+    async fn large_answer_is_read_in_the_lane_of_its_tenant(db: TestDb) {
+        let world = World::new(db).await;
+        let server = world.one();
+        let schema = json!({ "type": "object", "properties": { "text": { "type": "string" } } });
+        make(server, "job", json!({ "implementation_type": "external", "is_async": true, "output_schema": schema })).await;
+        let (large, small) =
+            (server.call("agent", "job", json!({})).await.unwrap(), server.call("agent", "job", json!({})).await.unwrap());
+        // The lane is full of other work, on however many threads there are.
+        let mut held = Vec::new();
+        for _ in 0..8 {
+            let (release, wait) = mpsc::channel::<()>();
+            let (tenant, long) = (world.tenant(), Duration::from_secs(60));
+            tokio::spawn(async move { HeavyPool::shared().run(tenant, long, move || wait.recv()).await });
+            held.push(release);
+        }
+        let answer = |to: &Answer, text: String| {
+            let (server, run, call) = (server.clone(), to.run.id, to.pending.as_ref().unwrap().id);
+            tokio::spawn(async move {
+                let worker = server.permit::<AnswerCalls>("admin").await.unwrap();
+                server.engine.answer_call(&worker, run, call, Answered::Result(json!({ "text": text }))).await
+            })
+        };
+        let waits = answer(&large, "x".repeat(1 << 20));
+        assert_eq!(answer(&small, "y".to_owned()).await.unwrap().unwrap().run.status, RunStatus::Success);
+
+        assert!(!waits.is_finished(), "it was read on a thread that serves everybody");
+        drop(held);
+        assert_eq!(waits.await.unwrap().unwrap().run.status, RunStatus::Success);
     }
 
     async fn caller_who_hangs_up_and_may_come_back_leaves_nobody_waiting(db: TestDb) {
