@@ -182,8 +182,9 @@ impl Engine {
             None => None,
         };
         let view = self.inner.catalogue.view(caller.tenant, caller.epoch).await?;
-        // A call counts once, however often it has to walk, and also if it is refused on the way.
-        if !*is_counted {
+        // A call counts once, at the door: however often it has to walk, whatever it calls itself, and also if it is
+        // refused on the way.
+        if !*is_counted && caller.chain.is_empty() {
             *is_counted = true;
             self.inner.limits.count(caller, view.tools.get(&request.tool).map(|entry| entry.id()))?;
         }

@@ -325,7 +325,7 @@ on_both! {
 
     async fn call_counts_once_at_the_door_whatever_becomes_of_it(db: TestDb) {
         let world = World::on(db).await;
-        let server = world.server_with(&[], &[("TOOLWRIGHT_LIMITS__PER_KEY", "4")]);
+        let server = world.server_with(&[], &[("TOOLWRIGHT_LIMITS__PER_KEY", "5")]);
         let approver = world.client(&server, "acme", Role::Approver).await;
         let agent = world.agent(&server, "acme").await;
         let parked = agent.run("test.write", json!({ "file": world.ledger("w"), "line": "one" })).await;
@@ -333,6 +333,12 @@ on_both! {
         agent.run("no.such.tool", json!({})).await.is("404 TOOL_NOT_FOUND");
         agent.run("test.echo", json!({})).await.is("422 MISSING_PARAM");
         agent.run("test.echo", json!({ "value": 1 })).await.is("200 success");
+        // What a call leads to comes in by no door.
+        let echo = |step: usize| json!({ "id": format!("s{step}"), "tool": "test.echo", "input": { "value": step } });
+        let steps: Vec<Value> = (0..6).map(echo).collect();
+        let spec = json!({ "execution_spec": { "kind": "composition", "steps": steps }, "implementation_type": "composition" });
+        make(&world.client(&server, "acme", Role::Builder).await, &tool("steps", &spec)).await;
+        agent.run("steps", json!({})).await.is("200 success");
         agent.run("test.echo", json!({ "value": 1 })).await.is("429 RATE_LIMITED");
         // What was asked for before runs: it was counted then.
         approve(&approver, &id, &json!({})).await.is("200 success");
