@@ -6,10 +6,12 @@ use serde_json::{Value, json};
 use tw_model::Role;
 use tw_test::{TestDb, Upstream, on_both};
 
-use super::{PATIENCE, approve, call, calling, cancel, first, make, once, server_to, tool, with};
+use super::{
+    PATIENCE, approve, call, calling, cancel, composition, first, make, once, run_of, server_to, tool, with,
+};
 use crate::{
     canary::{everything_stored, holds},
-    world::{Answer, Client, World},
+    world::{Answer, Client, World, eventually},
 };
 
 fn http(slug: &str, implementation: &Value) -> Value {
@@ -242,6 +244,38 @@ on_both! {
         upstream.script([busy.clone(), busy.clone(), busy]);
         failed_with(&admin.run("safe", json!({})).await, "UPSTREAM_ERROR");
         assert_eq!(upstream.requests().len(), 9);
+    }
+
+    async fn failed_run_keeps_what_the_service_said_about_it(db: TestDb) {
+        let upstream = Upstream::start().await;
+        let world = World::on(db).await;
+        let server = server_to(&world, &[&upstream]);
+        let admin = world.client(&server, "acme", Role::Admin).await;
+        make(&admin, &getting("send", &upstream.url("/"))).await;
+        let step = json!({ "id": "s", "tool": "send" });
+        make(&admin, &composition("stops", &json!({ "steps": [step] }))).await;
+        let goes_on = json!({ "id": "s", "tool": "send", "on_error": "continue" });
+        let said = json!({ "success": false, "summary": "{{ steps.s.error.message }}, says the chain", "error": "gave up" });
+        make(&admin, &composition("says", &json!({ "steps": [goes_on], "output": said }))).await;
+        let said = r#"{ "success": false, "summary": "1 of 3 sent", "error": "no route", "data": { "sent": 1 }, "markdown": "**1**" }"#;
+        upstream.script(vec![saying("200 OK", "application/json", said); 3]);
+
+        let told = admin.run("send", json!({})).await;
+        let record = run_of(&admin, &told.is("200 error").text_at("/run_id")).await;
+        for answer in [&told.json(), &record] {
+            assert_eq!((&answer["error"], &answer["error_code"]), (&json!("no route"), &json!("TOOL_FAILED")));
+            assert_eq!((&answer["summary"], &answer["markdown"]), (&json!("1 of 3 sent"), &json!("**1**")), "{answer}");
+            assert_eq!(answer["output"], json!({ "sent": 1 }));
+        }
+        assert_eq!(admin.trail(&told.text_at("/run_id")).await, ["tool.started", "tool.failed"]);
+
+        // A chain that such a step stops has failed too, and so has one that says so itself.
+        let told = admin.run("stops", json!({})).await;
+        assert!(told.is("200 error").text_at("/error").contains("no route"), "{}", told.text);
+        assert_eq!(admin.trail(&told.text_at("/run_id")).await, ["tool.started", "tool.failed"]);
+        let told = admin.run("says", json!({})).await;
+        assert_eq!(told.is("200 error").text_at("/summary"), "no route, says the chain");
+        assert_eq!(told.text_at("/error"), "gave up");
     }
 
     async fn argument_in_a_header_is_one_value_or_nothing_is_sent(db: TestDb) {
@@ -598,4 +632,38 @@ on_both! {
         }
         assert_eq!(asked("/echo"), 4, "two inputs for each of two tenants");
     }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn heavy_interrupted_call_is_made_again_under_the_key_that_the_service_knows() {
+    let upstream = Upstream::start().await;
+    let world = World::on(TestDb::new(tw_test::Kind::Sqlite).await).await;
+    let mut server = server_to(&world, &[&upstream]);
+    let builder = world.client(&server, "acme", Role::Builder).await;
+    let pay =
+        json!({ "url": upstream.url("/hang"), "method": "POST", "idempotency_header": "Idempotency-Key" });
+    make(&builder, &with(http("pay", &pay), &json!({ "permission_level": "write" }))).await;
+    let request = |builder: &Client| {
+        let request = builder.request(reqwest::Method::POST, "/api/tools/pay/run");
+        request.header("idempotency-key", "order-7").json(&json!({ "input": {} }))
+    };
+    let cut_off = tokio::spawn(request(&builder).send());
+    eventually("the service is asked", PATIENCE, async || upstream.requests().len() == 1).await;
+    server.kill();
+    assert!(cut_off.await.unwrap().is_err());
+
+    let server = server_to(&world, &[&upstream]);
+    let builder = builder.at(&server);
+    first(&builder, "pay", "error").await;
+    upstream.script([saying("200 OK", "application/json", r#"{ "paid": true }"#)]);
+    let again = builder.send(request(&builder)).await;
+
+    assert_eq!(again.is("200 success").json()["output"], json!({ "paid": true }));
+    let asked = upstream.requests();
+    assert_eq!(asked.len(), 2);
+    assert!(asked[0].header("idempotency-key").is_some_and(|key| !key.is_empty()));
+    assert_eq!(asked[0].header("idempotency-key"), asked[1].header("idempotency-key"));
+    // Now it is done, and nobody is asked a third time.
+    assert_eq!(builder.send(request(&builder)).await.text, again.text);
+    assert_eq!(upstream.requests().len(), 2);
 }
