@@ -237,15 +237,18 @@ impl Engine {
         parked: Parked<'_>,
         input: &RawValue,
     ) -> Result<(Option<Edited>, Option<Level>)> {
-        let Parked { approval, run, .. } = parked;
-        let resumed = resumed_caller(self, run.tenant, &approval.context).await;
+        let Parked { approval, run, kept } = parked;
+        if kept.sealed_input.is_some() {
+            return self.unedited(approver, parked, input).await.map(|level| (None, level));
+        }
+        let resumed = resumed_caller(self, run, &approval.context).await;
         let (agent, _) = resumed.map_err(|error| match error {
             // It is the agent that may not, and the approver's own credentials are in order.
             Error::Unauthenticated { why } => Error::NotPermitted { why: why.to_owned() },
             error => error,
         })?;
         let view = self.inner.catalogue.view(run.tenant, agent.epoch).await?;
-        let Gate::Ask(edited) = self.walk(&agent, &view, Subject::Edited(parked), input).await? else {
+        let Gate::Ask(edited) = self.walk(&agent, &view, Subject::Edited(parked), input, None).await? else {
             return Err(Error::Superseded);
         };
         let (tool, value, text, level) = edited.into_parts();
@@ -253,7 +256,7 @@ impl Engine {
         if digest == approval.input_digest {
             return Ok((None, level));
         }
-        self.walk(approver, &view, Subject::Edited(parked), &text).await?;
+        self.walk(approver, &view, Subject::Edited(parked), &text, None).await?;
         let credentials = self.credentials_of(run.tenant, &tool).await?;
         // Under the seal: whoever changed the input is asked for their right again when the call and what it calls run.
         let kept = Resumption { edited_by: Some(approver.party()), ..Resumption::read(&approval.context)? };
@@ -263,6 +266,18 @@ impl Engine {
         let seal = facts.seal(&self.inner.secrets).to_vec();
         let input = EditedInput { input: text.get().to_owned(), digest, seal, level, context };
         Ok((Some(Edited { input, changes: raw(&changes(&before, &value)) }), level))
+    }
+
+    /// An input that holds secrets of the tool that makes the call is approved as it is: whoever changed the rest could
+    /// send them elsewhere.
+    async fn unedited(&self, caller: &Caller, parked: Parked<'_>, input: &RawValue) -> Result<Option<Level>> {
+        let input: Value = serde_json::from_str(input.get()).unwrap_or_default();
+        if input_digest(&input) != parked.approval.input_digest {
+            let why =
+                "the input holds secrets of the tool that makes the call; approve it as it is, or deny it";
+            return Err(Error::Conflict { why: why.to_owned() });
+        }
+        self.check_unchanged(caller, parked).await
     }
 
     async fn decide(

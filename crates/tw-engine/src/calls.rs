@@ -371,7 +371,12 @@ impl WorkerCalls {
         while bytes < TOLD_BYTES_MAX
             && let Some(call) = self.leased.pop_front()
         {
-            if let Some(run) = scope.run(call.run).await.map_err(Error::store("reading a run"))? {
+            if let Some(mut run) = scope.run(call.run).await.map_err(Error::store("reading a run"))? {
+                // The worker is what runs the tool, so it is told what everybody else sees as `***`.
+                if let Some(sealed) = &Resumption::read(&call.context)?.sealed_input {
+                    let opened = self.engine.inner.vault.open_call(run.tenant, run.id, sealed).await?;
+                    run.input = Some(run_log::raw(&opened.input));
+                }
                 bytes += weight_of(&call, &run);
                 told.push((call, run));
             }

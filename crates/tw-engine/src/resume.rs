@@ -66,10 +66,13 @@ enum Claimed {
 /// The caller of a parked call with the rights it has today, and what else was kept of the call.
 pub(crate) async fn resumed_caller(
     engine: &Engine,
-    tenant: TenantId,
+    run: &Run,
     context: &str,
 ) -> Result<(Caller, Resumption)> {
-    let kept = Resumption::read(context)?;
+    let mut kept = Resumption::read(context)?;
+    if let Some(sealed) = &kept.sealed_input {
+        kept.opened = Some(engine.inner.vault.open_call(run.tenant, run.id, sealed).await?);
+    }
     let parked = ParkedCaller {
         principal: kept.principal.clone(),
         display_name: kept.display_name.clone(),
@@ -79,7 +82,7 @@ pub(crate) async fn resumed_caller(
         chain: kept.chain.clone(),
         trace: kept.trace.clone(),
     };
-    Ok((engine.inner.identity.of_parked(tenant, parked).await?, kept))
+    Ok((engine.inner.identity.of_parked(run.tenant, parked).await?, kept))
 }
 
 /// The waiting calls that this replica is busy with.
@@ -229,7 +232,7 @@ impl Engine {
                 return Ok(ResumeOutcome::Over);
             }
         }
-        let (caller, kept) = match resumed_caller(self, run.tenant, &call.context).await {
+        let (caller, kept) = match resumed_caller(self, &run, &call.context).await {
             Ok(resumed) => resumed,
             Err(Error::Unauthenticated { why }) => {
                 return self.cannot_go_on(&run, Code::NotPermitted, why).await;
@@ -241,7 +244,9 @@ impl Engine {
         let subject = Subject::Begun { tool: run.tool_id, begun, mode: kept.mode, edited_by };
         let empty = run_log::raw(&serde_json::Value::Null);
         let input = run.input.as_deref().unwrap_or(&empty);
-        let cleared = match self.walk(&caller, &view, subject, input).await {
+        let (opened, secrets) = kept.opened_input();
+        let input = opened.as_deref().unwrap_or(input);
+        let cleared = match self.walk(&caller, &view, subject, input, secrets).await {
             Ok(Gate::Clear(cleared)) => cleared,
             Ok(Gate::Ask(_)) => {
                 let why = "the call may no longer be made";
@@ -289,7 +294,7 @@ impl Engine {
 
     /// Runs an approved call, if it is still the call that was approved.
     async fn resume(&self, approval: &Approval, run: Run) -> Result<ResumeOutcome> {
-        let resumed = resumed_caller(self, run.tenant, &approval.context).await;
+        let resumed = resumed_caller(self, &run, &approval.context).await;
         let (caller, kept) = match resumed {
             Ok(resumed) => resumed,
             Err(Error::Unauthenticated { why }) => {
@@ -333,7 +338,9 @@ impl Engine {
         view: &tw_registry::View,
         parked: Parked<'_>,
     ) -> Result<Cleared> {
-        match self.walk(caller, view, Subject::Approved(parked), &parked.approval.input).await? {
+        let (opened, secrets) = parked.kept.opened_input();
+        let input = opened.as_deref().unwrap_or(&parked.approval.input);
+        match self.walk(caller, view, Subject::Approved(parked), input, secrets).await? {
             Gate::Clear(cleared) => Ok(cleared),
             Gate::Ask(_) => Err(Error::Superseded),
         }
@@ -382,6 +389,7 @@ impl Engine {
             spent: kept.spent,
             refusals: Refusals::kept(kept.refused),
             settings: kept.wrapper,
+            sealed_input: kept.sealed_input,
             upstream_key: kept.upstream_key,
             edited_by: kept.edited_by,
         };

@@ -18,6 +18,7 @@ use tw_model::{
 };
 use tw_registry::Tool;
 use tw_store::Run;
+use tw_vault::CallSecrets;
 
 use super::{Answer, CallRequest, IdempotencyKey};
 use crate::{
@@ -43,6 +44,8 @@ pub(super) struct Inner {
     pub(super) upstream_key: String,
     /// Who changed the input of this run.
     pub(super) edited_by: Option<Party>,
+    /// What its calls may hold and no record may show.
+    pub(super) secrets: Option<Arc<CallSecrets>>,
     pub(super) refusals: Arc<Refusals>,
 }
 
@@ -135,11 +138,20 @@ impl Inner {
             idempotency: Some(IdempotencyKey {
                 key: format!("{}/{}", self.run, call.name),
                 route: ROUTE.to_owned(),
-                body_hash: *blake3::hash(input.get().as_bytes()).as_bytes(),
+                body_hash: self.hash(input),
             }),
+            secrets: self.secrets.clone(),
             unwanted: None,
             deadline: Some(self.deadline),
             input: input.to_owned(),
+        }
+    }
+
+    /// A hash that everybody can make would tell a short secret by trying.
+    fn hash(&self, input: &RawValue) -> [u8; 32] {
+        match self.secrets {
+            Some(_) => self.engine.inner.secrets.seal(input.get()),
+            None => *blake3::hash(input.get().as_bytes()).as_bytes(),
         }
     }
 

@@ -22,7 +22,7 @@ use tw_store::{
     Run,
     log::{Change, Claim, Entry, Expect, NewEvent, Rejected, Ticket, WaitChange},
 };
-use tw_vault::Vault;
+use tw_vault::{CallSecrets, Vault};
 
 use super::{
     Answer,
@@ -73,6 +73,8 @@ pub(crate) struct Lease {
     pub(crate) spent: Duration,
     pub(crate) refusals: Refusals,
     pub(crate) settings: Option<WrapperSettings>,
+    /// The input to be resumed with, where what is written down does not do.
+    pub(crate) sealed_input: Option<String>,
     pub(crate) upstream_key: Option<String>,
     /// Who changed the input of this very run before it was approved.
     pub(crate) edited_by: Option<Party>,
@@ -84,6 +86,8 @@ pub(crate) struct Job {
     pub(super) tool: Arc<Tool>,
     input: Value,
     permissions: PermissionSet,
+    /// What it and its calls may hold and no record may show.
+    secrets: Option<Arc<CallSecrets>>,
     pub(super) lease: Lease,
     refusals: Arc<Refusals>,
 }
@@ -123,8 +127,10 @@ impl Engine {
         // Waiting for a slot may have taken so long that this server is about to stop by now.
         let boarding = self.inner.flights.board(caller.tenant, run).ok_or(Rejected::Closed)?;
         let starting = Starting { caller: &caller, tool: &tool, run, session, mode };
+        let sealed_input = cleared.sealed_for(run);
         let kept = || Resumption {
             wrapper: settings.clone(),
+            sealed_input: sealed_input.clone(),
             upstream_key: upstream_key.clone(),
             ..Resumption::new(&caller, mode, session)
         };
@@ -163,6 +169,7 @@ impl Engine {
                     spent: Duration::ZERO,
                     refusals: Refusals::default(),
                     settings,
+                    sealed_input,
                     upstream_key,
                     edited_by: None,
                 };
@@ -194,9 +201,9 @@ impl Engine {
 impl Job {
     /// There is no run but of a call that was cleared.
     pub(crate) fn new(engine: Engine, cleared: Cleared, mut lease: Lease) -> Self {
-        let (tool, input, permissions) = cleared.into_parts();
+        let (tool, input, permissions, secrets) = cleared.into_parts();
         let refusals = Arc::new(std::mem::take(&mut lease.refusals));
-        Self { engine, tool, input, permissions, lease, refusals }
+        Self { engine, tool, input, permissions, secrets, lease, refusals }
     }
 
     /// As [`Job::run`], cancelled like by hand once nobody wants it any more.
@@ -260,6 +267,9 @@ impl Job {
     }
 
     async fn run_executor(&mut self, deadline: Instant) -> Outcome {
+        if let Err(failure) = self.learn_secrets().await {
+            return failed(failure);
+        }
         let (output, mut appended) = mpsc::channel(OUTPUT_QUEUE);
         let (waits, mut has_to_wait) = mpsc::channel(1);
         let inner: Arc<dyn InnerCalls> = Arc::new(self.inner_calls(deadline));
@@ -270,7 +280,7 @@ impl Job {
         // Of several who changed an input on the way here the last one chose what is done.
         let editor = self.lease.edited_by.as_ref().or(caller.edited_by());
         let edited_by = editor.map(|party| Actor { principal: party.principal.clone(), key: None });
-        let settings = self.lease.settings.clone();
+        let (settings, hidden) = (self.lease.settings.clone(), self.secrets.clone());
         let tool = async move {
             let vault = &engine.inner.vault;
             let cx = match settings {
@@ -291,7 +301,11 @@ impl Job {
                 secrets: &secrets,
                 inner: &*inner,
             };
-            tool.executor.run(call).await
+            let ended = tool.executor.run(call).await;
+            match hidden {
+                Some(secrets) => without(secrets, ended, caller.tenant, deadline).await,
+                None => ended,
+            }
         };
         let tool = AssertUnwindSafe(tool).catch_unwind();
         tokio::pin!(tool);
@@ -329,6 +343,17 @@ impl Job {
             self.note_output(&text);
         }
         outcome
+    }
+
+    /// A tool that makes calls passes on what its definition holds.
+    async fn learn_secrets(&mut self) -> Result<(), ToolFailure> {
+        if self.tool.executor.is_resumable() {
+            let (def, given) = (&self.tool.def, self.secrets.as_ref());
+            let vault = &self.engine.inner.vault;
+            let all = vault.call_secrets(self.lease.caller.tenant, def.id, &def.authored, given).await;
+            self.secrets = all.map_err(|error| unopened(&error))?;
+        }
+        Ok(())
     }
 
     fn context(
@@ -374,6 +399,7 @@ impl Job {
             deadline,
             upstream_key: self.lease.upstream_key.clone().unwrap_or_else(|| self.lease.run.to_string()),
             edited_by: self.lease.edited_by.clone(),
+            secrets: self.secrets.clone(),
             refusals: Arc::clone(&self.refusals),
         }
     }
@@ -407,6 +433,8 @@ impl Job {
 
     /// A piece of output while the tool runs. Not waited for: the end of the run is, and it comes after.
     fn note_output(&self, text: &str) {
+        let clean = self.secrets.as_ref().map(|secrets| secrets.text(text.to_owned()));
+        let text = clean.as_deref().unwrap_or(text);
         let event = run_log::event(EventKind::OutputAppended, self.lease.run, &OutputAppended { text });
         drop(self.engine.inner.log.append_soon(self.change(Change::expecting(self.expect()), Some(event))));
     }
@@ -526,12 +554,32 @@ async fn unsealed(
     tool: ToolId,
     sealed: &Value,
 ) -> Result<Value, ToolFailure> {
-    vault.open_part(tenant, tool, sealed).await.map_err(|error| {
-        let error = &error as &dyn std::error::Error;
-        tracing::error!(error, "the secrets of a tool could not be opened");
-        let message = "the tool's secrets could not be opened; the server's log says why";
-        ToolFailure::with_code(Code::Internal, message)
-    })
+    vault.open_part(tenant, tool, sealed).await.map_err(|error| unopened(&error))
+}
+
+fn unopened(error: &tw_base::Error) -> ToolFailure {
+    let error = error as &dyn std::error::Error;
+    tracing::error!(error, "the secrets of a tool could not be opened");
+    let message = "the tool's secrets could not be opened; the server's log says why";
+    ToolFailure::with_code(Code::Internal, message)
+}
+
+/// What a tool ends with, without secrets; a large result is searched apart from everybody else.
+async fn without(secrets: Arc<CallSecrets>, ended: Ended, tenant: TenantId, deadline: Instant) -> Ended {
+    let outcome = match ended {
+        Ended::Done(result) => Ok(result),
+        Ended::Failed(failure) => Err(failure),
+        Ended::Waits(wait) => return Ended::Waits(wait),
+    };
+    let is_large = outcome.as_ref().is_ok_and(|result| INLINE_BYTES_MAX < bytes_of(&result.data));
+    if !is_large {
+        return secrets.outcome(outcome).into();
+    }
+    let left = deadline.saturating_duration_since(Instant::now());
+    match HeavyPool::shared().run(tenant, left, move || secrets.outcome(outcome)).await {
+        Ok(outcome) => outcome.into(),
+        Err(overload) => Ended::Failed(overload.into()),
+    }
 }
 
 pub(crate) fn count(run: &Run) {

@@ -3,9 +3,10 @@
 use std::sync::Arc;
 
 use serde_json::{Value, value::RawValue};
-use tw_model::PermissionSet;
+use tw_model::{PermissionSet, RunId};
 use tw_policy::Verdict;
 use tw_registry::Tool;
+use tw_vault::CallSecrets;
 
 use super::validate::Valid;
 use crate::run_log::Unsealed;
@@ -17,6 +18,7 @@ pub(crate) struct Cleared {
     value: Value,
     text: Box<RawValue>,
     permissions: PermissionSet,
+    secrets: Option<Arc<CallSecrets>>,
 }
 
 impl Cleared {
@@ -28,8 +30,13 @@ impl Cleared {
         &self.text
     }
 
-    pub(super) fn into_parts(self) -> (Arc<Tool>, Value, PermissionSet) {
-        (self.tool, self.value, self.permissions)
+    /// The input for a run that may have to wait, where what is written down does not do.
+    pub(super) fn sealed_for(&self, run: RunId) -> Option<String> {
+        self.secrets.as_ref().map(|secrets| secrets.seal(run, &self.value))
+    }
+
+    pub(super) fn into_parts(self) -> (Arc<Tool>, Value, PermissionSet, Option<Arc<CallSecrets>>) {
+        (self.tool, self.value, self.permissions, self.secrets)
     }
 }
 
@@ -60,8 +67,8 @@ pub(super) fn gate(valid: Valid, clearance: Clearance) -> Gate {
         Clearance::Undecided => false,
     };
     if clear {
-        let Valid { tool, value, text, permissions, .. } = valid;
-        Gate::Clear(Cleared { tool, value, text, permissions })
+        let Valid { tool, value, text, permissions, secrets, .. } = valid;
+        Gate::Clear(Cleared { tool, value, text, permissions, secrets })
     } else {
         Gate::Ask(valid)
     }

@@ -34,6 +34,7 @@ use tw_store::{
     KeyScope, PendingCall, Run,
     log::{Claim, Rejected},
 };
+use tw_vault::CallSecrets;
 
 use self::{
     gate::{Clearance, Cleared, Gate},
@@ -43,7 +44,7 @@ use self::{
 };
 use crate::{
     Engine,
-    run_log::{Parking, Resumption, Starting, Unsealed, WrapperSettings, input_digest},
+    run_log::{Parking, Resumption, Starting, Unsealed, WrapperSettings},
 };
 
 pub(crate) use chain::{Budgets, Refusals};
@@ -66,6 +67,8 @@ pub struct CallRequest {
     pub unsaved: Option<Value>,
     /// The author's settings, where a tool that wraps this one makes the call.
     pub settings: Option<WrapperSettings>,
+    /// The secrets of the tool that makes the call, which no record of it may show.
+    pub secrets: Option<Arc<CallSecrets>>,
     /// What services outside know the call by when it is made again; `None` to derive it from the idempotency key.
     pub upstream_key: Option<String>,
     pub idempotency: Option<IdempotencyKey>,
@@ -191,7 +194,8 @@ impl Engine {
         if view.epoch != caller.epoch {
             return Ok(Walk::Changed);
         }
-        let recorded = match self.walk(caller, &view, request.subject(), &request.input).await? {
+        let (subject, secrets) = (request.subject(), request.secrets.as_ref());
+        let recorded = match self.walk(caller, &view, subject, &request.input, secrets).await? {
             Gate::Clear(cleared) => return self.run_cleared(caller, request, claim, cleared).await,
             Gate::Ask(asked) => Box::pin(self.ask(caller, request, claim, asked)).await?,
         };
@@ -205,6 +209,7 @@ impl Engine {
         view: &View,
         subject: Subject<'_>,
         input: &RawValue,
+        secrets: Option<&Arc<CallSecrets>>,
     ) -> Result<Gate> {
         // The seal comes first: nothing else of what is stored about a parked call can be believed without it.
         let clearance = match subject {
@@ -219,7 +224,7 @@ impl Engine {
         let parties = self.parties(caller, subject.edited_by()).await?;
         let resolved = self.resolve(view, subject).await?;
         let authorized = authorize::authorize(resolved, &parties, view)?;
-        let valid = validate::validate(authorized, input, view).await?;
+        let valid = validate::validate(authorized, input, secrets, view).await?;
         Ok(gate::gate(valid, clearance))
     }
 
@@ -297,8 +302,9 @@ impl Engine {
                 "somebody has to approve this call, and can only approve what is saved: save the draft first";
             return Err(Error::Conflict { why: why.to_owned() });
         }
-        let Valid { tool, rule, level, value, text, .. } = asked;
-        let run = RunId::new();
+        let (run, input_digest) = (RunId::new(), asked.input_digest());
+        let sealed_input = asked.sealed_for(run);
+        let Valid { tool, rule, level, text, .. } = asked;
         let session = self.session_for(caller, request.session, &tool).await?.unwrap_or(run.into());
         let credentials = self.credentials_of(caller.tenant, &tool).await?;
         let starting = Starting { caller, tool: &tool, run, session, mode: request.mode };
@@ -306,13 +312,14 @@ impl Engine {
             resumption: Resumption {
                 pinned: request.version.clone(),
                 wrapper: request.settings.clone(),
+                sealed_input,
                 upstream_key: request.upstream_key(caller),
                 ..Resumption::new(caller, request.mode, session)
             },
             claim,
             credentials: &credentials,
             input: &text,
-            input_digest: input_digest(&value),
+            input_digest,
             level,
             rule,
         };

@@ -47,6 +47,7 @@ impl Job {
             timeout_ms: Some(u64::try_from(lease.limit.as_millis()).unwrap_or(u64::MAX)),
             answer_schema: self.tool.def.output_schema.clone(),
             edited_by: lease.edited_by.clone(),
+            sealed_input: lease.sealed_input.clone(),
             ..Resumption::new(&lease.caller, lease.mode, lease.session)
         };
         let left = deadline.saturating_duration_since(Instant::now());
@@ -68,6 +69,7 @@ impl Job {
             spent: lease.spent,
             refused: self.refused(),
             edited_by: lease.edited_by.clone(),
+            sealed_input: lease.sealed_input.clone(),
             wrapper: lease.settings.clone(),
             upstream_key: lease.upstream_key.clone(),
             ..Resumption::new(&lease.caller, lease.mode, lease.session)

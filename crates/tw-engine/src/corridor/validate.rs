@@ -5,12 +5,14 @@ use std::{sync::Arc, time::Duration};
 use serde_json::{Value, value::RawValue};
 use toolwright_sdk::{HeavyPool, INLINE_BYTES_MAX, Overload};
 use tw_base::{Error, Result};
-use tw_model::{Caller, Level, PermissionSet};
+use tw_model::{Caller, Level, PermissionSet, RunId};
 use tw_policy::Rule;
 use tw_registry::{Tool, View};
 use tw_schema::Violation;
+use tw_vault::CallSecrets;
 
 use super::authorize::Authorized;
+use crate::run_log::{input_digest, raw};
 
 /// A call whose input fits the tool's schema, with defaults filled in, and the rule that decides it.
 #[derive(Debug)]
@@ -19,13 +21,28 @@ pub(crate) struct Valid {
     pub(super) rule: Rule,
     pub(super) level: Option<Level>,
     pub(super) value: Value,
-    /// The same as text: the caller's own bytes wherever nothing had to be changed.
+    /// The same as text, as it is written down: the caller's own bytes wherever nothing had to be changed or hidden.
     pub(super) text: Box<RawValue>,
     /// What everybody may do who has a say in the call.
     pub(super) permissions: PermissionSet,
+    /// What the input holds and no record may show.
+    pub(super) secrets: Option<Arc<CallSecrets>>,
 }
 
 impl Valid {
+    /// The digest of the input as it is written down.
+    pub(crate) fn input_digest(&self) -> String {
+        match &self.secrets {
+            None => input_digest(&self.value),
+            Some(_) => input_digest(&serde_json::from_str(self.text.get()).unwrap_or_default()),
+        }
+    }
+
+    /// The input for a run that has to wait, where what is written down does not do.
+    pub(super) fn sealed_for(&self, run: RunId) -> Option<String> {
+        self.secrets.as_ref().map(|secrets| secrets.seal(run, &self.value))
+    }
+
     pub(crate) fn into_parts(self) -> (Arc<Tool>, Value, Box<RawValue>, Option<Level>) {
         (self.tool, self.value, self.text, self.level)
     }
@@ -33,20 +50,28 @@ impl Valid {
 
 /// Everything that can be known to be wrong with a call before it runs. Nobody is asked to approve a call that could
 /// not be made.
-pub(super) async fn validate(authorized: Authorized<'_>, input: &RawValue, view: &View) -> Result<Valid> {
+pub(super) async fn validate(
+    authorized: Authorized<'_>,
+    input: &RawValue,
+    secrets: Option<&Arc<CallSecrets>>,
+    view: &View,
+) -> Result<Valid> {
+    let secrets = secrets.cloned();
     let (bytes, caller) = (input.get().len(), authorized.caller());
     let (value, text) = if bytes <= INLINE_BYTES_MAX && authorized.tool().input.is_quick(bytes) {
-        fitting(authorized.tool(), input, caller)?
+        fitting(authorized.tool(), input, caller, secrets.as_deref())?
     } else {
         let (tool, input, caller) = (Arc::clone(authorized.tool()), input.to_owned(), caller.clone());
         let (tenant, limit) = (caller.tenant, tool.def.timeout());
-        let fitting = HeavyPool::shared().run(tenant, limit, move || fitting(&tool, &input, &caller)).await;
+        let hidden = secrets.clone();
+        let fitting = move || fitting(&tool, &input, &caller, hidden.as_deref());
+        let fitting = HeavyPool::shared().run(tenant, limit, fitting).await;
         fitting.map_err(overloaded)??
     };
     authorized.check(&value).await?;
     let (rule, level) = (authorized.rule(view, &value), authorized.level(&value));
     let permissions = authorized.permissions();
-    Ok(Valid { tool: Arc::clone(authorized.tool()), rule, level, value, text, permissions })
+    Ok(Valid { tool: Arc::clone(authorized.tool()), rule, level, value, text, permissions, secrets })
 }
 
 /// A large input is read and checked apart from everybody else, as far as there is room for that.
@@ -55,7 +80,12 @@ pub(crate) fn overloaded(overload: Overload) -> Error {
 }
 
 /// Holds the input against the tool's schema.
-fn fitting(tool: &Tool, input: &RawValue, caller: &Caller) -> Result<(Value, Box<RawValue>)> {
+fn fitting(
+    tool: &Tool,
+    input: &RawValue,
+    caller: &Caller,
+    secrets: Option<&CallSecrets>,
+) -> Result<(Value, Box<RawValue>)> {
     let schema = &tool.input;
     let mut value: Value =
         serde_json::from_str(input.get()).map_err(|_| Error::invalid("/input", Violation::json()))?;
@@ -77,10 +107,10 @@ fn fitting(tool: &Tool, input: &RawValue, caller: &Caller) -> Result<(Value, Box
             None => Error::InvalidParams { what, faults },
         });
     }
-    let text = if changed {
-        serde_json::value::to_raw_value(&value).expect("a JSON value can be written as JSON")
-    } else {
-        input.to_owned()
+    let text = match secrets {
+        Some(secrets) => raw(&secrets.shown(&value)),
+        None if changed => raw(&value),
+        None => input.to_owned(),
     };
     Ok((value, text))
 }

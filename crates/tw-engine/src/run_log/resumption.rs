@@ -3,11 +3,14 @@
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Value, value::RawValue};
 use tw_base::{Error, Result};
 use tw_model::{
     Caller, Channel, Code, Link, Mode, Party, Principal, Role, SEALED, SessionId, Source, ToolId, Trace,
 };
+use tw_vault::{CallSecrets, OpenedCall};
+
+use super::raw;
 
 /// What a parked run needs to be resumed, wherever and whenever that is.
 #[derive(Debug, Serialize, Deserialize)]
@@ -34,6 +37,12 @@ pub(crate) struct Resumption {
     /// The author's settings, where the run was called by a tool that wraps it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) wrapper: Option<WrapperSettings>,
+    /// The input with its secrets, sealed for the run, where the log shows it without them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) sealed_input: Option<String>,
+    /// The same, open. Never written down.
+    #[serde(skip)]
+    pub(crate) opened: Option<OpenedCall>,
     /// What upstream services are to know a repeated request by; see [`crate::CallRequest`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) upstream_key: Option<String>,
@@ -106,6 +115,8 @@ impl Resumption {
             begun: None,
             edited_by: None,
             wrapper: None,
+            sealed_input: None,
+            opened: None,
             upstream_key: None,
             timeout_ms: None,
             answer_schema: None,
@@ -116,6 +127,12 @@ impl Resumption {
 
     pub(crate) fn to_text(&self) -> String {
         serde_json::to_string(self).expect("a resumption is plain JSON")
+    }
+
+    /// The input with its secrets and these, where the log shows it without them.
+    pub(crate) fn opened_input(&self) -> (Option<Box<RawValue>>, Option<&Arc<CallSecrets>>) {
+        let opened = self.opened.as_ref();
+        (opened.map(|opened| raw(&opened.input)), opened.map(|opened| &opened.secrets))
     }
 
     /// Reads what was kept.

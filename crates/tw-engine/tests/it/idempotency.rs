@@ -22,6 +22,7 @@ fn again(request: &CallRequest) -> CallRequest {
         version: request.version.clone(),
         unsaved: None,
         settings: None,
+        secrets: None,
         upstream_key: None,
         unwanted: None,
         mode: request.mode,

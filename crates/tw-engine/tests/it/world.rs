@@ -177,6 +177,7 @@ pub(crate) fn request(tool: &str, input: &Value) -> CallRequest {
         version: None,
         unsaved: None,
         settings: None,
+        secrets: None,
         upstream_key: None,
         unwanted: None,
         mode: Mode::Production,
