@@ -5,6 +5,7 @@ mod error;
 mod lanes;
 mod page;
 pub mod secrets;
+mod turns;
 mod wording;
 
 use tw_model::Caller;
@@ -15,6 +16,7 @@ pub use crate::{
     lanes::{Lanes, processors},
     page::{Page, PageRequest},
     secrets::{MasterKey, Secrets},
+    turns::{Asker, Turn, Turns},
     wording::{faultless, members, name_violation, read_body, read_sent},
 };
 

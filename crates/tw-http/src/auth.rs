@@ -5,6 +5,7 @@ use axum::{
     http::{HeaderMap, HeaderValue, Method, header, request::Parts},
 };
 use tokio::sync::OwnedSemaphorePermit;
+use tw_base::{Asker, Turn};
 use tw_identity::{
     Freshness,
     rights::{Permit, Right, RunTools},
@@ -95,6 +96,9 @@ async fn caller(parts: &Parts, app: &App, freshness: Freshness) -> Result<Caller
             caller
         }
     };
+    if let Some(turn) = parts.extensions.get::<Turn>() {
+        turn.take(Asker::Tenant(caller.tenant)).await;
+    }
     let caller = caller.via(Channel::Rest, front::trace(&parts.headers));
     tracing::Span::current().record("tenant", tracing::field::display(&caller.tenant_slug));
     Ok(caller)

@@ -12,10 +12,11 @@ use axum::{
 };
 use tower_http::catch_panic::CatchPanicLayer;
 use tracing::Instrument;
+use tw_base::Asker;
 use tw_model::{Code, Trace};
 use uuid::Uuid;
 
-use crate::{App, Settings, body, problem::Problem};
+use crate::{App, Settings, body, peer::Origin, problem::Problem};
 
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
@@ -201,7 +202,8 @@ async fn front(State(app): State<App>, mut request: Request, next: Next) -> Resp
     let guest = app.hosts.guest(request.headers());
     let mut response = match checked {
         Ok(()) if guest.is_some() && is_preflight(&request) => preflight(request.headers()),
-        Ok(()) => next.run(request).instrument(span.clone()).await,
+        Ok(()) if exempt => next.run(request).instrument(span.clone()).await,
+        Ok(()) => in_turn(&app, request, next).instrument(span.clone()).await,
         Err(problem) => axum::response::IntoResponse::into_response(problem),
     };
     if let Some(problem) = response.extensions_mut().remove::<Problem>() {
@@ -224,6 +226,23 @@ async fn front(State(app): State<App>, mut request: Request, next: Next) -> Resp
         tracing::debug!(status, took_us = u64::try_from(took.as_micros()).unwrap_or(u64::MAX), "answered")
     });
     response
+}
+
+/// Who has shown who they are waits for the turn of their tenant, where that is known; a stranger for that of the
+/// address.
+async fn in_turn(app: &App, mut request: Request, next: Next) -> Response {
+    let turn = app.turns.begin();
+    request.extensions_mut().insert(turn.clone());
+    let has_credentials =
+        [header::AUTHORIZATION, header::COOKIE].iter().any(|name| request.headers().contains_key(name));
+    let stranger = (!has_credentials).then(|| Origin::of(request.extensions(), request.headers(), app));
+    let work = async {
+        if let Some(Origin(address)) = stranger {
+            turn.take(Asker::Address(address)).await;
+        }
+        next.run(request).await
+    };
+    turn.while_young(work).await
 }
 
 /// What a browser asks before it lets a page of another server ask.

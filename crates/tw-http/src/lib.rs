@@ -22,7 +22,7 @@ mod serve;
 
 use std::{fmt, sync::Arc};
 
-use tw_base::Lanes;
+use tw_base::{Lanes, Turns};
 use tw_engine::Engine;
 
 pub use front::Hosts;
@@ -66,12 +66,14 @@ pub(crate) struct App {
     pub(crate) hosts: Arc<Hosts>,
     /// Where lists are put together.
     pub(crate) lists: Lanes,
+    pub(crate) turns: Turns,
 }
 
 /// The whole door, ready to be served, with what other doors serve behind the same front.
 pub fn router(engine: Engine, settings: Settings, others: axum::Router) -> axum::Router {
     let hosts = Arc::new(Hosts::new(&settings));
-    let app = App { engine, settings: Arc::new(settings), hosts, lists: Lanes::for_processors() };
+    let (lists, turns) = (Lanes::for_processors(), Turns::default());
+    let app = App { engine, settings: Arc::new(settings), hosts, lists, turns };
     let (router, _) = routes::routes().split_for_parts();
     front::wrap(
         router

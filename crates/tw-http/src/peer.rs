@@ -8,7 +8,7 @@ use std::{
 
 use axum::{
     extract::FromRequestParts,
-    http::{HeaderMap, request::Parts},
+    http::{Extensions, HeaderMap, request::Parts},
 };
 
 use crate::App;
@@ -25,9 +25,15 @@ impl FromRequestParts<App> for Origin {
     type Rejection = Infallible;
 
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Infallible> {
+        Ok(Self::of(&parts.extensions, &parts.headers, app))
+    }
+}
+
+impl Origin {
+    pub(crate) fn of(extensions: &Extensions, headers: &HeaderMap, app: &App) -> Self {
         // Without a connection, as in a test of the router, everybody counts as one.
-        let peer = parts.extensions.get::<Peer>().map_or(Ipv4Addr::UNSPECIFIED.into(), |peer| peer.0);
-        Ok(Self(origin(peer, &parts.headers, &app.settings.trusted_proxies)))
+        let peer = extensions.get::<Peer>().map_or(Ipv4Addr::UNSPECIFIED.into(), |peer| peer.0);
+        Self(origin(peer, headers, &app.settings.trusted_proxies))
     }
 }
 

@@ -4,7 +4,7 @@ use std::{convert::Infallible, time::Duration};
 
 use axum::{
     body::{Body, HttpBody as _},
-    extract::State,
+    extract::{Extension, State},
     http::{HeaderMap, StatusCode, header},
     response::{IntoResponse, Response},
 };
@@ -13,7 +13,7 @@ use futures::{StreamExt, stream};
 use http_body_util::{BodyExt, LengthLimitError, Limited};
 use serde_json::{Value, json, value::RawValue};
 use tokio_util::sync::DropGuard;
-use tw_base::Error;
+use tw_base::{Asker, Error, Turn, Turns};
 use tw_identity::{
     Freshness,
     rights::{Permit, RunTools},
@@ -53,20 +53,28 @@ pub(crate) async fn only_post() -> Response {
     (StatusCode::METHOD_NOT_ALLOWED, [(header::ALLOW, "POST")], body).into_response()
 }
 
-pub(crate) async fn post(State(door): State<Door>, headers: HeaderMap, body: Body) -> Response {
-    match door.take(&headers, body).await {
+pub(crate) async fn post(
+    State(door): State<Door>,
+    turn: Option<Extension<Turn>>,
+    headers: HeaderMap,
+    body: Body,
+) -> Response {
+    match door.take(turn.map(|turn| turn.0), &headers, body).await {
         Ok(response) => response,
         Err(fault) => fault.answer(None),
     }
 }
 
 impl Door {
-    async fn take(&self, headers: &HeaderMap, body: Body) -> Result<Response, Fault> {
+    async fn take(&self, turn: Option<Turn>, headers: &HeaderMap, body: Body) -> Result<Response, Fault> {
         // Who asks is settled before a byte of the body is read.
         let caller = match self.caller(headers).await {
             Ok(caller) => caller,
             Err(refusal) => return Ok(refusal),
         };
+        if let Some(turn) = &turn {
+            turn.take(Asker::Tenant(caller.tenant)).await;
+        }
         let is_json = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok());
         if is_json.is_none_or(|kind| !kind.trim_start().to_ascii_lowercase().starts_with("application/json"))
         {
@@ -79,7 +87,8 @@ impl Door {
         let bytes = read(body, self.settings.body_limit).await?;
         tw_schema::scan(&bytes).map_err(|fault| Fault::bad_request(PARSE_ERROR, fault.to_string()))?;
         if bytes.trim_ascii_start().starts_with(b"[") {
-            return self.take_batch(caller, &bytes, headers).await;
+            let turns = turn.map(Turn::part).unwrap_or_default();
+            return self.take_batch(caller, &bytes, headers, &turns).await;
         }
         Ok(match Message::read(&bytes) {
             Ok(message) => self.take_message(caller, &message, headers, accepts_stream(headers)).await,
@@ -88,7 +97,13 @@ impl Door {
     }
 
     /// Several messages at once, all of them answered together.
-    async fn take_batch(&self, caller: Caller, bytes: &[u8], headers: &HeaderMap) -> Result<Response, Fault> {
+    async fn take_batch(
+        &self,
+        caller: Caller,
+        bytes: &[u8],
+        headers: &HeaderMap,
+        turns: &Turns,
+    ) -> Result<Response, Fault> {
         era::takes_batches(headers)?;
         let messages: Vec<&RawValue> = serde_json::from_slice(bytes).unwrap_or_default();
         if !(1..=BATCH_MAX).contains(&messages.len()) {
@@ -98,7 +113,15 @@ impl Door {
         let room = Room::default();
         let mut each = Vec::with_capacity(messages.len());
         for message in messages {
-            each.push(self.take_entry(caller.clone(), message.get().as_bytes(), headers, &room));
+            let (turn, asker) = (turns.begin(), Asker::Tenant(caller.tenant));
+            let entry = self.take_entry(caller.clone(), message.get().as_bytes(), headers, &room);
+            each.push(async move {
+                let begun = async {
+                    turn.take(asker).await;
+                    entry.await
+                };
+                turn.while_young(begun).await
+            });
         }
         let mut answers = stream::iter(each).buffered(BATCH_AT_ONCE);
         let mut body = vec![b'['];

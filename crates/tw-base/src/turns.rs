@@ -1,0 +1,206 @@
+//! Turns at the door, so that many cheap requests of one do not hold up the few of another.
+//!
+//! What is ready to go on is served in the order in which it got ready. Whoever keeps a hundred requests under way would
+//! therefore have a hundred pieces of work before everybody else's. While several ask, each has a few requests that are
+//! young, and its others wait behind those. A request that takes longer than a moment waits for something itself, for the
+//! disk or for a tool, and gives its turn back: turns bound what wants a processor, not what is under way.
+
+use std::{
+    collections::HashMap,
+    net::IpAddr,
+    pin::pin,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::{Duration, Instant},
+};
+
+use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore};
+use tw_model::TenantId;
+
+use crate::processors;
+
+/// How long a request is young. A few times what a call keeps a processor busy.
+const YOUNG: Duration = Duration::from_millis(2);
+/// How long somebody who has asked counts as being there. Who is alone needs no turns.
+const THERE_FOR: Duration = Duration::from_secs(1);
+/// From how many lanes on those are forgotten that nobody is in.
+const KEPT_MAX: usize = 1024;
+
+/// Who asks: a tenant, or somebody who has not said who they are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Asker {
+    Tenant(TenantId),
+    Address(IpAddr),
+}
+
+/// The turns of all who ask. Cheap to clone.
+#[derive(Clone, Debug)]
+pub struct Turns {
+    width: usize,
+    state: Arc<Mutex<State>>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    lanes: HashMap<Asker, Arc<Semaphore>>,
+    /// Who asked last, and when it last was somebody else than before.
+    last: Option<Asker>,
+    changed: Option<Instant>,
+}
+
+/// The turn of one request.
+#[derive(Clone, Debug)]
+pub struct Turn {
+    turns: Turns,
+    place: Arc<Mutex<Place>>,
+    taken: Arc<Notify>,
+}
+
+#[derive(Debug, Default)]
+enum Place {
+    #[default]
+    None,
+    Held(#[expect(dead_code, reason = "given back when dropped")] OwnedSemaphorePermit),
+    Over,
+}
+
+impl Default for Turns {
+    /// Each has half of the processors, and one at least.
+    fn default() -> Self {
+        Self { width: (processors() / 2).max(1), state: Arc::default() }
+    }
+}
+
+impl Turns {
+    /// For a request that has just come.
+    #[must_use]
+    pub fn begin(&self) -> Turn {
+        Turn { turns: self.clone(), place: Arc::default(), taken: Arc::default() }
+    }
+
+    /// Where the asker has to wait; nowhere while nobody else is there.
+    fn lane(&self, asker: Asker, now: Instant) -> Option<Arc<Semaphore>> {
+        let mut state = lock(&self.state);
+        let before = state.last.replace(asker);
+        if before.is_some_and(|before| before != asker) {
+            state.changed = Some(now);
+        }
+        state.changed.filter(|changed| now.duration_since(*changed) < THERE_FOR)?;
+        if KEPT_MAX <= state.lanes.len() {
+            // Whoever waits in a lane, or has a place in it, holds it too.
+            state.lanes.retain(|_, lane| 1 < Arc::strong_count(lane));
+        }
+        let lane = state.lanes.entry(asker).or_insert_with(|| Arc::new(Semaphore::new(self.width)));
+        Some(Arc::clone(lane))
+    }
+}
+
+impl Turn {
+    /// Waits for the asker's turn, unless the request has had one.
+    pub async fn take(&self, asker: Asker) {
+        if !matches!(*lock(&self.place), Place::None) {
+            return;
+        }
+        let Some(lane) = self.turns.lane(asker, Instant::now()) else { return };
+        let held = lane.acquire_owned().await.expect("a lane is never closed");
+        *lock(&self.place) = Place::Held(held);
+        self.taken.notify_one();
+    }
+
+    /// Gives the turn back, for a request of several parts. Returns what the parts take theirs by.
+    #[must_use]
+    pub fn part(self) -> Turns {
+        *lock(&self.place) = Place::Over;
+        self.turns
+    }
+
+    /// Does the work of the request, and gives the turn back when that is done or no longer young.
+    pub async fn while_young<T>(&self, work: impl Future<Output = T>) -> T {
+        let _over = Over(self);
+        let mut work = pin!(work);
+        let grown_old = async {
+            self.taken.notified().await;
+            tokio::time::sleep(YOUNG).await;
+        };
+        tokio::select! {
+            biased;
+            done = &mut work => return done,
+            () = grown_old => {}
+        }
+        *lock(&self.place) = Place::Over;
+        work.await
+    }
+}
+
+/// Gives a turn back, also of a request whose caller has hung up.
+struct Over<'t>(&'t Turn);
+
+impl Drop for Over<'_> {
+    fn drop(&mut self) {
+        *lock(&self.0.place) = Place::Over;
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use futures::FutureExt as _;
+
+    use super::*;
+
+    fn turns() -> Turns {
+        Turns { width: 1, ..Turns::default() }
+    }
+
+    async fn request(turns: &Turns, asker: Asker, work: impl Future<Output = ()>) {
+        let turn = turns.begin();
+        turn.while_young(async {
+            turn.take(asker).await;
+            turn.take(asker).await;
+            work.await;
+        })
+        .await;
+    }
+
+    fn tenant() -> Asker {
+        Asker::Tenant(TenantId::new())
+    }
+
+    #[tokio::test]
+    async fn who_is_alone_waits_for_no_turn() {
+        let (turns, alone) = (turns(), tenant());
+        let mut slow = Box::pin(request(&turns, alone, std::future::pending()));
+        assert!(slow.as_mut().now_or_never().is_none());
+        assert!(request(&turns, alone, async {}).now_or_never().is_some());
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn young_requests_of_one_wait_for_each_other_and_for_nobody_elses() {
+        let (turns, busy, quiet) = (turns(), tenant(), tenant());
+        request(&turns, quiet, async {}).await;
+        let mut first = Box::pin(request(&turns, busy, std::future::pending()));
+        assert!(first.as_mut().now_or_never().is_none());
+        let mut second = Box::pin(request(&turns, busy, async {}));
+
+        assert!(second.as_mut().now_or_never().is_none(), "the first is young");
+        assert!(request(&turns, quiet, async {}).now_or_never().is_some());
+        drop(first);
+        assert!(second.now_or_never().is_some(), "who hangs up gives the turn back");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn request_that_waits_for_something_else_is_no_longer_young() {
+        let (turns, busy, quiet) = (turns(), tenant(), tenant());
+        request(&turns, quiet, async {}).await;
+        let slow = request(&turns, busy, tokio::time::sleep(Duration::from_secs(60)));
+        let next = async {
+            let began = tokio::time::Instant::now();
+            request(&turns, busy, async {}).await;
+            began.elapsed()
+        };
+        let ((), waited) = tokio::join!(slow, next);
+        assert!(waited < 2 * YOUNG, "{waited:?}");
+    }
+}
