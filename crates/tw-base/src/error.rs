@@ -65,8 +65,6 @@ pub enum Error {
     Stale { what: &'static str },
     #[error("{why}")]
     RateLimited { why: String, retry_after: Duration },
-    #[error("too many failed sign-ins; wait, or ask an operator for a sign-in link")]
-    TooManySignIns { retry_after: Duration },
     #[error("this {limit} has made too many calls in a minute")]
     OverLimit { limit: &'static str, per_minute: NonZeroU32, retry_after: Duration },
     #[error("this server is about to stop")]
@@ -122,9 +120,7 @@ impl Error {
             Self::IdempotencyInFlight => Code::IdempotencyInFlight,
             Self::Expired { .. } => Code::Expired,
             Self::Stale { .. } => Code::PreconditionFailed,
-            Self::RateLimited { .. } | Self::OverLimit { .. } | Self::TooManySignIns { .. } => {
-                Code::RateLimited
-            }
+            Self::RateLimited { .. } | Self::OverLimit { .. } => Code::RateLimited,
             Self::ShuttingDown => Code::ShuttingDown,
             Self::Unwell { .. } => Code::Unavailable,
             Self::Store { source, .. } => store_code(source),
@@ -157,7 +153,6 @@ impl Error {
             Self::Busy { what } => json!({ "reason": "busy", "what": what }),
             Self::CredentialMissing { label } => json!({ "label": label }),
             Self::AlreadyDecided { status } => json!({ "status": status }),
-            Self::TooManySignIns { .. } => json!({ "reason": "sign_in" }),
             Self::OverLimit { limit, per_minute, .. } => json!({ "limit": limit, "per_minute": per_minute }),
             Self::Unauthenticated { .. }
             | Self::NotPermitted { .. }
@@ -215,7 +210,6 @@ impl Error {
             Self::Unauthenticated { .. }
             | Self::WrongPassword
             | Self::LinkUsed
-            | Self::TooManySignIns { .. }
             | Self::Internal { .. }
             | Self::Expired { .. }
             | Self::Stale { .. }
@@ -232,9 +226,7 @@ impl Error {
     #[must_use]
     pub fn retry_after(&self) -> Option<Duration> {
         match self {
-            Self::RateLimited { retry_after, .. }
-            | Self::OverLimit { retry_after, .. }
-            | Self::TooManySignIns { retry_after } => Some(*retry_after),
+            Self::RateLimited { retry_after, .. } | Self::OverLimit { retry_after, .. } => Some(*retry_after),
             Self::IdempotencyInFlight | Self::ShuttingDown => Some(Duration::from_secs(1)),
             Self::Store { .. } | Self::Record { .. } if self.code() == Code::Unavailable => {
                 Some(Duration::from_secs(1))

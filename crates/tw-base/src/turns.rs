@@ -1,25 +1,24 @@
 //! Turns at the door, so that many cheap requests of one do not hold up the few of another.
 //!
 //! What is ready to go on is served in the order in which it got ready. Whoever keeps a hundred requests under way would
-//! therefore have a hundred pieces of work before everybody else's. While several ask, each has a few requests that are
-//! young, and its others wait behind those. A request that takes longer than a moment waits for something itself, for the
-//! disk or for a tool, and gives its turn back: turns bound what wants a processor, not what is under way.
+//! therefore have a hundred pieces of work before everybody else's. While several ask, each has a few requests that begin,
+//! and its others wait behind those. A request that has to wait itself, for the disk or for a tool, gives its turn back:
+//! turns bound what wants a processor, not what is under way.
 
 use std::{
     collections::HashMap,
+    future::poll_fn,
     net::IpAddr,
     pin::pin,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::{Duration, Instant},
 };
 
-use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tw_model::TenantId;
 
 use crate::processors;
 
-/// How long a request is young. A few times what a call keeps a processor busy.
-const YOUNG: Duration = Duration::from_millis(2);
 /// How long somebody who has asked counts as being there. Who is alone needs no turns.
 const THERE_FOR: Duration = Duration::from_secs(1);
 /// From how many lanes on those are forgotten that nobody is in.
@@ -51,15 +50,14 @@ struct State {
 #[derive(Clone, Debug)]
 pub struct Turn {
     turns: Turns,
-    place: Arc<Mutex<Place>>,
-    taken: Arc<Notify>,
+    phase: Arc<Mutex<Phase>>,
 }
 
 #[derive(Debug, Default)]
-enum Place {
+enum Phase {
     #[default]
-    None,
-    Held(#[expect(dead_code, reason = "given back when dropped")] OwnedSemaphorePermit),
+    Before,
+    Holding(#[expect(dead_code, reason = "given back when dropped")] OwnedSemaphorePermit),
     Over,
 }
 
@@ -74,7 +72,7 @@ impl Turns {
     /// For a request that has just come.
     #[must_use]
     pub fn begin(&self) -> Turn {
-        Turn { turns: self.clone(), place: Arc::default(), taken: Arc::default() }
+        Turn { turns: self.clone(), phase: Arc::default() }
     }
 
     /// Where the asker has to wait; nowhere while nobody else is there.
@@ -97,37 +95,36 @@ impl Turns {
 impl Turn {
     /// Waits for the asker's turn, unless the request has had one.
     pub async fn take(&self, asker: Asker) {
-        if !matches!(*lock(&self.place), Place::None) {
+        if !matches!(*lock(&self.phase), Phase::Before) {
             return;
         }
         let Some(lane) = self.turns.lane(asker, Instant::now()) else { return };
         let held = lane.acquire_owned().await.expect("a lane is never closed");
-        *lock(&self.place) = Place::Held(held);
-        self.taken.notify_one();
+        *lock(&self.phase) = Phase::Holding(held);
     }
 
     /// Gives the turn back, for a request of several parts. Returns what the parts take theirs by.
     #[must_use]
     pub fn part(self) -> Turns {
-        *lock(&self.place) = Place::Over;
+        *lock(&self.phase) = Phase::Over;
         self.turns
     }
 
-    /// Does the work of the request, and gives the turn back when that is done or no longer young.
-    pub async fn while_young<T>(&self, work: impl Future<Output = T>) -> T {
+    /// Does the work of the request, and gives the turn back when that is done or has to wait.
+    pub async fn hold<T>(&self, work: impl Future<Output = T>) -> T {
         let _over = Over(self);
         let mut work = pin!(work);
-        let grown_old = async {
-            self.taken.notified().await;
-            tokio::time::sleep(YOUNG).await;
-        };
-        tokio::select! {
-            biased;
-            done = &mut work => return done,
-            () = grown_old => {}
-        }
-        *lock(&self.place) = Place::Over;
-        work.await
+        poll_fn(|context| {
+            let polled = work.as_mut().poll(context);
+            if polled.is_pending() {
+                let mut phase = lock(&self.phase);
+                if matches!(*phase, Phase::Holding(_)) {
+                    *phase = Phase::Over;
+                }
+            }
+            polled
+        })
+        .await
     }
 }
 
@@ -136,7 +133,7 @@ struct Over<'t>(&'t Turn);
 
 impl Drop for Over<'_> {
     fn drop(&mut self) {
-        *lock(&self.0.place) = Place::Over;
+        *lock(&self.0.phase) = Phase::Over;
     }
 }
 
@@ -156,7 +153,7 @@ mod tests {
 
     async fn request(turns: &Turns, asker: Asker, work: impl Future<Output = ()>) {
         let turn = turns.begin();
-        turn.while_young(async {
+        turn.hold(async {
             turn.take(asker).await;
             turn.take(asker).await;
             work.await;
@@ -176,31 +173,25 @@ mod tests {
         assert!(request(&turns, alone, async {}).now_or_never().is_some());
     }
 
-    #[tokio::test(start_paused = true)]
-    async fn young_requests_of_one_wait_for_each_other_and_for_nobody_elses() {
+    #[tokio::test]
+    async fn requests_of_one_that_begin_wait_for_each_other_and_for_nobody_elses() {
         let (turns, busy, quiet) = (turns(), tenant(), tenant());
         request(&turns, quiet, async {}).await;
-        let mut first = Box::pin(request(&turns, busy, std::future::pending()));
-        assert!(first.as_mut().now_or_never().is_none());
         let mut second = Box::pin(request(&turns, busy, async {}));
-
-        assert!(second.as_mut().now_or_never().is_none(), "the first is young");
-        assert!(request(&turns, quiet, async {}).now_or_never().is_some());
-        drop(first);
-        assert!(second.now_or_never().is_some(), "who hangs up gives the turn back");
+        let first = request(&turns, busy, async {
+            assert!(second.as_mut().now_or_never().is_none(), "the first has the turn");
+            assert!(request(&turns, quiet, async {}).now_or_never().is_some());
+        });
+        first.now_or_never().unwrap();
+        assert!(second.now_or_never().is_some(), "the first is done");
     }
 
-    #[tokio::test(start_paused = true)]
-    async fn request_that_waits_for_something_else_is_no_longer_young() {
+    #[tokio::test]
+    async fn request_that_has_to_wait_gives_its_turn_back() {
         let (turns, busy, quiet) = (turns(), tenant(), tenant());
         request(&turns, quiet, async {}).await;
-        let slow = request(&turns, busy, tokio::time::sleep(Duration::from_secs(60)));
-        let next = async {
-            let began = tokio::time::Instant::now();
-            request(&turns, busy, async {}).await;
-            began.elapsed()
-        };
-        let ((), waited) = tokio::join!(slow, next);
-        assert!(waited < 2 * YOUNG, "{waited:?}");
+        let mut slow = Box::pin(request(&turns, busy, std::future::pending()));
+        assert!(slow.as_mut().now_or_never().is_none());
+        assert!(request(&turns, busy, async {}).now_or_never().is_some());
     }
 }

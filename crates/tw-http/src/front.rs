@@ -242,7 +242,7 @@ async fn in_turn(app: &App, mut request: Request, next: Next) -> Response {
         }
         next.run(request).await
     };
-    turn.while_young(work).await
+    turn.hold(work).await
 }
 
 /// What a browser asks before it lets a page of another server ask.

@@ -120,7 +120,7 @@ impl Door {
                     turn.take(asker).await;
                     entry.await
                 };
-                turn.while_young(begun).await
+                turn.hold(begun).await
             });
         }
         let mut answers = stream::iter(each).buffered(BATCH_AT_ONCE);
