@@ -154,7 +154,7 @@ on_both! {
         assert_eq!(found("q=PARROT").await, ["test.echo"]);
         assert_eq!(found("q=writes%20nothing").await, Vec::<String>::new());
         assert_eq!(found("origin=mcp").await, Vec::<String>::new());
-        assert_eq!(found("tool_type=prompt").await, Vec::<String>::new());
+        assert_eq!(found("tool_type=artifact").await, Vec::<String>::new());
         assert_eq!(found("tool_type=built_in").await, all);
         assert_eq!(found("kind=code").await.len(), all.len() - 1);
         assert_eq!(found("available=false").await, ["test.echo", "test.optin"]);

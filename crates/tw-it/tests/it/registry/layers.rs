@@ -6,7 +6,7 @@ use tw_model::Role;
 use tw_store::{By, Override};
 use tw_test::{TestDb, on_both};
 
-use super::{at, audited, count, echo, live, make, read, with};
+use super::{as_read, at, audited, count, echo, live, make, read, with};
 use crate::world::{Client, World, eventually};
 
 async fn for_everybody(world: &World, tool: &str, enabled: Option<bool>) {
@@ -222,7 +222,7 @@ on_both! {
         let author = world.client(&server, "acme", Role::Builder).await;
         let stranger = world.client(&server, "globex", Role::Builder).await;
         let body = with(&echo("main-name"), &json!({ "aliases": ["other.name", "Third"], "publish": true }));
-        let made = author.post("/api/tools", &body).await.is("201 published").json();
+        let made = as_read(author.post("/api/tools", &body).await.is("201 published"));
         for alias in ["other.name", "OTHER.name", "third"] {
             assert_eq!(read(&author, alias).await, made, "{alias}");
             let run = author.run(alias, json!({ "a": 1 })).await;
