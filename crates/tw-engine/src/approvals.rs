@@ -7,7 +7,8 @@ use tw_base::{Error, Page, PageRequest, Result};
 use tw_exec::BoxFuture;
 use tw_identity::rights::{DecideApprovals, Permit, ReadApprovals};
 use tw_model::{
-    ApprovalId, ApprovalStatus, Caller, EventKind, Level, PendingCallId, Role, RunStatus, WaitsFor,
+    ApprovalId, ApprovalStatus, Caller, EventKind, Level, PendingCallId, PendingState, Role, RunStatus,
+    WaitsFor,
 };
 use tw_registry::Side;
 use tw_store::{
@@ -89,12 +90,19 @@ impl Engine {
         let waits_on = |run| {
             let waits_on = async move {
                 let pending = self.answer_of(run).await.ok().and_then(|answer| answer.pending);
-                !to_the_end && pending.is_some_and(|call| call.waits_for != WaitsFor::Approval)
+                // One that a server has taken up since the run was read is at work by now.
+                let waits = pending.is_some_and(|call| {
+                    call.waits_for != WaitsFor::Approval && call.state == PendingState::Waiting
+                });
+                !to_the_end && waits
             };
             Box::pin(waits_on) as BoxFuture<'_, bool>
         };
         let run = self.inner.log.wait_until(run, wait, &waits_on).await;
-        self.answer_of(run).await
+        // What it waits for was read after the run, and may be what came later.
+        let newest = self.inner.store.tenant(run.tenant).run(run.id).await;
+        let newest = newest.map_err(Error::store("reading a run"))?;
+        self.answer_of(newest.unwrap_or(run)).await
     }
 
     async fn try_approve(&self, caller: &Caller, id: ApprovalId, yes: &Approve) -> Result<Decided> {

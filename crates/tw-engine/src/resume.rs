@@ -355,13 +355,26 @@ impl Engine {
         let Some(boarding) = self.inner.flights.board(run.tenant, run.id) else {
             return Ok(ResumeOutcome::Over);
         };
+        let (id, session, mode) = (run.id, run.session, kept.mode);
+        // Its row says from now on how it is resumed if this server dies, as that of a run that was not asked about.
+        let resumable = begins && tool.executor.is_resumable();
+        let wait = resumable.then(|| {
+            let resumption = Resumption {
+                edited_by: kept.edited_by.clone(),
+                wrapper: kept.wrapper.clone(),
+                sealed_input: kept.sealed_input.clone(),
+                upstream_key: kept.upstream_key.clone(),
+                ..Resumption::new(&caller, mode, session)
+            };
+            WaitChange::Park(resumption.row(&tool, PendingState::Claimed))
+        });
         let change = Change {
             to: Some(RunStatus::Running),
             claimed_by: Some(self.inner.store.replica()),
             epoch: Some(caller.epoch),
+            wait,
             ..Change::expecting(Expect::Status(run.status))
         };
-        let (id, session, mode) = (run.id, run.session, kept.mode);
         let starting = Starting { caller: &caller, tool: &tool, run: id, session, mode };
         let event = begins.then(|| starting.event(cleared.text()));
         let entry = starting.identity().change(change, event.into_iter().collect());

@@ -6,7 +6,9 @@ use serde_json::{Value, json};
 use tw_model::Role;
 use tw_test::{Kind, TestDb, on_both};
 
-use super::{PATIENCE, Worker, answer, approve, calling, composition, external, first, make, once, run_of};
+use super::{
+    PATIENCE, Worker, answer, approve, calling, composition, external, first, make, once, run_of, with,
+};
 use crate::world::{Client, World, eventually, lines_of};
 
 fn write(id: &str, ledger: &Path, before_ms: u64, after_ms: u64) -> Value {
@@ -61,15 +63,23 @@ on_both! {
         let ledger = world.ledger("effects");
         // What only reads can be made again; it is long enough to be caught at it.
         let slow = json!({ "id": "slow", "tool": "test.slow", "input": { "ms": 1500 } });
+        let asked = json!({ "steps": [slow] });
         let steps = [write("one", &ledger, 0, 0), slow, write("three", &ledger, 0, 0)];
         make(&builder, &composition("chain", &json!({ "steps": steps }))).await;
+        make(&builder, &with(composition("asked", &asked), &json!({ "permission_policy": "always_ask" }))).await;
+        let (agent, approver) = (world.agent(&server, "acme").await, world.client(&server, "acme", Role::Approver).await);
+        let parked = agent.run("asked", json!({})).await;
+        let id = parked.is("202 needs_approval").text_at("/approval_id");
+        approver.post(&format!("/api/approvals/{id}/approve"), &json!({ "wait_ms": 0 })).await;
+        let approved = first(&builder, "asked", "running").await;
         let (caller, path) = (builder.clone(), "/api/tools/chain/run");
         let waiting = tokio::spawn(async move {
             let request = caller.request(reqwest::Method::POST, path).json(&json!({ "input": {} }));
             caller.try_send(request).await
         });
-        first(&builder, "test.slow", "running").await;
         let run = first(&builder, "chain", "running").await;
+        eventually("the first effect", PATIENCE, async || lines_of(&ledger).len() == 1).await;
+        eventually("the slow step", PATIENCE, async || below(&builder, &run).await.len() == 2).await;
         assert_eq!(lines_of(&ledger), ["one"]);
         server.kill();
         assert!(waiting.await.unwrap().is_err());
@@ -80,6 +90,10 @@ on_both! {
         assert_eq!(lines_of(&ledger), ["one", "three"]);
         let trail = builder.trail(&run).await;
         assert_eq!(trail, ["tool.started", "tool.completed"]);
+        // One that was approved goes on too.
+        once(&builder, &approved, "success").await;
+        let trail = builder.trail(&approved).await;
+        assert_eq!(trail, ["tool.needs_approval", "tool.approved", "tool.started", "tool.completed"]);
     }
 
     async fn step_with_an_effect_that_was_cut_off_is_not_made_again(db: TestDb) {
