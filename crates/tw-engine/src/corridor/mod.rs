@@ -285,7 +285,7 @@ impl Engine {
             }
             recorded => walked(recorded),
         };
-        unanswered.is_answered();
+        unanswered.answered();
         walk
     }
 

@@ -26,7 +26,7 @@ pub(super) struct Unanswered<'a> {
 }
 
 impl Unanswered<'_> {
-    pub(super) fn is_answered(mut self) {
+    pub(super) fn answered(mut self) {
         self.unwanted = None;
     }
 }
