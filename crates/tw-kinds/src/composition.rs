@@ -1,6 +1,6 @@
 //! Tools that are other tools, one after the other.
 //!
-//! A chain keeps nothing of its own. Each step is a call by the name of the step, and the same name is answered by
+//! A chain keeps no results of its own. Each step is a call by the name of the step, and the same name is answered by
 //! the same run, so a chain that was cut off, or that waited for somebody, is run again from its beginning: the
 //! steps that it has done answer as they did, and it goes on from there.
 
