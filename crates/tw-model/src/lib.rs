@@ -32,7 +32,9 @@ mod upstream_key;
 pub use allowed_hosts::{ALLOWED_HOSTS_MAX, AllowedHost, AllowedHostError};
 pub use authored::Authored;
 pub use bearer::{BearerError, bearer};
-pub use call::{Actor, ActsAs, Caller, CallerParts, Channel, Link, Mode, Party, Principal, RunStatus, Source};
+pub use call::{
+    Actor, ActsAs, Caller, CallerParts, Channel, Link, Mode, Party, Principal, RunStatus, Source,
+};
 pub use code::Code;
 pub use credential::{CredentialType, Label, LabelError};
 pub use definition::{

@@ -66,12 +66,7 @@ pub(super) fn layer_body(body: &Value, shown: &ToolDef) -> Result<Value> {
 
 /// Reads what a tenant lays over a tool of the program. What is sent as it is shown changes nothing, so
 /// that what was read can be saved.
-pub(super) fn read_layer(
-    body: &Value,
-    layer: &mut Override,
-    shown: &ToolDef,
-    written: &Tool,
-) -> Result<()> {
+pub(super) fn read_layer(body: &Value, layer: &mut Override, shown: &ToolDef, written: &Tool) -> Result<()> {
     let mut members = members(body)?;
     let fixed = [
         ("slug", json!(shown.slug.as_str())),
