@@ -82,10 +82,10 @@ impl Door {
             }
             found => found.ok().flatten(),
         };
-        if let (Some(tool), Some(repeated)) = (&tool, repeated) {
-            if let Err(fault) = repeated.check(&tool.def.input_schema, arguments.get()) {
-                return Err(self.turned_away(permit.caller(), &name, fault).await);
-            }
+        if let (Some(tool), Some(repeated)) = (&tool, repeated)
+            && let Err(fault) = repeated.check(&tool.def.input_schema, arguments.get())
+        {
+            return Err(self.turned_away(permit.caller(), &name, fault).await);
         }
         let request = CallRequest {
             tool: name.clone(),
