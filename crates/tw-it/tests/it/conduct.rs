@@ -547,6 +547,11 @@ async fn log_is_one_json_object_per_line_with_the_id_of_the_request() {
     let server = world.server_with(&[], &settings);
     let admin = world.client(&server, "acme", Role::Admin).await;
     let plain = |log: &str| log.lines().filter(|line| !is_object(line)).count();
+    // What the server prints for people is read beside the test, and the last line of it comes last.
+    eventually("the greeting is read", Duration::from_secs(10), async || {
+        server.log().lines().any(|line| line.starts_with("listening on "))
+    })
+    .await;
     let before = plain(&server.log());
     let marked =
         admin.request(Method::GET, "/api/tools/%0aforged%0d%0a").header("x-request-id", "find-me-in-the-log");
