@@ -13,6 +13,7 @@ use std::{
 
 use serde_json::Value;
 use tokio::{
+    runtime::{Builder, Runtime},
     sync::{OwnedSemaphorePermit, Semaphore},
     task::AbortHandle,
     time::{Instant, timeout_at},
@@ -21,6 +22,26 @@ use tw_model::{Code, TenantId, ToolFailure};
 
 /// How many pieces of work one tenant may have, waiting and under way. What waits holds its input in memory.
 const QUEUE_MAX: usize = 256;
+
+/// The threads. They yield to the threads that serve everybody: on a machine whose processors are all busy, a call that
+/// wakes up would otherwise wait until the system takes the processor from costly work, some milliseconds later.
+static THREADS: LazyLock<Runtime> = LazyLock::new(|| {
+    let mut threads = Builder::new_multi_thread();
+    threads.worker_threads(1).thread_name("heavy").on_thread_start(yield_to_others);
+    threads.build().expect("a process that runs can begin a thread")
+});
+
+/// On Linux a thread has a priority of its own. Elsewhere it would be that of the whole process, which stays as it is.
+fn yield_to_others() {
+    #[cfg(target_os = "linux")]
+    if let Err(error) = rustix::process::setpriority_process(None, NICENESS) {
+        tracing::debug!(%error, "threads for costly work have the priority of all others");
+    }
+}
+
+/// As far below others as `nice` goes without being told.
+#[cfg(target_os = "linux")]
+const NICENESS: i32 = 10;
 
 /// Threads for costly work, shared fairly between tenants. Cheap to clone; clones share the threads.
 ///
@@ -139,7 +160,7 @@ impl HeavyPool {
         let seats: Result<Seats, _> = timeout_at(end, seats).await.map_err(late)?;
         let seats = seats.map_err(|_: tokio::sync::AcquireError| Overload::Stopping)?;
         let span = tracing::Span::current();
-        let mut task = tokio::task::spawn_blocking(move || {
+        let mut task = THREADS.spawn_blocking(move || {
             let _held = (seats, place);
             span.in_scope(work)
         });
