@@ -133,7 +133,7 @@ impl<T: FromStr + Send> FromRequestParts<App> for Id<T> {
     type Rejection = Problem;
 
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Problem> {
-        let missing = || Problem::new(Code::NotFound, "there is no such thing: the path holds no id");
+        let missing = || Problem::new(Code::NotFound, "nothing has this id: an id must be a UUID");
         let Path(text) = Path::<String>::from_request_parts(parts, app).await.map_err(|_| missing())?;
         text.parse().map(Self).map_err(|_| missing())
     }
