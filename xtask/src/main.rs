@@ -7,6 +7,7 @@
 
 mod clients;
 mod commands;
+mod failures;
 mod layers;
 mod measures;
 #[cfg_attr(not(test), expect(dead_code, reason = "stopping and restarting is for the outage tests"))]

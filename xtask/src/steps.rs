@@ -1,12 +1,19 @@
 //! What the commands do, step by step. The first step that fails ends the run.
 
-use std::{env, path::Path, process::Command, thread, time::Instant};
+use std::{
+    env,
+    path::{Path, PathBuf},
+    process::Command,
+    thread,
+    time::Instant,
+};
 
 use anyhow::{Context, Result};
 
 use crate::{
     clients,
     commands::{cargo, succeed, target, without_our_package},
+    failures,
     postgres::Cluster,
     tidy,
     times::{Times, seconds},
@@ -18,15 +25,20 @@ const CLUSTER: &str = "TW_TEST_PG";
 
 /// How many tests nextest runs at once.
 const THREADS: &str = "NEXTEST_TEST_THREADS";
-/// Where nextest writes how long each test took, below the target folder.
-const TEST_TIMES: &str = "nextest/default/junit.xml";
+/// Where nextest and the browser tests write how each test went, below the target folder.
+const TEST_REPORT: &str = "nextest/default/junit.xml";
+const BROWSER_REPORT: &str = "browser.xml";
 
-/// Everything that must hold before a change lands. The closing table says where the time went, also when a
-/// step has failed.
+/// Everything that must hold before a change lands. The closing lines say where the time went and which tests
+/// failed.
 pub(crate) fn test(root: &Path, args: &[String]) -> Result<()> {
     let mut times = Times::start();
+    let reports = [TEST_REPORT, BROWSER_REPORT].map(|name| target(root).join(name));
+    for report in &reports {
+        failures::forget(report)?;
+    }
     let result = test_steps(root, args, &mut times);
-    print!("{times}");
+    print!("{times}{}", failures::told(&reports.each_ref().map(PathBuf::as_path)));
     result?;
     println!("[test] everything holds");
     Ok(())
@@ -55,10 +67,10 @@ fn test_steps(root: &Path, args: &[String], times: &mut Times) -> Result<()> {
         succeed(linting(with_cluster(&mut command, &cluster)))
     });
     drop(cluster);
-    times.split_tests(&target(root).join(TEST_TIMES));
+    times.split_tests(&target(root).join(TEST_REPORT));
     tests?;
     if args.is_empty() {
-        times.step("browser", || web::browse(root, &target(root).join("debug/toolwright")))?;
+        times.step("browser", || web::browse(root, &built(root), &target(root).join(BROWSER_REPORT)))?;
     }
     Ok(())
 }
@@ -75,7 +87,12 @@ pub(crate) fn browse(root: &Path) -> Result<()> {
     let mut times = Times::start();
     times.step("web app", || web::build(root))?;
     times.step("server", || succeed(cargo(root).args(["build", "--package", "tw-server", "--locked"])))?;
-    times.step("browser", || web::browse(root, &target(root).join("debug/toolwright")))
+    times.step("browser", || web::browse(root, &built(root), &target(root).join(BROWSER_REPORT)))
+}
+
+/// The program that the tests start.
+fn built(root: &Path) -> PathBuf {
+    target(root).join("debug/toolwright")
 }
 
 pub(crate) fn check(root: &Path) -> Result<()> {

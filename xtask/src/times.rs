@@ -8,6 +8,8 @@ use std::{
 
 use anyhow::{Context, Result};
 
+use crate::failures::attribute;
+
 /// How many of the slowest tests the table names.
 const SLOWEST: usize = 12;
 
@@ -97,15 +99,11 @@ fn test_times(report: &str) -> Vec<TestTime> {
     let cases = report.split("<testcase ").skip(1);
     let case = |text: &str| {
         let (attributes, _) = text.split_once('>')?;
-        let value = |name: &str| {
-            let (_, rest) = attributes.split_once(&format!("{name}=\""))?;
-            rest.split_once('"').map(|(value, _)| value.to_owned())
-        };
-        // ` classname` ends in `name`, and comes behind it.
+        let value = |name: &str| attribute(attributes, name);
         Some(TestTime {
             name: value("name")?,
             binary: value("classname")?,
-            seconds: value(" time")?.parse().ok()?,
+            seconds: value("time")?.parse().ok()?,
         })
     };
     cases.filter_map(case).collect()

@@ -36,11 +36,13 @@ pub(crate) fn check(root: &Path) -> Result<()> {
     client_is_generated(root)
 }
 
-/// The pages in a real browser, against the real program.
-pub(crate) fn browse(root: &Path, server: &Path) -> Result<()> {
+/// The pages in a real browser, against the real program; how each test went is written to the report.
+pub(crate) fn browse(root: &Path, server: &Path, report: &Path) -> Result<()> {
     install_chromium()?;
     let mut command = Command::new("npm");
-    command.args(["run", "--silent", "e2e"]).current_dir(root.join("web")).env("TW_E2E_SERVER", server);
+    command.args(["run", "--silent", "e2e", "--", "--reporter=default", "--reporter=junit"]);
+    command.arg(format!("--outputFile.junit={}", report.display()));
+    command.current_dir(root.join("web")).env("TW_E2E_SERVER", server);
     succeed(&mut command)
 }
 
