@@ -20,8 +20,8 @@ test('a tool is made of fields, tried unsaved, published, and run from the libra
   const page = await world.signedIn()
   await page.goto('/admin/tools')
   await page.getByRole('link', { name: 'New tool' }).click()
+  await page.getByRole('link', { name: 'Internal' }).click()
   await page.getByLabel('Name', { exact: true }).fill('Order coffee')
-  await page.getByRole('button', { name: 'Use “order-coffee”' }).click()
   await page.getByText('This slug is free').waitFor()
   await page.getByLabel('Description').fill('Orders coffee for a meeting.')
 
@@ -170,10 +170,8 @@ test('whoever is slower sees what the other changed, and decides', async () => {
 
 test('everything that is wrong is told at once, each with the way to it, and nothing is lost', async () => {
   const page = await world.signedIn()
-  await page.goto('/admin/tools/new?tab=execution')
+  await page.goto('/admin/tools/new?kind=http')
   world.expectComplaint(/422/)
-  await page.getByRole('radio', { name: 'HTTP' }).click()
-  await tab(page, 'Identity')
   await page.getByLabel('Slug').fill('not.ready')
   await page.getByRole('button', { name: 'Save draft' }).click()
   const told = page.getByRole('alert')
@@ -256,7 +254,7 @@ test('a secret is not shown, and stays what it was when something beside it chan
   await edit(page, 'guarded', '?tab=execution')
   await expect.poll(() => page.getByLabel('Value of header 1').inputValue()).toBe('***')
   expect(await page.content()).not.toContain('very secret')
-  await page.getByLabel('Timeout (milliseconds)').fill('4000')
+  await page.getByLabel('Timeout', { exact: true }).fill('4')
   await page.getByRole('button', { name: 'Save draft' }).click()
   await said(page, 'guarded is saved')
   expect((await world.server.api('GET', '/api/tools/guarded')).timeout_ms).toBe(4000)
@@ -332,6 +330,7 @@ const surfaces = [
   '/admin/tools?q=nothing-like-this',
   '/admin/tools?open=everywhere',
   '/admin/tools/new',
+  '/admin/tools/new?kind=http',
   ...['visibility', 'schema', 'schema&as=json', 'schema&side=layout', 'execution', 'versions'].map(
     (tab) => `/admin/tools/everywhere/edit?tab=${tab}`,
   ),

@@ -303,7 +303,7 @@ test('an answer that comes too late is shown with its run', async () => {
 
 test('a built-in fills in what nobody has described yet', async () => {
   const page = await world.signedIn()
-  await page.goto('/admin/tools/new')
+  await page.goto('/admin/tools/new?kind=internal')
   await page.getByLabel('Name', { exact: true }).fill('Reshape')
   await page.getByLabel('Slug').fill('reshape')
   await tab(page, 'Execution')

@@ -1,6 +1,7 @@
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query'
 
 import { api, body, queryClient } from '~/api/client'
+import { isSameSlug } from './editor/slug'
 import type { ToolsAdminSearch } from './search'
 import type { Comparison, Explanation, User } from './types'
 
@@ -28,14 +29,14 @@ export const toolOf = (slug: string) =>
     queryFn: () => body(api.GET('/api/tools/{tool}', { params: { path: { tool: slug } } })),
   })
 
-/** Whether there is a tool of this name already. Case makes no other name. */
+/** Whether there is a tool of this name already. */
 export const isTaken = (slug: string) =>
   queryOptions({
     queryKey: ['admin', 'taken', slug],
     queryFn: async () => {
       const query = { q: slug, limit: 200 }
       const { items } = await body(api.GET('/api/tools', { params: { query } }))
-      return items.some((tool) => tool.slug.toLowerCase() === slug.toLowerCase())
+      return items.some((tool) => isSameSlug(tool.slug, slug))
     },
   })
 

@@ -21,11 +21,24 @@ export const toolsAdminSearch = (raw: Raw): ToolsAdminSearch => ({
 export const EDITOR_TABS = ['identity', 'visibility', 'schema', 'execution', 'versions'] as const
 export type EditorTab = (typeof EDITOR_TABS)[number]
 
+/** The kinds of tools that can be made here, the most common first. */
+export const NEW_KINDS = [
+  'http',
+  'composition',
+  'function',
+  'external',
+  'space',
+  'internal',
+] as const
+export type NewKind = (typeof NEW_KINDS)[number]
+
 export const SCHEMA_SIDES = ['input', 'output', 'layout'] as const
 export type SchemaSide = (typeof SCHEMA_SIDES)[number]
 
 /** Which tab is open, which side of the schema is edited and how, and which versions are compared. */
 export interface ToolEditorSearch {
+  /** The kind of a tool that is being made. */
+  kind?: NewKind
   tab?: EditorTab
   side?: SchemaSide
   as?: 'json'
@@ -34,6 +47,7 @@ export interface ToolEditorSearch {
 }
 
 export const toolEditorSearch = (raw: Raw): ToolEditorSearch => ({
+  kind: oneOf(raw, 'kind', NEW_KINDS),
   tab: oneOf(raw, 'tab', EDITOR_TABS),
   side: oneOf(raw, 'side', SCHEMA_SIDES),
   as: oneOf(raw, 'as', ['json']),

@@ -1,4 +1,5 @@
 import type { Tool } from '../types'
+import { blankOf } from './inside'
 import { BLANK, bodyOf, changedKeys, changesOf, fromTool, placeOf } from './definition'
 
 const tool = {
@@ -40,8 +41,8 @@ test('what is left empty is taken back', () => {
 })
 
 test('a new tool says nothing of what is not known', () => {
-  const body = bodyOf({ ...BLANK, slug: 'a', name: 'A', description: 'B' })
-  expect(body).toMatchObject({ slug: 'a', name: 'A', implementation_type: 'internal' })
+  const body = bodyOf({ ...blankOf('http'), slug: 'a', name: 'A', description: 'B' })
+  expect(body).toMatchObject({ slug: 'a', name: 'A', implementation_type: 'http' })
   for (const key of ['category', 'output_schema', 'permission_policy', 'status']) {
     expect(body).not.toHaveProperty(key)
   }

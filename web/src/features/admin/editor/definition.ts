@@ -60,7 +60,8 @@ export const BLANK: Definition = {
   form_spec: null,
   view_spec: null,
   output_sections: [],
-  implementation_type: 'internal',
+  // A person chooses the kind; none of them is what everybody wants.
+  implementation_type: '',
   implementation: {},
   execution_spec: null,
   timeout_ms: 30_000,

@@ -32,18 +32,26 @@ export function ToolEditor({ tool, search }: { tool?: Tool; search: ToolEditorSe
   usePageName(tool && t('title.edit_of', { tool: tool.name, ns: 'app' }))
   const editor = useEditor({
     tool,
+    kind: search.kind,
     words: (fault, { slug }) => plainly(t, fault, slug),
     onSaved: (saved, published) => {
       toast(t(published ? 'editor.published' : 'editor.saved', { name: saved.name }))
       if (tool) return
       const params = { slug: saved.slug }
-      const page = { to: '/admin/tools/$slug/edit', params, search } as const
+      const page = {
+        to: '/admin/tools/$slug/edit',
+        params,
+        search: { ...search, kind: undefined },
+      } as const
       const button = SAVE_ID[published ? 'publish' : 'draft']
       void navigate({ ...page, replace: true, ignoreBlocker: true }).then(() => focusSoon(button))
     },
   })
   const blocker = useBlocker({
-    shouldBlockFn: ({ current, next }) => editor.isDirty && current.pathname !== next.pathname,
+    // Without its kind a new tool is back at the choice of one.
+    shouldBlockFn: ({ current, next }) =>
+      editor.isDirty &&
+      (current.pathname !== next.pathname || kindIn(current.search) !== kindIn(next.search)),
     enableBeforeUnload: () => editor.isDirty,
     withResolver: true,
   })
@@ -82,6 +90,10 @@ export function ToolEditor({ tool, search }: { tool?: Tool; search: ToolEditorSe
       {blocker.status === 'blocked' && <Leave onLeave={blocker.proceed} onStay={blocker.reset} />}
     </EditingContext>
   )
+}
+
+function kindIn(search: unknown): unknown {
+  return (search as ToolEditorSearch).kind
 }
 
 function Note({ children }: { children: ReactNode }) {

@@ -9,6 +9,7 @@ import { faultOfSlug } from './slug'
 /** What this page itself has against a text that cannot be read: the names of its texts. */
 export const NOT_JSON = 'json'
 export const NOT_WHOLE = 'whole'
+export const NOT_TIME = 'time'
 export const PAIR_FAULTS = {
   missing: 'row_name',
   double: 'row_double',
@@ -24,6 +25,7 @@ export function plainly(t: TFunction<'admin'>, fault: Fault, slug: string): stri
 
 const LABELS: Record<string, string> = {
   status: 'list.status',
+  timeout_ms: 'editor.timeout',
   fields: 'schema.input_schema',
   ...Object.fromEntries(
     ['input_schema', 'output_schema', 'form_spec', 'view_spec', 'output_sections'].map((part) => [

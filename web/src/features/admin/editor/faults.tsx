@@ -62,10 +62,14 @@ function focusAt(path: string, tries = TRIES) {
   const steps = path.split('/')
   for (let length = steps.length; length > 1; length--) {
     const control = document.getElementById(idOf(steps.slice(0, length).join('/')))
-    if (control) {
+    if (!control) continue
+    // What is inside of it may still be on its way, and is nearer.
+    const isWhole = control.querySelector('.animate-pulse') === null
+    if (isWhole || tries === 0) {
       control.focus()
       return
     }
+    break
   }
   if (tries > 0) setTimeout(() => focusAt(path, tries - 1), PAUSE_MS)
 }

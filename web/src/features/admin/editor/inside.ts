@@ -108,6 +108,12 @@ export function timeoutFor(kind: string, now: number | null, before: number | nu
   return now === LONG_MS && before !== LONG_MS ? BLANK.timeout_ms : now
 }
 
+/** A tool of a kind before anybody has said anything about it. */
+export function blankOf(kind: string): Definition {
+  const timeout_ms = timeoutFor(kind, BLANK.timeout_ms, BLANK.timeout_ms)
+  return { ...BLANK, implementation_type: kind, timeout_ms, ...partsOfKind(kind, BLANK) }
+}
+
 /** What a tool of a kind starts with: what it was, if it was of that kind. */
 export function partsOfKind(kind: string, before: Definition): KindParts {
   const { implementation_type, implementation, execution_spec } = before

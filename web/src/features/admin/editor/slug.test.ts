@@ -1,4 +1,4 @@
-import { faultOfSlug, slugOf } from './slug'
+import { faultOfSlug, followed, isSameSlug, proposedSlug, slugOf } from './slug'
 
 test.each([
   ['office.greet', undefined],
@@ -30,4 +30,22 @@ test.each([
 ])('%s makes %s', (name, slug) => {
   expect(slugOf(name)).toBe(slug)
   if (slug) expect(faultOfSlug(slug)).toBeUndefined()
+})
+
+test('a reserved word is proposed with another one behind it', () => {
+  expect(proposedSlug('New')).toBe('new-tool')
+  expect(proposedSlug('News')).toBe('news')
+})
+
+test('a slug follows the name until somebody writes their own', () => {
+  const now = { name: '', slug: '' }
+  expect(followed(now, 'City weather')).toBe('city-weather')
+  expect(followed({ name: 'City', slug: 'city' }, 'City weather')).toBe('city-weather')
+  expect(followed({ name: 'City', slug: 'weather.now' }, 'City weather')).toBe('weather.now')
+  expect(followed({ name: 'City', slug: '' }, 'City weather')).toBe('')
+})
+
+test('names that differ by case or by the mark between words are one', () => {
+  expect(isSameSlug('roi-calculator', 'ROI_calculator')).toBe(true)
+  expect(isSameSlug('roi.calculator', 'roi-calculators')).toBe(false)
 })

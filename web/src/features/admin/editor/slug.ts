@@ -41,3 +41,20 @@ export function slugOf(name: string): string {
     .slice(0, 128)
     .replace(/-+$/, '')
 }
+
+/** The slug that is proposed for a name. A word that is reserved gets another one behind it. */
+export function proposedSlug(name: string): string {
+  const slug = slugOf(name)
+  return faultOfSlug(slug) === 'reserved' ? `${slug}-tool` : slug
+}
+
+/** The slug once a new tool has another name: it follows the name until somebody writes their own. */
+export function followed(now: { name: string; slug: string }, name: string): string {
+  return now.slug === proposedSlug(now.name) ? proposedSlug(name) : now.slug
+}
+
+/** Whether two names are one to the server: case, and which mark stands between words, make no difference. */
+export function isSameSlug(one: string, other: string): boolean {
+  const plain = (slug: string) => slug.toLowerCase().replace(/[._]/g, '-')
+  return plain(one) === plain(other)
+}

@@ -4,6 +4,7 @@ import { Field, Input } from '~/kit/field'
 import { Switch } from '~/kit/switch'
 import { idOf, useEditing, usePart } from './context'
 import type { Execution } from './definition'
+import { DurationInput } from './duration-input'
 import { isAnswered } from './inside'
 import { KindChooser } from './kinds/chooser'
 import { KindPanel } from './kinds/panel'
@@ -31,6 +32,9 @@ function LimitsTitle() {
   )
 }
 
+/** A day: no call may take longer. */
+const TIMEOUT_MAX = 86_400_000
+
 function Limits() {
   const { t } = useTranslation('admin')
   const timeout = usePart('timeout_ms')
@@ -43,9 +47,10 @@ function Limits() {
   return (
     <>
       <div className="grid items-start gap-5 sm:grid-cols-2">
-        <NumberInput
+        <DurationInput
           path="/timeout_ms"
-          label={t('editor.timeout_ms')}
+          label={t('editor.timeout')}
+          max={TIMEOUT_MAX}
           hint={t(
             isAnswered(definition.implementation_type)
               ? 'editor.timeout_answered'

@@ -9,7 +9,7 @@ import { focusSoon } from '../focus-soon'
 import { isTaken } from '../queries'
 import { idOf, useEditing } from './context'
 import { TextPart, WordsPart } from './parts'
-import { faultOfSlug, slugOf } from './slug'
+import { faultOfSlug, proposedSlug } from './slug'
 
 const ICONS = Object.keys(TOOL_ICONS).sort()
 
@@ -72,7 +72,7 @@ function SlugPart() {
     )
   }
   const fault = rule ? t(`slug.${rule}`) : asked.data ? t('slug.taken') : undefined
-  const guess = slugOf(definition.name)
+  const guess = proposedSlug(definition.name)
   return (
     <div className="grid gap-2">
       <TextPart
@@ -82,7 +82,7 @@ function SlugPart() {
         fault={fault}
         isCode
       />
-      {definition.slug === '' && faultOfSlug(guess) === undefined && (
+      {definition.slug !== guess && faultOfSlug(guess) === undefined && (
         <Button
           size="small"
           className="justify-self-start"

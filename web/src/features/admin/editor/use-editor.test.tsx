@@ -2,8 +2,9 @@ import { act, renderHook, screen } from '@testing-library/react'
 import userEvent from '@testing-library/user-event'
 
 import { Problem } from '~/api/problem'
-import { EditingContext, type Editing } from './context'
+import { EditingContext, type Editing, useEditing } from './context'
 import { Faults } from './faults'
+import { DurationInput } from './duration-input'
 import { NumberInput, readWhole } from './parts'
 import { renderInEditor } from './in-editor'
 import type { Tool } from '../types'
@@ -95,4 +96,56 @@ test.each([
   ['99999999999999999999', undefined],
 ])('%j is the whole number %s', (text, value) => {
   expect(readWhole(text)).toBe(value)
+})
+
+test('a new tool is of its kind from the start, has a slug by its name, and is not changed yet', () => {
+  const made = renderHook(() =>
+    useEditor({ kind: 'space', words: ({ message }) => message, onSaved: vi.fn() }),
+  ).result
+  expect(made.current.isDirty).toBe(false)
+  expect(made.current.definition).toMatchObject({
+    implementation_type: 'space',
+    timeout_ms: 86_400_000,
+  })
+  act(() => made.current.change('name', 'Größe messen'))
+  expect(made.current.definition.slug).toBe('groesse-messen')
+  act(() => made.current.change('slug', 'size.measure'))
+  act(() => made.current.change('name', 'Größe'))
+  expect(made.current.definition.slug).toBe('size.measure')
+  const saved = editorOf({ name: 'Old', slug: 'old' })
+  act(() => saved.current.change('name', 'New name'))
+  expect(saved.current.definition.slug).toBe('old')
+})
+
+test('a time is a number and a unit, and is kept in milliseconds', async () => {
+  const user = userEvent.setup()
+  const Box = () => {
+    const { definition, change } = useEditing()
+    return (
+      <DurationInput
+        path="/timeout_ms"
+        label="Time"
+        max={86_400_000}
+        value={definition.timeout_ms}
+        onChange={(ms) => change('timeout_ms', ms)}
+      />
+    )
+  }
+  const { now } = renderInEditor(<Box />, { timeout_ms: 120_000 })
+  const [box, unit] = [screen.getByLabelText('Time'), screen.getByLabelText('Unit of “Time”')]
+  expect(box).toHaveValue('2')
+  expect(unit).toHaveDisplayValue('minutes')
+  await user.selectOptions(unit, 'seconds')
+  expect(now().definition.timeout_ms).toBe(2_000)
+  await user.clear(box)
+  await user.type(box, '60')
+  // The unit stays as it was chosen.
+  expect(unit).toHaveDisplayValue('seconds')
+  expect(now().definition.timeout_ms).toBe(60_000)
+  await user.type(box, 'x')
+  expect(box).toHaveAccessibleDescription('Enter a number, such as 30 or 1.5')
+  expect(Object.keys(now().unread)).toEqual(['/timeout_ms'])
+  await user.type(box, '{Backspace}')
+  await user.selectOptions(unit, 'days')
+  expect(box).toHaveAccessibleDescription('Must be at most 1 day')
 })

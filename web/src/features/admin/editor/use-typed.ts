@@ -3,9 +3,10 @@ import { useMemo, useState } from 'react'
 import type { Fault } from '~/api/problem'
 import type { Step } from '~/features/form/schema/pointer'
 import type { Tool } from '../types'
-import { BLANK, changedKeys, type Definition, fromTool, type Key, partOf } from './definition'
+import { changedKeys, type Definition, fromTool, type Key, partOf } from './definition'
 import {
   apart,
+  blankOf,
   isBelow,
   type KindParts,
   partsOfKind,
@@ -15,6 +16,7 @@ import {
   type Unread,
   withoutBelow,
 } from './inside'
+import { followed } from './slug'
 
 /** The parts that say what is to run, and have an inside of their own. */
 export type Inside = 'implementation' | 'execution_spec'
@@ -32,11 +34,11 @@ interface Aside {
 
 /**
  * What is typed about a tool, and what is wrong with it. What was read is kept beside it, so that only changes are sent,
- * and so that nothing read later can take away what was typed.
+ * and so that nothing read later can take away what was typed. A new tool is of a kind from the start.
  */
-export function useTyped(tool: Tool | undefined) {
+export function useTyped(tool: Tool | undefined, kind = '') {
   const [base, setBase] = useState(tool)
-  const [definition, setDefinition] = useState(() => (tool ? fromTool(tool) : BLANK))
+  const [definition, setDefinition] = useState(() => (tool ? fromTool(tool) : blankOf(kind)))
   // What cannot be read yet, by its place. It stays as it was typed, and keeps the rest from being saved.
   const [unread, setUnread] = useState<Record<string, Unread>>({})
   // What was typed for other kinds, should somebody go back to one.
@@ -46,16 +48,21 @@ export function useTyped(tool: Tool | undefined) {
   // What kept it from being saved. A fault goes when its place is changed.
   const [faults, setFaults] = useState<Fault[]>([])
 
-  const before = useMemo(() => (base ? fromTool(base) : BLANK), [base])
+  const before = useMemo(() => (base ? fromTool(base) : blankOf(kind)), [base, kind])
   const changed = useMemo(() => changedKeys(before, definition), [before, definition])
   const isDirty = changed.length > 0 || Object.keys(unread).length > 0
   const keepFaults = (stays: (path: string) => boolean) =>
     setFaults((now) => now.filter(({ path }) => stays(path)))
 
   const change = <K extends Key>(key: K, value: Definition[K]) => {
-    setDefinition((now) => ({ ...now, [key]: value }))
+    setDefinition((now) => {
+      const next = { ...now, [key]: value }
+      return base || key !== 'name' ? next : { ...next, slug: followed(now, next.name) }
+    })
     setAside((now) => withoutBelow(now, `/${key}`))
-    keepFaults((path) => partOf(path) !== key)
+    const isFollowed =
+      !base && key === 'name' && followed(definition, `${value}`) !== definition.slug
+    keepFaults((path) => partOf(path) !== key && !(isFollowed && partOf(path) === 'slug'))
   }
 
   /** Puts something at a place inside of a part; `undefined` takes it out. */

@@ -2,8 +2,9 @@ import type { ReactNode } from 'react'
 import { useTranslation } from 'react-i18next'
 
 import { FactList } from '~/kit/facts'
-import { duration, Moment } from '~/kit/time'
+import { Moment } from '~/kit/time'
 import { useReason } from '../badges'
+import { timeWords } from '../editor/time'
 import type { Tool } from '../types'
 
 export function Facts({ tool }: { tool: Tool }) {
@@ -24,7 +25,7 @@ export function Facts({ tool }: { tool: Tool }) {
     [t('editor.permission_policy'), t(`policy.${tool.permission_policy ?? 'derived'}`)],
     [t('editor.required_permission'), tool.required_permission ?? '–'],
     [t('editor.implementation_type'), tool.implementation_type],
-    [t('editor.timeout'), duration(tool.timeout_ms)],
+    [t('editor.timeout'), timeWords(tool.timeout_ms)],
     [t('drawer.published'), tool.published_at ? <Moment at={tool.published_at} /> : '–'],
   ]
   return <FactList facts={facts} />

@@ -1,17 +1,17 @@
 import { useTranslation } from 'react-i18next'
 
 import { cn } from '~/kit/cn'
+import { NEW_KINDS } from '../../search'
 import { useEditing, usePart } from '../context'
-
-/** The kinds that can be made here. */
-export const KINDS = ['internal', 'http', 'external', 'space', 'function', 'composition'] as const
 
 /** What runs when the tool is called. */
 export function KindChooser() {
   const { t } = useTranslation(['kinds', 'admin'])
   const { changeKind } = useEditing()
   const { id, value, fault, isFixed } = usePart('implementation_type')
-  const kinds: string[] = KINDS.some((kind) => kind === value) ? [...KINDS] : [value, ...KINDS]
+  const kinds: string[] = NEW_KINDS.some((kind) => kind === value)
+    ? [...NEW_KINDS]
+    : [value, ...NEW_KINDS]
   return (
     <fieldset
       id={id}

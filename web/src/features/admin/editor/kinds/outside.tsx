@@ -2,7 +2,7 @@ import { useTranslation } from 'react-i18next'
 
 import { CopyButton } from '~/kit/copy'
 import { useEditing, useInside } from '../context'
-import { NumberInput } from '../parts'
+import { DurationInput } from '../duration-input'
 import { workerSnippet } from './worker-snippet'
 
 /** A program outside, which fetches its calls. */
@@ -47,14 +47,19 @@ export function SpacePanel() {
   )
 }
 
+/** 30 days. */
+const PENDING_MAX = 30 * 86_400_000
+
 function PendingTime() {
   const { t } = useTranslation('kinds')
   const { path, value, set, fault, isFixed } = useInside('implementation', ['pending_ttl_ms'])
   return (
-    <NumberInput
+    <DurationInput
       path={path}
       label={t('pending_ttl_ms')}
       hint={t('pending_ttl_hint')}
+      unit="hour"
+      max={PENDING_MAX}
       value={typeof value === 'number' ? value : null}
       fault={fault}
       disabled={isFixed}
