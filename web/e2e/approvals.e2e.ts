@@ -52,8 +52,8 @@ test('a waiting agent gets what a person edited and approved', async () => {
   const answer = world.server.api('POST', '/api/tools/pay/run', call, agent)
   const page = await world.signedIn()
   await page.goto('/approvals')
-  await page.getByRole('link', { name: 'bot wants to change data with pay' }).click()
-  await page.getByRole('heading', { name: 'bot wants to change data with Pay' }).waitFor()
+  await page.getByRole('link', { name: 'bot wants to run Pay (changes data)' }).click()
+  await page.getByRole('heading', { name: 'bot wants to run Pay (changes data)' }).waitFor()
   await page.getByText('The tool changes data').waitFor()
   // What is to be read looks like nothing that could be typed into.
   const asked = page.getByRole('region', { name: 'What will be sent' })
@@ -65,7 +65,7 @@ test('a waiting agent gets what a person edited and approved', async () => {
   await page.getByLabel('Note').fill('seven is enough')
   await page.getByRole('button', { name: 'Review changes' }).click()
   const dialog = page.getByRole('dialog')
-  await dialog.getByRole('row', { name: '/amount 50 7' }).waitFor()
+  await dialog.getByRole('row', { name: 'Amount 50 7' }).waitFor()
   await expectAccessible(page)
   await dialog.getByRole('button', { name: 'Approve with changes' }).click()
 
@@ -107,9 +107,9 @@ test('two people on the same approval both end in the truth', async () => {
   await outcome(first, 'You denied this')
 
   await outcome(second, 'Denied by')
-  await second.getByText('This was settled before you decided').waitFor()
+  await second.getByText('This request was settled before you decided').waitFor()
   await second.getByText('not today').first().waitFor()
-  const unsent = second.getByRole('region', { name: 'What you had typed was not sent' })
+  const unsent = second.getByRole('region', { name: 'Not sent: what you typed' })
   expect(await unsent.textContent()).toContain('"amount": 9')
   expect(await second.getByRole('button', { name: 'Approve' }).count()).toBe(0)
 })
@@ -136,7 +136,9 @@ test('whoever decides second is told how it ended', async () => {
   await page.getByRole('button', { name: 'Approve' }).click()
   await refused
   deaf = false
-  await page.getByText('This was settled before your decision arrived').waitFor({ timeout: 20_000 })
+  await page
+    .getByText('This request was settled before your decision arrived')
+    .waitFor({ timeout: 20_000 })
   await page.getByText('too late').first().waitFor()
 })
 
@@ -146,15 +148,15 @@ test('whose buttons go away because others were faster is told so, and led to th
   await page.getByLabel('Note').fill('mine')
   await world.server.api('POST', `/api/approvals/${approval_id}/deny`, { note: 'theirs' })
   await outcome(page, 'Denied by')
-  await page.getByText('This was settled before you decided').waitFor()
-  await page.getByRole('region', { name: 'What you had typed was not sent' }).waitFor()
+  await page.getByText('This request was settled before you decided').waitFor()
+  await page.getByRole('region', { name: 'Not sent: what you typed' }).waitFor()
   const focused = () => page.evaluate(() => document.activeElement?.textContent)
   await expect.poll(focused).toMatch(/^Denied by/)
   await expectAccessible(page)
   // Whoever comes later had nothing to decide, and reads of no race.
   await page.reload()
   await outcome(page, 'Denied by')
-  expect(await page.getByText('This was settled before you decided').count()).toBe(0)
+  expect(await page.getByText('This request was settled before you decided').count()).toBe(0)
 })
 
 test('whoever is about to decide in the list is told that others were faster', async () => {
@@ -184,11 +186,11 @@ test('what is destructive is asked twice', async () => {
   await page.getByText('Destructive', { exact: true }).waitFor()
   await page.getByRole('button', { name: 'Approve' }).click()
   const dialog = page.getByRole('dialog')
-  await dialog.getByText('This deletes or overwrites data for good.').waitFor()
+  await dialog.getByText('This permanently deletes or overwrites data.').waitFor()
   expect((await world.server.api('GET', `/api/runs/${run_id}`)).status).toBe('needs_approval')
   await dialog.getByRole('button', { name: 'Approve and run' }).click()
   // Here another approver exists, so the owner of the agent may not decide alone, and is told why.
-  await page.getByText('You may not decide on this one').waitFor()
+  await page.getByText('You cannot decide on this request').waitFor()
 
   const other = await signIn('approver', `/approvals/${approval_id}`)
   await other.getByRole('button', { name: 'Approve' }).click()
@@ -211,7 +213,7 @@ test('the keyboard alone is enough', async () => {
   expect(await focused()).toBe(one.approval_id)
 
   await page.keyboard.press('?')
-  await page.getByRole('dialog', { name: 'Keys' }).waitFor()
+  await page.getByRole('dialog', { name: 'Shortcuts' }).waitFor()
   await expectAccessible(page)
   await page.keyboard.press('Escape')
   // The focus is back where it was.
@@ -228,7 +230,7 @@ test('the keyboard alone is enough', async () => {
   await expect.poll(focused).toBe(two.approval_id)
   const denied = await world.server.api('GET', `/api/approvals/${one.approval_id}`)
   expect([denied.status, denied.note]).toEqual(['denied', 'no, said the keyboard'])
-  await page.getByLabel('Messages').getByText('Denied: pay will not run.').waitFor()
+  await page.getByLabel('Messages').getByText('Denied: Pay will not run.').waitFor()
 
   await page.keyboard.press('Enter')
   await page.waitForURL(`**/approvals/${two.approval_id}`)
@@ -249,7 +251,7 @@ test('what came of a decision in the list is said, with the way to the run', asy
   await page.keyboard.press('a')
   await page.getByRole('dialog').getByRole('button', { name: 'Approve and run' }).click()
   const messages = page.getByLabel('Messages')
-  await messages.getByText('Approved: pay ran successfully.').waitFor()
+  await messages.getByText('Approved: Pay ran successfully.').waitFor()
   await expectAccessible(page)
   await messages.getByRole('button', { name: 'Open the run' }).click()
   await page.waitForURL(`**/runs/${run_id}`)
@@ -283,7 +285,7 @@ test.each([1280, 390])('everyone can use the list, %i pixels wide', async (width
   const page = await world.signedIn({ width })
   await page.goto('/approvals')
   await page
-    .getByRole('link', { name: /wants to change data/ })
+    .getByRole('link', { name: /wants to run Pay/ })
     .first()
     .waitFor()
   await expectNoSidewaysScroll(page)
@@ -365,19 +367,19 @@ test('a member answers what somebody else asks, without a way that is shut to th
   const page = await signIn('member', `/approvals/answers/${id}`)
   await page.getByRole('heading', { level: 1, name: 'Ask somebody' }).waitFor()
   await page.getByText('Asks a person about a city.').waitFor()
-  const asked = page.getByRole('region', { name: 'What is asked' })
+  const asked = page.getByRole('region', { name: 'Question' })
   await expect.poll(() => readOf(asked, 'City').textContent()).toBe('Graz')
   expect(await page.getByRole('link', { name: 'Open the run' }).count()).toBe(0)
 
-  await page.getByRole('button', { name: 'I cannot do this' }).click()
-  await page.getByLabel('Why not').fill('I do not know Graz')
+  await page.getByRole('button', { name: 'Decline' }).click()
+  await page.getByLabel('Reason').fill('I do not know Graz')
   await page.keyboard.press('Escape')
-  await page.getByRole('button', { name: 'I cannot do this' }).click()
-  expect(await page.getByLabel('Why not').inputValue()).toBe('I do not know Graz')
+  await page.getByRole('button', { name: 'Decline' }).click()
+  expect(await page.getByLabel('Reason').inputValue()).toBe('I do not know Graz')
   await page.keyboard.press('Escape')
 
   await page.getByLabel('Verdict').fill('Lovely town')
-  await page.getByRole('button', { name: 'Send the answer' }).click()
+  await page.getByRole('button', { name: 'Send answer' }).click()
   await page.getByRole('region', { name: 'You answered this' }).getByText('Lovely town').waitFor()
   await expectAccessible(page)
 })
@@ -418,7 +420,7 @@ test('when the time is over there is nothing left to press', async () => {
   const page = await world.signedIn()
   await page.clock.install({ time: Date.now() + 25 * 3_600_000 })
   await page.goto(`/approvals/${approval_id}`)
-  await page.getByText('The time to decide is over.').waitFor()
+  await page.getByText('The time to decide has expired.').waitFor()
   expect(await page.getByRole('button', { name: 'Approve' }).count()).toBe(0)
 })
 

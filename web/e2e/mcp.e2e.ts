@@ -47,7 +47,7 @@ async function person(): Promise<Page> {
   const page = await world.signedIn()
   await page.clock.install()
   await page.goto('/approvals')
-  await page.getByText('Nothing waits for a decision').waitFor()
+  await page.getByText('No requests are waiting').waitFor()
   return page
 }
 
@@ -64,7 +64,7 @@ test('the call of an agent that waits returns what a person made of it', async (
   const answer = pay('r1', 50)
   await soon(page)
   await badge(page).waitFor()
-  await page.getByRole('link', { name: 'bookkeeper wants to change data with pay' }).click()
+  await page.getByRole('link', { name: 'bookkeeper wants to run Pay (changes data)' }).click()
   await page.getByRole('button', { name: 'Edit' }).click()
   await page.getByLabel('Amount').fill('7')
   await page.getByRole('button', { name: 'Review changes' }).click()
@@ -89,7 +89,7 @@ test('an agent that was sent away with an address collects the result later', as
   // The address as the agent would give it to its person.
   const page = await world.signedIn()
   await page.goto(url)
-  await page.getByRole('heading', { name: 'bookkeeper wants to change data with Pay' }).waitFor()
+  await page.getByRole('heading', { name: 'bookkeeper wants to run Pay (changes data)' }).waitFor()
   await expectAccessible(page)
   await page.getByRole('button', { name: 'Approve' }).click()
   await outcome(page, 'You approved this')
@@ -106,7 +106,7 @@ test('an agent is told that its call was declined', async () => {
   const page = await person()
   const answer = pay('r3', 99)
   await soon(page)
-  await page.getByRole('link', { name: 'bookkeeper wants to change data with pay' }).click()
+  await page.getByRole('link', { name: 'bookkeeper wants to run Pay (changes data)' }).click()
   await page.getByRole('button', { name: 'Deny' }).click()
   const dialog = page.getByRole('dialog')
   await dialog.getByLabel('Note').fill('not before Monday')

@@ -114,7 +114,7 @@ const approvals = createRoute({
   path: '/approvals',
   staticData: { title: 'approvals' },
   validateSearch: approvalsSearch,
-  component: page(() => import('~/pages/approvals-page'), ...INBOX_TEXTS),
+  component: page(() => import('~/pages/approvals-page'), ...INBOX_TEXTS, 'form'),
 })
 
 const approval = createRoute({
@@ -128,7 +128,7 @@ const answers = createRoute({
   getParentRoute: () => inside,
   path: '/approvals/answers',
   staticData: { title: 'answers' },
-  component: page(() => import('~/pages/answers-page'), ...INBOX_TEXTS),
+  component: page(() => import('~/pages/answers-page'), ...INBOX_TEXTS, 'form'),
 })
 
 const answer = createRoute({

@@ -1,14 +1,21 @@
 import { useInfiniteQuery } from '@tanstack/react-query'
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router'
-import { type RefObject, useRef, useState } from 'react'
+import { type RefObject, useEffect, useMemo, useRef, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 
 import { useMay } from '~/api/me'
-import { ApprovalsList, QuickDecision } from '~/features/approvals/approvals-list'
-import { Inbox, moveFocus, NoInbox, useItems } from '~/features/approvals/inbox'
 import { type Approval, approvalsBy, type Decision } from '~/features/approvals/approval-queries'
+import { ApprovalsFilters } from '~/features/approvals/approvals-filters'
+import { ApprovalGroups, SettledApprovals } from '~/features/approvals/approvals-list'
+import { BatchBar } from '~/features/approvals/batch-bar'
+import { BatchDialog } from '~/features/approvals/batch-dialog'
+import { canBatch, filtered, grouped } from '~/features/approvals/groups'
+import { Inbox, moveFocus, NoInbox, useItems } from '~/features/approvals/inbox'
 import { KEYS } from '~/features/approvals/keys'
-import { APPROVAL_STATES } from '~/features/approvals/search'
+import { QuickDecision } from '~/features/approvals/quick-decision'
+import { APPROVAL_STATES, type ApprovalsSearch } from '~/features/approvals/search'
+import { type Selection, useSelection } from '~/features/approvals/selection'
+import { useTools } from '~/features/approvals/use-tools'
 import { useKeys } from '~/kit/keys'
 import { Empty } from '~/kit/states'
 
@@ -22,14 +29,41 @@ export default function ApprovalsPage() {
 
 function Approvals() {
   const { t } = useTranslation('approvals')
-  const { status = 'pending' } = route.useSearch()
+  const search = route.useSearch()
+  const navigate = route.useNavigate()
+  const { status = 'pending', tool, by } = search
+  const isPending = status === 'pending'
+  const isFiltered = tool !== undefined || by !== undefined
   const decides = useMay('approvals.tenant.decide')
   const list = useInfiniteQuery(approvalsBy(status))
-  const approvals = useItems(list.data)
+  useReadOn(list, list.data?.pages.length ?? 0, isFiltered)
+  const all = useItems(list.data)
+  const toolOf = useTools(all)
+  const shown = useMemo(() => filtered(all, { tool, by }), [all, tool, by])
+  const groups = useMemo(() => (isPending ? grouped(shown) : []), [shown, isPending])
+  const inOrder = useMemo(
+    () => (isPending ? groups.flatMap(({ approvals }) => approvals) : shown),
+    [groups, shown, isPending],
+  )
+  const possible = useMemo(
+    () => inOrder.filter((one) => decides && canBatch(one)).map(({ id }) => id),
+    [inOrder, decides],
+  )
+  const selection = useSelection(possible)
   const box = useRef<HTMLUListElement>(null)
   const [sheet, setSheet] = useState(false)
-  const [deciding, setDeciding] = useState<{ approval: Approval; kind: Decision['kind'] }>()
-  const keys = useListKeys(box, approvals, decides, setDeciding, () => setSheet(true))
+  const [deciding, setDeciding] = useState<Deciding>()
+  const [batch, setBatch] = useState<Decision['kind']>()
+  const keys = useListKeys({
+    box,
+    approvals: inOrder,
+    decides,
+    selection,
+    onDecide: setDeciding,
+    onSheet: () => setSheet(true),
+  })
+  const change = (part: Partial<ApprovalsSearch>) =>
+    void navigate({ search: (old) => ({ ...old, ...part }), replace: true, resetScroll: false })
   return (
     <>
       <Inbox
@@ -40,21 +74,50 @@ function Approvals() {
         above={
           <>
             <StatusTabs />
+            {(all.length > 0 || isFiltered) && (
+              <ApprovalsFilters approvals={all} toolOf={toolOf} search={search} onChange={change} />
+            )}
             {!decides && <p className="text-muted">{t('read_only')}</p>}
           </>
         }
         empty={
-          <Empty title={t(status === 'pending' ? 'empty.pending' : 'empty.other')}>
-            {status === 'pending' && <p>{t('empty.explained')}</p>}
+          <Empty title={t(isPending ? 'empty.pending' : 'empty.other')}>
+            {isPending && <p>{t('empty.explained')}</p>}
           </Empty>
         }
       >
-        <ApprovalsList approvals={approvals} box={box} />
+        {inOrder.length === 0 ? (
+          <Empty title={t('empty.filtered')} />
+        ) : isPending ? (
+          <ApprovalGroups
+            groups={groups}
+            toolOf={toolOf}
+            box={box}
+            selection={decides ? selection : undefined}
+          />
+        ) : (
+          <SettledApprovals approvals={shown} toolOf={toolOf} box={box} />
+        )}
       </Inbox>
+      {selection.ids.length > 0 && (
+        <BatchBar count={selection.ids.length} onDecide={setBatch} onClear={selection.clear} />
+      )}
+      {batch && (
+        <BatchDialog
+          approvals={inOrder.filter(({ id }) => selection.has(id))}
+          kind={batch}
+          toolOf={toolOf}
+          onClose={() => {
+            setBatch(undefined)
+            selection.clear()
+          }}
+        />
+      )}
       {deciding && (
         <QuickDecision
           key={deciding.approval.id}
           {...deciding}
+          tool={toolOf(deciding.approval)}
           onClose={() => {
             setDeciding(undefined)
             keys.stay()
@@ -63,6 +126,31 @@ function Approvals() {
       )}
     </>
   )
+}
+
+interface Deciding {
+  approval: Approval
+  kind: Decision['kind']
+}
+
+/** The most pages that are read of their own accord; who wants more says so. */
+const PAGES_READ = 20
+
+/** The server does not filter approvals, so a filter needs all of them. */
+function useReadOn(
+  list: Pick<
+    ReturnType<typeof useInfiniteQuery>,
+    'hasNextPage' | 'isFetchingNextPage' | 'isFetchNextPageError' | 'fetchNextPage'
+  >,
+  pages: number,
+  isWanted: boolean,
+) {
+  const { hasNextPage, isFetchingNextPage, isFetchNextPageError, fetchNextPage } = list
+  const isOpen = pages < PAGES_READ
+  const reads = isWanted && isOpen && hasNextPage && !isFetchingNextPage && !isFetchNextPageError
+  useEffect(() => {
+    if (reads) void fetchNextPage()
+  }, [reads, fetchNextPage])
 }
 
 function StatusTabs() {
@@ -74,7 +162,7 @@ function StatusTabs() {
         <Link
           key={state}
           to="/approvals"
-          search={{ status: state === 'pending' ? undefined : state }}
+          search={(old) => ({ ...old, status: state === 'pending' ? undefined : state })}
           activeOptions={{ exact: true }}
           aria-current={state === status ? 'page' : undefined}
           className="rounded-md px-3 py-1.5 font-medium text-muted hover:bg-raised hover:text-text aria-[current=page]:bg-accent-soft aria-[current=page]:text-accent"
@@ -86,14 +174,17 @@ function StatusTabs() {
   )
 }
 
+interface ListKeys {
+  box: RefObject<HTMLUListElement | null>
+  approvals: Approval[]
+  decides: boolean
+  selection: Selection
+  onDecide: (deciding: Deciding) => void
+  onSheet: () => void
+}
+
 /** The keys of the list. Which approval is meant is the one that has the focus. */
-function useListKeys(
-  box: RefObject<HTMLUListElement | null>,
-  approvals: Approval[],
-  decides: boolean,
-  onDecide: (deciding: { approval: Approval; kind: Decision['kind'] }) => void,
-  onSheet: () => void,
-) {
+function useListKeys({ box, approvals, decides, selection, onDecide, onSheet }: ListKeys) {
   const navigate = useNavigate()
   const last = useRef(0)
   const links = () => [...(box.current?.querySelectorAll<HTMLElement>('[data-approval]') ?? [])]
@@ -124,6 +215,10 @@ function useListKeys(
     k: () => move(-1),
     a: () => decide('approve'),
     d: () => decide('deny'),
+    x: () => {
+      const approval = focused()
+      if (approval && canBatch(approval)) selection.set([approval.id], !selection.has(approval.id))
+    },
     e: () => {
       const approval = focused()
       if (approval)

@@ -96,12 +96,12 @@ test('that there is no answer is shown in the words of whoever said so', async (
 test('why there is no answer is kept when the question is closed', async () => {
   const user = userEvent.setup()
   await show(CALL)
-  await user.click(await screen.findByRole('button', { name: 'I cannot do this' }))
-  await user.type(screen.getByLabelText('Why not'), 'Nobody is here')
+  await user.click(await screen.findByRole('button', { name: 'Decline' }))
+  await user.type(screen.getByLabelText('Reason'), 'Nobody is here')
   await user.keyboard('{Escape}')
   await waitFor(() => expect(screen.queryByRole('dialog')).toBeNull())
-  await user.click(screen.getByRole('button', { name: 'I cannot do this' }))
-  expect(screen.getByLabelText('Why not')).toHaveDisplayValue('Nobody is here')
+  await user.click(screen.getByRole('button', { name: 'Decline' }))
+  expect(screen.getByLabelText('Reason')).toHaveDisplayValue('Nobody is here')
 }, 30_000)
 
 test.each([
@@ -120,6 +120,6 @@ test.each([
   signIn(queries, ['tools.tenant.run'])
   await showPage(queries, both)
   await screen.findByRole('heading', { level: 1 })
-  expect(screen.queryAllByText('Caller has given up waiting')).toHaveLength(count)
+  expect(screen.queryAllByText('Caller stopped waiting')).toHaveLength(count)
   expect(screen.queryAllByText(/The caller has stopped waiting/)).toHaveLength(count)
 })

@@ -3,7 +3,6 @@ import { Link, useNavigate } from '@tanstack/react-router'
 import { useRef, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 
-import { actorOf } from '~/api/actor'
 import { useMay } from '~/api/me'
 import { pendingAnswers } from '~/api/pending'
 import { Problem } from '~/api/problem'
@@ -17,13 +16,13 @@ import { KeySheet } from '~/kit/key-sheet'
 import { useKeys } from '~/kit/keys'
 import { useNow } from '~/kit/now'
 import { isObject } from '~/features/result/json'
-import { useNaming } from '~/kit/people'
 import { usePageName } from '~/kit/title'
 import { useOvertaken } from '~/kit/use-overtaken'
 import { AnswerPanel } from './answer-panel'
 import { type Asked, isOpen, type Said, useAnswer } from './answer-queries'
 import { AnswerOutcome } from './answer-outcome'
 import { KEYS } from './keys'
+import { useAsks } from './use-asks'
 
 /** Everything about one call that waits for a person, and the form to answer it. */
 export function AnswerDetail({ call }: { call: Asked }) {
@@ -122,13 +121,8 @@ export function AnswerDetail({ call }: { call: Asked }) {
 }
 
 function Heading({ call, toolName }: { call: Asked; toolName: string }) {
-  const { t } = useTranslation('answers')
-  const name = useNaming()
-  return (
-    <h1 className="min-w-0 text-xl font-semibold break-words">
-      {t('asks', { who: name(actorOf(call.requested_by)), tool: toolName })}
-    </h1>
-  )
+  const asks = useAsks()
+  return <h1 className="min-w-0 text-xl font-semibold break-words">{asks(call, toolName)}</h1>
 }
 
 /** Why this person cannot answer this one now, if so. */

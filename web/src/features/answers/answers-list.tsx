@@ -1,15 +1,15 @@
+import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import type { RefObject } from 'react'
 import { useTranslation } from 'react-i18next'
 
-import { actorOf } from '~/api/actor'
-import { stringify } from '~/api/exact'
+import { toolAt } from '~/api/tool-at'
+import { InputDigest } from '~/features/form/read/input-digest'
 import { Badge } from '~/kit/badge'
 import { Expiry } from '~/kit/expiry'
-import { useNaming } from '~/kit/people'
-import { plain } from '~/kit/plain'
 import { Moment } from '~/kit/time'
 import type { Asked } from './answer-queries'
+import { useAsks } from './use-asks'
 
 /** The cards of the list, each a link to its form. */
 export function AnswersList({
@@ -31,7 +31,8 @@ export function AnswersList({
 
 function AskedCard({ call }: { call: Asked }) {
   const { t } = useTranslation(['answers', 'approvals'])
-  const name = useNaming()
+  const asks = useAsks()
+  const { data: tool } = useQuery(toolAt(call.tool, call.version, call.mode))
   return (
     <li className="relative grid min-w-0 gap-2 rounded-lg border border-line p-4 focus-within:border-accent focus-within:bg-raised hover:bg-raised">
       <div className="flex min-w-0 flex-wrap items-center gap-x-3 gap-y-1">
@@ -42,13 +43,13 @@ function AskedCard({ call }: { call: Asked }) {
             data-answer={call.id}
             className="break-words after:absolute after:inset-0 after:rounded-lg"
           >
-            {t('asks', { who: name(actorOf(call.requested_by)), tool: call.tool })}
+            {asks(call, tool?.name ?? call.tool)}
           </Link>
         </h2>
         {call.late && <Badge>{t('nobody_waits')}</Badge>}
       </div>
-      <p className="line-clamp-2 font-mono text-xs break-all text-muted">
-        {plain((stringify(call.input) ?? '').slice(0, 400))}
+      <p className="min-w-0">
+        <InputDigest tool={tool} input={call.input} />
       </p>
       <div className="flex flex-wrap gap-x-4 gap-y-1 text-xs text-muted">
         <span>

@@ -3,7 +3,6 @@ import { Link, useNavigate } from '@tanstack/react-router'
 import { type ReactNode, useRef, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 
-import { actorOf } from '~/api/actor'
 import { useMay } from '~/api/me'
 import { pendingApprovals } from '~/api/pending'
 import type { Problem } from '~/api/problem'
@@ -15,7 +14,6 @@ import { KeySheet } from '~/kit/key-sheet'
 import { useKeys } from '~/kit/keys'
 import { LevelBadge } from '~/kit/level-badge'
 import { useNow } from '~/kit/now'
-import { useNaming } from '~/kit/people'
 import { usePageName } from '~/kit/title'
 import { ApprovalInput } from './approval-input'
 import { DecideDialog } from './decide-dialog'
@@ -24,7 +22,7 @@ import { KEYS } from './keys'
 import { Outcome } from './outcome'
 import type { Approval } from './approval-queries'
 import { useDecision } from './use-decision'
-import { useReason, verbOf } from './words'
+import { useReason, useWants } from './words'
 
 /** Everything about one approval, and the decision. */
 export function ApprovalDetail({
@@ -123,6 +121,7 @@ export function ApprovalDetail({
       {decides && decision.asking && (
         <DecideDialog
           approval={approval}
+          tool={tool}
           {...decision.asking}
           note={decision.note}
           onNote={decision.setNote}
@@ -146,7 +145,7 @@ function Head({
   children: ReactNode
 }) {
   const { t } = useTranslation('approvals')
-  const name = useNaming()
+  const wants = useWants()
   const reason = useReason()
   return (
     <header className="grid min-w-0 gap-2">
@@ -157,13 +156,8 @@ function Head({
         {children}
       </div>
       <div className="flex min-w-0 flex-wrap items-center gap-x-3 gap-y-2">
-        <h1 className="min-w-0 text-xl font-semibold break-words">
-          {t(`wants.${verbOf(approval.level)}`, {
-            who: name(actorOf(approval.requested_by)),
-            tool: toolName,
-          })}
-        </h1>
-        <LevelBadge level={approval.level} />
+        <h1 className="min-w-0 text-xl font-semibold break-words">{wants(approval, toolName)}</h1>
+        {approval.level === 'destructive' && <LevelBadge level={approval.level} />}
       </div>
       <p className="text-muted">
         <span className="font-medium text-text">{t('why')}</span> {reason(approval.reason)}

@@ -57,7 +57,8 @@ export const approvalsBy = (status: ApprovalState) =>
     initialPageParam: undefined as number | undefined,
     getNextPageParam: (page) => page.next,
     placeholderData: keepPreviousData,
-    refetchInterval: LIVE_MS,
+    // Every look reads all pages again, so many pages are looked at less often.
+    refetchInterval: ({ state }) => LIVE_MS * Math.max(1, state.data?.pages.length ?? 1),
   })
 
 /** One approval; watched until it is decided, because somebody else may do it. */
@@ -78,18 +79,23 @@ export interface Decision {
   input?: unknown
 }
 
+/** Sends a decision; the answer is the run. */
+export async function decideOn(id: string, decision: Decision, wait_ms?: number) {
+  const { kind, note: typed, input } = decision
+  const params = { path: { id } }
+  const note = typed.trim() || null
+  if (kind === 'deny') {
+    return body(api.POST('/api/approvals/{id}/deny', { params, body: { note } }))
+  }
+  const changed = input === undefined ? {} : { input: input as Record<string, never> }
+  const approve = { note, wait_ms, ...changed }
+  return body(api.POST('/api/approvals/{id}/approve', { params, body: approve }))
+}
+
 export function useDecide(id: string) {
   const queries = useQueryClient()
   return useMutation({
-    mutationFn: async ({ kind, note: typed, input }: Decision) => {
-      const params = { path: { id } }
-      const note = typed.trim() || null
-      if (kind === 'deny') {
-        return body(api.POST('/api/approvals/{id}/deny', { params, body: { note } }))
-      }
-      const changed = input === undefined ? {} : { input: input as Record<string, never> }
-      return body(api.POST('/api/approvals/{id}/approve', { params, body: { note, ...changed } }))
-    },
+    mutationFn: (decision: Decision) => decideOn(id, decision),
     // Also after an error: someone else may have decided first, and every list should show it. But nobody waits for
     // that, or who cannot reach the server would be told so only after the lists have tried to.
     onSettled: (_, error) => {

@@ -1,141 +1,212 @@
-import { useQuery } from '@tanstack/react-query'
-import { Link, useNavigate } from '@tanstack/react-router'
-import type { RefObject } from 'react'
+import { Link } from '@tanstack/react-router'
+import { type ReactNode, type RefObject, useId } from 'react'
 import { useTranslation } from 'react-i18next'
 
-import { actorOf, useMayReadRunOf } from '~/api/actor'
-import { Problem } from '~/api/problem'
+import { actorOf } from '~/api/actor'
+import { InputDigest } from '~/features/form/read/input-digest'
+import { Badge } from '~/kit/badge'
 import { Expiry } from '~/kit/expiry'
-import { useKept } from '~/kit/kept'
 import { LevelBadge } from '~/kit/level-badge'
-import { ActorName, useNaming } from '~/kit/people'
+import { ActorName } from '~/kit/people'
 import { Moment } from '~/kit/time'
-import { plain } from '~/kit/plain'
-import { toast } from '~/kit/toast'
-import { type Approval, approvalOf, type Decision, useDecide } from './approval-queries'
-import { DecideDialog } from './decide-dialog'
-import { SettledDialog } from './settled-dialog'
-import { ApprovalStatus, useReason, verbOf } from './words'
+import type { Approval } from './approval-queries'
+import { canBatch, type Group } from './groups'
+import type { Selection } from './selection'
+import type { AskingTool } from './use-tools'
+import { ApprovalStatus, useReason, useWants } from './words'
 
-/** The cards of the list. Which one is meant by a key is the one that has the focus. */
-export function ApprovalsList({
-  approvals,
-  box,
-}: {
-  approvals: Approval[]
+interface Props {
+  toolOf: (approval: Approval) => AskingTool | undefined
+  /** Which one is meant by a key is the one that has the focus. */
   box: RefObject<HTMLUListElement | null>
+}
+
+/** What waits, put together by what is asked; each row says in which values it differs. */
+export function ApprovalGroups({
+  groups,
+  toolOf,
+  box,
+  selection,
+}: Props & {
+  groups: Group[]
+  /** Missing for people who may only look. */
+  selection: Selection | undefined
 }) {
   const { t } = useTranslation('approvals')
   return (
-    <ul ref={box} aria-label={t('list')} className="grid gap-2">
-      {approvals.map((approval) => (
-        <ApprovalCard key={approval.id} approval={approval} />
+    <ul ref={box} aria-label={t('list')} className="grid gap-4">
+      {groups.map((group) => (
+        <ApprovalGroup key={group.key} group={group} toolOf={toolOf} selection={selection} />
       ))}
     </ul>
   )
 }
 
-function ApprovalCard({ approval }: { approval: Approval }) {
+function ApprovalGroup({
+  group: { approvals, varying },
+  toolOf,
+  selection,
+}: {
+  group: Group
+  toolOf: Props['toolOf']
+  selection: Selection | undefined
+}) {
   const { t } = useTranslation('approvals')
-  const name = useNaming()
+  const wants = useWants()
   const reason = useReason()
-  const isPending = approval.status === 'pending'
+  const id = useId()
+  const [first] = approvals
+  if (!first) return null
+  const tool = toolOf(first)
+  const sentence = wants(first, tool?.name ?? first.tool)
+  const ids = approvals.filter(canBatch).map((approval) => approval.id)
+  const chosen = selection ? ids.filter((id) => selection.has(id)).length : 0
   return (
-    <li className="relative grid min-w-0 gap-2 rounded-lg border border-line p-4 focus-within:border-accent focus-within:bg-raised hover:bg-raised">
-      <div className="flex min-w-0 flex-wrap items-center gap-x-3 gap-y-1">
-        <h2 className="min-w-0 font-medium">
-          <Link
-            to="/approvals/$id"
-            params={{ id: approval.id }}
-            data-approval={approval.id}
-            className="break-words after:absolute after:inset-0 after:rounded-lg"
-          >
-            {t(`wants.${verbOf(approval.level)}`, {
-              who: name(actorOf(approval.requested_by)),
-              tool: approval.tool,
-            })}
-          </Link>
-        </h2>
-        <LevelBadge level={approval.level} />
-        {!isPending && <ApprovalStatus status={approval.status} />}
-      </div>
-      <p className="line-clamp-2 font-mono text-xs break-all text-muted">
-        {plain(JSON.stringify(approval.input).slice(0, 400))}
-      </p>
-      <div className="flex flex-wrap gap-x-4 gap-y-1 text-xs text-muted">
-        <span>
-          {t('asked')} <Moment at={approval.requested_at} />
-        </span>
-        {isPending ? (
-          <Expiry at={approval.expires_at} />
-        ) : (
-          approval.decided_by && (
-            <span className="inline-flex gap-1">
-              {t('decided_by')} <ActorName actor={actorOf(approval.decided_by)} />
-            </span>
-          )
+    <li className="min-w-0 overflow-hidden rounded-lg border border-line">
+      <div className="flex min-w-0 items-start gap-3 border-b border-line bg-raised p-3 sm:px-4">
+        {selection && ids.length > 1 && (
+          <Check
+            label={t('batch.select_all', { sentence })}
+            checked={chosen === ids.length}
+            isPartly={chosen > 0 && chosen < ids.length}
+            onChange={(on) => selection.set(ids, on)}
+          />
         )}
-        <span className="min-w-0">{reason(approval.reason)}</span>
+        <div className="grid min-w-0 flex-1 gap-0.5">
+          <div className="flex min-w-0 flex-wrap items-center gap-x-3 gap-y-1">
+            <h2 id={id} className="min-w-0 font-medium break-words">
+              {sentence}
+            </h2>
+            {first.level === 'destructive' && <LevelBadge level={first.level} />}
+            {approvals.length > 1 && <Badge>{t('requests', { count: approvals.length })}</Badge>}
+          </div>
+          <p className="text-xs text-muted">{reason(first.reason)}</p>
+        </div>
       </div>
+      <ul aria-labelledby={id} className="divide-y divide-line">
+        {approvals.map((approval) => (
+          <li
+            key={approval.id}
+            className="relative flex min-w-0 items-start gap-3 p-3 focus-within:bg-raised hover:bg-raised sm:px-4"
+          >
+            {selection && canBatch(approval) && (
+              <Check
+                label={t('batch.select')}
+                describedBy={`${id}-${approval.id}`}
+                checked={selection.has(approval.id)}
+                onChange={(on) => selection.set([approval.id], on)}
+              />
+            )}
+            <div className="grid min-w-0 flex-1 gap-1">
+              <RowLink approval={approval} id={`${id}-${approval.id}`}>
+                <span className="sr-only">{sentence}: </span>
+                <InputDigest tool={tool} input={approval.input} varying={varying} />
+              </RowLink>
+              <Times approval={approval} />
+            </div>
+          </li>
+        ))}
+      </ul>
     </li>
   )
 }
 
-/** Decides on one approval of the list, in a dialog that shows what it is about. */
-export function QuickDecision({
+/** What was settled, the newest first: here the order counts, and how each one ended. */
+export function SettledApprovals({ approvals, toolOf, box }: Props & { approvals: Approval[] }) {
+  const { t } = useTranslation('approvals')
+  const wants = useWants()
+  return (
+    <ul ref={box} aria-label={t('list')} className="grid gap-2">
+      {approvals.map((approval) => {
+        const tool = toolOf(approval)
+        return (
+          <li
+            key={approval.id}
+            className="relative grid min-w-0 gap-1.5 rounded-lg border border-line p-4 focus-within:border-accent focus-within:bg-raised hover:bg-raised"
+          >
+            <div className="flex min-w-0 flex-wrap items-center gap-x-3 gap-y-1">
+              <h2 className="min-w-0 font-medium">
+                <RowLink approval={approval}>
+                  {wants(approval, tool?.name ?? approval.tool)}
+                </RowLink>
+              </h2>
+              <ApprovalStatus status={approval.status} />
+            </div>
+            <p className="min-w-0">
+              <InputDigest tool={tool} input={approval.input} />
+            </p>
+            <Times approval={approval} />
+          </li>
+        )
+      })}
+    </ul>
+  )
+}
+
+function RowLink({
   approval,
-  kind,
-  onClose,
+  id,
+  children,
 }: {
   approval: Approval
-  kind: Decision['kind']
-  onClose: () => void
+  id?: string
+  children: ReactNode
 }) {
-  const { t } = useTranslation('approvals')
-  const navigate = useNavigate()
-  const mayReadRun = useMayReadRunOf(approval.requested_by)
-  // The page of the approval keeps its note in the same place.
-  const [note = '', setNote] = useKept<string>(`approval-note:${approval.id}`)
-  const decide = useDecide(approval.id)
-  // The list lets go of what others decide meanwhile; whoever is about to decide has to hear of it.
-  const { data: current } = useQuery({ ...approvalOf(approval.id), initialData: approval })
-  const isOvertaken = current.status !== 'pending' && !decide.isPending && !decide.isSuccess
-  const send = (decision: Decision) =>
-    decide.mutate(decision, {
-      onSuccess: (answer) => {
-        setNote(undefined)
-        say(decision.kind === 'deny' ? 'denied' : answer.status)
-        onClose()
-      },
-      onError: (error) => {
-        // May not decide here: the page of the approval tells the whole story.
-        if (error instanceof Problem && error.status === 403) {
-          void navigate({ to: '/approvals/$id', params: { id: approval.id } })
-        }
-      },
-    })
-  /** The list only lets go of what is decided, so what came of it is said. */
-  const say = (came: string) => {
-    const { tool, run_id: id } = approval
-    const known = t('decided.running', { tool })
-    const open = () => void navigate({ to: '/runs/$id', params: { id } })
-    toast(
-      t(`decided.${came}`, { tool, defaultValue: known }),
-      came === 'error' || came === 'timed_out' ? 'bad' : 'good',
-      mayReadRun ? { label: t('decided.open'), run: open } : undefined,
-    )
-  }
-  if (isOvertaken) return <SettledDialog approval={current} unsent={note} onClose={onClose} />
   return (
-    <DecideDialog
-      approval={approval}
-      kind={kind}
-      note={note}
-      onNote={(note) => setNote(note || undefined)}
-      busy={decide.isPending}
-      error={decide.error}
-      onDecide={send}
-      onClose={onClose}
-    />
+    <Link
+      id={id}
+      to="/approvals/$id"
+      params={{ id: approval.id }}
+      data-approval={approval.id}
+      className="min-w-0 break-words after:absolute after:inset-0"
+    >
+      {children}
+    </Link>
+  )
+}
+
+function Times({ approval }: { approval: Approval }) {
+  const { t } = useTranslation('approvals')
+  const { status, requested_at, expires_at, decided_by } = approval
+  return (
+    <div className="flex flex-wrap gap-x-4 gap-y-1 text-xs text-muted">
+      <span>
+        {t('asked')} <Moment at={requested_at} />
+      </span>
+      {status === 'pending' && <Expiry at={expires_at} />}
+      {status !== 'pending' && decided_by && (
+        <span className="inline-flex gap-1">
+          {t('decided_by')} <ActorName actor={actorOf(decided_by)} />
+        </span>
+      )}
+    </div>
+  )
+}
+
+interface CheckProps {
+  label: string
+  describedBy?: string
+  checked: boolean
+  isPartly?: boolean
+  onChange: (on: boolean) => void
+}
+
+/** A box to tick, above the link that covers its row. */
+function Check({ label, describedBy, checked, isPartly = false, onChange }: CheckProps) {
+  return (
+    // The finger needs more room than the box has.
+    <label className="relative z-10 -m-2 grid size-9 shrink-0 cursor-pointer place-items-center">
+      <input
+        ref={(box) => {
+          if (box) box.indeterminate = isPartly
+        }}
+        type="checkbox"
+        className="size-4 accent-accent"
+        aria-label={label}
+        aria-describedby={describedBy}
+        checked={checked}
+        onChange={(event) => onChange(event.target.checked)}
+      />
+    </label>
   )
 }

@@ -1,18 +1,28 @@
 import { useTranslation } from 'react-i18next'
 
+import { labelOf } from '~/features/form/read/label-of'
 import { plain } from '~/kit/plain'
 import { ScrollBox } from '~/kit/scroll-box'
 import type { Change } from './diff'
+import type { AskingTool } from './use-tools'
 
-/** What was and what will be, place by place. */
-export function ChangesTable({ changes }: { changes: Change[] }) {
+interface Props {
+  changes: Change[]
+  /** Names the fields; without it they are named by their pointers. */
+  tool: AskingTool | undefined
+  /** An input that has the places of the changes. */
+  input: unknown
+}
+
+/** What was and what will be, field by field. */
+export function ChangesTable({ changes, tool, input }: Props) {
   const { t } = useTranslation('approvals')
   return (
     <ScrollBox label={t('changes')} className="max-h-80">
       <table className="w-full border-collapse text-left text-xs">
         <thead className="bg-raised text-muted">
           <tr>
-            {['place', 'before', 'after'].map((column) => (
+            {['field', 'before', 'after'].map((column) => (
               <th key={column} scope="col" className="px-3 py-2 font-medium">
                 {t(`change.${column}`)}
               </th>
@@ -22,8 +32,8 @@ export function ChangesTable({ changes }: { changes: Change[] }) {
         <tbody>
           {changes.map(({ path, before, after }) => (
             <tr key={path} className="border-t border-line align-top">
-              <th scope="row" className="px-3 py-2 font-mono font-normal break-all">
-                {path || '/'}
+              <th scope="row" title={path} className="px-3 py-2 font-normal wrap-anywhere">
+                {(tool && labelOf(tool, path, input)) || path || '/'}
               </th>
               <td className="bg-bad-soft px-3 py-2 font-mono break-all text-bad">
                 <Value value={before} />

@@ -2,6 +2,7 @@ import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 
 import { actorOf } from '~/api/actor'
+import { ReadInput } from '~/features/form/read/read-input'
 import { Raw } from '~/features/result/raw'
 import { Button } from '~/kit/button'
 import { Dialog } from '~/kit/dialog'
@@ -12,9 +13,12 @@ import { Fault } from '~/kit/states'
 import { ChangesTable } from './changes-table'
 import { diff } from './diff'
 import type { Approval, Decision } from './approval-queries'
+import type { AskingTool } from './use-tools'
 
 interface Props {
   approval: Approval
+  /** Missing while it is read, and where it is no more. */
+  tool: AskingTool | undefined
   kind: Decision['kind']
   /** Another input than the one asked for; its differences are shown. */
   input?: unknown
@@ -28,7 +32,7 @@ interface Props {
 
 /** The second look before a decision that cannot be taken back. */
 export function DecideDialog(props: Props) {
-  const { approval, kind, input, note, onNote, busy, error, onDecide, onClose } = props
+  const { approval, tool, kind, input, note, onNote, busy, error, onDecide, onClose } = props
   const { t } = useTranslation('approvals')
   const name = useNaming()
   const [whole, setWhole] = useState(false)
@@ -40,7 +44,7 @@ export function DecideDialog(props: Props) {
     <Dialog
       open
       onClose={onClose}
-      title={t(`dialog.${action}`, { tool: approval.tool })}
+      title={t(`dialog.${action}`, { tool: tool?.name ?? approval.tool })}
       description={t(`sentence.${kind === 'deny' ? 'deny' : 'approve'}`, { who })}
     >
       <form
@@ -57,12 +61,16 @@ export function DecideDialog(props: Props) {
           </div>
         )}
         {changes.length > 0 ? (
-          <ChangesTable changes={changes} />
+          <ChangesTable changes={changes} tool={tool} input={input} />
         ) : (
           <details open={whole} onToggle={(event) => setWhole(event.currentTarget.open)}>
             <summary className="cursor-pointer font-medium">{t('show_input')}</summary>
             <div className="mt-2">
-              <Raw value={approval.input} name={t('input')} />
+              {tool ? (
+                <ReadInput tool={tool} value={approval.input} />
+              ) : (
+                <Raw value={approval.input} name={t('input')} />
+              )}
             </div>
           </details>
         )}

@@ -3,6 +3,7 @@ export const KEYS = [
   ['j', 'next'],
   ['k', 'previous'],
   ['Enter', 'open'],
+  ['x', 'select'],
   ['a', 'approve'],
   ['d', 'deny'],
   ['e', 'edit'],

@@ -52,7 +52,7 @@ export function Outcome({
       {changes && changes.length > 0 && (
         <div className="grid gap-2">
           <h3 className="font-medium">{t('changes_made')}</h3>
-          <ChangesTable changes={changes} />
+          <ChangesTable changes={changes} tool={tool} input={approval.input} />
         </div>
       )}
       {run && (

@@ -1,7 +1,11 @@
 import { Ban, CircleCheck, CircleX, Hourglass, type LucideIcon, TimerOff } from 'lucide-react'
 import { useTranslation } from 'react-i18next'
 
+import { actorOf } from '~/api/actor'
+import { useMe } from '~/api/me'
 import { Badge, type Tone } from '~/kit/badge'
+import { useNaming } from '~/kit/people'
+import type { Approval } from './approval-queries'
 
 // The server says why in a sentence of its own; these are the ones it has.
 const REASONS: Record<string, string> = {
@@ -20,7 +24,24 @@ export function useReason(): (reason: string) => string {
   }
 }
 
-/** What a call will do, to complete "… wants to …". */
+/** Who wants to run what, and what that may do, in one sentence. */
+export function useWants(): (
+  approval: Pick<Approval, 'level' | 'requested_by'>,
+  tool: string,
+) => string {
+  const { t } = useTranslation('approvals')
+  const name = useNaming()
+  const me = useMe().principal.user_id
+  return ({ level, requested_by }, tool) => {
+    const actor = actorOf(requested_by)
+    const isMe = actor.id !== undefined && actor.id === me
+    const effect = t(`effect.${verbOf(level)}`)
+    const wants = t(isMe ? 'wants_you' : 'wants', { who: name(actor), tool })
+    return effect ? `${wants} (${effect})` : wants
+  }
+}
+
+/** The word for what a call may do. */
 export function verbOf(level: string | null | undefined): string {
   return level === 'read' || level === 'draft' || level === 'write' || level === 'destructive'
     ? level

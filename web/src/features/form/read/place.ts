@@ -2,7 +2,7 @@ import { plain } from '~/kit/plain'
 import { variantOf } from '../controls/kind'
 import { humanize } from '../schema/humanize'
 import { type Json, list, same, text } from '../schema/json'
-import { item, layers, member, names } from '../schema/layers'
+import { item, layers, member, names, required } from '../schema/layers'
 import { pointer, type Step, steps } from '../schema/pointer'
 import { type FieldSpec, readSpec } from '../schema/spec'
 
@@ -91,6 +91,11 @@ export class Place {
       if (index >= 0 && typeof word === 'string') return word
     }
     return undefined
+  }
+
+  /** The names that must be there. */
+  get required(): Set<string> {
+    return required(this.all)
   }
 
   /** What a way out of the page needs to know. */

@@ -7,10 +7,10 @@ import { Button } from '~/kit/button'
 import { cn } from '~/kit/cn'
 import { plain } from '~/kit/plain'
 import { CurrencyContext } from '../controls/currency'
-import { usesComma, writtenNumber } from '../controls/digits'
 import { PictureInside } from '../controls/picture-inside'
 import { WayOut } from '../controls/way-out'
 import { isJson, type Json } from '../schema/json'
+import { counted } from './counted'
 import type { Place } from './place'
 
 /** So much is shown at once; the rest when somebody wants it. */
@@ -168,19 +168,6 @@ function Single({ place, value }: { place: Place; value: unknown }) {
       <WayOut schema={place.schema} variant={place.variant} label={place.label} value={value} />
     </span>
   )
-}
-
-/** All digits of a number: nobody judges by what was rounded. Thousands are set apart where something is counted. */
-function counted(
-  value: number | bigint,
-  unit: string | undefined,
-  currency: string | undefined,
-  locale: string,
-): string {
-  const word = unit === 'currency' ? currency : unit === 'percent' ? '%' : unit
-  if (!word) return writtenNumber(value, usesComma(locale))
-  const digits = new Intl.NumberFormat(locale, { maximumFractionDigits: 20 }).format(value)
-  return `${digits} ${word}`
 }
 
 function Text({ text, isCode }: { text: string; isCode?: boolean }) {
