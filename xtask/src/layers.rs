@@ -24,7 +24,7 @@ pub(crate) const LAYERS: &[(&str, &[&str])] = &[
     ("tw-tools", &["toolwright-sdk"]),
     ("tw-exec", &["toolwright-sdk", "tw-model", "tw-schema"]),
     ("tw-base", &["tw-exec", "tw-model", "tw-schema", "tw-store"]),
-    ("tw-identity", &["tw-base", "tw-exec", "tw-model", "tw-schema", "tw-store"]),
+    ("tw-identity", &["toolwright-sdk", "tw-base", "tw-exec", "tw-model", "tw-schema", "tw-store"]),
     ("tw-vault", &["toolwright-sdk", "tw-base", "tw-egress", "tw-exec", "tw-identity", "tw-model", "tw-schema", "tw-store"]),
     ("tw-registry", &["toolwright-sdk", "tw-base", "tw-exec", "tw-identity", "tw-model", "tw-policy", "tw-schema", "tw-store", "tw-vault"]),
     ("tw-engine", &["toolwright-sdk", "tw-base", "tw-egress", "tw-exec", "tw-identity", "tw-model", "tw-policy", "tw-registry", "tw-sandbox", "tw-schema", "tw-store", "tw-vault"]),

@@ -147,19 +147,20 @@ pub(crate) fn soak(root: &Path, args: &[String]) -> Result<()> {
     times.step("dependencies", || tools::install_deny().and_then(|()| succeed(cargo(root).args(deny))))?;
     let cluster = start_cluster()?;
     let nextest = ["nextest", "run", "--workspace", "--locked", "--profile", "soak"];
-    let mut soak = |name: &str, which: [&str; 2]| {
+    let mut soak = |name: &str, which: &[&str]| {
         times.step(name, || {
             let mut command = cargo(root);
             command.args(nextest).args(which).args(args).env("TW_SOAK", "1");
             succeed(with_cluster(&mut command, &cluster))
         })
     };
-    soak("soak", ["--run-ignored", "only"])?;
+    // Some of them compare times, which tell nothing of a program that was not compiled to be fast.
+    soak("soak", &["--cargo-profile", "fast", "--run-ignored", "only"])?;
     // The same tests as in `make test`, with more trials and other seeds.
-    soak("races", ["-E", "test(/races::/)"])?;
+    soak("races", &["-E", "test(/races::/)"])?;
     soak(
         "other seeds",
-        ["-E", "package(tw-schema) + package(tw-policy) + package(tw-kinds) + package(tw-egress)"],
+        &["-E", "package(tw-schema) + package(tw-policy) + package(tw-kinds) + package(tw-egress)"],
     )
 }
 

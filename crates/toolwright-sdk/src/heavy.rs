@@ -15,7 +15,7 @@ use serde_json::Value;
 use tokio::{
     runtime::{Builder, Runtime},
     sync::{OwnedSemaphorePermit, Semaphore},
-    task::AbortHandle,
+    task::{AbortHandle, JoinHandle},
     time::{Instant, timeout_at},
 };
 use tw_model::{Code, TenantId, ToolFailure};
@@ -30,6 +30,12 @@ static THREADS: LazyLock<Runtime> = LazyLock::new(|| {
     threads.worker_threads(1).thread_name("heavy").on_thread_start(yield_to_others);
     threads.build().expect("a process that runs can begin a thread")
 });
+
+/// Does work that keeps a processor busy, on a thread that yields to those that serve everybody. Who asks for it bounds
+/// how much of it there is; what is done for a tenant takes a place in a [`HeavyPool`] instead.
+pub fn spawn_yielding<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> JoinHandle<T> {
+    THREADS.spawn_blocking(work)
+}
 
 /// On Linux a thread has a priority of its own. Elsewhere it would be that of the whole process, which stays as it is.
 fn yield_to_others() {
@@ -160,7 +166,7 @@ impl HeavyPool {
         let seats: Result<Seats, _> = timeout_at(end, seats).await.map_err(late)?;
         let seats = seats.map_err(|_: tokio::sync::AcquireError| Overload::Stopping)?;
         let span = tracing::Span::current();
-        let mut task = THREADS.spawn_blocking(move || {
+        let mut task = spawn_yielding(move || {
             let _held = (seats, place);
             span.in_scope(work)
         });

@@ -64,7 +64,7 @@ pub use calls::{Called, InnerCall, InnerCalls, Wait};
 pub use context::{ContextParts, ToolContext};
 pub use declare::NoInput;
 pub use future::BoxFuture;
-pub use heavy::{HeavyPool, INLINE_BYTES_MAX, Overload, bytes_of};
+pub use heavy::{HeavyPool, INLINE_BYTES_MAX, Overload, bytes_of, spawn_yielding};
 pub use outside::failure_of;
 pub use redact::Redactor;
 pub use registry::{AggregateFn, CodeTool, DuplicateSlug, Location, RunFn, Submission, registered};

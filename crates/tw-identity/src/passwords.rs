@@ -7,6 +7,7 @@ use argon2::{
     password_hash::{PasswordHasher, PasswordVerifier, phc::PasswordHash},
 };
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use toolwright_sdk::spawn_yielding;
 use tw_base::{Error, Lanes, Result, processors};
 use tw_model::TenantId;
 use tw_schema::Violation;
@@ -77,11 +78,11 @@ impl Passwords {
         }
     }
 
-    /// Runs work on a thread for blocking work. The place is held until it has ended: a caller who hangs up does
+    /// Runs work on a thread for costly work. The place is held until it has ended: a caller who hangs up does
     /// not stop a hash, and must not make room for another beside it.
     async fn run<T: Send + 'static>(&self, work: impl FnOnce() -> T + Send + 'static) -> Option<T> {
         let place = Arc::clone(&self.places).acquire_owned().await.ok()?;
-        let done = tokio::task::spawn_blocking(move || {
+        let done = spawn_yielding(move || {
             let done = work();
             drop(place);
             done
