@@ -12,7 +12,7 @@ mod toolset;
 
 use std::sync::Arc;
 
-use tw_base::Secrets;
+use tw_base::{Lanes, Secrets};
 use tw_exec::Kinds;
 use tw_identity::Identity;
 use tw_schema::SchemaCache;
@@ -36,6 +36,8 @@ pub struct Registry {
     vault: Vault,
     identity: Arc<Identity>,
     secrets: Secrets,
+    /// One change at a time for each tenant: two that were checked side by side would have one of them checked again.
+    edits: Lanes,
 }
 
 impl Registry {
@@ -55,7 +57,8 @@ impl Registry {
         let manage = Arc::new(manage::ManageTools::default());
         let own = vec![manage::ManageTools::tool(&manage)];
         let catalogue = Catalogue::new(store.clone(), &registered, own, SchemaCache::new(), kinds)?;
-        let registry = Arc::new(Self { store, catalogue: Arc::new(catalogue), vault, identity, secrets });
+        let (catalogue, edits) = (Arc::new(catalogue), Lanes::new(1));
+        let registry = Arc::new(Self { store, catalogue, vault, identity, secrets, edits });
         manage.serve(&registry);
         Ok(registry)
     }

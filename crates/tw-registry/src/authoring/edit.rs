@@ -64,6 +64,7 @@ impl Registry {
         asked: EditContext<'_>,
         plan: impl Fn(&StoredTool, &View) -> Result<Edit> + Send,
     ) -> Result<StoredTool> {
+        let _alone = self.edits.enter(caller.tenant).await;
         let mut epoch = caller.epoch;
         for _ in 0..TRIES {
             let (stored, view) = self.stored(caller, id, epoch, asked).await?;
