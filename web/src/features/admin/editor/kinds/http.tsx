@@ -1,10 +1,20 @@
+import { ClipboardPaste } from 'lucide-react'
+import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 
+import { Button } from '~/kit/button'
 import { Field, Select } from '~/kit/field'
-import { useInside } from '../context'
+import { lazyPart } from '~/kit/lazy-part'
+import { useEditing, useInside } from '../context'
 import { described, NumberInput } from '../parts'
 import { InputExpressions, JsonInside, TextInside } from './controls'
 import { PairRows } from './pair-rows'
+
+// Whoever writes the address by hand does not need a reader of commands.
+const CurlDialog = lazyPart(
+  () => import('./curl/curl-dialog'),
+  (module) => module.default,
+)
 
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS']
 
@@ -13,6 +23,7 @@ export default function HttpPanel() {
   const { t } = useTranslation('kinds')
   return (
     <>
+      <FromCurl />
       <div className="grid items-start gap-5 sm:grid-cols-[8rem_minmax(0,1fr)]">
         <Method />
         <TextInside
@@ -47,6 +58,22 @@ export default function HttpPanel() {
           placeholder="Idempotency-Key"
         />
       </div>
+    </>
+  )
+}
+
+function FromCurl() {
+  const { t } = useTranslation('kinds')
+  const { isOverride } = useEditing()
+  const [isOpen, setOpen] = useState(false)
+  if (isOverride) return null
+  return (
+    <>
+      <Button size="small" className="justify-self-start" onClick={() => setOpen(true)}>
+        <ClipboardPaste aria-hidden />
+        {t('from_curl')}
+      </Button>
+      {isOpen && <CurlDialog onClose={() => setOpen(false)} />}
     </>
   )
 }

@@ -1,0 +1,102 @@
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import type { Page } from 'playwright-core'
+
+import { expectAccessible, expectNoSidewaysScroll, useWorld } from './world'
+
+let upstream: Server
+/** What the service was sent last. */
+let last: { url?: string; method?: string; headers: Record<string, unknown>; body: string }
+
+// The server is told which host it may call before it starts, so the service is there first.
+upstream = createServer((request, answer) => {
+  let body = ''
+  request.on('data', (part) => {
+    body += part
+  })
+  request.on('end', () => {
+    last = { url: request.url, method: request.method, headers: request.headers, body }
+    answer.setHeader('content-type', 'application/json')
+    answer.end('{"current":{"temperature":21.5,"wind":{"speed":3}},"days":[{"high":25}]}')
+  })
+})
+await new Promise<void>((done) => upstream.listen(0, '127.0.0.1', done))
+const host = `127.0.0.1:${(upstream.address() as AddressInfo).port}`
+
+const world = useWorld(() => ({ TOOLWRIGHT_EGRESS__ALLOW: host }))
+
+afterAll(() => upstream.close())
+
+const tab = (page: Page, name: string) =>
+  page.getByRole('navigation', { name: 'Parts of the tool' }).getByRole('link', { name }).click()
+const said = (page: Page, text: string) =>
+  page.getByLabel('Messages').getByText(text).first().waitFor()
+
+test('a curl command becomes a tool, its secret a credential that is not shown again', async () => {
+  const page = await world.signedIn()
+  await page.goto('/admin/tools/new?kind=http')
+  await page.getByLabel('Name', { exact: true }).fill('Add a note')
+  await page.getByLabel('Description').fill('Adds a note to a city.')
+  await tab(page, 'Execution')
+  await page.getByRole('button', { name: 'Paste a curl command' }).click()
+  const dialog = page.getByRole('dialog', { name: 'Paste a curl command' })
+  const command = dialog.getByLabel('curl command')
+  await command.fill('curl https://example.com -F file=@cat.png')
+  await dialog.getByRole('button', { name: 'Continue' }).click()
+  await dialog.getByText('Uploads of files (multipart) are not supported.').first().waitFor()
+  await expectAccessible(page)
+  await command.fill(
+    `curl 'http://${host}/v1/cities/vienna/notes?lang=de' -H 'X-Api-Key: very-secret-1234' \\
+      -H 'sec-fetch-mode: cors' --data-raw $'{"text":"it\\'s warm","stars":4}' -H 'content-type: application/json'`,
+  )
+  await dialog.getByRole('button', { name: 'Continue' }).press('Enter')
+  await dialog.getByText('sec-fetch-mode').waitFor()
+  expect(await page.content()).not.toContain('very-secret-1234')
+  await dialog.getByRole('checkbox', { name: '/vienna' }).check()
+  await dialog.getByLabel('Name of the input for /vienna').fill('city')
+  await dialog.getByRole('checkbox', { name: /^text/ }).check()
+  await dialog.getByRole('checkbox', { name: /^stars/ }).check()
+  await dialog.getByLabel('Label').fill('notes')
+  await expectAccessible(page)
+  await dialog.getByRole('button', { name: 'Fill in' }).click()
+  await dialog.waitFor({ state: 'detached' })
+  await expect
+    .poll(() => page.getByLabel('Address').inputValue())
+    .toBe(`http://${host}/v1/cities/{{ input.city }}/notes`)
+  await expect.poll(() => page.getByLabel('Value of header 1').inputValue()).toBe('secret:notes')
+
+  const panel = page.getByRole('region', { name: 'Preview and test' })
+  await panel.getByLabel('City').fill('graz')
+  await panel.getByLabel('Text').fill('cold')
+  await panel.getByLabel('Stars').fill('2')
+  await panel.getByRole('button', { name: 'Test', exact: true }).click()
+  await panel.getByText('Success').first().waitFor()
+  expect(last).toMatchObject({ method: 'POST', url: '/v1/cities/graz/notes?lang=de' })
+  expect(last.headers['x-api-key']).toBe('very-secret-1234')
+  expect(JSON.parse(last.body)).toEqual({ text: 'cold', stars: 2 })
+
+  await page.getByRole('button', { name: 'Save draft' }).click()
+  await said(page, 'Add a note is saved')
+  const saved = await world.server.api('GET', '/api/tools/add-a-note')
+  expect(saved.input_schema.required).toEqual(['city', 'text', 'stars'])
+  expect(saved.input_schema.properties.stars.type).toBe('integer')
+  const { items } = await world.server.api('GET', '/api/credentials')
+  expect(items).toMatchObject([{ label: 'notes', type: 'api_key', allowed_hosts: ['127.0.0.1'] }])
+})
+
+test('a curl command is read on a phone', async () => {
+  const page = await world.signedIn({ width: 390 })
+  await page.goto('/admin/tools/new?kind=http&tab=execution')
+  await page.getByRole('button', { name: 'Paste a curl command' }).click()
+  const dialog = page.getByRole('dialog')
+  await dialog
+    .getByLabel('curl command')
+    .fill(
+      `curl https://api.example.com/v1/a/${'long'.repeat(30)} -u me:pw -d a=1 -d b=${'x'.repeat(200)}`,
+    )
+  await dialog.getByRole('button', { name: 'Continue' }).click()
+  await dialog.getByRole('checkbox', { name: /^a\b/ }).first().check()
+  await expectNoSidewaysScroll(page)
+  const [content, width] = await dialog.evaluate((box) => [box.scrollWidth, box.clientWidth])
+  expect(content).toBeLessThanOrEqual(width ?? 0)
+})
