@@ -26,6 +26,18 @@ const iconFiles: Plugin = {
 
 const ICONS = 'virtual:icons'
 
+/** The name of every icon of Lucide, each with the names that it had before, for whoever looks for one. */
+async function iconNames(): Promise<string[]> {
+  const names = new Map<string, string[]>()
+  for (const [name, load] of Object.entries(iconImports)) {
+    const module = (await load()) as unknown as { __iconData: LucideIconData }
+    const own = module.__iconData.name ?? name
+    const others = names.get(own) ?? []
+    names.set(own, name === own ? others : [...others, name])
+  }
+  return [...names].map(([name, others]) => [name, ...others].join(' ')).sort()
+}
+
 /** Every icon of Lucide as data, in a file for each letter: whoever shows a rare one loads a few kilobytes. */
 const iconData: Plugin = {
   name: 'icon-data',
@@ -33,6 +45,7 @@ const iconData: Plugin = {
   async load(id) {
     if (!id.startsWith(`\0${ICONS}`)) return undefined
     const letter = id.split('/')[1]
+    if (letter === 'names') return `export default ${JSON.stringify(await iconNames())}`
     if (!letter) {
       const letters = [...new Set(Object.keys(iconImports).map((name) => name.charAt(0)))]
       const loads = letters.map((letter) => `${letter}: () => import('${ICONS}/${letter}')`)

@@ -5,3 +5,9 @@ declare module 'virtual:icons' {
   const letters: Record<string, () => Promise<{ default: Record<string, LucideIconData> }>>
   export default letters
 }
+
+declare module 'virtual:icons/names' {
+  /** The name of every icon, and behind spaces the names that it had before. */
+  const names: string[]
+  export default names
+}

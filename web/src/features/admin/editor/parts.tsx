@@ -25,12 +25,11 @@ interface TextProps extends Common {
   name: KeyOf<string> & Exclude<Key, 'status'>
   isLong?: boolean
   isCode?: boolean
-  list?: string
   fault?: string
   disabled?: boolean
 }
 
-export function TextPart({ name, label, hint, isLong, isCode, list, ...rest }: TextProps) {
+export function TextPart({ name, label, hint, isLong, isCode, ...rest }: TextProps) {
   const part = usePart(name)
   const fault = rest.fault ?? part.fault
   const props = {
@@ -46,7 +45,7 @@ export function TextPart({ name, label, hint, isLong, isCode, list, ...rest }: T
       {isLong ? (
         <Textarea {...props} rows={5} onChange={(event) => part.set(event.target.value)} />
       ) : (
-        <Input {...props} list={list} onChange={(event) => part.set(event.target.value)} />
+        <Input {...props} onChange={(event) => part.set(event.target.value)} />
       )}
     </Field>
   )

@@ -3,19 +3,15 @@ import { useDeferredValue } from 'react'
 import { useTranslation } from 'react-i18next'
 
 import { Button } from '~/kit/button'
-import { ToolIcon } from '~/kit/tool-icon'
-import { TOOL_ICONS } from '~/kit/tool-icons'
 import { focusSoon } from '../focus-soon'
 import { isTaken } from '../queries'
 import { idOf, useEditing } from './context'
+import { IconPart } from './icon-part'
 import { TextPart, WordsPart } from './parts'
 import { faultOfSlug, proposedSlug } from './slug'
 
-const ICONS = Object.keys(TOOL_ICONS).sort()
-
 export function IdentityTab() {
   const { t } = useTranslation('admin')
-  const { definition } = useEditing()
   return (
     <div className="grid gap-5">
       <TextPart name="name" label={t('editor.name')} hint={t('editor.name_hint')} />
@@ -28,24 +24,7 @@ export function IdentityTab() {
       />
       <div className="grid items-start gap-5 sm:grid-cols-2">
         <TextPart name="category" label={t('editor.category')} hint={t('editor.category_hint')} />
-        <div className="flex items-start gap-3">
-          <div className="min-w-0 flex-1">
-            <TextPart
-              name="icon"
-              label={t('editor.icon')}
-              hint={t('editor.icon_hint')}
-              list="icon-names"
-            />
-          </div>
-          <span className="mt-6.5 grid size-9 place-items-center rounded-md border border-line">
-            <ToolIcon name={definition.icon} className="size-5" />
-          </span>
-          <datalist id="icon-names">
-            {ICONS.map((name) => (
-              <option key={name} value={name} />
-            ))}
-          </datalist>
-        </div>
+        <IconPart />
       </div>
       <WordsPart name="tags" label={t('editor.tags')} hint={t('editor.tags_hint')} />
       <WordsPart name="aliases" label={t('editor.aliases')} hint={t('editor.aliases_hint')} />
