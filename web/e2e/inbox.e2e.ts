@@ -36,8 +36,7 @@ const park = (tool: string, record: string, amount = 5, agent = 'analyst'): Prom
   world.server.api('POST', `/api/tools/${tool}/run`, { input: { record, amount } }, agents[agent])
 
 /** Waits for what the page says in its corner. */
-const told = (page: Page, text: string) =>
-  page.getByLabel('Messages').getByText(text).waitFor()
+const told = (page: Page, text: string) => page.getByLabel('Messages').getByText(text).waitFor()
 
 const group = (page: Page, sentence: string) =>
   page
@@ -148,5 +147,32 @@ test('a phone has room for the groups and for the selection', async () => {
   await page.getByRole('checkbox').first().check()
   await page.getByText('1 selected').waitFor()
   await expectNoSidewaysScroll(page)
+  await expectAccessible(page)
+})
+
+test('a denied request and a test are called so among the runs, and can be filtered', async () => {
+  const { approval_id, run_id } = await park('pay', 'no thanks')
+  await world.server.api('POST', `/api/approvals/${approval_id}/deny`, { note: 'not now' })
+  const input = { record: 'tried', amount: 1 }
+  await world.server.api('POST', '/api/tools/look/test', { input })
+  const page = await world.signedIn()
+  await page.goto('/runs?tool=pay')
+  await page.getByLabel('Status').selectOption('Denied')
+  await page.waitForURL('**status=denied**')
+  const rows = page.getByRole('row').filter({ has: page.getByRole('link', { name: 'pay' }) })
+  await rows.filter({ hasText: 'Denied' }).first().waitFor()
+  expect(await rows.filter({ hasNotText: 'Denied' }).count()).toBe(0)
+  await page.goto(`/runs/${run_id}`)
+  await page.getByRole('heading', { level: 1 }).getByText('Denied').waitFor()
+  await page.getByText('not now').first().waitFor()
+
+  await page.goto('/runs')
+  const look = page.getByRole('row').filter({ has: page.getByRole('link', { name: 'look' }) })
+  await look.getByText('Test', { exact: true }).first().waitFor()
+  await page.getByLabel('Mode').selectOption('Production')
+  await page.waitForURL('**mode=production**')
+  await look.first().waitFor({ state: 'detached' })
+  await page.getByLabel('Mode').selectOption('Test')
+  await look.first().waitFor()
   await expectAccessible(page)
 })

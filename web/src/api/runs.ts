@@ -45,10 +45,16 @@ export const runOf = (id: string) =>
 
 const RECENT = 200
 
-/** The newest runs that one may see, of all tools together: for health, and for what was used last. */
+/**
+ * The newest runs that one may see, of all tools together: for health, and for what was used last. What an author tries
+ * says nothing about either.
+ */
 export const recentRuns = queryOptions({
   queryKey: ['runs', 'recent'],
-  queryFn: () => body(api.GET('/api/runs', { params: { query: { limit: RECENT } } })),
+  queryFn: () => {
+    const query = { limit: RECENT, mode: 'production' } as const
+    return body(api.GET('/api/runs', { params: { query } }))
+  },
   staleTime: 15_000,
   select: (page) => page.items,
 })

@@ -48,7 +48,7 @@ export function RunResult({ run, tool, level = 3 }: RunResultProps) {
     <AroundOutput value={around}>
       <div className="grid min-w-0 gap-5">
         <div className="flex flex-wrap items-center gap-x-3 gap-y-1">
-          <RunStatus status={status} />
+          <RunStatus run={run} />
           {hasEnded(status) && typeof duration_ms === 'number' && (
             <span className="text-xs text-muted">
               {duration_ms < 1 ? t('took_no_time') : t('took', { time: duration(duration_ms) })}

@@ -19,10 +19,16 @@ const LIVE_MS = 2_000
 type Filters = Omit<RunsSearch, 'live'>
 
 async function read(filters: Filters, page: { limit: number; cursor?: string }): Promise<RunPage> {
-  const { range, ...query } = filters
-  const since = range ? beginOf(range, Date.now()) : query.since
-  const answer = api.GET('/api/runs', { params: { query: { ...query, since, ...page } } })
+  const { range, status, ...rest } = filters
+  const since = range ? beginOf(range, Date.now()) : rest.since
+  const query = { ...rest, ...byStatus(status), since, ...page }
+  const answer = api.GET('/api/runs', { params: { query } })
   return body(answer) as Promise<unknown> as Promise<RunPage>
+}
+
+/** To the server a denied run is one that was cancelled, and its code says why. */
+export function byStatus(status: Filters['status']) {
+  return status === 'denied' ? { error_code: 'DENIED' } : { status }
 }
 
 export const runsBy = (filters: Filters) =>

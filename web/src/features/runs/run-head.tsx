@@ -12,6 +12,7 @@ import { useNow } from '~/kit/now'
 import { ActorName } from '~/kit/people'
 import { Moment } from '~/kit/time'
 import { CancelRun } from './cancel-run'
+import { TestMark } from './test-mark'
 import { took } from './took'
 
 /** What ran, how it went, and what can be done with it. */
@@ -29,7 +30,8 @@ export function RunHead({ run }: { run: Run }) {
           </p>
           <h1 className="flex min-w-0 flex-wrap items-center gap-x-3 gap-y-1 text-xl font-semibold">
             <span className="min-w-0 break-all">{t('run_of', { tool: run.tool })}</span>
-            <RunStatus status={run.status} />
+            <RunStatus run={run} />
+            <TestMark run={run} />
           </h1>
         </div>
         <div className="flex flex-wrap gap-2">

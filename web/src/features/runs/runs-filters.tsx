@@ -5,7 +5,7 @@ import { useTranslation } from 'react-i18next'
 import { recentRuns } from '~/api/runs'
 import { Button } from '~/kit/button'
 import { Field, Input, Select } from '~/kit/field'
-import { RUN_STATES, type RunsSearch, SOURCES } from './search'
+import { MODES, RUN_STATES, type RunsSearch, SOURCES } from './search'
 import { fromLocal, RANGES, toLocal } from './time-range'
 
 interface Props {
@@ -22,7 +22,7 @@ export function RunsFilters({ search, onChange, onClear }: Props & { onClear: ()
   return (
     <section
       aria-label={t('filters')}
-      className="grid grid-cols-2 items-end gap-3 md:grid-cols-[repeat(4,minmax(0,1fr))_auto]"
+      className="grid grid-cols-2 items-end gap-3 md:grid-cols-[repeat(5,minmax(0,1fr))_auto]"
     >
       <ToolFilter key={search.tool} search={search} onChange={onChange} />
       <Choice
@@ -38,6 +38,13 @@ export function RunsFilters({ search, onChange, onClear }: Props & { onClear: ()
         words={SOURCES}
         label={(word) => t(`source.${word}`)}
         onChange={(source) => onChange({ source })}
+      />
+      <Choice
+        name="mode"
+        value={search.mode}
+        words={MODES}
+        label={(word) => t(`mode.${word}`)}
+        onChange={(mode) => onChange({ mode })}
       />
       <TimeFilter search={search} onChange={onChange} />
       {isFiltered(search) && (

@@ -10,6 +10,7 @@ import { ActorName } from '~/kit/people'
 import { ScrollBox } from '~/kit/scroll-box'
 import { Moment } from '~/kit/time'
 import { useWide } from '~/kit/wide'
+import { TestMark } from './test-mark'
 import { took } from './took'
 
 interface Props {
@@ -60,7 +61,7 @@ function RunsTable({ runs, fresh, box }: Props) {
                 <RunLink run={run} />
               </th>
               <td className="px-3 py-2">
-                <RunStatus status={run.status} />
+                <RunStatus run={run} />
               </td>
               <td className="px-3 py-2">
                 {t(`source.${run.source}`, { defaultValue: run.source })}
@@ -94,7 +95,7 @@ function RunCards({ runs, fresh, box }: Props) {
               <span className="min-w-0 font-medium">
                 <RunLink run={run} />
               </span>
-              <RunStatus status={run.status} />
+              <RunStatus run={run} />
             </div>
             <div className="flex flex-wrap items-center gap-x-3 gap-y-1 text-xs text-muted">
               <Moment at={run.started_at ?? run.requested_at} />
@@ -120,6 +121,11 @@ function RunLink({ run }: { run: Run }) {
       >
         {run.tool}
       </Link>
+      {run.mode === 'debug' && (
+        <span className="ml-2">
+          <TestMark run={run} />
+        </span>
+      )}
       {run.parent_run_id && (
         <span className="flex items-center gap-1 text-xs font-normal text-muted">
           <CornerDownRight aria-hidden className="size-3.5 shrink-0" />

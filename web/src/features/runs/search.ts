@@ -8,8 +8,10 @@ export const RUN_STATES = [
   'pending',
   'needs_approval',
   'cancelled',
+  'denied',
   'timed_out',
 ] as const
+export const MODES = ['production', 'debug'] as const
 
 export const SOURCES = ['web', 'agent', 'api', 'embed'] as const
 
@@ -18,6 +20,7 @@ export interface RunsSearch {
   tool?: string
   status?: (typeof RUN_STATES)[number]
   source?: (typeof SOURCES)[number]
+  mode?: (typeof MODES)[number]
   session_id?: string
   range?: Range
   since?: string
@@ -30,6 +33,7 @@ export const runsSearch = (raw: Raw): RunsSearch => ({
   tool: text(raw, 'tool'),
   status: oneOf(raw, 'status', RUN_STATES),
   source: oneOf(raw, 'source', SOURCES),
+  mode: oneOf(raw, 'mode', MODES),
   session_id: text(raw, 'session_id'),
   range: oneOf(raw, 'range', RANGES),
   since: text(raw, 'since'),

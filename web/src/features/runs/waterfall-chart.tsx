@@ -71,7 +71,7 @@ function BarRow({ bar, from, total }: { bar: Bar; from: number; total: number })
             >
               {bar.step.tool}
             </Link>
-            <RunStatus status={bar.step.status} />
+            <RunStatus run={bar.step} />
             {(bar.depth ?? 0) > 0 && (
               <span className="sr-only">
                 {t('waterfall.depth', { depth: (bar.depth ?? 0) + 1 })}

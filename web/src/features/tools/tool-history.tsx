@@ -58,7 +58,7 @@ function Entry({ run, shown, runnable }: { run: Run; shown: boolean; runnable: b
       aria-current={shown || undefined}
       className={cn('flex flex-wrap items-center gap-x-3 gap-y-1 px-3 py-2', shown && 'bg-raised')}
     >
-      <RunStatus status={run.status} />
+      <RunStatus run={run} />
       <Link to="/runs/$id" params={{ id: run.run_id }} className="underline">
         <Moment at={run.started_at ?? run.requested_at} />
       </Link>

@@ -28,7 +28,7 @@ export function ToolProgress({ run, startedAt, text, lost }: Props) {
   return (
     <div className="grid min-w-0 gap-4">
       <div className="flex flex-wrap items-center gap-3">
-        <RunStatus status={run.status} />
+        <RunStatus run={run} />
         <span className="text-muted tabular-nums">{duration(seconds(now - startedAt))}</span>
         <Cancel id={run.run_id} />
       </div>

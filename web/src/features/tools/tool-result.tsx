@@ -5,6 +5,7 @@ import { useTranslation } from 'react-i18next'
 
 import { Problem } from '~/api/problem'
 import { RunResult } from '~/features/result/run-result'
+import { statusOf } from '~/features/result/run-status'
 import { Button } from '~/kit/button'
 import { cn } from '~/kit/cn'
 import { CopyButton } from '~/kit/copy'
@@ -160,7 +161,7 @@ function Refused({ error, here }: { error: unknown; here: string }) {
 function Announcement({ start, shown }: Pick<Props, 'start' | 'shown'>) {
   const { t } = useTranslation(['tool', 'result'])
   const { run } = shown
-  const status = run ? t(`result:status.${run.status}`) : ''
+  const status = run ? t(`result:status.${statusOf(run)}`) : ''
   const said = run?.summary || run?.error
   const text = start.state === 'asking' ? t('result:status.running') : status
   return (
