@@ -10,10 +10,14 @@ import { JsonPane, parse } from './json/json-pane'
 import { ModeSwitch } from './mode-switch'
 import { FormModel } from './model'
 import { same } from './schema/json'
+import { hasMoreThan } from './schema/size'
 import { Summary } from './summary'
 import { useDraft } from './use-draft'
 import { useFaults } from './use-faults'
 import { useOnce } from './use-once'
+
+/** A form with more fields would take seconds to draw, and nobody could find their way in it. */
+const FIELDS_MAX = 1_000
 
 export interface ToolFormProps {
   tool: { slug: string; input_schema: unknown; form_spec?: unknown }
@@ -41,11 +45,14 @@ export function ToolForm(props: ToolFormProps) {
   const { draft, sent, edit, replace } = useDraft(model, value, onChange, readOnly)
   const faults = useFaults(id, model, draft, sent, props.faults)
   const once = useOnce(busy)
-  const [mode, setMode] = useState<'form' | 'json'>(model.isForm ? 'form' : 'json')
+  const isLarge = useMemo(() => hasMoreThan(FIELDS_MAX, draft), [draft])
+  const [chosen, setMode] = useState<'form' | 'json'>(model.isForm ? 'form' : 'json')
+  const mode = isLarge ? 'json' : chosen
   const [text, setText] = useState(() => written(sent))
   const [refused, setRefused] = useState(false)
 
-  const parsed = mode === 'json' ? parse(text) : { value: sent }
+  const read = useMemo(() => (mode === 'json' ? parse(text) : undefined), [mode, text])
+  const parsed = mode === 'json' ? read : { value: sent }
   const broken = parsed === undefined
   // What came from elsewhere, such as an example, replaces the text; what was typed does not.
   if (mode === 'json' && parsed && !same(parsed.value, sent ?? {})) {
@@ -91,7 +98,8 @@ export function ToolForm(props: ToolFormProps) {
           )}
         </div>
       )}
-      {model.isForm && <ModeSwitch mode={mode} onChoose={choose} refused={refused} />}
+      {model.isForm && !isLarge && <ModeSwitch mode={mode} onChoose={choose} refused={refused} />}
+      {model.isForm && isLarge && <p className="text-xs text-muted">{t('json.large')}</p>}
       <Summary count={faults.shown.length} loose={mode === 'form' ? faults.loose : []} />
       {mode === 'json' ? (
         <JsonPane

@@ -3,6 +3,7 @@ import { type ReactNode, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 
 import { Button } from '~/kit/button'
+import { LongText } from '~/kit/long-text'
 import { useAround } from './context'
 import { DataTable } from './data-table'
 import { Hints } from './hints'
@@ -14,6 +15,9 @@ const NO_HINTS = new Hints(undefined)
 const DEEPEST_OPEN = 3
 const ENTRIES_OPEN = 30
 const TEXT_OPEN = 2_000
+/** A longer text scrolls in a box of its own. */
+const TEXT_AT_ONCE = 20_000
+const FIELDS_AT_ONCE = 100
 
 interface Props {
   value: Json | undefined
@@ -81,6 +85,18 @@ function Text({ text }: { text: string }) {
     )
   }
   const long = text.length > TEXT_OPEN && !whole
+  if (whole && text.length > TEXT_AT_ONCE) {
+    return (
+      <span
+        role="group"
+        aria-label={t('whole_text')}
+        tabIndex={0}
+        className="block max-h-96 overflow-auto rounded-md border border-line p-2 wrap-anywhere whitespace-pre-wrap"
+      >
+        <LongText text={text} />
+      </span>
+    )
+  }
   return (
     <span className="break-words whitespace-pre-wrap">
       {long ? `${text.slice(0, TEXT_OPEN)}…` : text}
@@ -122,9 +138,9 @@ function Structure({
 
 function Fields({ value, hints, depth }: { value: JsonObject; hints: Hints; depth: number }) {
   const { t } = useTranslation('result')
-  const [all, setAll] = useState(false)
+  const [most, setMost] = useState(FIELDS_AT_ONCE)
   const entries = Object.entries(value)
-  const shown = all ? entries : entries.slice(0, 100)
+  const shown = entries.slice(0, most)
   return (
     <>
       <dl className="grid gap-x-6 gap-y-2 sm:grid-cols-[minmax(8rem,max-content)_minmax(0,1fr)]">
@@ -146,8 +162,11 @@ function Fields({ value, hints, depth }: { value: JsonObject; hints: Hints; dept
         })}
       </dl>
       {entries.length > shown.length && (
-        <Button size="small" className="mt-2" onClick={() => setAll(true)}>
-          {t('show_all_count', { count: entries.length })}
+        <Button size="small" className="mt-2" onClick={() => setMost(most + FIELDS_AT_ONCE)}>
+          {t('show_more', {
+            count: Math.min(FIELDS_AT_ONCE, entries.length - most),
+            total: entries.length,
+          })}
         </Button>
       )}
     </>

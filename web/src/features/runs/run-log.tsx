@@ -1,9 +1,11 @@
+import { type ReactNode, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 
 import type { Run } from '~/api/runs'
 import { Raw } from '~/features/result/raw'
 import { useLocale } from '~/i18n'
 import { Badge, type Tone } from '~/kit/badge'
+import { LongText } from '~/kit/long-text'
 import { ActorName } from '~/kit/people'
 import type { RunEvent } from './queries'
 
@@ -29,25 +31,39 @@ export function EventList({ events }: { events: RunEvent[] }) {
     <ol aria-live="polite" aria-relevant="additions" className="grid gap-1">
       {events.map((event) => (
         <li key={event.id} className="min-w-0 rounded-md border border-line">
-          <details className="group min-w-0">
-            <summary className="flex cursor-pointer flex-wrap items-center gap-x-3 gap-y-1 px-3 py-2">
-              <time dateTime={event.at} className="text-xs tabular-nums text-muted">
-                {clock.format(new Date(event.at))}
-              </time>
-              <Badge tone={tones[event.type] ?? 'plain'}>
-                {t(`event.${event.type.replace(/^tool\./, '')}`, { defaultValue: event.type })}
-              </Badge>
-              <span className="min-w-0 text-xs">
-                <ActorName actor={event.actor} />
-              </span>
-            </summary>
-            <div className="min-w-0 px-3 pb-3">
-              <Raw value={event.payload} name={t('payload', { type: event.type })} />
-            </div>
-          </details>
+          <Folded
+            summary={
+              <>
+                <time dateTime={event.at} className="text-xs tabular-nums text-muted">
+                  {clock.format(new Date(event.at))}
+                </time>
+                <Badge tone={tones[event.type] ?? 'plain'}>
+                  {t(`event.${event.type.replace(/^tool\./, '')}`, { defaultValue: event.type })}
+                </Badge>
+                <span className="min-w-0 text-xs">
+                  <ActorName actor={event.actor} />
+                </span>
+              </>
+            }
+          >
+            <Raw value={event.payload} name={t('payload', { type: event.type })} />
+          </Folded>
         </li>
       ))}
     </ol>
+  )
+}
+
+/** What is inside is drawn when somebody wants to see it: an event may hold an input of megabytes. */
+function Folded({ summary, children }: { summary: ReactNode; children: ReactNode }) {
+  const [open, setOpen] = useState(false)
+  return (
+    <details className="min-w-0" onToggle={(event) => setOpen(event.currentTarget.open)}>
+      <summary className="flex cursor-pointer flex-wrap items-center gap-x-3 gap-y-1 px-3 py-2">
+        {summary}
+      </summary>
+      {open && <div className="min-w-0 px-3 pb-3">{children}</div>}
+    </details>
   )
 }
 
@@ -63,7 +79,7 @@ export function RunLogs({ run, events }: { run: Run; events: RunEvent[] }) {
     ['logs', logs],
     ['appended', appended],
   ].filter(([, text]) => text !== '')
-  return parts.map(([name = '', text]) => (
+  return parts.map(([name = '', text = '']) => (
     <section key={name} aria-labelledby={name} className="grid min-w-0 gap-3">
       <h2 id={name} className="text-base font-semibold">
         {t(name)}
@@ -73,7 +89,7 @@ export function RunLogs({ run, events }: { run: Run; events: RunEvent[] }) {
         aria-labelledby={name}
         className="max-h-96 overflow-auto rounded-md border border-line bg-raised p-3 font-mono text-xs whitespace-pre-wrap"
       >
-        {text}
+        <LongText text={text} />
       </pre>
     </section>
   ))

@@ -1,16 +1,24 @@
-import { useId, useState } from 'react'
+import { useDeferredValue, useId, useMemo, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 
 import { CopyButton } from '~/kit/copy'
 import { Select } from '~/kit/field'
 import { KEY, SNIPPET_NAMES, SNIPPETS, type SnippetName } from './tool-snippets'
 
+/** So much of it is drawn; copying takes all of it. */
+const SHOWN = 10_000
+
 /** The same call from a program, with the input as it stands in the form. */
 export function ToolElsewhere({ slug, input }: { slug: string; input: unknown }) {
   const { t } = useTranslation('tool')
   const id = useId()
   const [name, setName] = useState<SnippetName>('curl')
-  const text = SNIPPETS[name]({ origin: location.origin, slug, input })
+  // Typing goes before: the snippet may be a moment behind.
+  const given = useDeferredValue(input)
+  const text = useMemo(
+    () => SNIPPETS[name]({ origin: location.origin, slug, input: given }),
+    [name, slug, given],
+  )
   return (
     <section
       aria-labelledby="elsewhere"
@@ -42,8 +50,9 @@ export function ToolElsewhere({ slug, input }: { slug: string; input: unknown })
         aria-label={t(`snippet.${name}`)}
         className="max-h-80 min-w-0 overflow-auto rounded-md border border-line bg-raised p-3 font-mono text-xs"
       >
-        {text}
+        {text.slice(0, SHOWN)}
       </pre>
+      {text.length > SHOWN && <p className="text-xs text-muted">{t('snippet_cut')}</p>}
       <p className="text-xs text-muted">{t('snippet_key', { key: KEY })}</p>
     </section>
   )

@@ -1,11 +1,11 @@
 import { Link2, Sparkles } from 'lucide-react'
-import { useMemo } from 'react'
+import { useDeferredValue, useMemo } from 'react'
 import { useTranslation } from 'react-i18next'
 
 import { Button } from '~/kit/button'
 import { CopyButton } from '~/kit/copy'
 import type { Tool } from './queries'
-import { examples, LINK_MAX, linkTo } from './tool-input'
+import { examples, linkTo } from './tool-input'
 
 interface ExamplesProps {
   tool: Tool
@@ -44,8 +44,9 @@ interface LinkProps {
 /** A link to the tool with what the form holds. */
 export function CopyLink({ tool, value }: LinkProps) {
   const { t } = useTranslation('tool')
-  const link = linkTo(location.origin, tool.slug, value)
-  if (link.length <= LINK_MAX) return <CopyButton text={link} label={t('copy_link')} />
+  const given = useDeferredValue(value)
+  const link = useMemo(() => linkTo(location.origin, tool.slug, given), [tool.slug, given])
+  if (link !== undefined) return <CopyButton text={link} label={t('copy_link')} />
   return (
     <Button size="small" disabled title={t('link_too_long')}>
       <Link2 aria-hidden />

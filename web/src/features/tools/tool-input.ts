@@ -4,7 +4,7 @@ import { isObject, type Json, type JsonObject } from '~/features/result/json'
 import { label, number } from '~/features/result/words'
 
 /** Longer addresses are cut or refused somewhere on the way. */
-export const LINK_MAX = 8_000
+const LINK_MAX = 8_000
 
 /** The input that a link carries, or why it is none. */
 export function fromLink(text: string): { input: JsonObject } | { fault: LinkFault } {
@@ -19,10 +19,13 @@ export function fromLink(text: string): { input: JsonObject } | { fault: LinkFau
 
 export type LinkFault = 'broken' | 'cut' | 'no_object'
 
-/** A link to a tool with its form filled in. */
-export function linkTo(origin: string, slug: string, input: unknown): string {
-  const query = new URLSearchParams({ input: stringify(input) })
-  return `${origin}/tools/${encodeURIComponent(slug)}?${query}`
+/** A link to a tool with its form filled in; none where it would be too long. */
+export function linkTo(origin: string, slug: string, input: unknown): string | undefined {
+  const text = stringify(input)
+  // An address is longer than what it carries.
+  if (text.length > LINK_MAX) return undefined
+  const link = `${origin}/tools/${encodeURIComponent(slug)}?${new URLSearchParams({ input: text })}`
+  return link.length <= LINK_MAX ? link : undefined
 }
 
 /** The inputs that a tool gives as examples, each with what is in it, line by line. */

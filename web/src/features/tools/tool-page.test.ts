@@ -69,7 +69,7 @@ test('the snippets for MCP clients are JSON that names this server', () => {
 })
 
 test('a link carries the input there and back', () => {
-  const link = new URL(linkTo('http://a', 'office.greet', call.input))
+  const link = new URL(linkTo('http://a', 'office.greet', call.input) ?? '')
   expect(fromLink(link.searchParams.get('input') ?? '')).toEqual({ input: call.input })
 })
 
@@ -85,7 +85,7 @@ test.each([
 
 test('links and snippets carry every digit of a large number', () => {
   const input = { id: 9007199254740993n }
-  const link = new URL(linkTo('http://a', 'b', input))
+  const link = new URL(linkTo('http://a', 'b', input) ?? '')
   expect(fromLink(link.searchParams.get('input') ?? '')).toEqual({ input })
   for (const name of ['curl', 'typescript', 'python'] as const) {
     expect(SNIPPETS[name]({ ...call, input })).toContain('9007199254740993')

@@ -25,7 +25,7 @@ interface Props {
   isChanged: boolean
   onGiveUp: () => void
   /** Where to go on after signing in again: this page, with the form as it is. */
-  here: string
+  here: () => string
 }
 
 /** The panel beside the form. */
@@ -125,7 +125,7 @@ function Stale() {
 }
 
 /** The server did not run the tool, and says why; where the fields are at fault, they say it, too. */
-function Refused({ error, here }: { error: unknown; here: string }) {
+function Refused({ error, here }: { error: unknown; here: () => string }) {
   const { t } = useTranslation('tool')
   const faulty = error instanceof Problem && error.errors.length > 0
   return (
@@ -135,7 +135,7 @@ function Refused({ error, here }: { error: unknown; here: string }) {
       {error instanceof Problem && error.status === 401 && (
         <div>
           <Button asChild tone="primary">
-            <Link to="/sign-in" search={{ next: here }}>
+            <Link to="/sign-in" search={{ next: here() }}>
               {t('sign_in_again')}
             </Link>
           </Button>

@@ -127,7 +127,7 @@ export function ToolWorkbench({ tool, search }: { tool: Tool; search: ToolSearch
           shown={shown}
           isChanged={isChanged}
           onGiveUp={giveUp}
-          here={linkTo('', tool.slug, value)}
+          here={() => linkTo('', tool.slug, value) ?? `/tools/${tool.slug}`}
         />
       </div>
       <div className="grid min-w-0 gap-8 lg:grid-cols-[minmax(0,1fr)_minmax(0,1fr)]">

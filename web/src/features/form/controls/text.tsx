@@ -10,6 +10,7 @@ import { Skeleton } from '~/kit/states'
 import { type Json, list, text } from '../schema/json'
 import type { FieldLook } from '../schema/ui'
 import { CurrencyContext } from './currency'
+import { HeldText, isHeld } from './held-text'
 import { variantOf } from './kind'
 import { aria, type ControlProps, shown } from './props'
 import { WayOut } from './way-out'
@@ -26,6 +27,7 @@ export function TextControl(props: ControlProps) {
   const phone = schema['x-toolwright-type'] === 'phone'
   const examples = list(schema.examples).filter((entry) => typeof entry === 'string')
   const listId = examples.length > 0 && !readOnly ? `${id}-examples` : undefined
+  if (isHeld(value)) return <HeldText {...props} value={value} />
   return (
     <WithUnit {...props}>
       <Input
@@ -59,6 +61,7 @@ export function TextareaControl(props: ControlProps) {
   const { id, schema, look, value, onChange, onBlur, readOnly } = props
   const variant = variantOf(schema, look)
   const code = variant === 'code'
+  if (isHeld(value)) return <HeldText {...props} value={value} />
   const area = (
     <Textarea
       id={id}

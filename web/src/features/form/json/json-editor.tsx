@@ -107,7 +107,8 @@ export default function JsonEditor({
   useEffect(() => {
     const editor = view.current
     if (!editor) return
-    const given: Record<string, string> = { 'aria-label': label }
+    // Said, so that programs which look for a way into what scrolls find it.
+    const given: Record<string, string> = { 'aria-label': label, tabindex: '0' }
     if (invalid) given['aria-invalid'] = 'true'
     if (describedBy) given['aria-describedby'] = describedBy
     if (readOnly) given['aria-readonly'] = 'true'

@@ -5,6 +5,7 @@ import { stringify } from '~/api/exact'
 import { useLocale } from '~/i18n'
 import { Button } from '~/kit/button'
 import { cn } from '~/kit/cn'
+import { LongText } from '~/kit/long-text'
 import { plain } from '~/kit/plain'
 import { CurrencyContext } from '../controls/currency'
 import { PictureInside } from '../controls/picture-inside'
@@ -17,6 +18,9 @@ import type { Place } from './place'
 const TEXT_SHOWN = 400
 const LINES_SHOWN = 12
 const ENTRIES_SHOWN = 20
+const ENTRIES_MORE = 100
+/** A longer text scrolls in a box of its own. */
+const TEXT_AT_ONCE = 20_000
 /** What is deeper inside is shown as it was sent. */
 const DEEP_MAX = 5
 
@@ -120,14 +124,20 @@ function Words({ place, value }: { place: Place; value: unknown[] }) {
 /** The first of many, and the button that shows the others. */
 function useFirst<Entry>(all: readonly Entry[]): [readonly Entry[], ReactNode] {
   const { t } = useTranslation('form')
-  const [isWhole, setWhole] = useState(false)
-  if (isWhole || all.length <= ENTRIES_SHOWN) return [all, undefined]
+  const [most, setMost] = useState(ENTRIES_SHOWN)
+  const rest = all.length - most
+  if (rest <= 0) return [all, undefined]
+  // Thousands at once would hold up the page.
+  const isLast = rest <= ENTRIES_MORE
+  const label = isLast
+    ? t('read.show_all_count', { count: all.length })
+    : t('read.show_more', { count: ENTRIES_MORE, total: all.length })
   const button = (
-    <Button size="small" className="mt-2" onClick={() => setWhole(true)}>
-      {t('read.show_all_count', { count: all.length })}
+    <Button size="small" className="mt-2" onClick={() => setMost(most + ENTRIES_MORE)}>
+      {label}
     </Button>
   )
-  return [all.slice(0, ENTRIES_SHOWN), button]
+  return [all.slice(0, most), button]
 }
 
 /** Text, number, yes or no, or nothing. */
@@ -176,7 +186,20 @@ function Text({ text, isCode }: { text: string; isCode?: boolean }) {
   const short = cut(text)
   return (
     <span className={cn('wrap-anywhere whitespace-pre-wrap', isCode && 'font-mono text-xs')}>
-      {plain(isWhole ? text : short)}
+      {!isWhole ? (
+        plain(short)
+      ) : text.length <= TEXT_AT_ONCE ? (
+        plain(text)
+      ) : (
+        <span
+          role="group"
+          aria-label={t('read.whole')}
+          tabIndex={0}
+          className="block max-h-96 overflow-auto rounded-md border border-line p-2"
+        >
+          <LongText text={text} />
+        </span>
+      )}
       {short.length < text.length && (
         <>
           {!isWhole && '… '}

@@ -1,0 +1,110 @@
+import type { Page } from 'playwright-core'
+
+import { expectAccessible, expectNoSidewaysScroll, useWorld } from './world'
+
+const world = useWorld()
+
+const SIZE = 1_900_000
+const ROWS = Array.from({ length: 28_000 }, (_, index) => ({
+  name: `thing ${index}`,
+  note: 'some words about it, as rows have them',
+}))
+
+beforeAll(async () => {
+  const row = { type: 'object', properties: { name: { type: 'string' }, note: { type: 'string' } } }
+  await world.server.echo('texts')
+  await world.server.echo('rows', {
+    input_schema: { type: 'object', properties: { rows: { type: 'array', items: row } } },
+  })
+})
+
+async function made(tool: string, input: unknown): Promise<string> {
+  const { run_id } = await world.server.api('POST', `/api/tools/${tool}/run`, { input })
+  return run_id
+}
+
+/** The longest time that the page kept somebody waiting, from its heading until everything is there. */
+async function longestWait(page: Page, path: string, isThere: () => Promise<unknown>) {
+  await page.goto(path, { waitUntil: 'commit' })
+  await page.getByRole('heading', { level: 1 }).waitFor()
+  let longest = 0
+  let done = false
+  const there = isThere().finally(() => {
+    done = true
+  })
+  do {
+    const asked = performance.now()
+    await page.evaluate(() => 1)
+    longest = Math.max(longest, performance.now() - asked)
+  } while (!done)
+  await there
+  return longest
+}
+
+test.each([
+  ['one long text', 'texts', { text: 'x'.repeat(SIZE) }],
+  ['many rows', 'rows', { rows: ROWS }],
+])('a run with %s does not hold up its page', async (_, tool, input) => {
+  const [small, large] = [await made('texts', { text: 'x' }), await made(tool, input)]
+  const page = await world.signedIn()
+  const completed = () =>
+    page.getByRole('region', { name: 'Events' }).getByText('Completed').waitFor()
+  // The first page also loads its files.
+  await longestWait(page, `/runs/${small}`, completed)
+  const usual = await longestWait(page, `/runs/${small}`, completed)
+  const now = await longestWait(page, `/runs/${large}`, completed)
+  // It took about a thousand times as long when all of it was laid out; what is below a second nobody notices.
+  expect(now).toBeLessThan(Math.max(1_000, usual * 20))
+  await expectAccessible(page)
+})
+
+test('all of a long value can be seen, and only what is in sight is laid out', async () => {
+  const text = `${'word '.repeat(SIZE / 5)}the end`
+  const id = await made('texts', { text })
+  const page = await world.signedIn()
+  await page.goto(`/runs/${id}`)
+  const input = page.getByRole('region', { name: 'Input' })
+  await input.getByRole('button', { name: 'Show all', exact: true }).click()
+  const whole = input.getByRole('group', { name: 'Full text' })
+  await expect.poll(async () => (await whole.textContent())?.endsWith('the end')).toBe(true)
+  // As JSON too, in a box that scrolls.
+  await input.getByRole('button', { name: 'JSON' }).click()
+  await input.getByRole('button', { name: /^Show all \(1\.9 ?MB\)$/ }).click()
+  const json = input.getByLabel('Input as JSON')
+  await expect.poll(async () => (await json.textContent())?.includes('the end')).toBe(true)
+  const shown = await json.evaluate((box) => box.clientHeight)
+  expect(shown).toBeLessThan(600)
+  await json.focus()
+  // How far it is gets known as it is drawn.
+  const atEnd = async () => {
+    await page.keyboard.press('End')
+    return json.evaluate((box) => box.scrollTop + box.clientHeight >= box.scrollHeight - 2)
+  }
+  await expect.poll(atEnd).toBe(true)
+  await expectNoSidewaysScroll(page)
+  await expectAccessible(page)
+})
+
+test('what is pasted into the form may be large', async () => {
+  const page = await world.signedIn()
+  await page.goto('/tools/texts')
+  await page.getByLabel('Text', { exact: true }).fill('y'.repeat(SIZE))
+  await page.getByText('Long text (1,900,000 characters)').waitFor()
+  await expectAccessible(page)
+  await page.getByRole('button', { name: 'Run', exact: true }).click()
+  await page.waitForURL('**run=*')
+  await page.getByText('Success', { exact: true }).first().waitFor()
+  await page.getByRole('button', { name: /^Remove ?: Text$/ }).click()
+  await expect.poll(() => page.getByLabel('Text', { exact: true }).inputValue()).toBe('')
+
+  // Too many values for a form are written as JSON, and go to the server like any others.
+  await page.goto('/tools/rows')
+  await page.getByRole('button', { name: 'JSON' }).click()
+  const editor = page.getByRole('textbox', { name: 'Input as JSON' })
+  await editor.fill(JSON.stringify({ rows: ROWS.slice(0, 5_000) }))
+  await page.getByText('This input has too many values for a form.').waitFor()
+  await page.getByRole('button', { name: 'Run', exact: true }).click()
+  await page.waitForURL('**run=*')
+  await page.getByText('Success', { exact: true }).first().waitFor()
+  await expectAccessible(page)
+})
