@@ -122,3 +122,57 @@ test('an icon is found by a word and taken by keyboard; a name that is none says
   await said(page, 'Pictured is saved')
   expect((await world.server.api('GET', '/api/tools/pictured')).icon).toBe('anvil')
 })
+
+test('a form is laid out without JSON: sections, order by keyboard, width and help', async () => {
+  await world.server.echo('laid-out', {
+    name: 'Laid out',
+    input_schema: {
+      type: 'object',
+      properties: { city: { type: 'string' }, days: { type: 'integer' } },
+    },
+    output_schema: { type: 'object', properties: { rows: { type: 'array', title: 'Rows' } } },
+  })
+  const page = await world.signedIn({ width: 390 })
+  await page.goto('/admin/tools/laid-out/edit?tab=schema&side=layout')
+  const fields = page.getByRole('list', { name: 'Fields' })
+  await page.getByRole('button', { name: 'Add a section' }).first().click()
+  await page.getByLabel('Title', { exact: true }).fill('Where')
+  await fields.getByRole('button', { name: 'city', exact: true }).click()
+  await fields.getByLabel('Section').selectOption('Where')
+  await fields.getByLabel('Width').selectOption('Half')
+  await fields.getByLabel('Shown as').selectOption('Text area')
+  await fields.getByLabel('Help text in the form').fill('Where you live')
+  await expectNoSidewaysScroll(page)
+  await expectAccessible(page)
+  const days = fields.getByRole('button', { name: 'days', exact: true })
+  await days.press('Alt+ArrowUp')
+  await expect.poll(() => days.evaluate((button) => document.activeElement === button)).toBe(true)
+
+  const panel = page.getByRole('region', { name: 'Preview and test' })
+  await panel.getByText('Where you live').waitFor()
+  await page
+    .getByRole('region', { name: 'Sections of the result' })
+    .getByRole('button', { name: 'Add a section' })
+    .click()
+  await page.getByLabel('Shown as').last().selectOption('Table')
+  await page.getByRole('button', { name: 'Save draft' }).click()
+  await said(page, 'Laid out is saved')
+  const saved = await world.server.api('GET', '/api/tools/laid-out')
+  expect(saved.form_spec).toEqual({
+    version: 2,
+    sections: [{ id: 'section_1', title: 'Where' }],
+    fields: [
+      { path: '/days' },
+      {
+        path: '/city',
+        section: 'section_1',
+        width: 'half',
+        variant: 'textarea',
+        help: 'Where you live',
+      },
+    ],
+  })
+  expect(saved.output_sections).toEqual([{ key: 'rows', label: 'Rows', type: 'table' }])
+  await page.getByRole('link', { name: 'Advanced (JSON)' }).click()
+  await page.getByRole('textbox', { name: 'View' }).waitFor()
+})

@@ -9,7 +9,8 @@ interface Props {
   isFirst: boolean
   isLast: boolean
   onMove: (by: -1 | 1) => void
-  onRemove: () => void
+  /** Without it the thing stays. */
+  onRemove?: () => void
   /** Whether what moves listens to Alt with an arrow as well. */
   hasKeys?: boolean
 }
@@ -39,9 +40,11 @@ export function MoveButtons({ name, isFirst, isLast, onMove, onRemove, hasKeys }
       >
         <ArrowDown aria-hidden />
       </Button>
-      <Button tone="quiet" size="icon" aria-label={t('move.remove', { name })} onClick={onRemove}>
-        <Trash2 aria-hidden />
-      </Button>
+      {onRemove && (
+        <Button tone="quiet" size="icon" aria-label={t('move.remove', { name })} onClick={onRemove}>
+          <Trash2 aria-hidden />
+        </Button>
+      )}
     </>
   )
 }

@@ -4,12 +4,20 @@ import { useTranslation } from 'react-i18next'
 
 import { Button } from '~/kit/button'
 import { cn } from '~/kit/cn'
+import { lazyPart } from '~/kit/lazy-part'
+import { Skeleton } from '~/kit/states'
 import { idOf, useEditing, usePart } from '../editor/context'
 import { JsonPart } from '../editor/json-part'
 import { focusSoon } from '../focus-soon'
 import { SCHEMA_SIDES, type SchemaSide, type ToolEditorSearch } from '../search'
 import { FieldList } from './field-list'
 import { shapeOf } from './kinds'
+
+// Most tools are laid out by their schemas.
+const LayoutSide = lazyPart(
+  () => import('../layout/layout-side'),
+  (module) => module.default,
+)
 
 /** What goes in and what comes out, as a list of fields or as JSON: two looks at the same schema. */
 export function SchemaTab({ search }: { search: ToolEditorSearch }) {
@@ -25,18 +33,20 @@ export function SchemaTab({ search }: { search: ToolEditorSearch }) {
             </Choice>
           ))}
         </Choices>
-        {side !== 'layout' && (
-          <Choices label={t('schema.looks')}>
-            <Choice isChosen={!search.as} search={{ ...search, as: undefined }}>
-              {t('schema.as_fields')}
-            </Choice>
-            <Choice isChosen={search.as === 'json'} search={{ ...search, as: 'json' }}>
-              {t('schema.as_json')}
-            </Choice>
-          </Choices>
-        )}
+        <Choices label={t('schema.looks')}>
+          <Choice isChosen={!search.as} search={{ ...search, as: undefined }}>
+            {t(side === 'layout' ? 'layout.as_form' : 'schema.as_fields')}
+          </Choice>
+          <Choice isChosen={search.as === 'json'} search={{ ...search, as: 'json' }}>
+            {t(side === 'layout' ? 'layout.as_json' : 'schema.as_json')}
+          </Choice>
+        </Choices>
       </div>
-      {side === 'layout' ? <Layout /> : <Side side={side} asJson={search.as === 'json'} />}
+      {side === 'layout' ? (
+        <LayoutSide fallback={<Skeleton className="h-60" />} asJson={search.as === 'json'} />
+      ) : (
+        <Side side={side} asJson={search.as === 'json'} />
+      )}
     </div>
   )
 }
@@ -102,18 +112,6 @@ function Side({ side, asJson }: { side: Exclude<SchemaSide, 'layout'>; asJson: b
           {t('schema.drop_output')}
         </Button>
       )}
-    </div>
-  )
-}
-
-function Layout() {
-  const { t } = useTranslation('admin')
-  return (
-    <div className="grid gap-5">
-      <p className="text-muted">{t('schema.layout_hint')}</p>
-      <JsonPart name="form_spec" label={t('schema.form_spec')} canBeNull />
-      <JsonPart name="view_spec" label={t('schema.view_spec')} canBeNull />
-      <JsonPart name="output_sections" label={t('schema.output_sections')} />
     </div>
   )
 }
