@@ -1,4 +1,4 @@
-import { useEffect, useEffectEvent, useSyncExternalStore } from 'react'
+import { useEffectEvent, useLayoutEffect, useSyncExternalStore } from 'react'
 
 const STORED = 'single-keys'
 const listeners = new Set<() => void>()
@@ -29,7 +29,8 @@ export function useKeys(commands: Record<string, (event: KeyboardEvent) => void>
     event.preventDefault()
     commands[event.key]?.(event)
   })
-  useEffect(() => {
+  // With the first sight of the page: a key that is pressed at once must not be lost.
+  useLayoutEffect(() => {
     if (!on) return
     const listener = (event: KeyboardEvent) => press(event)
     addEventListener('keydown', listener)

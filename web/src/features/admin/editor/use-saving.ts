@@ -1,4 +1,4 @@
-import { useEffect, useEffectEvent, useState } from 'react'
+import { useEffectEvent, useLayoutEffect, useState } from 'react'
 
 import { api, body, queryClient } from '~/api/client'
 import { type Fault, Problem } from '~/api/problem'
@@ -88,7 +88,8 @@ function useSaveKey(save: () => void) {
     event.preventDefault()
     save()
   })
-  useEffect(() => {
+  // With the first sight of the page: a key that is pressed at once must not be lost.
+  useLayoutEffect(() => {
     const listener = (event: KeyboardEvent) => saveByKey(event)
     window.addEventListener('keydown', listener)
     return () => window.removeEventListener('keydown', listener)
