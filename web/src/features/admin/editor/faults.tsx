@@ -5,9 +5,10 @@ import { useTranslation } from 'react-i18next'
 import { type Fault as FaultAt, Problem } from '~/api/problem'
 import { Fault } from '~/kit/states'
 import type { ToolEditorSearch } from '../search'
-import { idOf, useEditing } from './context'
+import { useEditing } from './context'
 import { placeOf } from './definition'
 import { usePlaceName } from './fault-words'
+import { focusAt } from './focus-at'
 
 /** Everything that keeps a definition from being saved, with the way to each. */
 export function Faults({ search }: { search: ToolEditorSearch }) {
@@ -52,24 +53,4 @@ function Summary({ faults, search }: { faults: FaultAt[]; search: ToolEditorSear
       </ul>
     </div>
   )
-}
-
-const TRIES = 40
-const PAUSE_MS = 50
-
-/** Goes to the nearest control around a fault. A tab that was just opened may still be on its way. */
-function focusAt(path: string, tries = TRIES) {
-  const steps = path.split('/')
-  for (let length = steps.length; length > 1; length--) {
-    const control = document.getElementById(idOf(steps.slice(0, length).join('/')))
-    if (!control) continue
-    // What is inside of it may still be on its way, and is nearer.
-    const isWhole = control.querySelector('.animate-pulse') === null
-    if (isWhole || tries === 0) {
-      control.focus()
-      return
-    }
-    break
-  }
-  if (tries > 0) setTimeout(() => focusAt(path, tries - 1), PAUSE_MS)
 }
