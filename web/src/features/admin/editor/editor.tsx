@@ -1,12 +1,11 @@
 import { Link, useBlocker, useNavigate } from '@tanstack/react-router'
 import { Info } from 'lucide-react'
-import { type ReactNode, useState } from 'react'
+import { type ReactNode, useEffect, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 
 import { cn } from '~/kit/cn'
 import { usePageName } from '~/kit/title'
 import { toast } from '~/kit/toast'
-import { focusSoon } from '../focus-soon'
 import { SchemaTab } from '../schema/schema-tab'
 import { EDITOR_TABS, type EditorTab, type ToolEditorSearch } from '../search'
 import { isOfProgram, type Tool } from '../types'
@@ -23,6 +22,9 @@ import { IdentityTab } from './tab-identity'
 import { VisibilityTab } from './tab-visibility'
 import { TestPanel } from './test-panel'
 import { useEditor } from './use-editor'
+
+/** The button by which a new tool was saved: on the page that it gets somebody goes on from the same one. */
+let savedBy: string | undefined
 
 /** Makes a tool, or changes one. */
 export function ToolEditor({ tool, search }: { tool?: Tool; search: ToolEditorSearch }) {
@@ -43,10 +45,15 @@ export function ToolEditor({ tool, search }: { tool?: Tool; search: ToolEditorSe
         params,
         search: { ...search, kind: undefined },
       } as const
-      const button = SAVE_ID[published ? 'publish' : 'draft']
-      void navigate({ ...page, replace: true, ignoreBlocker: true }).then(() => focusSoon(button))
+      savedBy = SAVE_ID[published ? 'publish' : 'draft']
+      void navigate({ ...page, replace: true, ignoreBlocker: true })
     },
   })
+  useEffect(() => {
+    if (!tool || !savedBy) return
+    document.getElementById(savedBy)?.focus()
+    savedBy = undefined
+  }, [tool])
   const blocker = useBlocker({
     // Without its kind a new tool is back at the choice of one.
     shouldBlockFn: ({ current, next }) =>
