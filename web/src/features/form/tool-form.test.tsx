@@ -1,6 +1,6 @@
 import { forEachDiagnostic } from '@codemirror/lint'
 import { EditorView } from '@codemirror/view'
-import { act, render, screen, waitFor, within } from '@testing-library/react'
+import { act, fireEvent, render, screen, waitFor, within } from '@testing-library/react'
 import userEvent from '@testing-library/user-event'
 import { useState } from 'react'
 
@@ -247,6 +247,17 @@ test('while it is busy nothing is sent, and two presses are one', async () => {
   expect(seen.sent).toHaveLength(1)
   again({ busy: true })
   expect(run()).toHaveAttribute('aria-disabled', 'true')
+})
+
+test('the second half of a double click sends nothing, however late it comes', () => {
+  const { seen, again } = show(object({}))
+  fireEvent.click(run(), { detail: 1 })
+  again({ busy: true })
+  again({ busy: false })
+  fireEvent.click(run(), { detail: 2 })
+  expect(seen.sent).toHaveLength(1)
+  fireEvent.click(run(), { detail: 1 })
+  expect(seen.sent).toHaveLength(2)
 })
 
 test('the form spec is followed: sections, labels, help, order, controls', async () => {

@@ -1,4 +1,4 @@
-import { type FormEvent, type KeyboardEvent, useMemo, useState } from 'react'
+import { type FormEvent, type KeyboardEvent, type MouseEvent, useMemo, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 
 import { stringify } from '~/api/exact'
@@ -145,6 +145,7 @@ export function ToolForm(props: ToolFormProps) {
             tone="primary"
             disabled={busy}
             aria-keyshortcuts="Control+Enter Meta+Enter"
+            onClick={ignoreSecondHalf}
           >
             {busy && <Turning />}
             {submitLabel ?? model.spec.submitLabel ?? t('submit')}
@@ -159,6 +160,11 @@ export function ToolForm(props: ToolFormProps) {
 }
 
 export default ToolForm
+
+/** The second half of a double click is no second wish, however long a slow page took over the first. */
+function ignoreSecondHalf(event: MouseEvent) {
+  if (event.detail > 1) event.preventDefault()
+}
 
 const IS_MAC = /Mac|iPhone|iPad/.test(navigator.userAgent)
 
