@@ -5,6 +5,8 @@ import { useTranslation } from 'react-i18next'
 import { cn } from './cn'
 
 const SHOWN_MS = 6_000
+/** Whoever wants to act on a message has to read it and to get there, perhaps by keyboard, past the whole page. */
+const SHOWN_WITH_ACTION_MS = 20_000
 
 interface Action {
   label: string
@@ -62,9 +64,9 @@ function Card({ message: { id, text, tone, action } }: { message: Message }) {
   const end = useEffectEvent(close)
   useEffect(() => {
     if (held) return
-    const timer = setTimeout(end, SHOWN_MS)
+    const timer = setTimeout(end, action ? SHOWN_WITH_ACTION_MS : SHOWN_MS)
     return () => clearTimeout(timer)
-  }, [held])
+  }, [held, action])
   return (
     <li
       className={cn(
