@@ -19,19 +19,20 @@ export function SearchBox({ label, q, onSearch }: Props) {
   const [page] = useState(() => router.latestLocation.pathname)
   const box = useRef<HTMLInputElement>(null)
   const [text, setText] = useState(q ?? '')
-  const sent = useRef(q)
+  // What was said and has not come back by the address. On a slow page that may be several at a time.
+  const sent = useRef([q])
   const send = useEffectEvent(() => {
     const wanted = text.trim() || undefined
     // Whoever is on the way to another page must not be called back to this one.
-    if (wanted === sent.current || router.latestLocation.pathname !== page) return
-    sent.current = wanted
+    if (wanted === sent.current.at(-1) || router.latestLocation.pathname !== page) return
+    sent.current.push(wanted)
     onSearch(wanted)
   })
   // The address changed by other means, such as the back button. What is being typed is not.
   useEffect(() => {
-    if (q === sent.current) return
-    sent.current = q
-    setText(q ?? '')
+    const place = sent.current.lastIndexOf(q)
+    sent.current = place < 0 ? [q] : sent.current.slice(place)
+    if (place < 0) setText(q ?? '')
   }, [q])
   useEffect(() => {
     const timer = setTimeout(send, PAUSE_MS)
