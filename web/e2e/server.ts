@@ -10,6 +10,9 @@ const run = promisify(execFile)
 /** The program under test: `cargo xtask browse` builds it and says where it is. */
 const PROGRAM = process.env.TW_E2E_SERVER ?? '../target/debug/toolwright'
 
+/** A connection that was kept may be of a server that has ended since: every request has its own. */
+const HEADERS = { 'content-type': 'application/json', connection: 'close' }
+
 /** Settings beside those that every test has. */
 export type Environment = Record<string, string>
 
@@ -28,11 +31,22 @@ export class Server {
 
   static async start(env: Environment = {}): Promise<Server> {
     const folder = await mkdtemp(join(tmpdir(), 'tw-e2e-'))
-    const server = new Server(folder, await freePort(), env)
-    const said = await server.up()
-    server.link = /^sign in: (.*)$/m.exec(said)?.[1] ?? ''
-    server.key = /^api key: (.*)$/m.exec(said)?.[1] ?? ''
+    const { server, said } = await Server.onFreePort(folder, env)
+    server.link = lineOf(said, 'sign in')
+    server.key = lineOf(said, 'api key')
     return server
+  }
+
+  /** Somebody else may take a port between the look at it and its use, and then it is another one's turn. */
+  private static async onFreePort(folder: string, env: Environment) {
+    for (let tries = 1; ; tries++) {
+      const server = new Server(folder, await freePort(), env)
+      try {
+        return { server, said: await server.up() }
+      } catch (error) {
+        if (!(error instanceof PortTaken) || tries === 10) throw error
+      }
+    }
   }
 
   get url(): string {
@@ -46,22 +60,30 @@ export class Server {
     const program = spawn(PROGRAM, args, { stdio: ['ignore', 'pipe', 'pipe'], env })
     this.process = program
     let said = ''
+    let logged = ''
     return new Promise((done, fail) => {
-      const hear = (text: Buffer) => {
-        said += text.toString()
-        if (said.includes('listening on')) done(said)
-      }
-      program.stdout.on('data', hear)
-      program.stderr.on('data', hear)
+      // The log goes its own way, and must not come between the lines of the greeting.
+      program.stderr.setEncoding('utf8').on('data', (text: string) => {
+        logged += text
+      })
+      program.stdout.setEncoding('utf8').on('data', (text: string) => {
+        said += text
+        // The last line, once it is here as a whole: what comes in parts may end in the middle of it.
+        if (/^listening on .*\n/m.test(said)) done(said)
+      })
       program.on('error', fail)
-      program.on('exit', (code) => fail(new Error(`the server ended with ${code}: ${said}`)))
+      program.on('close', (code) => {
+        const why = `the server ended with ${code}: ${said}${logged}`
+        fail(logged.includes('Address already in use') ? new PortTaken(why) : new Error(why))
+      })
     })
   }
 
   /** Ends the program as a terminal would, or at once with `SIGKILL`. */
   down(signal: NodeJS.Signals = 'SIGTERM'): Promise<void> {
     const process = this.process
-    if (!process || process.exitCode !== null) return Promise.resolve()
+    const isOver = !process || process.exitCode !== null || process.signalCode !== null
+    if (isOver) return Promise.resolve()
     return new Promise((done) => {
       process.on('exit', () => done())
       process.kill(signal)
@@ -70,7 +92,7 @@ export class Server {
 
   async end(): Promise<void> {
     await this.down('SIGKILL')
-    await rm(this.folder, { recursive: true, force: true })
+    await rm(this.folder, { recursive: true, force: true, maxRetries: 10 })
   }
 
   /** A command of an operator, on the database itself; resolves to what it printed. */
@@ -89,7 +111,7 @@ export class Server {
   async api<T = any>(method: string, path: string, body?: unknown, key = this.key): Promise<T> {
     const answer = await fetch(this.url + path, {
       method,
-      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+      headers: { ...HEADERS, authorization: `Bearer ${key}` },
       body: body === undefined ? undefined : JSON.stringify(body),
     })
     const text = await answer.text()
@@ -111,14 +133,34 @@ export class Server {
   }
 }
 
-function freePort(): Promise<number> {
-  return new Promise((done, fail) => {
+class PortTaken extends Error {}
+
+/** What the greeting says in the line that begins so. */
+function lineOf(said: string, name: string): string {
+  const found = new RegExp(`^${name}: (.+)$`, 'm').exec(said)?.[1]
+  if (!found) throw new Error(`the server did not say its ${name}: ${said}`)
+  return found
+}
+
+/** Below those that systems give to outgoing connections, of which browsers make many; each worker has its own. */
+const LOWEST_PORT = 20_000
+const PORTS_OF_WORKER = 1_500
+const WORKERS = 8
+
+/** A port that nobody else takes while the server is down for a moment. */
+async function freePort(): Promise<number> {
+  const worker = Number(process.env.VITEST_POOL_ID ?? 0) % WORKERS
+  for (;;) {
+    const place = Math.floor(Math.random() * PORTS_OF_WORKER)
+    const port = LOWEST_PORT + worker * PORTS_OF_WORKER + place
+    if (await isFree(port)) return port
+  }
+}
+
+function isFree(port: number): Promise<boolean> {
+  return new Promise((done) => {
     const probe = createServer()
-    probe.on('error', fail)
-    probe.listen(0, '127.0.0.1', () => {
-      const address = probe.address()
-      const port = typeof address === 'object' && address ? address.port : 0
-      probe.close(() => done(port))
-    })
+    probe.on('error', () => done(false))
+    probe.listen(port, '127.0.0.1', () => probe.close(() => done(true)))
   })
 }
