@@ -1,10 +1,16 @@
 import type { Page } from 'playwright-core'
 
-import { expectAccessible, expectNoSidewaysScroll, useWorld } from './world'
+import {
+  allThere,
+  expectAccessible,
+  expectNoSidewaysScroll,
+  said,
+  useWorld,
+  withoutNews,
+} from './world'
 
 const world = useWorld()
 
-const said = (page: Page, text: string) => page.getByLabel('Messages').getByText(text).waitFor()
 const tab = (page: Page, name: string) =>
   page.getByRole('navigation', { name: 'Parts of the tool' }).getByRole('link', { name }).click()
 const edit = (page: Page, slug: string, search = '') =>
@@ -87,7 +93,7 @@ test('a change is a draft, is compared with what runs, gets a number, and is pub
     .getByText('"count"')
     .first()
     .waitFor()
-  expect(await page.getByLabel('Number').inputValue()).toBe('2.0.0')
+  await expect.poll(() => page.getByLabel('Number').inputValue()).toBe('2.0.0')
   await page.getByRole('button', { name: 'Give this number' }).click()
   await said(page, 'It is version 2.0.0 now')
   await page.getByRole('button', { name: 'Publish', exact: true }).click()
@@ -156,7 +162,7 @@ test('whoever is slower sees what the other changed, and decides', async () => {
   await conflict.getByText('"By Ada"').waitFor()
   await conflict.getByText('"By Bob"').waitFor()
   await expectAccessible(bob)
-  expect(await bob.getByLabel('Name', { exact: true }).inputValue()).toBe('By Bob')
+  await expect.poll(() => bob.getByLabel('Name', { exact: true }).inputValue()).toBe('By Bob')
   await conflict.getByRole('button', { name: 'Save mine over it' }).click()
   await said(bob, 'By Bob is saved')
 
@@ -164,8 +170,8 @@ test('whoever is slower sees what the other changed, and decides', async () => {
   await ada.getByRole('button', { name: 'Save draft' }).click()
   await ada.getByRole('button', { name: 'Drop mine, take theirs' }).click()
   await allSaved(ada)
-  expect(await ada.getByLabel('Name', { exact: true }).inputValue()).toBe('By Bob')
-  expect(await ada.getByLabel('Description').inputValue()).toBe('By Bob.')
+  await expect.poll(() => ada.getByLabel('Name', { exact: true }).inputValue()).toBe('By Bob')
+  await expect.poll(() => ada.getByLabel('Description').inputValue()).toBe('By Bob.')
 })
 
 test('everything that is wrong is told at once, each with the way to it, and nothing is lost', async () => {
@@ -178,19 +184,21 @@ test('everything that is wrong is told at once, each with the way to it, and not
   await told.getByRole('button', { name: /^Address: / }).waitFor()
   const name = page.getByLabel('Name', { exact: true })
   await expect.poll(() => focused(page)).toBe(await name.getAttribute('id'))
-  expect(await name.getAttribute('aria-invalid')).toBe('true')
-  expect(await page.locator('#part-name-fault').textContent()).toMatch(/^Write something/)
+  await expect.poll(() => name.getAttribute('aria-invalid')).toBe('true')
+  await expect
+    .poll(() => page.locator('#part-name-fault').textContent())
+    .toMatch(/^Write something/)
   await expectAccessible(page)
   await told.getByRole('button', { name: /^Address: / }).click()
   await page.waitForURL('**tab=execution**')
   await page.getByText('This is needed.').last().waitFor()
   await expect.poll(() => focused(page)).toBe('part-implementation-url')
   await tab(page, 'Identity')
-  expect(await page.getByLabel('Slug').inputValue()).toBe('not.ready')
+  await expect.poll(() => page.getByLabel('Slug').inputValue()).toBe('not.ready')
 
   await page.getByRole('link', { name: 'Runs' }).click()
   await page.getByRole('dialog').getByRole('button', { name: 'Stay' }).click()
-  expect(await page.getByLabel('Slug').inputValue()).toBe('not.ready')
+  await expect.poll(() => page.getByLabel('Slug').inputValue()).toBe('not.ready')
   await page.getByRole('link', { name: 'Runs' }).click()
   await page.getByRole('dialog').getByRole('button', { name: 'Leave' }).click()
   await page.waitForURL('**/runs')
@@ -221,11 +229,9 @@ test('a sign-in that runs out takes nothing from what was typed', async () => {
   const account = { email: 'ann@example.com', display_name: 'Ann', role: 'admin', password }
   await world.server.api('POST', '/api/users', account)
   world.expectComplaint(/401/)
-  const page = await world.stranger()
+  const page = await world.signedInAs(account.email, password)
+  await withoutNews(page)
   await page.goto('/admin/tools/long-typed/edit')
-  await page.getByLabel('Email').fill(account.email)
-  await page.getByLabel('Password').fill(password)
-  await page.getByRole('button', { name: 'Sign in' }).click()
   await page.getByLabel('Description').fill('Typed for an hour.')
   await page.context().clearCookies()
   await page.getByRole('button', { name: 'Save draft' }).click()
@@ -239,7 +245,7 @@ test('a sign-in that runs out takes nothing from what was typed', async () => {
   await dialog.getByLabel('Password').fill(password)
   await dialog.getByRole('button', { name: 'Sign in' }).click()
   await dialog.waitFor({ state: 'detached' })
-  expect(await page.getByLabel('Description').inputValue()).toBe('Typed for an hour.')
+  await expect.poll(() => page.getByLabel('Description').inputValue()).toBe('Typed for an hour.')
   await page.getByRole('button', { name: 'Save draft' }).click()
   await said(page, 'long-typed is saved')
   const saved = await world.server.api('GET', '/api/tools/long-typed')
@@ -277,7 +283,7 @@ test('a tool of the program is adapted, switched off and on, and put back', asyn
   await page.getByText('This tool is part of the program.').waitFor()
   await page.getByLabel('Name', { exact: true }).fill('Fast Score')
   await tab(page, 'Visibility')
-  expect(await page.getByLabel('Required permission').isDisabled()).toBe(true)
+  await expect.poll(() => page.getByLabel('Required permission').isDisabled()).toBe(true)
   await page.getByRole('button', { name: 'Save', exact: true }).click()
   await said(page, 'Fast Score is saved')
 
@@ -315,12 +321,8 @@ test('somebody who may only run tools is told so', async () => {
   const password = 'correct horse battery staple'
   const account = { email: 'mem@example.com', display_name: 'Mem', role: 'member', password }
   await world.server.api('POST', '/api/users', account)
-  world.expectComplaint(/401/)
-  const page = await world.stranger()
+  const page = await world.signedInAs(account.email, password)
   await page.goto('/admin/tools')
-  await page.getByLabel('Email').fill(account.email)
-  await page.getByLabel('Password').fill(password)
-  await page.getByRole('button', { name: 'Sign in' }).click()
   await page.getByText('You may not change tools here').waitFor()
   await expectAccessible(page)
 })
@@ -348,11 +350,12 @@ describe('everyone can use every page, on a phone too', () => {
   })
 
   test.each(surfaces)('%s', async (address) => {
+    const page = await world.signedIn()
     for (const width of [1280, 390]) {
-      const page = await world.signedIn({ width })
+      await page.setViewportSize({ width, height: 900 })
       await page.goto(address)
       await page.getByRole('heading').first().waitFor()
-      await page.locator('.animate-pulse').first().waitFor({ state: 'detached' })
+      await allThere(page)
       await expectNoSidewaysScroll(page)
       await expectAccessible(page)
     }

@@ -1,6 +1,14 @@
 import type { Page } from 'playwright-core'
 
-import { expectAccessible, expectNoSidewaysScroll, readOf, useWorld } from './world'
+import {
+  expectAccessible,
+  expectFocused,
+  expectFocusIn,
+  expectNoSidewaysScroll,
+  readOf,
+  said,
+  useWorld,
+} from './world'
 
 const world = useWorld()
 let agent = ''
@@ -34,21 +42,16 @@ const park = (record: string, amount = 5, tool = 'pay'): Promise<Parked> =>
   world.server.api('POST', `/api/tools/${tool}/run`, { input: { record, amount } }, agent)
 
 async function signIn(role: 'approver' | 'member', next: string): Promise<Page> {
-  world.expectComplaint(/401/)
-  const page = await world.stranger()
+  const page = await world.signedInAs(`${role}@example.com`, PASSWORD)
   await page.goto(next)
-  await page.getByLabel('Email').fill(`${role}@example.com`)
-  await page.getByLabel('Password').fill(PASSWORD)
-  await page.getByRole('button', { name: 'Sign in' }).click()
   return page
 }
 
-const outcome = (page: Page, text: string) =>
-  page.getByRole('region', { name: text }).waitFor({ timeout: 20_000 })
+const outcome = (page: Page, text: string) => page.getByRole('region', { name: text }).waitFor()
 
 test('a waiting agent gets what a person edited and approved', async () => {
   const input = { record: 'r1', amount: 50 }
-  const call = { input, wait_ms: 60_000 }
+  const call = { input, wait_ms: 120_000 }
   const answer = world.server.api('POST', '/api/tools/pay/run', call, agent)
   const page = await world.signedIn()
   await page.goto('/approvals')
@@ -58,7 +61,7 @@ test('a waiting agent gets what a person edited and approved', async () => {
   // What is to be read looks like nothing that could be typed into.
   const asked = page.getByRole('region', { name: 'What will be sent' })
   await expect.poll(() => readOf(asked, 'Amount').textContent()).toBe('50')
-  expect(await asked.locator('input, textarea').count()).toBe(0)
+  await expect.poll(() => asked.locator('input, textarea').count()).toBe(0)
 
   await page.getByRole('button', { name: 'Edit' }).click()
   await page.getByLabel('Amount').fill('7')
@@ -110,8 +113,8 @@ test('two people on the same approval both end in the truth', async () => {
   await second.getByText('This request was settled before you decided').waitFor()
   await second.getByText('not today').first().waitFor()
   const unsent = second.getByRole('region', { name: 'Not sent: what you typed' })
-  expect(await unsent.textContent()).toContain('"amount": 9')
-  expect(await second.getByRole('button', { name: 'Approve' }).count()).toBe(0)
+  await expect.poll(() => unsent.textContent()).toContain('"amount": 9')
+  await expect.poll(() => second.getByRole('button', { name: 'Approve' }).count()).toBe(0)
 })
 
 test('whoever decides second is told how it ended', async () => {
@@ -136,9 +139,7 @@ test('whoever decides second is told how it ended', async () => {
   await page.getByRole('button', { name: 'Approve' }).click()
   await refused
   deaf = false
-  await page
-    .getByText('This request was settled before your decision arrived')
-    .waitFor({ timeout: 20_000 })
+  await page.getByText('This request was settled before your decision arrived').waitFor()
   await page.getByText('too late').first().waitFor()
 })
 
@@ -156,7 +157,9 @@ test('whose buttons go away because others were faster is told so, and led to th
   // Whoever comes later had nothing to decide, and reads of no race.
   await page.reload()
   await outcome(page, 'Denied by')
-  expect(await page.getByText('This request was settled before you decided').count()).toBe(0)
+  await expect
+    .poll(() => page.getByText('This request was settled before you decided').count())
+    .toBe(0)
 })
 
 test('whoever is about to decide in the list is told that others were faster', async () => {
@@ -169,13 +172,14 @@ test('whoever is about to decide in the list is told that others were faster', a
   await dialog.getByLabel('Note').fill('fine with me')
   await world.server.api('POST', `/api/approvals/${approval_id}/deny`, { note: 'not at all' })
   const settled = page.getByRole('dialog', { name: 'Settled before you decided' })
-  await settled.getByText('Denied by').waitFor({ timeout: 20_000 })
+  await settled.getByText('Denied by').waitFor()
   await settled.getByText('not at all').waitFor()
   await settled.getByText('fine with me').waitFor()
   await expectAccessible(page)
+  await expectFocused(settled.getByRole('button', { name: 'Back' }))
   await page.keyboard.press('Enter')
   await settled.waitFor({ state: 'detached' })
-  expect(page.url()).toMatch(/\/approvals$/)
+  await expect.poll(() => page.url()).toMatch(/\/approvals$/)
 })
 
 test('what is destructive is asked twice', async () => {
@@ -208,35 +212,36 @@ test('the keyboard alone is enough', async () => {
   await expect.poll(focused).toBeFalsy()
   while ((await focused()) !== one.approval_id) await page.keyboard.press('j')
   await page.keyboard.press('j')
-  expect(await focused()).toBe(two.approval_id)
+  await expect.poll(focused).toBe(two.approval_id)
   await page.keyboard.press('k')
-  expect(await focused()).toBe(one.approval_id)
+  await expect.poll(focused).toBe(one.approval_id)
 
   await page.keyboard.press('?')
-  await page.getByRole('dialog', { name: 'Shortcuts' }).waitFor()
+  await expectFocusIn(page.getByRole('dialog', { name: 'Shortcuts' }))
   await expectAccessible(page)
   await page.keyboard.press('Escape')
   // The focus is back where it was.
   await expect.poll(focused).toBe(one.approval_id)
 
   await page.keyboard.press('d')
-  await page.getByRole('dialog').waitFor()
+  const dialog = page.getByRole('dialog')
+  await expectFocused(dialog.getByLabel('Note'))
   await page.keyboard.type('no, said the keyboard')
   await page.keyboard.press('Tab')
   await page.keyboard.press('Tab')
   await page.keyboard.press('Enter')
-  await page.getByRole('dialog').waitFor({ state: 'detached' })
+  await said(page, 'Denied: Pay will not run.')
+  await dialog.waitFor({ state: 'detached' })
   // The one below has moved up, and the focus is on it.
   await expect.poll(focused).toBe(two.approval_id)
   const denied = await world.server.api('GET', `/api/approvals/${one.approval_id}`)
   expect([denied.status, denied.note]).toEqual(['denied', 'no, said the keyboard'])
-  await page.getByLabel('Messages').getByText('Denied: Pay will not run.').waitFor()
 
   await page.keyboard.press('Enter')
   await page.waitForURL(`**/approvals/${two.approval_id}`)
   await page.getByRole('button', { name: 'Approve' }).waitFor()
   await page.keyboard.press('a')
-  await page.getByRole('dialog').waitFor()
+  await expectFocused(dialog.getByRole('button', { name: 'Approve and run' }))
   await page.keyboard.press('Enter')
   await outcome(page, 'You approved this')
   const heading = () => page.evaluate(() => document.activeElement?.textContent)
@@ -251,7 +256,8 @@ test('what came of a decision in the list is said, with the way to the run', asy
   await page.keyboard.press('a')
   await page.getByRole('dialog').getByRole('button', { name: 'Approve and run' }).click()
   const messages = page.getByLabel('Messages')
-  await messages.getByText('Approved: Pay ran successfully.').waitFor()
+  // What a pointer rests on stays.
+  await messages.getByText('Approved: Pay ran successfully.').hover()
   await expectAccessible(page)
   await messages.getByRole('button', { name: 'Open the run' }).click()
   await page.waitForURL(`**/runs/${run_id}`)
@@ -262,9 +268,9 @@ test('the list is live, and can show what was decided', async () => {
   await page.goto('/approvals')
   await page.getByRole('heading', { level: 1 }).waitFor()
   const { approval_id } = await park('just came')
-  await page.getByText('just came').waitFor({ timeout: 20_000 })
+  await page.getByText('just came').waitFor()
   await world.server.api('POST', `/api/approvals/${approval_id}/deny`, {})
-  await page.getByText('just came').waitFor({ state: 'detached', timeout: 20_000 })
+  await page.getByText('just came').waitFor({ state: 'detached' })
   await page.getByRole('link', { name: 'Denied' }).click()
   await page.waitForURL('**/approvals?status=denied')
   const list = page.getByRole('list', { name: 'Approvals' })
@@ -310,15 +316,15 @@ test('a server that is away for a while takes nothing from what was typed', asyn
   const dialog = page.getByRole('dialog')
   await dialog.getByLabel('Note').fill('kept')
 
-  world.expectComplaint(/ERR_CONNECTION_REFUSED|ERR_CONNECTION_RESET|ERR_EMPTY_RESPONSE/)
+  // How a request fails depends on how far it came.
+  world.expectComplaint(/ERR_|Failed to load/)
   await world.server.down()
   await dialog.getByRole('button', { name: 'Approve with changes' }).click()
-  // At once, and not only after everything on the page has tried for itself.
-  await dialog.getByText('The server cannot be reached').waitFor({ timeout: 5_000 })
+  await dialog.getByText('The server cannot be reached').waitFor()
   const confirm = dialog.getByRole('button', { name: 'Approve with changes' })
-  expect(await confirm.evaluate((button) => button === document.activeElement)).toBe(true)
+  await expectFocused(confirm)
   await world.server.up()
-  expect(await dialog.getByLabel('Note').inputValue()).toBe('kept')
+  await expect.poll(() => dialog.getByLabel('Note').inputValue()).toBe('kept')
   await dialog.getByRole('button', { name: 'Approve with changes' }).click()
   await outcome(page, 'You approved this')
   const { input, note } = await world.server.api('GET', `/api/approvals/${approval_id}`)
@@ -326,13 +332,14 @@ test('a server that is away for a while takes nothing from what was typed', asyn
 })
 
 test('whose sign-in runs out signs in over the page, and decides', async () => {
+  world.expectComplaint(/401/)
   const { approval_id } = await park('expired')
   const page = await signIn('approver', `/approvals/${approval_id}`)
   await page.getByLabel('Note').fill('kept too')
   await page.context().clearCookies()
   const dialog = page.getByRole('dialog', { name: 'Your sign-in has run out' })
   // The page looks for news, and hears of it first. Who puts it off is asked again when they decide.
-  await dialog.waitFor()
+  await expectFocusIn(dialog)
   await page.keyboard.press('Escape')
   await dialog.waitFor({ state: 'detached' })
   await page.getByRole('button', { name: 'Approve' }).click()
@@ -340,7 +347,7 @@ test('whose sign-in runs out signs in over the page, and decides', async () => {
   await dialog.getByLabel('Password').fill(PASSWORD)
   await dialog.getByRole('button', { name: 'Sign in' }).click()
   await dialog.waitFor({ state: 'detached' })
-  expect(await page.getByLabel('Note').inputValue()).toBe('kept too')
+  await expect.poll(() => page.getByLabel('Note').inputValue()).toBe('kept too')
   await page.getByRole('button', { name: 'Approve' }).click()
   await outcome(page, 'You approved this')
   expect((await world.server.api('GET', `/api/approvals/${approval_id}`)).note).toBe('kept too')
@@ -362,20 +369,20 @@ test('a member answers what somebody else asks, without a way that is shut to th
     },
     publish: true,
   })
-  const call = { input: { city: 'Graz' }, wait_ms: 500 }
+  const call = { input: { city: 'Graz' }, wait_ms: 1 }
   const { pending_tool_call_id: id } = await world.server.api('POST', '/api/tools/ask/run', call)
   const page = await signIn('member', `/approvals/answers/${id}`)
   await page.getByRole('heading', { level: 1, name: 'Ask somebody' }).waitFor()
   await page.getByText('Asks a person about a city.').waitFor()
   const asked = page.getByRole('region', { name: 'Question' })
   await expect.poll(() => readOf(asked, 'City').textContent()).toBe('Graz')
-  expect(await page.getByRole('link', { name: 'Open the run' }).count()).toBe(0)
+  await expect.poll(() => page.getByRole('link', { name: 'Open the run' }).count()).toBe(0)
 
   await page.getByRole('button', { name: 'Decline' }).click()
   await page.getByLabel('Reason').fill('I do not know Graz')
   await page.keyboard.press('Escape')
   await page.getByRole('button', { name: 'Decline' }).click()
-  expect(await page.getByLabel('Reason').inputValue()).toBe('I do not know Graz')
+  await expect.poll(() => page.getByLabel('Reason').inputValue()).toBe('I do not know Graz')
   await page.keyboard.press('Escape')
 
   await page.getByLabel('Verdict').fill('Lovely town')
@@ -411,7 +418,7 @@ test('a tool that an agent wants made can be read', async () => {
   const page = await world.signedIn()
   await page.goto(`/approvals/${approval_id}`)
   await expect.poll(() => readOf(page, 'Input Schema').textContent()).toContain('"whom"')
-  expect(await page.getByText('Icon', { exact: true }).count()).toBe(0)
+  await expect.poll(() => page.getByText('Icon', { exact: true }).count()).toBe(0)
   await expectAccessible(page)
 })
 
@@ -421,7 +428,7 @@ test('when the time is over there is nothing left to press', async () => {
   await page.clock.install({ time: Date.now() + 25 * 3_600_000 })
   await page.goto(`/approvals/${approval_id}`)
   await page.getByText('The time to decide has expired.').waitFor()
-  expect(await page.getByRole('button', { name: 'Approve' }).count()).toBe(0)
+  await expect.poll(() => page.getByRole('button', { name: 'Approve' }).count()).toBe(0)
 })
 
 test('a draft of the tool does not change the form of what waits', async () => {
@@ -431,7 +438,7 @@ test('a draft of the tool does not change the form of what waits', async () => {
   const page = await world.signedIn()
   await page.goto(`/approvals/${approval_id}`)
   await expect.poll(() => readOf(page, 'Record').textContent()).toBe('as published')
-  expect(await page.getByText('Other', { exact: true }).count()).toBe(0)
+  await expect.poll(() => page.getByText('Other', { exact: true }).count()).toBe(0)
 
   await world.server.api('POST', '/api/tools/pay/publish', {})
   world.expectComplaint(/409/)

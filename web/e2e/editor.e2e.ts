@@ -1,12 +1,10 @@
 import type { Page } from 'playwright-core'
 
-import { expectAccessible, expectNoSidewaysScroll, useWorld } from './world'
+import { expectAccessible, expectNoSidewaysScroll, said, useWorld } from './world'
 
 const world = useWorld()
 
 const focused = (page: Page) => page.evaluate(() => document.activeElement?.id)
-const said = (page: Page, text: string) =>
-  page.getByLabel('Messages').getByText(text).first().waitFor()
 const tab = (page: Page, name: string) =>
   page.getByRole('navigation', { name: 'Parts of the tool' }).getByRole('link', { name }).click()
 
@@ -47,7 +45,7 @@ test('a test that takes long says for how long, and can be ended', async () => {
   await panel.getByText(/^So far: \d+ secs?$/).waitFor()
   // The way to the answer does not lead away from what is typed here.
   const answer = panel.getByRole('link', { name: 'Answer' })
-  expect(await answer.getAttribute('target')).toBe('_blank')
+  await expect.poll(() => answer.getAttribute('target')).toBe('_blank')
   await expectAccessible(page)
   await panel.getByRole('button', { name: 'Cancel the test' }).click()
   await panel.getByText('Cancelled').first().waitFor()
@@ -60,7 +58,7 @@ test('a function is chosen from a list and brings its form', async () => {
   await list.selectOption({ index: 1 })
   await expectAccessible(page)
   await tab(page, 'Identity')
-  expect(await page.getByLabel('Description').inputValue()).not.toBe('')
+  await expect.poll(() => page.getByLabel('Description').inputValue()).not.toBe('')
   await tab(page, 'Execution')
   // A form of one's own stays until somebody takes the other.
   await tab(page, 'Schema')
@@ -83,7 +81,7 @@ test('a header that cannot be sent as it stands is kept, and told before it is l
   }
   await tab(page, 'Identity')
   await tab(page, 'Execution')
-  expect(await page.getByLabel('Value of header 2').inputValue()).toBe('value 2')
+  await expect.poll(() => page.getByLabel('Value of header 2').inputValue()).toBe('value 2')
   await page.getByRole('button', { name: 'Save draft' }).click()
   const fault = 'Headers: A name stands there twice.'
   await page.getByRole('alert').getByRole('button', { name: fault }).waitFor()

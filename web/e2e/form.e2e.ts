@@ -2,7 +2,13 @@ import type { Page } from 'playwright-core'
 
 import sink from '../src/features/form/kitchen-sink.json'
 import { FormModel } from '../src/features/form/model'
-import { expectAccessible, expectNoSidewaysScroll, type Look, useWorld } from './world'
+import {
+  expectAccessible,
+  expectFocused,
+  expectNoSidewaysScroll,
+  type Look,
+  useWorld,
+} from './world'
 
 const world = useWorld()
 
@@ -31,16 +37,13 @@ async function sent(page: Page, slug: string): Promise<unknown> {
   return (await world.server.api('GET', `/api/runs/${run_id}`)).input
 }
 
-// There is much to look at, in both themes.
-const LONG = { timeout: 240_000 }
-
-test('every construct can be filled, and the server takes what the form takes', LONG, async () => {
+test('every construct can be filled, and the server takes what the form takes', async () => {
   const page = await open('form.sink', { input_schema: sink.input_schema })
   const field = (label: string) => form(page).getByLabel(label, { exact: true })
   await runButton(page).click()
   await page.getByText('6 things need another look.').waitFor()
-  expect(await field('Full name').evaluate((input) => input === document.activeElement)).toBe(true)
-  expect(await field('Full name').getAttribute('aria-invalid')).toBe('true')
+  await expectFocused(field('Full name'))
+  await expect.poll(() => field('Full name').getAttribute('aria-invalid')).toBe('true')
   await expectAccessible(page)
 
   await field('Full name').fill('Ada Lovelace')
@@ -49,7 +52,7 @@ test('every construct can be filled, and the server takes what the form takes', 
   await field('Homepage').fill('https://example.com/')
   await field('Secret').fill('hunter2')
   await form(page).getByRole('button', { name: 'Show Secret' }).click()
-  expect(await field('Secret').getAttribute('type')).toBe('text')
+  await expect.poll(() => field('Secret').getAttribute('type')).toBe('text')
   await field('Born On').fill('1815-12-10')
   await field('Meet At').fill('2026-03-29T10:00')
   await field('Wake Time').fill('06:30')
@@ -70,14 +73,17 @@ test('every construct can be filled, and the server takes what the form takes', 
   await field('Name').first().press('Tab')
   await field('colour').fill('red')
 
-  const add = (list: string) => form(page).getByRole('button', { name: `Add item to ${list}` })
-  await add('Tags').click()
-  await page.keyboard.type('a')
-  await add('Tags').click()
-  await page.keyboard.type('b')
+  /** Adds an item, which has the focus then, and types into it. */
+  const add = async (list: string, text: string) => {
+    const group = form(page).getByRole('group', { name: list, exact: true })
+    await group.getByRole('button', { name: `Add item to ${list}` }).click()
+    await group.locator('input:focus, textarea:focus').waitFor()
+    await page.keyboard.type(text)
+  }
+  await add('Tags', 'a')
+  await add('Tags', 'b')
   await field('Item').fill('first')
-  await add('Lines').click()
-  await page.keyboard.type('second')
+  await add('Lines', 'second')
   const lines = form(page).getByRole('group', { name: 'Lines', exact: true })
   await lines.getByRole('button', { name: 'Move item 2 up' }).click()
   await lines
@@ -196,25 +202,25 @@ test('form and JSON hold the same, and broken text is kept', async () => {
   await form(page).getByRole('button', { name: 'JSON' }).click()
   const editor = page.getByRole('textbox', { name: 'Input as JSON' })
   await editor.waitFor()
-  expect(await editor.innerText()).toContain('"Ada"')
+  await expect.poll(() => editor.innerText()).toContain('"Ada"')
   await page.getByText('/n: This field is required.').waitFor()
   await expectAccessible(page)
 
   await write(page, '{ "name": "Bo", "n": ')
   await form(page).getByRole('button', { name: 'Form' }).click()
   await page.getByText('The text is not valid JSON.').waitFor()
-  expect(await editor.innerText()).toContain('"Bo"')
+  await expect.poll(() => editor.innerText()).toContain('"Bo"')
   await write(page, '{ "name": "Bo", "n": 0 }')
   await page.getByText('/n: Enter a number of at least 1.').waitFor()
   await page.locator('.cm-lintRange-error').first().waitFor()
   await write(page, '{ "name": "Bo", "n": 2 }')
   await form(page).getByRole('button', { name: 'Form' }).click()
-  expect(await form(page).getByLabel('Name').inputValue()).toBe('Bo')
+  await expect.poll(() => form(page).getByLabel('Name').inputValue()).toBe('Bo')
   await runButton(page).click()
   expect(await sent(page, 'form.json')).toEqual({ name: 'Bo', n: 2 })
 })
 
-test('the forms of all shipped tools can be used by everyone, on a phone too', LONG, async () => {
+test('the forms of all shipped tools can be used by everyone, on a phone too', async () => {
   const page = await world.signedIn({ width: 390 })
   const { items } = await world.server.api('GET', '/api/tools?origin=code')
   expect(items.length).toBeGreaterThanOrEqual(14)
@@ -233,11 +239,22 @@ test('two hundred fields keep up with typing', async () => {
   )
   const page = await open('form.big', { input_schema: { type: 'object', properties } })
   const field = form(page).getByLabel('Field 101', { exact: true })
-  const started = performance.now()
+  // The time at work, which does not count how long others had the processor.
+  const session = await page.context().newCDPSession(page)
+  await session.send('Performance.enable', { timeDomain: 'threadTicks' })
+  const atWork = async () => {
+    const { metrics } = await session.send('Performance.getMetrics')
+    return metrics.find(({ name }) => name === 'TaskDuration')?.value ?? Number.NaN
+  }
+  const before = await atWork()
   await field.pressSequentially('twenty characters ok')
-  expect(await field.inputValue()).toBe('twenty characters ok')
-  expect(performance.now() - started).toBeLessThan(10_000)
+  await expect.poll(() => field.inputValue()).toBe('twenty characters ok')
+  const spent = (await atWork()) - before
+  expect(spent).toBeGreaterThan(0)
+  expect(spent).toBeLessThan(3)
 })
+
+const AT_ONCE = 8
 
 /** Values for any field, of which most fit only a few. */
 const VALUES: unknown[] = [
@@ -253,36 +270,37 @@ const VALUES: unknown[] = [
   [{ by: 'phone', number: '123' }, { by: 'letter' }],
 ].flat()
 
-test(
-  'what the form takes the server takes, and what it refuses is refused at the same places',
-  LONG,
-  async () => {
-    await world.server.echo('form.agree', { input_schema: sink.input_schema })
-    const model = new FormModel(sink.input_schema, undefined)
-    const good = {
-      name: 'Ada',
-      amount: 1,
-      level: 'low',
-      agreed: true,
-      lines: [{ item: 'x' }],
-      ship_to: { city: 'W' },
-    }
-    const count = { taken: 0, refused: 0 }
-    const different: unknown[] = []
-    for (const name of Object.keys(sink.input_schema.properties)) {
-      for (const value of VALUES) {
-        const input = { ...good, [name]: value }
-        const here = model.complaints(input).map(({ path }) => path)
-        const there = await refusals('form.agree', input)
-        count[here.length === 0 ? 'taken' : 'refused']++
-        const same = JSON.stringify(here.sort()) === JSON.stringify(there.sort())
-        if (!same) different.push({ name, value, here, there })
-      }
-    }
-    expect(different).toEqual([])
-    expect(Math.min(count.taken, count.refused)).toBeGreaterThan(100)
-  },
-)
+test('what the form takes the server takes, and what it refuses is refused at the same places', async () => {
+  await world.server.echo('form.agree', { input_schema: sink.input_schema })
+  const model = new FormModel(sink.input_schema, undefined)
+  const good = {
+    name: 'Ada',
+    amount: 1,
+    level: 'low',
+    agreed: true,
+    lines: [{ item: 'x' }],
+    ship_to: { city: 'W' },
+  }
+  const count = { taken: 0, refused: 0 }
+  const different: unknown[] = []
+  const compare = async (name: string, value: unknown) => {
+    const input = { ...good, [name]: value }
+    const here = model.complaints(input).map(({ path }) => path)
+    const there = await refusals('form.agree', input)
+    count[here.length === 0 ? 'taken' : 'refused']++
+    const same = JSON.stringify(here.sort()) === JSON.stringify(there.sort())
+    if (!same) different.push({ name, value, here, there })
+  }
+  const left = Object.keys(sink.input_schema.properties).flatMap((name) =>
+    VALUES.map((value) => [name, value] as const),
+  )
+  const work = async () => {
+    for (let next = left.pop(); next; next = left.pop()) await compare(...next)
+  }
+  await Promise.all(Array.from({ length: AT_ONCE }, work))
+  expect(different).toEqual([])
+  expect(Math.min(count.taken, count.refused)).toBeGreaterThan(100)
+})
 
 /** The places at which the server refuses an input. */
 async function refusals(slug: string, input: unknown): Promise<string[]> {
@@ -302,14 +320,14 @@ test('a decimal comma is taken in German, and told of in English', async () => {
   const page = await open('form.comma', { input_schema })
   const price = page.getByLabel('Price')
   await price.pressSequentially('12,5')
-  expect(await price.inputValue()).toBe('12,5')
+  await expect.poll(() => price.inputValue()).toBe('12,5')
   await runButton(page).click()
   await page.getByText(/a point before decimals/).waitFor()
 
   await page.evaluate(() => localStorage.setItem('language', 'de'))
   await page.goto('/tools/form.comma?input={"price":1.25}')
   await page.waitForFunction(() => document.querySelector('form input'))
-  expect(await price.inputValue()).toBe('1,25')
+  await expect.poll(() => price.inputValue()).toBe('1,25')
   await price.fill('')
   await price.pressSequentially('12,5')
   await page.getByRole('button', { name: 'Ausführen', exact: true }).click()

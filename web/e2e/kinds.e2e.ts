@@ -2,7 +2,16 @@ import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { Page } from 'playwright-core'
 
-import { expectAccessible, expectNoSidewaysScroll, readOf, useWorld } from './world'
+import {
+  allThere,
+  drawn,
+  expectAccessible,
+  expectFocused,
+  expectNoSidewaysScroll,
+  readOf,
+  said,
+  useWorld,
+} from './world'
 
 let upstream: Server
 const heard: { url?: string; key?: string | string[] }[] = []
@@ -27,8 +36,6 @@ const CITY = { type: 'object', properties: { city: { type: 'string', title: 'Cit
 const kind = (page: Page, name: string) => page.getByRole('radio', { name })
 const tab = (page: Page, name: string) =>
   page.getByRole('navigation', { name: 'Parts of the tool' }).getByRole('link', { name }).click()
-const said = (page: Page, text: string) =>
-  page.getByLabel('Messages').getByText(text).first().waitFor()
 
 /** What keeps the tool from being saved, in all of its words. */
 const complaint = (page: Page, name: string) =>
@@ -38,6 +45,7 @@ const complaint = (page: Page, name: string) =>
 async function write(page: Page, name: string, text: string) {
   const box = page.getByRole('textbox', { name, exact: true })
   await box.click()
+  await expectFocused(box)
   await page.keyboard.press('Control+a')
   await page.keyboard.insertText(text)
 }
@@ -94,10 +102,10 @@ test('a tool over HTTP is made in the editor, tried, published and run', async (
   // The keyboard goes on in the row that was added.
   await page.getByRole('button', { name: 'Add a header' }).press('Enter')
   const header = page.getByLabel('Name of header 1')
-  await expect.poll(() => header.evaluate((box) => box === document.activeElement)).toBe(true)
+  await expectFocused(header)
   await page.keyboard.type('X-Api-Key')
   await page.getByLabel('Credential for header 1').selectOption('weather')
-  expect(await page.getByLabel('Value of header 1').inputValue()).toBe('secret:weather')
+  await expect.poll(() => page.getByLabel('Value of header 1').inputValue()).toBe('secret:weather')
   // What goes to this host only cannot be sent elsewhere by a mistake in another tool.
   await page.getByRole('button', { name: 'Allow only 127.0.0.1' }).click()
   await said(page, '“weather” is now sent only to 127.0.0.1')
@@ -165,10 +173,11 @@ test('a chain with a step for a person is made, run, answered by somebody else, 
   await page.getByRole('menuitem', { name: '{{ input.city }}' }).press('Enter')
   const city = first.getByRole('textbox', { name: 'city' })
   await expect.poll(() => city.inputValue()).toBe('{{ input.city }}')
-  await expect.poll(() => city.evaluate((box) => box === document.activeElement)).toBe(true)
+  await expectFocused(city)
   // What no row can show is written as JSON, and the row shows it.
   await second.getByRole('button', { name: 'Edit as JSON: Input' }).click()
   await second.getByRole('textbox', { name: 'Input' }).click()
+  await expectFocused(second.getByRole('textbox', { name: 'Input' }))
   await page.keyboard.press('Control+a')
   await page.keyboard.insertText('{"city": "{{ steps.hello.output.args.city }}"}')
   await second.getByRole('button', { name: 'Edit as JSON: Input' }).click()
@@ -197,8 +206,9 @@ test('a chain with a step for a person is made, run, answered by somebody else, 
   await other.waitForURL('**/approvals/answers')
   await other.getByRole('link', { name: 'asked by you' }).waitFor()
   const tabs = other.getByRole('navigation', { name: 'Inbox' })
-  expect(await tabs.locator('[aria-current]').allTextContents()).toEqual(['To answer1'])
+  await expect.poll(() => tabs.locator('[aria-current]').allTextContents()).toEqual(['To answer1'])
   await other.keyboard.press('j')
+  await expectFocused(other.getByRole('link', { name: 'asked by you' }))
   await other.keyboard.press('Enter')
   await other.getByRole('heading', { level: 1, name: 'Ask somebody' }).waitFor()
   const asked = other.getByRole('region', { name: 'Question' })
@@ -219,14 +229,14 @@ test('a chain with a step for a person is made, run, answered by somebody else, 
   const time = page.getByRole('region', { name: 'Where the time went' })
   await time.getByRole('link', { name: 'greet' }).waitFor()
   await time.getByRole('link', { name: 'ask' }).waitFor()
-  expect(await time.getByText('Success').count()).toBe(2)
+  await expect.poll(() => time.getByText('Success').count()).toBe(2)
   await expectAccessible(page)
 })
 
 test('whoever is slower, and whoever cannot, is told plainly', async () => {
   await make('slow', ASK)
   const parked = () =>
-    world.server.api('POST', '/api/tools/slow/run', { input: { city: 'Linz' }, wait_ms: 500 })
+    world.server.api('POST', '/api/tools/slow/run', { input: { city: 'Linz' }, wait_ms: 1 })
   const { run_id, pending_tool_call_id: call_id } = await parked()
   const page = await world.signedIn()
   await page.goto(`/runs/${run_id}`)
@@ -234,9 +244,13 @@ test('whoever is slower, and whoever cannot, is told plainly', async () => {
   await page.getByRole('link', { name: 'Answer', exact: true }).click()
   await page.waitForURL(`**/answers/${call_id}`)
   await page.getByLabel('Verdict').fill('mine')
+  // The page does not hear of the other answer before it sends its own. One look that fails: whatever was asked before
+  // has been answered by then.
+  const failed = page.waitForEvent('requestfailed', (request) => request.url().endsWith(call_id))
   await page.route(`**/api/pending-calls/${call_id}`, (route) => route.abort())
   world.expectComplaint(/ERR_FAILED/)
   world.expectComplaint(/409/)
+  await failed
   const answer = { call_id, result: { verdict: 'theirs' } }
   await world.server.api('POST', `/api/runs/${run_id}/tool-results`, answer)
   await page.getByRole('button', { name: 'Send answer' }).click()
@@ -244,7 +258,7 @@ test('whoever is slower, and whoever cannot, is told plainly', async () => {
   await page.unroute(`**/api/pending-calls/${call_id}`)
   await page.reload()
   const unsent = page.getByRole('region', { name: 'Not sent: what you typed' })
-  expect(await unsent.textContent()).toContain('mine')
+  await expect.poll(() => unsent.textContent()).toContain('mine')
   await page.getByText('theirs').first().waitFor()
 
   const other = await parked()
@@ -266,7 +280,8 @@ test('whoever is slower, and whoever cannot, is told plainly', async () => {
   await dialog.getByRole('button', { name: 'Decline' }).click()
   await page.getByRole('region', { name: 'You answered this' }).waitFor()
   await page.getByText('Nobody is in Linz.').first().waitFor()
-  expect((await world.server.api('GET', `/api/runs/${next.run_id}`)).status).toBe('error')
+  const ended = () => world.server.api('GET', `/api/runs/${next.run_id}`)
+  await expect.poll(async () => (await ended()).status).toBe('error')
 })
 
 test('a test of a tool that a person answers says that it waits, and then shows the answer', async () => {
@@ -278,7 +293,7 @@ test('a test of a tool that a person answers says that it waits, and then shows 
   await panel.getByRole('button', { name: 'Test' }).click()
   await panel.getByText('tried waits for a person to answer.').waitFor()
   await expectAccessible(page)
-  const { items } = await world.server.api('GET', '/api/pending-calls')
+  const { items } = await world.server.api('GET', '/api/pending-calls?limit=200')
   const { id: call_id, run_id } = items.find(({ tool }: any) => tool === 'tried')
   const answer = { call_id, result: { verdict: 'seen in the panel' } }
   await world.server.api('POST', `/api/runs/${run_id}/tool-results`, answer)
@@ -288,7 +303,8 @@ test('a test of a tool that a person answers says that it waits, and then shows 
 test('an answer that comes too late is shown with its run', async () => {
   await make('late', { ...ASK, timeout_ms: 50 })
   const run = await world.server.api('POST', '/api/tools/late/run', { input: { city: 'Wien' } })
-  expect(run.status).toBe('timed_out')
+  const now = () => world.server.api('GET', `/api/runs/${run.run_id}`)
+  await expect.poll(async () => (await now()).status).toBe('timed_out')
   const page = await world.signedIn()
   await page.goto(`/approvals/answers/${run.pending_tool_call_id}`)
   await page.getByText('The caller has stopped waiting.').waitFor()
@@ -309,7 +325,7 @@ test('a built-in fills in what nobody has described yet', async () => {
   await tab(page, 'Execution')
   await page.getByRole('combobox', { name: 'Built-in' }).selectOption('json_transform')
   await tab(page, 'Identity')
-  expect(await page.getByLabel('Description').inputValue()).not.toBe('')
+  await expect.poll(() => page.getByLabel('Description').inputValue()).not.toBe('')
   await page.getByRole('button', { name: 'Save & publish' }).click()
   await said(page, 'Reshape is published')
   const input = { data: { a: 1 }, expression: '.a' }
@@ -332,7 +348,7 @@ test('going to another kind and back loses nothing, and half typed JSON keeps it
   await page.getByRole('button', { name: 'Save draft' }).click()
   await complaint(page, 'Function: This is needed.').waitFor()
   await kind(page, 'HTTP').click()
-  expect(await page.getByLabel('Address').inputValue()).toBe(`http://${host()}/changed`)
+  await expect.poll(() => page.getByLabel('Address').inputValue()).toBe(`http://${host()}/changed`)
   await write(page, 'Body (JSON)', '{"a": ')
   await page.getByText('It is kept as typed.').first().waitFor()
   await kind(page, 'Worker').click()
@@ -371,7 +387,7 @@ describe('everyone can use every page, on a phone too', () => {
       execution_spec: { kind: 'composition', steps: [step('a'), step('b')] },
     })
     const input = { city: 'x'.repeat(200) }
-    const run = await world.server.api('POST', '/api/tools/seen-ask/run', { input, wait_ms: 500 })
+    const run = await world.server.api('POST', '/api/tools/seen-ask/run', { input, wait_ms: 1 })
     call = run.pending_tool_call_id
   })
 
@@ -389,7 +405,8 @@ describe('everyone can use every page, on a phone too', () => {
     async (width) => {
       const page = await world.signedIn({ width, height: 700 })
       await page.goto('/admin/tools/seen-chain/edit?tab=execution')
-      await page.locator('.animate-pulse').first().waitFor({ state: 'detached' })
+      await page.getByRole('heading').first().waitFor()
+      await allThere(page)
       await page.getByRole('button', { name: 'Test', exact: true }).focus()
       const focused = () =>
         page.evaluate(() => {
@@ -404,6 +421,7 @@ describe('everyone can use every page, on a phone too', () => {
       let last = await focused()
       for (let steps = 0; last && steps < 60; steps++) {
         await page.keyboard.press('Shift+Tab')
+        await drawn(page)
         last = await focused()
         if (last && !last.isSeen) hidden.push(last.name)
       }
@@ -413,11 +431,12 @@ describe('everyone can use every page, on a phone too', () => {
   )
 
   test.each(surfaces)('%s', async (_, address) => {
+    const page = await world.signedIn()
     for (const width of [1280, 390]) {
-      const page = await world.signedIn({ width })
+      await page.setViewportSize({ width, height: 900 })
       await page.goto(address())
       await page.getByRole('heading').first().waitFor()
-      await page.locator('.animate-pulse').first().waitFor({ state: 'detached' })
+      await allThere(page)
       await expectNoSidewaysScroll(page)
       await expectAccessible(page)
     }

@@ -1,6 +1,4 @@
-import type { Page } from 'playwright-core'
-
-import { expectAccessible, expectNoSidewaysScroll, useWorld } from './world'
+import { drawn, expectAccessible, expectNoSidewaysScroll, useWorld } from './world'
 
 const world = useWorld()
 
@@ -33,11 +31,11 @@ test('search and filters are in the address and survive a reload', async () => {
 
   await page.reload()
   await page.getByRole('link', { name: 'Update record' }).waitFor()
-  expect(await page.getByRole('link', { name: 'ROI Calculator' }).count()).toBe(0)
+  await expect.poll(() => page.getByRole('link', { name: 'ROI Calculator' }).count()).toBe(0)
 
   await page.getByRole('button', { name: 'Remove filter What it may do: Changes data' }).click()
   await page.getByText(/^2 of/).waitFor()
-  expect(new URL(page.url()).search).toBe('?category=CRM')
+  await expect.poll(() => new URL(page.url()).search).toBe('?category=CRM')
 })
 
 test('typing searches, by the keyboard alone, and the back button is believed', async () => {
@@ -54,7 +52,7 @@ test('typing searches, by the keyboard alone, and the back button is believed', 
   await page.waitForURL('**/tools/crm.update')
   await page.goBack()
   await page.getByText(/^1 of/).waitFor()
-  expect(await page.getByRole('searchbox').inputValue()).toBe('sales')
+  await expect.poll(() => page.getByRole('searchbox').inputValue()).toBe('sales')
 })
 
 test('the best match comes first, and a slip of the finger is forgiven', async () => {
@@ -76,7 +74,7 @@ test('a search without any match says so and offers a way out', async () => {
   await page.getByText('No tool matches').waitFor()
   await page.getByRole('button', { name: 'Clear search and filters' }).click()
   await page.getByRole('link', { name: /ROI Calculator/ }).waitFor()
-  expect(new URL(page.url()).search).toBe('?view=table')
+  await expect.poll(() => new URL(page.url()).search).toBe('?view=table')
 })
 
 test('the health of a tool is told in words, and what was used last can come first', async () => {
@@ -91,7 +89,7 @@ test('a name is text, and an icon that nobody has is the usual one', async () =>
   const page = await world.signedIn()
   await page.goto('/tools?category=CRM')
   await page.getByRole('link', { name: '<img src=x onerror=alert(1)>' }).waitFor()
-  expect(await page.locator('main img').count()).toBe(0)
+  await expect.poll(() => page.locator('main img').count()).toBe(0)
 })
 
 test('an empty catalogue offers the first step', async () => {
@@ -121,28 +119,36 @@ test('thousands of tools are read page by page and drawn as far as one looks', a
   })
   await page.goto('/tools')
   await page.getByText('3000 of 3000').waitFor()
-  expect(await page.getByRole('heading', { level: 3 }).count()).toBeLessThan(300)
+  await expect.poll(() => page.getByRole('heading', { level: 3 }).count()).toBeLessThan(300)
   await page.getByRole('searchbox').fill('tool-2999')
   await page.getByRole('link', { name: 'Tool 2999' }).waitFor()
   await page.getByText('1 of 3000').waitFor()
 })
 
-/** How much of the page has moved by itself, as browsers count it. */
-const shifted = (page: Page) =>
-  page.evaluate(
-    () =>
-      new Promise<number>((done) => {
-        const observer = new PerformanceObserver((list) => {
-          const moves = list.getEntries() as (PerformanceEntry & { value: number })[]
-          done(moves.reduce((sum, { value }) => sum + value, 0))
-        })
-        observer.observe({ type: 'layout-shift', buffered: true })
-        setTimeout(() => done(0), 1_000)
-      }),
-  )
+declare global {
+  interface Window {
+    /** How much of the page has moved by itself, as browsers count it. */
+    moved: () => number
+  }
+}
+
+/** Runs in the page, from its beginning. */
+function countMoves() {
+  let sum = 0
+  const add = (entries: PerformanceEntryList) => {
+    for (const move of entries as (PerformanceEntry & { value: number })[]) sum += move.value
+  }
+  const observer = new PerformanceObserver((list) => add(list.getEntries()))
+  observer.observe({ type: 'layout-shift', buffered: true })
+  window.moved = () => {
+    add(observer.takeRecords())
+    return sum
+  }
+}
 
 test.each(['/tools', '/tools?sort=recent'])('nothing moves while %s is read', async (path) => {
   const page = await world.signedIn()
+  await page.addInitScript(countMoves)
   const { items } = await world.server.api('GET', '/api/tools?limit=1')
   // What comes last belongs first.
   const all = Array.from({ length: 450 }, (_, place) => ({
@@ -157,13 +163,15 @@ test.each(['/tools', '/tools?sort=recent'])('nothing moves while %s is read', as
     const start = Number(query.get('cursor') ?? 0)
     const end = start + Number(query.get('limit'))
     const next_cursor = end < all.length ? String(end) : null
-    await new Promise((done) => setTimeout(done, 300))
+    // Nothing comes before all that came so far can be seen.
+    await drawn(page)
     return route.fulfill({ json: { items: all.slice(start, end), next_cursor, total: 450 } })
   })
   await page.goto(path)
   await page.getByText('450 of 450').waitFor()
   await page.getByRole('link', { name: /^Tool 1$/ }).waitFor()
-  expect(await shifted(page)).toBeLessThan(0.05)
+  await drawn(page)
+  expect(await page.evaluate(() => window.moved())).toBeLessThan(0.05)
 })
 
 test.each(['/tools', '/tools?view=table'])('everyone can use %s', async (path) => {

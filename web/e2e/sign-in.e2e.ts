@@ -2,6 +2,15 @@ import { expectAccessible, expectNoSidewaysScroll, useWorld } from './world'
 
 const world = useWorld()
 
+beforeAll(async () => {
+  await world.server.api('POST', '/api/users', {
+    email: 'ada@example.com',
+    display_name: 'Ada',
+    role: 'member',
+    password: 'correct horse battery staple',
+  })
+})
+
 test('opening a link uses nothing up, its button signs in, once', async () => {
   const page = await world.stranger()
   await page.goto(world.server.link)
@@ -18,12 +27,6 @@ test('opening a link uses nothing up, its button signs in, once', async () => {
 })
 
 test('a password signs in, a wrong one says so and keeps the address', async () => {
-  await world.server.api('POST', '/api/users', {
-    email: 'ada@example.com',
-    display_name: 'Ada',
-    role: 'member',
-    password: 'correct horse battery staple',
-  })
   world.expectComplaint(/401/)
   const page = await world.stranger()
   await page.goto('/runs?status=error')
@@ -31,7 +34,7 @@ test('a password signs in, a wrong one says so and keeps the address', async () 
   await page.getByLabel('Password').fill('wrong')
   await page.getByRole('button', { name: 'Sign in' }).click()
   await page.getByRole('alert').waitFor()
-  expect(await page.getByLabel('Email').inputValue()).toBe('ada@example.com')
+  await expect.poll(() => page.getByLabel('Email').inputValue()).toBe('ada@example.com')
 
   await page.getByLabel('Password').fill('correct horse battery staple')
   await page.getByRole('button', { name: 'Sign in' }).click()

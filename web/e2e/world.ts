@@ -42,32 +42,35 @@ export interface Look {
   height?: number
 }
 
+type SignedIn = Awaited<ReturnType<BrowserContext['storageState']>>
+
 class World {
   constructor(private readonly env: () => Environment = () => ({})) {}
 
   server!: Server
   private browser!: Browser
-  private cookies?: Awaited<ReturnType<BrowserContext['storageState']>>
+  /** The admin who came by the link, and everybody who came by a password, by their address. */
+  private readonly people = new Map<string, SignedIn>()
   private contexts: BrowserContext[] = []
   private complaints: string[] = []
   private expected: RegExp[] = []
 
   async start() {
-    this.server = await Server.start(this.env())
-    this.browser = await chromium.launch({ executablePath: '/usr/bin/chromium', args: FLAGS })
+    const options = { executablePath: '/usr/bin/chromium', args: FLAGS, timeout: 120_000 }
+    const started = await Promise.all([Server.start(this.env()), chromium.launch(options)])
+    this.server = started[0]
+    this.browser = started[1]
   }
 
-  /** A page of a person who has signed in by the one-time link; the first one uses it up. */
+  /** A page of the admin, who has signed in by the one-time link; the first one uses it up. */
   async signedIn(look: Look = {}): Promise<Page> {
-    if (!this.cookies) {
-      const page = await this.stranger()
-      await page.goto(this.server.link)
-      await page.getByRole('button', { name: 'Sign in' }).click()
-      await page.getByRole('heading', { level: 1 }).waitFor()
-      await page.waitForURL('**/tools**')
-      this.cookies = await page.context().storageState()
-    }
-    return this.open(look, this.cookies)
+    const token = new URL(this.server.link).searchParams.get('token')
+    return this.open(look, await this.person('', '/api/auth/link', { token }))
+  }
+
+  /** A page of somebody who has signed in by password. */
+  async signedInAs(email: string, password: string, look: Look = {}): Promise<Page> {
+    return this.open(look, await this.person(email, '/api/auth/login', { email, password }))
   }
 
   /** A page of somebody who has not. */
@@ -75,7 +78,20 @@ class World {
     return this.open(look)
   }
 
-  private async open(look: Look, storageState?: World['cookies']): Promise<Page> {
+  private async person(name: string, path: string, data: unknown): Promise<SignedIn> {
+    const known = this.people.get(name)
+    if (known) return known
+    const context = await this.browser.newContext()
+    const origin = this.server.url
+    const answer = await context.request.post(origin + path, { data, headers: { origin } })
+    expect(answer.status(), await answer.text()).toBeLessThan(300)
+    const state = await context.storageState()
+    await context.close()
+    this.people.set(name, state)
+    return state
+  }
+
+  private async open(look: Look, storageState?: SignedIn): Promise<Page> {
     const context = await this.browser.newContext({
       baseURL: this.server.url,
       colorScheme: look.theme ?? 'light',
@@ -87,13 +103,15 @@ class World {
     })
     // A busy machine is slow, not wrong.
     context.setDefaultTimeout(60_000)
+    await context.addInitScript(noteMessages)
     this.contexts.push(context)
-    const page = await context.newPage()
-    page.on('pageerror', (error) => this.complaints.push(`error: ${error.message}`))
-    page.on('console', (message) => {
-      if (message.type() === 'error') this.complaints.push(`console: ${message.text()}`)
+    // What a page says while it is closed belongs to the test that opened it.
+    const { complaints } = this
+    context.on('weberror', (error) => complaints.push(`error: ${error.error().message}`))
+    context.on('console', (message) => {
+      if (message.type() === 'error') complaints.push(`console: ${message.text()}`)
     })
-    return page
+    return context.newPage()
   }
 
   /** Lets the test go on although the console says this, such as that a request was refused. */
@@ -102,20 +120,84 @@ class World {
   }
 
   async afterTest() {
-    const complaints = this.complaints.filter(
-      (text) => !this.expected.some((known) => known.test(text)),
-    )
+    const { complaints, expected, contexts } = this
+    const told = complaints.filter((text) => !expected.some((known) => known.test(text)))
     this.complaints = []
     this.expected = []
-    await Promise.all(this.contexts.map((context) => context.close()))
     this.contexts = []
-    expect(complaints).toEqual([])
+    await Promise.all(contexts.map((context) => context.close()))
+    expect(told).toEqual([])
   }
 
   async end() {
     await this.browser?.close()
     await this.server?.end()
   }
+}
+
+declare global {
+  interface Window {
+    /** What the page has said in its corner and no test has asked for yet. */
+    saidInCorner: string[]
+  }
+}
+
+/** Runs in the page. Messages go after some seconds, and a slow machine may look later. */
+function noteMessages() {
+  window.saidInCorner = []
+  const note = (node: Node) => {
+    const isMessage = node instanceof HTMLLIElement && node.parentElement?.matches('ul[aria-live]')
+    if (isMessage) window.saidInCorner.push(node.textContent ?? '')
+  }
+  const observer = new MutationObserver((changes) => {
+    for (const { addedNodes } of changes) addedNodes.forEach(note)
+  })
+  observer.observe(document, { childList: true, subtree: true })
+}
+
+/** Waits until the page has said this in its corner, once more than the last time it was asked for. */
+export async function said(page: Page, text: string) {
+  const take = (text: string) => {
+    const place = window.saidInCorner.findIndex((message) => message.includes(text))
+    if (place < 0) return window.saidInCorner
+    window.saidInCorner.splice(0, place + 1)
+    return 'said'
+  }
+  await expect.poll(() => page.evaluate(take, text), { message: text }).toBe('said')
+}
+
+/**
+ * The page finds nothing new when it looks for news, as it does every few seconds by itself. It must not be the first to
+ * hear that a sign-in has run out: its question would come before what the person is about to do. To be said before the
+ * page is opened.
+ */
+export async function withoutNews(page: Page) {
+  const none = { items: [], next_cursor: null, total: 0 }
+  await page.route(/\/api\/(approvals|pending-calls)(\?|$)/, (route) =>
+    route.fulfill({ json: none }),
+  )
+}
+
+/** Waits until this has the focus: it may get it only after what was clicked is drawn. */
+export async function expectFocused(control: Locator) {
+  await expect.poll(() => control.evaluate((it) => it === document.activeElement)).toBe(true)
+}
+
+/** Waits until the focus is in a dialog: only then does it hear keys. */
+export async function expectFocusIn(dialog: Locator) {
+  await dialog.locator(':focus').first().waitFor({ state: 'attached' })
+}
+
+/** Waits until everything that happened to the page is drawn. */
+export async function drawn(page: Page) {
+  const twoFrames = () =>
+    new Promise<void>((done) => requestAnimationFrame(() => requestAnimationFrame(() => done())))
+  await page.evaluate(twoFrames)
+}
+
+/** Waits until nothing on the page holds the place of what is still to come. */
+export async function allThere(page: Page) {
+  await expect.poll(() => page.locator('.animate-pulse').count()).toBe(0)
 }
 
 /** Everyone can use the page as it stands now, as far as axe can tell, in both themes. */
@@ -126,12 +208,19 @@ export async function expectAccessible(page: Page) {
       (dark) => document.documentElement.classList.toggle('dark', dark),
       theme === 'dark',
     )
+    // Charts are drawn anew for a theme.
+    await drawn(page)
     // No page here has a frame of another site, so axe needs no window of its own to put its results together.
     const axe = new AxeBuilder({ page }).setLegacyMode(true)
+    axe.options({
+      // What is right need not be told in full, and no rule that is on reads style sheets.
+      resultTypes: ['violations'],
+      preload: { assets: ['media'] },
+      // What people see is what they say to a program that listens to them.
+      rules: { 'label-content-name-mismatch': { enabled: true } },
+    })
     // The themes differ in their colours, and in nothing else.
     if (theme === 'dark') axe.withRules('color-contrast')
-    // What people see is what they say to a program that listens to them.
-    else axe.options({ rules: { 'label-content-name-mismatch': { enabled: true } } })
     const { violations } = await axe.analyze()
     const told = violations.map(
       ({ id, nodes }) => `${theme} ${id}: ${nodes.map((node) => node.html).join(' | ')}`,
@@ -147,9 +236,9 @@ export function readOf(box: Page | Locator, name: string): Locator {
 
 /** The page does not scroll sideways. */
 export async function expectNoSidewaysScroll(page: Page) {
-  const [content, window] = await page.evaluate(() => [
-    document.documentElement.scrollWidth,
-    document.documentElement.clientWidth,
-  ])
-  expect(content).toBeLessThanOrEqual(window ?? 0)
+  const beyond = () => {
+    const { scrollWidth, clientWidth } = document.documentElement
+    return scrollWidth - clientWidth
+  }
+  await expect.poll(() => page.evaluate(beyond)).toBeLessThanOrEqual(0)
 }
