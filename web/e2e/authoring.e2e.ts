@@ -2,7 +2,7 @@ import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { Page } from 'playwright-core'
 
-import { expectAccessible, expectNoSidewaysScroll, useWorld } from './world'
+import { expectAccessible, expectFocused, expectNoSidewaysScroll, said, useWorld } from './world'
 
 let upstream: Server
 /** What the service was sent last. */
@@ -29,8 +29,6 @@ afterAll(() => upstream.close())
 
 const tab = (page: Page, name: string) =>
   page.getByRole('navigation', { name: 'Parts of the tool' }).getByRole('link', { name }).click()
-const said = (page: Page, text: string) =>
-  page.getByLabel('Messages').getByText(text).first().waitFor()
 
 test('a curl command becomes a tool, its secret a credential that is not shown again', async () => {
   const page = await world.signedIn()
@@ -97,8 +95,8 @@ test('a curl command is read on a phone', async () => {
   await dialog.getByRole('button', { name: 'Continue' }).click()
   await dialog.getByRole('checkbox', { name: /^a\b/ }).first().check()
   await expectNoSidewaysScroll(page)
-  const [content, width] = await dialog.evaluate((box) => [box.scrollWidth, box.clientWidth])
-  expect(content).toBeLessThanOrEqual(width ?? 0)
+  const beyond = () => dialog.evaluate((box) => box.scrollWidth - box.clientWidth)
+  await expect.poll(beyond).toBeLessThanOrEqual(0)
 })
 
 test('an icon is found by a word and taken by keyboard; a name that is none says so', async () => {
@@ -146,7 +144,7 @@ test('a form is laid out without JSON: sections, order by keyboard, width and he
   await expectAccessible(page)
   const days = fields.getByRole('button', { name: 'days', exact: true })
   await days.press('Alt+ArrowUp')
-  await expect.poll(() => days.evaluate((button) => document.activeElement === button)).toBe(true)
+  await expectFocused(days)
 
   const panel = page.getByRole('region', { name: 'Preview and test' })
   await panel.getByText('Where you live').waitFor()
@@ -175,4 +173,72 @@ test('a form is laid out without JSON: sections, order by keyboard, width and he
   expect(saved.output_sections).toEqual([{ key: 'rows', label: 'Rows', type: 'table' }])
   await page.getByRole('link', { name: 'Advanced (JSON)' }).click()
   await page.getByRole('textbox', { name: 'View' }).waitFor()
+})
+
+test('values are picked down to the fields that a step gave the last time, by keyboard', async () => {
+  await world.server.api('POST', '/api/tools', {
+    slug: 'weather.picked',
+    name: 'Weather',
+    description: 'Tells the weather.',
+    implementation_type: 'http',
+    permission_level: 'read',
+    input_schema: { type: 'object', properties: { city: { type: 'string' } } },
+    implementation: { url: `http://${host}/v1` },
+    publish: true,
+  })
+  await world.server.api('POST', '/api/tools/weather.picked/run', { input: { city: 'graz' } })
+  await world.server.api('POST', '/api/tools', {
+    slug: 'weather.told',
+    name: 'Weather told',
+    description: 'Tells it on.',
+    implementation_type: 'composition',
+    permission_level: 'read',
+    input_schema: { type: 'object', properties: { city: { type: 'string' } } },
+    execution_spec: {
+      kind: 'composition',
+      steps: [
+        { id: 'now', tool: 'weather.picked', input: { city: '{{ input.city }}' } },
+        { id: 'again', tool: 'weather.picked', input: {} },
+      ],
+    },
+  })
+  const page = await world.signedIn()
+  await page.goto('/admin/tools/weather.told/edit?tab=execution')
+  const second = page.getByRole('group', { name: 'Step 2' })
+  await second.getByRole('textbox', { name: 'city' }).fill('at ')
+  await second.getByRole('button', { name: 'Insert a value into city' }).press('Enter')
+  const speed = page.getByRole('menuitem', { name: '{{ steps.now.output.current.wind.speed }}' })
+  await speed.getByText('last: 3').waitFor()
+  await page.keyboard.type('speed')
+  await page.keyboard.press('Enter')
+  const value = 'at {{ steps.now.output.current.wind.speed }}'
+  await expect.poll(() => second.getByRole('textbox', { name: 'city' }).inputValue()).toBe(value)
+})
+
+test('a composition is drawn as boxes, which lead to their steps and read as a list', async () => {
+  await world.server.echo('drawn.echo')
+  const steps = [
+    { id: 'first', tool: 'drawn.echo', input: { text: '{{ input.text }}' } },
+    { id: 'second', tool: 'drawn.echo', input: {}, when: 'steps.first.output.success' },
+    { id: 'third', tool: 'drawn.echo', input: { text: '{{ steps.first.output }}' } },
+  ]
+  await world.server.echo('drawn', {
+    implementation_type: 'composition',
+    execution_spec: { kind: 'composition', steps, output: { a: '{{ steps.first.output }}' } },
+  })
+  const page = await world.signedIn({ width: 390 })
+  await page.goto('/admin/tools/drawn/edit?tab=execution')
+  const list = page.getByRole('list', { name: 'Overview' })
+  await list.getByRole('listitem').nth(4).waitFor()
+  const third = list.getByRole('button', { name: /third/ })
+  await third.getByText('Uses values of: first').waitFor()
+  await list.getByText('when steps.first.output.success').waitFor()
+  await expectNoSidewaysScroll(page)
+  await expectAccessible(page)
+  await third.press('Enter')
+  await expect
+    .poll(() => page.evaluate(() => document.activeElement?.id))
+    .toBe('part-execution_spec-steps-2')
+  await page.getByRole('button', { name: 'Remove step 2' }).click()
+  await expect.poll(() => list.getByRole('listitem').count()).toBe(4)
 })

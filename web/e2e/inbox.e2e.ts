@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core'
 
-import { expectAccessible, expectNoSidewaysScroll, useWorld } from './world'
+import { expectAccessible, expectNoSidewaysScroll, said, useWorld } from './world'
 
 const world = useWorld()
 const agents: Record<string, string> = {}
@@ -35,9 +35,6 @@ interface Parked {
 const park = (tool: string, record: string, amount = 5, agent = 'analyst'): Promise<Parked> =>
   world.server.api('POST', `/api/tools/${tool}/run`, { input: { record, amount } }, agents[agent])
 
-/** Waits for what the page says in its corner. */
-const told = (page: Page, text: string) => page.getByLabel('Messages').getByText(text).waitFor()
-
 const group = (page: Page, sentence: string) =>
   page
     .getByRole('list', { name: 'Approvals' })
@@ -53,7 +50,7 @@ test('requests are sentences, grouped with counts, with their values by label', 
   const pays = group(page, 'analyst wants to run Pay (changes data)')
   await pays.getByText('2 requests').waitFor()
   await pays.getByRole('link', { name: /Record invoice 1 · Amount due 1,200 EUR$/ }).waitFor()
-  expect(await pays.textContent()).not.toContain('{')
+  await expect.poll(() => pays.textContent()).not.toContain('{')
 
   // By tool and by who asks, in the address.
   await page.getByLabel('Requested by').selectOption('clerk (1)')
@@ -86,7 +83,7 @@ test('several are approved at once, and what came of each is told', async () => 
   await expectAccessible(page)
   await dialog.getByLabel('Note').fill('both fine')
   await dialog.getByRole('button', { name: 'Approve 2' }).click()
-  await told(page, '2 approved and run successfully.')
+  await said(page, '2 approved and run successfully.')
   await dialog.waitFor({ state: 'detached' })
   await page.getByText('batch 1').waitFor({ state: 'detached' })
   for (const { approval_id } of parked) {
@@ -113,7 +110,7 @@ test('one that others decided meanwhile is told in its row, and the rest is deci
     .filter({ hasText: 'still mine' })
     .getByText('Denied', { exact: true })
     .waitFor()
-  await told(page, '1 could not be decided.')
+  await said(page, '1 could not be decided.')
   await expectAccessible(page)
   await dialog.getByRole('button', { name: 'Close' }).last().click()
   const { status } = await world.server.api('GET', `/api/approvals/${mine.approval_id}`)
@@ -128,13 +125,13 @@ test('what is destructive is never decided together with others', async () => {
   await page.goto('/approvals')
   const wipes = group(page, 'analyst wants to run Wipe (deletes or overwrites data)')
   await wipes.getByText('2 requests').waitFor()
-  expect(await wipes.getByRole('checkbox').count()).toBe(0)
+  await expect.poll(() => wipes.getByRole('checkbox').count()).toBe(0)
   const looks = group(page, 'analyst wants to run Look up (read-only)')
-  expect(await looks.getByRole('checkbox').count()).toBe(1)
+  await expect.poll(() => looks.getByRole('checkbox').count()).toBe(1)
   // Nor by the keyboard.
   await wipes.getByRole('link').first().focus()
   await page.keyboard.press('x')
-  expect(await page.getByRole('region', { name: 'Selected requests' }).count()).toBe(0)
+  await expect.poll(() => page.getByRole('region', { name: 'Selected requests' }).count()).toBe(0)
   await looks.getByRole('link').focus()
   await page.keyboard.press('x')
   await page.getByText('1 selected').waitFor()
@@ -161,14 +158,17 @@ test('a denied request and a test are called so among the runs, and can be filte
   await page.waitForURL('**status=denied**')
   const rows = page.getByRole('row').filter({ has: page.getByRole('link', { name: 'pay' }) })
   await rows.filter({ hasText: 'Denied' }).first().waitFor()
-  expect(await rows.filter({ hasNotText: 'Denied' }).count()).toBe(0)
+  await expect.poll(() => rows.filter({ hasNotText: 'Denied' }).count()).toBe(0)
   await page.goto(`/runs/${run_id}`)
   await page.getByRole('heading', { level: 1 }).getByText('Denied').waitFor()
   await page.getByText('not now').first().waitFor()
 
   await page.goto('/runs')
-  const look = page.getByRole('row').filter({ has: page.getByRole('link', { name: 'look' }) })
-  await look.getByText('Test', { exact: true }).first().waitFor()
+  const look = page
+    .getByRole('row')
+    .filter({ has: page.getByRole('link', { name: 'look' }) })
+    .filter({ has: page.getByText('Test', { exact: true }) })
+  await look.first().waitFor()
   await page.getByLabel('Mode').selectOption('Production')
   await page.waitForURL('**mode=production**')
   await look.first().waitFor({ state: 'detached' })

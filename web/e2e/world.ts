@@ -195,6 +195,21 @@ export async function drawn(page: Page) {
   await page.evaluate(twoFrames)
 }
 
+/**
+ * Counts the seconds that a page is at work from now on. Unlike those on the clock they do not tell how long others had the
+ * processor.
+ */
+export async function countWork(page: Page): Promise<() => Promise<number>> {
+  const session = await page.context().newCDPSession(page)
+  await session.send('Performance.enable', { timeDomain: 'threadTicks' })
+  const soFar = async () => {
+    const { metrics } = await session.send('Performance.getMetrics')
+    return metrics.find(({ name }) => name === 'TaskDuration')?.value ?? Number.NaN
+  }
+  const before = await soFar()
+  return async () => (await soFar()) - before
+}
+
 /** Waits until nothing on the page holds the place of what is still to come. */
 export async function allThere(page: Page) {
   await expect.poll(() => page.locator('.animate-pulse').count()).toBe(0)
