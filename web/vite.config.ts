@@ -87,5 +87,7 @@ export default defineConfig({
     globals: true,
     include: ['src/**/*.test.{ts,tsx}'],
     setupFiles: ['src/test-setup.ts'],
+    // A busy machine is slow, not wrong.
+    testTimeout: 30_000,
   },
 })
