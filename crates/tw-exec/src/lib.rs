@@ -30,9 +30,16 @@ pub struct Written<'a> {
     pub kind: Implementation,
     pub implementation: &'a Value,
     pub execution_spec: Option<&'a Value>,
-    pub is_async: bool,
     /// Whether it is about to be saved. A stored definition was checked when it was saved.
     pub is_new: bool,
+}
+
+/// A tool that a definition calls.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Callee {
+    /// Where it is named, from the definition's root.
+    pub path: String,
+    pub name: String,
 }
 
 /// All execution kinds.
@@ -40,9 +47,16 @@ pub trait Kinds: fmt::Debug + Send + Sync {
     /// Reads a definition, or tells every fault of it, with paths from the definition's root.
     fn read(&self, written: Written<'_>) -> Result<Box<dyn Executor>, Vec<Fault>>;
 
-    /// The tools that a definition names, each with its path from the definition's root. Also of a definition that
-    /// [`Kinds::read`] refuses, so that all faults can be told at once.
-    fn called(&self, written: Written<'_>) -> Vec<(String, String)>;
+    /// The tools that a definition names. Also of a definition that [`Kinds::read`] refuses, so that all faults can be
+    /// told at once.
+    fn called(&self, written: Written<'_>) -> Vec<Callee>;
+
+    /// Whether a definition of this kind can name other tools. Those of the other kinds need not be read to know that
+    /// they call none.
+    fn can_call(&self, kind: Implementation) -> bool;
+
+    /// The tool of the program that a definition is another name for, where its kind makes such tools.
+    fn builtin_key<'a>(&self, written: Written<'a>) -> Option<&'a str>;
 }
 
 /// One tool, ready to run.

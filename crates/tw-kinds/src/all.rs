@@ -1,7 +1,7 @@
 //! The one place that knows every kind.
 
 use serde_json::Value;
-use tw_exec::{BoxFuture, Call, Ended, Executor, Kinds, Written};
+use tw_exec::{BoxFuture, Call, Callee, Ended, Executor, Kinds, Written};
 use tw_model::{Implementation, ToolFailure};
 use tw_schema::{Fault, Violation};
 
@@ -29,8 +29,16 @@ impl Kinds for AllKinds {
         (kind.read)(&self.circuits, written)
     }
 
-    fn called(&self, written: Written<'_>) -> Vec<(String, String)> {
-        (Kind::of(written.kind).called)(written)
+    fn called(&self, written: Written<'_>) -> Vec<Callee> {
+        Kind::of(written.kind).called.map_or_else(Vec::new, |called| called(written))
+    }
+
+    fn can_call(&self, kind: Implementation) -> bool {
+        Kind::of(kind).called.is_some()
+    }
+
+    fn builtin_key<'a>(&self, written: Written<'a>) -> Option<&'a str> {
+        (Kind::of(written.kind).builtin_key)(written.implementation)
     }
 }
 
@@ -42,7 +50,9 @@ struct Kind {
     /// Whether `execution_spec` says what runs.
     takes_spec: bool,
     read: fn(&Circuits, Written<'_>) -> Read,
-    called: fn(Written<'_>) -> Vec<(String, String)>,
+    /// `None` for a kind that calls no other tools.
+    called: Option<fn(Written<'_>) -> Vec<Callee>>,
+    builtin_key: fn(&Value) -> Option<&str>,
 }
 
 impl Kind {
@@ -56,30 +66,32 @@ impl Kind {
                 Self::reading(|_, _| Err(vec![Violation::kind_unknown().at("/implementation_type")]))
             }
             Implementation::Internal => Self {
-                called: |written| internal::called(written.implementation).into_iter().collect(),
+                called: Some(|written| internal::called(written.implementation).into_iter().collect()),
+                builtin_key: internal::builtin_key,
                 ..Self::reading(|_, written| internal::read(written.implementation, written.is_new))
             },
             Implementation::Http => Self::reading(http),
             Implementation::External | Implementation::Space => Self::reading(outside),
             Implementation::Function => Self {
-                called: |written| Function::called(written.implementation).into_iter().collect(),
+                called: Some(|written| Function::called(written.implementation).into_iter().collect()),
                 ..Self::reading(|_, written| Function::read(written.implementation).map(boxed))
             },
-            Implementation::Composition => Self { takes_spec: true, read: chain, called: called_by_chain },
-            Implementation::Custom => Self {
-                takes_spec: true,
-                read: |circuits, written| match written.execution_spec {
-                    Some(_) => chain(circuits, written),
-                    None => Ok(Box::new(Unspecified)),
-                },
-                called: called_by_chain,
-            },
+            Implementation::Composition => Self::chaining(chain),
+            Implementation::Custom => Self::chaining(|circuits, written| match written.execution_spec {
+                Some(_) => chain(circuits, written),
+                None => Ok(Box::new(Unspecified)),
+            }),
         }
     }
 
     /// A kind that takes no `execution_spec` and calls no other tools.
     fn reading(read: fn(&Circuits, Written<'_>) -> Read) -> Self {
-        Self { takes_spec: false, read, called: |_| Vec::new() }
+        Self { takes_spec: false, read, called: None, builtin_key: |_| None }
+    }
+
+    /// A kind whose `execution_spec` is a chain.
+    fn chaining(read: fn(&Circuits, Written<'_>) -> Read) -> Self {
+        Self { takes_spec: true, called: Some(called_by_chain), ..Self::reading(read) }
     }
 }
 
@@ -99,7 +111,7 @@ fn chain(_: &Circuits, written: Written<'_>) -> Read {
     SealedChain::read(written.execution_spec.unwrap_or(&Value::Null), written.is_new)
 }
 
-fn called_by_chain(written: Written<'_>) -> Vec<(String, String)> {
+fn called_by_chain(written: Written<'_>) -> Vec<Callee> {
     Composition::called(written.execution_spec.unwrap_or(&Value::Null))
 }
 
@@ -127,13 +139,22 @@ mod tests {
 
     fn read(kind: Implementation, execution_spec: Option<&Value>) -> Result<Box<dyn Executor>, Vec<Fault>> {
         let implementation = &json!({});
-        AllKinds::default().read(Written {
-            kind,
-            implementation,
-            execution_spec,
-            is_async: false,
-            is_new: true,
-        })
+        AllKinds::default().read(Written { kind, implementation, execution_spec, is_new: true })
+    }
+
+    #[test]
+    fn kind_that_can_call_none_names_none() {
+        let implementation = &json!({ "builtin_key": "a", "function_name": "a", "url": "https://h.test/" });
+        let spec = json!({ "kind": "composition", "steps": [{ "id": "a", "tool": "b" }] });
+        for kind in Implementation::AUTHORED.iter().copied() {
+            let kinds = AllKinds::default();
+            let written = Written { kind, implementation, execution_spec: Some(&spec), is_new: true };
+            let called: Vec<_> = kinds.called(written).into_iter().map(|callee| callee.name).collect();
+            let is_chain = Kind::of(kind).takes_spec;
+            assert_eq!(called, if is_chain { vec!["b"] } else { Vec::new() }, "{kind:?}");
+            assert!(called.is_empty() || kinds.can_call(kind), "{kind:?}");
+            assert_eq!(kinds.builtin_key(written).is_some(), kind == Implementation::Internal, "{kind:?}");
+        }
     }
 
     #[test]

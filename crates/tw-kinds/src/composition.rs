@@ -7,7 +7,7 @@
 use std::{collections::BTreeSet, sync::Arc};
 
 use serde_json::{Map, Value, json};
-use tw_exec::{BoxFuture, Call, Called, Ended, Executor, InnerCall, STEPS_MAX};
+use tw_exec::{BoxFuture, Call, Called, Callee, Ended, Executor, InnerCall, STEPS_MAX};
 use tw_model::{Code, Slug, ToolFailure, ToolResult};
 use tw_schema::{Fault, Violation};
 
@@ -95,11 +95,11 @@ impl Composition {
     }
 
     /// The tools that the steps name, each with its path. Also of steps that cannot be read otherwise.
-    pub(crate) fn called(spec: &Value) -> Vec<(String, String)> {
+    pub(crate) fn called(spec: &Value) -> Vec<Callee> {
         let steps = spec.get("steps").and_then(Value::as_array).into_iter().flatten().enumerate();
         let named = steps.filter_map(|(index, step)| {
-            let tool = step.get("tool")?.as_str()?;
-            Some((format!("{PLACE}/steps/{index}/tool"), tool.to_owned()))
+            let name = step.get("tool")?.as_str()?.to_owned();
+            Some(Callee { path: format!("{PLACE}/steps/{index}/tool"), name })
         });
         named.collect()
     }

@@ -6,40 +6,44 @@ use std::{
 };
 
 use serde_json::{Value, json};
-use toolwright_sdk::{CodeTool, registered};
-use tw_exec::{BoxFuture, Call, Ended, Executor, InnerCall};
+use tw_exec::{BoxFuture, Call, Callee, Ended, Executor, InnerCall};
 use tw_model::ToolResult;
 use tw_schema::{Fault, Violation};
 
-use crate::faults::below;
+use crate::{faults::below, program::builtins};
 
 const PATH: &str = "/implementation";
 const KEY: &str = "builtin_key";
 /// What the key is taken for by mistake, without what words are put together with.
 const NEARLY_KEY: &[&str] = &["builtin", "builtinkey", "builtinname", "functionname"];
+
 pub(crate) fn read(implementation: &Value, is_new: bool) -> Result<Box<dyn Executor>, Vec<Fault>> {
     let key = implementation.get(KEY).filter(|key| !key.is_null());
-    let found = key.and_then(Value::as_str).and_then(builtin);
+    let found = key.and_then(|key| builtins().find(|(slug, _)| key == slug));
     if let (Some(_), None) = (key, found) {
-        let known = builtins().map(|tool| (tool.define)().slug.to_string());
-        return Err(vec![Violation::words(known).at(below(PATH, KEY))]);
+        return Err(vec![Violation::words(builtins().map(|(slug, _)| slug)).at(below(PATH, KEY))]);
     }
     // A tool that was saved when nobody looked at the rest goes on without it.
-    let settings = found.map_or(&[][..], |tool| tool.settings);
+    let settings = found.map_or(&[][..], |(_, tool)| tool.settings);
     let faults = if is_new { faults(implementation, settings) } else { Vec::new() };
     if !faults.is_empty() {
         return Err(faults);
     }
     Ok(match found {
-        Some(tool) => Box::new(BuiltIn { slug: (tool.define)().slug.to_string(), settings: OnceLock::new() }),
+        Some((slug, _)) => Box::new(BuiltIn { slug, settings: OnceLock::new() }),
         None => Box::new(Echo),
     })
 }
 
 /// The built-in that an implementation names, with its path.
-pub(crate) fn called(implementation: &Value) -> Option<(String, String)> {
-    let key = implementation.get(KEY)?.as_str()?;
-    builtin(key).map(|_| (below(PATH, KEY), key.to_owned()))
+pub(crate) fn called(implementation: &Value) -> Option<Callee> {
+    let key = builtin_key(implementation)?;
+    builtins().any(|(slug, _)| slug == key).then(|| Callee { path: below(PATH, KEY), name: key.to_owned() })
+}
+
+/// The key of an implementation, whether or not there is such a built-in.
+pub(crate) fn builtin_key(implementation: &Value) -> Option<&str> {
+    implementation.get(KEY)?.as_str()
 }
 
 /// What is written there and would never be used. An echo may say anything about itself, but for what somebody
@@ -67,14 +71,6 @@ fn is_nearly_the_key(name: &str) -> bool {
     NEARLY_KEY.contains(&plain.to_ascii_lowercase().as_str())
 }
 
-fn builtins() -> impl Iterator<Item = &'static CodeTool> {
-    registered().unwrap_or_default().into_iter().filter(|tool| tool.builtin)
-}
-
-fn builtin(key: &str) -> Option<&'static CodeTool> {
-    builtins().find(|tool| (tool.define)().slug.as_str() == key)
-}
-
 /// Gives back its input.
 #[derive(Debug)]
 struct Echo;
@@ -97,7 +93,7 @@ impl Executor for Echo {
 /// A tool of the program under a name of the tenant's own, with settings.
 #[derive(Debug)]
 struct BuiltIn {
-    slug: String,
+    slug: &'static str,
     /// Its definition has them, with their secrets sealed.
     settings: OnceLock<Arc<Value>>,
 }
@@ -108,13 +104,13 @@ impl Executor for BuiltIn {
         Box::pin(async move {
             let sealed = self.settings.get_or_init(|| Arc::new(call.def.authored.implementation.clone()));
             let settings = Some(Arc::clone(sealed));
-            let inner = InnerCall { name: "builtin", tool: &self.slug, input: &call.input, settings };
+            let inner = InnerCall { name: "builtin", tool: self.slug, input: &call.input, settings };
             call.inner.call(inner).await.into()
         })
     }
 
     fn calls(&self) -> Vec<&str> {
-        vec![&self.slug]
+        vec![self.slug]
     }
 
     fn is_resumable(&self) -> bool {

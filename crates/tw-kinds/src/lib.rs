@@ -17,6 +17,7 @@ mod function;
 pub mod http;
 mod internal;
 mod outside;
+mod program;
 mod sealed_chain;
 mod template;
 mod url_template;

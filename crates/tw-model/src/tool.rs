@@ -183,6 +183,12 @@ impl Implementation {
         self.wire_names().1
     }
 
+    /// Whether its `execution_spec` may say of which kind it is instead.
+    #[must_use]
+    pub const fn is_open(self) -> bool {
+        matches!(self, Self::Custom)
+    }
+
     const fn wire_names(self) -> (&'static str, Option<&'static str>) {
         match self {
             Self::Code | Self::Function => ("function", None),
@@ -247,7 +253,7 @@ pub struct ToolDef {
 impl ToolDef {
     pub const TIMEOUT_MS_DEFAULT: u64 = 30_000;
 
-    /// Every word of the wire's `tool_type`. This program has no tools of the middle two yet.
+    /// Every word of the wire's `tool_type`, which is derived. This program has no tools of the middle two yet.
     pub const TOOL_TYPES: &[&str] = &["built_in", "mcp", "artifact", "custom"];
 
     /// Members of a tool that are derived or written elsewhere. Whoever saves what they read sends them back.
@@ -307,13 +313,6 @@ impl ToolDef {
             published_at: None,
             has_draft: false,
         }
-    }
-
-    /// The wire's `tool_type`. It is derived, and nobody can set it.
-    #[must_use]
-    pub fn tool_type(&self) -> &'static str {
-        let is_builtin = self.authored.implementation.get("builtin_key").is_some_and(Value::is_string);
-        if self.implementation == Implementation::Code || is_builtin { "built_in" } else { "custom" }
     }
 
     /// How long a call may take.

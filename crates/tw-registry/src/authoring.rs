@@ -14,16 +14,15 @@ mod read;
 use std::sync::Arc;
 
 use serde_json::Value;
-use tw_exec::Kinds;
 use tw_model::{Actor, Caller, Definition, Implementation, Switches, Timestamp, ToolId, ToolStatus};
 use tw_schema::{Fault, Violation};
 use tw_store::{By, Changed, Claim, Left, NewAudit, Note, Override, Premise, StoredTool};
 
 pub use self::history::{Compared, History};
 use self::{
-    callees::{may_call, may_concern_callers},
+    callees::{calls_others, may_concern_callers},
     draft::Sent,
-    edit::{Edit, TRIES, audited, busy, go_live, is_as_read},
+    edit::{Edit, TRIES, UpsetBy, audited, busy, go_live, is_as_read},
     history::is_unused,
     names::{is_free, is_invisible, names_are_free, shares_a_name, taken},
     overrides::{layer_body, read_layer},
@@ -134,8 +133,8 @@ impl Registry {
             faultless([&*faults, &*wrong].concat())?;
             is_free(&view, id, &new.slug)?;
             names_are_free(&view, id, &new.definition)?;
-            let premise =
-                calls_any.then_some(Premise { as_of: view.epoch, is_upset_by: &may_concern_callers });
+            let is_upset_by = |other: &StoredTool| may_concern_callers(&**self.catalogue.kinds(), other);
+            let premise = calls_any.then_some(Premise { as_of: view.epoch, is_upset_by: &is_upset_by });
             if self.insert_at(caller, id, &new, (view.epoch, premise), asked).await? {
                 return self.after_change(caller, &id.to_string()).await;
             }
@@ -337,10 +336,10 @@ impl Registry {
             Entry::Own(own) => {
                 let id = own.stored.id;
                 let plan = |stored: &StoredTool, view: &View| {
-                    is_unused(view, &**self.catalogue.kinds(), id)?;
+                    is_unused(view, id)?;
                     let after = StoredTool { is_deleted: true, ..stored.clone() };
                     let (definition, faults, notes) = (None, Vec::new(), &[]);
-                    let (action, upset_by) = ("tool.removed", Some(may_call as fn(&StoredTool) -> bool));
+                    let (action, upset_by) = ("tool.removed", Some(calls_others as UpsetBy));
                     Ok(Edit { after, definition, faults, notes, action, claims_names: false, upset_by })
                 };
                 self.edit_own(caller, id, asked, plan).await?;
@@ -391,7 +390,7 @@ impl Registry {
                 stored_as(no_tool_yet, new, String::new())
             }
         };
-        Ok(Entry::Own(std::sync::Arc::new(Own::read(stored)?)))
+        Ok(Entry::Own(Arc::new(Own::read(stored, &**self.catalogue.kinds())?)))
     }
 }
 
@@ -465,9 +464,9 @@ fn only_switches(stored: &StoredTool, definition: &Definition) -> Result<bool> {
 }
 
 /// Whether a tool could be removed, as far as that can be known before it is tried.
-pub(super) fn check_removal(view: &View, kinds: &dyn Kinds, entry: &Entry) -> Result<()> {
+pub(super) fn check_removal(view: &View, entry: &Entry) -> Result<()> {
     match entry {
-        Entry::Own(own) => is_unused(view, kinds, own.stored.id),
+        Entry::Own(own) => is_unused(view, own.stored.id),
         // The revision is that of what the tenant has laid over it.
         Entry::Code(tool) if tool.revision == 0 => Err(not_removable()),
         Entry::Code(_) => Ok(()),

@@ -20,8 +20,8 @@ use tw_policy::{Facts, GateOverride};
 use tw_schema::{Schema, SchemaCache};
 use tw_store::{Override, ReadTool, Store, StoredOverride, Tenant};
 
+pub(crate) use self::own::{Face, content_hash, mark};
 pub use self::own::{Own, Side};
-pub(crate) use self::own::{content_hash, mark};
 use tw_base::{Error, Result};
 
 /// A function of the program, as an executor.
@@ -248,6 +248,14 @@ impl Entry {
         }
     }
 
+    /// The tools that it names, by the names it knows them by: in what runs or in what was saved last.
+    pub fn calls(&self) -> Vec<&str> {
+        match self {
+            Self::Code(tool) => tool.executor.calls(),
+            Self::Own(own) => own.calls().collect(),
+        }
+    }
+
     /// The tool of the tenant's own, or a refusal that says why one of the program is none.
     pub fn own(&self, otherwise: &str) -> Result<&Arc<Own>> {
         match self {
@@ -333,7 +341,7 @@ impl Tools {
     }
 
     /// Takes in a tool of the tenant's own as it is now.
-    fn put(&mut self, read: ReadTool, tenant: &TenantSlug) {
+    fn put(&mut self, read: ReadTool, tenant: &TenantSlug, kinds: &dyn Kinds) {
         let stored = match read {
             ReadTool::Tool(stored) => stored,
             // One that cannot be read must not take the others with it, nor go on as it was.
@@ -347,7 +355,7 @@ impl Tools {
         if stored.is_deleted {
             return;
         }
-        let own = match Own::read(stored) {
+        let own = match Own::read(stored, kinds) {
             Ok(own) => own,
             Err(error) => return left_out(id, &error),
         };
@@ -529,7 +537,7 @@ impl Catalogue {
             }
         }
         for read in own {
-            tools.put(read, tenant);
+            tools.put(read, tenant, &*self.kinds);
         }
         Arc::new(tools)
     }

@@ -208,10 +208,7 @@ impl Registry {
                 let (entry, _) = find(view, &person, slug_in(input))?;
                 self.check_change(&person, view, entry, &change_in(input)).await
             }
-            Action::Delete => {
-                let entry = find(view, &person, slug_in(input))?.0;
-                check_removal(view, &**self.catalogue.kinds(), entry)
-            }
+            Action::Delete => check_removal(view, find(view, &person, slug_in(input))?.0),
             Action::Get => find(view, &person, slug_in(input)).map(drop),
             Action::List => page(input).map(drop),
         }

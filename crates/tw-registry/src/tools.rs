@@ -11,7 +11,7 @@ use tw_schema::Fault;
 
 use crate::{
     Registry,
-    catalogue::{Entry, Side, View},
+    catalogue::{Entry, Face, Side, View},
 };
 
 /// Which tools.
@@ -28,6 +28,13 @@ pub struct ToolFilter {
     pub q: Option<String>,
 }
 
+/// The `tool_type` of what is part of the program, also under a name of a tenant's own.
+const BUILT_IN: &str = "built_in";
+
+fn tool_type(face: &Face) -> &'static str {
+    if face.builtin_key.is_some() { BUILT_IN } else { "custom" }
+}
+
 /// A tool as a caller sees it.
 #[derive(Clone, Debug)]
 pub struct Listed {
@@ -40,6 +47,10 @@ pub struct Listed {
     pub revision: i64,
     /// What its kind is called, also one that this program does not know.
     pub implementation_type: String,
+    /// The wire's word for where it comes from. It is derived, and nobody can set it.
+    pub tool_type: &'static str,
+    /// The tool of the program that it is another name for.
+    pub builtin_key: Option<String>,
     pub tenant: TenantId,
 }
 
@@ -60,16 +71,23 @@ impl Listed {
                 mark: format!("{}-{}", tool.def.version, tool.revision),
                 revision: tool.revision,
                 implementation_type: tool.def.implementation.type_name().to_owned(),
+                tool_type: BUILT_IN,
+                builtin_key: None,
                 tenant,
             },
-            Entry::Own(own) => Self {
-                def: Arc::new(own.def(side)?),
-                available,
-                mark: own.mark(),
-                revision: own.stored.revision,
-                implementation_type: own.face(side).implementation_type.clone(),
-                tenant,
-            },
+            Entry::Own(own) => {
+                let face = own.face(side);
+                Self {
+                    def: Arc::new(own.def(side)?),
+                    available,
+                    mark: own.mark(),
+                    revision: own.stored.revision,
+                    implementation_type: face.implementation_type.clone(),
+                    tool_type: tool_type(face),
+                    builtin_key: face.builtin_key.clone(),
+                    tenant,
+                }
+            }
         })
     }
 }
@@ -258,7 +276,7 @@ impl ToolFilter {
             Entry::Code(tool) => {
                 let def = &tool.def;
                 is(&self.implementation_type, def.implementation.type_name())
-                    && is(&self.tool_type, def.tool_type())
+                    && is(&self.tool_type, BUILT_IN)
                     && is(&self.kind, def.layer.as_str())
                     && is(&self.origin, def.origin.as_str())
                     && is(&self.category, &def.category)
@@ -268,7 +286,7 @@ impl ToolFilter {
                 let face = own.face(side);
                 !face.is_legacy_clone()
                     && is(&self.implementation_type, &face.implementation_type)
-                    && is(&self.tool_type, if face.is_builtin() { "built_in" } else { "custom" })
+                    && is(&self.tool_type, tool_type(face))
                     && is(&self.kind, "tenant_custom")
                     && is(&self.origin, "database")
                     && is(&self.category, &face.category)

@@ -4,27 +4,29 @@
 use std::collections::HashSet;
 
 use tw_base::{Error, Result};
-use tw_exec::Written;
+use tw_exec::{Callee, Kinds};
 use tw_model::{Caller, Definition, Implementation, Slug, ToolId};
 use tw_policy::Verdict;
 use tw_schema::{Fault, Violation};
 use tw_store::StoredTool;
 
+use super::draft::written;
 use crate::{
     Registry,
-    catalogue::{Side, View},
+    catalogue::{Face, Side, View},
     tools::seen,
 };
 
-/// Whether a tool may call others that can be removed, told without reading all of it.
-pub(super) fn may_call(tool: &StoredTool) -> bool {
+/// Whether a tool calls others, in what runs or in what was saved last.
+pub(super) fn calls_others(kinds: &dyn Kinds, tool: &StoredTool) -> bool {
     let texts = [Some(&tool.definition), tool.live.as_ref()];
-    texts.into_iter().flatten().any(|text| text.contains("\"steps\""))
+    // One that cannot be read cannot be run either, so it calls nothing.
+    texts.into_iter().flatten().any(|text| Face::read(text, kinds).is_ok_and(|face| !face.calls.is_empty()))
 }
 
 /// Whether what has become of a tool might concern another that calls some: it may be gone, or call back.
-pub(super) fn may_concern_callers(tool: &StoredTool) -> bool {
-    tool.is_deleted || may_call(tool)
+pub(super) fn may_concern_callers(kinds: &dyn Kinds, tool: &StoredTool) -> bool {
+    tool.is_deleted || calls_others(kinds, tool)
 }
 
 impl Registry {
@@ -40,17 +42,10 @@ impl Registry {
         let Some(kind) = Implementation::parse(&definition.implementation_type) else {
             return Ok((faults, calls_any));
         };
-        let written = Written {
-            kind,
-            implementation: &definition.authored.implementation,
-            execution_spec: definition.authored.execution_spec.as_ref(),
-            is_async: definition.is_async,
-            is_new: true,
-        };
-        for (place, name) in self.catalogue.kinds().called(written) {
+        for Callee { path, name } in self.catalogue.kinds().called(written(kind, definition, true)) {
             let name = &*name;
             calls_any = true;
-            let mut say = |violation: Violation| faults.push(violation.at(&place));
+            let mut say = |violation: Violation| faults.push(violation.at(&path));
             let entry = view.tools.get(name).filter(|entry| seen(entry, caller, view).is_some());
             // A new tool is not there yet.
             if name.eq_ignore_ascii_case(slug.as_str()) || entry.is_some_and(|entry| entry.id() == id) {
@@ -61,7 +56,7 @@ impl Registry {
                 say(Violation::unknown_tool(name));
                 continue;
             };
-            if self.leads_back(view, name, id)? {
+            if leads_back(view, name, id) {
                 say(Violation::calls_back(name));
             }
             // What somebody may not call, they must not have called for them either.
@@ -73,25 +68,20 @@ impl Registry {
         }
         Ok((faults, calls_any))
     }
+}
 
-    /// Whether a call of `from` can lead to a call of the tool `to`, by what is live or by what was saved last.
-    fn leads_back(&self, view: &View, from: &str, to: ToolId) -> Result<bool> {
-        let mut ahead = vec![from.to_owned()];
-        let mut known = HashSet::new();
-        while let Some(name) = ahead.pop() {
-            let Some(entry) = view.tools.get(&name) else { continue };
-            if entry.id() == to {
-                return Ok(true);
-            }
-            if !known.insert(entry.id()) {
-                continue;
-            }
-            for side in [Side::Live, Side::Draft] {
-                if let Some(tool) = self.catalogue.ready(entry, side)? {
-                    ahead.extend(tool.executor.calls().into_iter().map(str::to_owned));
-                }
-            }
+/// Whether a call of `from` can lead to a call of the tool `to`, by what is live or by what was saved last.
+fn leads_back(view: &View, from: &str, to: ToolId) -> bool {
+    let mut ahead = vec![from];
+    let mut known = HashSet::new();
+    while let Some(name) = ahead.pop() {
+        let Some(entry) = view.tools.get(name) else { continue };
+        if entry.id() == to {
+            return true;
         }
-        Ok(false)
+        if known.insert(entry.id()) {
+            ahead.extend(entry.calls());
+        }
     }
+    false
 }

@@ -301,7 +301,7 @@ impl Sent {
         // What is to be executed says of what kind it is.
         let of_spec = authored.execution_spec.as_ref().and_then(|spec| spec["kind"].as_str());
         if let (None | Some(None), Some(of_spec)) = (kind, of_spec)
-            && matches!(definition.implementation_type.as_str(), "" | "custom")
+            && is_open(&definition.implementation_type)
         {
             of_spec.clone_into(&mut definition.implementation_type);
         }
@@ -457,6 +457,11 @@ fn check_kind(definition: &Definition, kinds: &dyn Kinds, faults: &mut Vec<Fault
     }
 }
 
+/// Whether nobody has said yet of which kind a tool is.
+fn is_open(kind: &str) -> bool {
+    kind.is_empty() || Implementation::parse(kind).is_some_and(Implementation::is_open)
+}
+
 /// Every word of `implementation_type`: the known ones, then those of later versions.
 fn kind_words() -> impl Iterator<Item = &'static str> {
     let known = Implementation::AUTHORED.iter().map(|kind| kind.type_name());
@@ -469,7 +474,6 @@ pub(super) fn written(kind: Implementation, definition: &Definition, is_new: boo
         kind,
         implementation: &definition.authored.implementation,
         execution_spec: definition.authored.execution_spec.as_ref(),
-        is_async: definition.is_async,
         is_new,
     }
 }

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 use tw_base::{Error, Result};
+use tw_exec::Kinds;
 use tw_model::{Caller, Definition, Timestamp, ToolId, ToolStatus, redacted};
 use tw_schema::Fault;
 use tw_store::{Changed, Claim, Left, NewAudit, Note, Premise, StoredTool, moment_after};
@@ -37,8 +38,11 @@ pub(super) struct Edit {
     /// Whether it could claim names that belong to others.
     pub(super) claims_names: bool,
     /// Whether what has become of another tool meanwhile might forbid it, where that can be.
-    pub(super) upset_by: Option<fn(&StoredTool) -> bool>,
+    pub(super) upset_by: Option<UpsetBy>,
 }
+
+/// Whether what has become of a tool may forbid a change to another one.
+pub(super) type UpsetBy = fn(&dyn Kinds, &StoredTool) -> bool;
 
 impl Edit {
     /// A change to the switches alone, which leaves no revision.
@@ -144,8 +148,10 @@ impl Registry {
         let hash = content_hash(&after.definition);
         let is_taken_by = |other: &StoredTool| shares_a_name(&after, other);
         let claim = claims_names.then_some(Claim { free_at: epoch, is_taken_by: &is_taken_by });
-        let is_upset_by =
-            |other: &StoredTool| other.id != after.id && upset_by.is_some_and(|upset_by| upset_by(other));
+        let kinds = &**self.catalogue.kinds();
+        let is_upset_by = |other: &StoredTool| {
+            other.id != after.id && upset_by.is_some_and(|upset_by| upset_by(kinds, other))
+        };
         let premise = upset_by.map(|_| Premise { as_of: epoch, is_upset_by: &is_upset_by });
         let left = Left { premise, claim, notes, content_hash: &hash, audit };
         let scope = self.store.tenant(caller.tenant);

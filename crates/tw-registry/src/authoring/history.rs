@@ -2,7 +2,6 @@
 
 use serde_json::Value;
 use tw_base::{Error, Page, PageRequest, Result};
-use tw_exec::{Kinds, Written};
 use tw_identity::rights::{Permit, PublishTools, ReadHistory};
 use tw_model::{Definition, Timestamp, ToolId};
 use tw_schema::{Bump, Comparison, Violation, compare};
@@ -16,7 +15,7 @@ use super::{
 };
 use crate::{
     Registry,
-    catalogue::{Entry, Own, Side, View},
+    catalogue::{Entry, Side, View},
     tools::find,
 };
 
@@ -192,7 +191,7 @@ impl Registry {
     pub async fn tool_users(&self, permit: &Permit<ReadHistory>, name: &str) -> Result<Vec<UsedBy>> {
         let caller = permit.caller();
         let view = self.catalogue.view(caller.tenant, caller.epoch).await?;
-        Ok(users_of(&view, &**self.catalogue.kinds(), find(&view, caller, name)?.0.id()))
+        Ok(users_of(&view, find(&view, caller, name)?.0.id()))
     }
 }
 
@@ -209,25 +208,12 @@ fn compare_definitions(before: &Definition, after: &Definition) -> Comparison {
 }
 
 /// The tenant's tools that call this one, in what runs or in what was saved last.
-pub(super) fn users_of(view: &View, kinds: &dyn Kinds, id: ToolId) -> Vec<UsedBy> {
-    let calls = |own: &Own, side: Side| {
-        // One that cannot be read cannot be run either, so it uses nothing.
-        own.face(side).calls_others()
-            && own.def(side).is_ok_and(|def| {
-                let named = kinds.called(Written {
-                    kind: def.implementation,
-                    implementation: &def.authored.implementation,
-                    execution_spec: def.authored.execution_spec.as_ref(),
-                    is_async: def.is_async,
-                    is_new: false,
-                });
-                named.iter().any(|(_, name)| view.tools.get(name).is_some_and(|named| named.id() == id))
-            })
-    };
+fn users_of(view: &View, id: ToolId) -> Vec<UsedBy> {
+    let is_it = |name: &str| view.tools.get(name).is_some_and(|named| named.id() == id);
     let mut users = Vec::new();
     for other in view.tools.sorted().iter() {
         let Entry::Own(own) = other else { continue };
-        if own.stored.id != id && (calls(own, Side::Draft) || calls(own, Side::Live)) {
+        if own.stored.id != id && own.calls().any(is_it) {
             let (slug, name) = (own.stored.slug.to_string(), own.face(Side::Draft).name.clone());
             users.push(UsedBy { kind: "tool", slug, name });
         }
@@ -236,8 +222,8 @@ pub(super) fn users_of(view: &View, kinds: &dyn Kinds, id: ToolId) -> Vec<UsedBy
 }
 
 /// Refuses to go on with a tool that others call.
-pub(super) fn is_unused(view: &View, kinds: &dyn Kinds, id: ToolId) -> Result<()> {
-    let users = users_of(view, kinds, id);
+pub(super) fn is_unused(view: &View, id: ToolId) -> Result<()> {
+    let users = users_of(view, id);
     if users.is_empty() {
         return Ok(());
     }

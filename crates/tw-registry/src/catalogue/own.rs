@@ -3,6 +3,7 @@
 use std::sync::{Arc, OnceLock};
 
 use serde::Deserialize;
+use serde_json::Value;
 use tw_base::{Error, Result};
 use tw_exec::{Kinds, Written};
 use tw_model::{Definition, Implementation, Layer, Listing, Origin, ToolDef, Unlisted};
@@ -31,22 +32,35 @@ pub struct Face {
     aliases: Vec<String>,
     #[serde(default)]
     builtin_template_id: Option<serde::de::IgnoredAny>,
-    #[serde(default)]
-    execution_spec: Option<serde::de::IgnoredAny>,
-    #[serde(default)]
-    implementation: FaceOfImplementation,
+    /// The tool of the program that it is another name for.
+    #[serde(skip)]
+    pub builtin_key: Option<String>,
+    /// The tools that it names.
+    #[serde(skip)]
+    pub calls: Vec<String>,
 }
 
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(default)]
-struct FaceOfImplementation {
-    builtin_key: Option<String>,
-    function_name: Option<serde::de::IgnoredAny>,
+/// The parts of a definition that its kind reads.
+#[derive(Deserialize)]
+struct Parts {
+    #[serde(default)]
+    implementation: Value,
+    #[serde(default)]
+    execution_spec: Option<Value>,
 }
 
 impl Face {
-    pub fn is_builtin(&self) -> bool {
-        self.implementation.builtin_key.is_some()
+    pub fn read(text: &str, kinds: &dyn Kinds) -> serde_json::Result<Self> {
+        let mut face: Self = serde_json::from_str(text)?;
+        let kind = Implementation::parse(&face.implementation_type);
+        if let Some(kind) = kind.filter(|kind| kinds.can_call(*kind)) {
+            let Parts { implementation, execution_spec } = &serde_json::from_str(text)?;
+            let execution_spec = execution_spec.as_ref();
+            let written = Written { kind, implementation, execution_spec, is_new: false };
+            face.builtin_key = kinds.builtin_key(written).map(str::to_owned);
+            face.calls = kinds.called(written).into_iter().map(|callee| callee.name).collect();
+        }
+        Ok(face)
     }
 
     /// Whether an older system made it of a built-in: found by its name, and not listed.
@@ -57,14 +71,6 @@ impl Face {
     /// The kind, where this program does not know it.
     pub fn unknown_kind(&self) -> Option<&str> {
         Implementation::parse(&self.implementation_type).is_none().then_some(&*self.implementation_type)
-    }
-
-    /// Whether the rest may name other tools.
-    pub fn calls_others(&self) -> bool {
-        let implementation = &self.implementation;
-        self.execution_spec.is_some()
-            || implementation.builtin_key.is_some()
-            || implementation.function_name.is_some()
     }
 }
 
@@ -79,9 +85,9 @@ pub struct Own {
 }
 
 impl Own {
-    pub fn read(stored: StoredTool) -> Result<Self> {
+    pub fn read(stored: StoredTool, kinds: &dyn Kinds) -> Result<Self> {
         let face = |text: &str| -> Result<Arc<Face>> {
-            serde_json::from_str(text).map(Arc::new).map_err(|error| corrupt(&stored, &error))
+            Face::read(text, kinds).map(Arc::new).map_err(|error| corrupt(&stored, &error))
         };
         let draft_face = face(&stored.definition)?;
         let live_face = match &stored.live {
@@ -108,6 +114,13 @@ impl Own {
             (Side::Live, Some(face)) => face,
             _ => &self.draft_face,
         }
+    }
+
+    /// The tools that it names, in what runs or in what was saved last.
+    pub fn calls(&self) -> impl Iterator<Item = &str> {
+        let live = self.live_face.iter().filter(|live| !Arc::ptr_eq(live, &self.draft_face));
+        let live = live.flat_map(|face| &face.calls);
+        live.chain(&self.draft_face.calls).map(String::as_str)
     }
 
     pub(super) fn aliases(&self) -> impl Iterator<Item = &String> {
@@ -161,18 +174,16 @@ impl Own {
     ) -> Result<Arc<Tool>> {
         let def = self.define(text, version)?;
         if def.implementation == Implementation::Unknown {
-            let face: Face = serde_json::from_str(text).map_err(|error| corrupt(&self.stored, &error))?;
+            let face = Face::read(text, kinds).map_err(|error| corrupt(&self.stored, &error))?;
             let (tool, kind) = (self.stored.slug.to_string(), face.implementation_type);
             return Err(Error::UnknownKind { tool, kind });
         }
-        let compile = |schema: &serde_json::Value| {
-            schemas.get_or_compile(schema).map_err(|fault| corrupt(&self.stored, &fault))
-        };
+        let compile =
+            |schema: &Value| schemas.get_or_compile(schema).map_err(|fault| corrupt(&self.stored, &fault));
         let written = Written {
             kind: def.implementation,
             implementation: &def.authored.implementation,
             execution_spec: def.authored.execution_spec.as_ref(),
-            is_async: def.is_async,
             is_new: false,
         };
         let executor = kinds.read(written).map_err(|faults| {
@@ -245,4 +256,54 @@ pub(crate) fn content_hash(text: &str) -> String {
 /// Names a tool as it stands.
 pub(crate) fn mark(stored: &StoredTool) -> String {
     format!("{}-{}-{:x}", stored.version, stored.revision, stored.updated.micros())
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+    use tw_exec::{Callee, Executor};
+    use tw_schema::Fault;
+
+    use super::*;
+
+    /// Kinds of which one names tools, in a member that no real kind has.
+    #[derive(Debug)]
+    struct OneCalls;
+
+    impl Kinds for OneCalls {
+        fn read(&self, _: Written<'_>) -> Result<Box<dyn Executor>, Vec<Fault>> {
+            Err(Vec::new())
+        }
+
+        fn called(&self, written: Written<'_>) -> Vec<Callee> {
+            let names = written.implementation["asks"].as_array().into_iter().flatten();
+            let names = names.filter_map(Value::as_str).map(str::to_owned);
+            names.map(|name| Callee { path: String::new(), name }).collect()
+        }
+
+        fn can_call(&self, kind: Implementation) -> bool {
+            kind == Implementation::Http
+        }
+
+        fn builtin_key<'a>(&self, written: Written<'a>) -> Option<&'a str> {
+            written.implementation["stands_for"].as_str()
+        }
+    }
+
+    #[track_caller]
+    fn check(kind: Implementation, calls: &[&str], builtin_key: Option<&str>) {
+        let implementation = json!({ "asks": ["a", "b"], "stands_for": "c", "builtin_key": "d" });
+        let spec = json!({ "steps": [{ "tool": "e" }] });
+        let text = json!({ "name": "", "description": "", "category": "", "implementation_type": kind.type_name(),
+            "implementation": implementation, "execution_spec": spec });
+        let face = Face::read(&text.to_string(), &OneCalls).unwrap();
+        assert_eq!(face.calls, calls, "{kind:?}");
+        assert_eq!(face.builtin_key.as_deref(), builtin_key, "{kind:?}");
+    }
+
+    #[test]
+    fn kind_alone_says_which_tools_a_definition_names() {
+        check(Implementation::Http, &["a", "b"], Some("c"));
+        check(Implementation::Composition, &[], None);
+    }
 }
