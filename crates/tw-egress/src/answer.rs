@@ -9,9 +9,9 @@ use hyper::body::{Body as _, Incoming};
 use tokio::time::{Instant, timeout_at};
 
 use crate::{
-    error::{Error, Part, Site},
+    error::{AnswerPart, Error, Site},
     failure,
-    gunzip::{Gunzip, Stop},
+    gunzip::{Gunzip, UnpackStop},
     headers::Headers,
     line::Line,
     request::Method,
@@ -33,7 +33,7 @@ impl Bounds {
     }
 
     fn large(&self) -> Error {
-        Error::TooLarge { site: self.site.clone(), part: Part::Body { bytes: self.body_max } }
+        Error::TooLarge { site: self.site.clone(), part: AnswerPart::Body { bytes: self.body_max } }
     }
 
     fn bad(&self, why: impl Into<String>) -> Error {
@@ -175,10 +175,10 @@ impl OpenResponse {
         Ok((!rest.is_empty()).then_some(rest))
     }
 
-    fn stopped(&self, stop: Stop) -> Error {
+    fn stopped(&self, stop: UnpackStop) -> Error {
         match stop {
-            Stop::Full => self.bounds.large(),
-            Stop::Broken => self.bounds.bad("its body is not the gzip that it claims to be"),
+            UnpackStop::Full => self.bounds.large(),
+            UnpackStop::Broken => self.bounds.bad("its body is not the gzip that it claims to be"),
         }
     }
 

@@ -30,7 +30,7 @@ use crate::{
 
 /// Why no connection was made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub(crate) enum Failure {
+pub(crate) enum ConnectFailure {
     #[error("the address is refused")]
     Denied(Class),
     #[error("{0}")]
@@ -71,10 +71,10 @@ impl Connector {
 impl Service<Uri> for Connector {
     // Around the handshake, where the words of the other side can be read.
     type Response = TokioIo<Stream<TokioIo<MaybeHttpsStream<TokioIo<TcpStream>>>>>;
-    type Error = Failure;
-    type Future = BoxFuture<'static, Result<Self::Response, Failure>>;
+    type Error = ConnectFailure;
+    type Future = BoxFuture<'static, Result<Self::Response, ConnectFailure>>;
 
-    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Failure>> {
+    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), ConnectFailure>> {
         Poll::Ready(Ok(()))
     }
 
@@ -82,7 +82,7 @@ impl Service<Uri> for Connector {
         let connecting = timeout(self.dialer.within, self.https.call(uri));
         let head_bytes = self.head_bytes;
         Box::pin(async move {
-            let connected = connecting.await.map_err(|_| Failure::Unreachable(Obstacle::TimedOut))?;
+            let connected = connecting.await.map_err(|_| ConnectFailure::Unreachable(Obstacle::TimedOut))?;
             let connected = connected.map_err(|error| sorted(&error))?;
             Ok(TokioIo::new(Stream::new(TokioIo::new(connected), head_bytes)))
         })
@@ -91,10 +91,10 @@ impl Service<Uri> for Connector {
 
 impl Service<Uri> for Dialer {
     type Response = TokioIo<TcpStream>;
-    type Error = Failure;
-    type Future = BoxFuture<'static, Result<Self::Response, Failure>>;
+    type Error = ConnectFailure;
+    type Future = BoxFuture<'static, Result<Self::Response, ConnectFailure>>;
 
-    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Failure>> {
+    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), ConnectFailure>> {
         Poll::Ready(Ok(()))
     }
 
@@ -109,14 +109,14 @@ impl Service<Uri> for Dialer {
 }
 
 impl Dialer {
-    async fn dial(&self, host: &Host, port: u16) -> Result<TcpStream, Failure> {
+    async fn dial(&self, host: &Host, port: u16) -> Result<TcpStream, ConnectFailure> {
         let addresses = match (host.known(), host) {
             (Some(known), _) => known,
-            (None, Host::Name(name)) => self.lookups.find(name).await.map_err(Failure::Unreachable)?,
+            (None, Host::Name(name)) => self.lookups.find(name).await.map_err(ConnectFailure::Unreachable)?,
             (None, Host::Address(address)) => vec![*address],
         };
-        let open = guard::choose(&self.policy, host, port, &addresses).map_err(Failure::Denied)?;
-        self.connect(&open).await.map_err(Failure::Unreachable)
+        let open = guard::choose(&self.policy, host, port, &addresses).map_err(ConnectFailure::Denied)?;
+        self.connect(&open).await.map_err(ConnectFailure::Unreachable)
     }
 
     /// Tries one address after the other. Each has its share of the time, so that the first one cannot
@@ -143,17 +143,17 @@ impl Dialer {
 }
 
 /// What is not from the dialer is from the handshake, which wraps its errors in others.
-fn sorted(error: &BoxError) -> Failure {
-    if let Some(failure) = error.downcast_ref::<Failure>() {
+fn sorted(error: &BoxError) -> ConnectFailure {
+    if let Some(failure) = error.downcast_ref::<ConnectFailure>() {
         return *failure;
     }
     let mut cause: Option<&(dyn error::Error + 'static)> = Some(&**error);
     while let Some(error) = cause {
         if let Some(rustls::Error::InvalidCertificate(_)) = error.downcast_ref() {
-            return Failure::Unreachable(Obstacle::Untrusted);
+            return ConnectFailure::Unreachable(Obstacle::Untrusted);
         }
         let inner = error.downcast_ref::<io::Error>().and_then(io::Error::get_ref);
         cause = inner.map(|inner| inner as _).or_else(|| error.source());
     }
-    Failure::Unreachable(Obstacle::Handshake)
+    ConnectFailure::Unreachable(Obstacle::Handshake)
 }

@@ -23,7 +23,7 @@ use crate::{
     policy::Policy,
     request::Request,
     resolve::{Lookups, Resolve, System},
-    target::Target,
+    target::ParsedUrl,
 };
 
 /// The client for everything outside. Cheap to clone; clones share their connections.
@@ -115,8 +115,8 @@ impl Egress {
         OpenResponse::new(head, body, bounds, line)
     }
 
-    fn read(&self, url: &str) -> Result<Target, Error> {
-        let target = Target::read(url)?;
+    fn read(&self, url: &str) -> Result<ParsedUrl, Error> {
+        let target = ParsedUrl::read(url)?;
         if let Some(known) = target.host.known() {
             let denied = |class: Class| Error::Denied { site: target.site.clone(), class };
             guard::choose(&self.policy, &target.host, target.port, &known).map_err(denied)?;

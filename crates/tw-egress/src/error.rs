@@ -23,7 +23,7 @@ pub enum Error {
     #[error("`{site}` did not finish its answer within {after:?}")]
     Timeout { site: Site, after: Duration },
     #[error("the answer of `{site}` is too large: {part}")]
-    TooLarge { site: Site, part: Part },
+    TooLarge { site: Site, part: AnswerPart },
     #[error("the answer of `{site}` cannot be used: {why}")]
     BadResponse { site: Site, why: String },
     /// The connection broke after it was made. Whether the request was read, nobody here knows.
@@ -33,7 +33,7 @@ pub enum Error {
 
 /// Which part of an answer went over which limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Part {
+pub enum AnswerPart {
     Head { bytes: usize, headers: usize },
     Body { bytes: usize },
 }
@@ -129,7 +129,7 @@ fn denied(site: &Site, class: Class) -> String {
     }
 }
 
-impl fmt::Display for Part {
+impl fmt::Display for AnswerPart {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Head { bytes, headers } => {

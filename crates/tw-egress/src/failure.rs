@@ -6,8 +6,8 @@ use http::Extensions;
 use hyper_util::client::legacy;
 
 use crate::{
-    connect::Failure,
-    error::{Error, Part, Site},
+    connect::ConnectFailure,
+    error::{AnswerPart, Error, Site},
     limits::RequestLimits,
     stream::{Endless, Stale},
 };
@@ -15,15 +15,15 @@ use crate::{
 /// Why there is no answer at all.
 pub(crate) fn of_exchange(failure: &legacy::Error, site: &Site, limits: &RequestLimits) -> Error {
     let site = site.clone();
-    if let Some(failure) = find::<Failure>(failure) {
+    if let Some(failure) = find::<ConnectFailure>(failure) {
         return match *failure {
-            Failure::Denied(class) => Error::Denied { site, class },
-            Failure::Unreachable(why) => Error::Unreachable { site, why },
+            ConnectFailure::Denied(class) => Error::Denied { site, class },
+            ConnectFailure::Unreachable(why) => Error::Unreachable { site, why },
         };
     }
     match find::<hyper::Error>(failure) {
         Some(failure) if failure.is_parse_too_large() || is_endless(failure) => {
-            let part = Part::Head { bytes: limits.head_bytes, headers: limits.headers };
+            let part = AnswerPart::Head { bytes: limits.head_bytes, headers: limits.headers };
             Error::TooLarge { site, part }
         }
         Some(failure) if failure.is_parse() => {

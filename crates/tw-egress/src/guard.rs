@@ -4,7 +4,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
 use crate::{
     address::Class,
-    policy::{Policy, Verdict},
+    policy::{AddressVerdict, Policy},
 };
 
 /// What a connection is asked for: the host as the URL has it, in its normal spelling.
@@ -56,10 +56,10 @@ pub(crate) fn choose(
     for address in addresses {
         let socket = SocketAddr::new(address.to_canonical(), port);
         match policy.judge(name, *address, port) {
-            Verdict::Open => open.push(socket),
-            Verdict::Listed => listed.push(socket),
-            Verdict::Shut(Class::Metadata) => return Err(Class::Metadata),
-            Verdict::Shut(class) => shut = shut.or(Some(class)),
+            AddressVerdict::Open => open.push(socket),
+            AddressVerdict::Listed => listed.push(socket),
+            AddressVerdict::Shut(Class::Metadata) => return Err(Class::Metadata),
+            AddressVerdict::Shut(class) => shut = shut.or(Some(class)),
         }
     }
     match shut {

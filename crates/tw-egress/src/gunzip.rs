@@ -14,7 +14,7 @@ pub(crate) struct Gunzip {
 
 /// Why unpacking ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Stop {
+pub(crate) enum UnpackStop {
     Full,
     Broken,
 }
@@ -33,7 +33,7 @@ impl Gunzip {
     }
 
     /// Takes the next piece and returns what can be unpacked by now.
-    pub(crate) fn feed(&mut self, packed: &[u8]) -> Result<Bytes, Stop> {
+    pub(crate) fn feed(&mut self, packed: &[u8]) -> Result<Bytes, UnpackStop> {
         self.fed |= !packed.is_empty();
         // The flush hands out what the decoder would keep for later: a stream may pause here for minutes.
         let result = self.decoder.write_all(packed).and_then(|()| self.decoder.flush());
@@ -41,7 +41,7 @@ impl Gunzip {
     }
 
     /// Says that nothing follows. No bytes at all count as an empty body, which some servers mean.
-    pub(crate) fn finish(&mut self) -> Result<Bytes, Stop> {
+    pub(crate) fn finish(&mut self) -> Result<Bytes, UnpackStop> {
         if !self.fed {
             return Ok(Bytes::new());
         }
@@ -49,12 +49,12 @@ impl Gunzip {
         self.unpacked(result)
     }
 
-    fn unpacked(&mut self, result: io::Result<()>) -> Result<Bytes, Stop> {
+    fn unpacked(&mut self, result: io::Result<()>) -> Result<Bytes, UnpackStop> {
         let room = self.decoder.get_mut();
         match result {
             Ok(()) => Ok(std::mem::take(&mut room.unpacked).into()),
-            Err(_) if room.full => Err(Stop::Full),
-            Err(_) => Err(Stop::Broken),
+            Err(_) if room.full => Err(UnpackStop::Full),
+            Err(_) => Err(UnpackStop::Broken),
         }
     }
 }

@@ -31,7 +31,7 @@ pub use address::Class;
 pub use answer::{OpenResponse, Response};
 pub use charset::Charset;
 pub use egress::{Builder, Egress};
-pub use error::{Error, Obstacle, Part, Site};
+pub use error::{AnswerPart, Error, Obstacle, Site};
 pub use headers::Headers;
 pub use limits::RequestLimits;
 pub use policy::{Policy, PolicyError, Reach};

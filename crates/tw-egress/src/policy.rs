@@ -84,7 +84,7 @@ pub enum PolicyError {
 
 /// What the policy says about one address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Verdict {
+pub(crate) enum AddressVerdict {
     Open,
     /// Open because an operator wrote it down.
     Listed,
@@ -109,17 +109,17 @@ impl Policy {
     }
 
     /// Judges one address that would be connected. `name` is what resolved to it, if anything did.
-    pub(crate) fn judge(&self, name: Option<&str>, address: IpAddr, port: u16) -> Verdict {
+    pub(crate) fn judge(&self, name: Option<&str>, address: IpAddr, port: u16) -> AddressVerdict {
         let class = Class::of(address);
         if class == Class::Metadata {
-            return Verdict::Shut(class);
+            return AddressVerdict::Shut(class);
         }
         if self.allow.iter().any(|entry| entry.opens(name, address.to_canonical(), port)) {
-            return Verdict::Listed;
+            return AddressVerdict::Listed;
         }
         match (self.reach, class) {
-            (Reach::Any, _) | (Reach::Public, Class::Public) => Verdict::Open,
-            (Reach::Public, class) => Verdict::Shut(class),
+            (Reach::Any, _) | (Reach::Public, Class::Public) => AddressVerdict::Open,
+            (Reach::Public, class) => AddressVerdict::Shut(class),
         }
     }
 }

@@ -9,7 +9,7 @@ use bytes::Bytes;
 use http::{HeaderMap, HeaderName, HeaderValue, header};
 use http_body_util::Full;
 
-use crate::{error::Error, limits::RequestLimits, target::Target};
+use crate::{error::Error, limits::RequestLimits, target::ParsedUrl};
 
 /// What may be done. `CONNECT` and `TRACE` are for proxies and for mirrors, no tool needs them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -165,7 +165,7 @@ impl Request {
         self.body_max.unwrap_or(limits.body_bytes)
     }
 
-    pub(crate) fn into_wire(self, target: &Target) -> Result<http::Request<Full<Bytes>>, Error> {
+    pub(crate) fn into_wire(self, target: &ParsedUrl) -> Result<http::Request<Full<Bytes>>, Error> {
         let mut headers = HeaderMap::new();
         headers.insert(header::ACCEPT_ENCODING, HeaderValue::from_static("gzip"));
         headers.insert(header::USER_AGENT, HeaderValue::from_static(USER_AGENT));
@@ -218,7 +218,8 @@ fn readable(name: &str, value: &str) -> Result<(HeaderName, HeaderValue), Error>
 
 impl fmt::Debug for Request {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let site = Target::read(&self.url).map_or_else(|_| "?".to_owned(), |target| target.site.to_string());
+        let site =
+            ParsedUrl::read(&self.url).map_or_else(|_| "?".to_owned(), |target| target.site.to_string());
         let headers: Vec<_> = self.headers.iter().map(|(name, _)| name).collect();
         f.debug_struct("Request")
             .field("method", &self.method)

@@ -12,7 +12,7 @@ use crate::{
 /// A URL that was read. The reader is the one of browsers, which knows all the spellings of an address
 /// (`0x7f.1`, `①２７.1`, `%31%32%37.1`); behind it there is one spelling left.
 #[derive(Debug)]
-pub(crate) struct Target {
+pub(crate) struct ParsedUrl {
     pub(crate) site: Site,
     pub(crate) host: Host,
     pub(crate) port: u16,
@@ -20,7 +20,7 @@ pub(crate) struct Target {
     pub(crate) names_somebody: bool,
 }
 
-impl Target {
+impl ParsedUrl {
     pub(crate) fn read(text: &str) -> Result<Self, Error> {
         let url = Url::parse(text).map_err(unreadable)?;
         if !matches!(url.scheme(), "http" | "https") {

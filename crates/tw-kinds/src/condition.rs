@@ -8,7 +8,7 @@ use tw_schema::{Fault, Violation};
 
 use crate::template::{
     Context,
-    language::{Code, Cost, Manner},
+    language::{CheckedExpression, Cost, Manner},
     text::failure,
 };
 
@@ -20,7 +20,7 @@ use crate::template::{
 #[derive(Debug)]
 pub struct Condition {
     at: String,
-    code: Code,
+    code: CheckedExpression,
     /// The ids of the steps that it looks at.
     steps: BTreeSet<String>,
 }
@@ -31,7 +31,7 @@ impl Condition {
     /// Compiles a condition over some names; `path` is where it stands.
     pub fn read(text: &str, path: &str, names: &[&str]) -> Result<Self, Vec<Fault>> {
         let refused = |violation: Violation| vec![violation.at(path)];
-        let code = Code::read(text, Manner::Condition, names).map_err(refused)?;
+        let code = CheckedExpression::read(text, Manner::Condition, names).map_err(refused)?;
         let mut steps = BTreeSet::new();
         for read in code.reads() {
             let mut names = read.split('.');

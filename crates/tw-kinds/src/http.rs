@@ -14,7 +14,7 @@ mod retry;
 mod save;
 mod spec;
 
-pub use call::{Jq, Secrets, World};
-pub use circuit::{Circuit, Circuits, Key};
+pub use call::{Jq, SecretOpener, World};
+pub use circuit::{Circuit, CircuitKey, Circuits};
 pub(crate) use kind::Http;
 pub use spec::HttpSpec;

@@ -28,7 +28,7 @@ use zeroize::Zeroizing;
 use crate::faults::{Faults, below};
 use language::Cost;
 use meter::Meter;
-use pieces::References;
+use pieces::SecretReferences;
 use text::Text;
 
 /// A value as expressions read it, which costs nothing to copy.
@@ -118,14 +118,14 @@ impl Template {
     /// Compiles a value. Its expressions may read `names`; `path` is where the value stands, for faults
     /// and failures.
     pub fn read(value: &Value, path: &str, names: &[&str]) -> Result<Self, Vec<Fault>> {
-        Self::read_with(value, path, names, References::None)
+        Self::read_with(value, path, names, SecretReferences::None)
     }
 
     pub(crate) fn read_with(
         value: &Value,
         path: &str,
         names: &[&str],
-        references: References,
+        references: SecretReferences,
     ) -> Result<Self, Vec<Fault>> {
         let mut reader = Reader { names, references, faults: Faults::default() };
         let node = reader.node(value, path, 0);
@@ -235,7 +235,7 @@ impl Node {
 
 struct Reader<'a> {
     names: &'a [&'a str],
-    references: References,
+    references: SecretReferences,
     faults: Faults,
 }
 

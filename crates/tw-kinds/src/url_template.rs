@@ -14,7 +14,7 @@ use url::Url;
 use crate::template::{
     Context,
     language::Cost,
-    pieces::{References, has_statements},
+    pieces::{SecretReferences, has_statements},
     text::{Piece, missing, one},
 };
 
@@ -234,7 +234,7 @@ fn read(text: &str, at: &str, names: &[&str]) -> Result<UrlTemplate, Violation> 
     if has_statements(text) {
         return Err(Violation::url_statements());
     }
-    let mut pieces = Piece::read_all(text, names, References::Secrets)?;
+    let mut pieces = Piece::read_all(text, names, SecretReferences::Secrets)?;
     let is_alone = pieces.len() == 1;
     let Some(Piece::Literal(head)) = pieces.first_mut() else {
         return Err(if text.is_empty() { Violation::required() } else { Violation::url_host() });

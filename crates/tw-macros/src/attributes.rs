@@ -31,7 +31,7 @@ pub(crate) struct Optional {
     pub(crate) required_permission: Option<LitStr>,
     pub(crate) tenants: Vec<LitStr>,
     pub(crate) opt_in: bool,
-    pub(crate) sections: Vec<Section>,
+    pub(crate) sections: Vec<SectionAttribute>,
     pub(crate) form: Option<LitStr>,
     pub(crate) collaborative: bool,
     pub(crate) aggregate: Option<Path>,
@@ -53,7 +53,7 @@ pub(crate) struct Optional {
     pub(crate) input_less: bool,
 }
 
-pub(crate) struct Section {
+pub(crate) struct SectionAttribute {
     pub(crate) key: LitStr,
     pub(crate) label: LitStr,
     /// A variant of `SectionKind`.
@@ -176,11 +176,11 @@ fn aliases(entry: &Argument) -> Result<Vec<LitStr>> {
     Ok(aliases)
 }
 
-fn sections(entry: &Argument) -> Result<Vec<Section>> {
+fn sections(entry: &Argument) -> Result<Vec<SectionAttribute>> {
     entry.tuples(SECTION_SHAPE)?.into_iter().map(|parts| section(entry, parts)).collect()
 }
 
-fn section(entry: &Argument, parts: Vec<LitStr>) -> Result<Section> {
+fn section(entry: &Argument, parts: Vec<LitStr>) -> Result<SectionAttribute> {
     let mut parts = parts.into_iter();
     let (Some(key), Some(label), Some(kind), config, None) =
         (parts.next(), parts.next(), parts.next(), parts.next(), parts.next())
@@ -191,7 +191,7 @@ fn section(entry: &Argument, parts: Vec<LitStr>) -> Result<Section> {
         grammar::json_object(&config.value()).map_err(|problem| Error::new(config.span(), problem))?;
     }
     let kind = word(&kind, &grammar::SECTION_KINDS, "section's kind")?;
-    Ok(Section { key, label, kind, config })
+    Ok(SectionAttribute { key, label, kind, config })
 }
 
 /// What is right by itself and makes no sense together.

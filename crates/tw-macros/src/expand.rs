@@ -4,7 +4,7 @@ use proc_macro2::{Ident, Span, TokenStream};
 use quote::{quote, quote_spanned};
 use syn::{Attribute, Error, Expr, ExprLit, FnArg, ItemFn, Lit, LitStr, Meta, Result, spanned::Spanned};
 
-use crate::attributes::{Attributes, Section};
+use crate::attributes::{Attributes, SectionAttribute};
 
 /// The function itself comes first in any case, so that a wrong attribute does not also make every
 /// use of the function an error.
@@ -190,8 +190,8 @@ fn declaration(attributes: &Attributes, description: &str) -> TokenStream {
     }
 }
 
-fn section(section: &Section) -> TokenStream {
-    let Section { key, label, kind, config } = section;
+fn section(section: &SectionAttribute) -> TokenStream {
+    let SectionAttribute { key, label, kind, config } = section;
     let kind = variant("SectionKind", kind);
     let config = option(config.as_ref().map(|text| quote!(#text)));
     quote! {

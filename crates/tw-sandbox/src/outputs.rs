@@ -13,7 +13,7 @@ use jaq_json::{Num, Val};
 use crate::{
     jq::{Data, Filter},
     limits::JqLimits,
-    wire::Failure,
+    wire::WorkerFailure,
 };
 
 /// How deep a result may nest. What reads the answer stops at 128, and an answer has two levels itself.
@@ -25,10 +25,10 @@ const WHOLE_MAX: f64 = 9_007_199_254_740_992.0;
 const OPENING: &[u8] = br#"{"outputs":["#;
 const CLOSING: &[u8] = b"]}";
 
-/// Runs a filter until it ends or a limit does, and gives the text of [`Response::Outputs`].
+/// Runs a filter until it ends or a limit does, and gives the text of [`WorkerResponse::Outputs`].
 ///
-/// [`Response::Outputs`]: crate::wire::Response::Outputs
-pub(crate) fn run(filter: &Filter, input: Val, limits: &JqLimits) -> Result<Vec<u8>, Failure> {
+/// [`WorkerResponse::Outputs`]: crate::wire::WorkerResponse::Outputs
+pub(crate) fn run(filter: &Filter, input: Val, limits: &JqLimits) -> Result<Vec<u8>, WorkerFailure> {
     let context = Ctx::<Data>::new(&filter.lut, Vars::new([]));
     let mut text = Text { bytes: OPENING.to_vec(), max: OPENING.len().saturating_add(limits.output_bytes) };
     for (count, output) in filter.id.run((context, input)).enumerate() {
@@ -37,7 +37,7 @@ pub(crate) fn run(filter: &Filter, input: Val, limits: &JqLimits) -> Result<Vec<
             Err(_) => failed("it jumps out of itself"),
         })?;
         if count == limits.outputs {
-            return Err(Failure::Outputs);
+            return Err(WorkerFailure::Outputs);
         }
         if count != 0 {
             text.put(b",")?;
@@ -49,18 +49,18 @@ pub(crate) fn run(filter: &Filter, input: Val, limits: &JqLimits) -> Result<Vec<
 }
 
 /// A text that was raised stands without quotes.
-fn raised(error: jaq_json::Error) -> Failure {
+fn raised(error: jaq_json::Error) -> WorkerFailure {
     match error.into_val() {
         Val::TStr(text) => failed(String::from_utf8_lossy(&text)),
         value => failed(value),
     }
 }
 
-pub(crate) fn failed(error: impl fmt::Display) -> Failure {
+pub(crate) fn failed(error: impl fmt::Display) -> WorkerFailure {
     let mut message = Message(String::new());
     // An error of the writer only means that the message is as long as it may be.
     let _ = fmt::write(&mut message, format_args!("{error}"));
-    Failure::Failed { message: message.0 }
+    WorkerFailure::Failed { message: message.0 }
 }
 
 struct Message(String);
@@ -80,15 +80,15 @@ struct Text {
 }
 
 impl Text {
-    fn put(&mut self, bytes: &[u8]) -> Result<(), Failure> {
+    fn put(&mut self, bytes: &[u8]) -> Result<(), WorkerFailure> {
         if self.max - self.bytes.len() < bytes.len() {
-            return Err(Failure::OutputBytes);
+            return Err(WorkerFailure::OutputBytes);
         }
         self.bytes.extend_from_slice(bytes);
         Ok(())
     }
 
-    fn value(&mut self, value: &Val, depth: usize) -> Result<(), Failure> {
+    fn value(&mut self, value: &Val, depth: usize) -> Result<(), WorkerFailure> {
         if depth == DEPTH_MAX {
             return Err(failed(format_args!("a result nests deeper than {DEPTH_MAX} levels")));
         }
@@ -123,15 +123,15 @@ impl Text {
         }
     }
 
-    fn comma(&mut self, index: usize) -> Result<(), Failure> {
+    fn comma(&mut self, index: usize) -> Result<(), WorkerFailure> {
         if index == 0 { Ok(()) } else { self.put(b",") }
     }
 
-    fn string(&mut self, text: &[u8]) -> Result<(), Failure> {
+    fn string(&mut self, text: &[u8]) -> Result<(), WorkerFailure> {
         self.json(&String::from_utf8_lossy(text))
     }
 
-    fn number(&mut self, number: &Num) -> Result<(), Failure> {
+    fn number(&mut self, number: &Num) -> Result<(), WorkerFailure> {
         match number {
             Num::Int(whole) => self.json(whole),
             Num::BigInt(large) => {
@@ -150,15 +150,15 @@ impl Text {
         }
     }
 
-    fn float(&mut self, float: f64) -> Result<(), Failure> {
+    fn float(&mut self, float: f64) -> Result<(), WorkerFailure> {
         if float.is_nan() {
             return self.put(b"null");
         }
         self.json(&float.clamp(f64::MIN, f64::MAX))
     }
 
-    fn json(&mut self, value: &(impl serde::Serialize + ?Sized)) -> Result<(), Failure> {
-        serde_json::to_writer(&mut *self, value).map_err(|_| Failure::OutputBytes)
+    fn json(&mut self, value: &(impl serde::Serialize + ?Sized)) -> Result<(), WorkerFailure> {
+        serde_json::to_writer(&mut *self, value).map_err(|_| WorkerFailure::OutputBytes)
     }
 }
 

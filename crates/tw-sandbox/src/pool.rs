@@ -23,7 +23,7 @@ use crate::{
     jq,
     limits::JqLimits,
     process::{Process, Worker},
-    wire::{self, Failure, Request, Response},
+    wire::{self, WorkerFailure, WorkerRequest, WorkerResponse},
 };
 
 /// How long a request may wait for a worker.
@@ -88,7 +88,7 @@ impl Sandbox {
         if let Some(message) = jq::too_long(filter) {
             return Err(Error::Filter { message });
         }
-        let request = Request::Jq { filter: Cow::Borrowed(filter), input, limits };
+        let request = WorkerRequest::Jq { filter: Cow::Borrowed(filter), input, limits };
         let too_large = Error::Memory { bytes: limits.memory_bytes };
         let Ok(request) = wire::frame(&request) else { return Err(too_large) };
         if limits.memory_bytes < request.len() {
@@ -96,8 +96,8 @@ impl Sandbox {
         }
         let answer = self.seat().await?.ask(&request, &limits).await?;
         match serde_json::from_slice(&answer) {
-            Ok(Response::Outputs(outputs)) => Ok(outputs),
-            Ok(Response::Failure(failure)) => Err(said(failure, &limits)),
+            Ok(WorkerResponse::Outputs(outputs)) => Ok(outputs),
+            Ok(WorkerResponse::Failure(failure)) => Err(said(failure, &limits)),
             Err(error) => {
                 Err(Error::Worker { why: "the worker's answer makes no sense", source: Some(error.into()) })
             }
@@ -196,13 +196,13 @@ impl Drop for Seat {
     }
 }
 
-fn said(failure: Failure, limits: &JqLimits) -> Error {
+fn said(failure: WorkerFailure, limits: &JqLimits) -> Error {
     match failure {
-        Failure::Filter { message } => Error::Filter { message },
-        Failure::Failed { message } => Error::Failed { message },
-        Failure::Memory => Error::Memory { bytes: limits.memory_bytes },
-        Failure::Outputs => Error::Outputs { max: limits.outputs },
-        Failure::OutputBytes => Error::OutputBytes { max: limits.output_bytes },
+        WorkerFailure::Filter { message } => Error::Filter { message },
+        WorkerFailure::Failed { message } => Error::Failed { message },
+        WorkerFailure::Memory => Error::Memory { bytes: limits.memory_bytes },
+        WorkerFailure::Outputs => Error::Outputs { max: limits.outputs },
+        WorkerFailure::OutputBytes => Error::OutputBytes { max: limits.output_bytes },
     }
 }
 

@@ -21,7 +21,7 @@ pub(crate) const ANSWER_BESIDE_MAX: usize = 64 << 10;
 /// `I` is the input: a value where it is sent, and its text where it is read.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(crate) enum Request<'a, I> {
+pub(crate) enum WorkerRequest<'a, I> {
     Jq {
         #[serde(borrow)]
         filter: Cow<'a, str>,
@@ -32,15 +32,15 @@ pub(crate) enum Request<'a, I> {
 
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(crate) enum Response {
+pub(crate) enum WorkerResponse {
     /// The worker writes this one by hand, see `outputs.rs`.
     Outputs(Vec<serde_json::Value>),
-    Failure(Failure),
+    Failure(WorkerFailure),
 }
 
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(crate) enum Failure {
+pub(crate) enum WorkerFailure {
     Filter { message: String },
     Failed { message: String },
     Memory,

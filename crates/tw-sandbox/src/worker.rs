@@ -15,7 +15,7 @@ use crate::{
     limits::JqLimits,
     outputs,
     walls::Walls,
-    wire::{self, Failure, Request, Response},
+    wire::{self, WorkerFailure, WorkerRequest, WorkerResponse},
 };
 
 /// How many compiled filters are kept. They count as memory of the requests that come after.
@@ -48,13 +48,13 @@ fn answer_all() -> io::Result<()> {
     output.flush()?;
     let mut filters = Filters::default();
     while let Some(message) = wire::read(&mut input)? {
-        let Request::Jq { filter, input, limits } =
-            serde_json::from_slice::<Request<'_, &RawValue>>(&message)?;
+        let WorkerRequest::Jq { filter, input, limits } =
+            serde_json::from_slice::<WorkerRequest<'_, &RawValue>>(&message)?;
         walls.narrow(&limits)?;
         let run = AssertUnwindSafe(|| run(&mut filters, &filter, input, &limits));
         let answer = match panic::catch_unwind(run).unwrap_or_else(|panic| Err(stumbled(&*panic))) {
             Ok(outputs) => outputs,
-            Err(failure) => serde_json::to_vec(&Response::Failure(failure))?,
+            Err(failure) => serde_json::to_vec(&WorkerResponse::Failure(failure))?,
         };
         walls.widen()?;
         wire::write(&mut output, &answer)?;
@@ -62,18 +62,23 @@ fn answer_all() -> io::Result<()> {
     Ok(())
 }
 
-fn run(filters: &mut Filters, text: &str, input: &RawValue, limits: &JqLimits) -> Result<Vec<u8>, Failure> {
-    let filter = filters.get(text).map_err(|message| Failure::Filter { message })?;
+fn run(
+    filters: &mut Filters,
+    text: &str,
+    input: &RawValue,
+    limits: &JqLimits,
+) -> Result<Vec<u8>, WorkerFailure> {
+    let filter = filters.get(text).map_err(|message| WorkerFailure::Filter { message })?;
     let input = jaq_json::read::parse_single(input.get().as_bytes()).map_err(outputs::failed)?;
     outputs::run(filter, input, limits)
 }
 
 /// jq itself failed, in this one request.
-fn stumbled(panic: &(dyn Any + Send)) -> Failure {
+fn stumbled(panic: &(dyn Any + Send)) -> WorkerFailure {
     let said = panic.downcast_ref::<&str>().copied();
     match said.or_else(|| panic.downcast_ref::<String>().map(String::as_str)) {
         // What the standard library says when more is asked for than an address can count.
-        Some("capacity overflow") => Failure::Memory,
+        Some("capacity overflow") => WorkerFailure::Memory,
         _ => outputs::failed("jq cannot do this"),
     }
 }

@@ -13,7 +13,7 @@ use serde_json::{Map, Value};
 
 use crate::{
     Schema,
-    outline::{Cases, Id, Outline, ROOT, Types, type_name},
+    outline::{Cases, NodeId, Outline, ROOT, Types, type_name},
     pointer, strict,
 };
 
@@ -91,7 +91,7 @@ impl<'a> Coercing<'a> {
     }
 
     /// The one property that an object has to have, or the one that it can have.
-    fn only_property(&self, layers: &[Id]) -> Option<&'a str> {
+    fn only_property(&self, layers: &[NodeId]) -> Option<&'a str> {
         let outline = self.outline;
         let only = |mut names: Vec<&'a str>| {
             names.dedup();
@@ -107,7 +107,7 @@ impl<'a> Coercing<'a> {
     }
 
     /// Coerces the value at one instance location. `level` is its depth; the root is at 1.
-    fn read(&mut self, subschemas: &[Id], value: &mut Value, at: &str, level: usize) {
+    fn read(&mut self, subschemas: &[NodeId], value: &mut Value, at: &str, level: usize) {
         if subschemas.is_empty() || value.is_null() {
             return;
         }
@@ -137,7 +137,7 @@ impl<'a> Coercing<'a> {
     }
 
     /// Gives a value the type that the schema wants, when its own is not allowed.
-    fn read_type(&mut self, layers: &[Id], value: &mut Value, at: &str, level: usize) {
+    fn read_type(&mut self, layers: &[NodeId], value: &mut Value, at: &str, level: usize) {
         let allowed = self.allowed(layers);
         if allowed.meets(Types::of_value(value)) {
             return;
@@ -157,7 +157,7 @@ impl<'a> Coercing<'a> {
         }
     }
 
-    fn allowed(&self, layers: &[Id]) -> Types {
+    fn allowed(&self, layers: &[NodeId]) -> Types {
         layers.iter().fold(Types::ANY, |types, id| types & self.outline.nodes[*id].types)
     }
 
@@ -175,7 +175,7 @@ impl<'a> Coercing<'a> {
 
     /// A scalar as the only item of an array, if every item of it must be a scalar and this one can
     /// be read as such.
-    fn list_of_one(&self, layers: &[Id], value: &Value, allowed: Types, level: usize) -> Option<Value> {
+    fn list_of_one(&self, layers: &[NodeId], value: &Value, allowed: Types, level: usize) -> Option<Value> {
         let scalars = Types::ANY.without(Types::ARRAY | Types::OBJECT);
         if !allowed.meets(Types::ARRAY) || !scalars.meets(Types::of_value(value)) || strict::DEPTH_MAX < level
         {
@@ -194,7 +194,7 @@ impl<'a> Coercing<'a> {
     }
 
     /// Takes the entry of an `enum` that a text is but for its case.
-    fn read_case(&mut self, layers: &[Id], value: &mut Value, at: &str) {
+    fn read_case(&mut self, layers: &[NodeId], value: &mut Value, at: &str) {
         let Value::String(text) = value else { return };
         let lists = layers.iter().filter_map(|id| self.outline.nodes[*id].cases.as_ref());
         let lists: Vec<&Cases> = lists.collect();

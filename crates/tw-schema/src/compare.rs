@@ -35,7 +35,7 @@ const STEPS_MAX: u64 = 1_000_000;
 
 /// The schemas of one version of a definition. A missing output schema promises nothing.
 #[derive(Clone, Copy, Debug)]
-pub struct Definition<'a> {
+pub struct SchemaPair<'a> {
     pub input: &'a Value,
     pub output: Option<&'a Value>,
 }
@@ -86,19 +86,19 @@ pub struct Comparison {
 ///
 /// ```
 /// use serde_json::json;
-/// use tw_schema::{Bump, Definition, compare};
+/// use tw_schema::{Bump, SchemaPair, compare};
 ///
 /// let (old, new) = (
 ///     json!({ "type": "object", "properties": { "years": { "type": "integer" } } }),
 ///     json!({ "type": "object", "properties": { "years": { "type": "integer", "minimum": 1 } } }),
 /// );
-/// let (from, to) = (Definition { input: &old, output: None }, Definition { input: &new, output: None });
+/// let (from, to) = (SchemaPair { input: &old, output: None }, SchemaPair { input: &new, output: None });
 /// let comparison = compare(&from, &to);
 /// assert_eq!(comparison.required_bump, Bump::Major);
 /// assert_eq!((comparison.changes[0].path.as_str(), comparison.changes[0].kind), ("/years", "bound_tightened"));
 /// ```
 #[must_use]
-pub fn compare(from: &Definition<'_>, to: &Definition<'_>) -> Comparison {
+pub fn compare(from: &SchemaPair<'_>, to: &SchemaPair<'_>) -> Comparison {
     let mut found = compare_part(Part::Input, from.input, to.input);
     found.extend(match (from.output, to.output) {
         (None, None) => Vec::new(),

@@ -14,7 +14,7 @@ use weigh::Weighing;
 
 use crate::{
     SchemaFault,
-    outline::{Additional, Id, Node, Outline, ROOT},
+    outline::{Additional, Node, NodeId, Outline, ROOT},
 };
 
 /// How many subschemas may apply to the same instance location.
@@ -149,11 +149,11 @@ fn text_bytes(value: &Value) -> u64 {
     }
 }
 
-fn same_location_below(node: &Node) -> Vec<Id> {
+fn same_location_below(node: &Node) -> Vec<NodeId> {
     node.all.iter().chain(&node.tried).copied().collect()
 }
 
-fn all_below(node: &Node) -> Vec<Id> {
+fn all_below(node: &Node) -> Vec<NodeId> {
     let mut below = same_location_below(node);
     below.extend(node.properties.iter().map(|(_, id)| *id));
     below.extend(&node.patterns);
@@ -211,7 +211,7 @@ impl Sweep {
 
     fn run_through_cycles(
         outline: &Outline,
-        below: impl Fn(&Node) -> Vec<Id>,
+        below: impl Fn(&Node) -> Vec<NodeId>,
         total: impl Fn(&Node, &[u64]) -> u64,
     ) -> Vec<u64> {
         Self::sweep(outline, below, total, &mut false)
@@ -221,13 +221,13 @@ impl Sweep {
     /// schema is large. An edge back to an open node counts nothing and is noted.
     fn sweep(
         outline: &Outline,
-        below: impl Fn(&Node) -> Vec<Id>,
+        below: impl Fn(&Node) -> Vec<NodeId>,
         total: impl Fn(&Node, &[u64]) -> u64,
         cycle: &mut bool,
     ) -> Vec<u64> {
         let size = outline.nodes.len();
         let mut sweep = Sweep { done: vec![None; size], entered: vec![false; size] };
-        let mut open: Vec<Id> = (0..size).rev().collect();
+        let mut open: Vec<NodeId> = (0..size).rev().collect();
         while let Some(id) = open.last().copied() {
             let node = &outline.nodes[id];
             if sweep.done[id].is_some() {

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use crate::{
     Schema,
-    outline::{Id, Outline, ROOT},
+    outline::{NodeId, Outline, ROOT},
 };
 
 /// How many properties one call may be given by defaults that stand inside defaults.
@@ -35,14 +35,14 @@ struct Filling<'a> {
     outline: &'a Outline,
     /// The subschemas whose default is being filled in turn. One that comes up again inside its own
     /// default would never end.
-    given: Vec<Id>,
+    given: Vec<NodeId>,
     nested: usize,
     bytes: usize,
     changed: bool,
 }
 
 impl Filling<'_> {
-    fn fill(&mut self, subschemas: &[Id], value: &mut Value) {
+    fn fill(&mut self, subschemas: &[NodeId], value: &mut Value) {
         if !subschemas.iter().any(|id| self.outline.nodes[*id].defaults) {
             return;
         }
@@ -64,7 +64,7 @@ impl Filling<'_> {
     }
 
     /// Puts in the properties that an object lacks.
-    fn give(&mut self, layers: &[Id], members: &mut serde_json::Map<String, Value>) {
+    fn give(&mut self, layers: &[NodeId], members: &mut serde_json::Map<String, Value>) {
         let outline = self.outline;
         for (name, property) in layers.iter().flat_map(|id| &outline.nodes[*id].properties) {
             if !outline.nodes[*property].defaults || members.contains_key(name) {
@@ -89,7 +89,7 @@ impl Filling<'_> {
         }
     }
 
-    fn may_give(&mut self, id: Id, default: &Value) -> bool {
+    fn may_give(&mut self, id: NodeId, default: &Value) -> bool {
         if self.given.contains(&id) {
             return false;
         }

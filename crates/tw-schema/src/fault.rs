@@ -143,12 +143,12 @@ pub(crate) fn cut(text: &str, characters_max: usize) -> String {
 
 /// Collects faults while a document is read, and keeps the first [`FAULTS_MAX`].
 #[derive(Debug, Default)]
-pub(crate) struct Faults {
+pub(crate) struct FirstFaults {
     told: Vec<Fault>,
     count: usize,
 }
 
-impl Faults {
+impl FirstFaults {
     pub(crate) fn say(&mut self, path: impl Into<String>, violation: Violation) {
         self.push(violation.at(path));
     }

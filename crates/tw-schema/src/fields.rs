@@ -73,7 +73,7 @@ pub struct FieldOption {
 
 /// The side of a tool on which a component is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Side {
+pub enum ComponentSide {
     Input,
     Display,
 }
@@ -109,11 +109,11 @@ macro_rules! field_types {
 
         /// The name of the default component of a type.
         #[must_use]
-        pub const fn component(kind: FieldType, side: Side) -> &'static str {
+        pub const fn component(kind: FieldType, side: ComponentSide) -> &'static str {
             match (kind, side) {
                 $(
-                    (FieldType::$variant, Side::Input) => concat!("field-input:", $word),
-                    (FieldType::$variant, Side::Display) => concat!("field-display:", $word),
+                    (FieldType::$variant, ComponentSide::Input) => concat!("field-input:", $word),
+                    (FieldType::$variant, ComponentSide::Display) => concat!("field-display:", $word),
                 )+
             }
         }

@@ -40,12 +40,12 @@ pub use advice::input_warnings;
 pub use cache::SchemaCache;
 pub use canonical::{canonical, digest};
 pub use coerce::Coercion;
-pub use compare::{Bump, Comparison, Definition, Difference, Part, compare};
+pub use compare::{Bump, Comparison, Difference, Part, SchemaPair, compare};
 pub use digest::{Digest, DigestError};
 pub use fault::{FAULTS_MAX, Fault, FaultCode, SchemaFault, Violation};
 pub use fields::{
-    FIELD_DEPTH_MAX, FIELD_NAME_MAX, FIELDS_MAX, Field, FieldOption, FieldType, FieldsFault, Side, component,
-    fields_to_schema, parse_fields, schema_to_fields, variants,
+    ComponentSide, FIELD_DEPTH_MAX, FIELD_NAME_MAX, FIELDS_MAX, Field, FieldOption, FieldType, FieldsFault,
+    component, fields_to_schema, parse_fields, schema_to_fields, variants,
 };
 pub use limits::{
     BRANCHES_MAX, DEPTH_MAX as SCHEMA_DEPTH_MAX, ENUM_MAX, NODES_MAX, PATTERN_TEXT_MAX, PATTERNS_MAX,

@@ -11,7 +11,7 @@ use serde_json::{Map, Value, json};
 
 use crate::{
     Fault, Violation, canonical,
-    fault::Faults,
+    fault::FirstFaults,
     fields::{self, parse_fields},
     pointer,
 };
@@ -116,7 +116,7 @@ struct Reading {
     out: Map<String, Value>,
     /// Under which spelling each key came.
     sources: Map<String, Value>,
-    faults: Faults,
+    faults: FirstFaults,
 }
 
 impl Reading {

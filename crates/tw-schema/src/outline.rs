@@ -17,10 +17,10 @@ pub(crate) use types::{Types, type_name};
 pub(crate) type Cases = HashMap<String, Vec<String>>;
 
 /// The index of a subschema in [`Outline::nodes`].
-pub(crate) type Id = usize;
+pub(crate) type NodeId = usize;
 
 /// The root is the first node.
-pub(crate) const ROOT: Id = 0;
+pub(crate) const ROOT: NodeId = 0;
 
 #[derive(Debug, Default)]
 pub(crate) struct Outline {
@@ -45,21 +45,21 @@ pub(crate) struct Node {
     pub(crate) required: Vec<String>,
     /// Other names by which callers know this property (`x-aliases`).
     pub(crate) aliases: Vec<String>,
-    pub(crate) properties: Vec<(String, Id)>,
-    pub(crate) by_name: HashMap<String, Id>,
+    pub(crate) properties: Vec<(String, NodeId)>,
+    pub(crate) by_name: HashMap<String, NodeId>,
     pub(crate) additional: Additional,
-    pub(crate) patterns: Vec<Id>,
-    pub(crate) items: Option<Id>,
-    pub(crate) prefix: Vec<Id>,
+    pub(crate) patterns: Vec<NodeId>,
+    pub(crate) items: Option<NodeId>,
+    pub(crate) prefix: Vec<NodeId>,
     /// Subschemas that hold for the same value, always: `$ref` and `allOf`.
-    pub(crate) all: Vec<Id>,
+    pub(crate) all: Vec<NodeId>,
     /// The one branch of `anyOf` or `oneOf` that is left when the others only stand for null.
-    pub(crate) unless_null: Vec<Id>,
+    pub(crate) unless_null: Vec<NodeId>,
     /// Subschemas that are tried on the same value: `anyOf`, `oneOf`, `not`, `if` and the like.
-    pub(crate) tried: Vec<Id>,
+    pub(crate) tried: Vec<NodeId>,
     /// Further subschemas for the members of an object, and for the items of an array.
-    pub(crate) other_members: Vec<Id>,
-    pub(crate) other_items: Vec<Id>,
+    pub(crate) other_members: Vec<NodeId>,
+    pub(crate) other_items: Vec<NodeId>,
     /// Whether `unevaluatedProperties` or `unevaluatedItems` makes the validator look twice.
     pub(crate) unevaluated: bool,
     /// Whether a default stands here or anywhere below.
@@ -73,26 +73,26 @@ pub(crate) enum Additional {
     Unsaid,
     Closed,
     Open,
-    Schema(Id),
+    Schema(NodeId),
 }
 
 impl Outline {
     /// Every subschema that surely holds where these do: themselves and what they reach by `$ref` and
     /// `allOf`, each once, in the order of the schema.
-    pub(crate) fn layers(&self, subschemas: &[Id]) -> Vec<Id> {
+    pub(crate) fn layers(&self, subschemas: &[NodeId]) -> Vec<NodeId> {
         self.closure(subschemas, |_| &[])
     }
 
     /// As [`Self::layers`], for a value that is not null.
-    pub(crate) fn layers_unless_null(&self, subschemas: &[Id]) -> Vec<Id> {
+    pub(crate) fn layers_unless_null(&self, subschemas: &[NodeId]) -> Vec<NodeId> {
         self.closure(subschemas, |node| &node.unless_null)
     }
 
-    fn closure(&self, subschemas: &[Id], more: impl Fn(&Node) -> &[Id]) -> Vec<Id> {
-        let mut layers: Vec<Id> = Vec::with_capacity(subschemas.len());
+    fn closure(&self, subschemas: &[NodeId], more: impl Fn(&Node) -> &[NodeId]) -> Vec<NodeId> {
+        let mut layers: Vec<NodeId> = Vec::with_capacity(subschemas.len());
         // Looking through a few layers is quicker than hashing; through many it is not.
-        let mut many: HashSet<Id> = HashSet::new();
-        let mut open: Vec<Id> = subschemas.iter().rev().copied().collect();
+        let mut many: HashSet<NodeId> = HashSet::new();
+        let mut open: Vec<NodeId> = subschemas.iter().rev().copied().collect();
         while let Some(id) = open.pop() {
             let few = layers.len() < 32;
             if !few && many.is_empty() {
@@ -110,8 +110,8 @@ impl Outline {
     }
 
     /// The subschemas for the member of this name.
-    pub(crate) fn member(&self, layers: &[Id], name: &str) -> Vec<Id> {
-        let mut subschemas: Vec<Id> =
+    pub(crate) fn member(&self, layers: &[NodeId], name: &str) -> Vec<NodeId> {
+        let mut subschemas: Vec<NodeId> =
             layers.iter().filter_map(|id| self.nodes[*id].by_name.get(name).copied()).collect();
         if subschemas.is_empty() && layers.iter().all(|id| self.nodes[*id].patterns.is_empty()) {
             subschemas.extend(layers.iter().filter_map(|id| match self.nodes[*id].additional {
@@ -123,14 +123,14 @@ impl Outline {
     }
 
     /// The subschemas for the item at this index.
-    pub(crate) fn item(&self, layers: &[Id], index: usize) -> Vec<Id> {
+    pub(crate) fn item(&self, layers: &[NodeId], index: usize) -> Vec<NodeId> {
         let of = |node: &Node| node.prefix.get(index).copied().or(node.items);
         layers.iter().filter_map(|id| of(&self.nodes[*id])).collect()
     }
 
     /// Notes at every node whether a default can be reached from it.
     fn mark_defaults(&mut self) {
-        let mut above: Vec<Vec<Id>> = vec![Vec::new(); self.nodes.len()];
+        let mut above: Vec<Vec<NodeId>> = vec![Vec::new(); self.nodes.len()];
         let mut open = Vec::new();
         for (id, node) in self.nodes.iter().enumerate() {
             let additional = match node.additional {

@@ -7,7 +7,7 @@ use super::*;
 fn what_fits_exactly_comes_out_and_one_byte_more_does_not() {
     let packed = gzip(&[7; 100_000]);
     assert_eq!(unpack(100_000, &[&packed]), Ok(vec![7; 100_000]));
-    assert_eq!(unpack(99_999, &[&packed]), Err(Stop::Full));
+    assert_eq!(unpack(99_999, &[&packed]), Err(UnpackStop::Full));
 }
 
 #[test]
@@ -24,9 +24,9 @@ fn nothing_at_all_is_an_empty_body() {
 fn what_is_cut_or_followed_by_something_else_is_broken() {
     let packed = gzip(b"hello");
     for end in 1..packed.len() {
-        assert_eq!(unpack(10, &[&packed[..end]]), Err(Stop::Broken), "cut at {end}");
+        assert_eq!(unpack(10, &[&packed[..end]]), Err(UnpackStop::Broken), "cut at {end}");
     }
-    assert_eq!(unpack(10, &[&packed, b"and more"]), Err(Stop::Broken));
+    assert_eq!(unpack(10, &[&packed, b"and more"]), Err(UnpackStop::Broken));
 }
 
 #[test]
@@ -66,7 +66,7 @@ fn gzip(body: &[u8]) -> Vec<u8> {
     encoder.finish().unwrap()
 }
 
-fn unpack(room: usize, pieces: &[&[u8]]) -> Result<Vec<u8>, Stop> {
+fn unpack(room: usize, pieces: &[&[u8]]) -> Result<Vec<u8>, UnpackStop> {
     let mut gunzip = Gunzip::new(room);
     let mut body = Vec::new();
     for piece in pieces {

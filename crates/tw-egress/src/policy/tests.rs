@@ -52,16 +52,16 @@ fn what_is_listed_opens_on_its_port_alone() {
     let policy = Policy::new(Reach::Public, ["10.0.0.5:80", "wiki.corp:8080", "[::1]:80"]).unwrap();
     let judge = |name, address: &str, port| policy.judge(name, address.parse().unwrap(), port);
 
-    assert_eq!(judge(None, "10.0.0.5", 80), Verdict::Listed);
-    assert_eq!(judge(None, "::ffff:10.0.0.5", 80), Verdict::Listed);
-    assert_eq!(judge(Some("other.corp"), "10.0.0.5", 80), Verdict::Listed);
-    assert_eq!(judge(None, "10.0.0.5", 22), Verdict::Shut(Class::Private));
-    assert_eq!(judge(None, "10.0.0.6", 80), Verdict::Shut(Class::Private));
-    assert_eq!(judge(Some("wiki.corp"), "10.1.2.3", 8080), Verdict::Listed);
-    assert_eq!(judge(Some("wiki.corp"), "10.1.2.3", 6379), Verdict::Shut(Class::Private));
-    assert_eq!(judge(Some("wiki.corp.evil"), "10.1.2.3", 8080), Verdict::Shut(Class::Private));
-    assert_eq!(judge(None, "::1", 80), Verdict::Listed);
-    assert_eq!(judge(None, "::1", 81), Verdict::Shut(Class::Loopback));
+    assert_eq!(judge(None, "10.0.0.5", 80), AddressVerdict::Listed);
+    assert_eq!(judge(None, "::ffff:10.0.0.5", 80), AddressVerdict::Listed);
+    assert_eq!(judge(Some("other.corp"), "10.0.0.5", 80), AddressVerdict::Listed);
+    assert_eq!(judge(None, "10.0.0.5", 22), AddressVerdict::Shut(Class::Private));
+    assert_eq!(judge(None, "10.0.0.6", 80), AddressVerdict::Shut(Class::Private));
+    assert_eq!(judge(Some("wiki.corp"), "10.1.2.3", 8080), AddressVerdict::Listed);
+    assert_eq!(judge(Some("wiki.corp"), "10.1.2.3", 6379), AddressVerdict::Shut(Class::Private));
+    assert_eq!(judge(Some("wiki.corp.evil"), "10.1.2.3", 8080), AddressVerdict::Shut(Class::Private));
+    assert_eq!(judge(None, "::1", 80), AddressVerdict::Listed);
+    assert_eq!(judge(None, "::1", 81), AddressVerdict::Shut(Class::Loopback));
 }
 
 #[test]
@@ -69,11 +69,11 @@ fn range_opens_itself_and_nothing_else() {
     let policy = Policy::new(Reach::Public, ["10.0.0.0/8", "169.254.0.0/16", "::/0"]).unwrap();
     let judge = |address: &str| policy.judge(None, address.parse().unwrap(), 6379);
 
-    assert_eq!(judge("10.255.0.1"), Verdict::Listed);
-    assert_eq!(judge("169.254.0.1"), Verdict::Listed);
-    assert_eq!(judge("127.0.0.1"), Verdict::Shut(Class::Loopback));
+    assert_eq!(judge("10.255.0.1"), AddressVerdict::Listed);
+    assert_eq!(judge("169.254.0.1"), AddressVerdict::Listed);
+    assert_eq!(judge("127.0.0.1"), AddressVerdict::Shut(Class::Loopback));
     // A range of IPv6 does not open IPv4 by way of its mapped form.
-    assert_eq!(judge("::ffff:127.0.0.1"), Verdict::Shut(Class::Loopback));
+    assert_eq!(judge("::ffff:127.0.0.1"), AddressVerdict::Shut(Class::Loopback));
 }
 
 #[test]
@@ -83,10 +83,10 @@ fn no_setting_opens_metadata() {
         let policy = Policy::new(reach, everything).unwrap();
         for address in ["169.254.169.254", "::ffff:169.254.169.254", "64:ff9b::a9fe:a9fe", "fd00:ec2::254"] {
             let verdict = policy.judge(Some("metadata.google.internal"), address.parse().unwrap(), 80);
-            assert_eq!(verdict, Verdict::Shut(Class::Metadata), "{reach:?} {address}");
+            assert_eq!(verdict, AddressVerdict::Shut(Class::Metadata), "{reach:?} {address}");
         }
         let azure = policy.judge(None, "168.63.129.16".parse().unwrap(), 80);
-        assert_eq!(azure, Verdict::Shut(Class::Metadata));
+        assert_eq!(azure, AddressVerdict::Shut(Class::Metadata));
     }
 }
 
@@ -94,6 +94,6 @@ fn no_setting_opens_metadata() {
 fn any_reaches_everything_else() {
     let policy = Policy::new(Reach::Any, [""; 0]).unwrap();
     for address in ["127.0.0.1", "10.0.0.1", "8.8.8.8", "::1", "fe80::1"] {
-        assert_eq!(policy.judge(None, address.parse().unwrap(), 22), Verdict::Open, "{address}");
+        assert_eq!(policy.judge(None, address.parse().unwrap(), 22), AddressVerdict::Open, "{address}");
     }
 }

@@ -6,7 +6,7 @@ use tokio::{
     net::{TcpListener, TcpSocket, TcpStream},
     time::timeout,
 };
-use tw_egress::{Egress, Error, Obstacle, Part, Request, RequestLimits};
+use tw_egress::{AnswerPart, Egress, Error, Obstacle, Request, RequestLimits};
 use tw_test::Upstream;
 
 use crate::{PATIENCE, SOON, builder_to, egress_to, limits, names::Names, policy};
@@ -51,7 +51,7 @@ async fn body_over_the_limit_is_cut_off() {
     for (index, path) in ["/huge", "/endless", "/gzip-bomb"].into_iter().enumerate() {
         let error = egress.send(Request::get(upstream.url(path)).body_max(1 << 20)).await.unwrap_err();
         assert!(
-            matches!(error, Error::TooLarge { part: Part::Body { bytes: 1_048_576 }, .. }),
+            matches!(error, Error::TooLarge { part: AnswerPart::Body { bytes: 1_048_576 }, .. }),
             "{path}: {error:?}"
         );
         timeout(PATIENCE, upstream.hung_up(index + 1)).await.expect(path);
@@ -78,7 +78,7 @@ async fn head_over_the_limit_is_cut_off() {
     let egress = egress_to(&upstream);
     for path in ["/big-header", "/many-headers"] {
         let error = egress.send(Request::get(upstream.url(path))).await.unwrap_err();
-        assert!(matches!(error, Error::TooLarge { part: Part::Head { .. }, .. }), "{path}: {error:?}");
+        assert!(matches!(error, Error::TooLarge { part: AnswerPart::Head { .. }, .. }), "{path}: {error:?}");
     }
 }
 
@@ -89,7 +89,7 @@ async fn promises_of_an_answer_are_cut_off_like_a_head() {
     let egress = egress_to(&upstream);
     let began = Instant::now();
     let error = egress.send(Request::get(upstream.url("/continue-forever"))).await.unwrap_err();
-    assert!(matches!(error, Error::TooLarge { part: Part::Head { .. }, .. }), "{error:?}");
+    assert!(matches!(error, Error::TooLarge { part: AnswerPart::Head { .. }, .. }), "{error:?}");
     assert!(began.elapsed() < PATIENCE, "{:?}", began.elapsed());
     timeout(PATIENCE, upstream.hung_up(1)).await.unwrap();
 }

@@ -16,7 +16,7 @@ use crate::{
 };
 
 /// Opens credentials of the tenant whose tool is called.
-pub trait Secrets: Send + Sync {
+pub trait SecretOpener: Send + Sync {
     /// What is inserted for a reference: `label`, or `label.field` where no label has that name.
     fn open<'a>(&'a self, reference: &'a str) -> BoxFuture<'a, Result<Secret, ToolFailure>>;
 }
@@ -41,7 +41,7 @@ pub struct World<'a> {
     pub tenant: TenantId,
     /// The client of the tenant, see [`Egress::apart`].
     pub egress: &'a Egress,
-    pub secrets: &'a dyn Secrets,
+    pub secrets: &'a dyn SecretOpener,
     pub jq: &'a dyn Jq,
     pub deadline: Instant,
     /// What a service may know repeated requests by: the same for every try of one call.
@@ -87,7 +87,7 @@ impl HttpSpec {
         }
     }
 
-    async fn open(&self, secrets: &dyn Secrets) -> Result<Opened, ToolFailure> {
+    async fn open(&self, secrets: &dyn SecretOpener) -> Result<Opened, ToolFailure> {
         let mut opened = BTreeMap::new();
         for label in self.labels() {
             opened.insert(label.clone(), secrets.open(label).await?);

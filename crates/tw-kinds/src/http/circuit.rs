@@ -18,11 +18,11 @@ const ENTRIES_MAX: usize = 10_000;
 
 /// The circuits of all tools on this server. Only tools that fail have one, so it is small.
 #[derive(Clone, Debug, Default)]
-pub struct Circuits(Arc<Mutex<HashMap<Key, Row>>>);
+pub struct Circuits(Arc<Mutex<HashMap<CircuitKey, Row>>>);
 
 /// A tool as it is defined: one that was mended is asked at once, and what its author tries shuts nobody out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Key {
+pub struct CircuitKey {
     pub tenant: TenantId,
     pub tool: ToolId,
     /// A digest of what the author wrote.
@@ -49,16 +49,16 @@ struct Open {
 #[derive(Clone, Debug)]
 pub struct Circuit {
     circuits: Circuits,
-    key: Key,
+    key: CircuitKey,
 }
 
 impl Circuits {
     #[must_use]
-    pub fn get(&self, key: Key) -> Circuit {
+    pub fn get(&self, key: CircuitKey) -> Circuit {
         Circuit { circuits: self.clone(), key }
     }
 
-    fn rows(&self) -> MutexGuard<'_, HashMap<Key, Row>> {
+    fn rows(&self) -> MutexGuard<'_, HashMap<CircuitKey, Row>> {
         // Every change is one assignment, so what a panic left behind is whole.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -159,8 +159,8 @@ mod tests {
 
     use super::*;
 
-    fn key() -> Key {
-        Key { tenant: TenantId::new(), tool: ToolId::new(), definition: 1, mode: Mode::Production }
+    fn key() -> CircuitKey {
+        CircuitKey { tenant: TenantId::new(), tool: ToolId::new(), definition: 1, mode: Mode::Production }
     }
 
     fn circuit() -> Circuit {
@@ -245,10 +245,10 @@ mod tests {
         fail(&circuits.get(key), FAILURES_MAX);
         assert!(circuits.get(key).enter(far()).is_err());
         for other in [
-            Key { tool: ToolId::new(), ..key },
-            Key { tenant: TenantId::new(), ..key },
-            Key { definition: 2, ..key },
-            Key { mode: Mode::Debug, ..key },
+            CircuitKey { tool: ToolId::new(), ..key },
+            CircuitKey { tenant: TenantId::new(), ..key },
+            CircuitKey { definition: 2, ..key },
+            CircuitKey { mode: Mode::Debug, ..key },
         ] {
             circuits.get(other).enter(far()).unwrap().succeeded();
         }

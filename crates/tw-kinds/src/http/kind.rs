@@ -14,7 +14,7 @@ use tw_exec::{Call, Ended, Executor};
 use tw_model::{Code, ToolFailure, ToolResult};
 use tw_schema::Fault;
 
-use super::{Circuits, HttpSpec, Jq, Key, Secrets, World, save};
+use super::{CircuitKey, Circuits, HttpSpec, Jq, SecretOpener, World, save};
 
 #[derive(Debug)]
 pub(crate) struct Http {
@@ -55,7 +55,7 @@ impl Http {
         });
         let spec = spec.await?;
         let (tenant, tool, mode) = (call.cx.tenant(), call.def.id, call.mode);
-        let key = Key { tenant, tool, definition: self.definition, mode };
+        let key = CircuitKey { tenant, tool, definition: self.definition, mode };
         let outside = Outside(&call.cx);
         let world = World {
             tenant,
@@ -89,7 +89,7 @@ impl Executor for Http {
 /// What a call gets from its context.
 struct Outside<'a>(&'a ToolContext);
 
-impl Secrets for Outside<'_> {
+impl SecretOpener for Outside<'_> {
     fn open<'a>(&'a self, reference: &'a str) -> BoxFuture<'a, Result<Secret, ToolFailure>> {
         Box::pin(self.0.secret(reference))
     }

@@ -11,7 +11,7 @@ use tw_schema::{Fault, Violation};
 use super::{call::Jq, fill::subscripts, literals::literals};
 use crate::{
     faults::{Faults, below},
-    template::{Template, language::Cost, pieces::References, text::Text},
+    template::{Template, language::Cost, pieces::SecretReferences, text::Text},
     url_template::UrlTemplate,
 };
 
@@ -168,7 +168,7 @@ impl Reader {
     }
 
     fn template(&mut self, value: &Value, at: &str) -> Option<Template> {
-        self.faults.take(Template::read_with(value, at, NAMES, References::Secrets))
+        self.faults.take(Template::read_with(value, at, NAMES, SecretReferences::Secrets))
     }
 
     fn query(&mut self, value: &Value) -> Option<Vec<(String, Template)>> {
@@ -211,7 +211,7 @@ impl Reader {
             {
                 self.faults.say(&at, Violation::header(why));
             }
-            match Text::read(&text, &at, NAMES, References::Secrets) {
+            match Text::read(&text, &at, NAMES, SecretReferences::Secrets) {
                 Ok(text) => headers.push((name.clone(), text)),
                 Err(violation) => self.faults.say(at, violation),
             }

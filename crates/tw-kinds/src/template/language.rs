@@ -45,7 +45,7 @@ pub(crate) enum Manner {
 }
 
 /// One expression, read and checked.
-pub(crate) struct Code {
+pub(crate) struct CheckedExpression {
     source: String,
     manner: Manner,
     /// A path alone, which has no operation to pay for, is compiled once. The library cannot keep a rebuilt tree
@@ -65,13 +65,13 @@ fn foresees(source: &str) -> bool {
         })
 }
 
-impl fmt::Debug for Code {
+impl fmt::Debug for CheckedExpression {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{{{{ {} }}}}", self.source)
     }
 }
 
-impl Code {
+impl CheckedExpression {
     /// Reads an expression over some names, or says why it is none.
     pub(crate) fn read(source: &str, manner: Manner, names: &[&str]) -> Result<Self, Violation> {
         if CODE_BYTES_MAX < source.len() {

@@ -5,7 +5,7 @@ use tw_schema::Violation;
 
 /// A part of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Part<'a> {
+pub(crate) enum TextPart<'a> {
     Literal(&'a str),
     /// What stands between `{{` and `}}`.
     Code(&'a str),
@@ -15,7 +15,7 @@ pub(crate) enum Part<'a> {
 
 /// Whether `secret:<label>` means something in a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum References {
+pub(crate) enum SecretReferences {
     Secrets,
     None,
 }
@@ -26,17 +26,17 @@ pub(crate) fn has_statements(text: &str) -> bool {
 }
 
 /// The parts of a text without statements, in order.
-pub(crate) fn split(text: &str, references: References) -> Result<Vec<Part<'_>>, Violation> {
+pub(crate) fn split(text: &str, references: SecretReferences) -> Result<Vec<TextPart<'_>>, Violation> {
     let mut parts = Vec::new();
     let mut rest = text;
     while let Some((literal, behind)) = rest.split_once("{{") {
         push_literal(&mut parts, literal, references)?;
         let end = end_of_code(behind).ok_or_else(Violation::expression_unclosed)?;
-        if parts.last().is_some_and(|last| matches!(last, Part::Secret(_))) || literal.ends_with(MARK) {
+        if parts.last().is_some_and(|last| matches!(last, TextPart::Secret(_))) || literal.ends_with(MARK) {
             return Err(Violation::secret_expression());
         }
         // `{{-` and `-}}` would trim the text around, which is nothing that a value needs.
-        parts.push(Part::Code(behind[..end].trim_matches(['-', '+'])));
+        parts.push(TextPart::Code(behind[..end].trim_matches(['-', '+'])));
         rest = &behind[end + 2..];
     }
     push_literal(&mut parts, rest, references)?;
@@ -68,29 +68,29 @@ fn end_of_code(code: &str) -> Option<usize> {
 const MARK: &str = "secret:";
 
 fn push_literal<'a>(
-    parts: &mut Vec<Part<'a>>,
+    parts: &mut Vec<TextPart<'a>>,
     mut literal: &'a str,
-    references: References,
+    references: SecretReferences,
 ) -> Result<(), Violation> {
     while let Some((at, label)) = reference_in(literal, references) {
         label
             .parse::<Label>()
             .map_err(|error| Violation::secret_label(tw_exec::label_violation(&error).to_string()))?;
         if at > 0 {
-            parts.push(Part::Literal(&literal[..at]));
+            parts.push(TextPart::Literal(&literal[..at]));
         }
-        parts.push(Part::Secret(label));
+        parts.push(TextPart::Secret(label));
         literal = &literal[at + MARK.len() + label.len()..];
     }
     if !literal.is_empty() {
-        parts.push(Part::Literal(literal));
+        parts.push(TextPart::Literal(literal));
     }
     Ok(())
 }
 
 /// The first reference of a text: where it begins, and its label.
-fn reference_in(text: &str, references: References) -> Option<(usize, &str)> {
-    if references == References::None {
+fn reference_in(text: &str, references: SecretReferences) -> Option<(usize, &str)> {
+    if references == SecretReferences::None {
         return None;
     }
     text.match_indices(MARK).find_map(|(at, mark)| {
@@ -114,7 +114,7 @@ mod tests {
 
     #[track_caller]
     fn check(text: &str, expected: Expect) {
-        let shown = match split(text, References::Secrets) {
+        let shown = match split(text, SecretReferences::Secrets) {
             Ok(parts) => parts.iter().map(|part| format!("{part:?} ")).collect(),
             Err(error) => format!("refused: {error}"),
         };

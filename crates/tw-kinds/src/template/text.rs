@@ -9,9 +9,9 @@ use tw_schema::Violation;
 
 use super::{
     Absent, Context,
-    language::{Block, Code, Cost, Manner},
+    language::{Block, CheckedExpression, Cost, Manner},
     meter::{VALUE_BYTES_MAX, too_large},
-    pieces::{Part, References, has_statements, split},
+    pieces::{SecretReferences, TextPart, has_statements, split},
 };
 
 const TEXT_BYTES_MAX: usize = 64 << 10;
@@ -27,7 +27,7 @@ pub(crate) struct Text {
 enum Form {
     Plain(String),
     /// One expression and nothing else, which yields a value of any type.
-    One(Code),
+    One(CheckedExpression),
     Joined(Vec<Piece>),
     Block(Box<Block>),
 }
@@ -35,7 +35,7 @@ enum Form {
 #[derive(Debug)]
 pub(crate) enum Piece {
     Literal(String),
-    Code(Code),
+    Code(CheckedExpression),
     Secret(String),
 }
 
@@ -44,17 +44,17 @@ impl Piece {
     pub(crate) fn read_all(
         text: &str,
         names: &[&str],
-        references: References,
+        references: SecretReferences,
     ) -> Result<Vec<Self>, Violation> {
         let parts = split(text, references)?;
         parts.into_iter().map(|part| Self::read(part, names)).collect()
     }
 
-    fn read(part: Part<'_>, names: &[&str]) -> Result<Self, Violation> {
+    fn read(part: TextPart<'_>, names: &[&str]) -> Result<Self, Violation> {
         Ok(match part {
-            Part::Literal(text) => Self::Literal(text.to_owned()),
-            Part::Code(code) => Self::Code(Code::read(code, Manner::Value, names)?),
-            Part::Secret(label) => Self::Secret(label.to_owned()),
+            TextPart::Literal(text) => Self::Literal(text.to_owned()),
+            TextPart::Code(code) => Self::Code(CheckedExpression::read(code, Manner::Value, names)?),
+            TextPart::Secret(label) => Self::Secret(label.to_owned()),
         })
     }
 
@@ -95,13 +95,13 @@ impl Text {
         text: &str,
         at: &str,
         names: &[&str],
-        references: References,
+        references: SecretReferences,
     ) -> Result<Self, Violation> {
         if TEXT_BYTES_MAX < text.len() {
             return Err(Violation::max_bytes(TEXT_BYTES_MAX));
         }
         let form = if has_statements(text) {
-            if references == References::Secrets && text.contains("secret:") {
+            if references == SecretReferences::Secrets && text.contains("secret:") {
                 return Err(Violation::secret_statements());
             }
             Form::Block(Box::new(Block::read(text, names)?))
@@ -197,15 +197,19 @@ impl Text {
 }
 
 /// The value of one expression; `None` where what it reads is absent.
-pub(crate) fn one(at: &str, code: &Code, context: &Context) -> Result<Option<Value>, ToolFailure> {
+pub(crate) fn one(
+    at: &str,
+    code: &CheckedExpression,
+    context: &Context,
+) -> Result<Option<Value>, ToolFailure> {
     code.json(context).map_err(|error| failure(at, code, &error))
 }
 
-pub(crate) fn missing(at: &str, code: &Code) -> ToolFailure {
+pub(crate) fn missing(at: &str, code: &CheckedExpression) -> ToolFailure {
     ToolFailure::invalid(format!("`{}` has no value, and `{at}` needs one", code.source()))
 }
 
-pub(crate) fn failure(at: &str, code: &Code, error: &minijinja::Error) -> ToolFailure {
+pub(crate) fn failure(at: &str, code: &CheckedExpression, error: &minijinja::Error) -> ToolFailure {
     ToolFailure::invalid(format!("`{}` in `{at}` cannot be worked out: {}", code.source(), told(error)))
 }
 

@@ -18,7 +18,7 @@ use serde_json::{Value, json};
 use tokio::time::Instant;
 use toolwright_sdk::Secret;
 use tw_egress::{Egress, Policy, Reach, RequestLimits};
-use tw_kinds::http::{Circuit, Circuits, HttpSpec, Jq, Key, Secrets, World};
+use tw_kinds::http::{Circuit, CircuitKey, Circuits, HttpSpec, Jq, SecretOpener, World};
 use tw_model::{Code, Mode, TenantId, ToolFailure, ToolId, ToolResult};
 use tw_test::Upstream;
 
@@ -106,8 +106,8 @@ impl House {
     }
 }
 
-fn some_tool() -> Key {
-    Key { tenant: TenantId::new(), tool: ToolId::new(), definition: 0, mode: Mode::Production }
+fn some_tool() -> CircuitKey {
+    CircuitKey { tenant: TenantId::new(), tool: ToolId::new(), definition: 0, mode: Mode::Production }
 }
 
 /// A tool that was read serves many calls at once, each in a task of its own.
@@ -126,7 +126,7 @@ fn shown(failure: &ToolFailure) -> String {
 #[derive(Default)]
 struct Vault(BTreeMap<String, Secret>);
 
-impl Secrets for Vault {
+impl SecretOpener for Vault {
     fn open<'a>(&'a self, reference: &'a str) -> BoxFuture<'a, Result<Secret, ToolFailure>> {
         let missing = || {
             ToolFailure::with_code(Code::CredentialMissing, format!("there is no credential `{reference}`"))

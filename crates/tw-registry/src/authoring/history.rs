@@ -196,8 +196,8 @@ impl Registry {
 }
 
 fn compare_definitions(before: &Definition, after: &Definition) -> Comparison {
-    fn side(definition: &Definition) -> tw_schema::Definition<'_> {
-        tw_schema::Definition { input: &definition.input_schema, output: definition.output_schema.as_ref() }
+    fn side(definition: &Definition) -> tw_schema::SchemaPair<'_> {
+        tw_schema::SchemaPair { input: &definition.input_schema, output: definition.output_schema.as_ref() }
     }
     let mut comparison = compare(&side(before), &side(after));
     // The schemas are not all there is: whatever else differs is at least a correction.

@@ -6,13 +6,13 @@ use serde_json::{Map, Value};
 
 use super::{Coercing, Coercion};
 use crate::{
-    outline::{Additional, Id, Outline},
+    outline::{Additional, NodeId, Outline},
     pointer,
 };
 
 impl Coercing<'_> {
     /// Gives properties the names that the schema knows them by.
-    pub(super) fn rename(&mut self, layers: &[Id], members: &mut Map<String, Value>, at: &str) {
+    pub(super) fn rename(&mut self, layers: &[NodeId], members: &mut Map<String, Value>, at: &str) {
         let outline = self.outline;
         let known = |name: &str| layers.iter().any(|id| outline.nodes[*id].by_name.contains_key(name));
         if members.keys().all(|name| known(name)) {
@@ -54,7 +54,7 @@ impl Coercing<'_> {
 /// The one required property that is absent, and the one unknown name that its own begins with.
 fn abbreviated<'a>(
     outline: &'a Outline,
-    layers: &[Id],
+    layers: &[NodeId],
     members: &Map<String, Value>,
 ) -> Option<(&'a str, String)> {
     let known = |name: &str| layers.iter().any(|id| outline.nodes[*id].by_name.contains_key(name));
@@ -77,7 +77,7 @@ struct Spellings<'a> {
 }
 
 impl<'a> Spellings<'a> {
-    fn of_absent(outline: &'a Outline, layers: &[Id], members: &Map<String, Value>) -> Self {
+    fn of_absent(outline: &'a Outline, layers: &[NodeId], members: &Map<String, Value>) -> Self {
         let mut spellings = Self { by_alias: HashMap::new(), by_plain: HashMap::new() };
         let mut seen = HashSet::new();
         let similar_too = !welcomes_other_names(outline, layers);
@@ -113,7 +113,7 @@ fn note<'a, K: std::hash::Hash + Eq>(spellings: &mut HashMap<K, Option<&'a str>>
 
 /// Whether the schema expressly takes properties it does not name. Then a name that is merely
 /// similar to another may well be itself.
-fn welcomes_other_names(outline: &Outline, layers: &[Id]) -> bool {
+fn welcomes_other_names(outline: &Outline, layers: &[NodeId]) -> bool {
     let mut nodes = layers.iter().map(|id| &outline.nodes[*id]);
     let closed =
         |node: &crate::outline::Node| node.additional == Additional::Closed && node.patterns.is_empty();

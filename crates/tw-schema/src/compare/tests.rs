@@ -18,14 +18,14 @@ fn show(comparison: &Comparison) -> String {
 }
 
 fn inputs(from: &Value, to: &Value) -> Comparison {
-    compare(&Definition { input: from, output: None }, &Definition { input: to, output: None })
+    compare(&SchemaPair { input: from, output: None }, &SchemaPair { input: to, output: None })
 }
 
 fn outputs(from: &Value, to: &Value) -> Comparison {
     let input = json!({});
     compare(
-        &Definition { input: &input, output: Some(from) },
-        &Definition { input: &input, output: Some(to) },
+        &SchemaPair { input: &input, output: Some(from) },
+        &SchemaPair { input: &input, output: Some(to) },
     )
 }
 
@@ -628,8 +628,8 @@ fn change_behind_a_reference_in_a_condition_is_not_missed() {
 #[test]
 fn output_schema_that_comes_or_goes_is_a_promise_made_or_broken() {
     let (input, output) = (json!({}), json!({ "type": "object" }));
-    let without = Definition { input: &input, output: None };
-    let with = Definition { input: &input, output: Some(&output) };
+    let without = SchemaPair { input: &input, output: None };
+    let with = SchemaPair { input: &input, output: Some(&output) };
     assert_eq!(compare(&without, &with).required_bump, Bump::Minor);
     assert_eq!(compare(&with, &without).required_bump, Bump::Major);
     assert_eq!(compare(&with, &with).required_bump, Bump::None);

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use serde_json::Value;
 
 use super::{COLLECT_MAX, COMPARED_PER_STEP};
-use crate::outline::{Additional, Id, Node, Outline};
+use crate::outline::{Additional, Node, NodeId, Outline};
 
 /// Cloning this many bytes of a value counts as one step.
 const BYTES_PER_STEP: u64 = 64;
@@ -17,7 +17,7 @@ const BYTES_PER_STEP: u64 = 64;
 pub(super) struct Weighing<'a> {
     outline: &'a Outline,
     /// Steps for a subschema at an instance location, by the address of the value there.
-    known: HashMap<(Id, usize), u64>,
+    known: HashMap<(NodeId, usize), u64>,
     copies: HashMap<usize, u64>,
 }
 
@@ -28,7 +28,7 @@ impl<'a> Weighing<'a> {
 
     /// The recursion is as deep as that of the validator. It gives up as soon as there is too much
     /// to remember.
-    pub(super) fn steps(&mut self, id: Id, value: &Value) -> u64 {
+    pub(super) fn steps(&mut self, id: NodeId, value: &Value) -> u64 {
         let key = (id, std::ptr::from_ref(value) as usize);
         if let Some(steps) = self.known.get(&key) {
             return *steps;
@@ -42,7 +42,7 @@ impl<'a> Weighing<'a> {
         steps
     }
 
-    fn same_location_steps(&mut self, id: Id, value: &Value) -> u64 {
+    fn same_location_steps(&mut self, id: NodeId, value: &Value) -> u64 {
         let node = &self.outline.nodes[id];
         let mut steps = 1 + node.compared as u64 / COMPARED_PER_STEP;
         for lower in &node.all {
@@ -57,7 +57,7 @@ impl<'a> Weighing<'a> {
         steps
     }
 
-    fn lower_steps(&mut self, id: Id, value: &Value) -> u64 {
+    fn lower_steps(&mut self, id: NodeId, value: &Value) -> u64 {
         let node = &self.outline.nodes[id];
         let mut steps = 0_u64;
         match value {
@@ -123,7 +123,7 @@ impl<'a> Weighing<'a> {
 }
 
 /// Every subschema that may be applied to the member of this name.
-fn members_of(node: &Node, name: &str) -> impl Iterator<Item = Id> {
+fn members_of(node: &Node, name: &str) -> impl Iterator<Item = NodeId> {
     let named = node.by_name.get(name).copied();
     let additional = match node.additional {
         Additional::Schema(id) if named.is_none() => Some(id),
@@ -132,7 +132,7 @@ fn members_of(node: &Node, name: &str) -> impl Iterator<Item = Id> {
     named.into_iter().chain(additional).chain(node.patterns.iter().chain(&node.other_members).copied())
 }
 
-fn items_of(node: &Node, index: usize) -> impl Iterator<Item = Id> {
+fn items_of(node: &Node, index: usize) -> impl Iterator<Item = NodeId> {
     let own = node.prefix.get(index).copied().or(node.items);
     own.into_iter().chain(node.other_items.iter().copied())
 }

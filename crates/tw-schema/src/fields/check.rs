@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use super::{FIELD_DEPTH_MAX, FIELD_NAME_MAX, FIELDS_MAX, Field, FieldType, variants, write};
-use crate::{NODES_MAX, Schema, Violation, canonical, fault::Faults, limits::weight, pointer};
+use crate::{NODES_MAX, Schema, Violation, canonical, fault::FirstFaults, limits::weight, pointer};
 
 /// How much may be compiled to check defaults. Those of objects inside one another are compiled once
 /// for every level.
@@ -19,7 +19,7 @@ pub(super) enum Role {
 /// Collects the faults of a list of fields.
 #[derive(Debug, Default)]
 pub(super) struct Check {
-    pub(super) faults: Faults,
+    pub(super) faults: FirstFaults,
     count: usize,
     compiled: usize,
 }

@@ -47,12 +47,12 @@ fn there_are_twelve_types_each_with_variants_and_two_components() {
         let looks = variants(kind);
         assert!(!looks.is_empty());
         assert_eq!(looks.iter().collect::<HashSet<_>>().len(), looks.len(), "{kind}");
-        components.insert(component(kind, Side::Input));
-        components.insert(component(kind, Side::Display));
+        components.insert(component(kind, ComponentSide::Input));
+        components.insert(component(kind, ComponentSide::Display));
     }
     assert_eq!(components.len(), 24);
-    assert_eq!(component(FieldType::Text, Side::Input), "field-input:text");
-    assert_eq!(component(FieldType::Array, Side::Display), "field-display:array");
+    assert_eq!(component(FieldType::Text, ComponentSide::Input), "field-input:text");
+    assert_eq!(component(FieldType::Array, ComponentSide::Display), "field-display:array");
 }
 
 #[test]

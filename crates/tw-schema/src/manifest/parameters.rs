@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use serde_json::{Map, Value, json};
 
-use crate::{Violation, fault::Faults, pointer, words::cut};
+use crate::{Violation, fault::FirstFaults, pointer, words::cut};
 
 const TYPES: &[&str] = &["string", "number", "integer", "boolean", "object", "array", "null"];
 
@@ -18,7 +18,7 @@ pub(super) fn schema(
     key: &str,
     value: &Value,
     required: Option<(&str, &Value)>,
-    faults: &mut Faults,
+    faults: &mut FirstFaults,
 ) -> Option<Value> {
     let at = pointer::join("", key);
     let Some(members) = value.as_object() else {
@@ -68,7 +68,7 @@ fn is_schema(members: &Map<String, Value>) -> bool {
     })
 }
 
-fn names(key: &str, value: &Value, faults: &mut Faults) -> Option<Vec<String>> {
+fn names(key: &str, value: &Value, faults: &mut FirstFaults) -> Option<Vec<String>> {
     let names = value.as_array().map(|names| names.iter().map(|name| name.as_str().map(str::to_owned)));
     let names = names.and_then(|names| names.collect::<Option<Vec<_>>>());
     if names.is_none() && !value.is_null() {
@@ -93,7 +93,7 @@ fn from_map(
     at: &str,
     mut required: Vec<String>,
     unlisted: Unlisted,
-    faults: &mut Faults,
+    faults: &mut FirstFaults,
 ) -> Value {
     let mut properties = Map::new();
     for (name, value) in members {
@@ -123,7 +123,7 @@ fn from_map(
     with_required(schema, &required)
 }
 
-fn check_type(given: Option<&Value>, at: &str, faults: &mut Faults) {
+fn check_type(given: Option<&Value>, at: &str, faults: &mut FirstFaults) {
     let is_type = |value: &Value| value.as_str().is_some_and(|name| TYPES.contains(&name));
     let fits = match given {
         None => true,

@@ -5,7 +5,7 @@ use std::{collections::HashMap, sync::Arc};
 use jsonschema::{Draft, ReferencingError, Registry, Retrieve, Uri, uri};
 use serde_json::{Map, Value};
 
-use super::{Additional, Cases, Id, Node, Outline, Types};
+use super::{Additional, Cases, Node, NodeId, Outline, Types};
 use crate::{SchemaFault, Violation, pattern, subschemas, words};
 
 const DRAFT: Draft = Draft::Draft202012;
@@ -70,10 +70,10 @@ struct Builder<'r> {
     nodes: Vec<Node>,
     /// Which node stands for which place in the document, by its address. Nothing moves while the
     /// registry borrows it.
-    known: HashMap<usize, Id>,
-    todo: Vec<(Id, &'r Value, Arc<Uri<String>>)>,
-    anchors: HashMap<&'r str, Vec<Id>>,
-    dynamic: Vec<(Id, &'r str)>,
+    known: HashMap<usize, NodeId>,
+    todo: Vec<(NodeId, &'r Value, Arc<Uri<String>>)>,
+    anchors: HashMap<&'r str, Vec<NodeId>>,
+    dynamic: Vec<(NodeId, &'r str)>,
 }
 
 impl<'r> Builder<'r> {
@@ -84,7 +84,7 @@ impl<'r> Builder<'r> {
     }
 
     /// The node of a subschema, which is put on the list when it is new.
-    fn enter(&mut self, value: &'r Value, base: &Arc<Uri<String>>) -> Id {
+    fn enter(&mut self, value: &'r Value, base: &Arc<Uri<String>>) -> NodeId {
         let address = std::ptr::from_ref(value) as usize;
         if let Some(id) = self.known.get(&address) {
             return *id;
@@ -129,7 +129,7 @@ impl<'r> Builder<'r> {
     /// All of them are noted as tried, by one node for each name: noted at every reference they
     /// could be as many as the square of the schema.
     fn link_dynamic_references(&mut self) {
-        let mut meeting: HashMap<&str, Id> = HashMap::new();
+        let mut meeting: HashMap<&str, NodeId> = HashMap::new();
         for (id, name) in std::mem::take(&mut self.dynamic) {
             let Some(targets) = self.anchors.get(name) else { continue };
             let met = *meeting.entry(name).or_insert_with(|| {
@@ -140,7 +140,7 @@ impl<'r> Builder<'r> {
         }
     }
 
-    fn visit(&mut self, id: Id, value: &'r Value, base: &Arc<Uri<String>>) -> Result<(), SchemaFault> {
+    fn visit(&mut self, id: NodeId, value: &'r Value, base: &Arc<Uri<String>>) -> Result<(), SchemaFault> {
         let Value::Object(schema) = value else {
             if value == &Value::Bool(false) {
                 self.nodes[id].types = Types::of_keyword(&Value::Array(Vec::new()));
@@ -164,7 +164,7 @@ impl<'r> Builder<'r> {
 
     fn read_references(
         &mut self,
-        id: Id,
+        id: NodeId,
         schema: &'r Map<String, Value>,
         base: &Arc<Uri<String>>,
         node: &mut Node,
@@ -197,7 +197,7 @@ impl<'r> Builder<'r> {
         for keyword in ["anyOf", "oneOf"] {
             let branches = self.list(schema, keyword, base);
             let values = schema.get(keyword).and_then(Value::as_array).into_iter().flatten();
-            let full: Vec<Id> = branches
+            let full: Vec<NodeId> = branches
                 .iter()
                 .zip(values)
                 .filter(|(_, value)| value.get("type").and_then(Value::as_str) != Some("null"))
@@ -243,7 +243,12 @@ impl<'r> Builder<'r> {
         }
     }
 
-    fn list(&mut self, schema: &'r Map<String, Value>, keyword: &str, base: &Arc<Uri<String>>) -> Vec<Id> {
+    fn list(
+        &mut self,
+        schema: &'r Map<String, Value>,
+        keyword: &str,
+        base: &Arc<Uri<String>>,
+    ) -> Vec<NodeId> {
         let values = schema.get(keyword).and_then(Value::as_array).into_iter().flatten();
         values.map(|value| self.enter(value, base)).collect()
     }
@@ -253,7 +258,7 @@ impl<'r> Builder<'r> {
         schema: &'r Map<String, Value>,
         keyword: &str,
         base: &Arc<Uri<String>>,
-    ) -> Vec<(String, Id)> {
+    ) -> Vec<(String, NodeId)> {
         let values = schema.get(keyword).and_then(Value::as_object).into_iter().flatten();
         values.map(|(name, value)| (name.clone(), self.enter(value, base))).collect()
     }

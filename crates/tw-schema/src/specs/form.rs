@@ -10,7 +10,7 @@ use super::{
 };
 use crate::{
     Fault, Violation,
-    fields::{FieldType, Side, component, variants},
+    fields::{ComponentSide, FieldType, component, variants},
     words::cut,
 };
 
@@ -129,13 +129,16 @@ impl Form<'_> {
     fn look(&mut self, object: Object<'_>) {
         let kinds = FieldType::ALL.iter().copied();
         // A component may also be named by the variant of it that is wanted.
-        let mut components: Vec<&str> = kinds.clone().map(|kind| component(kind, Side::Input)).collect();
+        let mut components: Vec<&str> =
+            kinds.clone().map(|kind| component(kind, ComponentSide::Input)).collect();
         components.extend(kinds.clone().flat_map(variants).copied());
         components.dedup();
         self.reader.word(object, "component", &components);
         let chosen = object.get("component").and_then(Value::as_str);
         let of_chosen = |kind: &FieldType| {
-            chosen.is_none_or(|name| name == component(*kind, Side::Input) || variants(*kind).contains(&name))
+            chosen.is_none_or(|name| {
+                name == component(*kind, ComponentSide::Input) || variants(*kind).contains(&name)
+            })
         };
         let mut looks: Vec<&str> = kinds.filter(of_chosen).flat_map(variants).copied().collect();
         looks.sort_unstable();

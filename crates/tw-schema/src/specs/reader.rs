@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use crate::{Fault, Violation, fault::Faults, pointer};
+use crate::{Fault, Violation, fault::FirstFaults, pointer};
 
 /// How many entries a list in a spec may have.
 const ENTRIES_MAX: usize = 1_000;
@@ -12,7 +12,7 @@ const TEXT_BYTES_MAX: usize = 10_000;
 /// Collects faults while a spec is read.
 #[derive(Debug, Default)]
 pub(super) struct Reader {
-    faults: Faults,
+    faults: FirstFaults,
 }
 
 /// One object of a spec, and the JSON pointer to it.

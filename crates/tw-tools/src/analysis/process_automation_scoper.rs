@@ -36,7 +36,7 @@ const RUNS_MAX: i64 = 10_000_000;
 struct Input {
     /// The steps of one run, in their order. Every name appears once.
     #[schemars(title = "Steps", length(min = 1, max = 100))]
-    steps: Vec<Step>,
+    steps: Vec<ProcessStep>,
     /// How often the whole process runs in a month.
     #[schemars(title = "Runs per month", range(max = 10_000_000))]
     #[schemars(extend("exclusiveMinimum" = 0, "x-unit" = "runs"), example = 600)]
@@ -61,7 +61,7 @@ struct Input {
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-struct Step {
+struct ProcessStep {
     /// What is done, in a few words; unique in the list.
     #[schemars(title = "Name", length(min = 1, max = 200), regex(pattern = r"\S"))]
     name: String,
@@ -271,7 +271,7 @@ impl Process {
 
 impl Judged {
     fn new(
-        step: &Step,
+        step: &ProcessStep,
         name: String,
         automate_from: Decimal,
         assist_from: Decimal,

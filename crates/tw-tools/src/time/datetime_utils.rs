@@ -40,7 +40,7 @@ impl fmt::Display for Operation {
 #[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 #[schemars(inline)]
-enum Step {
+enum StepUnit {
     Years,
     Months,
     Weeks,
@@ -119,7 +119,7 @@ struct Input {
     amount: Option<i64>,
     /// For `add`: the unit of `amount`.
     #[schemars(title = "Unit")]
-    unit: Option<Step>,
+    unit: Option<StepUnit>,
 }
 
 /// What each operation needs, so that a call without it never runs. The input stays one flat object.
@@ -146,7 +146,7 @@ struct Output {
     /// The zone that the answer is in.
     timezone: String,
     #[serde(flatten)]
-    answer: Answer,
+    answer: TimeAnswer,
     /// What was assumed, for instance about a time that the clocks skip.
     #[serde(skip_serializing_if = "Option::is_none")]
     note: Option<String>,
@@ -154,7 +154,7 @@ struct Output {
 
 /// The fields of a moment or those of a difference.
 #[derive(Debug, Default, Serialize, JsonSchema)]
-struct Answer {
+struct TimeAnswer {
     /// The moment in RFC 3339, with the offset of the zone.
     #[serde(skip_serializing_if = "Option::is_none")]
     iso: Option<String>,
@@ -247,7 +247,7 @@ fn run_at(now: Timestamp, input: &Input) -> Result<Reply<Output>, ToolFailure> {
         }
     };
     let summary = formatted.clone().unwrap_or_else(|| in_words(&moment.zoned));
-    let answer = Answer { formatted, ..Answer::of(&moment.zoned) };
+    let answer = TimeAnswer { formatted, ..TimeAnswer::of(&moment.zoned) };
     Ok(input.reply(&moment.zoned, answer, moment.note, summary))
 }
 
@@ -273,13 +273,13 @@ impl Input {
         let amount = self.needs("amount", self.amount)?;
         let span = Span::new();
         let span = match self.needs("unit", self.unit)? {
-            Step::Years => span.try_years(amount),
-            Step::Months => span.try_months(amount),
-            Step::Weeks => span.try_weeks(amount),
-            Step::Days => span.try_days(amount),
-            Step::Hours => span.try_hours(amount),
-            Step::Minutes => span.try_minutes(amount),
-            Step::Seconds => span.try_seconds(amount),
+            StepUnit::Years => span.try_years(amount),
+            StepUnit::Months => span.try_months(amount),
+            StepUnit::Weeks => span.try_weeks(amount),
+            StepUnit::Days => span.try_days(amount),
+            StepUnit::Hours => span.try_hours(amount),
+            StepUnit::Minutes => span.try_minutes(amount),
+            StepUnit::Seconds => span.try_seconds(amount),
         };
         let zoned = span.and_then(|span| moment.zoned.checked_add(span)).map_err(|_| {
             ToolFailure::invalid(
@@ -300,21 +300,21 @@ impl Input {
             .map_err(|error| ToolFailure::invalid(format!("the difference cannot be calculated: {error}")))?;
         let seconds = from.zoned.duration_until(&to.zoned).as_secs();
         let human = human(&span, seconds);
-        let answer = Answer {
+        let answer = TimeAnswer {
             seconds: Some(seconds),
             days: Some(days(seconds)),
             human: Some(human.clone()),
             calendar: Some(Calendar::of(&span)),
             from: Some(iso(&from.zoned)),
             to: Some(iso(&to.zoned)),
-            ..Answer::default()
+            ..TimeAnswer::default()
         };
         let notes: Vec<String> = from.note.into_iter().chain(to.note).collect();
         let note = (!notes.is_empty()).then(|| notes.join("; "));
         Ok(self.reply(&from.zoned, answer, note, human))
     }
 
-    fn reply(&self, at: &Zoned, answer: Answer, note: Option<String>, summary: String) -> Reply<Output> {
+    fn reply(&self, at: &Zoned, answer: TimeAnswer, note: Option<String>, summary: String) -> Reply<Output> {
         let output = Output { operation: self.operation, timezone: moment::zone_name(at), answer, note };
         Reply::new(output, summary)
     }
@@ -329,7 +329,7 @@ impl Written {
     }
 }
 
-impl Answer {
+impl TimeAnswer {
     fn of(zoned: &Zoned) -> Self {
         Self {
             iso: Some(iso(zoned)),

@@ -19,7 +19,7 @@ const ENDPOINT: &str = "https://google.serper.dev/search";
 pub(super) struct Serper;
 
 #[derive(Debug, Deserialize)]
-struct Answer {
+struct SearchAnswer {
     #[serde(default)]
     organic: Vec<Organic>,
 }
@@ -51,7 +51,7 @@ impl Provider for Serper {
     }
 
     fn hits(&self, response: &Response) -> Result<Vec<Hit>, ToolFailure> {
-        let answer: Answer = serde_json::from_slice(&response.in_utf8())
+        let answer: SearchAnswer = serde_json::from_slice(&response.in_utf8())
             .map_err(|error| upstream(format!("the answer of serper cannot be read: {error}")))?;
         let hits = (1..).zip(answer.organic).map(|(place, found)| Hit {
             title: found.title,
