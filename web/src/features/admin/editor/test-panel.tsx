@@ -15,6 +15,7 @@ import { duration } from '~/kit/time'
 import { type Editing, useEditing } from './context'
 import { bodyOf, changesOf } from './definition'
 import { plainly, usePlaceName } from './fault-words'
+import { LAST_OUTPUTS } from './kinds/queries'
 import { faultOfSlug } from './slug'
 
 type TestRequest = components['schemas']['TestRequest']
@@ -41,7 +42,11 @@ export function TestPanel() {
   const editing = useEditing()
   const { base, definition, isDirty, isOverride } = editing
   const [input, setInput] = useState<unknown>({})
-  const test = useMutation({ mutationFn: (input: unknown) => tried(editing, input) })
+  const test = useMutation({
+    mutationFn: (input: unknown) => tried(editing, input),
+    // What its steps gave is offered where values are inserted.
+    onSuccess: () => void queryClient.invalidateQueries({ queryKey: LAST_OUTPUTS }),
+  })
   const run = useFollowed(test.data)
   const shown = useDeferredValue(definition)
   const { slug, input_schema, form_spec } = shown

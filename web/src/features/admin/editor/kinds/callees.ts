@@ -3,7 +3,7 @@ import { useEffect, useState } from 'react'
 
 import { toolOf } from '../../queries'
 import type { Tool } from '../../types'
-import { catalogue } from './queries'
+import { catalogue, lastOutput } from './queries'
 
 const PAUSE_MS = 250
 
@@ -17,8 +17,14 @@ export function useSettled(text: string): string {
   return settled
 }
 
+/** A tool that a step calls, and what it gave the last time. */
+export interface Callee {
+  tool: Tool
+  output?: unknown
+}
+
 /** The tools that steps call, by slug, as far as there are such. What is half typed is no tool that could be asked for. */
-export function useCallees(slugs: readonly string[]): Map<string, Tool> {
+export function useCallees(slugs: readonly string[]): Map<string, Callee> {
   const typed = [...new Set(slugs.filter(Boolean))].join('\n')
   const asked = useSettled(typed).split('\n').filter(Boolean)
   const found = useQueries({ queries: asked.map((slug) => catalogue(slug)) })
@@ -28,5 +34,11 @@ export function useCallees(slugs: readonly string[]): Map<string, Tool> {
   const tools = useQueries({
     queries: known.map((slug) => ({ ...toolOf(slug), staleTime: 30_000 })),
   })
-  return new Map(tools.flatMap(({ data }) => (data ? [[data.slug, data]] : [])))
+  const outputs = useQueries({ queries: known.map((slug) => lastOutput(slug)) })
+  return new Map(
+    tools.flatMap(({ data }, index) => {
+      const output = outputs[index]?.data ?? undefined
+      return data ? [[data.slug, { tool: data, output }]] : []
+    }),
+  )
 }

@@ -5,7 +5,7 @@ import { toolOf } from '../../queries'
 import { renderInEditor } from '../in-editor'
 import { useSettled } from './callees'
 import CompositionPanel from './composition'
-import { catalogue } from './queries'
+import { catalogue, lastOutput } from './queries'
 import { sourcesAt } from './steps'
 
 const CALLEE = {
@@ -34,6 +34,7 @@ function chain(steps: object[], more: object = {}) {
   for (const typed of ['', 'weather'])
     client.setQueryData(catalogue(typed).queryKey, items as never)
   client.setQueryData(toolOf('weather').queryKey, CALLEE as never)
+  client.setQueryData(lastOutput('weather').queryKey, null)
   const { now } = renderInEditor(<CompositionPanel />, saved)
   const steps_ = () => now().definition.execution_spec?.steps as Record<string, unknown>[]
   return { now, input: (index = 0) => steps_()[index]?.input, step: (index = 0) => steps_()[index] }
@@ -149,18 +150,30 @@ test('what is typed counts once somebody pauses', () => {
   vi.useRealTimers()
 })
 
-test('names that are no words are told in brackets', () => {
-  const output = { properties: { 'a b': {}, c: {} } }
-  expect(sourcesAt(['x'], [{ id: 'one' }, {}], () => output)).toEqual([
-    { expressions: ['{{ input.x }}'] },
+test('names that are no words are told in brackets, and fields are offered down to the last', () => {
+  const schema = { properties: { 'a b': {}, c: { properties: { d: {} } } } }
+  const outputOf = () => ({ schema, example: { c: { d: 7 } } })
+  const input = { properties: { x: {} } }
+  expect(sourcesAt(input, [{ id: 'one' }, {}], outputOf)).toEqual([
+    { expressions: [{ text: '{{ input.x }}' }] },
     {
       step: 'one',
       expressions: [
-        '{{ steps.one.output }}',
-        '{{ steps.one.output["a b"] }}',
-        '{{ steps.one.output.c }}',
+        { text: '{{ steps.one.output }}' },
+        { text: '{{ steps.one.output["a b"] }}' },
+        { text: '{{ steps.one.output.c }}', example: { d: 7 } },
+        { text: '{{ steps.one.output.c.d }}', example: 7 },
       ],
     },
   ])
-  expect(sourcesAt([], [], () => undefined)).toEqual([])
+  expect(sourcesAt({}, [], () => ({}))).toEqual([])
+})
+
+test('a condition takes an expression without braces', async () => {
+  const user = userEvent.setup()
+  const { step } = chain([{ id: 'one', tool: 'weather', input: {} }])
+  card(1).getByRole('button', { name: 'Insert a value into the condition' }).focus()
+  await user.keyboard('{Enter}')
+  await user.click(await screen.findByRole('menuitem', { name: 'input.town' }))
+  expect(step()?.when).toBe('input.town')
 })

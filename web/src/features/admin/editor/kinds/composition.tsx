@@ -31,7 +31,11 @@ export default function CompositionPanel() {
   const inputs = useInputs()
   const steps = stepsOf(definition.execution_spec)
   const callees = useCallees(steps.map(toolOfStep))
-  const outputOf = (step: ChainStep) => callees.get(toolOfStep(step))?.output_schema
+  const outputOf = (step: ChainStep) => {
+    const callee = callees.get(toolOfStep(step))
+    return { schema: callee?.tool.output_schema, example: callee?.output }
+  }
+  const input = definition.input_schema
   const write = (next: ChainStep[]) => {
     if (definition.execution_spec === null) changeAt('execution_spec', ['kind'], 'composition')
     changeAt('execution_spec', ['steps'], next)
@@ -66,9 +70,9 @@ export default function CompositionPanel() {
                 step={step}
                 index={index}
                 count={steps.length}
-                tool={callees.get(toolOfStep(step))}
+                tool={callees.get(toolOfStep(step))?.tool}
                 expressions={expressionsAt(inputs, steps.slice(0, index))}
-                sources={sourcesAt(inputs, steps.slice(0, index), outputOf)}
+                sources={sourcesAt(input, steps.slice(0, index), outputOf)}
                 onChange={(changed) => changeAt('execution_spec', ['steps', index], changed)}
                 onMove={(by) => move(index, index + by)}
                 onRemove={() => {
@@ -106,7 +110,7 @@ export default function CompositionPanel() {
         }
         schema={definition.output_schema}
         empty={undefined}
-        sources={sourcesAt(inputs, steps, outputOf)}
+        sources={sourcesAt(input, steps, outputOf)}
       />
     </>
   )

@@ -1,4 +1,4 @@
-import { type ReactNode, useMemo } from 'react'
+import { type ReactNode, useMemo, useRef } from 'react'
 import { useTranslation } from 'react-i18next'
 
 import type { Step } from '~/features/form/schema/pointer'
@@ -7,7 +7,8 @@ import { useEditing, useInside } from '../context'
 import { JsonBox } from '../json-box'
 import { described } from '../parts'
 import type { Inside } from '../use-typed'
-import { expressionOf, inputNames } from './steps'
+import { InsertMenu } from './insert-menu'
+import { expressionOf, inputNames, type Source, sourcesAt } from './steps'
 
 interface Common {
   of: Inside
@@ -15,6 +16,18 @@ interface Common {
   label: string
   hint?: ReactNode
 }
+
+interface TextProps extends Common {
+  list?: string
+  placeholder?: string
+  /** What can be inserted where the cursor is. */
+  sources?: Source[]
+  /** What the menu calls the box. */
+  insertName?: string
+  isBare?: boolean
+}
+
+const NO_SOURCES: Source[] = []
 
 /** A text inside of a part. An empty one is not sent. */
 export function TextInside({
@@ -24,21 +37,38 @@ export function TextInside({
   hint,
   list,
   placeholder,
-}: Common & { list?: string; placeholder?: string }) {
+  sources = NO_SOURCES,
+  insertName = label,
+  isBare,
+}: TextProps) {
   const { id, value, set, fault, isFixed } = useInside(of, at)
+  const box = useRef<HTMLInputElement>(null)
+  const type = (text: string) => set(text === '' ? undefined : text)
   return (
     <Field id={id} label={label} hint={hint} fault={fault}>
-      <Input
-        id={id}
-        className="font-mono"
-        list={list}
-        placeholder={placeholder}
-        value={typeof value === 'string' ? value : ''}
-        disabled={isFixed}
-        aria-invalid={fault !== undefined}
-        aria-describedby={described(id, hint, fault)}
-        onChange={({ target }) => set(target.value === '' ? undefined : target.value)}
-      />
+      <div className="flex min-w-0 gap-2">
+        <Input
+          ref={box}
+          id={id}
+          className="min-w-0 flex-1 font-mono"
+          list={list}
+          placeholder={placeholder}
+          value={typeof value === 'string' ? value : ''}
+          disabled={isFixed}
+          aria-invalid={fault !== undefined}
+          aria-describedby={described(id, hint, fault)}
+          onChange={({ target }) => type(target.value)}
+        />
+        {!isFixed && (
+          <InsertMenu
+            name={insertName}
+            sources={sources}
+            box={box}
+            onChange={type}
+            isBare={isBare}
+          />
+        )}
+      </div>
     </Field>
   )
 }
@@ -75,6 +105,12 @@ function anything() {
 export function useInputs(): string[] {
   const { input_schema } = useEditing().definition
   return useMemo(() => inputNames(input_schema), [input_schema])
+}
+
+/** The inputs of the tool, down to their fields, for a menu. */
+export function useInputSources(): Source[] {
+  const { input_schema } = useEditing().definition
+  return useMemo(() => sourcesAt(input_schema, [], () => ({})), [input_schema])
 }
 
 /** What can be put into a template here. */

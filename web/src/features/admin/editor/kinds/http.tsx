@@ -7,7 +7,7 @@ import { Field, Select } from '~/kit/field'
 import { lazyPart } from '~/kit/lazy-part'
 import { useEditing, useInside } from '../context'
 import { described, NumberInput } from '../parts'
-import { InputExpressions, JsonInside, TextInside } from './controls'
+import { InputExpressions, JsonInside, TextInside, useInputSources } from './controls'
 import { PairRows } from './pair-rows'
 
 // Whoever writes the address by hand does not need a reader of commands.
@@ -21,6 +21,7 @@ const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS']
 /** A request to somebody else's server. */
 export default function HttpPanel() {
   const { t } = useTranslation('kinds')
+  const sources = useInputSources()
   return (
     <>
       <FromCurl />
@@ -30,6 +31,8 @@ export default function HttpPanel() {
           of="implementation"
           at={['url']}
           label={t('url')}
+          sources={sources}
+          insertName={t('insert_at.url')}
           hint={
             <>
               {t('url_hint')} <InputExpressions />

@@ -4,6 +4,7 @@ import { type RefObject, useRef } from 'react'
 import { useTranslation } from 'react-i18next'
 
 import { Button } from '~/kit/button'
+import { exampleWords } from './known-fields'
 import type { Source } from './steps'
 import { inserted } from './values'
 
@@ -13,10 +14,12 @@ interface Props {
   sources: Source[]
   box: RefObject<HTMLInputElement | HTMLTextAreaElement | null>
   onChange: (text: string) => void
+  /** Whether what is written there is an expression by itself, without braces. */
+  isBare?: boolean
 }
 
 /** Puts an expression where the cursor is in a box, and gives the box the focus again. */
-export function InsertMenu({ name, sources, box, onChange }: Props) {
+export function InsertMenu({ name, sources, box, onChange, isBare }: Props) {
   const { t } = useTranslation('kinds')
   const cursor = useRef<number>(undefined)
   if (sources.length === 0) return null
@@ -52,19 +55,39 @@ export function InsertMenu({ name, sources, box, onChange }: Props) {
               <DropdownMenu.Label className="px-2 py-1 text-xs text-muted">
                 {step === undefined ? t('insert_inputs') : t('insert_step', { id: step })}
               </DropdownMenu.Label>
-              {expressions.map((expression) => (
-                <DropdownMenu.Item
-                  key={expression}
-                  onSelect={() => insert(expression)}
-                  className="rounded px-2 py-1.5 font-mono text-xs break-all outline-none data-highlighted:bg-raised"
-                >
-                  {expression}
-                </DropdownMenu.Item>
-              ))}
+              {expressions.map(({ text, example }) => {
+                const words = exampleWords(example)
+                return (
+                  <DropdownMenu.Item
+                    key={text}
+                    // Whoever types a letter looks for a field, and each begins with braces.
+                    textValue={fieldOf(text)}
+                    onSelect={() => insert(isBare ? bareOf(text) : text)}
+                    className="flex min-w-0 flex-wrap items-baseline justify-between gap-x-3 rounded px-2 py-1.5 text-xs outline-none data-highlighted:bg-raised"
+                  >
+                    <code className="min-w-0 break-all">{isBare ? bareOf(text) : text}</code>
+                    {words !== undefined && (
+                      <span className="min-w-0 truncate text-muted">
+                        {t('insert_example', { example: words })}
+                      </span>
+                    )}
+                  </DropdownMenu.Item>
+                )
+              })}
             </DropdownMenu.Group>
           ))}
         </DropdownMenu.Content>
       </DropdownMenu.Portal>
     </DropdownMenu.Root>
   )
+}
+
+/** An expression without its braces. */
+function bareOf(text: string): string {
+  return text.replace(/^\{\{ | \}\}$/g, '')
+}
+
+/** The last name of an expression. */
+function fieldOf(text: string): string {
+  return /(\w+)\W*$/.exec(text)?.[1] ?? text
 }

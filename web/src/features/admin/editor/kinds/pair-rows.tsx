@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { ExternalLink, Plus, X } from 'lucide-react'
-import { useState } from 'react'
+import { useRef, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 
 import { useMay } from '~/api/me'
@@ -13,7 +13,9 @@ import { focusSoon } from '../../focus-soon'
 import { idOf, useEditing, useInside } from '../context'
 import { PAIR_FAULTS } from '../fault-words'
 import { faultsBelow, pathOf } from '../inside'
+import { useInputSources } from './controls'
 import { HostHint } from './host-hint'
+import { InsertMenu } from './insert-menu'
 import {
   faultOfPair,
   faultOfPairs,
@@ -121,6 +123,8 @@ function PairRow({ id: nameId, of, pair, number, own, isFixed, onChange, onRemov
   const value = textOf(pair.value)
   const described = told ? `${id}-fault` : undefined
   const known = useCredentials()
+  const sources = useInputSources()
+  const box = useRef<HTMLInputElement>(null)
   const chosen = of === 'headers' ? credentialIn(known, value) : undefined
   return (
     <div className="grid min-w-0 gap-1">
@@ -137,6 +141,7 @@ function PairRow({ id: nameId, of, pair, number, own, isFixed, onChange, onRemov
           onChange={({ target }) => onChange({ ...pair, name: target.value })}
         />
         <Input
+          ref={box}
           id={id}
           aria-label={t(`${of}_value`, { number })}
           className="min-w-0 flex-2 basis-28 font-mono"
@@ -147,6 +152,14 @@ function PairRow({ id: nameId, of, pair, number, own, isFixed, onChange, onRemov
           aria-describedby={described}
           onChange={({ target }) => onChange({ ...pair, value: valueOf(target.value, pair.value) })}
         />
+        {!isFixed && (
+          <InsertMenu
+            name={t(`insert_at.${of}`, { number })}
+            sources={sources}
+            box={box}
+            onChange={(typed) => onChange({ ...pair, value: valueOf(typed, pair.value) })}
+          />
+        )}
         {of === 'headers' && !isFixed && known.length > 0 && (
           <CredentialPicker
             number={number}

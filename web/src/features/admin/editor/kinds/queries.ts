@@ -1,6 +1,7 @@
 import { keepPreviousData, queryOptions } from '@tanstack/react-query'
 
 import { api, body } from '~/api/client'
+import type { Run, RunPage } from '~/api/runs'
 import type { components } from '~/api/schema'
 import type { Schema } from '../../schema/kinds'
 import type { Template } from './templates'
@@ -53,3 +54,21 @@ export const catalogue = (q: string) =>
     placeholderData: keepPreviousData,
     staleTime: 30_000,
   })
+
+/** What a tool gave the last time that it ran well, as far as one may see that; nothing where it never did. */
+export const lastOutput = (slug: string) =>
+  queryOptions({
+    queryKey: [...LAST_OUTPUTS, slug],
+    queryFn: async () => {
+      const query = { tool: slug, status: 'success', limit: 1 } as const
+      const page = (await body(api.GET('/api/runs', { params: { query } }))) as unknown as RunPage
+      const [last] = page.items
+      if (!last) return null
+      const answer = api.GET('/api/runs/{id}', { params: { path: { id: last.run_id } } })
+      return ((await body(answer)) as unknown as Run).output ?? null
+    },
+    retry: false,
+    staleTime: 30_000,
+  })
+
+export const LAST_OUTPUTS = ['runs', 'last-output'] as const

@@ -97,6 +97,9 @@ export function StepCard(props: Props) {
           label={t('when')}
           hint={t('when_hint')}
           placeholder="input.amount > 100"
+          sources={sources}
+          insertName={t('insert_at.when')}
+          isBare
         />
         <OnError index={index} step={step} onChange={onChange} />
       </div>

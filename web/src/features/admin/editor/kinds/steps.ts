@@ -1,4 +1,5 @@
 import { isJson, list, text } from '~/features/form/schema/json'
+import { type KnownField, knownFields } from './known-fields'
 
 /** A step of a composition. Anything else that somebody wrote into one stays there. */
 export interface ChainStep extends Record<string, unknown> {
@@ -54,28 +55,50 @@ export function expressionsAt(inputs: readonly string[], before: readonly ChainS
   return [...inputs.map(expressionOf), ...outputs]
 }
 
+/** Something that a template can say, and what it was the last time. */
+export interface Expression {
+  text: string
+  example?: unknown
+}
+
 /** Where values come from that a template can say: the tool's own inputs, or a step before. */
 export interface Source {
   /** The id of the step; none for the inputs. */
   step?: string
-  expressions: string[]
+  expressions: Expression[]
 }
 
-/** What a step, or the output behind all steps, can use, with each part of an output that is known. */
+/** What is known of an output: its schema, and what it was the last time. */
+export interface KnownOutput {
+  schema?: unknown
+  example?: unknown
+}
+
+/** What a step, or the output behind all steps, can use, with each field that is known, however deep it is. */
 export function sourcesAt(
-  inputs: readonly string[],
+  input: unknown,
   before: readonly ChainStep[],
-  outputOf: (step: ChainStep) => unknown,
+  outputOf: (step: ChainStep) => KnownOutput,
 ): Source[] {
   const steps = before.flatMap((step): Source[] => {
     const id = text(step.id)
     if (!id) return []
+    const { schema, example } = outputOf(step)
     const whole = `steps.${id}.output`
-    const parts = inputNames(outputOf(step)).map((name) => `{{ ${whole}${below(name)} }}`)
-    return [{ step: id, expressions: [`{{ ${whole} }}`, ...parts] }]
+    const fields = pathsOf(whole, knownFields(schema, example))
+    return [{ step: id, expressions: [{ text: `{{ ${whole} }}` }, ...fields] }]
   })
-  const own = inputs.length > 0 ? [{ expressions: inputs.map(expressionOf) }] : []
-  return [...own, ...steps]
+  const own = pathsOf('input', knownFields(input))
+  return own.length > 0 ? [{ expressions: own }, ...steps] : steps
+}
+
+/** The expressions for fields of a value, as templates read them. */
+export function pathsOf(whole: string, fields: readonly KnownField[]): Expression[] {
+  return fields.map(({ path, example }) => {
+    const way = path.map((step) => (typeof step === 'number' ? `[${step}]` : below(step))).join('')
+    const expression = { text: `{{ ${whole}${way} }}` }
+    return example === undefined ? expression : { ...expression, example }
+  })
 }
 
 /** How a template says an input. */
