@@ -214,3 +214,31 @@ test('values are picked down to the fields that a step gave the last time, by ke
   const value = 'at {{ steps.now.output.current.wind.speed }}'
   await expect.poll(() => second.getByRole('textbox', { name: 'city' }).inputValue()).toBe(value)
 })
+
+test('a composition is drawn as boxes, which lead to their steps and read as a list', async () => {
+  await world.server.echo('drawn.echo')
+  const steps = [
+    { id: 'first', tool: 'drawn.echo', input: { text: '{{ input.text }}' } },
+    { id: 'second', tool: 'drawn.echo', input: {}, when: 'steps.first.output.success' },
+    { id: 'third', tool: 'drawn.echo', input: { text: '{{ steps.first.output }}' } },
+  ]
+  await world.server.echo('drawn', {
+    implementation_type: 'composition',
+    execution_spec: { kind: 'composition', steps, output: { a: '{{ steps.first.output }}' } },
+  })
+  const page = await world.signedIn({ width: 390 })
+  await page.goto('/admin/tools/drawn/edit?tab=execution')
+  const list = page.getByRole('list', { name: 'Overview' })
+  await list.getByRole('listitem').nth(4).waitFor()
+  const third = list.getByRole('button', { name: /third/ })
+  await third.getByText('Uses values of: first').waitFor()
+  await list.getByText('when steps.first.output.success').waitFor()
+  await expectNoSidewaysScroll(page)
+  await expectAccessible(page)
+  await third.press('Enter')
+  await expect
+    .poll(() => page.evaluate(() => document.activeElement?.id))
+    .toBe('part-execution_spec-steps-2')
+  await page.getByRole('button', { name: 'Remove step 2' }).click()
+  await expect.poll(() => list.getByRole('listitem').count()).toBe(4)
+})

@@ -177,3 +177,17 @@ test('a condition takes an expression without braces', async () => {
   await user.click(await screen.findByRole('menuitem', { name: 'input.town' }))
   expect(step()?.when).toBe('input.town')
 })
+
+test('the picture leads to a step, and says where its values come from', async () => {
+  const user = userEvent.setup()
+  chain([
+    { id: 'one', tool: 'weather', input: { city: '{{ input.town }}' } },
+    { id: 'two', tool: 'weather', input: {}, when: 'steps.one.output.degrees > 3' },
+  ])
+  const list = within(screen.getByRole('list', { name: 'Overview' }))
+  expect(list.getAllByRole('listitem')).toHaveLength(4)
+  const two = list.getByRole('button', { name: /^2 ?two weather/ })
+  expect(two).toHaveAccessibleName(/Uses values of: one/)
+  await user.click(two)
+  expect(screen.getByRole('group', { name: 'Step 2' })).toHaveFocus()
+})

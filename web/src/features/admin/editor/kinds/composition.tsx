@@ -6,6 +6,7 @@ import { focusSoon } from '../../focus-soon'
 import { useEditing, useInside } from '../context'
 import { reordered } from '../inside'
 import { useCallees } from './callees'
+import { CompositionPicture } from './composition-picture'
 import { Expressions, useInputs } from './controls'
 import { StepCard } from './step-card'
 import {
@@ -53,6 +54,7 @@ export default function CompositionPanel() {
   const own = faults.filter(({ path }) => path === LIST)
   return (
     <>
+      <CompositionPicture />
       <div className="grid min-w-0 gap-3">
         <p className="font-medium">{t('steps')}</p>
         <p className="text-xs text-muted">{t('steps_hint')}</p>
