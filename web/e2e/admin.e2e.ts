@@ -236,7 +236,7 @@ test('a sign-in that runs out takes nothing from what was typed', async () => {
   await page.context().clearCookies()
   await page.getByRole('button', { name: 'Save draft' }).click()
 
-  const dialog = page.getByRole('dialog', { name: 'Your sign-in has run out' })
+  const dialog = page.getByRole('dialog', { name: 'Session expired' })
   await dialog.getByLabel('Email').fill(account.email)
   await dialog.getByLabel('Password').fill('wrong')
   await dialog.getByRole('button', { name: 'Sign in' }).click()

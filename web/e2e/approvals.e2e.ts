@@ -337,7 +337,7 @@ test('whose sign-in runs out signs in over the page, and decides', async () => {
   const page = await signIn('approver', `/approvals/${approval_id}`)
   await page.getByLabel('Note').fill('kept too')
   await page.context().clearCookies()
-  const dialog = page.getByRole('dialog', { name: 'Your sign-in has run out' })
+  const dialog = page.getByRole('dialog', { name: 'Session expired' })
   // The page looks for news, and hears of it first. Who puts it off is asked again when they decide.
   await expectFocusIn(dialog)
   await page.keyboard.press('Escape')

@@ -100,7 +100,7 @@ test('the theme stays as chosen, after a reload too', async () => {
   await page.reload()
   await page.getByRole('heading', { level: 1 }).waitFor()
   await expect.poll(ground).toBe(dark)
-  await choose(page, 'Account', 'As the system')
+  await choose(page, 'Account', 'System')
   await expect.poll(ground).toBe(light)
   // The system can change while the page is open.
   await page.emulateMedia({ colorScheme: 'dark' })
@@ -275,9 +275,9 @@ test('signed out in one tab, a sign-in in another is enough to go on', async () 
   await page.context().clearCookies()
   await page.getByRole('button', { name: 'Run', exact: true }).click()
 
-  const dialog = page.getByRole('dialog', { name: 'Your sign-in has run out' })
+  const dialog = page.getByRole('dialog', { name: 'Session expired' })
   const opened = page.context().waitForEvent('page')
-  await dialog.getByRole('link', { name: 'Sign in in another tab' }).click()
+  await dialog.getByRole('link', { name: 'Open sign-in in a new tab' }).click()
   const other = await opened
   await signIn(other)
   await other.waitForURL('**/tools')
@@ -301,7 +301,7 @@ test('signed out in one tab, the other leads to the sign-in and back with what w
   await other.waitForURL('**/sign-in')
 
   await page.getByRole('button', { name: 'Run', exact: true }).click()
-  await expectFocusIn(page.getByRole('dialog', { name: 'Your sign-in has run out' }))
+  await expectFocusIn(page.getByRole('dialog', { name: 'Session expired' }))
   await page.keyboard.press('Escape')
   await page.getByRole('link', { name: /^Sign in again/ }).click()
   await page.waitForURL('**/sign-in?next=**')

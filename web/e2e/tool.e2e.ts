@@ -444,7 +444,7 @@ test('who is signed out meanwhile signs in again and finds the form as it was', 
   await page.getByLabel('Text').fill('typed before')
   await page.context().clearCookies()
   await runButton(page).click()
-  const dialog = page.getByRole('dialog', { name: 'Your sign-in has run out' })
+  const dialog = page.getByRole('dialog', { name: 'Session expired' })
   await dialog.getByLabel('Email').fill('eve@example.com')
   await dialog.getByLabel('Password').fill(password)
   await dialog.getByRole('button', { name: 'Sign in' }).click()

@@ -1,10 +1,13 @@
-import { getRouteApi, useNavigate } from '@tanstack/react-router'
+import { getRouteApi, Link, useNavigate } from '@tanstack/react-router'
 import { Hammer } from 'lucide-react'
+import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 
 import { api, queryClient, showTenant } from '~/api/client'
+import { Problem } from '~/api/problem'
 import { signedIn } from '~/api/signed-out'
 import { PasswordForm, useEnter } from '~/features/sign-in/password-form'
+import { SetPassword, useAccount } from '~/features/sign-in/set-password'
 import { Button } from '~/kit/button'
 import { Fault } from '~/kit/states'
 
@@ -29,11 +32,15 @@ export default function SignInPage() {
 /** Opening a link uses nothing up: mail scanners and previews open links too. The button does. */
 function ByLink({ token }: { token: string }) {
   const { t } = useTranslation('sign-in')
-  const goOn = useGoOn()
+  const [isIn, setIn] = useState(false)
   const { error, busy, enter } = useEnter(async () => {
     await api.POST('/api/auth/link', { body: { token } })
-    await goOn()
+    showTenant(undefined)
+    queryClient.clear()
+    setIn(true)
   })
+  if (isIn) return <FirstPassword />
+  if (error instanceof Problem && error.status === 401) return <LinkUsed />
   return (
     <form onSubmit={enter} className="grid gap-4">
       <p>{t('by_link')}</p>
@@ -42,6 +49,43 @@ function ByLink({ token }: { token: string }) {
         {t('enter')}
       </Button>
     </form>
+  )
+}
+
+/** A link works once, so whoever came by one is asked how they want to come back. */
+function FirstPassword() {
+  const { t } = useTranslation('sign-in')
+  const goOn = useGoOn()
+  const account = useAccount()
+  const email = account?.email ?? 'EMAIL'
+  return (
+    <div className="grid gap-4">
+      <p role="status">{t(account?.has_password ? 'set.change' : 'set.offer')}</p>
+      <SetPassword onDone={goOn}>
+        <Button onClick={() => void goOn()}>{t('set.later')}</Button>
+      </SetPassword>
+      <p className="text-xs wrap-anywhere text-muted">{t('set.otherwise', { email })}</p>
+    </div>
+  )
+}
+
+function LinkUsed() {
+  const { t } = useTranslation('sign-in')
+  return (
+    <div className="grid gap-4">
+      <div
+        role="alert"
+        className="grid gap-2 rounded-md border border-warn bg-warn-soft p-3 text-warn"
+      >
+        <p className="font-medium">{t('link_used')}</p>
+        <p>{t('link_new')}</p>
+      </div>
+      <Button asChild>
+        <Link to="/sign-in" search={({ next }) => ({ next })}>
+          {t('with_password')}
+        </Link>
+      </Button>
+    </div>
   )
 }
 

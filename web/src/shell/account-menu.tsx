@@ -2,22 +2,31 @@ import { useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { Check, CircleUser } from 'lucide-react'
 import { DropdownMenu } from 'radix-ui'
-import type { ReactNode } from 'react'
+import { lazy, type ReactNode, Suspense, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 
 import { api } from '~/api/client'
 import { useMe } from '~/api/me'
 import { errorWords } from '~/i18n/server-words'
-import { choose, LANGUAGES } from '~/i18n'
+import { choose, LANGUAGES, loadTexts } from '~/i18n'
 import { Button } from '~/kit/button'
 import { toast } from '~/kit/toast'
 import { showTheme } from '~/theme'
+
+const PasswordDialog = lazy(async () => {
+  const [module] = await Promise.all([
+    import('~/features/sign-in/password-dialog'),
+    loadTexts(['sign-in']),
+  ])
+  return module
+})
 
 const NAMES = { en: 'English', de: 'Deutsch' }
 
 export default function AccountMenu() {
   const { t, i18n } = useTranslation()
   const me = useMe()
+  const [isSettingPassword, setSettingPassword] = useState(false)
   const queries = useQueryClient()
   const navigate = useNavigate()
   const signOut = async () => {
@@ -42,54 +51,66 @@ export default function AccountMenu() {
   const tenant = me.tenant.name || me.tenant.slug
   const theme = localStorage.getItem('theme') ?? 'system'
   return (
-    <DropdownMenu.Root>
-      <DropdownMenu.Trigger asChild>
-        <Button tone="quiet" aria-label={t('nav.account_of', { tenant })}>
-          <CircleUser aria-hidden />
-          <span className="hidden max-w-40 truncate md:inline">{tenant}</span>
-        </Button>
-      </DropdownMenu.Trigger>
-      <DropdownMenu.Portal>
-        <DropdownMenu.Content
-          align="end"
-          className="z-50 grid min-w-56 rounded-md border border-line bg-ground p-1 shadow-lg"
-        >
-          <p className="px-2 py-1.5 font-medium">{me.principal.display_name}</p>
-          <Group label={t('nav.tenant')}>
-            {me.tenants.map(({ id, slug, name }) => (
-              <Item key={id} chosen={id === me.tenant.id} onSelect={() => switchTo(slug)}>
-                {name || slug}
-              </Item>
-            ))}
-          </Group>
-          <Group label={t('nav.theme')}>
-            {(['light', 'dark', 'system'] as const).map((name) => (
-              <Item key={name} chosen={name === theme} onSelect={() => showTheme(name)}>
-                {t(`nav.theme_${name}`)}
-              </Item>
-            ))}
-          </Group>
-          <Group label={t('nav.language')}>
-            {LANGUAGES.map((language) => (
-              <Item
-                key={language}
-                chosen={language === i18n.language}
-                onSelect={() => choose(language)}
-              >
-                {NAMES[language]}
-              </Item>
-            ))}
-          </Group>
-          <DropdownMenu.Separator className="my-1 h-px bg-line" />
-          <DropdownMenu.Item asChild className={item}>
-            <a href="/api/docs">{t('nav.api_docs')}</a>
-          </DropdownMenu.Item>
-          <DropdownMenu.Item className={item} onSelect={signOut}>
-            {t('nav.sign_out')}
-          </DropdownMenu.Item>
-        </DropdownMenu.Content>
-      </DropdownMenu.Portal>
-    </DropdownMenu.Root>
+    <>
+      <DropdownMenu.Root>
+        <DropdownMenu.Trigger asChild>
+          <Button tone="quiet" aria-label={t('nav.account_of', { tenant })}>
+            <CircleUser aria-hidden />
+            <span className="hidden max-w-40 truncate md:inline">{tenant}</span>
+          </Button>
+        </DropdownMenu.Trigger>
+        <DropdownMenu.Portal>
+          <DropdownMenu.Content
+            align="end"
+            className="z-50 grid min-w-56 rounded-md border border-line bg-ground p-1 shadow-lg"
+          >
+            <p className="px-2 py-1.5 font-medium">{me.principal.display_name}</p>
+            <Group label={t('nav.tenant')}>
+              {me.tenants.map(({ id, slug, name }) => (
+                <Item key={id} chosen={id === me.tenant.id} onSelect={() => switchTo(slug)}>
+                  {name || slug}
+                </Item>
+              ))}
+            </Group>
+            <Group label={t('nav.theme')}>
+              {(['light', 'dark', 'system'] as const).map((name) => (
+                <Item key={name} chosen={name === theme} onSelect={() => showTheme(name)}>
+                  {t(`nav.theme_${name}`)}
+                </Item>
+              ))}
+            </Group>
+            <Group label={t('nav.language')}>
+              {LANGUAGES.map((language) => (
+                <Item
+                  key={language}
+                  chosen={language === i18n.language}
+                  onSelect={() => choose(language)}
+                >
+                  {NAMES[language]}
+                </Item>
+              ))}
+            </Group>
+            <DropdownMenu.Separator className="my-1 h-px bg-line" />
+            {me.source === 'web' && (
+              <DropdownMenu.Item className={item} onSelect={() => setSettingPassword(true)}>
+                {t('nav.set_password')}
+              </DropdownMenu.Item>
+            )}
+            <DropdownMenu.Item asChild className={item}>
+              <a href="/api/docs">{t('nav.api_docs')}</a>
+            </DropdownMenu.Item>
+            <DropdownMenu.Item className={item} onSelect={signOut}>
+              {t('nav.sign_out')}
+            </DropdownMenu.Item>
+          </DropdownMenu.Content>
+        </DropdownMenu.Portal>
+      </DropdownMenu.Root>
+      {isSettingPassword && (
+        <Suspense>
+          <PasswordDialog onClose={() => setSettingPassword(false)} />
+        </Suspense>
+      )}
+    </>
   )
 }
 
