@@ -2,51 +2,17 @@ import { Keyboard } from 'lucide-react'
 import { useTranslation } from 'react-i18next'
 
 import { Button } from './button'
-import { Dialog } from './dialog'
-import { useSingleKeys } from './keys'
+import { type Key, showSheet, usePageKeys } from './page-keys'
 
-/** The keys of a page, and the switch for those who do not want them. */
-export function KeySheet({
-  keys,
-  open,
-  onOpen,
-}: {
-  keys: readonly (readonly [key: string, name: string])[]
-  open: boolean
-  onOpen: (open: boolean) => void
-}) {
-  const { t } = useTranslation('approvals')
-  const [on, setOn] = useSingleKeys()
+/** Tells the keys of a page, and offers the sheet that shows them. */
+export function KeySheet({ keys }: { keys: readonly Key[] }) {
+  const { t } = useTranslation()
+  usePageKeys(keys)
   return (
-    <>
-      <Button tone="quiet" onClick={() => onOpen(true)}>
-        <Keyboard aria-hidden />
-        {t('keys.title')}
-      </Button>
-      <Dialog open={open} onClose={() => onOpen(false)} title={t('keys.title')}>
-        <dl className="grid grid-cols-[auto_1fr] items-center gap-x-4 gap-y-2">
-          {keys.map(([key, name]) => (
-            <div key={key} className="contents">
-              <dt>
-                <kbd className="inline-block min-w-7 rounded border border-line bg-raised px-2 py-0.5 text-center font-mono text-xs">
-                  {key}
-                </kbd>
-              </dt>
-              <dd>{t(`keys.${name}`)}</dd>
-            </div>
-          ))}
-        </dl>
-        <label className="mt-5 flex cursor-pointer items-center gap-2 font-medium">
-          <input
-            type="checkbox"
-            role="switch"
-            className="size-4 accent-accent"
-            checked={on}
-            onChange={(event) => setOn(event.target.checked)}
-          />
-          {t('keys.on')}
-        </label>
-      </Dialog>
-    </>
+    // Where there is little room there is seldom a keyboard; `?` works there, too.
+    <Button tone="quiet" className="max-sm:hidden" onClick={() => showSheet(true)}>
+      <Keyboard aria-hidden />
+      {t('shortcuts')}
+    </Button>
   )
 }

@@ -1,13 +1,14 @@
 import { useInfiniteQuery } from '@tanstack/react-query'
-import { useRef, useState } from 'react'
+import { useRef } from 'react'
 import { useTranslation } from 'react-i18next'
 
 import { useMay } from '~/api/me'
 import { askedOfPeople } from '~/features/answers/answer-queries'
 import { AnswersList } from '~/features/answers/answers-list'
 import { KEYS } from '~/features/answers/keys'
-import { Inbox, moveFocus, NoInbox, useItems } from '~/features/approvals/inbox'
+import { Inbox, NoInbox, useItems } from '~/features/approvals/inbox'
 import { useKeys } from '~/kit/keys'
+import { moveFocus } from '~/kit/move-focus'
 import { Empty } from '~/kit/states'
 
 export default function AnswersPage() {
@@ -21,19 +22,17 @@ function Asked() {
   const list = useInfiniteQuery(askedOfPeople)
   const calls = useItems(list.data)
   const box = useRef<HTMLUListElement>(null)
-  const [sheet, setSheet] = useState(false)
   const links = () => [...(box.current?.querySelectorAll<HTMLElement>('[data-answer]') ?? [])]
   useKeys({
     j: () => moveFocus(links(), 1),
     k: () => moveFocus(links(), -1),
-    '?': () => setSheet(true),
   })
   return (
     <Inbox
       of="answers"
       title={t('title')}
       list={list}
-      keys={{ keys: KEYS, open: sheet, onOpen: setSheet }}
+      keys={KEYS}
       empty={
         <Empty title={t('empty')}>
           <p>{t('empty_explained')}</p>

@@ -10,13 +10,14 @@ import { ApprovalGroups, SettledApprovals } from '~/features/approvals/approvals
 import { BatchBar } from '~/features/approvals/batch-bar'
 import { BatchDialog } from '~/features/approvals/batch-dialog'
 import { canBatch, filtered, grouped } from '~/features/approvals/groups'
-import { Inbox, moveFocus, NoInbox, useItems } from '~/features/approvals/inbox'
+import { Inbox, NoInbox, useItems } from '~/features/approvals/inbox'
 import { KEYS } from '~/features/approvals/keys'
 import { QuickDecision } from '~/features/approvals/quick-decision'
 import { APPROVAL_STATES, type ApprovalsSearch } from '~/features/approvals/search'
 import { type Selection, useSelection } from '~/features/approvals/selection'
 import { useTools } from '~/features/approvals/use-tools'
 import { useKeys } from '~/kit/keys'
+import { moveFocus } from '~/kit/move-focus'
 import { Empty } from '~/kit/states'
 
 const route = getRouteApi('/inside/approvals')
@@ -51,7 +52,6 @@ function Approvals() {
   )
   const selection = useSelection(possible)
   const box = useRef<HTMLUListElement>(null)
-  const [sheet, setSheet] = useState(false)
   const [deciding, setDeciding] = useState<Deciding>()
   const [batch, setBatch] = useState<Decision['kind']>()
   const keys = useListKeys({
@@ -60,7 +60,6 @@ function Approvals() {
     decides,
     selection,
     onDecide: setDeciding,
-    onSheet: () => setSheet(true),
   })
   const change = (part: Partial<ApprovalsSearch>) =>
     void navigate({ search: (old) => ({ ...old, ...part }), replace: true, resetScroll: false })
@@ -70,7 +69,7 @@ function Approvals() {
         of="approvals"
         title={t('title')}
         list={list}
-        keys={{ keys: KEYS, open: sheet, onOpen: setSheet }}
+        keys={KEYS}
         above={
           <>
             <StatusTabs />
@@ -180,11 +179,10 @@ interface ListKeys {
   decides: boolean
   selection: Selection
   onDecide: (deciding: Deciding) => void
-  onSheet: () => void
 }
 
 /** The keys of the list. Which approval is meant is the one that has the focus. */
-function useListKeys({ box, approvals, decides, selection, onDecide, onSheet }: ListKeys) {
+function useListKeys({ box, approvals, decides, selection, onDecide }: ListKeys) {
   const navigate = useNavigate()
   const last = useRef(0)
   const links = () => [...(box.current?.querySelectorAll<HTMLElement>('[data-approval]') ?? [])]
@@ -224,7 +222,6 @@ function useListKeys({ box, approvals, decides, selection, onDecide, onSheet }: 
       if (approval)
         void navigate({ to: '/approvals/$id', params: { id: approval.id }, hash: 'edit' })
     },
-    '?': onSheet,
   })
   return { stay }
 }

@@ -5,16 +5,28 @@ import { useEffect, useMemo } from 'react'
 import { useTranslation } from 'react-i18next'
 
 import { recentRuns } from '~/api/runs'
-import { bestFirst, byName, filtered, recentFirst } from '~/features/tools/library-facets'
+import { bestFirst, byName, FACETS, filtered, recentFirst } from '~/features/tools/library-facets'
 import { ActiveFilters, Filters } from '~/features/tools/library-filters'
 import { healthByTool } from '~/features/tools/library-health'
 import { libraryTools } from '~/features/tools/library-queries'
 import { LibraryLoading, LibraryResults, NoMatch, NoTools } from '~/features/tools/library-results'
+import { Shelves } from '~/features/tools/library-shelves'
 import type { LibrarySearch } from '~/features/tools/search'
+import { useShelf } from '~/features/tools/shelf'
 import { Button } from '~/kit/button'
 import { Select } from '~/kit/field'
+import { KeySheet } from '~/kit/key-sheet'
+import { useKeys } from '~/kit/keys'
+import { marked, moveFocus } from '~/kit/move-focus'
 import { Fault } from '~/kit/states'
 import { SearchBox } from '~/kit/search-box'
+
+const KEYS = [
+  ['/', 'search'],
+  ['j', 'next'],
+  ['k', 'previous'],
+  ['Enter', 'open'],
+] as const
 
 const route = getRouteApi('/inside/tools')
 
@@ -42,10 +54,14 @@ export default function LibraryPage() {
     return search.q && search.sort === undefined ? bestFirst(found, tools, search.q) : found
   }, [tools, search, runs])
 
+  useKeys({ j: () => moveFocus(marked('tool'), 1), k: () => moveFocus(marked('tool'), -1) })
+
   const change = (part: Partial<LibrarySearch>) =>
     void navigate({ search: (old) => ({ ...old, ...part }), replace: true, resetScroll: false })
   const clear = () =>
     void navigate({ search: ({ view, sort }) => ({ view, sort }), resetScroll: false })
+  const shelf = useShelf()
+  const isNarrowed = search.q !== undefined || FACETS.some((facet) => search[facet] !== undefined)
   const total = list.data?.pages[0]?.total
   const view = search.view ?? 'grid'
   // What comes later may belong above what is here, and nothing is to move under somebody's hand.
@@ -56,7 +72,7 @@ export default function LibraryPage() {
 
   return (
     <div className="grid gap-5">
-      <div className="flex flex-wrap items-baseline gap-x-3">
+      <div className="flex flex-wrap items-center gap-x-3">
         <h1 className="text-xl font-semibold">{t('title')}</h1>
         <p aria-live="polite" className="text-muted">
           {!list.isPending &&
@@ -64,6 +80,9 @@ export default function LibraryPage() {
               ? t('reading', { count: tools.length, total: total ?? '…' })
               : t('found', { count: found.length, total: tools.length }))}
         </p>
+        <div className="ml-auto">
+          <KeySheet keys={KEYS} />
+        </div>
       </div>
       <Toolbar search={search} onChange={change} />
       {list.error && <Fault error={list.error} onRetry={() => void list.refetch()} />}
@@ -77,12 +96,14 @@ export default function LibraryPage() {
           <div className="grid min-w-0 content-start gap-4">
             <h2 className="sr-only">{t('tools')}</h2>
             <ActiveFilters search={search} onChange={change} onClear={clear} />
+            {!isNarrowed && <Shelves tools={tools} shelf={shelf} />}
             {found.length > 0 ? (
               <LibraryResults
                 key={JSON.stringify(search)}
                 tools={found}
                 health={health}
                 view={view}
+                shelf={shelf}
               />
             ) : (
               !hasNextPage && <NoMatch search={search} onClear={clear} />

@@ -11,7 +11,16 @@ import { isFiltered, RunsFilters } from '~/features/runs/runs-filters'
 import { RunsList } from '~/features/runs/runs-list'
 import type { RunsSearch } from '~/features/runs/search'
 import { Button } from '~/kit/button'
+import { KeySheet } from '~/kit/key-sheet'
+import { useKeys } from '~/kit/keys'
+import { marked, moveFocus } from '~/kit/move-focus'
 import { Empty, Fault, Loading } from '~/kit/states'
+
+const KEYS = [
+  ['j', 'next'],
+  ['k', 'previous'],
+  ['Enter', 'open'],
+] as const
 
 const route = getRouteApi('/inside/runs')
 
@@ -26,6 +35,8 @@ export default function RunsPage() {
   const read = useMemo(() => list.data?.pages.flatMap((page) => page.items) ?? [], [list.data])
   const box = useRef<HTMLElement>(null)
   const tail = useLiveTail(read, search, box)
+
+  useKeys({ j: () => moveFocus(marked('run'), 1), k: () => moveFocus(marked('run'), -1) })
 
   const change = (part: Partial<RunsSearch>) =>
     void navigate({ search: (old) => ({ ...old, ...part }), replace: true, resetScroll: false })
@@ -43,7 +54,13 @@ export default function RunsPage() {
           <h1 className="text-xl font-semibold">{t('title')}</h1>
           {!seesAll && <p className="text-muted">{t('mine_only')}</p>}
         </div>
-        <LiveSwitch on={live === true} onSwitch={(on) => change({ live: on ? true : undefined })} />
+        <div className="flex flex-wrap items-center gap-2">
+          <KeySheet keys={KEYS} />
+          <LiveSwitch
+            on={live === true}
+            onSwitch={(on) => change({ live: on ? true : undefined })}
+          />
+        </div>
       </div>
       <RunsFilters search={search} onChange={change} onClear={clear} />
       <p aria-live="polite" className="sr-only">

@@ -1,14 +1,21 @@
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
+import { useEffect, useEffectEvent } from 'react'
 import { useTranslation } from 'react-i18next'
 
 import { Problem } from '~/api/problem'
 import { tool } from '~/features/tools/queries'
+import { useNoteRecent } from '~/features/tools/shelf'
 import { ToolHeader } from '~/features/tools/tool-header'
 import { ToolWorkbench } from '~/features/tools/tool-workbench'
 import { Button } from '~/kit/button'
+import { usePageKeys } from '~/kit/page-keys'
 import { Fault, Loading } from '~/kit/states'
 import { usePageName } from '~/kit/title'
+
+const KEYS = [
+  [/Mac|iPhone|iPad/.test(navigator.userAgent) ? '⌘ Enter' : 'Ctrl Enter', 'run'],
+] as const
 
 const route = getRouteApi('/inside/tools/$slug')
 
@@ -19,6 +26,12 @@ export default function ToolPage() {
   const { data, error, refetch } = useQuery(tool(slug))
   const missing = error instanceof Problem && error.status === 404
   usePageName(missing ? t('missing_title') : data?.name)
+  usePageKeys(KEYS)
+  const note = useEffectEvent(useNoteRecent())
+  const found = data?.slug
+  useEffect(() => {
+    if (found) note(found)
+  }, [found])
   if (missing) return <Missing slug={slug} />
   if (data) {
     return (

@@ -16,9 +16,11 @@ import { useSignedOut } from '~/api/signed-out'
 import { loadTexts } from '~/i18n'
 import { Badge } from '~/kit/badge'
 import { Button } from '~/kit/button'
+import { cn } from '~/kit/cn'
 import { isNotLoaded } from '~/kit/not-loaded'
 import { Fault, Loading } from '~/kit/states'
 import { PageNotLoaded } from './page-not-loaded'
+import { Shortcuts } from './shortcuts'
 
 // Menus are heavy, and nobody opens one in the first second.
 const AccountMenu = lazy(() => import('./account-menu'))
@@ -49,7 +51,8 @@ export function Shell() {
           Toolwright
         </Link>
         <Navigation />
-        <div className="ml-auto">
+        <div className="ml-auto flex shrink-0 items-center">
+          <Shortcuts />
           <CatchBoundary getResetKey={() => ''} errorComponent={Nothing}>
             <Suspense>
               <AccountMenu />
@@ -81,7 +84,7 @@ function Nothing() {
 }
 
 const tab =
-  'flex h-9 items-center gap-2 rounded-md px-2.5 font-medium text-muted hover:bg-raised hover:text-text [&.active]:bg-accent-soft [&.active]:text-accent [&_svg]:size-4'
+  'flex min-w-0 flex-col items-center justify-center gap-0.5 rounded-md px-1 py-1 text-[0.6875rem] leading-tight font-medium text-muted hover:bg-raised hover:text-text sm:px-2 lg:h-9 lg:flex-row lg:gap-2 lg:px-2.5 lg:py-0 lg:text-sm [&.active]:bg-accent-soft [&.active]:text-accent [&_svg]:size-4'
 
 function Navigation() {
   const { t } = useTranslation()
@@ -90,29 +93,40 @@ function Navigation() {
   const authors = useMay('tools.tenant.update')
   const seesCredentials = useMay('credentials.tenant.read')
   return (
-    <nav aria-label={t('nav.label')} className="flex items-center gap-0.5 sm:gap-1">
-      <Link to="/tools" search={{}} className={tab} aria-label={t('nav.tools')}>
+    <nav aria-label={t('nav.label')} className="flex min-w-0 items-center sm:gap-1">
+      <Link to="/tools" search={{}} className={tab}>
         <Wrench aria-hidden />
-        <span className="hidden lg:inline">{t('nav.tools')}</span>
+        <Word name="tools" />
       </Link>
       {(decides || answers) && <InboxTab decides={decides} answers={answers} />}
-      <Link to="/runs" search={{}} className={tab} aria-label={t('nav.runs')}>
+      <Link to="/runs" search={{}} className={tab}>
         <ListChecks aria-hidden />
-        <span className="hidden lg:inline">{t('nav.runs')}</span>
+        <Word name="runs" />
       </Link>
       {authors && (
-        <Link to="/admin/tools" search={{}} className={tab} aria-label={t('nav.admin_tools')}>
+        <Link to="/admin/tools" search={{}} className={tab}>
           <Hammer aria-hidden />
-          <span className="hidden lg:inline">{t('nav.admin_tools')}</span>
+          <Word name="admin_tools" />
         </Link>
       )}
       {seesCredentials && (
-        <Link to="/admin/credentials" search={{}} className={tab} aria-label={t('nav.credentials')}>
+        <Link to="/admin/credentials" search={{}} className={tab}>
           <KeyRound aria-hidden />
-          <span className="hidden lg:inline">{t('nav.credentials')}</span>
+          <Word name="credentials" />
         </Link>
       )}
     </nav>
+  )
+}
+
+/** The name of a tab, and a shorter one below its icon where there is little room. */
+function Word({ name }: { name: string }) {
+  const { t } = useTranslation()
+  return (
+    <>
+      <span className="max-w-full truncate lg:hidden">{t(`nav_short.${name}`)}</span>
+      <span className="hidden lg:inline">{t(`nav.${name}`)}</span>
+    </>
   )
 }
 
@@ -125,17 +139,23 @@ function InboxTab({ decides, answers }: { decides: boolean; answers: boolean }) 
     (sum, page) => sum + (page?.total ?? page?.items.length ?? 0),
     0,
   )
-  const name = t(decides ? 'nav.approvals' : 'nav.answers')
   return (
     <Link
       to={decides ? '/approvals' : '/approvals/answers'}
       search={{}}
-      className={tab}
-      aria-label={count > 0 ? `${name} ${t('waiting', { count })}` : name}
+      className={cn(tab, 'relative')}
     >
       <Inbox aria-hidden />
-      <span className="hidden lg:inline">{name}</span>{' '}
-      {count > 0 && <Badge tone="warn">{count}</Badge>}
+      <Word name={decides ? 'approvals' : 'answers'} />{' '}
+      {count > 0 && (
+        <Badge
+          tone="warn"
+          className="max-lg:absolute max-lg:top-0 max-lg:left-1/2 max-lg:ml-1 max-lg:px-1 max-lg:py-0"
+        >
+          {count}
+          <span className="sr-only"> {t('waiting', { count })}</span>
+        </Badge>
+      )}
     </Link>
   )
 }

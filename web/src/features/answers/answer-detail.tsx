@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link, useNavigate } from '@tanstack/react-router'
-import { useRef, useState } from 'react'
+import { useRef } from 'react'
 import { useTranslation } from 'react-i18next'
 
 import { useMay } from '~/api/me'
@@ -21,7 +21,7 @@ import { useOvertaken } from '~/kit/use-overtaken'
 import { AnswerPanel } from './answer-panel'
 import { type Asked, isOpen, type Said, useAnswer } from './answer-queries'
 import { AnswerOutcome } from './answer-outcome'
-import { KEYS } from './keys'
+import { DETAIL_KEYS } from './keys'
 import { useAsks } from './use-asks'
 
 /** Everything about one call that waits for a person, and the form to answer it. */
@@ -29,7 +29,6 @@ export function AnswerDetail({ call }: { call: Asked }) {
   const { t } = useTranslation('answers')
   const [draft, setDraft] = useKept<unknown>(`answer:${call.id}`)
   const [why = '', setWhy] = useKept<string>(`answer-cannot:${call.id}`)
-  const [sheet, setSheet] = useState(false)
   const outcome = useRef<HTMLHeadingElement>(null)
   const answer = useAnswer(call)
   // The run is not read: it is its caller's, and whoever answers need not be allowed to see it.
@@ -39,7 +38,7 @@ export function AnswerDetail({ call }: { call: Asked }) {
   const problem = answer.error instanceof Problem ? answer.error : undefined
   const overtaken = problem?.status === 409 || problem?.status === 410
   const isDone = !isOpen(call)
-  useNeighbours(call.id, () => setSheet(true))
+  useNeighbours(call.id)
 
   const isOvertaken = useOvertaken({
     canEnd: !isDone && refusal === undefined,
@@ -65,7 +64,7 @@ export function AnswerDetail({ call }: { call: Asked }) {
           <Link to="/approvals/answers" className="underline underline-offset-2">
             {t('title')}
           </Link>
-          <KeySheet keys={KEYS} open={sheet} onOpen={setSheet} />
+          <KeySheet keys={DETAIL_KEYS} />
         </div>
         <Heading call={call} toolName={tool?.name ?? call.tool} />
         {tool?.description && <p className="break-words text-muted">{tool.description}</p>}
@@ -136,7 +135,7 @@ function useRefusal(call: Asked): string | undefined {
 }
 
 /** The keys of the page: `j` and `k` lead to the next and the previous one that waits. */
-function useNeighbours(id: string, onSheet: () => void) {
+function useNeighbours(id: string) {
   const navigate = useNavigate()
   const { data } = useQuery(pendingAnswers)
   const go = (by: number) => {
@@ -145,5 +144,5 @@ function useNeighbours(id: string, onSheet: () => void) {
     const next = place < 0 ? ids[0] : ids[place + by]
     if (next) void navigate({ to: '/approvals/answers/$id', params: { id: next } })
   }
-  useKeys({ j: () => go(1), k: () => go(-1), '?': onSheet })
+  useKeys({ j: () => go(1), k: () => go(-1) })
 }

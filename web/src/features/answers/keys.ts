@@ -1,7 +1,9 @@
-/** The keys of the answers; what they do is in the texts of the approvals, whose neighbours they are. */
+/** The keys of the list of answers, and what they do. */
 export const KEYS = [
   ['j', 'next'],
   ['k', 'previous'],
   ['Enter', 'open'],
-  ['?', 'sheet'],
 ] as const
+
+/** The keys of one call that waits for an answer. */
+export const DETAIL_KEYS = KEYS.filter(([, name]) => name !== 'open')

@@ -18,7 +18,7 @@ import { usePageName } from '~/kit/title'
 import { ApprovalInput } from './approval-input'
 import { DecideDialog } from './decide-dialog'
 import { DecisionPanel } from './decision-panel'
-import { KEYS } from './keys'
+import { DETAIL_KEYS } from './keys'
 import { Outcome } from './outcome'
 import type { Approval } from './approval-queries'
 import { useDecision } from './use-decision'
@@ -35,7 +35,6 @@ export function ApprovalDetail({
   const { t } = useTranslation('approvals')
   const outcome = useRef<HTMLHeadingElement>(null)
   const decision = useDecision(approval, outcome, useMay('approvals.tenant.decide'))
-  const [sheet, setSheet] = useState(false)
   const { data: tool } = useQuery(toolAt(approval.tool, approval.version))
   usePageName(t('title.approval_of', { tool: tool?.name ?? approval.tool, ns: 'app' }))
   const [wanted, setWanted] = useState(editAtOnce)
@@ -58,13 +57,12 @@ export function ApprovalDetail({
       d: () => decision.ask({ kind: 'deny' }),
       e: edit,
     }),
-    '?': () => setSheet(true),
   })
 
   return (
     <div className="grid min-w-0 gap-5">
       <Head approval={approval} toolName={tool?.name ?? approval.tool}>
-        <KeySheet keys={KEYS} open={sheet} onOpen={setSheet} />
+        <KeySheet keys={DETAIL_KEYS} />
       </Head>
       <div aria-live="polite" className="grid min-w-0 gap-4 empty:hidden">
         {decision.overtaken && (

@@ -4,6 +4,7 @@ import { useTranslation } from 'react-i18next'
 
 import { Button } from '~/kit/button'
 import { KeySheet } from '~/kit/key-sheet'
+import type { Key } from '~/kit/page-keys'
 import { Empty, Fault, Loading } from '~/kit/states'
 import { InboxTabs } from './inbox-tabs'
 
@@ -16,7 +17,7 @@ interface Props {
   of: ComponentProps<typeof InboxTabs>['of']
   title: string
   list: UseInfiniteQueryResult<InfiniteData<Page<unknown>>>
-  keys: ComponentProps<typeof KeySheet>
+  keys: readonly Key[]
   /** What stands between the tabs and the list. */
   above?: ReactNode
   /** What is shown where there is nothing to list. */
@@ -39,7 +40,7 @@ export function Inbox({ of, title, list, keys, above, empty, children }: Props) 
             {typeof total === 'number' && t('count', { count: total })}
           </p>
         </div>
-        <KeySheet {...keys} />
+        <KeySheet keys={keys} />
       </div>
       <InboxTabs of={of} />
       {above}
@@ -72,16 +73,4 @@ export function useItems<Item extends { id: string }>(
     const read = data?.pages.flatMap((page) => page.items) ?? []
     return [...new Map(read.map((item) => [item.id, item])).values()]
   }, [data])
-}
-
-/**
- * Moves the focus by so many links, or to the first one if it is on none; answers the place where it is then.
- * Moving through a list is moving the focus, so that Enter and screen readers need no help.
- */
-export function moveFocus(links: HTMLElement[], by: number): number {
-  const place = links.findIndex((link) => link === document.activeElement)
-  const next = place < 0 ? 0 : Math.min(links.length - 1, Math.max(0, place + by))
-  links[next]?.focus()
-  links[next]?.scrollIntoView({ block: 'nearest' })
-  return next
 }

@@ -1,4 +1,4 @@
-/** The keys of the approvals, and what they do. */
+/** The keys of the list of approvals, and what they do. */
 export const KEYS = [
   ['j', 'next'],
   ['k', 'previous'],
@@ -7,5 +7,7 @@ export const KEYS = [
   ['a', 'approve'],
   ['d', 'deny'],
   ['e', 'edit'],
-  ['?', 'sheet'],
 ] as const
+
+/** The keys of one approval. */
+export const DETAIL_KEYS = KEYS.filter(([, name]) => name !== 'open' && name !== 'select')

@@ -117,6 +117,7 @@ function RunLink({ run }: { run: Run }) {
       <Link
         to="/runs/$id"
         params={{ id: run.run_id }}
+        data-run={run.run_id}
         className="break-all underline-offset-2 hover:underline"
       >
         {run.tool}

@@ -1,20 +1,22 @@
 import { Link } from '@tanstack/react-router'
 import { useTranslation } from 'react-i18next'
 
-import { Badge } from '~/kit/badge'
 import { LevelBadge } from '~/kit/level-badge'
 import { ToolIcon } from '~/kit/tool-icon'
 import { ToolStatusBadge, UnavailableBadge } from './library-badges'
 import type { Health } from './library-health'
 import { HealthStrip } from './library-health-strip'
 import type { ToolItem } from './library-queries'
+import { FavouriteButton } from './library-shelves'
+import type { Shelf } from './shelf'
 
 interface Props {
   tools: ToolItem[]
   health: Map<string, Health>
+  shelf: Shelf
 }
 
-export function ToolGrid({ tools, health }: Props) {
+export function ToolGrid({ tools, health, shelf }: Props) {
   const { t } = useTranslation('library')
   return (
     <ul
@@ -22,14 +24,19 @@ export function ToolGrid({ tools, health }: Props) {
       className="grid grid-cols-[repeat(auto-fill,minmax(min(18rem,100%),1fr))] gap-3"
     >
       {tools.map((tool) => (
-        <ToolCard key={tool.id} tool={tool} health={health.get(tool.slug)} />
+        <ToolCard key={tool.id} tool={tool} health={health.get(tool.slug)} shelf={shelf} />
       ))}
     </ul>
   )
 }
 
-function ToolCard({ tool, health }: { tool: ToolItem; health: Health | undefined }) {
-  const { t } = useTranslation('library')
+interface CardProps {
+  tool: ToolItem
+  health: Health | undefined
+  shelf: Shelf
+}
+
+function ToolCard({ tool, health, shelf }: CardProps) {
   return (
     <li className="relative flex min-w-0 flex-col gap-3 rounded-lg border border-line bg-ground p-4 focus-within:border-accent hover:border-line-strong hover:bg-raised">
       <div className="flex min-w-0 items-start gap-3">
@@ -42,6 +49,7 @@ function ToolCard({ tool, health }: { tool: ToolItem; health: Health | undefined
             <Link
               to="/tools/$slug"
               params={{ slug: tool.slug }}
+              data-tool={tool.slug}
               search={{}}
               className="after:absolute after:inset-0 after:rounded-lg"
             >
@@ -50,17 +58,22 @@ function ToolCard({ tool, health }: { tool: ToolItem; health: Health | undefined
           </h3>
           <p className="truncate text-xs text-muted">{tool.slug}</p>
         </div>
+        <FavouriteButton tool={tool} shelf={shelf} />
       </div>
       <div className="min-w-0 flex-1">
         <p className="line-clamp-3 break-words text-muted">{opening(tool.description)}</p>
       </div>
       <div className="flex flex-wrap items-center gap-1.5">
         <LevelBadge level={tool.permission_level} />
-        <ToolStatusBadge status={tool.status} />
-        <Badge aria-label={t('version', { version: tool.version })}>v{tool.version}</Badge>
+        {/* Nearly all are published; what is not stands out. */}
+        {tool.status !== 'published' && <ToolStatusBadge status={tool.status} />}
         <UnavailableBadge tool={tool} />
+        {health && (
+          <span className="ml-auto">
+            <HealthStrip health={health} />
+          </span>
+        )}
       </div>
-      <HealthStrip health={health} />
     </li>
   )
 }

@@ -12,6 +12,7 @@ import type { Health } from './library-health'
 import type { ToolItem } from './library-queries'
 import { ToolTable } from './library-table'
 import type { LibrarySearch } from './search'
+import type { Shelf } from './shelf'
 
 const STEP = 60
 
@@ -20,10 +21,12 @@ export function LibraryResults({
   tools,
   health,
   view,
+  shelf,
 }: {
   tools: ToolItem[]
   health: Map<string, Health>
   view: 'grid' | 'table'
+  shelf: Shelf
 }) {
   const { t } = useTranslation('library')
   const [count, setCount] = useState(STEP)
@@ -46,7 +49,7 @@ export function LibraryResults({
       {view === 'table' ? (
         <ToolTable tools={shown} health={health} />
       ) : (
-        <ToolGrid tools={shown} health={health} />
+        <ToolGrid tools={shown} health={health} shelf={shelf} />
       )}
       <div ref={end}>
         {more && (
@@ -74,7 +77,7 @@ export function LibraryLoading({ view }: { view: 'grid' | 'table' }) {
       ) : (
         <div className="grid grid-cols-[repeat(auto-fill,minmax(min(18rem,100%),1fr))] gap-3">
           {Array.from({ length: 12 }, (_, place) => (
-            <Skeleton key={place} className="h-48" />
+            <Skeleton key={place} className="h-40" />
           ))}
         </div>
       )}

@@ -45,6 +45,7 @@ function ToolRow({ tool, health }: { tool: ToolItem; health: Health | undefined 
         <Link
           to="/tools/$slug"
           params={{ slug: tool.slug }}
+          data-tool={tool.slug}
           search={{}}
           className="group flex items-center gap-2.5"
         >
