@@ -25,6 +25,7 @@ export class Server {
   ) {}
 
   private process?: ChildProcess
+  private logged = ''
   /** What the first start prints: the link to sign in with, and an admin's key. */
   link = ''
   key = ''
@@ -60,11 +61,11 @@ export class Server {
     const program = spawn(PROGRAM, args, { stdio: ['ignore', 'pipe', 'pipe'], env })
     this.process = program
     let said = ''
-    let logged = ''
+    this.logged = ''
     return new Promise((done, fail) => {
       // The log goes its own way, and must not come between the lines of the greeting.
       program.stderr.setEncoding('utf8').on('data', (text: string) => {
-        logged += text
+        this.logged += text
       })
       program.stdout.setEncoding('utf8').on('data', (text: string) => {
         said += text
@@ -73,10 +74,17 @@ export class Server {
       })
       program.on('error', fail)
       program.on('close', (code) => {
-        const why = `the server ended with ${code}: ${said}${logged}`
-        fail(logged.includes('Address already in use') ? new PortTaken(why) : new Error(why))
+        const why = `the server ended with ${code}: ${said}${this.logged}`
+        fail(this.logged.includes('Address already in use') ? new PortTaken(why) : new Error(why))
       })
     })
+  }
+
+  /** What the server has found worth a warning since this was last asked. */
+  warnings(): string[] {
+    const lines = this.logged.split('\n')
+    this.logged = ''
+    return lines.filter((line) => /\b(WARN|ERROR)\b/.test(line))
   }
 
   /** Ends the program as a terminal would, or at once with `SIGKILL`. */

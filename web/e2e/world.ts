@@ -126,7 +126,8 @@ class World {
     this.expected = []
     this.contexts = []
     await Promise.all(contexts.map((context) => context.close()))
-    expect(told).toEqual([])
+    const warnings = this.server.warnings().map((line) => `server: ${line}`)
+    expect(told.length === 0 ? [] : [...told, ...warnings]).toEqual([])
   }
 
   async end() {
