@@ -1,3 +1,5 @@
+import { Client } from '@modelcontextprotocol/sdk/client/index.js'
+import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { Page } from 'playwright-core'
@@ -241,4 +243,54 @@ test('a composition is drawn as boxes, which lead to their steps and read as a l
     .toBe('part-execution_spec-steps-2')
   await page.getByRole('button', { name: 'Remove step 2' }).click()
   await expect.poll(() => list.getByRole('listitem').count()).toBe(4)
+})
+
+test('the preview of a tool is what an agent is listed, and follows what is typed', async () => {
+  const output_schema = {
+    type: 'object',
+    properties: { a: { $ref: '#/$defs/a' } },
+    $defs: { a: { type: 'string' } },
+  }
+  const tools: Record<string, Record<string, unknown>> = {
+    'seen.read': {
+      implementation_type: 'http',
+      implementation: { url: `http://${host}/` },
+      permission_level: 'read',
+      icon: 'cloud',
+      output_schema,
+    },
+    'seen.write': { permission_level: 'write', output_schema },
+    'seen.person': { implementation_type: 'space', permission_level: 'draft', output_schema },
+    'seen.pure': { permission_level: null, execution: { is_pure: true } },
+  }
+  for (const [slug, more] of Object.entries(tools)) await world.server.echo(slug, more)
+  const agent = new Client({ name: 'a-reader', version: '1.0.0' })
+  const authorization = `Bearer ${await world.server.agentKey('reader')}`
+  const requestInit = { headers: { authorization } }
+  const address = new URL(`${world.server.url}/mcp`)
+  await agent.connect(new StreamableHTTPClientTransport(address, { requestInit }))
+  const { tools: listed } = await agent.listTools()
+  await agent.close()
+
+  const page = await world.signedIn()
+  const mcp = page.getByRole('region', { name: 'MCP tool' }).locator('pre')
+  for (const slug of Object.keys(tools)) {
+    await page.goto(`/admin/tools/${slug}/edit?tab=preview`)
+    await mcp.waitFor()
+    const shown = JSON.parse((await mcp.textContent()) ?? '')
+    expect(shown).toEqual(listed.find(({ name }) => name === slug))
+  }
+  await expectAccessible(page)
+  await page.getByRole('region', { name: 'OpenAPI operation' }).getByText('seen__pure').waitFor()
+  await page.getByLabel('Provider').selectOption('Anthropic')
+  await page
+    .getByRole('region', { name: 'Function definition' })
+    .getByText('"input_schema"')
+    .waitFor()
+  await tab(page, 'Identity')
+  await page.getByLabel('Description').fill('Typed, and not saved.')
+  await tab(page, 'Preview')
+  await mcp.getByText('Typed, and not saved.').waitFor()
+  await page.setViewportSize({ width: 390, height: 844 })
+  await expectNoSidewaysScroll(page)
 })

@@ -18,7 +18,14 @@ export const toolsAdminSearch = (raw: Raw): ToolsAdminSearch => ({
   open: text(raw, 'open'),
 })
 
-export const EDITOR_TABS = ['identity', 'visibility', 'schema', 'execution', 'versions'] as const
+export const EDITOR_TABS = [
+  'identity',
+  'visibility',
+  'schema',
+  'execution',
+  'preview',
+  'versions',
+] as const
 export type EditorTab = (typeof EDITOR_TABS)[number]
 
 /** The kinds of tools that can be made here, the most common first. */

@@ -4,6 +4,8 @@ import { type ReactNode, useEffect, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 
 import { cn } from '~/kit/cn'
+import { lazyPart } from '~/kit/lazy-part'
+import { Skeleton } from '~/kit/states'
 import { usePageName } from '~/kit/title'
 import { toast } from '~/kit/toast'
 import { SchemaTab } from '../schema/schema-tab'
@@ -25,6 +27,12 @@ import { useEditor } from './use-editor'
 
 /** The button by which a new tool was saved: on the page that it gets somebody goes on from the same one. */
 let savedBy: string | undefined
+
+// Whoever only writes does not load how others see it.
+const PreviewTab = lazyPart(
+  () => import('../preview/preview-tab'),
+  (module) => module.default,
+)
 
 /** Makes a tool, or changes one. */
 export function ToolEditor({ tool, search }: { tool?: Tool; search: ToolEditorSearch }) {
@@ -74,7 +82,9 @@ export function ToolEditor({ tool, search }: { tool?: Tool; search: ToolEditorSe
         )}
         <Faults search={search} />
         <Tabs tab={tab} search={search} />
-        {tab === 'versions' ? (
+        {tab === 'preview' ? (
+          <PreviewTab fallback={<Skeleton className="h-96" />} />
+        ) : tab === 'versions' ? (
           editor.base && !isOverride ? (
             <VersionsTab tool={editor.base} search={search} />
           ) : (

@@ -1,6 +1,7 @@
 import { ShieldCheck } from 'lucide-react'
 import { useTranslation } from 'react-i18next'
 
+import { asksFirst } from '../preview/specs'
 import { useEditing, usePart } from './context'
 import { ChoicePart, SwitchPart, TextPart, WordsPart } from './parts'
 
@@ -66,8 +67,7 @@ function Meaning() {
   const { t } = useTranslation('admin')
   const { definition } = useEditing()
   const { permission_level: level, permission_policy: policy } = definition
-  const asks =
-    level === 'destructive' || policy === 'always_ask' || (level === 'write' && policy !== 'auto')
+  const asks = asksFirst(definition)
   const why =
     level === 'destructive'
       ? 'destructive'

@@ -194,7 +194,7 @@ interface UnbrokenProps {
 }
 
 /** A schema that is half typed can break its form. The rest of the page must not break with it. */
-class Unbroken extends Component<UnbrokenProps, { isBroken: boolean }> {
+export class Unbroken extends Component<UnbrokenProps, { isBroken: boolean }> {
   override state = { isBroken: false }
 
   static getDerivedStateFromError() {
