@@ -39,7 +39,7 @@ const call = (name: string, input: Record<string, unknown>) =>
 const pay = (record: string, amount: number) => call('pay', { record, amount })
 
 const badge = (page: Page) =>
-  page.getByRole('navigation', { name: 'Main' }).getByText('1', { exact: true })
+  page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name: /^Approvals 1 / })
 const outcome = (page: Page, text: string) => page.getByRole('region', { name: text }).waitFor()
 
 /** What came of a call in the end, as `get_run` tells it. */
