@@ -378,7 +378,8 @@ test('what was typed is there again until it is reset or the person signs out', 
   }
   const away = async () => {
     await page.getByRole('link', { name: 'All tools' }).click()
-    await page.getByRole('link', { name: 'e2e.typed' }).click()
+    const found = page.getByRole('list', { name: 'Tools found' })
+    await found.getByRole('link', { name: 'e2e.typed' }).click()
     await page.getByLabel('Text').waitFor()
   }
   const restored = page.getByText('Restored what you typed here before.')
