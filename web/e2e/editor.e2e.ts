@@ -64,7 +64,7 @@ test('a function is chosen from a list and brings its form', async () => {
   await tab(page, 'Schema')
   await page.getByRole('button', { name: 'Add a field' }).first().click()
   await tab(page, 'Execution')
-  await page.getByRole('button', { name: 'Take the form of the function' }).click()
+  await page.getByRole('button', { name: 'Use the schema of the function' }).click()
   await expect.poll(() => focused(page)).toBe('part-implementation-function_name')
 })
 
@@ -83,7 +83,7 @@ test('a header that cannot be sent as it stands is kept, and told before it is l
   await tab(page, 'Execution')
   await expect.poll(() => page.getByLabel('Value of header 2').inputValue()).toBe('value 2')
   await page.getByRole('button', { name: 'Save draft' }).click()
-  const fault = 'Headers: A name stands there twice.'
+  const fault = 'Headers: A name is used twice.'
   await page.getByRole('alert').getByRole('button', { name: fault }).waitFor()
   await expectNoSidewaysScroll(page)
   await page.getByRole('button', { name: 'Remove header 2' }).click()

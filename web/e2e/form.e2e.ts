@@ -42,7 +42,7 @@ test('every construct can be filled, and the server takes what the form takes', 
   const page = await open('form.sink', { input_schema: sink.input_schema })
   const field = (label: string) => form(page).getByLabel(label, { exact: true })
   await runButton(page).click()
-  await page.getByText('6 things need another look.').waitFor()
+  await page.getByText('6 fields need attention').waitFor()
   await expectFocused(field('Full name'))
   await expect.poll(() => field('Full name').getAttribute('aria-invalid')).toBe('true')
   await expectAccessible(page)
@@ -337,7 +337,7 @@ test('fields may be named like what every object has', async () => {
     input_schema: { type: 'object', properties, required: names },
   })
   await runButton(page).click()
-  await page.getByText('3 things need another look.').waitFor()
+  await page.getByText('3 fields need attention').waitFor()
   for (const name of names) await page.getByLabel(name).fill(name)
   await runButton(page).click()
   expect(await sent(page, 'form.names')).toEqual(

@@ -33,7 +33,7 @@ test('search and filters are in the address and survive a reload', async () => {
   await page.getByRole('link', { name: 'Update record' }).waitFor()
   await expect.poll(() => page.getByRole('link', { name: 'ROI Calculator' }).count()).toBe(0)
 
-  await page.getByRole('button', { name: 'Remove filter What it may do: Changes data' }).click()
+  await page.getByRole('button', { name: 'Remove filter Effect: Changes data' }).click()
   await page.getByText(/^2 of/).waitFor()
   await expect.poll(() => new URL(page.url()).search).toBe('?category=CRM')
 })

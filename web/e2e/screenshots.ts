@@ -321,8 +321,8 @@ const PAGES: Record<string, (page: Page) => Promise<void>> = {
     await page.goto(`/admin/tools/${ONBOARD.slug}/edit?tab=schema`)
     await page.getByRole('region', { name: 'Preview and test' }).getByLabel('Buddy').waitFor()
   },
-  'editor-http': (page) => editorPanel(page, TRACK.slug, 'Which request is made'),
-  'editor-chain': (page) => editorPanel(page, DISCOUNT.slug, 'Which tools are called'),
+  'editor-http': (page) => editorPanel(page, TRACK.slug, 'Request'),
+  'editor-chain': (page) => editorPanel(page, DISCOUNT.slug, 'Tools to run'),
 }
 
 for (const theme of ['light', 'dark'] as const) {

@@ -43,7 +43,7 @@ export function ToolEditor({ tool, search }: { tool?: Tool; search: ToolEditorSe
   const editor = useEditor({
     tool,
     kind: search.kind,
-    words: (fault, { slug }) => plainly(t, fault, slug),
+    words: (fault, definition) => plainly(t, fault, definition),
     onSaved: (saved, published) => {
       toast(t(published ? 'editor.published' : 'editor.saved', { name: saved.name }))
       if (tool) return

@@ -3,7 +3,7 @@ import { useTranslation } from 'react-i18next'
 
 import type { Fault } from '~/api/problem'
 import { faultWords } from '~/i18n/server-words'
-import { partOf } from './definition'
+import { type Definition, partOf } from './definition'
 import { faultOfSlug } from './slug'
 
 /** What this page itself has against a text that cannot be read: the names of its texts. */
@@ -16,10 +16,19 @@ export const PAIR_FAULTS = {
 }
 
 /** What is wrong with a part of a definition, in plain words. */
-export function plainly(t: TFunction<'admin'>, fault: Fault, slug: string): string {
-  const rule = partOf(fault.path) === 'slug' && faultOfSlug(slug)
+export function plainly(
+  t: TFunction<'admin'>,
+  fault: Fault,
+  { slug, ...words }: Pick<Definition, 'slug' | 'name' | 'description'>,
+): string {
+  const part = partOf(fault.path)
+  // The server says what a text must be; whoever left it empty is told what to do.
+  if ((part === 'name' || part === 'description') && words[part].trim() === '') {
+    return t(`fault.${part}`)
+  }
+  const rule = part === 'slug' && faultOfSlug(slug)
   if (rule) return t(`slug.${rule}`)
-  if (fault.code === 'taken' && partOf(fault.path) === 'slug') return t('slug.taken')
+  if (fault.code === 'taken' && part === 'slug') return t('slug.taken')
   return fault.code === undefined ? t(`fault.${fault.message}`) : faultWords(fault)
 }
 

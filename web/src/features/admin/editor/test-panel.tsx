@@ -153,8 +153,7 @@ function Refused({ error }: { error: unknown }) {
           return (
             <li key={path + message} className="break-words">
               {label}
-              {below && <code> {below}</code>}:{' '}
-              {plainly(t, { ...fault, path: place }, definition.slug)}
+              {below && <code> {below}</code>}: {plainly(t, { ...fault, path: place }, definition)}
             </li>
           )
         })}

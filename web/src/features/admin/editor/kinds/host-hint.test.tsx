@@ -67,7 +67,7 @@ test('whoever would bind it for other tools as well is told which', async () => 
   const user = userEvent.setup()
   await show('https://api.example.com/')
   await user.click(screen.getByRole('button', { name: 'Allow only api.example.com' }))
-  await screen.findByText(/Other tools use it too .*: Another$/)
+  await screen.findByText(/These tools use it too .*: Another$/)
   expect(sent).toEqual([])
   await user.click(screen.getByRole('button', { name: 'Allow only api.example.com anyway' }))
   expect(sent).toEqual([{ allowed_hosts: ['api.example.com'] }])
@@ -75,7 +75,7 @@ test('whoever would bind it for other tools as well is told which', async () => 
 
 test('whoever may not change credentials is only told', async () => {
   await show('https://api.example.com/', ['credentials.tenant.read'])
-  expect(screen.getByText('“weather” may be sent to every host.')).toBeInTheDocument()
+  expect(screen.getByText('“weather” may be sent to any host.')).toBeInTheDocument()
   expect(screen.queryByRole('button', { name: /Allow only/ })).toBeNull()
 })
 

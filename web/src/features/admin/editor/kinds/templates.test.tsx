@@ -56,7 +56,7 @@ test('another built-in brings its own form, unless somebody changed the first on
     output_schema: null,
     description: 'Does b.',
   })
-  expect(screen.queryByRole('button', { name: 'Take the form of the built-in' })).toBeNull()
+  expect(screen.queryByRole('button', { name: 'Use the schema of the built-in' })).toBeNull()
   expect(now().definition.input_schema).not.toEqual(B.input_schema)
 })
 
@@ -66,13 +66,13 @@ test('a form of one’s own gives way at a press', async () => {
   const user = userEvent.setup()
   await user.selectOptions(screen.getByLabelText('Built-in'), 'a')
   expect(now().definition.input_schema).toEqual(own)
-  await user.click(screen.getByRole('button', { name: 'Take the form of the built-in' }))
+  await user.click(screen.getByRole('button', { name: 'Use the schema of the built-in' }))
   expect(now().definition).toMatchObject({
     input_schema: A.input_schema,
     output_schema: A.output_schema,
     description: 'Mine.',
   })
-  expect(screen.queryByRole('button', { name: 'Take the form of the built-in' })).toBeNull()
+  expect(screen.queryByRole('button', { name: 'Use the schema of the built-in' })).toBeNull()
   await vi.waitFor(() => expect(screen.getByLabelText('Built-in')).toHaveFocus())
 })
 
