@@ -1,4 +1,5 @@
 import { fileURLToPath } from 'node:url'
+import { brotliCompressSync } from 'node:zlib'
 
 import tailwindcss from '@tailwindcss/vite'
 import react from '@vitejs/plugin-react'
@@ -21,6 +22,29 @@ const iconFiles: Plugin = {
       const source = renderToStaticMarkup(createElement(icon))
       this.emitFile({ type: 'asset', fileName: `icons/${name}.svg`, source })
     }
+  },
+}
+
+/** What is smaller gains nothing. */
+const COMPRESSED_FROM = 1_000
+
+/** Every script and style compressed as well as can be, once and for all, for the server to send as it is. */
+const compressed: Plugin = {
+  name: 'compressed',
+  apply: 'build',
+  generateBundle: {
+    order: 'post',
+    handler(_, bundle) {
+      for (const [fileName, file] of Object.entries(bundle)) {
+        const source = file.type === 'chunk' ? file.code : file.source
+        if (!/\.(js|css)$/.test(fileName) || source.length < COMPRESSED_FROM) continue
+        this.emitFile({
+          type: 'asset',
+          fileName: `${fileName}.br`,
+          source: brotliCompressSync(source),
+        })
+      }
+    },
   },
 }
 
@@ -61,8 +85,24 @@ const iconData: Plugin = {
   },
 }
 
+/** Menus and dialogs, which nobody opens in the first second. */
+const MENUS =
+  /node_modules\/(radix-ui|@radix-ui|@floating-ui|aria-hidden|react-remove-scroll|react-remove-scroll-bar|react-style-singleton|use-callback-ref|use-sidecar|detect-node-es|tslib|get-nonce)\//
+const OF_EVERY_PAGE =
+  /node_modules\/(react|react-dom|scheduler|@tanstack\/(react-router|router-core|history|react-store|store|react-query|query-core)|i18next|react-i18next|html-parse-stringify|void-elements|use-sync-external-store|openapi-fetch|clsx|class-variance-authority|lucide-react)\//
+const OUR_OWN =
+  /\/web\/src\/(api\/|kit\/(badge|button|cn|copy|field|kept|key-sheet|keys|lazy-part|level-badge|merge-classes|move-focus|not-loaded|now|page-keys|plain|search-box|server-back|states|time|title|toast|tool-icons?|wide)\.|shell\/(shell|account|shortcuts|titled|page-not-loaded)\.|i18n\/(index|server-words)\.|features\/[^/]+\/(credentials\/)?search\.|(main|nonce|router|theme)\.)/
+
+function isOfMenus(id: string): boolean {
+  return MENUS.test(id) || id.endsWith('/src/kit/dialog.tsx')
+}
+
+function isOfEveryPage(id: string): boolean {
+  return OF_EVERY_PAGE.test(id) || OUR_OWN.test(id) || id.startsWith('\0vite/')
+}
+
 export default defineConfig({
-  plugins: [react(), tailwindcss(), iconFiles, iconData],
+  plugins: [react(), tailwindcss(), iconFiles, iconData, compressed],
   resolve: { alias: { '~': fileURLToPath(new URL('./src', import.meta.url)) } },
   build: {
     outDir: 'dist',
@@ -71,6 +111,19 @@ export default defineConfig({
     sourcemap: false,
     // A data: address would need a hole in the content security policy.
     assetsInlineLimit: 0,
+    // Every file is a request with its own headers, and small ones compress badly: what every page needs is one file,
+    // icons included, and what menus and dialogs need is another. The rest comes with the page that shows it.
+    rolldownOptions: {
+      output: {
+        codeSplitting: {
+          includeDependenciesRecursively: false,
+          groups: [
+            { name: 'menus', test: isOfMenus, priority: 2 },
+            { name: 'base', test: isOfEveryPage, priority: 1 },
+          ],
+        },
+      },
+    },
   },
   server: {
     proxy: {

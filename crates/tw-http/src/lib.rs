@@ -10,6 +10,7 @@
 mod answer;
 mod auth;
 mod body;
+mod compress;
 mod front;
 mod idempotent;
 mod members;
@@ -27,19 +28,19 @@ use tw_engine::Engine;
 
 pub use front::Hosts;
 pub use pages::icon_path;
-pub use peer::{Network, NoNetwork};
+pub use peer::{AddressRange, NoAddressRange};
 pub use routes::openapi;
 pub use serve::serve;
 
 /// What the door needs to know beside the engine.
 #[derive(Clone)]
-pub struct Settings {
+pub struct HttpSettings {
     /// Where people and programs reach this server, when that is not the address it listens on.
     pub public_url: Option<String>,
     pub allowed_hosts: Vec<String>,
     pub allowed_origins: Vec<String>,
     /// Whose `X-Forwarded-For` is believed.
-    pub trusted_proxies: Vec<Network>,
+    pub trusted_proxies: Vec<AddressRange>,
     /// Bytes of a request's body.
     pub body_limit: usize,
     /// Whether `/metrics` may be read without a key.
@@ -47,9 +48,9 @@ pub struct Settings {
     pub render_metrics: Arc<dyn Fn() -> String + Send + Sync>,
 }
 
-impl fmt::Debug for Settings {
+impl fmt::Debug for HttpSettings {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Settings")
+        f.debug_struct("HttpSettings")
             .field("public_url", &self.public_url)
             .field("allowed_hosts", &self.allowed_hosts)
             .field("allowed_origins", &self.allowed_origins)
@@ -62,7 +63,7 @@ impl fmt::Debug for Settings {
 #[derive(Clone, Debug)]
 pub(crate) struct App {
     pub(crate) engine: Engine,
-    pub(crate) settings: Arc<Settings>,
+    pub(crate) settings: Arc<HttpSettings>,
     pub(crate) hosts: Arc<Hosts>,
     /// Where lists are put together.
     pub(crate) lists: Lanes,
@@ -70,13 +71,14 @@ pub(crate) struct App {
 }
 
 /// The whole door, ready to be served, with what other doors serve behind the same front.
-pub fn router(engine: Engine, settings: Settings, others: axum::Router) -> axum::Router {
+pub fn router(engine: Engine, settings: HttpSettings, others: axum::Router) -> axum::Router {
     let hosts = Arc::new(Hosts::new(&settings));
     let (lists, turns) = (Lanes::for_processors(), Turns::default());
     let app = App { engine, settings: Arc::new(settings), hosts, lists, turns };
     let (router, _) = routes::routes().split_for_parts();
     front::wrap(
         router
+            .layer(compress::layer())
             .merge(pages::routes())
             .merge(others.with_state(()))
             .fallback(pages::nowhere)

@@ -39,8 +39,11 @@ pub(crate) fn routes() -> Router<App> {
         .route("/sign-in", get(document))
         .route("/assets/{file}", get(asset))
         .route("/icons/{file}", get(icon))
-        .route("/theme.js", get(async || file("theme.js", "no-cache")))
-        .route("/favicon.svg", get(async || file("favicon.svg", "max-age=86400")));
+        .route("/theme.js", get(async |headers: HeaderMap| file("theme.js", "no-cache", &headers)))
+        .route(
+            "/favicon.svg",
+            get(async |headers: HeaderMap| file("favicon.svg", "max-age=86400", &headers)),
+        );
     for page in PAGES {
         router = router.route(page, get(document)).route(&format!("{page}/{{*rest}}"), get(document));
     }
@@ -92,15 +95,21 @@ async fn document() -> Result<Response> {
     Ok(response)
 }
 
-async fn asset(name: std::result::Result<Path<String>, PathRejection>) -> Result<Response> {
+async fn asset(
+    headers: HeaderMap,
+    name: std::result::Result<Path<String>, PathRejection>,
+) -> Result<Response> {
     let Path(name) = name.map_err(|_| missing())?;
     // The name has the hash of what is in it.
-    file(&format!("assets/{name}"), "public, max-age=31536000, immutable")
+    file(&format!("assets/{name}"), "public, max-age=31536000, immutable", &headers)
 }
 
-async fn icon(name: std::result::Result<Path<String>, PathRejection>) -> Result<Response> {
+async fn icon(
+    headers: HeaderMap,
+    name: std::result::Result<Path<String>, PathRejection>,
+) -> Result<Response> {
     let Path(name) = name.map_err(|_| missing())?;
-    file(&format!("icons/{name}"), "public, max-age=86400")
+    file(&format!("icons/{name}"), "public, max-age=86400", &headers)
 }
 
 /// Where the picture of an icon is, for who shows tools outside the app.
@@ -116,14 +125,33 @@ fn find(name: &str) -> Result<EmbeddedFile> {
     is_name.then(|| Files::get(name)).flatten().ok_or_else(missing)
 }
 
-fn file(name: &str, keep: &'static str) -> Result<Response> {
-    let EmbeddedFile { data, .. } = find(name)?;
+/// A file, as it was compressed when the app was built where there is that and the caller takes it: smaller than what
+/// can be made of it while somebody waits.
+fn file(name: &str, keep: &'static str, headers: &HeaderMap) -> Result<Response> {
+    let compressed = takes_brotli(headers).then(|| find(&format!("{name}.br")).ok()).flatten();
+    let is_compressed = compressed.is_some();
+    let EmbeddedFile { data, .. } = compressed.map_or_else(|| find(name), Ok)?;
     let data = match data {
         Cow::Borrowed(bytes) => bytes.into_response(),
         Cow::Owned(bytes) => bytes.into_response(),
     };
     let headers = [(header::CONTENT_TYPE, content_type(name)), (header::CACHE_CONTROL, keep)];
-    Ok((headers, data).into_response())
+    let mut response = (headers, data).into_response();
+    if is_compressed {
+        response.headers_mut().insert(header::CONTENT_ENCODING, HeaderValue::from_static("br"));
+        response.headers_mut().insert(header::VARY, HeaderValue::from_static("accept-encoding"));
+    }
+    Ok(response)
+}
+
+fn takes_brotli(headers: &HeaderMap) -> bool {
+    let accepts = headers.get_all(header::ACCEPT_ENCODING).iter().filter_map(|value| value.to_str().ok());
+    accepts.flat_map(|value| value.split(',')).any(|coding| {
+        let mut parts = coding.split(';').map(str::trim);
+        let is_brotli = parts.next().is_some_and(|name| name.eq_ignore_ascii_case("br"));
+        let weight = parts.find_map(|part| part.strip_prefix("q=")?.parse::<f32>().ok()).unwrap_or(1.0);
+        is_brotli && 0.0 < weight
+    })
 }
 
 fn content_type(name: &str) -> &'static str {
@@ -160,5 +188,20 @@ mod tests {
             assert_eq!(prefers_html(&headers), prefers, "{accept}");
         }
         assert!(!prefers_html(&HeaderMap::new()));
+    }
+
+    #[test]
+    fn only_who_takes_brotli_gets_it() {
+        for (accept, takes) in [
+            ("gzip, deflate, br, zstd", true),
+            ("BR;q=0.5", true),
+            ("br;q=0", false),
+            ("gzip", false),
+            ("", false),
+        ] {
+            let headers = HeaderMap::from_iter([(header::ACCEPT_ENCODING, HeaderValue::from_static(accept))]);
+            assert_eq!(takes_brotli(&headers), takes, "{accept}");
+        }
+        assert!(!takes_brotli(&HeaderMap::new()));
     }
 }

@@ -1,7 +1,8 @@
 import { type ClassValue, clsx } from 'clsx'
-import { twMerge } from 'tailwind-merge'
+
+import { mergeClasses } from './merge-classes'
 
 /** Joins class names; of two that contradict each other the later one counts. */
 export function cn(...classes: ClassValue[]): string {
-  return twMerge(clsx(classes))
+  return mergeClasses(clsx(classes))
 }

@@ -1,6 +1,6 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
-import { Check, CircleUser } from 'lucide-react'
+import { Check } from 'lucide-react'
 import { DropdownMenu } from 'radix-ui'
 import { lazy, type ReactNode, Suspense, useState } from 'react'
 import { useTranslation } from 'react-i18next'
@@ -9,9 +9,9 @@ import { api } from '~/api/client'
 import { useMe } from '~/api/me'
 import { errorWords } from '~/i18n/server-words'
 import { choose, LANGUAGES, loadTexts } from '~/i18n'
-import { Button } from '~/kit/button'
 import { toast } from '~/kit/toast'
 import { showTheme } from '~/theme'
+import { AccountButton } from './account'
 
 const PasswordDialog = lazy(async () => {
   const [module] = await Promise.all([
@@ -48,16 +48,13 @@ export default function AccountMenu() {
       toast(errorWords(error), 'bad')
     }
   }
-  const tenant = me.tenant.name || me.tenant.slug
   const theme = localStorage.getItem('theme') ?? 'system'
   return (
     <>
-      <DropdownMenu.Root>
+      {/* It is loaded when somebody wants it open. */}
+      <DropdownMenu.Root defaultOpen>
         <DropdownMenu.Trigger asChild>
-          <Button tone="quiet" aria-label={t('nav.account_of', { tenant })}>
-            <CircleUser aria-hidden />
-            <span className="hidden max-w-40 truncate md:inline">{tenant}</span>
-          </Button>
+          <AccountButton />
         </DropdownMenu.Trigger>
         <DropdownMenu.Portal>
           <DropdownMenu.Content

@@ -19,11 +19,9 @@ import { Button } from '~/kit/button'
 import { cn } from '~/kit/cn'
 import { isNotLoaded } from '~/kit/not-loaded'
 import { Fault, Loading } from '~/kit/states'
+import { Account } from './account'
 import { PageNotLoaded } from './page-not-loaded'
 import { Shortcuts } from './shortcuts'
-
-// Menus are heavy, and nobody opens one in the first second.
-const AccountMenu = lazy(() => import('./account-menu'))
 
 const SignInAgain = lazy(async () => {
   const [module] = await Promise.all([
@@ -53,11 +51,7 @@ export function Shell() {
         <Navigation />
         <div className="ml-auto flex shrink-0 items-center">
           <Shortcuts />
-          <CatchBoundary getResetKey={() => ''} errorComponent={Nothing}>
-            <Suspense>
-              <AccountMenu />
-            </Suspense>
-          </CatchBoundary>
+          <Account />
         </div>
       </header>
       <main
