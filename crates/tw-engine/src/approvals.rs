@@ -15,6 +15,7 @@ use tw_store::{
     Approval, NewAudit, Run,
     log::{ApprovalDecision, Audit, Change, EditedInput, Entry, Expect, NewEvent, Rejected},
 };
+use tw_vault::{DefinitionParts, OpenedCall};
 
 use crate::{
     Engine,
@@ -238,7 +239,7 @@ impl Engine {
     }
 
     /// Checks another input as if the agent had sent it and as if the approver made the call, and seals it. An approver
-    /// must not get done by editing what they may not do themselves.
+    /// must not get done by editing what they may not do themselves. What comes back hidden stays as it was.
     async fn edit(
         &self,
         approver: &Caller,
@@ -246,9 +247,18 @@ impl Engine {
         input: &RawValue,
     ) -> Result<(Option<Edited>, Option<Level>)> {
         let Parked { approval, run, kept } = parked;
-        if kept.sealed_input.is_some() {
-            return self.unedited(approver, parked, input).await.map(|level| (None, level));
-        }
+        let opened = match &kept.sealed_input {
+            Some(sealed) => Some(self.inner.vault.open_call(run.tenant, run.id, sealed).await?),
+            None => None,
+        };
+        let meant = match &opened {
+            Some(OpenedCall { input: before, secrets }) => match secrets.callers_parts() {
+                Some(parts) => restored(parts, input, before),
+                None => return self.unedited(approver, parked, input).await.map(|level| (None, level)),
+            },
+            None => input.to_owned(),
+        };
+        let secrets = opened.as_ref().map(|opened| &opened.secrets);
         let resumed = resumed_caller(self, run, &approval.context).await;
         let (agent, _) = resumed.map_err(|error| match error {
             // It is the agent that may not, and the approver's own credentials are in order.
@@ -256,24 +266,30 @@ impl Engine {
             error => error,
         })?;
         let view = self.inner.catalogue.view(run.tenant, agent.epoch).await?;
-        let Gate::Ask(edited) = self.walk(&agent, &view, Subject::Edited(parked), input, None).await? else {
+        let subject = Subject::Edited(parked);
+        let Gate::Ask(edited) = self.walk(&agent, &view, subject, &meant, secrets).await? else {
             return Err(Error::Superseded);
         };
+        let (digest, sealed_input) = (edited.input_digest(), edited.sealed_for(run.id));
+        let meant = edited.unhidden_text();
         let (tool, value, text, level) = edited.into_parts();
-        let digest = input_digest(&value);
-        if digest == approval.input_digest {
+        let shown_before: Value = serde_json::from_str(approval.input.get()).unwrap_or(Value::Null);
+        let before = opened.as_ref().map_or(&shown_before, |opened| &opened.input);
+        if input_digest(&value) == input_digest(before) {
             return Ok((None, level));
         }
-        self.walk(approver, &view, Subject::Edited(parked), &text, None).await?;
+        self.walk(approver, &view, subject, &meant, secrets).await?;
         let credentials = self.credentials_of(run.tenant, &tool).await?;
         // Under the seal: whoever changed the input is asked for their right again when the call and what it calls run.
-        let kept = Resumption { edited_by: Some(approver.party()), ..Resumption::read(&approval.context)? };
+        let kept = Resumption::read(&approval.context)?;
+        let kept = Resumption { edited_by: Some(approver.party()), sealed_input, ..kept };
         let context = kept.to_text();
         let facts = Sealed { context: &context, ..Sealed::of(approval, run, &tool, &credentials, &digest) };
-        let before: Value = serde_json::from_str(approval.input.get()).unwrap_or(Value::Null);
+        let shown: Value = serde_json::from_str(text.get()).unwrap_or(Value::Null);
+        let changes = changes([before, &shown_before], [&value, &shown]);
         let seal = facts.seal(&self.inner.secrets).to_vec();
         let input = EditedInput { input: text.get().to_owned(), digest, seal, level, context };
-        Ok((Some(Edited { input, changes: raw(&changes(&before, &value)) }), level))
+        Ok((Some(Edited { input, changes: raw(&changes) }), level))
     }
 
     /// An input that holds secrets of the tool that makes the call is approved as it is: whoever changed the rest could
@@ -376,8 +392,18 @@ fn self_approval() -> Error {
     Error::NotPermitted { why: why.to_owned() }
 }
 
-/// What differs between two inputs in canonical form, at their first level: `[{ path, before, after }]`.
-fn changes(before: &Value, after: &Value) -> Value {
+/// Another input, with what comes back hidden as it was.
+fn restored(parts: &DefinitionParts, input: &RawValue, before: &Value) -> Box<RawValue> {
+    match serde_json::from_str(input.get()) {
+        Ok(input) => raw(&parts.restore(input, before)),
+        // What cannot be read is refused where every input is read.
+        Err(_) => input.to_owned(),
+    }
+}
+
+/// What differs between two inputs in canonical form, at their first level: `[{ path, before, after }]`. Each input comes
+/// as it is and as it may be shown: where only a secret differs, both are shown alike.
+fn changes([before, shown_before]: [&Value; 2], [after, shown_after]: [&Value; 2]) -> Value {
     let empty = serde_json::Map::new();
     let (old, new) = (before.as_object().unwrap_or(&empty), after.as_object().unwrap_or(&empty));
     let keys = old.keys().chain(new.keys().filter(|key| !old.contains_key(*key)));
@@ -385,8 +411,8 @@ fn changes(before: &Value, after: &Value) -> Value {
     let changed = keys.filter(|key| canonical(old.get(*key)) != canonical(new.get(*key))).map(|key| {
         serde_json::json!({
             "path": format!("/{}", key.replace('~', "~0").replace('/', "~1")),
-            "before": old.get(key),
-            "after": new.get(key),
+            "before": shown_before.get(key),
+            "after": shown_after.get(key),
         })
     });
     changed.collect()
@@ -400,8 +426,9 @@ mod tests {
 
     #[test]
     fn changes_name_what_was_added_removed_and_replaced() {
-        let changes =
-            changes(&json!({ "a": 1, "b/c": 2, "same": 0 }), &json!({ "a": 2, "same": 0, "d": null }));
+        let (before, after) =
+            (json!({ "a": 1, "b/c": 2, "same": 0 }), json!({ "a": 2, "same": 0, "d": null }));
+        let changes = changes([&before, &before], [&after, &after]);
         assert_eq!(
             changes,
             json!([
@@ -409,6 +436,17 @@ mod tests {
                 { "path": "/b~1c", "before": 2, "after": null },
                 { "path": "/d", "before": null, "after": null },
             ])
+        );
+    }
+
+    #[test]
+    fn change_of_a_secret_is_named_and_not_shown() {
+        let [before, after, shown] =
+            ["one", "two", "***"].map(|key| json!({ "a": { "token": key }, "b": 1 }));
+        let hidden = json!({ "token": "***" });
+        assert_eq!(
+            changes([&before, &shown], [&after, &shown]),
+            json!([{ "path": "/a", "before": hidden, "after": hidden }])
         );
     }
 }

@@ -34,9 +34,44 @@ impl Default for Authored {
 }
 
 impl Authored {
+    /// The names of the parts in which secrets can stand. The others are shown to everybody who may call the tool.
+    pub const SECRET_PARTS: &'static [&'static str] = &["implementation", "execution_spec"];
+
+    /// The parts in which secrets can stand.
+    pub fn secret_parts(&self) -> impl Iterator<Item = &Value> {
+        [Some(&self.implementation), self.execution_spec.as_ref()].into_iter().flatten()
+    }
+
+    /// As [`Authored::secret_parts`], to be changed.
+    pub fn secret_parts_mut(&mut self) -> impl Iterator<Item = &mut Value> {
+        [Some(&mut self.implementation), self.execution_spec.as_mut()].into_iter().flatten()
+    }
+
     /// For a tool of the program, which has none of it.
     #[must_use]
     pub fn none() -> Arc<Self> {
         Arc::default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn names_of_the_parts_with_secrets_are_those_of_the_parts() {
+        let [one, other] = [json!({ "token": 1 }), json!({ "token": 2 })];
+        let mut authored = Authored {
+            implementation: one.clone(),
+            execution_spec: Some(other.clone()),
+            ..Authored::default()
+        };
+        let text = json!(authored);
+        let named: Vec<_> = Authored::SECRET_PARTS.iter().map(|name| text[*name].clone()).collect();
+        assert_eq!(named, [one, other]);
+        assert_eq!(authored.secret_parts().cloned().collect::<Vec<_>>(), named);
+        assert_eq!(authored.secret_parts_mut().map(|part| part.clone()).collect::<Vec<_>>(), named);
     }
 }

@@ -15,7 +15,7 @@ use tw_identity::{
     rights::{CreateTools, DeleteTools, PublishTools, ReadTools, UpdateTools},
 };
 use tw_model::{
-    Actor, Caller, Implementation, Level, Policy, RunId, ToolDef, ToolFailure, ToolResult, redacted,
+    Actor, Authored, Caller, Implementation, Level, Policy, RunId, ToolDef, ToolFailure, ToolResult, redacted,
 };
 use tw_schema::{Fault, Violation};
 
@@ -174,6 +174,10 @@ impl Executor for ManageTools {
 
     fn always_asks(&self) -> bool {
         true
+    }
+
+    fn definition_parts(&self) -> &'static [&'static str] {
+        Authored::SECRET_PARTS
     }
 
     fn is_function(&self) -> bool {

@@ -14,7 +14,7 @@ use tw_identity::{
     rights::{Permit, ReadCredentials, WriteCredentials},
 };
 use tw_model::{Caller, CredentialId, TenantId};
-use tw_store::{Changed, Credential, Store};
+use tw_store::{Changed, Store, StoredCredential};
 
 use self::read::{Change, New, read_change, read_new};
 pub use self::trial::{Trial, Tried};
@@ -25,7 +25,7 @@ const TRIES: usize = 16;
 
 /// Names a credential as it stands.
 #[must_use]
-pub fn credential_mark(credential: &Credential) -> String {
+pub fn credential_mark(credential: &StoredCredential) -> String {
     format!("{}-{:x}", credential.revision, credential.updated.micros())
 }
 
@@ -44,12 +44,12 @@ pub trait References: Send + Sync + std::fmt::Debug {
         &'a self,
         tenant: TenantId,
         epoch: i64,
-        credential: &'a Credential,
+        credential: &'a StoredCredential,
     ) -> BoxFuture<'a, Result<(Vec<UsedBy>, i64)>>;
 }
 
 /// The credentials of tenants, as their administrators see them.
-pub struct Credentials {
+pub struct CredentialAdmin {
     store: Store,
     vault: Vault,
     epochs: Arc<Epochs>,
@@ -58,13 +58,13 @@ pub struct Credentials {
     network: Arc<dyn Network>,
 }
 
-impl std::fmt::Debug for Credentials {
+impl std::fmt::Debug for CredentialAdmin {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Credentials").field("vault", &self.vault).finish_non_exhaustive()
+        f.debug_struct("CredentialAdmin").field("vault", &self.vault).finish_non_exhaustive()
     }
 }
 
-impl Credentials {
+impl CredentialAdmin {
     #[must_use]
     pub fn new(
         store: Store,
@@ -82,12 +82,12 @@ impl Credentials {
         permit: &Permit<WriteCredentials>,
         body: &Value,
         request_id: Option<&str>,
-    ) -> Result<Credential> {
+    ) -> Result<StoredCredential> {
         let caller = permit.caller();
         let New { label, kind, provider_key, provider_variant, allowed_hosts, payload } = read_new(body)?;
         let by = by(caller, request_id);
         let (id, revision, now) = (CredentialId::new(), 1, tw_model::Timestamp::now());
-        let made = Credential {
+        let made = StoredCredential {
             id,
             label,
             kind,
@@ -112,7 +112,7 @@ impl Credentials {
         &self,
         permit: &Permit<ReadCredentials>,
         page: &PageRequest,
-    ) -> Result<Page<Credential>> {
+    ) -> Result<Page<StoredCredential>> {
         let caller = permit.caller();
         let place = format!("credentials/{}/{}", caller.tenant, caller.principal.label());
         let after = self.secrets.open_cursor(&place, page)?.map(CredentialId::from_uuid);
@@ -124,7 +124,7 @@ impl Credentials {
         Ok(self.secrets.page(rows, page, &place, total, |credential| credential.id.uuid()))
     }
 
-    pub async fn get(&self, permit: &Permit<ReadCredentials>, id: CredentialId) -> Result<Credential> {
+    pub async fn get(&self, permit: &Permit<ReadCredentials>, id: CredentialId) -> Result<StoredCredential> {
         self.stored(permit.caller(), id).await
     }
 
@@ -143,7 +143,7 @@ impl Credentials {
         body: &Value,
         marks: Option<&[String]>,
         request_id: Option<&str>,
-    ) -> Result<Credential> {
+    ) -> Result<StoredCredential> {
         let caller = permit.caller();
         let by = by(caller, request_id);
         let scope = self.store.tenant(caller.tenant);
@@ -197,7 +197,7 @@ impl Credentials {
         Err(busy())
     }
 
-    async fn stored(&self, caller: &Caller, id: CredentialId) -> Result<Credential> {
+    async fn stored(&self, caller: &Caller, id: CredentialId) -> Result<StoredCredential> {
         let found = self.store.tenant(caller.tenant).credential(id).await;
         found.map_err(Error::store("reading a credential"))?.ok_or(Error::NotFound { what: "credential" })
     }
@@ -207,7 +207,7 @@ impl Credentials {
         caller: &Caller,
         id: CredentialId,
         marks: Option<&[String]>,
-    ) -> Result<Credential> {
+    ) -> Result<StoredCredential> {
         let stored = self.stored(caller, id).await?;
         match marks {
             Some(seen) if !seen.contains(&credential_mark(&stored)) => {
@@ -217,7 +217,7 @@ impl Credentials {
         }
     }
 
-    fn with_change(&self, caller: &Caller, before: &Credential, change: Change) -> Credential {
+    fn with_change(&self, caller: &Caller, before: &StoredCredential, change: Change) -> StoredCredential {
         let mut after = before.clone();
         if let Some(label) = change.label {
             after.label = label;
@@ -241,7 +241,12 @@ impl Credentials {
     }
 
     /// As of which epoch nothing uses a credential, or a refusal that names what does.
-    async fn unused(&self, caller: &Caller, credential: &Credential, to_be: &'static str) -> Result<i64> {
+    async fn unused(
+        &self,
+        caller: &Caller,
+        credential: &StoredCredential,
+        to_be: &'static str,
+    ) -> Result<i64> {
         let epoch = self.epochs.ask(caller.tenant).await?;
         let (users, epoch) = self.references.references(caller.tenant, epoch, credential).await?;
         if users.is_empty() {

@@ -11,7 +11,7 @@ use chacha20poly1305::{
 };
 use tw_base::{MasterKey, secrets};
 use tw_model::{CredentialId, RunId, TenantId, ToolId};
-use tw_store::Sealed;
+use tw_store::SealedSecret;
 use zeroize::Zeroizing;
 
 const NONCE: usize = 24;
@@ -67,9 +67,9 @@ impl Wrapping {
         &self.id
     }
 
-    pub(crate) fn seal(&self, binding: Binding, secret: &[u8]) -> Sealed {
+    pub(crate) fn seal(&self, binding: Binding, secret: &[u8]) -> SealedSecret {
         let data_key = Zeroizing::new(secrets::random::<32>());
-        Sealed {
+        SealedSecret {
             ciphertext: encrypt(&data_key, &binding.bytes(Layer::Payload), secret),
             wrapped_key: encrypt(&self.key, &binding.bytes(Layer::DataKey), &*data_key),
             key_id: self.id.clone(),
@@ -77,13 +77,13 @@ impl Wrapping {
     }
 
     /// What was sealed, or `None`: by another key, for another binding, or not as it was.
-    pub(crate) fn open(&self, binding: Binding, sealed: &Sealed) -> Option<Zeroizing<Vec<u8>>> {
+    pub(crate) fn open(&self, binding: Binding, sealed: &SealedSecret) -> Option<Zeroizing<Vec<u8>>> {
         let data_key = self.data_key(binding, sealed)?;
         decrypt(&data_key, &binding.bytes(Layer::Payload), &sealed.ciphertext)
     }
 
     /// The data key of an envelope, wrapped by another key.
-    pub(crate) fn rewrap(&self, binding: Binding, sealed: &Sealed, next: &Self) -> Option<Vec<u8>> {
+    pub(crate) fn rewrap(&self, binding: Binding, sealed: &SealedSecret, next: &Self) -> Option<Vec<u8>> {
         let data_key = self.data_key(binding, sealed)?;
         Some(encrypt(&next.key, &binding.bytes(Layer::DataKey), &*data_key))
     }
@@ -109,7 +109,7 @@ impl Wrapping {
         Some(encrypt(&next.key, &tenant_key_of(tenant), &key))
     }
 
-    fn data_key(&self, binding: Binding, sealed: &Sealed) -> Option<Zeroizing<[u8; 32]>> {
+    fn data_key(&self, binding: Binding, sealed: &SealedSecret) -> Option<Zeroizing<[u8; 32]>> {
         let bytes = decrypt(&self.key, &binding.bytes(Layer::DataKey), &sealed.wrapped_key)?;
         Some(Zeroizing::new(bytes.as_slice().try_into().ok()?))
     }
@@ -233,7 +233,7 @@ mod tests {
             forged.wrapped_key[index] ^= 1;
             assert!(wrapping.open(binding, &forged).is_none(), "byte {index} of the key");
         }
-        let short = Sealed { ciphertext: vec![1; 5], ..sealed };
+        let short = SealedSecret { ciphertext: vec![1; 5], ..sealed };
         assert!(wrapping.open(binding, &short).is_none());
     }
 
@@ -251,7 +251,7 @@ mod tests {
         let binding = binding();
         let sealed = old.seal(binding, b"hunter2");
         let wrapped_key = old.rewrap(binding, &sealed, &new).unwrap();
-        let moved = Sealed { wrapped_key, key_id: new.id().to_owned(), ..sealed.clone() };
+        let moved = SealedSecret { wrapped_key, key_id: new.id().to_owned(), ..sealed.clone() };
 
         assert_eq!(new.open(binding, &moved).unwrap().as_slice(), b"hunter2");
         assert!(old.open(binding, &moved).is_none());

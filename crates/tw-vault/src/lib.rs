@@ -1,18 +1,20 @@
 //! Secrets of tenants: sealed at rest, opened for the tool that needs them, never shown.
 //!
-//! `envelope.rs` is the cryptography, [`Vault`] opens and seals, [`Credentials`] is what administrators do,
-//! [`CallSecrets`] keeps what tools pass on out of the log.
+//! `envelope.rs` is the cryptography, [`Vault`] opens and seals, [`CredentialAdmin`] is what administrators do,
+//! [`CallSecrets`] keeps what tools pass on and are given out of the log.
 
 mod call_secrets;
 pub mod credentials;
+mod definition_parts;
 mod envelope;
 mod tool_secrets;
 mod vault;
 
 pub use crate::{
     call_secrets::{CallSecrets, OpenedCall},
-    credentials::{Credentials, References, Trial, Tried, UsedBy, credential_mark},
+    credentials::{CredentialAdmin, References, Trial, Tried, UsedBy, credential_mark},
+    definition_parts::{DefinitionParts, HiddenInput},
     envelope::TenantKey,
     tool_secrets::open as open_secrets,
-    vault::{Secret, Stamp, Vault},
+    vault::{OpenedCredential, Stamp, Vault},
 };

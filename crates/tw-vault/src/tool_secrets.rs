@@ -5,7 +5,7 @@
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 use serde_json::Value;
 use tw_base::{Error, Result};
-use tw_model::{Authored, Definition, SEALED, TenantId, ToolId, each_secret};
+use tw_model::{Definition, SEALED, TenantId, ToolId, each_secret};
 use zeroize::Zeroizing;
 
 use crate::{envelope::TenantKey, vault::Vault};
@@ -20,12 +20,12 @@ impl Vault {
         definition: &mut Definition,
     ) -> Result<()> {
         let mut has_secrets = false;
-        for part in parts(&mut definition.authored) {
+        for part in definition.authored.secret_parts_mut() {
             each_secret(part, &mut |_| has_secrets = true);
         }
         if has_secrets {
             let key = self.new_tool_secrets(tenant).await?;
-            parts(&mut definition.authored).for_each(|part| seal(&key, tool, part));
+            definition.authored.secret_parts_mut().for_each(|part| seal(&key, tool, part));
         }
         Ok(())
     }
@@ -37,8 +37,18 @@ impl Vault {
         tool: ToolId,
         definition: &mut Definition,
     ) -> Result<()> {
-        for part in parts(&mut definition.authored) {
+        for part in definition.authored.secret_parts_mut() {
             *part = self.open_part(tenant, tool, part).await?;
+        }
+        Ok(())
+    }
+
+    /// Seals the secrets of something that is kept beside a tool. What is sealed for this tool already stays as it is.
+    pub async fn seal_part(&self, tenant: TenantId, tool: ToolId, part: &mut Value) -> Result<()> {
+        let mut has_secrets = false;
+        each_secret(part, &mut |_| has_secrets = true);
+        if has_secrets {
+            seal(&*self.new_tool_secrets(tenant).await?, tool, part);
         }
         Ok(())
     }
@@ -51,11 +61,6 @@ impl Vault {
             Error::internal("opening the secrets of a tool", format!("a secret of tool {tool} does not open"))
         })
     }
-}
-
-/// The parts of a definition in which secrets can stand. The others are shown to everybody who may call the tool.
-fn parts(authored: &mut Authored) -> impl Iterator<Item = &mut Value> {
-    [Some(&mut authored.implementation), authored.execution_spec.as_mut()].into_iter().flatten()
 }
 
 fn seal(key: &TenantKey, tool: ToolId, part: &mut Value) {

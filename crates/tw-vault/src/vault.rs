@@ -12,7 +12,7 @@ use std::{
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use tw_base::{Error, MasterKey, Result};
 use tw_model::{CredentialId, CredentialType, Label, TenantId, Timestamp};
-use tw_store::{By, Credential, Rewrap, Sealed, Store, WrappedKey};
+use tw_store::{By, Rewrap, SealedSecret, Store, StoredCredential, WrappedKey};
 use zeroize::Zeroizing;
 
 use crate::envelope::{Binding, TenantKey, Wrapping};
@@ -27,7 +27,7 @@ pub struct Vault {
 }
 
 /// What is in a credential. Forgotten for good when dropped, and never shown.
-pub struct Secret {
+pub struct OpenedCredential {
     pub id: CredentialId,
     pub revision: i64,
     pub kind: CredentialType,
@@ -46,16 +46,16 @@ pub struct Stamp {
     pub found: Option<(CredentialId, i64)>,
 }
 
-impl fmt::Debug for Secret {
+impl fmt::Debug for OpenedCredential {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let names: Vec<_> = self.fields.keys().collect();
-        let mut shown = f.debug_struct("Secret");
+        let mut shown = f.debug_struct("OpenedCredential");
         shown.field("id", &self.id).field("revision", &self.revision).field("kind", &self.kind);
         shown.field("fields", &names).finish_non_exhaustive()
     }
 }
 
-impl Secret {
+impl OpenedCredential {
     /// What is inserted for `secret:<label>`: the key or the token, for `basic` what stands after `Basic` in a
     /// header, of a custom one `api_key`, else `token`, else the only text there is.
     #[must_use]
@@ -94,13 +94,13 @@ impl Vault {
     }
 
     /// Opens the credential that a tool refers to, by its label or its id.
-    pub async fn open(&self, tenant: TenantId, named: &str) -> Result<Secret> {
+    pub async fn open(&self, tenant: TenantId, named: &str) -> Result<OpenedCredential> {
         let found = self.find(tenant, named).await?;
         let missing = || Error::CredentialMissing { label: named.chars().take(Label::LEN_MAX).collect() };
         self.opened(tenant, &found.ok_or_else(missing)?)
     }
 
-    async fn find(&self, tenant: TenantId, named: &str) -> Result<Option<Credential>> {
+    async fn find(&self, tenant: TenantId, named: &str) -> Result<Option<StoredCredential>> {
         let scope = self.store.tenant(tenant);
         let found = match (named.parse::<CredentialId>(), named.parse::<Label>()) {
             (Ok(id), _) => scope.credential(id).await,
@@ -131,14 +131,14 @@ impl Vault {
         tenant: TenantId,
         provider_key: &str,
         variant: Option<&str>,
-    ) -> Result<Option<Secret>> {
+    ) -> Result<Option<OpenedCredential>> {
         let found = self.store.tenant(tenant).credential_for(provider_key, variant).await;
         let found = found.map_err(Error::store("reading a credential"))?;
         found.map(|credential| self.opened(tenant, &credential)).transpose()
     }
 
-    fn opened(&self, tenant: TenantId, credential: &Credential) -> Result<Secret> {
-        let Credential { id, revision, kind, ref sealed, .. } = *credential;
+    fn opened(&self, tenant: TenantId, credential: &StoredCredential) -> Result<OpenedCredential> {
+        let StoredCredential { id, revision, kind, ref sealed, .. } = *credential;
         let corrupt = |why: &str| Error::internal("opening a credential", format!("credential {id} {why}"));
         if sealed.key_id != self.wrapping.id() {
             return Err(corrupt("was sealed under another master key"));
@@ -151,11 +151,11 @@ impl Vault {
         self.touch(tenant, credential);
         let fields = fields.into_iter().map(|(name, text)| (name, Zeroizing::new(text))).collect();
         let (label, allowed_hosts) = (credential.label.clone(), credential.allowed_hosts.clone());
-        Ok(Secret { id, revision, kind, label, allowed_hosts, fields })
+        Ok(OpenedCredential { id, revision, kind, label, allowed_hosts, fields })
     }
 
     /// Writes down that a credential is in use, to the minute, without making the call wait for it.
-    fn touch(&self, tenant: TenantId, credential: &Credential) {
+    fn touch(&self, tenant: TenantId, credential: &StoredCredential) {
         let now = Timestamp::now();
         if credential.last_used.is_some_and(|last| now.micros() < last.plus(TOUCH_EVERY).micros()) {
             return;
@@ -168,7 +168,7 @@ impl Vault {
         });
     }
 
-    pub fn seal(&self, tenant: TenantId, id: CredentialId, revision: i64, payload: &[u8]) -> Sealed {
+    pub fn seal(&self, tenant: TenantId, id: CredentialId, revision: i64, payload: &[u8]) -> SealedSecret {
         self.wrapping.seal(Binding { tenant, id, revision }, payload)
     }
 
@@ -219,7 +219,7 @@ struct Both<'a> {
 }
 
 impl Rewrap for Both<'_> {
-    fn data_key(&self, tenant: TenantId, credential: &Credential) -> Option<Vec<u8>> {
+    fn data_key(&self, tenant: TenantId, credential: &StoredCredential) -> Option<Vec<u8>> {
         let binding = Binding { tenant, id: credential.id, revision: credential.revision };
         self.old.rewrap(binding, &credential.sealed, self.next)
     }

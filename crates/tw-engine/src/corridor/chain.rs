@@ -23,7 +23,7 @@ use tw_vault::CallSecrets;
 use super::{Answer, CallRequest, IdempotencyKey};
 use crate::{
     Engine,
-    run_log::{Refusal, WrapperSettings, look_again, raw},
+    run_log::{KeptRefusal, WrapperSettings, look_again, raw},
 };
 
 /// How soon a call is looked at again that another replica, or an earlier try, is still at work on.
@@ -52,14 +52,14 @@ pub(super) struct Inner {
 /// The calls of a run that were refused at the door. A refusal leaves no run that would answer again, and what a run
 /// has built on one must still hold when it goes on.
 #[derive(Debug, Default)]
-pub(crate) struct Refusals(Mutex<BTreeMap<String, Refusal>>);
+pub(crate) struct Refusals(Mutex<BTreeMap<String, KeptRefusal>>);
 
 impl Refusals {
-    pub(crate) fn kept(refused: BTreeMap<String, Refusal>) -> Self {
+    pub(crate) fn kept(refused: BTreeMap<String, KeptRefusal>) -> Self {
         Self(Mutex::new(refused))
     }
 
-    pub(crate) fn all(&self) -> BTreeMap<String, Refusal> {
+    pub(crate) fn all(&self) -> BTreeMap<String, KeptRefusal> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
@@ -69,7 +69,7 @@ impl Refusals {
     }
 
     fn keep(&self, name: &str, failure: ToolFailure) -> ToolFailure {
-        let refusal = Refusal { code: failure.code, message: failure.message.clone() };
+        let refusal = KeptRefusal { code: failure.code, message: failure.message.clone() };
         self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(name.to_owned(), refusal);
         failure
     }

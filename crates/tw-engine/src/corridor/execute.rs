@@ -497,7 +497,7 @@ impl Job {
         Starting { caller, tool: &self.tool, run: *run, session: *session, mode: *mode }
     }
 
-    pub(super) fn refused(&self) -> std::collections::BTreeMap<String, run_log::Refusal> {
+    pub(super) fn refused(&self) -> std::collections::BTreeMap<String, run_log::KeptRefusal> {
         self.refusals.all()
     }
 }

@@ -67,7 +67,7 @@ pub struct CallRequest {
     pub unsaved: Option<Value>,
     /// The author's settings, where a tool that wraps this one makes the call.
     pub settings: Option<WrapperSettings>,
-    /// The secrets of the tool that makes the call, which no record of it may show.
+    /// The secrets that the tool which makes the call passes on, which no record of it may show.
     pub secrets: Option<Arc<CallSecrets>>,
     /// What services outside know the call by when it is made again; `None` to derive it from the idempotency key.
     pub upstream_key: Option<String>,
@@ -224,7 +224,7 @@ impl Engine {
         let parties = self.parties(caller, subject.edited_by()).await?;
         let resolved = self.resolve(view, subject).await?;
         let authorized = authorize::authorize(resolved, &parties, view)?;
-        let valid = validate::validate(authorized, input, secrets, view).await?;
+        let valid = validate::validate(authorized, input, secrets, view, &self.inner.vault).await?;
         Ok(gate::gate(valid, clearance))
     }
 
@@ -364,7 +364,7 @@ impl Engine {
     }
 
     /// Whether a run waits for somebody who may take days.
-    async fn takes_long(&self, run: Run) -> bool {
+    pub(crate) async fn takes_long(&self, run: Run) -> bool {
         match run.status {
             RunStatus::NeedsApproval => true,
             RunStatus::Pending => match self.answer_of(run).await {

@@ -4,7 +4,7 @@
 //! this adds is whoever changed the input of a run on the way: the calls of that run are made with their words.
 
 use tw_base::{Error, Result};
-use tw_identity::Parked;
+use tw_identity::ParkedCaller;
 use tw_model::{Caller, Party, PermissionSet};
 
 use crate::Engine;
@@ -53,7 +53,7 @@ impl Engine {
     }
 
     async fn as_of_now(&self, caller: &Caller, party: &Party) -> Result<Caller> {
-        let parked = Parked {
+        let parked = ParkedCaller {
             principal: party.principal.clone(),
             display_name: party.principal.label(),
             role: party.role,

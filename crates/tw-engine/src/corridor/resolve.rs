@@ -6,7 +6,7 @@ use serde_json::Value;
 use tw_base::{Error, Result};
 use tw_model::{Mode, Party, ToolId, Unlisted};
 use tw_policy::{Unavailable, available};
-use tw_registry::{Entry, Side, Tool, View};
+use tw_registry::{Side, Tool, ToolEntry, View};
 use tw_store::{Approval, Run};
 
 use crate::{
@@ -94,7 +94,7 @@ impl Engine {
         let tool = self.switched_on(view, name, entry, mode)?;
         let now = self.live_besides(entry, &tool)?;
         match version {
-            Some(version) if version != &*tool.version => {
+            Some(version) if !is_numbered(entry, &tool, version, mode) => {
                 let tool_now = now.unwrap_or(tool);
                 let pinned = self.pinned(view, entry, version, mode).await?;
                 Ok(Resolved { tool: pinned, now: Some(tool_now), is_draft: mode == Mode::Debug })
@@ -104,7 +104,7 @@ impl Engine {
     }
 
     /// What everybody runs, where that is not the tool that was found.
-    fn live_besides(&self, entry: &Entry, found: &Arc<Tool>) -> Result<Option<Arc<Tool>>> {
+    fn live_besides(&self, entry: &ToolEntry, found: &Arc<Tool>) -> Result<Option<Arc<Tool>>> {
         let live = self.inner.catalogue.ready(entry, Side::Live)?;
         Ok(live.filter(|live| !Arc::ptr_eq(live, found)))
     }
@@ -124,7 +124,7 @@ impl Engine {
     }
 
     /// The side of a tool that a mode runs, if the tool is in the catalogue and nobody switched it off.
-    fn switched_on(&self, view: &View, name: &str, entry: &Entry, mode: Mode) -> Result<Arc<Tool>> {
+    fn switched_on(&self, view: &View, name: &str, entry: &ToolEntry, mode: Mode) -> Result<Arc<Tool>> {
         let slug = || entry.slug().to_string();
         let (in_catalogue, status) = (entry.in_catalogue(view.slug()).is_ok(), entry.status());
         available(in_catalogue, entry.is_active(), status, mode).map_err(|why| match why {
@@ -136,9 +136,9 @@ impl Engine {
         self.inner.catalogue.ready(entry, side(mode))?.ok_or_else(unpublished)
     }
 
-    async fn pinned(&self, view: &View, entry: &Entry, version: &str, mode: Mode) -> Result<Arc<Tool>> {
+    async fn pinned(&self, view: &View, entry: &ToolEntry, version: &str, mode: Mode) -> Result<Arc<Tool>> {
         let missing = || Error::NotFound { what: "version of this tool" };
-        let Entry::Own(own) = entry else { return Err(missing()) };
+        let ToolEntry::Own(own) = entry else { return Err(missing()) };
         let scope = self.inner.store.tenant(view.tenant.id);
         let snapshot = scope.tool_at_version(own.stored.id, version, mode == Mode::Production).await;
         let snapshot = snapshot.map_err(Error::store("reading a version"))?.ok_or_else(missing)?;
@@ -161,7 +161,7 @@ impl Engine {
             let why = "it was begun with a definition that nobody has saved: save the draft and test that";
             Error::Conflict { why: why.to_owned() }
         };
-        let Some(Entry::Own(own)) = view.tools.get(&id.to_string()) else { return Err(lost()) };
+        let Some(ToolEntry::Own(own)) = view.tools.get(&id.to_string()) else { return Err(lost()) };
         let content = self.inner.store.tenant(view.tenant.id).tool_content(&begun.content_hash).await;
         let content = content.map_err(Error::store("reading a version"))?.ok_or_else(lost)?;
         let tool = self.inner.catalogue.ready_at(own, &content, &begun.version)?;
@@ -175,7 +175,7 @@ impl Engine {
         let pinned = kept.pinned.as_deref();
         match (self.inner.catalogue.ready(entry, side(kept.mode))?, pinned) {
             (Some(tool), None) => Ok(Some(tool)),
-            (Some(tool), Some(version)) if version == &*tool.version => Ok(Some(tool)),
+            (Some(tool), Some(version)) if is_numbered(entry, &tool, version, kept.mode) => Ok(Some(tool)),
             (_, Some(version)) => match self.pinned(view, entry, version, kept.mode).await {
                 Ok(tool) => Ok(Some(tool)),
                 Err(Error::NotFound { .. } | Error::VersionWithdrawn { .. }) => Ok(None),
@@ -184,6 +184,16 @@ impl Engine {
             (None, None) => Ok(None),
         }
     }
+}
+
+/// Whether a number means the side of a tool that a mode runs. A draft that still has the number of what is live is not
+/// what the number stands for.
+fn is_numbered(entry: &ToolEntry, tool: &Tool, version: &str, mode: Mode) -> bool {
+    let is_published = match entry {
+        ToolEntry::Own(own) => own.has_draft() && own.stored.live_version.as_deref() == Some(version),
+        ToolEntry::Code(_) => false,
+    };
+    version == &*tool.version && !(mode == Mode::Debug && is_published)
 }
 
 fn side(mode: Mode) -> Side {

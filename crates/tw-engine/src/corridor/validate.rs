@@ -5,11 +5,11 @@ use std::{sync::Arc, time::Duration};
 use serde_json::{Value, value::RawValue};
 use toolwright_sdk::{HeavyPool, INLINE_BYTES_MAX, Overload};
 use tw_base::{Error, Result};
-use tw_model::{Caller, Level, PermissionSet, RunId};
+use tw_model::{Caller, Level, PermissionSet, RunId, TenantId};
 use tw_policy::Rule;
 use tw_registry::{Tool, View};
 use tw_schema::Violation;
-use tw_vault::CallSecrets;
+use tw_vault::{CallSecrets, DefinitionParts, Vault};
 
 use super::authorize::Authorized;
 use crate::run_log::{input_digest, raw};
@@ -39,12 +39,39 @@ impl Valid {
     }
 
     /// The input for a run that has to wait, where what is written down does not do.
-    pub(super) fn sealed_for(&self, run: RunId) -> Option<String> {
+    pub(crate) fn sealed_for(&self, run: RunId) -> Option<String> {
         self.secrets.as_ref().map(|secrets| secrets.seal(run, &self.value))
+    }
+
+    /// The input as text, with what is hidden where it is written down.
+    pub(crate) fn unhidden_text(&self) -> Box<RawValue> {
+        if self.secrets.is_some() { raw(&self.value) } else { self.text.clone() }
     }
 
     pub(crate) fn into_parts(self) -> (Arc<Tool>, Value, Box<RawValue>, Option<Level>) {
         (self.tool, self.value, self.text, self.level)
+    }
+
+    /// Hides the secrets that the caller has written in these parts of the input; those of a large one apart from
+    /// everybody else.
+    async fn hiding(mut self, parts: DefinitionParts, tenant: TenantId, vault: &Vault) -> Result<Self> {
+        let (value, looked_in) = (std::mem::take(&mut self.value), parts.clone());
+        let hide = move || {
+            let hidden = looked_in.hide(&value).map(|hidden| (raw(&hidden.shown), hidden));
+            (value, hidden)
+        };
+        let (value, hidden) = if self.text.get().len() <= INLINE_BYTES_MAX {
+            hide()
+        } else {
+            let hidden = HeavyPool::shared().run(tenant, self.tool.def.timeout(), hide).await;
+            hidden.map_err(overloaded)?
+        };
+        self.value = value;
+        if let Some((text, hidden)) = hidden {
+            self.text = text;
+            self.secrets = Some(vault.callers_secrets(tenant, parts, hidden).await?);
+        }
+        Ok(self)
     }
 }
 
@@ -53,10 +80,12 @@ impl Valid {
 pub(super) async fn validate(
     authorized: Authorized<'_>,
     input: &RawValue,
-    secrets: Option<&Arc<CallSecrets>>,
+    given: Option<&Arc<CallSecrets>>,
     view: &View,
+    vault: &Vault,
 ) -> Result<Valid> {
-    let secrets = secrets.cloned();
+    let by_caller = given.and_then(|given| given.callers_parts());
+    let secrets = given.filter(|_| by_caller.is_none()).cloned();
     let (bytes, caller) = (input.get().len(), authorized.caller());
     let (value, text) = if bytes <= INLINE_BYTES_MAX && authorized.tool().input.is_quick(bytes) {
         fitting(authorized.tool(), input, caller, secrets.as_deref())?
@@ -71,7 +100,21 @@ pub(super) async fn validate(
     authorized.check(&value).await?;
     let (rule, level) = (authorized.rule(view, &value), authorized.level(&value));
     let permissions = authorized.permissions();
-    Ok(Valid { tool: Arc::clone(authorized.tool()), rule, level, value, text, permissions, secrets })
+    let valid = Valid { tool: Arc::clone(authorized.tool()), rule, level, value, text, permissions, secrets };
+    // What was passed on is hidden wherever it stands, and so is whatever stands where secrets stand.
+    if valid.secrets.is_some() {
+        return Ok(valid);
+    }
+    let parts = view.definition_parts(&valid.tool, &valid.value);
+    // What was hidden before stays hidden, whatever the tool calls by now.
+    let parts = match by_caller {
+        Some(before) => parts.and(before),
+        None => parts,
+    };
+    match parts {
+        DefinitionParts::None => Ok(valid),
+        parts => Box::pin(valid.hiding(parts, authorized.caller().tenant, vault)).await,
+    }
 }
 
 /// A large input is read and checked apart from everybody else, as far as there is room for that.

@@ -154,7 +154,7 @@ pub(crate) async fn approve(
     check_note(body.note.as_deref())?;
     let yes = Approve { input: body.input, note: body.note, wait: body.wait_ms.map(Duration::from_millis) };
     write
-        .once(&bytes, |Write { app, permit, .. }| async move {
+        .once_with_secret(&bytes, |Write { app, permit, .. }| async move {
             let approved = app.engine.approve(&permit, id, yes).await?;
             Ok(super::runs::answered(approved))
         })

@@ -362,7 +362,8 @@ pub(crate) async fn run(
     JsonBytes(body, bytes): JsonBytes<RunRequest>,
 ) -> Result<Response> {
     let request = CallRequest {
-        idempotency: key.of(&bytes),
+        // The input may hold a definition, and that secrets.
+        idempotency: key.of_secret(&app.engine, &bytes),
         tool,
         input: input_or_none(body.input),
         session: body.session_id.map(SessionId::from_uuid),

@@ -14,6 +14,7 @@ mod isolation;
 mod kill;
 mod kinds;
 mod load;
+mod managed_secrets;
 mod mcp;
 mod mcp_clients;
 mod outage;

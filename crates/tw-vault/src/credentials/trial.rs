@@ -11,7 +11,7 @@ use tw_model::{AllowedHost, CredentialId, CredentialType};
 use tw_schema::Violation;
 use tw_store::NewAudit;
 
-use super::Credentials;
+use super::CredentialAdmin;
 
 /// How long the service has to answer.
 const ANSWERED_WITHIN: Duration = Duration::from_secs(10);
@@ -36,7 +36,7 @@ pub struct Tried {
     pub message: String,
 }
 
-impl Credentials {
+impl CredentialAdmin {
     /// Sends a credential along with one GET, and says whether it was taken.
     pub async fn try_out(
         &self,
