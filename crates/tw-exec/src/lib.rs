@@ -42,6 +42,34 @@ pub struct Callee {
     pub name: String,
 }
 
+/// What the expressions of a definition look up, and what its steps are given.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Expressions {
+    pub lookups: Vec<Lookup>,
+    pub steps: Vec<StepInput>,
+}
+
+/// A value that an expression looks up.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Lookup {
+    /// Where the expression stands, from the definition's root.
+    pub path: String,
+    /// Names one below the other, joined by dots, such as `input.city` or `steps.find.output.id`.
+    pub name: String,
+}
+
+/// What a step is given for an input.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StepInput {
+    /// How expressions call it.
+    pub id: String,
+    pub tool: String,
+    /// Where its input stands, from the definition's root.
+    pub path: String,
+    /// The members that it is given; `None` where one expression yields them all.
+    pub members: Option<BTreeSet<String>>,
+}
+
 /// All execution kinds.
 pub trait Kinds: fmt::Debug + Send + Sync {
     /// Reads a definition, or tells every fault of it, with paths from the definition's root.
@@ -50,6 +78,9 @@ pub trait Kinds: fmt::Debug + Send + Sync {
     /// The tools that a definition names. Also of a definition that [`Kinds::read`] refuses, so that all faults can be
     /// told at once.
     fn called(&self, written: Written<'_>) -> Vec<Callee>;
+
+    /// What its expressions look up. Nothing of a definition that [`Kinds::read`] refuses.
+    fn expressions(&self, written: Written<'_>) -> Expressions;
 
     /// Whether a definition of this kind can name other tools. Those of the other kinds need not be read to know that
     /// they call none.
@@ -82,6 +113,17 @@ pub trait Executor: fmt::Debug + Send + Sync {
     /// The tools that it calls, by the names it knows them by.
     fn calls(&self) -> Vec<&str> {
         Vec::new()
+    }
+
+    /// The tools that a call with this input may call, where the input has their names.
+    fn calls_with<'a>(&'a self, _input: &'a Value) -> Vec<&'a str> {
+        self.calls()
+    }
+
+    /// The members of the input that are parts of a definition. What is a secret there by the rule for definitions is in
+    /// no record of the call, and the tool does not give it back.
+    fn definition_parts(&self) -> &'static [&'static str] {
+        &[]
     }
 
     /// Whether a call may touch what is neither this server nor the people on it, where the definition does not say.

@@ -1,7 +1,7 @@
 //! The one place that knows every kind.
 
 use serde_json::Value;
-use tw_exec::{BoxFuture, Call, Callee, Ended, Executor, Kinds, Written};
+use tw_exec::{BoxFuture, Call, Callee, Ended, Executor, Expressions, Kinds, Written};
 use tw_model::{Implementation, ToolFailure};
 use tw_schema::{Fault, Violation};
 
@@ -33,6 +33,10 @@ impl Kinds for AllKinds {
         Kind::of(written.kind).called.map_or_else(Vec::new, |called| called(written))
     }
 
+    fn expressions(&self, written: Written<'_>) -> Expressions {
+        (Kind::of(written.kind).expressions)(written)
+    }
+
     fn can_call(&self, kind: Implementation) -> bool {
         Kind::of(kind).called.is_some()
     }
@@ -53,6 +57,7 @@ struct Kind {
     /// `None` for a kind that calls no other tools.
     called: Option<fn(Written<'_>) -> Vec<Callee>>,
     builtin_key: fn(&Value) -> Option<&str>,
+    expressions: fn(Written<'_>) -> Expressions,
 }
 
 impl Kind {
@@ -70,8 +75,10 @@ impl Kind {
                 builtin_key: internal::builtin_key,
                 ..Self::reading(|_, written| internal::read(written.implementation, written.is_new))
             },
-            Implementation::Http => Self::reading(http),
-            Implementation::External | Implementation::Space => Self::reading(outside),
+            Implementation::Http => Self { expressions: Http::expressions, ..Self::reading(http) },
+            Implementation::External | Implementation::Space => {
+                Self { expressions: Http::expressions, ..Self::reading(outside) }
+            }
             Implementation::Function => Self {
                 called: Some(|written| Function::called(written.implementation).into_iter().collect()),
                 ..Self::reading(|_, written| Function::read(written.implementation).map(boxed))
@@ -86,12 +93,14 @@ impl Kind {
 
     /// A kind that takes no `execution_spec` and calls no other tools.
     fn reading(read: fn(&Circuits, Written<'_>) -> Read) -> Self {
-        Self { takes_spec: false, read, called: None, builtin_key: |_| None }
+        let expressions = |_: Written<'_>| Expressions::default();
+        Self { takes_spec: false, read, called: None, builtin_key: |_| None, expressions }
     }
 
     /// A kind whose `execution_spec` is a chain.
     fn chaining(read: fn(&Circuits, Written<'_>) -> Read) -> Self {
-        Self { takes_spec: true, called: Some(called_by_chain), ..Self::reading(read) }
+        let expressions = expressions_of_chain;
+        Self { takes_spec: true, called: Some(called_by_chain), expressions, ..Self::reading(read) }
     }
 }
 
@@ -113,6 +122,11 @@ fn chain(_: &Circuits, written: Written<'_>) -> Read {
 
 fn called_by_chain(written: Written<'_>) -> Vec<Callee> {
     Composition::called(written.execution_spec.unwrap_or(&Value::Null))
+}
+
+fn expressions_of_chain(written: Written<'_>) -> Expressions {
+    let chain = Composition::read(written.execution_spec.unwrap_or(&Value::Null), written.is_new);
+    chain.map(|chain| chain.expressions()).unwrap_or_default()
 }
 
 /// A `custom` tool of which nobody has said yet what it does.

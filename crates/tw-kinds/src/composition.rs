@@ -7,7 +7,9 @@
 use std::{collections::BTreeSet, sync::Arc};
 
 use serde_json::{Map, Value, json};
-use tw_exec::{BoxFuture, Call, Called, Callee, Ended, Executor, InnerCall, STEPS_MAX};
+use tw_exec::{
+    BoxFuture, Call, Called, Callee, Ended, Executor, Expressions, InnerCall, Lookup, STEPS_MAX, StepInput,
+};
 use tw_model::{Code, Slug, ToolFailure, ToolResult};
 use tw_schema::{Fault, Violation};
 
@@ -102,6 +104,22 @@ impl Composition {
             Some(Callee { path: format!("{PLACE}/steps/{index}/tool"), name })
         });
         named.collect()
+    }
+
+    pub(crate) fn expressions(&self) -> Expressions {
+        let mut found = Expressions::default();
+        for (index, step) in self.steps.iter().enumerate() {
+            let place = |part| format!("{PLACE}/steps/{index}/{part}");
+            step.input.lookups(&mut found.lookups);
+            let when = step.when.iter().flat_map(Condition::reads);
+            found.lookups.extend(when.map(|name| Lookup { path: place("when"), name: name.clone() }));
+            let (id, tool) = (step.id.clone(), step.tool.to_string());
+            found.steps.push(StepInput { id, tool, path: place("input"), members: step.input.members() });
+        }
+        if let Some(output) = &self.output {
+            output.lookups(&mut found.lookups);
+        }
+        found
     }
 
     async fn run(&self, call: &Call<'_>) -> Result<Ended, ToolFailure> {

@@ -21,6 +21,7 @@ use std::{
 
 use minijinja::value::Serde;
 use serde_json::{Map, Value};
+use tw_exec::Lookup;
 use tw_model::{Code, ToolFailure};
 use tw_schema::{Fault, Violation};
 use zeroize::Zeroizing;
@@ -161,7 +162,25 @@ impl Template {
 
     /// Everything that is looked up, such as `input.city`.
     pub(crate) fn reads(&self, into: &mut BTreeSet<String>) {
-        self.0.reads(into);
+        self.0.texts(&mut |text| text.reads(into));
+    }
+
+    /// Everything that is looked up, with the place of each expression.
+    pub(crate) fn lookups(&self, into: &mut Vec<Lookup>) {
+        self.0.texts(&mut |text| text.lookups(into));
+    }
+
+    /// The members that it always has or may have; `None` for what is not written as an object.
+    pub(crate) fn members(&self) -> Option<BTreeSet<String>> {
+        match &self.0 {
+            Node::Object(members) => Some(
+                members.iter().filter(|(_, node)| !node.is_null()).map(|(name, _)| name.clone()).collect(),
+            ),
+            Node::Fixed(Value::Object(members)) => Some(
+                members.iter().filter(|(_, value)| !value.is_null()).map(|(name, _)| name.clone()).collect(),
+            ),
+            _ => None,
+        }
     }
 }
 
@@ -223,13 +242,17 @@ impl Node {
         }
     }
 
-    fn reads(&self, into: &mut BTreeSet<String>) {
+    fn texts(&self, look: &mut dyn FnMut(&Text)) {
         match self {
             Self::Fixed(_) => {}
-            Self::Text(text) => text.reads(into),
-            Self::List(items) => items.iter().for_each(|item| item.reads(into)),
-            Self::Object(members) => members.iter().for_each(|(_, member)| member.reads(into)),
+            Self::Text(text) => look(text),
+            Self::List(items) => items.iter().for_each(|item| item.texts(look)),
+            Self::Object(members) => members.iter().for_each(|(_, member)| member.texts(look)),
         }
+    }
+
+    fn is_null(&self) -> bool {
+        matches!(self, Self::Fixed(Value::Null))
     }
 }
 

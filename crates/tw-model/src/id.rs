@@ -71,6 +71,7 @@ ids! {
     PendingCallId,
     AuditId,
     CredentialId,
+    TestCaseId,
     /// One boot of one server process.
     ReplicaId,
 }

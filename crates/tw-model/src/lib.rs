@@ -43,7 +43,7 @@ pub use definition::{
 pub use event::{Effect, EventKind};
 pub use id::{
     ApprovalId, AuditId, CredentialId, EventId, IdError, KeyId, LoginId, PendingCallId, ReplicaId, RunId,
-    SessionId, TenantId, ToolId, UserId,
+    SessionId, TenantId, TestCaseId, ToolId, UserId,
 };
 pub use name::{NAME_MAX, NameError, check_name};
 pub use outcome::{ToolFailure, ToolResult};

@@ -4,6 +4,7 @@
 //! written only if nobody else has written in between.
 
 mod callees;
+mod doubts;
 mod draft;
 mod edit;
 mod history;
@@ -33,7 +34,7 @@ use self::{
 };
 use crate::{
     Registry,
-    catalogue::{Entry, Own, View, content_hash},
+    catalogue::{Own, ToolEntry, View, content_hash},
     tools::{Listed, Saved, find},
 };
 use tw_base::{Error, Result, faultless, members};
@@ -73,8 +74,9 @@ impl Registry {
         let body = body.clone();
         let kinds = Arc::clone(self.catalogue.kinds());
         let (new, faults) = in_lane(caller.tenant, CHECKING, move || read_new(&body, &*kinds)).await??;
-        let warnings = draft::warnings(&new.definition);
-        Ok(Saved { tool: self.insert(caller, new, faults, asked).await?, warnings })
+        let definition = new.definition.clone();
+        let tool = self.insert(caller, new, faults, asked).await?;
+        Ok(Saved { tool, warnings: self.warnings(caller, &definition).await? })
     }
 
     /// Makes a tool like another one: a draft under another slug.
@@ -98,7 +100,7 @@ impl Registry {
         }
         faultless(sent.faults)?;
         let slug = slug.ok_or_else(|| Error::invalid("/slug", Violation::required()))?;
-        let Entry::Own(own) = entry else {
+        let ToolEntry::Own(own) = entry else {
             return Err(Error::Conflict {
                 why: "a tool that is part of the program cannot be cloned: what it runs is not written down"
                     .to_owned(),
@@ -130,7 +132,9 @@ impl Registry {
         for _ in 0..TRIES {
             let view = self.catalogue.view(caller.tenant, epoch).await?;
             let (wrong, calls_any) = self.check_calls(caller, &view, (id, &new.slug), &new.definition)?;
-            faultless([&*faults, &*wrong].concat())?;
+            let doubts =
+                if new.publish { self.doubts(caller, &view, &new.definition).await? } else { Vec::new() };
+            faultless([&*faults, &*wrong, &*doubts].concat())?;
             is_free(&view, id, &new.slug)?;
             names_are_free(&view, id, &new.definition)?;
             let is_upset_by = |other: &StoredTool| may_concern_callers(&**self.catalogue.kinds(), other);
@@ -194,11 +198,11 @@ impl Registry {
         let (entry, _) = find(&view, caller, name)?;
         match entry {
             // What is laid over a tool of the program is nothing that there could be a word about.
-            Entry::Code(tool) => {
+            ToolEntry::Code(tool) => {
                 let tool = self.lay_over(caller, &tool.def, body, asked).await?;
                 Ok(Saved { tool, warnings: Vec::new() })
             }
-            Entry::Own(own) => {
+            ToolEntry::Own(own) => {
                 let publish = body.get("publish") == Some(&Value::Bool(true));
                 if publish {
                     needs::<PublishTools>(caller)?;
@@ -231,8 +235,15 @@ impl Registry {
             Ok(Edit { after, definition, faults, notes, action, claims_names: true, upset_by })
         };
         let saved = self.edit_own(caller, id, asked, plan).await?;
-        let warnings = draft::warnings(&parse(&saved.definition)?);
+        let warnings = self.warnings(caller, &parse(&saved.definition)?).await?;
         Ok(Saved { tool: self.after_change(caller, &id.to_string()).await?, warnings })
+    }
+
+    /// What was saved though it serves its author badly, or cannot be published as it is.
+    async fn warnings(&self, caller: &Caller, definition: &Definition) -> Result<Vec<Fault>> {
+        let view = self.catalogue.view(caller.tenant, caller.epoch).await?;
+        let doubts = self.doubts(caller, &view, definition).await?;
+        Ok(doubts.into_iter().chain(draft::warnings(definition)).collect())
     }
 
     /// Makes what was saved last what runs.
@@ -320,7 +331,7 @@ impl Registry {
         let view = self.catalogue.view(caller.tenant, caller.epoch).await?;
         let (entry, available) = find(&view, caller, name)?;
         match entry {
-            Entry::Code(tool) => {
+            ToolEntry::Code(tool) => {
                 let listed = Listed::new(entry, caller, available)?;
                 is_as_read(&listed.mark, asked)?;
                 let scope = self.store.tenant(caller.tenant);
@@ -333,7 +344,7 @@ impl Registry {
                     Changed::Missing => return Err(not_removable()),
                 }
             }
-            Entry::Own(own) => {
+            ToolEntry::Own(own) => {
                 let id = own.stored.id;
                 let plan = |stored: &StoredTool, view: &View| {
                     is_unused(view, id)?;
@@ -358,17 +369,17 @@ impl Registry {
 
 impl Registry {
     /// What a tool would be with a definition that is not saved: of one that there is, changed; else new.
-    pub async fn unsaved(&self, view: &View, name: &str, body: &Value) -> Result<Entry> {
+    pub async fn unsaved(&self, view: &View, name: &str, body: &Value) -> Result<ToolEntry> {
         self.as_if_saved(view, name, body).await.map_err(|error| error.below("/definition"))
     }
 
-    async fn as_if_saved(&self, view: &View, name: &str, body: &Value) -> Result<Entry> {
+    async fn as_if_saved(&self, view: &View, name: &str, body: &Value) -> Result<ToolEntry> {
         let stored = match view.tools.get(name).filter(|_| !is_invisible(view, name)) {
-            Some(Entry::Code(tool)) => {
+            Some(ToolEntry::Code(tool)) => {
                 let why = format!("`{}` is part of the program; try it without a definition", tool.def.slug);
                 return Err(Error::Conflict { why });
             }
-            Some(Entry::Own(own)) => {
+            Some(ToolEntry::Own(own)) => {
                 let (after, definition, faults) = with_change(&own.stored, view, body)?;
                 let kinds = self.catalogue.kinds();
                 let definition = checked(view.tenant.id, &after.slug, definition, kinds, faults).await?;
@@ -390,7 +401,7 @@ impl Registry {
                 stored_as(no_tool_yet, new, String::new())
             }
         };
-        Ok(Entry::Own(Arc::new(Own::read(stored, &**self.catalogue.kinds())?)))
+        Ok(ToolEntry::Own(Arc::new(Own::read(stored, &**self.catalogue.kinds())?)))
     }
 }
 
@@ -433,11 +444,11 @@ impl Registry {
         &self,
         caller: &Caller,
         view: &View,
-        entry: &Entry,
+        entry: &ToolEntry,
         body: &Value,
     ) -> Result<()> {
         match entry {
-            Entry::Own(own) => {
+            ToolEntry::Own(own) => {
                 let (id, slug) = (own.stored.id, &own.stored.slug);
                 let (_, definition, mut faults) = with_change(&own.stored, view, body)?;
                 if only_switches(&own.stored, &definition)? {
@@ -446,7 +457,7 @@ impl Registry {
                 faults.extend(self.check_calls(caller, view, (id, slug), &definition)?.0);
                 checked(caller.tenant, slug, definition, self.catalogue.kinds(), faults).await.map(drop)
             }
-            Entry::Code(tool) => {
+            ToolEntry::Code(tool) => {
                 let written = self.catalogue.as_written(tool.def.id);
                 let written = written.ok_or(Error::NotFound { what: "tool" })?;
                 let body = layer_body(body, &tool.def)?;
@@ -464,12 +475,12 @@ fn only_switches(stored: &StoredTool, definition: &Definition) -> Result<bool> {
 }
 
 /// Whether a tool could be removed, as far as that can be known before it is tried.
-pub(super) fn check_removal(view: &View, entry: &Entry) -> Result<()> {
+pub(super) fn check_removal(view: &View, entry: &ToolEntry) -> Result<()> {
     match entry {
-        Entry::Own(own) => is_unused(view, own.stored.id),
+        ToolEntry::Own(own) => is_unused(view, own.stored.id),
         // The revision is that of what the tenant has laid over it.
-        Entry::Code(tool) if tool.revision == 0 => Err(not_removable()),
-        Entry::Code(_) => Ok(()),
+        ToolEntry::Code(tool) if tool.revision == 0 => Err(not_removable()),
+        ToolEntry::Code(_) => Ok(()),
     }
 }
 

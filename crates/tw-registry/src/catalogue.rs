@@ -37,6 +37,12 @@ impl Executor for Function {
         Box::pin(async move { running.await.into() })
     }
 
+    /// Any text of the input may be the name of a tool that it is to call.
+    fn calls_with<'a>(&'a self, input: &'a Value) -> Vec<&'a str> {
+        let members = input.as_object().filter(|_| self.calls).into_iter().flatten();
+        members.filter_map(|(_, member)| member.as_str()).collect()
+    }
+
     fn is_resumable(&self) -> bool {
         self.calls
     }
@@ -175,14 +181,14 @@ pub enum CatalogueError {
 
 /// A tool in a tenant's catalogue.
 #[derive(Clone, Debug)]
-pub enum Entry {
+pub enum ToolEntry {
     /// Of the program, as the tenant has it.
     Code(Arc<Tool>),
     /// Of the tenant's own.
     Own(Arc<Own>),
 }
 
-impl Entry {
+impl ToolEntry {
     pub fn id(&self) -> ToolId {
         match self {
             Self::Code(tool) => tool.def.id,
@@ -268,11 +274,11 @@ impl Entry {
 /// Tools by slug (in lower case), by id and by their other names.
 #[derive(Clone, Debug, Default)]
 pub struct Tools {
-    by_slug: HashMap<String, Entry>,
-    by_id: HashMap<ToolId, Entry>,
+    by_slug: HashMap<String, ToolEntry>,
+    by_id: HashMap<ToolId, ToolEntry>,
     aliases: HashMap<String, ToolId>,
     /// In the order of their slugs, once somebody has asked.
-    sorted: OnceLock<Arc<[Entry]>>,
+    sorted: OnceLock<Arc<[ToolEntry]>>,
 }
 
 impl Tools {
@@ -280,15 +286,17 @@ impl Tools {
         for alias in &tool.def.authored.aliases {
             self.aliases.entry(alias.to_ascii_lowercase()).or_insert(tool.def.id);
         }
-        self.by_slug.insert(tool.def.slug.key(), Entry::Code(Arc::clone(&tool)));
-        self.by_id.insert(tool.def.id, Entry::Code(tool));
+        self.by_slug.insert(tool.def.slug.key(), ToolEntry::Code(Arc::clone(&tool)));
+        self.by_id.insert(tool.def.id, ToolEntry::Code(tool));
     }
 
     /// As [`Tools::add`], for a tenant that may have a tool of its own under the same name.
     fn add_for(&mut self, tool: Arc<Tool>, tenant: &TenantSlug) {
         let key = tool.def.slug.key();
         let own = match self.by_slug.get(&key) {
-            Some(Entry::Own(own)) if is_of_others(&tool.def, tenant) => Some(Entry::Own(Arc::clone(own))),
+            Some(ToolEntry::Own(own)) if is_of_others(&tool.def, tenant) => {
+                Some(ToolEntry::Own(Arc::clone(own)))
+            }
             _ => None,
         };
         self.add(tool);
@@ -298,7 +306,7 @@ impl Tools {
     }
 
     /// By id, slug or alias.
-    pub fn get(&self, name: &str) -> Option<&Entry> {
+    pub fn get(&self, name: &str) -> Option<&ToolEntry> {
         if let Ok(id) = name.parse::<ToolId>() {
             return self.by_id.get(&id);
         }
@@ -309,7 +317,7 @@ impl Tools {
         })
     }
 
-    pub fn sorted(&self) -> &Arc<[Entry]> {
+    pub fn sorted(&self) -> &Arc<[ToolEntry]> {
         self.sorted.get_or_init(|| {
             let mut entries: Vec<_> = self.by_slug.values().cloned().collect();
             entries.sort_by(|a, b| a.slug().cmp(b.slug()));
@@ -323,7 +331,7 @@ impl Tools {
     }
 
     /// The tools with a name that could be taken for this one.
-    pub fn looking_like(&self, name: &str) -> impl Iterator<Item = &Entry> {
+    pub fn looking_like(&self, name: &str) -> impl Iterator<Item = &ToolEntry> {
         let slugs = self.by_slug.iter().filter(move |(slug, _)| look_alike(slug, name));
         let aliases = self.aliases.iter().filter(move |(alias, _)| look_alike(alias, name));
         slugs.map(|(_, entry)| entry).chain(aliases.filter_map(|(_, id)| self.by_id.get(id)))
@@ -331,9 +339,9 @@ impl Tools {
 
     /// Forgets a tool of the tenant's own.
     fn forget(&mut self, id: ToolId) {
-        if let Some(Entry::Own(before)) = self.by_id.remove(&id) {
+        if let Some(ToolEntry::Own(before)) = self.by_id.remove(&id) {
             let key = before.stored.slug.key();
-            if matches!(self.by_slug.get(&key), Some(Entry::Own(own)) if own.stored.id == id) {
+            if matches!(self.by_slug.get(&key), Some(ToolEntry::Own(own)) if own.stored.id == id) {
                 self.by_slug.remove(&key);
             }
             self.aliases.retain(|_, of| *of != id);
@@ -361,16 +369,16 @@ impl Tools {
         };
         // A tool of the program that the tenant can see is never hidden behind one of its own.
         let hidden =
-            matches!(self.by_slug.get(&key), Some(Entry::Code(code)) if !is_of_others(&code.def, tenant));
+            matches!(self.by_slug.get(&key), Some(ToolEntry::Code(code)) if !is_of_others(&code.def, tenant));
         for alias in own.aliases() {
             let alias = alias.to_ascii_lowercase();
-            if matches!(self.by_slug.get(&alias), Some(Entry::Code(code)) if is_of_others(&code.def, tenant))
+            if matches!(self.by_slug.get(&alias), Some(ToolEntry::Code(code)) if is_of_others(&code.def, tenant))
             {
                 self.by_slug.remove(&alias);
             }
             self.aliases.insert(alias, id);
         }
-        let entry = Entry::Own(Arc::new(own));
+        let entry = ToolEntry::Own(Arc::new(own));
         if !hidden {
             self.by_slug.insert(key, entry.clone());
         }
@@ -505,7 +513,7 @@ impl Catalogue {
     ) -> Arc<Tools> {
         let mut tools = Tools::clone(&before.tools);
         for gone in before.layers.everybody.iter().chain(&before.layers.tenant) {
-            if let Some(Entry::Code(code)) = self.code.get(&gone.slug) {
+            if let Some(ToolEntry::Code(code)) = self.code.get(&gone.slug) {
                 tools.add_for(Arc::clone(code), tenant);
             }
         }
@@ -526,12 +534,12 @@ impl Catalogue {
         tools.sorted = OnceLock::new();
         // An override outlives the tool it was made for, should a later version drop that.
         for stored in &layers.everybody {
-            if let Some(Entry::Code(tool)) = self.code.get(&stored.slug) {
+            if let Some(ToolEntry::Code(tool)) = self.code.get(&stored.slug) {
                 tools.add_for(Arc::new(tool.for_everybody(stored)), tenant);
             }
         }
         for stored in &layers.tenant {
-            if let Some(Entry::Code(tool)) = tools.get(&stored.slug) {
+            if let Some(ToolEntry::Code(tool)) = tools.get(&stored.slug) {
                 let tool = Arc::new(tool.with(stored));
                 tools.add_for(tool, tenant);
             }
@@ -545,16 +553,16 @@ impl Catalogue {
     /// The tool of the program as its author wrote it.
     pub fn as_written(&self, id: ToolId) -> Option<&Arc<Tool>> {
         match self.code.by_id.get(&id) {
-            Some(Entry::Code(tool)) => Some(tool),
+            Some(ToolEntry::Code(tool)) => Some(tool),
             _ => None,
         }
     }
 
     /// A tool ready to be called: what is live, or what was saved last.
-    pub fn ready(&self, entry: &Entry, side: Side) -> Result<Option<Arc<Tool>>> {
+    pub fn ready(&self, entry: &ToolEntry, side: Side) -> Result<Option<Arc<Tool>>> {
         match entry {
-            Entry::Code(tool) => Ok(Some(Arc::clone(tool))),
-            Entry::Own(own) => own.ready(side, &self.schemas, &*self.kinds),
+            ToolEntry::Code(tool) => Ok(Some(Arc::clone(tool))),
+            ToolEntry::Own(own) => own.ready(side, &self.schemas, &*self.kinds),
         }
     }
 

@@ -8,13 +8,13 @@ use tw_policy::{Facts, Rule, Verdict};
 
 use crate::{
     Registry,
-    catalogue::{Entry, Side, View},
+    catalogue::{Side, ToolEntry, View},
     tools::seen,
 };
 
 /// Whom a question is about.
 #[derive(Clone, Copy, Debug)]
-pub enum Subject {
+pub enum ExplainAbout {
     /// Whoever asks.
     Asker,
     User(UserId),
@@ -73,7 +73,7 @@ impl Registry {
         &self,
         permit: &Permit<UpdateTools>,
         name: &str,
-        about: Subject,
+        about: ExplainAbout,
     ) -> Result<Explained> {
         let asker = permit.caller();
         let view = self.catalogue.view(asker.tenant, asker.epoch).await?;
@@ -84,9 +84,9 @@ impl Registry {
         }
         let mut checks = Checks::default();
         let subject = match about {
-            Subject::Asker => asker.clone(),
-            Subject::User(id) => self.identity.user_caller(asker.tenant, id).await?,
-            Subject::Key(id) => {
+            ExplainAbout::Asker => asker.clone(),
+            ExplainAbout::User(id) => self.identity.user_caller(asker.tenant, id).await?,
+            ExplainAbout::Key(id) => {
                 let (caller, works) = self.identity.behind_key(asker.tenant, id).await?;
                 let no = works.err().unwrap_or_default();
                 checks.note("credentials", works.is_ok(), "the key works", no);
@@ -95,8 +95,8 @@ impl Registry {
         };
         let works = checks.0.iter().all(|check| check.passed);
         let def = match entry {
-            Entry::Code(tool) => ToolDef::clone(&tool.def),
-            Entry::Own(own) => own.def(Side::Live)?,
+            ToolEntry::Code(tool) => ToolDef::clone(&tool.def),
+            ToolEntry::Own(own) => own.def(Side::Live)?,
         };
         let rule = walk(&mut checks, entry, &def, &subject, &view);
         let failed = checks.0.iter().find(|check| !check.passed);
@@ -118,7 +118,7 @@ impl Registry {
 }
 
 /// The steps from the catalogue to the policy. Returns what the policy says, whatever stood before it.
-fn walk(checks: &mut Checks, entry: &Entry, def: &ToolDef, subject: &Caller, view: &View) -> Rule {
+fn walk(checks: &mut Checks, entry: &ToolEntry, def: &ToolDef, subject: &Caller, view: &View) -> Rule {
     let slug = &def.slug;
     checks.note("exists", true, format!("`{slug}` is a tool here"), "");
     let listed =
@@ -149,8 +149,8 @@ fn walk(checks: &mut Checks, entry: &Entry, def: &ToolDef, subject: &Caller, vie
     }
     checks.note("active", def.is_active, "it is active", "it is not active: `is_active` is false");
     let live = match entry {
-        Entry::Code(_) => true,
-        Entry::Own(own) => own.stored.live.is_some(),
+        ToolEntry::Code(_) => true,
+        ToolEntry::Own(own) => own.stored.live.is_some(),
     };
     let published = def.status == ToolStatus::Published && live;
     let no = format!("it is {} and runs only once it is published", def.status);

@@ -3,14 +3,16 @@
 //! `catalogue.rs` has the tools as of an epoch; [`Registry`] is what doors ask.
 
 mod authoring;
+mod cases;
 mod catalogue;
+mod definitions;
 mod explain;
 mod manage;
 mod references;
 mod tools;
 mod toolset;
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use tw_base::{Lanes, Secrets};
 use tw_exec::Kinds;
@@ -21,8 +23,12 @@ use tw_vault::Vault;
 
 pub use crate::{
     authoring::{Compared, EditContext, History},
-    catalogue::{Catalogue, CatalogueError, Entry, Own, Side, Tool, View},
-    explain::{Check, Explained, ExplainedFor, Subject},
+    cases::{
+        Against, Case, CaseCall, CaseEnd, CaseReport, CaseResult, CaseRunner, Diff, EndStatus, Expectation,
+        Outcome, SentCase,
+    },
+    catalogue::{Catalogue, CatalogueError, Own, Side, Tool, ToolEntry, View},
+    explain::{Check, ExplainAbout, Explained, ExplainedFor},
     manage::definition as manage_tools,
     tools::{Listed, Saved, ToolFilter, seen},
     toolset::{Callable, ToolsetKey},
@@ -38,6 +44,8 @@ pub struct Registry {
     secrets: Secrets,
     /// One change at a time for each tenant: two that were checked side by side would have one of them checked again.
     edits: Lanes,
+    /// Set once the engine is there.
+    runner: OnceLock<Arc<dyn CaseRunner>>,
 }
 
 impl Registry {
@@ -58,7 +66,8 @@ impl Registry {
         let own = vec![manage::ManageTools::tool(&manage)];
         let catalogue = Catalogue::new(store.clone(), &registered, own, SchemaCache::new(), kinds)?;
         let (catalogue, edits) = (Arc::new(catalogue), Lanes::new(1));
-        let registry = Arc::new(Self { store, catalogue, vault, identity, secrets, edits });
+        let runner = OnceLock::new();
+        let registry = Arc::new(Self { store, catalogue, vault, identity, secrets, edits, runner });
         manage.serve(&registry);
         Ok(registry)
     }

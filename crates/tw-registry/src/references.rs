@@ -4,12 +4,12 @@ use serde_json::Value;
 use tw_base::Result;
 use tw_exec::BoxFuture;
 use tw_model::{Label, TenantId, ToolId};
-use tw_store::Credential;
+use tw_store::StoredCredential;
 use tw_vault::{References, TenantKey, UsedBy, open_secrets};
 
 use crate::{
     Registry,
-    catalogue::{Entry, Side, View},
+    catalogue::{Side, ToolEntry, View},
 };
 
 impl References for Registry {
@@ -17,7 +17,7 @@ impl References for Registry {
         &'a self,
         tenant: TenantId,
         epoch: i64,
-        credential: &'a Credential,
+        credential: &'a StoredCredential,
     ) -> BoxFuture<'a, Result<(Vec<UsedBy>, i64)>> {
         Box::pin(async move {
             let view = self.catalogue.view(tenant, epoch).await?;
@@ -28,10 +28,10 @@ impl References for Registry {
 }
 
 /// The tenant's tools that refer to a credential, in what runs or in what was saved last.
-fn users_of(view: &View, key: Option<&TenantKey>, credential: &Credential) -> Vec<UsedBy> {
+fn users_of(view: &View, key: Option<&TenantKey>, credential: &StoredCredential) -> Vec<UsedBy> {
     let mut users = Vec::new();
     for entry in view.tools.sorted().iter() {
-        let Entry::Own(own) = entry else { continue };
+        let ToolEntry::Own(own) = entry else { continue };
         let texts = [Some(&own.stored.definition), own.stored.live.as_ref()];
         if texts.into_iter().flatten().any(|text| refers(own.stored.id, text, key, credential)) {
             let (slug, name) = (own.stored.slug.to_string(), own.face(Side::Draft).name.clone());
@@ -41,7 +41,7 @@ fn users_of(view: &View, key: Option<&TenantKey>, credential: &Credential) -> Ve
     users
 }
 
-fn refers(tool: ToolId, definition: &str, key: Option<&TenantKey>, credential: &Credential) -> bool {
+fn refers(tool: ToolId, definition: &str, key: Option<&TenantKey>, credential: &StoredCredential) -> bool {
     let id = credential.id.to_string();
     // Most tools refer to none, and need not be read for that.
     if !["secret:", "sealed:", "redential", &id].iter().any(|hint| definition.contains(hint)) {

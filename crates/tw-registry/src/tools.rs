@@ -11,7 +11,7 @@ use tw_schema::Fault;
 
 use crate::{
     Registry,
-    catalogue::{Entry, Face, Side, View},
+    catalogue::{Face, Side, ToolEntry, View},
 };
 
 /// Which tools.
@@ -62,10 +62,14 @@ pub struct Saved {
 }
 
 impl Listed {
-    pub(crate) fn new(entry: &Entry, caller: &Caller, available: Result<(), &'static str>) -> Result<Self> {
+    pub(crate) fn new(
+        entry: &ToolEntry,
+        caller: &Caller,
+        available: Result<(), &'static str>,
+    ) -> Result<Self> {
         let (side, tenant) = (side_of(caller), caller.tenant);
         Ok(match entry {
-            Entry::Code(tool) => Self {
+            ToolEntry::Code(tool) => Self {
                 def: Arc::clone(&tool.def),
                 available,
                 mark: format!("{}-{}", tool.def.version, tool.revision),
@@ -75,7 +79,7 @@ impl Listed {
                 builtin_key: None,
                 tenant,
             },
-            Entry::Own(own) => {
+            ToolEntry::Own(own) => {
                 let face = own.face(side);
                 Self {
                     def: Arc::new(own.def(side)?),
@@ -163,7 +167,7 @@ impl Registry {
         let caller = permit.caller();
         let view = self.catalogue.view(caller.tenant, caller.epoch).await?;
         let side = side_of(caller);
-        let mut found: Vec<(&Entry, Result<(), &'static str>)> = Vec::new();
+        let mut found: Vec<(&ToolEntry, Result<(), &'static str>)> = Vec::new();
         for entry in view.tools.sorted().iter() {
             if let Some(available) = seen(entry, caller, &view)
                 && filter.takes(entry, side, available.is_ok())
@@ -220,7 +224,7 @@ pub(crate) fn find<'v>(
     view: &'v View,
     caller: &Caller,
     name: &str,
-) -> Result<(&'v Entry, Result<(), &'static str>)> {
+) -> Result<(&'v ToolEntry, Result<(), &'static str>)> {
     let missing = || Error::ToolNotFound { tool: name.to_owned() };
     let entry = view.tools.get(name).ok_or_else(missing)?;
     let available = seen(entry, caller, view).ok_or_else(missing)?;
@@ -237,7 +241,7 @@ fn writes_tools(caller: &Caller) -> bool {
 }
 
 /// Whether the caller sees the tool at all, and whether it could be called.
-pub fn seen(entry: &Entry, caller: &Caller, view: &View) -> Option<Result<(), &'static str>> {
+pub fn seen(entry: &ToolEntry, caller: &Caller, view: &View) -> Option<Result<(), &'static str>> {
     match entry.in_catalogue(view.slug()) {
         // A tool of other tenants does not exist here, for nobody. One's own can be taken back from them.
         Err(Unlisted::NotForThisTenant) if !entry.is_own() => None,
@@ -257,7 +261,7 @@ pub fn seen(entry: &Entry, caller: &Caller, view: &View) -> Option<Result<(), &'
 
 /// Whether a tool of the catalogue would run, or the word for why not. What a call is refused for must
 /// not be shown as available.
-fn runs(entry: &Entry) -> Result<(), &'static str> {
+fn runs(entry: &ToolEntry) -> Result<(), &'static str> {
     match entry.status() {
         ToolStatus::Disabled => Err("disabled"),
         _ if !entry.is_active() => Err("inactive"),
@@ -269,11 +273,11 @@ fn runs(entry: &Entry) -> Result<(), &'static str> {
 }
 
 impl ToolFilter {
-    fn takes(&self, entry: &Entry, side: Side, available: bool) -> bool {
+    fn takes(&self, entry: &ToolEntry, side: Side, available: bool) -> bool {
         let is =
             |wanted: &Option<String>, value: &str| wanted.as_deref().is_none_or(|wanted| wanted == value);
         let of_kind = match entry {
-            Entry::Code(tool) => {
+            ToolEntry::Code(tool) => {
                 let def = &tool.def;
                 is(&self.implementation_type, def.implementation.type_name())
                     && is(&self.tool_type, BUILT_IN)
@@ -282,7 +286,7 @@ impl ToolFilter {
                     && is(&self.category, &def.category)
                     && self.mentioned([def.slug.as_str(), &def.name, &def.description])
             }
-            Entry::Own(own) => {
+            ToolEntry::Own(own) => {
                 let face = own.face(side);
                 !face.is_legacy_clone()
                     && is(&self.implementation_type, &face.implementation_type)

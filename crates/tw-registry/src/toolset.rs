@@ -9,7 +9,7 @@ use tw_policy::Verdict;
 
 use crate::{
     Registry,
-    catalogue::{Entry, Side, Tool, View},
+    catalogue::{Side, Tool, ToolEntry, View},
 };
 
 /// A tool that the caller may call.
@@ -52,7 +52,7 @@ impl Registry {
     }
 
     /// One that cannot be read must not take the others with it.
-    fn ready_or_left_out(&self, entry: &Entry) -> Option<Arc<Tool>> {
+    fn ready_or_left_out(&self, entry: &ToolEntry) -> Option<Arc<Tool>> {
         let ready = self.catalogue.ready(entry, Side::Live);
         ready
             .inspect_err(|error| {

@@ -27,6 +27,7 @@ mod fields;
 mod limits;
 mod local;
 mod manifest;
+mod members;
 mod outline;
 mod pattern;
 mod pointer;
@@ -52,6 +53,7 @@ pub use limits::{
     PROPERTIES_MAX, TEXT_BYTES_MAX,
 };
 pub use manifest::{canonical_manifest, canonical_patch, slug_from_name};
+pub use members::{Unnamed, known_instead};
 pub use schema::Schema;
 pub use specs::{check_form_spec, check_sections, check_view_spec};
 pub use strict::{DEPTH_MAX as JSON_DEPTH_MAX, JsonFault, JsonFaultKind, parse, scan};

@@ -7,6 +7,7 @@ use tw_engine::Note;
 use tw_model::{
     ActsAs, CredentialType, Layer, Level, Mode, Origin, Policy, Role, RunStatus, Source, ToolDef, ToolStatus,
 };
+use tw_registry::EndStatus;
 use utoipa::{
     Modify, Number,
     openapi::{
@@ -108,6 +109,7 @@ fn words_of_member(schema: &str, member: &str) -> Option<Vec<&'static str>> {
     Some(match (schema, member) {
         ("CreateKey" | "CreateUser" | "ChangeUser", "role") => Role::ALL.map(Role::as_str).to_vec(),
         ("CreateKey", "acts_as") => vec![ActsAs::User.as_str(), ActsAs::Agent.as_str()],
+        ("Expectation", "status") => EndStatus::ALL.map(EndStatus::as_str).to_vec(),
         ("RunRequest", "mode") => vec![Mode::Production.as_str(), Mode::Debug.as_str()],
         ("ToolBody", "permission_level") => Level::ALL.iter().map(|word| word.as_str()).collect(),
         ("ToolBody", "permission_policy") => Policy::ALL.iter().map(|word| word.as_str()).collect(),

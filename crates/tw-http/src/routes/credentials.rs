@@ -7,7 +7,7 @@ use axum::{
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use tw_engine::Credential;
+use tw_engine::StoredCredential;
 use tw_identity::rights::{ReadCredentials, WriteCredentials};
 use tw_model::{CredentialId, Timestamp};
 use tw_vault::{Trial, Tried, credential_mark};
@@ -56,8 +56,8 @@ pub(crate) struct CredentialView {
     created_by: Value,
 }
 
-impl From<Credential> for CredentialView {
-    fn from(credential: Credential) -> Self {
+impl From<StoredCredential> for CredentialView {
+    fn from(credential: StoredCredential) -> Self {
         Self {
             id: credential.id.uuid(),
             label: credential.label.to_string(),
@@ -75,7 +75,7 @@ impl From<Credential> for CredentialView {
     }
 }
 
-fn whole(status: StatusCode, credential: Credential) -> JsonAnswer {
+fn whole(status: StatusCode, credential: StoredCredential) -> JsonAnswer {
     let etag = format!("\"{}\"", credential_mark(&credential));
     JsonAnswer::new(status, &CredentialView::from(credential)).with(header::ETAG, &etag)
 }

@@ -4,7 +4,7 @@ use axum::extract::State;
 use serde::Serialize;
 use serde_json::{Value, json};
 use tw_identity::rights::UpdateTools;
-use tw_registry::{Check, Explained, Subject};
+use tw_registry::{Check, ExplainAbout, Explained};
 use tw_schema::Violation;
 
 use crate::{
@@ -53,9 +53,9 @@ pub(crate) async fn explain(
     let (user, key) = (params.parsed("user", id()), params.parsed("key", id()));
     params.check()?;
     let subject = match (user, key) {
-        (None, None) => Subject::Asker,
-        (Some(user), None) => Subject::User(user),
-        (None, Some(key)) => Subject::Key(key),
+        (None, None) => ExplainAbout::Asker,
+        (Some(user), None) => ExplainAbout::User(user),
+        (None, Some(key)) => ExplainAbout::Key(key),
         (Some(_), Some(_)) => {
             return Err(Problem::invalid("/key", Violation::one_member(["user", "key"])));
         }

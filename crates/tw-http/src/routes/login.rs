@@ -19,7 +19,7 @@ use crate::{
     body::{Json, JsonBytes},
     front::RequestId,
     members::{Body, Nothing},
-    peer::Origin,
+    peer::ClientAddress,
     problem::{Problem, ProblemDocument, Result},
 };
 
@@ -125,7 +125,7 @@ pub(crate) struct LoginView {
 pub(crate) async fn sign_in(
     State(app): State<App>,
     Unforged: Unforged,
-    Origin(address): Origin,
+    ClientAddress(address): ClientAddress,
     RequestId(id): RequestId,
     Json(body): Json<SignIn>,
 ) -> Result<Response> {

@@ -14,6 +14,7 @@ mod operations;
 mod runs;
 mod sessions;
 mod tenants;
+mod test_cases;
 mod tools;
 mod users;
 
@@ -148,6 +149,9 @@ pub(crate) fn routes() -> OpenApiRouter<App> {
         .routes(routes!(authoring::withdraw))
         .routes(routes!(authoring::used_by))
         .routes(routes!(explain::explain))
+        .routes(routes!(test_cases::list, test_cases::create))
+        .routes(routes!(test_cases::run))
+        .routes(routes!(test_cases::change, test_cases::remove))
         .routes(routes!(tools::run))
         .routes(routes!(tools::test))
         .routes(routes!(runs::list))

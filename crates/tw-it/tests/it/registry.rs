@@ -2,6 +2,7 @@
 
 mod approvals;
 mod callers;
+mod doubts;
 mod history;
 mod layers;
 mod lifecycle;
@@ -12,6 +13,7 @@ mod saves;
 mod schemas;
 mod secrets;
 mod switches;
+mod test_cases;
 mod trials;
 mod unreadable;
 mod withdrawn;

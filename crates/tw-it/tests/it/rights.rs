@@ -270,10 +270,19 @@ impl Scene {
         slug
     }
 
+    /// A tool with a test case: its slug, and the case's id.
+    async fn tool_with_case(&self) -> (String, String) {
+        let admin = self.world.client(&self.server, "acme", Role::Admin).await;
+        let slug = self.own_tool().await;
+        let made = admin.post(&format!("/api/tools/{slug}/tests"), &json!({ "name": "A case" })).await;
+        (slug, made.is("201").text_at("/id"))
+    }
+
     /// A request for the operation, about a thing of `acme` that `owner` has made, or the tenant has.
     /// `None` where `owner` cannot make such a thing.
     pub async fn ask(&self, operation: &Operation, owner: &Client) -> Option<Ask> {
         let mut shows = None;
+        let mut case = None;
         let (object, body) = match operation.name().as_str() {
             "GET /healthz"
             | "GET /readyz"
@@ -313,6 +322,7 @@ impl Scene {
             | "GET /api/tools/{tool}/versions/compare"
             | "GET /api/tools/{tool}/versions/{revision}"
             | "GET /api/tools/{tool}/used-by"
+            | "GET /api/tools/{tool}/tests"
             | "GET /api/tools/{tool}/explain" => (Some(self.own_tool().await), None),
             "POST /api/tools/{tool}/publish"
             | "POST /api/tools/{tool}/version"
@@ -325,6 +335,15 @@ impl Scene {
                 let number = format!("/api/tools/{slug}/version?new_version=2.0.0");
                 admin.post(&number, &json!({})).await.is("200 published");
                 (Some(slug), Some(json!({})))
+            }
+            "POST /api/tools/{tool}/tests" => {
+                (Some(self.own_tool().await), Some(json!({ "name": "A case" })))
+            }
+            "POST /api/tools/{tool}/tests/run" => (Some(self.tool_with_case().await.0), Some(json!({}))),
+            "PATCH /api/tools/{tool}/tests/{id}" | "DELETE /api/tools/{tool}/tests/{id}" => {
+                let (slug, id) = self.tool_with_case().await;
+                case = Some(id);
+                (Some(slug), (operation.method == Method::PATCH).then(|| json!({ "name": "Another" })))
             }
             "POST /api/tools/{tool}/clone" => {
                 (Some(self.own_tool().await), Some(json!({ "slug": self.fresh("clone") })))
@@ -392,6 +411,9 @@ impl Scene {
             if object.is_some() { format!("{before}{{}}{after}") } else { operation.path.clone() };
         let revision = if operation.path.ends_with("/withdraw") { "2.0.0" } else { "1" };
         template = template.replace("{revision}", revision);
+        if let Some(case) = case {
+            template = template.replace("{id}", &case);
+        }
         if operation.path.ends_with("/version") {
             template.push_str("?new_version=2.0.0");
         }

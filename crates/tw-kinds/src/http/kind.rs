@@ -10,7 +10,7 @@ use futures::future::BoxFuture;
 use serde_json::Value;
 use tokio::{sync::OnceCell, time::Instant};
 use toolwright_sdk::{Secret, ToolContext};
-use tw_exec::{Call, Ended, Executor};
+use tw_exec::{Call, Ended, Executor, Expressions, Written};
 use tw_model::{Code, ToolFailure, ToolResult};
 use tw_schema::Fault;
 
@@ -45,6 +45,13 @@ impl Http {
             sends_idempotency_key: spec.idempotency_header.is_some(),
             spec: OnceCell::new(),
         })
+    }
+
+    /// What the expressions of an implementation look up.
+    pub(crate) fn expressions(written: Written<'_>) -> Expressions {
+        let spec = HttpSpec::read(written.implementation, &ReadOnly { checks: false });
+        let lookups = spec.map(|spec| spec.lookups()).unwrap_or_default();
+        Expressions { lookups, steps: Vec::new() }
     }
 
     async fn call(&self, call: &Call<'_>) -> Result<ToolResult, ToolFailure> {

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::{Map, Value};
 use toolwright_sdk::Redactor;
 use tw_egress::{Error, Method, Request};
+use tw_exec::Lookup;
 use tw_model::names_a_secret;
 use tw_schema::{Fault, Violation};
 
@@ -91,6 +92,17 @@ impl HttpSpec {
     #[must_use]
     pub fn host(&self) -> &str {
         self.url.host()
+    }
+
+    /// Everything that its expressions look up.
+    pub(crate) fn lookups(&self) -> Vec<Lookup> {
+        let mut found = Vec::new();
+        let url = below(PATH, "url");
+        found.extend(self.url.reads().into_iter().map(|name| Lookup { path: url.clone(), name }));
+        self.query.iter().flatten().for_each(|(_, value)| value.lookups(&mut found));
+        self.headers.iter().for_each(|(_, value)| value.lookups(&mut found));
+        self.body.iter().for_each(|body| body.lookups(&mut found));
+        found
     }
 
     /// Knows what its parts refer to and read.

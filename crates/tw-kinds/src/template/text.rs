@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use minijinja::ErrorKind;
 use serde_json::Value;
+use tw_exec::Lookup;
 use tw_model::ToolFailure;
 use tw_schema::Violation;
 
@@ -143,6 +144,13 @@ impl Text {
             }
             Form::Block(block) => into.extend(block.reads().iter().cloned()),
         }
+    }
+
+    /// The same, with the place of the text.
+    pub(crate) fn lookups(&self, into: &mut Vec<Lookup>) {
+        let mut reads = BTreeSet::new();
+        self.reads(&mut reads);
+        into.extend(reads.into_iter().map(|name| Lookup { path: self.at.clone(), name }));
     }
 
     pub(crate) fn cost(&self) -> Cost {

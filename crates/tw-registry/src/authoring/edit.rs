@@ -77,6 +77,9 @@ impl Registry {
                 let mut faults = std::mem::take(&mut edit.faults);
                 let (wrong, calls_any) = self.check_calls(caller, &view, (id, &stored.slug), &definition)?;
                 faults.extend(wrong);
+                if edit.notes.contains(&Note::Publish) {
+                    faults.extend(self.doubts(caller, &view, &definition).await?);
+                }
                 let (slug, kinds) = (&stored.slug, self.catalogue.kinds());
                 checked(caller.tenant, slug, definition.clone(), kinds, faults).await?;
                 if calls_any {

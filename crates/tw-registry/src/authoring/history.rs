@@ -15,7 +15,7 @@ use super::{
 };
 use crate::{
     Registry,
-    catalogue::{Entry, Side, View},
+    catalogue::{Side, ToolEntry, View},
     tools::find,
 };
 
@@ -109,7 +109,7 @@ impl Registry {
     async fn definition_at(
         &self,
         view: &View,
-        entry: &Entry,
+        entry: &ToolEntry,
         which: &str,
         place: &str,
     ) -> Result<(String, Definition)> {
@@ -212,7 +212,7 @@ fn users_of(view: &View, id: ToolId) -> Vec<UsedBy> {
     let is_it = |name: &str| view.tools.get(name).is_some_and(|named| named.id() == id);
     let mut users = Vec::new();
     for other in view.tools.sorted().iter() {
-        let Entry::Own(own) = other else { continue };
+        let ToolEntry::Own(own) = other else { continue };
         if own.stored.id != id && own.calls().any(is_it) {
             let (slug, name) = (own.stored.slug.to_string(), own.face(Side::Draft).name.clone());
             users.push(UsedBy { kind: "tool", slug, name });

@@ -5,7 +5,7 @@ use tw_model::{Definition, Slug, ToolId, Unlisted, look_alike};
 use tw_schema::Violation;
 use tw_store::StoredTool;
 
-use crate::catalogue::{Entry, View};
+use crate::catalogue::{ToolEntry, View};
 
 pub(crate) fn is_free(view: &View, id: ToolId, slug: &Slug) -> Result<()> {
     let is_taken = view.tools.takes(slug.as_str(), id) && !is_invisible(view, slug.as_str());
@@ -25,7 +25,7 @@ pub(crate) fn names_are_free(view: &View, id: ToolId, definition: &Definition) -
 
 /// Refuses a name that people and models would take for that of another tool in sight.
 fn looks_like_no_other(view: &View, id: ToolId, name: &str) -> Result<()> {
-    let in_sight = |entry: &&Entry| {
+    let in_sight = |entry: &&ToolEntry| {
         entry.id() != id && entry.in_catalogue(view.slug()) != Err(Unlisted::NotForThisTenant)
     };
     let other = view.tools.looking_like(name).find(in_sight).map(|entry| entry.slug().as_str());

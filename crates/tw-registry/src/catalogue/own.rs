@@ -261,7 +261,7 @@ pub(crate) fn mark(stored: &StoredTool) -> String {
 #[cfg(test)]
 mod tests {
     use serde_json::json;
-    use tw_exec::{Callee, Executor};
+    use tw_exec::{Callee, Executor, Expressions};
     use tw_schema::Fault;
 
     use super::*;
@@ -279,6 +279,10 @@ mod tests {
             let names = written.implementation["asks"].as_array().into_iter().flatten();
             let names = names.filter_map(Value::as_str).map(str::to_owned);
             names.map(|name| Callee { path: String::new(), name }).collect()
+        }
+
+        fn expressions(&self, _: Written<'_>) -> Expressions {
+            Expressions::default()
         }
 
         fn can_call(&self, kind: Implementation) -> bool {

@@ -193,6 +193,9 @@ codes! {
     StepId = "step_id": step_id(max) => "must have letters, digits and `_`, no digit at first, and at most {max|character|characters}";
     StepInput = "step_input": step_input() => "must be an object, or one expression that yields one";
     UnknownStep = "unknown_step": unknown_step(step) => "must read steps before it, and `{step}` is none";
+    StepInputMissing = "step_input_missing": step_input_missing(tool) => "is required by `{tool}`, and the step does not give it";
+    UnknownField = "unknown_field": unknown_field(name, known) => "must read a field that exists: there is no `{name}`, only {known:code}";
+    NoFields = "no_fields": no_fields(name) => "must read a field that exists: there is no `{name}`";
     StepReference = "step_reference": step_reference() => "must name a step as in `steps.<id>.output`";
     FixedName = "fixed_name": fixed_name() => "must be a name as it is, without an expression";
     Expression = "expression": expression(why) => "must be a valid expression: {why}";

@@ -13,18 +13,18 @@ pub(super) struct Problem {
     detail: Option<String>,
     code: Option<String>,
     request_id: Option<String>,
-    errors: Vec<Fault>,
+    errors: Vec<ProblemFault>,
 }
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-struct Fault {
+struct ProblemFault {
     path: String,
     code: String,
     message: String,
 }
 
-impl Fault {
+impl ProblemFault {
     /// The name of a field at the top, or the pointer to one further down.
     fn name(&self) -> &str {
         match self.path.strip_prefix('/') {
@@ -50,7 +50,7 @@ impl Problem {
 
 impl fmt::Display for Problem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (missing, others): (Vec<&Fault>, Vec<&Fault>) =
+        let (missing, others): (Vec<&ProblemFault>, Vec<&ProblemFault>) =
             self.errors.iter().partition(|fault| fault.code == "required");
         match missing.as_slice() {
             [] => f.write_str(self.detail.as_deref().unwrap_or(&self.title))?,

@@ -26,7 +26,7 @@ struct Followed {
 }
 
 /// How a connection ended.
-enum Ended {
+enum TailEnd {
     /// What was followed has come to its end.
     Done,
     Lost {
@@ -46,8 +46,8 @@ pub(super) async fn follow(
     loop {
         let before = followed.last.clone();
         match connection(client, &mut followed, &show).await? {
-            Ended::Done => return Ok(()),
-            Ended::Lost { why } => output::note(&format!("{why}; connecting again")),
+            TailEnd::Done => return Ok(()),
+            TailEnd::Lost { why } => output::note(&format!("{why}; connecting again")),
         }
         if followed.last != before {
             pause = AGAIN_AFTER;
@@ -86,7 +86,7 @@ async fn connection(
     client: &Client,
     followed: &mut Followed,
     show: &impl Fn(&Value) -> Result<()>,
-) -> Result<Ended> {
+) -> Result<TailEnd> {
     let first = followed.last.is_none();
     let after = (first && followed.new).then(|| "latest".to_owned());
     let url = client.url(&["sessions", &followed.session, "events", "stream"], &[("after", after)])?;
@@ -97,7 +97,7 @@ async fn connection(
     let response = match client.send(request).await {
         Ok(response) => response,
         // Once it has worked, a server that is away is waited for, but not one that refuses.
-        Err(error) if !first && is_passing(&error) => return Ok(Ended::Lost { why: error.to_string() }),
+        Err(error) if !first && is_passing(&error) => return Ok(TailEnd::Lost { why: error.to_string() }),
         Err(error) => return Err(error),
     };
     let mut pieces = response.bytes_stream();
@@ -105,8 +105,8 @@ async fn connection(
     loop {
         let piece = match timeout(SILENCE, pieces.next()).await {
             Ok(Some(Ok(piece))) => piece,
-            Ok(Some(Err(_)) | None) => return Ok(Ended::Lost { why: "the stream broke off".to_owned() }),
-            Err(_) => return Ok(Ended::Lost { why: "the server has gone silent".to_owned() }),
+            Ok(Some(Err(_)) | None) => return Ok(TailEnd::Lost { why: "the stream broke off".to_owned() }),
+            Err(_) => return Ok(TailEnd::Lost { why: "the server has gone silent".to_owned() }),
         };
         for message in parser.push(&piece)? {
             let event: Value = serde_json::from_str(&message.data).context("the server sent an odd event")?;
@@ -118,7 +118,7 @@ async fn connection(
             show(&event)?;
             let kind = event["type"].as_str().and_then(EventKind::parse);
             if followed.run.is_some() && kind.is_some_and(EventKind::is_terminal) {
-                return Ok(Ended::Done);
+                return Ok(TailEnd::Done);
             }
         }
     }

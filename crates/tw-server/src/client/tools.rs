@@ -3,6 +3,7 @@
 mod authoring;
 mod fields;
 mod legacy;
+mod testing;
 mod transfer;
 
 use std::{
@@ -73,6 +74,18 @@ pub(crate) enum Command {
         tool: String,
         /// The properties to change as JSON, or `-` for standard input
         file: PathBuf,
+    },
+    /// Run the test cases of a tool and show what differs
+    #[command(after_help = "Examples:\n  \
+        toolwright tools test greet\n  \
+        toolwright tools test greet --against 1.0.0\n\n\
+        The calls are the key's own, in the mode `debug`. The exit code is 0 when every case passed, else 1.")]
+    Test {
+        /// Its slug or id
+        tool: String,
+        /// `draft` for what was saved last, or the number of a version [default: draft]
+        #[arg(long, value_name = "draft|X.Y.Z")]
+        against: Option<String>,
     },
     /// Make what was saved last what runs
     Publish {
@@ -245,6 +258,7 @@ pub(crate) async fn run(server: &Server, command: Command) -> Result<ExitCode> {
         }
         Command::Compare { tool, from, to } => authoring::compare(&client, &tool, from, to, json).await?,
         Command::Delete { tool } => authoring::delete(&client, &tool, json).await?,
+        Command::Test { tool, against } => return testing::test(&client, &tool, against, json).await,
         Command::Export { out } => transfer::export(&client, &out, json).await?,
         Command::Import { dir } => return transfer::import(&client, &dir, json).await,
         Command::List { q, category } => {
