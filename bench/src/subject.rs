@@ -91,7 +91,7 @@ async fn serve(args: Args) -> Result<()> {
     let engine = Engine::start(setup)?;
     let first = operator.bootstrap().await.context("prepare the database")?;
 
-    let settings = tw_http::Settings {
+    let settings = tw_http::HttpSettings {
         public_url: None,
         allowed_hosts: Vec::new(),
         allowed_origins: Vec::new(),
@@ -102,7 +102,7 @@ async fn serve(args: Args) -> Result<()> {
     };
     let listener = TcpListener::bind("127.0.0.1:0").await.context("listen")?;
     let port = listener.local_addr()?.port();
-    let mcp = tw_mcp::Settings {
+    let mcp = tw_mcp::McpSettings {
         base: format!("http://127.0.0.1:{port}"),
         body_limit: settings.body_limit,
         icon_path: tw_http::icon_path,

@@ -14,6 +14,7 @@ mod migrations;
 mod modules;
 pub(crate) mod source;
 mod tool_files;
+mod type_names;
 
 use std::{
     fs,
@@ -54,7 +55,9 @@ fn check(root: &Path) -> Result<Vec<Problem>> {
     problems.extend(manners::check(root, &texts));
     problems.extend(doc_paths::check(&texts, |path| root.join(path).exists()));
     problems.extend(features::check(&texts));
-    problems.extend(modules::check(&crates(root)?));
+    let crates = crates(root)?;
+    problems.extend(modules::check(&crates));
+    problems.extend(type_names::check(&crates));
     problems.extend(callers::check(&texts));
     problems.extend(migrations::check(
         names(root, migrations::SQLITE)?.as_deref(),

@@ -10,6 +10,7 @@
 mod answers;
 mod approvals;
 mod calls;
+mod cases;
 mod corridor;
 mod flights;
 mod life;
@@ -36,7 +37,7 @@ use tw_model::{Caller, Code, SessionId, TenantId, Timestamp};
 use tw_registry::{Catalogue, CatalogueError, Registry};
 use tw_sandbox::Sandbox;
 use tw_store::{NewAudit, Store};
-use tw_vault::{Credentials, Vault};
+use tw_vault::{CredentialAdmin, Vault};
 
 pub use crate::{
     approvals::Approve,
@@ -49,8 +50,8 @@ pub use crate::{
 };
 /// The rows that doors show. What is done with them goes through the engine.
 pub use tw_store::{
-    ApiKey, Approval, AuditFilter, AuditRecord, Credential, Event, Note, PendingCall, Run, RunFilter,
-    Session, Tenant, TenantChange, ToolVersion, User,
+    ApiKey, Approval, AuditFilter, AuditRecord, Event, Note, PendingCall, Run, RunFilter, Session,
+    StoredCredential, Tenant, TenantChange, TestResult, ToolVersion, User,
 };
 
 /// Everything behind the doors. Cheap to clone.
@@ -65,7 +66,7 @@ pub(crate) struct Inside {
     pub(crate) catalogue: Arc<Catalogue>,
     registry: Arc<Registry>,
     pub(crate) identity: Arc<Identity>,
-    credentials: Credentials,
+    credentials: CredentialAdmin,
     pub(crate) secrets: Secrets,
     pub(crate) vault: Vault,
     tool_services: Arc<services::ToolServices>,
@@ -113,7 +114,7 @@ impl Engine {
         let registry =
             Registry::new(store.clone(), vault.clone(), Arc::clone(&identity), secrets.clone(), kinds)?;
         let tool_services = services::ToolServices::new(egress, sandbox, vault.clone());
-        let credentials = Credentials::new(
+        let credentials = CredentialAdmin::new(
             store.clone(),
             vault.clone(),
             Arc::clone(identity.epochs()),
@@ -148,6 +149,7 @@ impl Engine {
                 store,
             }),
         };
+        engine.inner.registry.serve_cases(Arc::new(cases::CaseCalls::of(&engine.inner)));
         engine.live(&engine.inner.end);
         Ok(engine)
     }
@@ -165,7 +167,7 @@ impl Engine {
     }
 
     #[must_use]
-    pub fn credentials(&self) -> &Credentials {
+    pub fn credentials(&self) -> &CredentialAdmin {
         &self.inner.credentials
     }
 

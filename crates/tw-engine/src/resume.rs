@@ -8,7 +8,7 @@ use std::{
 };
 
 use tw_base::{Error, Result};
-use tw_identity::Parked as ParkedCaller;
+use tw_identity::ParkedCaller;
 use tw_model::{
     ApprovalId, ApprovalStatus, Caller, Code, PendingCallId, PendingState, RunStatus, TenantId, Timestamp,
     WaitsFor,

@@ -8,7 +8,7 @@ use tw_base::Error;
 use tw_egress::Egress;
 use tw_model::{Code, TenantId, ToolFailure};
 use tw_sandbox::{JqLimits, Sandbox};
-use tw_vault::{Secret, Vault};
+use tw_vault::{OpenedCredential, Vault};
 
 pub(crate) struct ToolServices {
     egress: Egress,
@@ -92,7 +92,7 @@ impl Credentials for ToolServices {
     }
 }
 
-fn shown(secret: Secret) -> Credential {
+fn shown(secret: OpenedCredential) -> Credential {
     let (label, allowed_hosts) = (secret.label.to_string(), secret.allowed_hosts.clone());
     Credential { label, allowed_hosts, value: secret.value(), fields: secret.into_fields() }
 }

@@ -16,7 +16,7 @@ use tw_base::Asker;
 use tw_model::{Code, Trace};
 use uuid::Uuid;
 
-use crate::{App, Settings, body, peer::Origin, problem::Problem};
+use crate::{App, HttpSettings, body, peer::ClientAddress, problem::Problem};
 
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
@@ -45,7 +45,7 @@ pub struct Hosts {
 }
 
 impl Hosts {
-    pub(crate) fn new(settings: &Settings) -> Self {
+    pub(crate) fn new(settings: &HttpSettings) -> Self {
         let public_url = settings.public_url.as_deref();
         let mut hosts = LOOPBACK.map(str::to_owned).to_vec();
         hosts.extend(public_url.and_then(host_of_url).map(|(_, host)| host.to_ascii_lowercase()));
@@ -235,9 +235,10 @@ async fn in_turn(app: &App, mut request: Request, next: Next) -> Response {
     request.extensions_mut().insert(turn.clone());
     let has_credentials =
         [header::AUTHORIZATION, header::COOKIE].iter().any(|name| request.headers().contains_key(name));
-    let stranger = (!has_credentials).then(|| Origin::of(request.extensions(), request.headers(), app));
+    let stranger =
+        (!has_credentials).then(|| ClientAddress::of(request.extensions(), request.headers(), app));
     let work = async {
-        if let Some(Origin(address)) = stranger {
+        if let Some(ClientAddress(address)) = stranger {
             turn.take(Asker::Address(address)).await;
         }
         next.run(request).await

@@ -19,9 +19,9 @@ pub(crate) struct Peer(pub(crate) IpAddr);
 
 /// The address of the client, as far as it can be known.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Origin(pub(crate) IpAddr);
+pub(crate) struct ClientAddress(pub(crate) IpAddr);
 
-impl FromRequestParts<App> for Origin {
+impl FromRequestParts<App> for ClientAddress {
     type Rejection = Infallible;
 
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Infallible> {
@@ -29,7 +29,7 @@ impl FromRequestParts<App> for Origin {
     }
 }
 
-impl Origin {
+impl ClientAddress {
     pub(crate) fn of(extensions: &Extensions, headers: &HeaderMap, app: &App) -> Self {
         // Without a connection, as in a test of the router, everybody counts as one.
         let peer = extensions.get::<Peer>().map_or(Ipv4Addr::UNSPECIFIED.into(), |peer| peer.0);
@@ -39,7 +39,7 @@ impl Origin {
 
 /// The address that the last trusted proxy was called from. What stands before it in the header is the client's own
 /// word, and worth nothing.
-fn origin(peer: IpAddr, headers: &HeaderMap, trusted: &[Network]) -> IpAddr {
+fn origin(peer: IpAddr, headers: &HeaderMap, trusted: &[AddressRange]) -> IpAddr {
     let is_trusted = |address: IpAddr| trusted.iter().any(|network| network.contains(address));
     let mut address = peer.to_canonical();
     let lines = headers.get_all("x-forwarded-for").iter().rev();
@@ -55,16 +55,16 @@ fn origin(peer: IpAddr, headers: &HeaderMap, trusted: &[Network]) -> IpAddr {
 
 /// An address, or a range of them such as `10.0.0.0/8`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Network {
+pub struct AddressRange {
     bits: u128,
     prefix: u32,
 }
 
 /// The text is no address and no range of addresses.
 #[derive(Debug, PartialEq, Eq)]
-pub struct NoNetwork;
+pub struct NoAddressRange;
 
-impl Network {
+impl AddressRange {
     fn contains(&self, address: IpAddr) -> bool {
         let differing = self.bits ^ bits(address);
         self.prefix == 0 || differing >> (128 - self.prefix) == 0
@@ -79,17 +79,17 @@ fn bits(address: IpAddr) -> u128 {
     }
 }
 
-impl FromStr for Network {
-    type Err = NoNetwork;
+impl FromStr for AddressRange {
+    type Err = NoAddressRange;
 
-    fn from_str(text: &str) -> Result<Self, NoNetwork> {
+    fn from_str(text: &str) -> Result<Self, NoAddressRange> {
         let (address, prefix) =
             text.trim().split_once('/').map_or((text.trim(), None), |(a, p)| (a, Some(p)));
-        let address: IpAddr = address.parse().map_err(|_| NoNetwork)?;
+        let address: IpAddr = address.parse().map_err(|_| NoAddressRange)?;
         let (width, before) = if address.is_ipv4() { (32, 96) } else { (128, 0) };
-        let prefix = prefix.map_or(Ok(width), str::parse::<u32>).map_err(|_| NoNetwork)?;
+        let prefix = prefix.map_or(Ok(width), str::parse::<u32>).map_err(|_| NoAddressRange)?;
         if width < prefix {
-            return Err(NoNetwork);
+            return Err(NoAddressRange);
         }
         Ok(Self { bits: bits(address), prefix: before + prefix })
     }
@@ -104,7 +104,7 @@ mod tests {
         let headers =
             forwarded.iter().map(|line| ("x-forwarded-for".parse().unwrap(), line.parse().unwrap()));
         let headers = HeaderMap::from_iter(headers);
-        let trusted: Vec<Network> = trusted.iter().map(|text| text.parse().unwrap()).collect();
+        let trusted: Vec<AddressRange> = trusted.iter().map(|text| text.parse().unwrap()).collect();
         assert_eq!(origin(peer.parse().unwrap(), &headers, &trusted).to_string(), expected, "{forwarded:?}");
     }
 
@@ -129,11 +129,11 @@ mod tests {
     #[test]
     fn network_is_an_address_or_a_range() {
         for text in ["", "10.0.0.0/33", "2001:db8::/129", "10.0.0/8", "example.com", "10.0.0.0/", "/8"] {
-            assert_eq!(text.parse::<Network>(), Err(NoNetwork), "{text}");
+            assert_eq!(text.parse::<AddressRange>(), Err(NoAddressRange), "{text}");
         }
-        let all: Network = "0.0.0.0/0".parse().unwrap();
+        let all: AddressRange = "0.0.0.0/0".parse().unwrap();
         assert!(all.contains("192.0.2.1".parse().unwrap()) && !all.contains("2001:db8::1".parse().unwrap()));
-        let everything: Network = "::/0".parse().unwrap();
+        let everything: AddressRange = "::/0".parse().unwrap();
         assert!(everything.contains("192.0.2.1".parse().unwrap()));
     }
 }

@@ -57,7 +57,7 @@ pub struct Identity {
 
 /// What was kept of the caller of a parked call.
 #[derive(Debug)]
-pub struct Parked {
+pub struct ParkedCaller {
     pub principal: Principal,
     pub display_name: String,
     pub role: Role,
@@ -157,7 +157,7 @@ impl Identity {
     }
 
     /// The caller of a parked call, with the rights it has today.
-    pub async fn of_parked(&self, tenant: TenantId, parked: Parked) -> Result<Caller> {
+    pub async fn of_parked(&self, tenant: TenantId, parked: ParkedCaller) -> Result<Caller> {
         let active = self.active_tenant(tenant).await?;
         let owner = self.owner_role(tenant, parked.principal.owner()).await?;
         Ok(Caller::new(CallerParts {

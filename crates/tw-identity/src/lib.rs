@@ -14,7 +14,7 @@ mod tenant;
 mod throttle;
 
 pub use crate::{
-    callers::{Freshness, Identity, Parked, PersonBehind},
+    callers::{Freshness, Identity, ParkedCaller, PersonBehind},
     epochs::Epochs,
     keys::{CreatedKey, KeyRequest},
     passwords::Passwords,

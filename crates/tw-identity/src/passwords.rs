@@ -19,7 +19,7 @@ const LENGTH_MAX: usize = 1024;
 const TURNS_MAX: usize = 16;
 
 /// The one place where passwords are hashed. How many sign-ins may wait for it is for the throttle to say. What members
-/// of a tenant ask for has to take a [`Turn`] first, so that a tenant has one hash among the sign-ins of all.
+/// of a tenant ask for has to take a [`PasswordTurn`] first, so that a tenant has one hash among the sign-ins of all.
 #[derive(Clone, Debug)]
 pub struct Passwords {
     /// Each takes a core, and 19 MiB. Half of the cores stay free for those who are signed in.
@@ -29,7 +29,7 @@ pub struct Passwords {
 
 /// A tenant's turn to have passwords set, until dropped.
 #[derive(Debug)]
-pub(crate) struct Turn(#[expect(dead_code, reason = "given back when dropped")] OwnedSemaphorePermit);
+pub(crate) struct PasswordTurn(#[expect(dead_code, reason = "given back when dropped")] OwnedSemaphorePermit);
 
 impl Default for Passwords {
     fn default() -> Self {
@@ -47,9 +47,9 @@ pub(crate) fn check_length(password: &str) -> Result<()> {
 
 impl Passwords {
     /// Waits for the tenant's turn, behind its own requests and nobody else's.
-    pub(crate) async fn turn(&self, tenant: TenantId) -> Result<Turn> {
+    pub(crate) async fn turn(&self, tenant: TenantId) -> Result<PasswordTurn> {
         let turn = self.turns.enter_if_short(tenant, TURNS_MAX).await;
-        turn.map(Turn).ok_or_else(|| Error::RateLimited {
+        turn.map(PasswordTurn).ok_or_else(|| Error::RateLimited {
             why: "this tenant sets too many passwords at once; try again in a moment".to_owned(),
             retry_after: Duration::from_secs(1),
         })
@@ -68,7 +68,7 @@ impl Passwords {
     }
 
     /// Hashes a password that is fit to be one.
-    pub(crate) async fn hash(&self, password: String, _turn: &Turn) -> Result<String> {
+    pub(crate) async fn hash(&self, password: String, _turn: &PasswordTurn) -> Result<String> {
         check_length(&password)?;
         let hashed = self.run(move || Argon2::default().hash_password(password.as_bytes()));
         match hashed.await {

@@ -41,6 +41,8 @@ rights! {
     Person: Never, ;
     ReadTools: May, "tools.tenant.read";
     RunTools: May, "tools.tenant.run";
+    /// The calls of test cases, which an agent does not make.
+    TestTools: Never, "tools.tenant.run";
     CreateTools: Never, "tools.tenant.create";
     UpdateTools: Never, "tools.tenant.update";
     PublishTools: Never, "tools.tenant.publish";

@@ -16,7 +16,7 @@ use crate::{
     callers::Identity,
     passwords::check_length,
     rights::{Permit, Right, SignedIn as AnyCaller},
-    throttle::{Origin, Try},
+    throttle::{Try, TryOrigin},
 };
 
 /// How long a browser stays signed in.
@@ -54,7 +54,7 @@ impl Identity {
         request_id: Option<&str>,
     ) -> Result<SignedIn> {
         let email = normal_email(email).ok_or(WRONG)?;
-        let tried = self.throttle.attempt(&email, Origin::of_address(address))?;
+        let tried = self.throttle.attempt(&email, TryOrigin::of_address(address))?;
         let memberships = self.store.find_memberships(&email).await;
         let mut memberships = memberships.map_err(Error::store("looking for a person"))?;
         if let Some(slug) = tenant {
@@ -284,7 +284,7 @@ impl Identity {
         let turn = self.passwords.turn(caller.tenant).await?;
         if before.is_some() {
             // Whoever found an open browser must not be able to guess at leisure.
-            let tried = self.throttle.attempt(&format!("user:{user}"), Origin::Login(login))?;
+            let tried = self.throttle.attempt(&format!("user:{user}"), TryOrigin::Login(login))?;
             if !self.passwords.verify(current.clone(), before.clone()).await {
                 return Err(Error::invalid("/current_password", Violation::wrong()));
             }

@@ -35,13 +35,13 @@ const COUNTS_MAX: usize = 100_000;
 
 /// Where a try comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) enum Origin {
+pub(crate) enum TryOrigin {
     Address(IpAddr),
     /// A browser that is signed in already.
     Login(LoginId),
 }
 
-impl Origin {
+impl TryOrigin {
     /// One who has an IPv6 address has at least 2^64 of them.
     pub(crate) fn of_address(address: IpAddr) -> Self {
         Self::Address(match address.to_canonical() {
@@ -66,7 +66,7 @@ pub(crate) struct Throttle {
 pub(crate) struct Try {
     throttle: Throttle,
     account: String,
-    origin: Origin,
+    origin: TryOrigin,
     /// How many tries at the account have failed within the window, with this one.
     pub(crate) number: u32,
     /// Whether this was the last one that the origin has for now.
@@ -75,7 +75,7 @@ pub(crate) struct Try {
 
 impl Throttle {
     /// Counts a try at an account. The answer is the same whether the account exists.
-    pub(crate) fn attempt(&self, account: &str, origin: Origin) -> Result<Try> {
+    pub(crate) fn attempt(&self, account: &str, origin: TryOrigin) -> Result<Try> {
         let (number, is_last) = self.counts().attempt(account, origin, Instant::now()).map_err(refused)?;
         Ok(Try { throttle: self.clone(), account: account.to_owned(), origin, number, is_last })
     }
@@ -111,15 +111,15 @@ struct Failures {
 
 #[derive(Debug, Default)]
 struct Counts {
-    lanes: HashMap<(String, Origin), Failures>,
+    lanes: HashMap<(String, TryOrigin), Failures>,
     accounts: HashMap<String, Failures>,
-    origins: HashMap<Origin, Failures>,
-    under_way: HashMap<Origin, u32>,
+    origins: HashMap<TryOrigin, Failures>,
+    under_way: HashMap<TryOrigin, u32>,
 }
 
 impl Counts {
     /// The number of the try at its account, and whether it is the origin's last; or how long to wait.
-    fn attempt(&mut self, account: &str, origin: Origin, now: Instant) -> Result<(u32, bool), Duration> {
+    fn attempt(&mut self, account: &str, origin: TryOrigin, now: Instant) -> Result<(u32, bool), Duration> {
         self.admit(origin)?;
         forget(&mut self.lanes, now);
         forget(&mut self.accounts, now);
@@ -150,9 +150,9 @@ impl Counts {
     }
 
     /// Whether one more try may be under way.
-    fn admit(&self, origin: Origin) -> Result<(), Duration> {
+    fn admit(&self, origin: TryOrigin) -> Result<(), Duration> {
         let of_origin = self.under_way.get(&origin).copied().unwrap_or(0);
-        let is_address = |origin: &Origin| matches!(origin, Origin::Address(_));
+        let is_address = |origin: &TryOrigin| matches!(origin, TryOrigin::Address(_));
         let of_all: u32 =
             self.under_way.iter().filter(|(origin, _)| is_address(origin)).map(|(_, count)| count).sum();
         if UNDER_WAY_OF_ORIGIN <= of_origin || (is_address(&origin) && UNDER_WAY <= of_all) {
@@ -162,7 +162,7 @@ impl Counts {
     }
 
     /// Takes back what was counted for the try, and the failures of its lane before it.
-    fn succeeded(&mut self, account: &str, origin: Origin) {
+    fn succeeded(&mut self, account: &str, origin: TryOrigin) {
         let Some(lane) = self.lanes.remove(&(account.to_owned(), origin)) else { return };
         if let Some(of_account) = self.accounts.get_mut(account) {
             of_account.count = of_account.count.saturating_sub(lane.count);
@@ -172,7 +172,7 @@ impl Counts {
         }
     }
 
-    fn left(&mut self, origin: Origin) {
+    fn left(&mut self, origin: TryOrigin) {
         if let Some(count) = self.under_way.get_mut(&origin) {
             *count -= 1;
             if *count == 0 {
@@ -205,15 +205,15 @@ fn forget<K: Eq + Hash>(counts: &mut HashMap<K, Failures>, now: Instant) {
 mod tests {
     use super::*;
 
-    fn address(number: u32) -> Origin {
-        Origin::of_address(IpAddr::from(number.to_be_bytes()))
+    fn address(number: u32) -> TryOrigin {
+        TryOrigin::of_address(IpAddr::from(number.to_be_bytes()))
     }
 
     /// One try that has failed by the time the next one comes.
     fn fail(
         counts: &mut Counts,
         account: &str,
-        origin: Origin,
+        origin: TryOrigin,
         now: Instant,
     ) -> Result<(u32, bool), Duration> {
         let tried = counts.attempt(account, origin, now);
@@ -283,7 +283,7 @@ mod tests {
     fn browsers_that_are_signed_in_take_no_places_of_those_who_sign_in() {
         let (mut counts, now) = (Counts::default(), Instant::now());
         for number in 0..2 * UNDER_WAY {
-            let login = Origin::Login(LoginId::new());
+            let login = TryOrigin::Login(LoginId::new());
             assert!(counts.attempt(&format!("user:{number}"), login, now).is_ok());
         }
         assert!(counts.attempt("ada", address(1), now).is_ok());
@@ -304,7 +304,7 @@ mod tests {
 
     #[test]
     fn addresses_of_one_network_count_as_one() {
-        let of = |text: &str| Origin::of_address(text.parse().unwrap());
+        let of = |text: &str| TryOrigin::of_address(text.parse().unwrap());
         assert_eq!(of("2001:db8::1"), of("2001:db8::ffff:2"));
         assert_ne!(of("2001:db8::1"), of("2001:db8:0:1::1"));
         assert_eq!(of("::ffff:192.0.2.1"), of("192.0.2.1"));

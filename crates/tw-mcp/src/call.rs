@@ -15,7 +15,9 @@ use crate::{
     era::Era,
     listing::{GET_RUN, Shape},
     mirrored::ParamHeaders,
-    rpc::{Fault, INTERNAL_ERROR, INVALID_PARAMS, INVALID_REQUEST, OVER_LIMIT, Params, UNAUTHENTICATED},
+    rpc::{
+        INTERNAL_ERROR, INVALID_PARAMS, INVALID_REQUEST, OVER_LIMIT, RpcFault, RpcParams, UNAUTHENTICATED,
+    },
 };
 
 /// How long a call waits for a person before it is answered as pending. Clients give up after half a minute
@@ -24,7 +26,7 @@ const WAIT_FOR_PERSON: Duration = Duration::from_secs(10);
 
 /// What a client wants to call, and with what.
 #[derive(Debug)]
-pub(crate) struct Wanted {
+pub(crate) struct WantedCall {
     name: String,
     /// As they came.
     arguments: Box<RawValue>,
@@ -32,11 +34,11 @@ pub(crate) struct Wanted {
     repeated: Option<ParamHeaders>,
 }
 
-impl Wanted {
-    pub(crate) fn read(params: &Params<'_>, repeated: Option<ParamHeaders>) -> Result<Self, Fault> {
+impl WantedCall {
+    pub(crate) fn read(params: &RpcParams<'_>, repeated: Option<ParamHeaders>) -> Result<Self, RpcFault> {
         params.check_case(&["name", "arguments", "_meta"])?;
         let name = params.get("name").and_then(Value::as_str);
-        let name = name.ok_or_else(|| Fault::new(INVALID_PARAMS, "`name` must be a text"))?;
+        let name = name.ok_or_else(|| RpcFault::new(INVALID_PARAMS, "`name` must be a text"))?;
         let given = params.arguments.filter(|arguments| arguments.get() != "null");
         let arguments = given.map_or_else(
             || RawValue::from_string("{}".to_owned()).expect("an empty object is JSON"),
@@ -66,11 +68,11 @@ impl Door {
     pub(crate) async fn call(
         &self,
         permit: &Permit<RunTools>,
-        wanted: Wanted,
+        wanted: WantedCall,
         era: Era,
         unwanted: CancellationToken,
-    ) -> Result<Told, Fault> {
-        let Wanted { name, arguments, repeated } = wanted;
+    ) -> Result<Told, RpcFault> {
+        let WantedCall { name, arguments, repeated } = wanted;
         if name == GET_RUN {
             return self.get_run(permit, &arguments, era).await.map(Told::without_run);
         }
@@ -113,7 +115,7 @@ impl Door {
     }
 
     /// A call that is not made because its request is wrong counts all the same. To look at a run is no call.
-    pub(crate) async fn turned_away(&self, caller: &Caller, name: &str, fault: Fault) -> Fault {
+    pub(crate) async fn turned_away(&self, caller: &Caller, name: &str, fault: RpcFault) -> RpcFault {
         if name == GET_RUN {
             return fault;
         }
@@ -129,7 +131,7 @@ impl Door {
         permit: &Permit<RunTools>,
         arguments: &RawValue,
         era: Era,
-    ) -> Result<String, Fault> {
+    ) -> Result<String, RpcFault> {
         let arguments: Value = serde_json::from_str(arguments.get()).unwrap_or_default();
         let id = arguments.get("run_id").and_then(Value::as_str).and_then(|id| id.parse::<RunId>().ok());
         let Some(id) = id else {
@@ -214,22 +216,22 @@ fn told(run: &tw_engine::Run) -> String {
 }
 
 /// A refusal of a request as a whole.
-pub(crate) fn forbidden(error: &Error) -> Fault {
+pub(crate) fn forbidden(error: &Error) -> RpcFault {
     let text = format!("{}: {error}", error.code().as_str());
     match error {
         Error::OverLimit { .. } => {
-            Fault { status: http::StatusCode::TOO_MANY_REQUESTS, ..Fault::new(OVER_LIMIT, text) }
+            RpcFault { status: http::StatusCode::TOO_MANY_REQUESTS, ..RpcFault::new(OVER_LIMIT, text) }
         }
-        _ => Fault { status: http::StatusCode::FORBIDDEN, ..Fault::new(INVALID_REQUEST, text) },
+        _ => RpcFault { status: http::StatusCode::FORBIDDEN, ..RpcFault::new(INVALID_REQUEST, text) },
     }
 }
 
 /// Tells a refusal: what the model can mend is a result, what the client got wrong a fault.
-fn refused(error: Error, name: &str, era: Era) -> Result<String, Fault> {
+fn refused(error: Error, name: &str, era: Era) -> Result<String, RpcFault> {
     match &error {
-        Error::ToolNotFound { .. } => Err(Fault::new(INVALID_PARAMS, format!("Unknown tool: {name}"))),
+        Error::ToolNotFound { .. } => Err(RpcFault::new(INVALID_PARAMS, format!("Unknown tool: {name}"))),
         Error::Unauthenticated { why } => {
-            Err(Fault { status: http::StatusCode::UNAUTHORIZED, ..Fault::new(UNAUTHENTICATED, *why) })
+            Err(RpcFault { status: http::StatusCode::UNAUTHORIZED, ..RpcFault::new(UNAUTHENTICATED, *why) })
         }
         Error::InvalidParams { faults, .. } => {
             let mut lines = vec![error.to_string()];
@@ -250,7 +252,10 @@ fn refused(error: Error, name: &str, era: Era) -> Result<String, Fault> {
         Error::Store { .. } | Error::Internal { .. } | Error::Record { .. } | Error::ShuttingDown => {
             tracing::warn!(error = &error as &dyn std::error::Error, "a call over MCP failed");
             let text = format!("{}: {error}", error.code().as_str());
-            Err(Fault { status: http::StatusCode::SERVICE_UNAVAILABLE, ..Fault::new(INTERNAL_ERROR, text) })
+            Err(RpcFault {
+                status: http::StatusCode::SERVICE_UNAVAILABLE,
+                ..RpcFault::new(INTERNAL_ERROR, text)
+            })
         }
         error => Ok(failed(&format!("{}: {error}", error.code().as_str()), era)),
     }

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use crate::{
     mirrored,
     rpc::{
-        Fault, HEADER_MISMATCH, INVALID_PARAMS, INVALID_REQUEST, METHOD_NOT_FOUND, Message,
+        HEADER_MISMATCH, INVALID_PARAMS, INVALID_REQUEST, METHOD_NOT_FOUND, Message, RpcFault,
         UNSUPPORTED_VERSION,
     },
 };
@@ -29,7 +29,7 @@ pub(crate) enum Era {
 
 impl Era {
     /// The era of a request whose headers and body agree.
-    pub(crate) fn of(message: &Message<'_>, headers: &HeaderMap) -> Result<Self, Fault> {
+    pub(crate) fn of(message: &Message<'_>, headers: &HeaderMap) -> Result<Self, RpcFault> {
         let header = one(headers, "mcp-protocol-version")?;
         let meta = message.params.get("_meta").unwrap_or(&Value::Null);
         let named = meta.get(VERSION).and_then(Value::as_str);
@@ -49,14 +49,14 @@ impl Era {
         let named = named.unwrap_or_default();
         match header {
             None => {
-                return Err(Fault::bad_request(
+                return Err(RpcFault::bad_request(
                     HEADER_MISMATCH,
                     "the header `MCP-Protocol-Version` is missing",
                 ));
             }
             Some(header) if header != named => {
                 let message = format!("`MCP-Protocol-Version` says {header}, `_meta` says {named}");
-                return Err(Fault::bad_request(HEADER_MISMATCH, message));
+                return Err(RpcFault::bad_request(HEADER_MISMATCH, message));
             }
             Some(_) => {}
         }
@@ -70,12 +70,12 @@ impl Era {
 
 /// Several messages in one array were part of one revision only. It knew no header yet, so whoever sends
 /// none is taken to speak it.
-pub(crate) fn takes_batches(headers: &HeaderMap) -> Result<(), Fault> {
+pub(crate) fn takes_batches(headers: &HeaderMap) -> Result<(), RpcFault> {
     match one(headers, "mcp-protocol-version")? {
         None | Some(WITH_BATCHES) => Ok(()),
         Some(version) => {
             let text = format!("one request at a time: revision {version} knows no batches");
-            Err(Fault::bad_request(INVALID_REQUEST, text))
+            Err(RpcFault::bad_request(INVALID_REQUEST, text))
         }
     }
 }
@@ -86,10 +86,10 @@ fn known_before(version: &str) -> bool {
 }
 
 /// The present revision opens with no handshake; which revisions do is told.
-fn no_handshake() -> Fault {
+fn no_handshake() -> RpcFault {
     let text = format!("revision {PRESENT} has no method initialize: send it as {}", EARLIER[0]);
     let data = Some(json!({ "supported": supported() }));
-    Fault { status: StatusCode::NOT_FOUND, data, ..Fault::new(METHOD_NOT_FOUND, text) }
+    RpcFault { status: StatusCode::NOT_FOUND, data, ..RpcFault::new(METHOD_NOT_FOUND, text) }
 }
 
 /// Every revision that is spoken here, newest first.
@@ -97,14 +97,14 @@ pub(crate) fn supported() -> Vec<&'static str> {
     std::iter::once(PRESENT).chain(EARLIER).collect()
 }
 
-fn unsupported(version: &str) -> Fault {
-    Fault {
+fn unsupported(version: &str) -> RpcFault {
+    RpcFault {
         data: Some(json!({ "supported": supported(), "requested": version })),
-        ..Fault::bad_request(UNSUPPORTED_VERSION, format!("protocol version {version} is not supported"))
+        ..RpcFault::bad_request(UNSUPPORTED_VERSION, format!("protocol version {version} is not supported"))
     }
 }
 
-fn check_meta(message: &Message<'_>, meta: &Value) -> Result<(), Fault> {
+fn check_meta(message: &Message<'_>, meta: &Value) -> Result<(), RpcFault> {
     let is_told = |key: &&str| match (*key, meta.get(*key)) {
         (VERSION, said) => said.is_some_and(Value::is_string),
         // Who the client is may be left out.
@@ -117,17 +117,17 @@ fn check_meta(message: &Message<'_>, meta: &Value) -> Result<(), Fault> {
         return Ok(());
     }
     let text = format!("`_meta` lacks, or has in another form: {}", missing.join(", "));
-    Err(Fault::bad_request(INVALID_PARAMS, text))
+    Err(RpcFault::bad_request(INVALID_PARAMS, text))
 }
 
 /// What stands between us and the client routes by headers, so they have to say what the body says.
-fn check_routing(message: &Message<'_>, headers: &HeaderMap) -> Result<(), Fault> {
+fn check_routing(message: &Message<'_>, headers: &HeaderMap) -> Result<(), RpcFault> {
     let mismatch = |name: &str, header: Option<&str>, body: &str| {
         let text = match header {
             Some(header) => format!("the header `{name}` says {header}, the body {body}"),
             None => format!("the header `{name}` is missing"),
         };
-        Fault::bad_request(HEADER_MISMATCH, text)
+        RpcFault::bad_request(HEADER_MISMATCH, text)
     };
     let method = one(headers, "mcp-method")?;
     if method != Some(message.method.as_str()) {
@@ -143,12 +143,12 @@ fn check_routing(message: &Message<'_>, headers: &HeaderMap) -> Result<(), Fault
     Ok(())
 }
 
-fn one<'h>(headers: &'h HeaderMap, name: &str) -> Result<Option<&'h str>, Fault> {
+fn one<'h>(headers: &'h HeaderMap, name: &str) -> Result<Option<&'h str>, RpcFault> {
     let mut values = headers.get_all(name).iter();
     let Some(value) = values.next() else { return Ok(None) };
     let text = value.to_str().ok().filter(|_| values.next().is_none());
-    text.map(Some).ok_or_else(|| Fault {
+    text.map(Some).ok_or_else(|| RpcFault {
         status: StatusCode::BAD_REQUEST,
-        ..Fault::new(HEADER_MISMATCH, format!("the header `{name}` must be given once and as plain text"))
+        ..RpcFault::new(HEADER_MISMATCH, format!("the header `{name}` must be given once and as plain text"))
     })
 }

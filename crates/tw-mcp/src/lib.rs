@@ -30,7 +30,7 @@ use self::calls::Calls;
 
 /// What the door needs to know beside the engine.
 #[derive(Clone, Debug)]
-pub struct Settings {
+pub struct McpSettings {
     /// Where people reach this server, for links in answers.
     pub base: String,
     /// Bytes of a request's body.
@@ -57,7 +57,7 @@ pub(crate) struct KeptList {
 #[derive(Clone)]
 pub(crate) struct Door {
     pub(crate) engine: Engine,
-    pub(crate) settings: Arc<Settings>,
+    pub(crate) settings: Arc<McpSettings>,
     pub(crate) lists: moka::future::Cache<ListKey, KeptList>,
     pub(crate) calls: Calls,
     /// Where the messages of batches are worked on.
@@ -65,7 +65,7 @@ pub(crate) struct Door {
 }
 
 /// The door, to be put into the front that all doors share.
-pub fn router(engine: Engine, settings: Settings) -> Router {
+pub fn router(engine: Engine, settings: McpSettings) -> Router {
     let batches = Lanes::new(post::BATCH_AT_ONCE);
     let door =
         Door { engine, settings: Arc::new(settings), lists: kept_lists(), calls: Calls::default(), batches };

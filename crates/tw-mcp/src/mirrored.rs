@@ -6,7 +6,7 @@ use base64::{Engine as _, prelude::BASE64_STANDARD};
 use http::HeaderMap;
 use serde_json::{Map, Value};
 
-use crate::rpc::{Fault, HEADER_MISMATCH};
+use crate::rpc::{HEADER_MISMATCH, RpcFault};
 
 const ANNOTATION: &str = "x-mcp-header";
 const PREFIX: &str = "mcp-param-";
@@ -37,7 +37,7 @@ impl ParamHeaders {
     }
 
     /// Holds the headers against the arguments, as far as the tool's schema names them.
-    pub(crate) fn check(&self, schema: &Value, arguments: &str) -> Result<(), Fault> {
+    pub(crate) fn check(&self, schema: &Value, arguments: &str) -> Result<(), RpcFault> {
         let mirrored = annotated(schema);
         if mirrored.is_empty() {
             return Ok(());
@@ -54,7 +54,7 @@ impl ParamHeaders {
             if !agrees {
                 let text =
                     format!("the header `{header}` must say what the argument `{}` says", path.join("."));
-                return Err(Fault::bad_request(HEADER_MISMATCH, text));
+                return Err(RpcFault::bad_request(HEADER_MISMATCH, text));
             }
         }
         Ok(())

@@ -22,14 +22,14 @@ use tw_model::{BearerError, Caller, Channel, RunId};
 
 use crate::{
     Door,
-    call::{Wanted, forbidden},
+    call::{WantedCall, forbidden},
     era::{self, EARLIER, Era},
     listing::GET_RUN,
     mirrored::ParamHeaders,
     room::{ROOM, Room},
     rpc::{
-        Fault, INTERNAL_ERROR, INVALID_PARAMS, INVALID_REQUEST, METHOD_NOT_FOUND, Message, OVER_LIMIT,
-        PARSE_ERROR, Params, UNAUTHENTICATED, respond, respond_kept, result,
+        INTERNAL_ERROR, INVALID_PARAMS, INVALID_REQUEST, METHOD_NOT_FOUND, Message, OVER_LIMIT, PARSE_ERROR,
+        RpcFault, RpcParams, UNAUTHENTICATED, respond, respond_kept, result,
     },
 };
 
@@ -66,7 +66,7 @@ pub(crate) async fn post(
 }
 
 impl Door {
-    async fn take(&self, turn: Option<Turn>, headers: &HeaderMap, body: Body) -> Result<Response, Fault> {
+    async fn take(&self, turn: Option<Turn>, headers: &HeaderMap, body: Body) -> Result<Response, RpcFault> {
         // Who asks is settled before a byte of the body is read.
         let caller = match self.caller(headers).await {
             Ok(caller) => caller,
@@ -79,13 +79,13 @@ impl Door {
         if is_json.is_none_or(|kind| !kind.trim_start().to_ascii_lowercase().starts_with("application/json"))
         {
             let text = "a request must be `application/json`";
-            return Err(Fault {
+            return Err(RpcFault {
                 status: StatusCode::UNSUPPORTED_MEDIA_TYPE,
-                ..Fault::new(INVALID_REQUEST, text)
+                ..RpcFault::new(INVALID_REQUEST, text)
             });
         }
         let bytes = read(body, self.settings.body_limit).await?;
-        tw_schema::scan(&bytes).map_err(|fault| Fault::bad_request(PARSE_ERROR, fault.to_string()))?;
+        tw_schema::scan(&bytes).map_err(|fault| RpcFault::bad_request(PARSE_ERROR, fault.to_string()))?;
         if bytes.trim_ascii_start().starts_with(b"[") {
             let turns = turn.map(Turn::part).unwrap_or_default();
             return self.take_batch(caller, &bytes, headers, &turns).await;
@@ -103,12 +103,12 @@ impl Door {
         bytes: &[u8],
         headers: &HeaderMap,
         turns: &Turns,
-    ) -> Result<Response, Fault> {
+    ) -> Result<Response, RpcFault> {
         era::takes_batches(headers)?;
         let messages: Vec<&RawValue> = serde_json::from_slice(bytes).unwrap_or_default();
         if !(1..=BATCH_MAX).contains(&messages.len()) {
             let text = format!("a batch must have 1 to {BATCH_MAX} messages");
-            return Err(Fault::bad_request(INVALID_REQUEST, text));
+            return Err(RpcFault::bad_request(INVALID_REQUEST, text));
         }
         let room = Room::default();
         let mut each = Vec::with_capacity(messages.len());
@@ -150,7 +150,7 @@ impl Door {
             return body_of(self.take_message(caller, &message, headers, false).await).await;
         }
         if message.method == "initialize" {
-            let fault = Fault::new(INVALID_REQUEST, "`initialize` must come alone");
+            let fault = RpcFault::new(INVALID_REQUEST, "`initialize` must come alone");
             return body_of(fault.answer(message.id)).await;
         }
         let Some(reserved) = room.reserve().await else {
@@ -172,7 +172,7 @@ impl Door {
     }
 
     /// A fault of a message, which counts if the message was to be a call.
-    async fn not_called(&self, caller: &Caller, message: &Message<'_>, fault: Fault) -> Fault {
+    async fn not_called(&self, caller: &Caller, message: &Message<'_>, fault: RpcFault) -> RpcFault {
         if message.method != "tools/call" {
             return fault;
         }
@@ -229,7 +229,7 @@ impl Door {
             (method, _) => {
                 let status = if era == Era::Present { StatusCode::NOT_FOUND } else { StatusCode::OK };
                 let text = format!("there is no method {method} here");
-                Err(Fault { status, ..Fault::new(METHOD_NOT_FOUND, text) })
+                Err(RpcFault { status, ..RpcFault::new(METHOD_NOT_FOUND, text) })
             }
         };
         match written {
@@ -238,16 +238,16 @@ impl Door {
         }
     }
 
-    async fn list(&self, caller: Caller, params: &Params<'_>, era: Era) -> Result<Bytes, Fault> {
+    async fn list(&self, caller: Caller, params: &RpcParams<'_>, era: Era) -> Result<Bytes, RpcFault> {
         let permit = Permit::<RunTools>::check(caller).map_err(|error| forbidden(&error))?;
         if params.get("cursor").is_some_and(|cursor| !cursor.is_null()) {
-            return Err(Fault::new(INVALID_PARAMS, "`cursor` must be left out: the list has one page"));
+            return Err(RpcFault::new(INVALID_PARAMS, "`cursor` must be left out: the list has one page"));
         }
         self.listed(&permit, era).await.map_err(|error| {
             tracing::warn!(error = &error as &dyn std::error::Error, "a list over MCP failed");
-            Fault {
+            RpcFault {
                 status: StatusCode::SERVICE_UNAVAILABLE,
-                ..Fault::new(INTERNAL_ERROR, format!("{}: {error}", error.code().as_str()))
+                ..RpcFault::new(INTERNAL_ERROR, format!("{}: {error}", error.code().as_str()))
             }
         })
     }
@@ -257,7 +257,7 @@ impl Door {
     async fn call_or_stream(
         &self,
         permit: Permit<RunTools>,
-        wanted: Wanted,
+        wanted: WantedCall,
         id: &RawValue,
         era: Era,
         may_stream: bool,
@@ -331,10 +331,10 @@ impl Door {
         caller: Caller,
         message: &Message<'_>,
         repeated: Option<ParamHeaders>,
-    ) -> Result<(Permit<RunTools>, Wanted), Fault> {
+    ) -> Result<(Permit<RunTools>, WantedCall), RpcFault> {
         let may_run = self.engine.may_run(caller, &message.shown_name()).await;
         let permit = may_run.map_err(|error| forbidden(&error))?;
-        match Wanted::read(&message.params, repeated) {
+        match WantedCall::read(&message.params, repeated) {
             Ok(wanted) => Ok((permit, wanted)),
             Err(fault) => Err(self.not_called(permit.caller(), message, fault).await),
         }
@@ -348,7 +348,7 @@ impl Door {
                 return Err(unauthenticated("send `Authorization: Bearer <API key>`", None));
             }
             Err(error @ BearerError::Doubled) => {
-                return Err(Fault::bad_request(INVALID_REQUEST, error.to_string()).answer(None));
+                return Err(RpcFault::bad_request(INVALID_REQUEST, error.to_string()).answer(None));
             }
         };
         match self.engine.identity().by_key(key, Freshness::Heard).await {
@@ -359,27 +359,27 @@ impl Door {
             Err(Error::Unauthenticated { why }) => Err(unauthenticated(why, None)),
             Err(error) => {
                 tracing::warn!(error = &error as &dyn std::error::Error, "a key could not be looked up");
-                let fault = Fault::new(INTERNAL_ERROR, format!("{}: {error}", error.code().as_str()));
-                Err(Fault { status: StatusCode::SERVICE_UNAVAILABLE, ..fault }.answer(None))
+                let fault = RpcFault::new(INTERNAL_ERROR, format!("{}: {error}", error.code().as_str()));
+                Err(RpcFault { status: StatusCode::SERVICE_UNAVAILABLE, ..fault }.answer(None))
             }
         }
     }
 }
 
 /// Reads a body, as far as it keeps to its limits in bytes and in time.
-async fn read(body: Body, limit: usize) -> Result<Bytes, Fault> {
+async fn read(body: Body, limit: usize) -> Result<Bytes, RpcFault> {
     let read = Limited::new(body, limit).collect();
     let Ok(read) = tokio::time::timeout(BODY_PATIENCE, read).await else {
         let text = format!("the body must arrive within {BODY_PATIENCE:?}");
-        return Err(Fault::bad_request(INVALID_REQUEST, text));
+        return Err(RpcFault::bad_request(INVALID_REQUEST, text));
     };
     match read {
         Ok(read) => Ok(read.to_bytes()),
-        Err(error) if error.is::<LengthLimitError>() => Err(Fault {
+        Err(error) if error.is::<LengthLimitError>() => Err(RpcFault {
             status: StatusCode::PAYLOAD_TOO_LARGE,
-            ..Fault::new(INVALID_REQUEST, format!("a request must have at most {limit} bytes"))
+            ..RpcFault::new(INVALID_REQUEST, format!("a request must have at most {limit} bytes"))
         }),
-        Err(_) => Err(Fault::bad_request(INVALID_REQUEST, "the body ended early")),
+        Err(_) => Err(RpcFault::bad_request(INVALID_REQUEST, "the body ended early")),
     }
 }
 
@@ -408,19 +408,19 @@ fn size_of(answer: &Response) -> usize {
     announced.unwrap_or_else(|| usize::try_from(answer.body().size_hint().lower()).unwrap_or(usize::MAX))
 }
 
-fn too_much(made: Option<RunMade>) -> Fault {
+fn too_much(made: Option<RunMade>) -> RpcFault {
     let why = format!("the answers to this batch must have at most {ROOM} bytes together");
     match made {
-        None => Fault::new(OVER_LIMIT, format!("{why}: send this alone")),
-        Some(RunMade(run)) => Fault {
+        None => RpcFault::new(OVER_LIMIT, format!("{why}: send this alone")),
+        Some(RunMade(run)) => RpcFault {
             data: Some(json!({ "run_id": run.to_string() })),
-            ..Fault::new(OVER_LIMIT, format!("{why}: the call was made, collect it with {GET_RUN}"))
+            ..RpcFault::new(OVER_LIMIT, format!("{why}: the call was made, collect it with {GET_RUN}"))
         },
     }
 }
 
 fn unauthenticated(why: &str, id: Option<&RawValue>) -> Response {
-    let fault = Fault { status: StatusCode::UNAUTHORIZED, ..Fault::new(UNAUTHENTICATED, why) };
+    let fault = RpcFault { status: StatusCode::UNAUTHORIZED, ..RpcFault::new(UNAUTHENTICATED, why) };
     let mut response = fault.answer(id);
     let challenge = header::HeaderValue::from_static("Bearer realm=\"toolwright\"");
     response.headers_mut().insert(header::WWW_AUTHENTICATE, challenge);
@@ -435,7 +435,7 @@ const INSTRUCTIONS: &str = "Every call is checked and recorded. A call that a pe
                             status needs_approval, a run_id and a link for that person; collect its result with get_run.";
 
 /// The handshake of earlier revisions. Nothing of it is kept.
-fn initialized(params: &Params<'_>) -> Value {
+fn initialized(params: &RpcParams<'_>) -> Value {
     let wanted = params.get("protocolVersion").and_then(Value::as_str).unwrap_or_default();
     let version = EARLIER.iter().find(|version| **version == wanted).unwrap_or(&EARLIER[0]);
     json!({

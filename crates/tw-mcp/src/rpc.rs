@@ -33,13 +33,13 @@ pub(crate) struct Message<'a> {
     /// Given back as it came; absent in a notification.
     pub(crate) id: Option<&'a RawValue>,
     pub(crate) method: String,
-    pub(crate) params: Params<'a>,
+    pub(crate) params: RpcParams<'a>,
 }
 
 impl<'a> Message<'a> {
     /// Reads what is known to be JSON. A fault comes with the id it is answered under, where that is one.
-    pub(crate) fn read(bytes: &'a [u8]) -> Result<Self, (Fault, Option<&'a RawValue>)> {
-        let invalid = |text: &str| Fault::bad_request(INVALID_REQUEST, text);
+    pub(crate) fn read(bytes: &'a [u8]) -> Result<Self, (RpcFault, Option<&'a RawValue>)> {
+        let invalid = |text: &str| RpcFault::bad_request(INVALID_REQUEST, text);
         let Ok(members) = serde_json::from_slice::<Members<'_>>(bytes) else {
             return Err((invalid("a request must be an object"), None));
         };
@@ -57,7 +57,7 @@ impl<'a> Message<'a> {
             return fail("`jsonrpc` must be \"2.0\"");
         }
         let Some(method) = text(members.method) else { return fail("`method` must be a text") };
-        match members.params.map_or(Ok(Params::default()), |params| serde_json::from_str(params.get())) {
+        match members.params.map_or(Ok(RpcParams::default()), |params| serde_json::from_str(params.get())) {
             Ok(params) => Ok(Self { id, method, params }),
             Err(_) => fail("`params` must be an object"),
         }
@@ -125,12 +125,12 @@ impl<'de: 'a, 'a> Deserialize<'de> for Members<'a> {
 /// The members of `params`. The arguments of a call stay as they came: they may be large, and the engine
 /// reads them itself.
 #[derive(Debug, Default)]
-pub(crate) struct Params<'a> {
+pub(crate) struct RpcParams<'a> {
     pub(crate) arguments: Option<&'a RawValue>,
     others: Map<String, Value>,
 }
 
-impl Params<'_> {
+impl RpcParams<'_> {
     /// A member other than the arguments.
     pub(crate) fn get(&self, name: &str) -> Option<&Value> {
         self.others.get(name)
@@ -138,33 +138,33 @@ impl Params<'_> {
 
     /// Refuses members whose name is a known one in another case: who reads strictly and who does not would
     /// see two different requests.
-    pub(crate) fn check_case(&self, known: &[&str]) -> Result<(), Fault> {
+    pub(crate) fn check_case(&self, known: &[&str]) -> Result<(), RpcFault> {
         for key in self.others.keys() {
             if let Some(meant) = known.iter().find(|known| known.eq_ignore_ascii_case(key) && *known != key) {
-                return Err(Fault::new(INVALID_PARAMS, format!("`{key}` must be written `{meant}`")));
+                return Err(RpcFault::new(INVALID_PARAMS, format!("`{key}` must be written `{meant}`")));
             }
         }
         Ok(())
     }
 }
 
-impl<'de: 'a, 'a> Deserialize<'de> for Params<'a> {
+impl<'de: 'a, 'a> Deserialize<'de> for RpcParams<'a> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         struct Members;
 
         impl<'de> Visitor<'de> for Members {
-            type Value = Params<'de>;
+            type Value = RpcParams<'de>;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str("`params` as an object")
             }
 
             fn visit_unit<E>(self) -> Result<Self::Value, E> {
-                Ok(Params::default())
+                Ok(RpcParams::default())
             }
 
             fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
-                let mut params = Params::default();
+                let mut params = RpcParams::default();
                 while let Some(key) = map.next_key::<String>()? {
                     if key == "arguments" {
                         params.arguments = Some(map.next_value()?);
@@ -182,7 +182,7 @@ impl<'de: 'a, 'a> Deserialize<'de> for Params<'a> {
 
 /// A fault of the protocol, not of a tool.
 #[derive(Debug)]
-pub(crate) struct Fault {
+pub(crate) struct RpcFault {
     pub(crate) code: i32,
     pub(crate) message: String,
     pub(crate) data: Option<Value>,
@@ -190,7 +190,7 @@ pub(crate) struct Fault {
     pub(crate) status: StatusCode,
 }
 
-impl Fault {
+impl RpcFault {
     pub(crate) fn new(code: i32, message: impl Into<String>) -> Self {
         Self { code, message: message.into(), data: None, status: StatusCode::OK }
     }

@@ -11,7 +11,7 @@ use tw_store::{Durability, Options, Store, Target};
 use crate::{
     config::Config,
     folder::{self, Server},
-    master_key::{self, Found},
+    master_key::{self, FoundKey},
     operator::Common,
     output,
 };
@@ -202,7 +202,7 @@ async fn database(report: &mut Report, config: &Config, target: &Target) -> Opti
     Some(store)
 }
 
-fn key(report: &mut Report, found: Result<Option<Found>>, target: &Target, bound: Option<&str>) {
+fn key(report: &mut Report, found: Result<Option<FoundKey>>, target: &Target, bound: Option<&str>) {
     const CHECK: &str = "master key";
     let found = match found {
         Ok(found) => found,
@@ -253,14 +253,14 @@ mod tests {
     fn key_that_is_missing_or_foreign_fails() {
         let sqlite = Target::sqlite_in(Path::new("."));
         let postgres = Target::Postgres { url: String::new() };
-        let with = |found: Option<Found>, target: &Target, bound: Option<&str>| {
+        let with = |found: Option<FoundKey>, target: &Target, bound: Option<&str>| {
             let mut report = Report::default();
             key(&mut report, Ok(found), target, bound);
             report.0[0].status
         };
         let found = || {
             let key = tw_base::MasterKey::parse(&format!("{}=", "A".repeat(43))).unwrap();
-            Some(Found { key, source: master_key::Source::Environment })
+            Some(FoundKey { key, source: master_key::KeySource::Environment })
         };
         let own = found().unwrap().key.fingerprint();
         assert_eq!(with(None, &sqlite, None), Status::Ok);

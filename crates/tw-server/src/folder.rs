@@ -41,17 +41,17 @@ pub(crate) fn of(target: &Target) -> Option<&Path> {
 
 /// The right to prepare an embedded database, until dropped. PostgreSQL has locks of its own.
 #[derive(Debug)]
-pub(crate) struct Turn {
+pub(crate) struct PrepareLock {
     _lock: Option<File>,
 }
 
 /// Waits until nobody else prepares the database, be it a server or a command.
-pub(crate) fn turn(target: &Target) -> Result<Turn> {
-    let Some(folder) = of(target) else { return Ok(Turn { _lock: None }) };
+pub(crate) fn turn(target: &Target) -> Result<PrepareLock> {
+    let Some(folder) = of(target) else { return Ok(PrepareLock { _lock: None }) };
     prepare(folder)?;
     let file = open(&folder.join(PREPARE_LOCK))?;
     file.lock().context("cannot wait for another process that prepares the database")?;
-    Ok(Turn { _lock: Some(file) })
+    Ok(PrepareLock { _lock: Some(file) })
 }
 
 /// Brings the schema up to date, one process after the other.

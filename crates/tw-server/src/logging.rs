@@ -8,9 +8,9 @@ use std::{
 use anyhow::{Context, Result};
 use tracing_subscriber::{EnvFilter, fmt, layer::SubscriberExt, util::SubscriberInitExt};
 
-use crate::config::{Log, LogFormat};
+use crate::config::{LogConfig, LogFormat};
 
-pub(crate) fn start(log: &Log) -> Result<()> {
+pub(crate) fn start(log: &LogConfig) -> Result<()> {
     // The driver repeats whatever the database remarks, such as that a table is there already.
     let filter =
         EnvFilter::try_new(format!("sqlx=warn,{}", log.level)).context("`log.level` cannot be used")?;

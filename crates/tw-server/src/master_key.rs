@@ -22,7 +22,7 @@ const FILE: &str = "master.key";
 
 /// Where a master key comes from.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Source {
+pub(crate) enum KeySource {
     Environment,
     File(PathBuf),
     /// Made a moment ago.
@@ -30,28 +30,28 @@ pub(crate) enum Source {
 }
 
 #[derive(Debug)]
-pub(crate) struct Found {
+pub(crate) struct FoundKey {
     pub(crate) key: MasterKey,
-    pub(crate) source: Source,
+    pub(crate) source: KeySource,
 }
 
 /// The key as configured or as made by an earlier start; `None` where there is none.
-pub(crate) fn find(config: &Config, target: &Target) -> Result<Option<Found>> {
+pub(crate) fn find(config: &Config, target: &Target) -> Result<Option<FoundKey>> {
     if let Some(text) = env::var(VARIABLE).ok().filter(|text| !text.trim().is_empty()) {
         let key = parse(&text).with_context(|| format!("{VARIABLE} holds no master key")).hint(MAKE_ONE)?;
-        return Ok(Some(Found { key, source: Source::Environment }));
+        return Ok(Some(FoundKey { key, source: KeySource::Environment }));
     }
     if let Some(file) = &config.master_key_file {
         let key =
             read(file)?.with_context(|| format!("`master_key_file`: there is no file {}", file.display()));
-        return Ok(Some(Found { key: key.hint(MAKE_ONE)?, source: Source::File(file.clone()) }));
+        return Ok(Some(FoundKey { key: key.hint(MAKE_ONE)?, source: KeySource::File(file.clone()) }));
     }
     let Some(file) = own_file(target) else { return Ok(None) };
-    Ok(read(&file)?.map(|key| Found { key, source: Source::File(file) }))
+    Ok(read(&file)?.map(|key| FoundKey { key, source: KeySource::File(file) }))
 }
 
 /// As [`find`]; an embedded database gets a key of its own at its first start.
-pub(crate) fn find_or_make(config: &Config, target: &Target) -> Result<Found> {
+pub(crate) fn find_or_make(config: &Config, target: &Target) -> Result<FoundKey> {
     if let Some(found) = find(config, target)? {
         return Ok(found);
     }
@@ -61,33 +61,33 @@ pub(crate) fn find_or_make(config: &Config, target: &Target) -> Result<Found> {
     };
     if make(&file).with_context(|| format!("cannot write {}", file.display()))? {
         let key = read(&file)?.context("the new master key is gone again")?;
-        return Ok(Found { key, source: Source::Made(file) });
+        return Ok(FoundKey { key, source: KeySource::Made(file) });
     }
     // Another process was faster, and its key is the one.
     let key = read(&file)?.context("the new master key is gone again")?;
-    Ok(Found { key, source: Source::File(file) })
+    Ok(FoundKey { key, source: KeySource::File(file) })
 }
 
 const MAKE_ONE: &str = "`toolwright master-key` prints a new one: the base64 of 32 bytes. \
                         A database that is in use needs the key it was started with";
 
 /// Refuses a key that the database does not belong to.
-pub(crate) async fn check(found: &Found, operator: &Operator) -> Result<()> {
+pub(crate) async fn check(found: &FoundKey, operator: &Operator) -> Result<()> {
     if operator.check_master_key(&found.key).await.context("cannot check the master key")? {
         return Ok(());
     }
     let hint = "what is stored can be read with the key it was written with alone; start with that one";
     match &found.source {
-        Source::Environment => Err(refusal(
+        KeySource::Environment => Err(refusal(
             format!("the database belongs to another master key than the one in {VARIABLE}"),
             hint,
         )),
-        Source::File(file) => {
+        KeySource::File(file) => {
             let what =
                 format!("the database belongs to another master key than the one in {}", file.display());
             Err(refusal(what, hint))
         }
-        Source::Made(file) => {
+        KeySource::Made(file) => {
             // It serves for nothing, and would only look like the right one later.
             fs::remove_file(file).with_context(|| format!("cannot remove {}", file.display()))?;
             let what = format!("the master key of this database is not there: {} is missing", file.display());
@@ -97,10 +97,10 @@ pub(crate) async fn check(found: &Found, operator: &Operator) -> Result<()> {
 }
 
 /// Who else can read the key, in words; `None` where all is well.
-pub(crate) fn exposure(source: &Source) -> Option<String> {
+pub(crate) fn exposure(source: &KeySource) -> Option<String> {
     match source {
-        Source::Environment => None,
-        Source::File(file) | Source::Made(file) => exposed(file).then(|| {
+        KeySource::Environment => None,
+        KeySource::File(file) | KeySource::Made(file) => exposed(file).then(|| {
             format!("every user of this machine can read the master key: chmod 600 {}", file.display())
         }),
     }
@@ -190,12 +190,12 @@ mod tests {
 
         let made = find_or_make(&config, &target).unwrap();
         let file = folder.path().join(FILE);
-        assert_eq!(made.source, Source::Made(file.clone()));
+        assert_eq!(made.source, KeySource::Made(file.clone()));
         assert_eq!(fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o600);
         assert_eq!(exposure(&made.source), None);
 
         let again = find_or_make(&config, &target).unwrap();
-        assert_eq!(again.source, Source::File(file));
+        assert_eq!(again.source, KeySource::File(file));
         assert_eq!(again.key.fingerprint(), made.key.fingerprint());
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1, "nothing is left over");
     }

@@ -195,7 +195,7 @@ fn reachable(address: SocketAddr) -> SocketAddr {
     SocketAddr::new(ip, address.port())
 }
 
-fn warn_of(config: &Config, address: SocketAddr, key: &master_key::Source) {
+fn warn_of(config: &Config, address: SocketAddr, key: &master_key::KeySource) {
     if let Some(exposure) = master_key::exposure(key) {
         tracing::warn!("{exposure}");
     }
@@ -220,7 +220,7 @@ impl Running {
         metrics: PrometheusHandle,
     ) -> Result<Self> {
         let trusted_proxies = config.trusted_proxies()?;
-        let settings = tw_http::Settings {
+        let settings = tw_http::HttpSettings {
             public_url: config.public_url.clone(),
             allowed_hosts: config.allowed_hosts.clone(),
             allowed_origins: config.allowed_origins.clone(),
@@ -229,7 +229,7 @@ impl Running {
             metrics_public: config.metrics.public,
             render_metrics: Arc::new(move || metrics.render()),
         };
-        let mcp = tw_mcp::Settings {
+        let mcp = tw_mcp::McpSettings {
             base: base.to_owned(),
             body_limit: config.body_limit_bytes,
             icon_path: tw_http::icon_path,

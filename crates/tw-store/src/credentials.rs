@@ -19,7 +19,7 @@ use crate::{
 
 /// A credential as stored.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Credential {
+pub struct StoredCredential {
     pub id: CredentialId,
     pub label: Label,
     pub kind: CredentialType,
@@ -31,7 +31,7 @@ pub struct Credential {
     pub fields: Vec<String>,
     /// The hosts that it may be sent to; `None` for every host.
     pub allowed_hosts: Option<Vec<String>>,
-    pub sealed: Sealed,
+    pub sealed: SealedSecret,
     /// Goes up with every new payload.
     pub revision: i64,
     pub last_used: Option<Timestamp>,
@@ -44,16 +44,16 @@ pub struct Credential {
 
 /// A payload under a key of its own, and that key under another.
 #[derive(Clone, PartialEq, Eq)]
-pub struct Sealed {
+pub struct SealedSecret {
     pub ciphertext: Vec<u8>,
     pub wrapped_key: Vec<u8>,
     /// The name of the key that `wrapped_key` is under.
     pub key_id: String,
 }
 
-impl fmt::Debug for Sealed {
+impl fmt::Debug for SealedSecret {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Sealed").field("key_id", &self.key_id).finish_non_exhaustive()
+        f.debug_struct("SealedSecret").field("key_id", &self.key_id).finish_non_exhaustive()
     }
 }
 
@@ -122,7 +122,7 @@ macro_rules! credentials {
 const SELECT_ONE: &str = credentials!("AND id = $2");
 
 impl TenantScope {
-    pub async fn create_credential(&self, new: &Credential, by: &By) -> Result<()> {
+    pub async fn create_credential(&self, new: &StoredCredential, by: &By) -> Result<()> {
         let mut tx = self.begin().await?;
         self.bump_epoch(&mut tx).await?;
         self.insert_credential(&mut tx, new).await?;
@@ -131,7 +131,7 @@ impl TenantScope {
         self.commit_bumped(tx).await
     }
 
-    pub async fn credential(&self, id: CredentialId) -> Result<Option<Credential>> {
+    pub async fn credential(&self, id: CredentialId) -> Result<Option<StoredCredential>> {
         let mut conn = self.read().await?;
         let row: Option<CredentialRow> = on!(conn, c => sqlx::query_as(SELECT_ONE)
             .bind(self.tenant.uuid()).bind(id.uuid()).fetch_optional(c).await)
@@ -139,7 +139,7 @@ impl TenantScope {
         row.map(CredentialRow::credential).transpose()
     }
 
-    pub async fn credential_by_label(&self, label: &Label) -> Result<Option<Credential>> {
+    pub async fn credential_by_label(&self, label: &Label) -> Result<Option<StoredCredential>> {
         const Q: &str = credentials!("AND label_key = $2");
         let mut conn = self.read().await?;
         let row: Option<CredentialRow> = on!(conn, c => sqlx::query_as(Q)
@@ -149,7 +149,11 @@ impl TenantScope {
     }
 
     /// The oldest credential for a provider, of the variant where one is named.
-    pub async fn credential_for(&self, provider: &str, variant: Option<&str>) -> Result<Option<Credential>> {
+    pub async fn credential_for(
+        &self,
+        provider: &str,
+        variant: Option<&str>,
+    ) -> Result<Option<StoredCredential>> {
         const Q: &str = credentials!(
             "AND provider_key = $2 AND ($3 IS NULL OR provider_variant = $3) ORDER BY id LIMIT 1"
         );
@@ -168,7 +172,11 @@ impl TenantScope {
     }
 
     /// Credentials after the one given, oldest first.
-    pub async fn credentials(&self, after: Option<CredentialId>, limit: i64) -> Result<Vec<Credential>> {
+    pub async fn credentials(
+        &self,
+        after: Option<CredentialId>,
+        limit: i64,
+    ) -> Result<Vec<StoredCredential>> {
         const Q: &str = credentials!("AND id > $2 ORDER BY id LIMIT $3");
         let after = after.map_or(Uuid::nil(), CredentialId::uuid);
         let mut conn = self.read().await?;
@@ -182,7 +190,7 @@ impl TenantScope {
     /// when the label changes, was so as of the epoch `unused_at`.
     pub async fn change_credential(
         &self,
-        after: &Credential,
+        after: &StoredCredential,
         seen: Timestamp,
         unused_at: Option<i64>,
         by: &By,
@@ -323,14 +331,14 @@ impl TenantScope {
         Ok(row.read())
     }
 
-    async fn credential_in(&self, tx: &mut Tx, id: CredentialId) -> Result<Option<Credential>> {
+    async fn credential_in(&self, tx: &mut Tx, id: CredentialId) -> Result<Option<StoredCredential>> {
         let row: Option<CredentialRow> = within!(tx, c => sqlx::query_as(SELECT_ONE)
             .bind(self.tenant.uuid()).bind(id.uuid()).fetch_optional(c).await)
         .map_err(Error::doing("reading a credential"))?;
         row.map(CredentialRow::credential).transpose()
     }
 
-    async fn insert_credential(&self, tx: &mut Tx, new: &Credential) -> Result<()> {
+    async fn insert_credential(&self, tx: &mut Tx, new: &StoredCredential) -> Result<()> {
         const Q: &str = "INSERT INTO credentials (id, tenant_id, label, label_key, type, provider_key,
             provider_variant, fields, ciphertext, wrapped_key, key_id, revision, created_us, updated_us, created_by,
             allowed_hosts)
@@ -351,7 +359,7 @@ const MINUTE_US: i64 = 60_000_000;
 
 /// Makes other wrappings of keys; `None` for one that cannot be opened.
 pub trait Rewrap: Sync {
-    fn data_key(&self, tenant: TenantId, credential: &Credential) -> Option<Vec<u8>>;
+    fn data_key(&self, tenant: TenantId, credential: &StoredCredential) -> Option<Vec<u8>>;
     fn tenant_key(&self, tenant: TenantId, wrapped: &[u8]) -> Option<Vec<u8>>;
 }
 
@@ -367,7 +375,7 @@ impl Store {
     }
 }
 
-impl Credential {
+impl StoredCredential {
     fn object(&self) -> String {
         format!("credential:{}", self.id)
     }
@@ -389,10 +397,10 @@ impl Credential {
 }
 
 impl CredentialRow {
-    fn credential(self) -> Result<Credential> {
+    fn credential(self) -> Result<StoredCredential> {
         let corrupt = |what: &str| Error::Corrupt { what: format!("the {what} of credential {}", self.id) };
         let hosts = self.allowed_hosts.as_deref().map(serde_json::from_str).transpose();
-        Ok(Credential {
+        Ok(StoredCredential {
             id: CredentialId::from_uuid(self.id),
             label: self.label.parse().map_err(|_| corrupt("label"))?,
             kind: CredentialType::parse(&self.kind).ok_or_else(|| corrupt("type"))?,
@@ -400,7 +408,7 @@ impl CredentialRow {
             allowed_hosts: hosts.map_err(|_| corrupt("hosts"))?,
             provider_key: self.provider_key,
             provider_variant: self.provider_variant,
-            sealed: Sealed {
+            sealed: SealedSecret {
                 ciphertext: self.ciphertext,
                 wrapped_key: self.wrapped_key,
                 key_id: self.key_id,

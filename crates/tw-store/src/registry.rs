@@ -354,6 +354,9 @@ impl TenantScope {
         if updated == 0 {
             return Ok(Changed::Stale(()));
         }
+        if tool.is_deleted {
+            self.forget_test_cases(&mut tx, tool.id).await?;
+        }
         self.note(&mut tx, tool, &left, by).await?;
         self.audit_in(&mut tx, by, left.audit).await?;
         self.commit_bumped(tx).await?;

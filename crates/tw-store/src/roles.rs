@@ -18,7 +18,7 @@ const RIGHTS: [(&str, &str); 4] = [
          tools, tenant_keys",
     ),
     ("SELECT, INSERT, DELETE", "pending_children"),
-    ("SELECT, INSERT, UPDATE, DELETE", "memberships, idempotency, replicas, credentials, places"),
+    ("SELECT, INSERT, UPDATE, DELETE", "memberships, idempotency, replicas, credentials, places, test_cases"),
 ];
 
 /// Any number, known to nobody else: two servers must not hand out rights at the same moment.

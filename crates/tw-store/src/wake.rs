@@ -40,13 +40,13 @@ enum Hint {
 /// Who waits for what.
 #[derive(Debug)]
 pub struct Wake {
-    inner: Arc<Inner>,
+    inner: Arc<Channels>,
     remote: Option<mpsc::UnboundedSender<Hint>>,
     tasks: Vec<tokio::task::AbortHandle>,
 }
 
 #[derive(Debug)]
-struct Inner {
+struct Channels {
     sessions: Mutex<HashMap<SessionId, (usize, Arc<Notify>)>>,
     tenants: broadcast::Sender<TenantId>,
     runs: broadcast::Sender<RunId>,
@@ -57,7 +57,7 @@ struct Inner {
 /// Somebody who waits for events of one session, until dropped.
 #[derive(Debug)]
 pub struct SessionWatch {
-    inner: Arc<Inner>,
+    inner: Arc<Channels>,
     session: SessionId,
     notify: Arc<Notify>,
 }
@@ -101,7 +101,7 @@ impl Wake {
 
     /// For a server that has its database for itself.
     pub(crate) fn alone() -> Self {
-        let inner = Inner {
+        let inner = Channels {
             sessions: Mutex::default(),
             tenants: broadcast::channel(1024).0,
             runs: broadcast::channel(1024).0,
@@ -176,7 +176,7 @@ impl Wake {
     }
 }
 
-impl Inner {
+impl Channels {
     fn apply(&self, hint: Hint) {
         match hint {
             Hint::Session(session) => {
@@ -200,7 +200,7 @@ async fn keep_sending(deaths: Deaths, pg: Pg, replica: ReplicaId, mut hints: mps
     }
 }
 
-async fn keep_receiving(deaths: Deaths, pool: PgPool, replica: ReplicaId, inner: Arc<Inner>) {
+async fn keep_receiving(deaths: Deaths, pool: PgPool, replica: ReplicaId, inner: Arc<Channels>) {
     while !deaths.are_none("receive_hints", receive_hints(&pool, replica, &inner)).await {
         tokio::time::sleep(BEGIN_AGAIN_AFTER).await;
     }
@@ -230,7 +230,7 @@ async fn notify(pg: &Pg, payload: String) -> sqlx::Result<()> {
     presence.in_time(sent).await.map(drop)
 }
 
-async fn receive_hints(pool: &PgPool, replica: ReplicaId, inner: &Inner) {
+async fn receive_hints(pool: &PgPool, replica: ReplicaId, inner: &Channels) {
     loop {
         match listen(pool, replica, inner).await {
             Ok(()) => return,
@@ -242,7 +242,7 @@ async fn receive_hints(pool: &PgPool, replica: ReplicaId, inner: &Inner) {
     }
 }
 
-async fn listen(pool: &PgPool, replica: ReplicaId, inner: &Inner) -> sqlx::Result<()> {
+async fn listen(pool: &PgPool, replica: ReplicaId, inner: &Channels) -> sqlx::Result<()> {
     let mut listener = PgListener::connect_with(pool).await?;
     listener.listen(CHANNEL).await?;
     loop {

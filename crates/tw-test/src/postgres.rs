@@ -75,7 +75,7 @@ pub struct Cluster {
 
 /// How a cluster is stopped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Stop {
+pub enum StopMode {
     /// Clients are cut off and what was committed is written out: an orderly restart.
     Fast,
     /// The server drops everything and recovers from its log at the next start: a crash.
@@ -145,11 +145,11 @@ impl Cluster {
     }
 
     /// Stops the server and keeps its data. Does nothing when it is stopped already.
-    pub fn stop(&mut self, how: Stop) -> Result<()> {
+    pub fn stop(&mut self, how: StopMode) -> Result<()> {
         let Some(mut server) = self.server.take() else { return Ok(()) };
         let signal = match how {
-            Stop::Fast => "INT",
-            Stop::Immediate => "QUIT",
+            StopMode::Fast => "INT",
+            StopMode::Immediate => "QUIT",
         };
         let pid = server.id().to_string();
         // The shell's own `kill`: not every machine has the program.
@@ -165,7 +165,7 @@ impl Cluster {
 
     /// Starts the server again, on the same port and data; stops it first (fast) when it still runs.
     pub fn restart(&mut self) -> Result<()> {
-        self.stop(Stop::Fast)?;
+        self.stop(StopMode::Fast)?;
         let launch = self.launch()?;
         ensure!(launch == Launch::Ready, "PostgreSQL did not start again\n{}", self.log());
         Ok(())
@@ -265,7 +265,7 @@ impl Drop for Cluster {
     fn drop(&mut self) {
         // Nothing can be done about a failure here: `stop` has killed what would not stop, and the
         // folder goes next, with its own field.
-        let _ = self.stop(Stop::Immediate);
+        let _ = self.stop(StopMode::Immediate);
         let _ = self.watchdog.kill();
         let _ = self.watchdog.wait();
     }
@@ -394,7 +394,7 @@ mod tests {
         let port = cluster.port;
         sql(&cluster, "create table kept (n int); insert into kept values (7)");
 
-        for how in [Stop::Fast, Stop::Immediate] {
+        for how in [StopMode::Fast, StopMode::Immediate] {
             cluster.stop(how).unwrap();
             assert!(!answers(port), "{how:?}");
             cluster.stop(how).unwrap();
@@ -410,7 +410,7 @@ mod tests {
     #[test]
     fn restart_on_a_port_that_was_taken_fails_and_shows_the_log() {
         let mut cluster = Cluster::start().unwrap();
-        cluster.stop(Stop::Fast).unwrap();
+        cluster.stop(StopMode::Fast).unwrap();
         let taken = TcpListener::bind(("127.0.0.1", cluster.port)).unwrap();
 
         let refused = cluster.restart().unwrap_err().to_string();

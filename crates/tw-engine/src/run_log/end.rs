@@ -76,7 +76,7 @@ impl End {
     }
 
     /// Makes what is written of it.
-    pub(crate) fn of(self, run: RunId, tool: &str, duration: Option<Duration>) -> Ended {
+    pub(crate) fn of(self, run: RunId, tool: &str, duration: Option<Duration>) -> EndRecord {
         let duration_us = duration.map(|duration| i64::try_from(duration.as_micros()).unwrap_or(i64::MAX));
         match self {
             Self::Success(result) => success(run, result, duration_us),
@@ -104,13 +104,13 @@ impl End {
                     effect,
                     duration_us,
                 };
-                Ended { status: RunStatus::Cancelled, event, finished, output: None, markdown: None }
+                EndRecord { status: RunStatus::Cancelled, event, finished, output: None, markdown: None }
             }
         }
     }
 }
 
-fn success(run: RunId, result: ToolResult, duration_us: Option<i64>) -> Ended {
+fn success(run: RunId, result: ToolResult, duration_us: Option<i64>) -> EndRecord {
     let output = raw(&result.data);
     if OUTPUT_BYTES_MAX < output.get().len() {
         let message = format!("the tool's output is over {OUTPUT_BYTES_MAX} bytes");
@@ -126,7 +126,7 @@ fn success(run: RunId, result: ToolResult, duration_us: Option<i64>) -> Ended {
     };
     let event = payload::event(EventKind::Completed, run, &said);
     let finished = Finished { summary: Some(storable(&result.summary)), duration_us, ..Finished::default() };
-    Ended { status: RunStatus::Success, event, finished, output: Some(output), markdown: result.markdown }
+    EndRecord { status: RunStatus::Success, event, finished, output: Some(output), markdown: result.markdown }
 }
 
 fn failure_of(
@@ -136,7 +136,7 @@ fn failure_of(
     failure: ToolFailure,
     effect: Option<Effect>,
     duration_us: Option<i64>,
-) -> Ended {
+) -> EndRecord {
     let ToolFailure { code, message, said } = failure;
     let (mut output, mut summary, mut markdown) = (None, None, None);
     if let Some(result) = said {
@@ -164,7 +164,7 @@ fn failure_of(
         effect,
         duration_us,
     };
-    Ended { status, event, finished, output, markdown }
+    EndRecord { status, event, finished, output, markdown }
 }
 
 /// One line about a failure, for those who read many.
@@ -179,7 +179,7 @@ fn brief(tool: &str, message: &str) -> String {
 
 /// An end, as the log takes it.
 #[derive(Debug)]
-pub(crate) struct Ended {
+pub(crate) struct EndRecord {
     pub(crate) status: RunStatus,
     pub(crate) event: NewEvent,
     finished: Finished,
@@ -187,7 +187,7 @@ pub(crate) struct Ended {
     markdown: Option<String>,
 }
 
-impl Ended {
+impl EndRecord {
     /// The change of a run that is in this state.
     pub(crate) fn change(&self, expect: Expect) -> Change {
         Change { to: Some(self.status), finished: Some(self.finished.clone()), ..Change::expecting(expect) }

@@ -26,7 +26,7 @@ pub use self::resumption::WrapperSettings;
 pub(crate) use self::{
     end::{End, Reason},
     payload::{Approved, LateResult, OutputAppended},
-    resumption::{Begun, Refusal, Resumption},
+    resumption::{Begun, KeptRefusal, Resumption},
     seal::{Sealed, Unsealed, input_digest},
     settle::{Settler, interrupted, left_over},
     start::{Parking, Starting},

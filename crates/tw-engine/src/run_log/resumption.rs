@@ -57,7 +57,7 @@ pub(crate) struct Resumption {
     pub(crate) spent: Duration,
     /// The calls it made that were refused, by their names.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub(crate) refused: BTreeMap<String, Refusal>,
+    pub(crate) refused: BTreeMap<String, KeptRefusal>,
 }
 
 /// A tool of the tenant's own, as it was when a run began.
@@ -94,7 +94,7 @@ impl WrapperSettings {
 /// An inner call that was refused. It left no run that would answer again, and what a run has built on a refusal must
 /// still hold when it is resumed.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(crate) struct Refusal {
+pub(crate) struct KeptRefusal {
     pub(crate) code: Code,
     pub(crate) message: String,
 }

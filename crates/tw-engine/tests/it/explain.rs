@@ -4,12 +4,12 @@ use serde_json::json;
 use tw_base::Result;
 use tw_engine::Operator;
 use tw_identity::rights::{ReadTools, UpdateTools};
-use tw_registry::{Explained, Subject};
+use tw_registry::{ExplainAbout, Explained};
 use tw_test::{TestDb, on_both};
 
 use crate::world::{Server, World, told, until};
 
-async fn explain(server: &Server, tool: &str, subject: Subject) -> Result<Explained> {
+async fn explain(server: &Server, tool: &str, subject: ExplainAbout) -> Result<Explained> {
     let permit = server.permit::<UpdateTools>("admin").await.unwrap();
     server.engine.registry().explain_tool(&permit, tool, subject).await
 }
@@ -26,10 +26,10 @@ on_both! {
     async fn explanation_says_what_a_call_would_do(db: TestDb) {
         let world = World::new(db).await;
         let server = world.one();
-        let (member, viewer) = (Subject::User(world.user("member")), Subject::User(world.user("viewer")));
-        let agent = Subject::Key(server.key_id("agent"));
+        let (member, viewer) = (ExplainAbout::User(world.user("member")), ExplainAbout::User(world.user("viewer")));
+        let agent = ExplainAbout::Key(server.key_id("agent"));
         for (tool, subject, expected) in [
-            ("test.write", Subject::Asker, "true true Allow persons_own_call"),
+            ("test.write", ExplainAbout::Asker, "true true Allow persons_own_call"),
             ("test.write", member, "true true Allow persons_own_call"),
             ("test.write", agent, "true true Ask level_write"),
             ("test.destroy", agent, "true true Ask destructive"),
@@ -59,7 +59,7 @@ on_both! {
     async fn explanation_of_a_key_that_does_not_work_says_so(db: TestDb) {
         let world = World::new(db).await;
         let server = world.one();
-        let key = Subject::Key(server.key_id("stranger"));
+        let key = ExplainAbout::Key(server.key_id("stranger"));
         assert_eq!(gist(&explain(server, "test.write", key).await.unwrap()), "true true Allow persons_own_call");
         server.revoke("stranger").await;
         let explained = explain(server, "test.write", key).await.unwrap();
@@ -73,10 +73,10 @@ on_both! {
         let refused = async |tool: &str, subject| {
             explain(server, tool, subject).await.map_or_else(|error| error.code().to_string(), |e| format!("{e:?}"))
         };
-        assert_eq!(refused("nothing", Subject::Asker).await, "TOOL_NOT_FOUND");
-        assert_eq!(refused("test.hidden", Subject::Asker).await, "TOOL_NOT_FOUND");
-        assert_eq!(refused("test.write", Subject::User(tw_model::UserId::new())).await, "NOT_FOUND");
-        assert_eq!(refused("test.write", Subject::Key(tw_model::KeyId::new())).await, "NOT_FOUND");
+        assert_eq!(refused("nothing", ExplainAbout::Asker).await, "TOOL_NOT_FOUND");
+        assert_eq!(refused("test.hidden", ExplainAbout::Asker).await, "TOOL_NOT_FOUND");
+        assert_eq!(refused("test.write", ExplainAbout::User(tw_model::UserId::new())).await, "NOT_FOUND");
+        assert_eq!(refused("test.write", ExplainAbout::Key(tw_model::KeyId::new())).await, "NOT_FOUND");
         assert!(server.permit::<UpdateTools>("member").await.is_err() && server.permit::<UpdateTools>("agent").await.is_err());
     }
 
@@ -104,7 +104,7 @@ on_both! {
         // What is off for everybody is not switched on by one.
         world.one().change_tool("test.write", json!({ "enabled": true })).await;
         all("TOOL_NOT_FOUND").await;
-        let explained = explain(world.one(), "test.write", Subject::Asker).await.unwrap();
+        let explained = explain(world.one(), "test.write", ExplainAbout::Asker).await.unwrap();
         assert_eq!(explained.rule, "switched_on_for_everybody");
         operator.switch_for_everybody(&slug, None).await.unwrap();
         all("success").await;

@@ -23,7 +23,7 @@ use tw_model::Role;
 use tw_store::Target;
 use tw_test::{
     Kind, TestDb,
-    postgres::{Cluster, Stop},
+    postgres::{Cluster, StopMode},
 };
 
 use crate::{
@@ -170,7 +170,7 @@ async fn outages_under_load(outages: &[Outage]) {
     for outage in outages {
         crowd.goes_on(100, Duration::from_secs(30)).await;
         match outage {
-            Outage::Gone => own.change(|cluster| cluster.stop(Stop::Immediate).unwrap()).await,
+            Outage::Gone => own.change(|cluster| cluster.stop(StopMode::Immediate).unwrap()).await,
             Outage::Silent => own.signal("STOP"),
         }
         let answering = crowd.everybody_is_answered(ANSWERED_WITHIN);

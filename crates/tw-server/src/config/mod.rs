@@ -43,9 +43,9 @@ pub(crate) struct Config {
     pub(crate) metrics: Metrics,
     /// Calls per minute and server.
     pub(crate) limits: RateLimits,
-    pub(crate) log: Log,
-    pub(crate) database: Database,
-    pub(crate) egress: Egress,
+    pub(crate) log: LogConfig,
+    pub(crate) database: DatabaseConfig,
+    pub(crate) egress: EgressConfig,
     pub(crate) models: BTreeMap<String, Model>,
 }
 
@@ -64,9 +64,9 @@ impl Default for Config {
             max_connections: 4096,
             metrics: Metrics::default(),
             limits: RateLimits::default(),
-            log: Log::default(),
-            database: Database::default(),
-            egress: Egress::default(),
+            log: LogConfig::default(),
+            database: DatabaseConfig::default(),
+            egress: EgressConfig::default(),
             models: BTreeMap::new(),
         }
     }
@@ -81,7 +81,7 @@ pub(crate) struct Metrics {
 
 #[derive(Deserialize)]
 #[serde(default, deny_unknown_fields)]
-pub(crate) struct Log {
+pub(crate) struct LogConfig {
     #[serde(deserialize_with = "load::durability")]
     pub(crate) durability: Durability,
     pub(crate) format: LogFormat,
@@ -89,7 +89,7 @@ pub(crate) struct Log {
     pub(crate) level: String,
 }
 
-impl Default for Log {
+impl Default for LogConfig {
     fn default() -> Self {
         Self { durability: Durability::Full, format: LogFormat::Text, level: "info".to_owned() }
     }
@@ -104,12 +104,12 @@ pub(crate) enum LogFormat {
 
 #[derive(Deserialize)]
 #[serde(default, deny_unknown_fields)]
-pub(crate) struct Database {
+pub(crate) struct DatabaseConfig {
     /// Connections to PostgreSQL at the most.
     pub(crate) connections: u32,
 }
 
-impl Default for Database {
+impl Default for DatabaseConfig {
     fn default() -> Self {
         Self { connections: 20 }
     }
@@ -118,14 +118,14 @@ impl Default for Database {
 /// Where tools may connect to.
 #[derive(Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-pub(crate) struct Egress {
+pub(crate) struct EgressConfig {
     pub(crate) policy: EgressPolicy,
     /// Addresses and ranges that are open beside what the policy opens.
     #[serde(deserialize_with = "load::words")]
     pub(crate) allow: Vec<String>,
 }
 
-impl Egress {
+impl EgressConfig {
     pub(crate) fn policy(&self) -> Result<Policy> {
         let reach = match self.policy {
             EgressPolicy::Public => Reach::Public,
@@ -195,9 +195,9 @@ impl Config {
         Ok(self)
     }
 
-    pub(crate) fn trusted_proxies(&self) -> Result<Vec<tw_http::Network>> {
+    pub(crate) fn trusted_proxies(&self) -> Result<Vec<tw_http::AddressRange>> {
         let read = |text: &String| {
-            let network = text.parse::<tw_http::Network>();
+            let network = text.parse::<tw_http::AddressRange>();
             network.map_err(|_| {
                 anyhow::anyhow!(
                     "`trusted_proxies` must be addresses or ranges such as 10.0.0.0/8, not `{text}`"

@@ -10,7 +10,7 @@ use super::{Common, with_office};
 use crate::{
     fail::refusal,
     folder::{self, ServeLock},
-    master_key::{self, Source},
+    master_key::{self, KeySource},
     output,
 };
 
@@ -57,7 +57,9 @@ async fn run_rotate(Rotate { common, to }: Rotate) -> Result<()> {
         };
         // The key in the data folder is ours to keep; one that the operator keeps, the operator changes.
         let own = match &found.source {
-            Source::File(file) if master_key::own_file(&office.target).as_ref() == Some(file) => Some(file),
+            KeySource::File(file) if master_key::own_file(&office.target).as_ref() == Some(file) => {
+                Some(file)
+            }
             _ => None,
         };
         if let Some(file) = own {

@@ -6,7 +6,7 @@ use tw_model::{ApprovalStatus, PendingState};
 use tokio::sync::{OwnedSemaphorePermit, mpsc, oneshot};
 
 use super::{
-    Job,
+    LaneJob,
     entry::{Appended, Change, Entry, Expect, Item, Rejected, Transition, WaitChange},
     lines::Lines,
     postgres, sqlite,
@@ -31,7 +31,7 @@ const LINGER: Duration = Duration::from_millis(2);
 /// How often others get a turn before a transaction begins, as long as they bring something.
 const TURNS: usize = 4;
 
-type Answer = oneshot::Sender<Result<Appended, Rejected>>;
+type AnswerSender = oneshot::Sender<Result<Appended, Rejected>>;
 
 /// Brings groups to the database.
 #[derive(Debug)]
@@ -74,7 +74,7 @@ pub(super) async fn keep_up(
     deaths: Deaths,
     carrier: Carrier,
     wake: Arc<Wake>,
-    mut jobs: mpsc::UnboundedReceiver<Job>,
+    mut jobs: mpsc::UnboundedReceiver<LaneJob>,
     lines: Arc<Lines>,
 ) {
     let mut closing = false;
@@ -82,7 +82,7 @@ pub(super) async fn keep_up(
     jobs.close();
     // What arrived after the close was asked for is answered rather than dropped without a word.
     while let Ok(job) = jobs.try_recv() {
-        if let Job::Append { answer, .. } = job {
+        if let LaneJob::Append { answer, .. } = job {
             let _ = answer.send(Err(Rejected::Closed));
         }
     }
@@ -95,7 +95,7 @@ pub(super) async fn keep_up(
 async fn run(
     carrier: &Carrier,
     wake: &Wake,
-    jobs: &mut mpsc::UnboundedReceiver<Job>,
+    jobs: &mut mpsc::UnboundedReceiver<LaneJob>,
     lines: &Lines,
     closing: &mut bool,
 ) {
@@ -120,7 +120,7 @@ async fn run(
 struct Batch {
     items: Vec<Item>,
     /// One per item.
-    answers: Vec<Answer>,
+    answers: Vec<AnswerSender>,
     /// The places of its lines in their queues, free once the batch is written.
     places: Vec<OwnedSemaphorePermit>,
     bytes: usize,
@@ -130,16 +130,16 @@ struct Batch {
 }
 
 impl Batch {
-    fn add(&mut self, job: Job) {
+    fn add(&mut self, job: LaneJob) {
         match job {
-            Job::Append { item, answer, patient } => {
+            LaneJob::Append { item, answer, patient } => {
                 self.bytes += item.events().iter().map(|event| event.payload.len()).sum::<usize>();
                 self.hurried |= !patient;
                 self.items.push(item);
                 self.answers.push(answer);
             }
-            Job::Lines => self.hurried = true,
-            Job::Close => self.closing = true,
+            LaneJob::Lines => self.hurried = true,
+            LaneJob::Close => self.closing = true,
         }
     }
 
@@ -157,7 +157,7 @@ impl Batch {
     }
 
     /// Takes what has come in the meantime. Says whether there was anything.
-    fn drain(&mut self, jobs: &mut mpsc::UnboundedReceiver<Job>) -> bool {
+    fn drain(&mut self, jobs: &mut mpsc::UnboundedReceiver<LaneJob>) -> bool {
         let before = self.items.len();
         while !self.is_full() {
             let Ok(job) = jobs.try_recv() else { break };
@@ -168,7 +168,7 @@ impl Batch {
 
     /// Gathers what belongs into the same transaction. A flush costs far more than the moment that lets
     /// callers who were just answered come back, and a start wait for its own end.
-    async fn gather(&mut self, jobs: &mut mpsc::UnboundedReceiver<Job>, lines: &Lines) {
+    async fn gather(&mut self, jobs: &mut mpsc::UnboundedReceiver<LaneJob>, lines: &Lines) {
         self.drain(jobs);
         let patience = tokio::time::Instant::now() + LINGER;
         while !self.hurried && lines.is_empty() && !self.is_full() {
@@ -219,7 +219,12 @@ fn fail(error: Error) -> Rejected {
     Rejected::Failed(Arc::new(error))
 }
 
-fn answer_all(wake: &Wake, group: &Group, answers: Vec<Answer>, written: Vec<Result<Appended, Rejected>>) {
+fn answer_all(
+    wake: &Wake,
+    group: &Group,
+    answers: Vec<AnswerSender>,
+    written: Vec<Result<Appended, Rejected>>,
+) {
     for ((item, answer), result) in group.items().into_iter().zip(answers).zip(written) {
         if result.is_ok() {
             tell(wake, item);
@@ -306,12 +311,12 @@ mod tests {
         log::entry::Audit,
     };
 
-    fn append(jobs: &mpsc::UnboundedSender<Job>) -> oneshot::Receiver<Result<Appended, Rejected>> {
+    fn append(jobs: &mpsc::UnboundedSender<LaneJob>) -> oneshot::Receiver<Result<Appended, Rejected>> {
         let what = NewAudit::change("call.refused", "tool:echo".to_owned(), None, None);
         let audit = Box::new(Audit { by: By::operator(), what });
         let item = Item::Line { tenant: TenantId::new(), at: Timestamp::now(), audit };
         let (answer, answered) = oneshot::channel();
-        assert!(jobs.send(Job::Append { item, answer, patient: false }).is_ok());
+        assert!(jobs.send(LaneJob::Append { item, answer, patient: false }).is_ok());
         answered
     }
 
@@ -331,7 +336,7 @@ mod tests {
         for _ in 0..2 {
             assert!(append(&jobs).await.is_err(), "nobody answers for an entry that killed the lane");
         }
-        assert!(jobs.send(Job::Close).is_ok());
+        assert!(jobs.send(LaneJob::Close).is_ok());
         lane.await.unwrap();
 
         assert_eq!(count.load(Ordering::Relaxed), 2);

@@ -50,12 +50,12 @@ pub struct Log {
 
 #[derive(Debug)]
 struct Lane {
-    jobs: mpsc::UnboundedSender<Job>,
+    jobs: mpsc::UnboundedSender<LaneJob>,
     lines: Arc<Lines>,
 }
 
 #[derive(Debug)]
-pub(crate) enum Job {
+pub(crate) enum LaneJob {
     Append {
         item: Item,
         answer: oneshot::Sender<Result<Appended, Rejected>>,
@@ -124,7 +124,7 @@ impl Log {
     pub async fn audit(&self, tenant: TenantId, by: By, what: NewAudit) -> Result<(), Rejected> {
         let lane = &self.lanes[self.lane_of(tenant.uuid())];
         let audit = Box::new(Audit { by, what });
-        let nudge = || drop(lane.jobs.send(Job::Lines));
+        let nudge = || drop(lane.jobs.send(LaneJob::Lines));
         let answered = lane.lines.add(tenant, audit, nudge).await?;
         answered.await.unwrap_or_else(|_| Err(unanswered())).map(drop)
     }
@@ -137,8 +137,9 @@ impl Log {
 
     fn send(&self, session: SessionId, item: Item, patient: bool) -> Ticket {
         let (answer, ticket) = oneshot::channel();
-        let sent = self.lanes[self.lane_of(session.uuid())].jobs.send(Job::Append { item, answer, patient });
-        if let Err(mpsc::error::SendError(Job::Append { answer, .. })) = sent {
+        let sent =
+            self.lanes[self.lane_of(session.uuid())].jobs.send(LaneJob::Append { item, answer, patient });
+        if let Err(mpsc::error::SendError(LaneJob::Append { answer, .. })) = sent {
             let _ = answer.send(Err(Rejected::Closed));
         }
         Ticket(ticket)
@@ -150,7 +151,7 @@ impl Log {
 
     pub(crate) async fn close(&self) {
         for lane in self.lanes.iter() {
-            let _ = lane.jobs.send(Job::Close);
+            let _ = lane.jobs.send(LaneJob::Close);
         }
         for task in self.tasks.lock().await.drain(..) {
             // A lane that panicked has said so; closing goes on.

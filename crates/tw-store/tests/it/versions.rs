@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use tw_model::{CredentialId, CredentialType, Switches, Timestamp, ToolId};
 use tw_store::{
-    By, Changed, Credential, Error, Left, NewAudit, Note, Sealed, StoredTool, TenantScope, Withdrawn,
+    By, Changed, Error, Left, NewAudit, Note, SealedSecret, StoredCredential, StoredTool, TenantScope,
+    Withdrawn,
 };
 use tw_test::{TestDb, on_both};
 
@@ -93,7 +94,7 @@ on_both! {
     async fn hosts_of_a_credential_are_kept(db: TestDb) {
         let (_, acme, _) = two_tenants(&db).await;
         let now = Timestamp::now();
-        let mut credential = Credential {
+        let mut credential = StoredCredential {
             id: CredentialId::new(),
             label: "crm".parse().unwrap(),
             kind: CredentialType::Bearer,
@@ -101,7 +102,7 @@ on_both! {
             provider_variant: None,
             fields: vec!["token".to_owned()],
             allowed_hosts: None,
-            sealed: Sealed { ciphertext: vec![1], wrapped_key: vec![2], key_id: "k".to_owned() },
+            sealed: SealedSecret { ciphertext: vec![1], wrapped_key: vec![2], key_id: "k".to_owned() },
             revision: 1,
             last_used: None,
             created: now,
@@ -113,14 +114,14 @@ on_both! {
         assert_eq!(stored().await, None);
 
         let hosts = Some(vec!["api.example.com".to_owned(), "*.example.org".to_owned()]);
-        let changed = Credential { allowed_hosts: hosts.clone(), updated: credential.moment_after(), ..credential.clone() };
+        let changed = StoredCredential { allowed_hosts: hosts.clone(), updated: credential.moment_after(), ..credential.clone() };
         acme.change_credential(&changed, credential.updated, None, &By::operator()).await.unwrap();
 
         assert_eq!(stored().await, hosts);
         let line = audit_of(&acme, "credential.changed").await.remove(0);
         assert_eq!(line.after.unwrap()["allowed_hosts"][0], "api.example.com");
         credential = changed;
-        let open = Credential { allowed_hosts: None, updated: credential.moment_after(), ..credential.clone() };
+        let open = StoredCredential { allowed_hosts: None, updated: credential.moment_after(), ..credential.clone() };
         acme.change_credential(&open, credential.updated, None, &By::operator()).await.unwrap();
         assert_eq!(acme.credential(open.id).await.unwrap().unwrap().allowed_hosts, None);
     }

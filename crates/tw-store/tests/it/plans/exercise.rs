@@ -4,11 +4,12 @@ use std::{sync::Arc, time::Duration};
 
 use tw_model::{
     ApprovalId, ApprovalStatus, CredentialId, CredentialType, EventKind, Level, PendingCallId, PendingState,
-    Role, RunId, RunStatus, SessionId, Switches, TenantId, Timestamp, ToolId, UserId, WaitsFor,
+    Role, RunId, RunStatus, SessionId, Switches, TenantId, TestCaseId, Timestamp, ToolId, UserId, WaitsFor,
 };
 use tw_store::{
-    AuditFilter, By, Credential, KeyScope, Left, NewAudit, NewLogin, Note, Opens, Override, Premise, Rewrap,
-    RunPlace, Sealed, Store, StoredTool, TenantChange, TenantScope, Wanted, WrappedKey,
+    AddedCase, AuditFilter, By, KeyScope, Left, NewAudit, NewLogin, Note, Opens, Override, Premise, Rewrap,
+    RunPlace, SealedSecret, Store, StoredCredential, StoredTool, TenantChange, TenantScope, TestCase,
+    TestResult, Wanted, WrappedKey,
     log::{
         ApprovalDecision, Audit, Change, Claim, EditedInput, Entry, Expect, Finished, NewApproval, NewWait,
         Park, Transition, WaitChange,
@@ -152,6 +153,11 @@ async fn tools(store: &Store, acme: &TenantScope) {
         }
         acme.count_tool_history(tool.id, only).await.unwrap();
     }
+    cases(acme, tool.id).await;
+    let seen = tool.updated;
+    tool.updated = tw_store::moment_after(seen);
+    tool.is_deleted = true;
+    acme.update_tool(&tool, seen, left(&[]), &By::operator()).await.unwrap();
     let slug = "echo".parse().unwrap();
     let layer = Override { enabled: Some(false), ..Override::default() };
     acme.set_override(&slug, layer.clone(), None, &By::operator()).await.unwrap();
@@ -160,10 +166,34 @@ async fn tools(store: &Store, acme: &TenantScope) {
     store.set_for_everybody(&slug, layer, &By::operator()).await.unwrap();
 }
 
+async fn cases(acme: &TenantScope, tool: ToolId) {
+    let (id, now) = (TestCaseId::new(), Timestamp::now());
+    let case = TestCase {
+        id,
+        tool,
+        name: "c".to_owned(),
+        input: "{}".to_owned(),
+        expect: "{}".to_owned(),
+        result: None,
+        created: now,
+        updated: now,
+        created_by: "{}".to_owned(),
+    };
+    let added = acme.create_test_case(&case, 1, line("added"), &By::operator()).await.unwrap();
+    assert_eq!(added, AddedCase::Done);
+    acme.test_case(tool, id).await.unwrap();
+    acme.test_cases(tool, None, 50).await.unwrap();
+    acme.count_test_cases(tool).await.unwrap();
+    let result = TestResult { content_hash: "hash".to_owned(), passed: true, run: None, at: now };
+    acme.note_test_result(tool, id, now, &result).await.unwrap();
+    acme.change_test_case(&case, now, line("changed"), &By::operator()).await.unwrap();
+    assert!(acme.remove_test_case(tool, id, line("removed"), &By::operator()).await.unwrap());
+}
+
 struct Rewrapped;
 
 impl Rewrap for Rewrapped {
-    fn data_key(&self, _: TenantId, _: &Credential) -> Option<Vec<u8>> {
+    fn data_key(&self, _: TenantId, _: &StoredCredential) -> Option<Vec<u8>> {
         Some(vec![0])
     }
 
@@ -174,7 +204,7 @@ impl Rewrap for Rewrapped {
 
 async fn credentials(store: &Store, acme: &TenantScope) {
     let now = Timestamp::now();
-    let credential = Credential {
+    let credential = StoredCredential {
         id: CredentialId::new(),
         label: "crm".parse().unwrap(),
         kind: CredentialType::Bearer,
@@ -182,7 +212,7 @@ async fn credentials(store: &Store, acme: &TenantScope) {
         provider_variant: None,
         fields: Vec::new(),
         allowed_hosts: None,
-        sealed: Sealed { ciphertext: vec![1], wrapped_key: vec![2], key_id: "k".to_owned() },
+        sealed: SealedSecret { ciphertext: vec![1], wrapped_key: vec![2], key_id: "k".to_owned() },
         revision: 1,
         last_used: None,
         created: now,
