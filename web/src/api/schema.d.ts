@@ -735,6 +735,62 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/tools/{tool}/tests": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The test cases of a tool, oldest first. */
+        get: operations["list_test_cases"];
+        put?: never;
+        /** Adds a test case to a tool of the tenant's own. */
+        post: operations["create_test_case"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/tools/{tool}/tests/run": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Runs the test cases of a tool, as calls of the caller in the mode `debug`, and says how they went.
+         * @description A call that would wait for somebody's approval is cancelled, and its case has not passed.
+         */
+        post: operations["run_test_cases"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/tools/{tool}/tests/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /** Removes a test case. */
+        delete: operations["remove_test_case"];
+        options?: never;
+        head?: never;
+        /** Changes a test case, property by property. How it went before counts no longer. */
+        patch: operations["change_test_case"];
+        trace?: never;
+    };
     "/api/tools/{tool}/used-by": {
         parameters: {
             query?: never;
@@ -1055,6 +1111,12 @@ export interface components {
             /** @description As it is; it cannot be changed. */
             slug?: string | null;
         };
+        /** @description A change to a test case, property by property; each is replaced as a whole. */
+        ChangeTestCase: {
+            expect?: components["schemas"]["Expectation"] | null;
+            input?: Record<string, never> | null;
+            name?: string | null;
+        };
         ChangeUser: {
             /** @description As it is; it cannot be changed. */
             display_name?: string | null;
@@ -1085,6 +1147,13 @@ export interface components {
             name: string;
             /** @enum {string} */
             role: "admin" | "builder" | "member" | "approver" | "viewer" | "agent";
+        };
+        /** @description A new test case. */
+        CreateTestCase: {
+            expect?: components["schemas"]["Expectation"] | null;
+            /** @description What the tool is called with. Without any, an empty object. */
+            input?: Record<string, never> | null;
+            name: string;
         };
         CreateUser: {
             display_name: string;
@@ -1187,6 +1256,21 @@ export interface components {
             /** Format: int32 */
             timeout_s?: number | null;
         };
+        /** @description What has to come of the call. All that is given must hold; where nothing is, `status` must be `success`. */
+        Expectation: {
+            /** @description A part of the output: members by their names, items of an array anywhere in the array. */
+            contains?: unknown;
+            error_code?: string | null;
+            /** @description A jq filter that makes `true` of the output. */
+            jq?: string | null;
+            /** @description The output, equal in canonical form: neither the order of members nor the spelling of numbers counts. */
+            output?: unknown;
+            /**
+             * @description `success`, `error`, `timed_out` or `cancelled`. A call that is refused has ended with `error`.
+             * @enum {string|null}
+             */
+            status?: "success" | "error" | "timed_out" | "cancelled" | null;
+        };
         /** @description Why somebody sees or may call a tool, or why not. */
         ExplainView: {
             /** @description Whether a call would run, be it after somebody has approved. */
@@ -1253,6 +1337,15 @@ export interface components {
             /** Format: date-time */
             revoked_at?: string | null;
             role: string;
+        };
+        LastResult: {
+            /** Format: date-time */
+            at: string;
+            /** @description The content that it was held against, as in the history of the tool. */
+            content_hash: string;
+            passed: boolean;
+            /** Format: uuid */
+            run_id?: string | null;
         };
         LinkToken: {
             token: string;
@@ -1509,6 +1602,29 @@ export interface components {
                 id: string;
                 name: string;
                 slug: string;
+            }[];
+            /** @description Send it as `cursor` to get the next page; `null` on the last. */
+            next_cursor?: string | null;
+            /**
+             * Format: int64
+             * @description How many there are in all; `null` when that is more than is counted.
+             */
+            total?: number | null;
+        };
+        /** @description A page of a list. */
+        List_TestCaseView: {
+            items: {
+                /** Format: date-time */
+                created_at: string;
+                created_by: Record<string, never>;
+                expect: components["schemas"]["Expectation"];
+                /** Format: uuid */
+                id: string;
+                input: Record<string, never>;
+                last_result?: components["schemas"]["LastResult"] | null;
+                name: string;
+                /** Format: date-time */
+                updated_at: string;
             }[];
             /** @description Send it as `cursor` to get the next page; `null` on the last. */
             next_cursor?: string | null;
@@ -1825,6 +1941,11 @@ export interface components {
              */
             wait_ms?: number | null;
         };
+        /** @description What the test cases are held against. */
+        RunTestCases: {
+            /** @description `draft` for what was saved last (the default; what is live where there is no draft), or the number of a version. */
+            against?: string | null;
+        };
         /** @description A tool that was saved, whole. */
         SavedToolView: components["schemas"]["ToolView"] & {
             /** @description What is allowed and yet serves its author badly, in the form of `errors`. */
@@ -1891,6 +2012,48 @@ export interface components {
             status: string;
             /** Format: date-time */
             updated_at: string;
+        };
+        /** @description How one test case went. */
+        TestCaseResult: {
+            diff: components["schemas"]["TestDiff"][];
+            /** Format: uuid */
+            id: string;
+            name: string;
+            passed: boolean;
+            /**
+             * Format: uuid
+             * @description `null` where the call was refused or there was no time left for it.
+             */
+            run_id?: string | null;
+        };
+        /** @description A test case of a tool. Values that are named like secrets read `***`, and sending that back keeps them. */
+        TestCaseView: {
+            /** Format: date-time */
+            created_at: string;
+            created_by: Record<string, never>;
+            expect: components["schemas"]["Expectation"];
+            /** Format: uuid */
+            id: string;
+            input: Record<string, never>;
+            last_result?: components["schemas"]["LastResult"] | null;
+            name: string;
+            /** Format: date-time */
+            updated_at: string;
+        };
+        /** @description One difference between what was expected and what came. */
+        TestDiff: {
+            actual: unknown;
+            expected: unknown;
+            /** @description A JSON pointer: `/status`, `/error_code`, `/error`, `/jq`, or into `/output`. */
+            path: string;
+        };
+        /** @description How the test cases of a tool went. */
+        TestReport: {
+            /** @description How many did not. */
+            failed: number;
+            items: components["schemas"]["TestCaseResult"][];
+            /** @description How many passed. */
+            passed: number;
         };
         TestRequest: {
             /**
@@ -5145,6 +5308,356 @@ export interface operations {
                 };
             };
             409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Any other refusal or failure; `code` says which, and `status` with what */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_test_cases: {
+        parameters: {
+            query?: {
+                limit?: number;
+                cursor?: string;
+                offset?: number;
+            };
+            header?: never;
+            path: {
+                /** @description Slug or id */
+                tool: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["List_TestCaseView"];
+                };
+            };
+            /** @description No valid credentials were sent */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The caller may not do this, or a page of another site asked */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Any other refusal or failure; `code` says which, and `status` with what */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    create_test_case: {
+        parameters: {
+            query?: never;
+            header?: {
+                "Idempotency-Key"?: string | null;
+            };
+            path: {
+                /** @description Slug or id */
+                tool: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CreateTestCase"];
+            };
+        };
+        responses: {
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TestCaseView"];
+                };
+            };
+            /** @description No valid credentials were sent */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The caller may not do this, or a page of another site asked */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The tool has as many as it may have */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Any other refusal or failure; `code` says which, and `status` with what */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    run_test_cases: {
+        parameters: {
+            query?: never;
+            header?: {
+                "Idempotency-Key"?: string | null;
+            };
+            path: {
+                /** @description Slug or id */
+                tool: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RunTestCases"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TestReport"];
+                };
+            };
+            /** @description No valid credentials were sent */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The caller may not do this, or a page of another site asked */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Any other refusal or failure; `code` says which, and `status` with what */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    remove_test_case: {
+        parameters: {
+            query?: never;
+            header?: {
+                "Idempotency-Key"?: string | null;
+            };
+            path: {
+                /** @description Slug or id */
+                tool: string;
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description No valid credentials were sent */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The caller may not do this, or a page of another site asked */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Any other refusal or failure; `code` says which, and `status` with what */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    change_test_case: {
+        parameters: {
+            query?: never;
+            header?: {
+                "Idempotency-Key"?: string | null;
+            };
+            path: {
+                /** @description Slug or id */
+                tool: string;
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ChangeTestCase"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TestCaseView"];
+                };
+            };
+            /** @description No valid credentials were sent */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The caller may not do this, or a page of another site asked */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            404: {
                 headers: {
                     [name: string]: unknown;
                 };
