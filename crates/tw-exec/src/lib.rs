@@ -68,6 +68,8 @@ pub struct StepInput {
     pub path: String,
     /// The members that it is given; `None` where one expression yields them all.
     pub members: Option<BTreeSet<String>>,
+    /// Whether its output may be something else than what its tool gives.
+    pub falls_back: bool,
 }
 
 /// All execution kinds.

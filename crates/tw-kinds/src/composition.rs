@@ -114,7 +114,9 @@ impl Composition {
             let when = step.when.iter().flat_map(Condition::reads);
             found.lookups.extend(when.map(|name| Lookup { path: place("when"), name: name.clone() }));
             let (id, tool) = (step.id.clone(), step.tool.to_string());
-            found.steps.push(StepInput { id, tool, path: place("input"), members: step.input.members() });
+            let (path, members) = (place("input"), step.input.members());
+            let falls_back = matches!(step.on_error, OnError::Fallback(_));
+            found.steps.push(StepInput { id, tool, path, members, falls_back });
         }
         if let Some(output) = &self.output {
             output.lookups(&mut found.lookups);

@@ -1114,7 +1114,7 @@ export interface components {
         /** @description A change to a test case, property by property; each is replaced as a whole. */
         ChangeTestCase: {
             expect?: components["schemas"]["Expectation"] | null;
-            input?: Record<string, never> | null;
+            input?: unknown;
             name?: string | null;
         };
         ChangeUser: {
@@ -1151,8 +1151,8 @@ export interface components {
         /** @description A new test case. */
         CreateTestCase: {
             expect?: components["schemas"]["Expectation"] | null;
-            /** @description What the tool is called with. Without any, an empty object. */
-            input?: Record<string, never> | null;
+            /** @description What the tool is called with: an object, or anything to show that it is refused. Without any, an empty object. */
+            input?: unknown;
             name: string;
         };
         CreateUser: {

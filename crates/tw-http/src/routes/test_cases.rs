@@ -100,9 +100,9 @@ pub(crate) struct ExpectationView {
 #[serde(deny_unknown_fields)]
 pub(crate) struct CreateTestCase {
     name: String,
-    /// What the tool is called with. Without any, an empty object.
+    /// What the tool is called with: an object, or anything to show that it is refused. Without any, an empty object.
     #[serde(default, deserialize_with = "given")]
-    #[schema(value_type = Option<Object>)]
+    #[schema(value_type = Value, required = false)]
     input: Option<Value>,
     #[serde(default)]
     #[schema(value_type = Option<ExpectationView>)]
@@ -120,7 +120,7 @@ pub(crate) struct ChangeTestCase {
     #[serde(default)]
     name: Option<String>,
     #[serde(default, deserialize_with = "given")]
-    #[schema(value_type = Option<Object>)]
+    #[schema(value_type = Value, required = false)]
     input: Option<Value>,
     /// `null` expects nothing but success.
     #[serde(default, deserialize_with = "given")]

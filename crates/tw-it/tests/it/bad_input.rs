@@ -273,13 +273,13 @@ async fn operations(admin: &Client) -> Vec<Operation> {
         for (method, described) in item.as_object().unwrap() {
             let parameters = described["parameters"].as_array().into_iter().flatten();
             let query = parameters.filter(|parameter| parameter["in"] == "query").map(|parameter| {
-                (parameter["name"].as_str().unwrap().to_owned(), types(&parameter["schema"])[0].clone())
+                (parameter["name"].as_str().unwrap().to_owned(), types(&api, &parameter["schema"])[0].clone())
             });
             let schema = described.pointer("/requestBody/content/application~1json/schema/$ref");
             let fields = schema.and_then(Value::as_str).map(|place| {
                 let schema = api.pointer(place.trim_start_matches('#')).unwrap();
                 let properties = schema["properties"].as_object().unwrap();
-                properties.iter().map(|(name, property)| (name.clone(), types(property))).collect()
+                properties.iter().map(|(name, property)| (name.clone(), types(&api, property))).collect()
             });
             assert_eq!(described["requestBody"].is_object(), fields.is_some(), "the body of {method} {path}");
             let query = query.collect();
@@ -290,13 +290,21 @@ async fn operations(admin: &Client) -> Vec<Operation> {
     operations
 }
 
-/// The types that a schema names.
-fn types(schema: &Value) -> Vec<String> {
+/// The types that a schema names, itself or by what it refers to.
+fn types(api: &Value, schema: &Value) -> Vec<String> {
+    if let Some(place) = schema["$ref"].as_str() {
+        return types(api, api.pointer(place.trim_start_matches('#')).unwrap());
+    }
+    if let Some(choices) = schema["oneOf"].as_array() {
+        return choices.iter().flat_map(|choice| types(api, choice)).collect();
+    }
     match &schema["type"] {
         Value::String(name) => vec![name.clone()],
         Value::Array(names) => names.iter().map(|name| name.as_str().unwrap().to_owned()).collect(),
         // What takes anything names none.
-        _ if schema.as_object().is_some_and(serde_json::Map::is_empty) => Vec::new(),
+        _ if schema.as_object().is_some_and(|words| words.keys().all(|word| word == "description")) => {
+            Vec::new()
+        }
         _ => vec!["string".to_owned()],
     }
 }

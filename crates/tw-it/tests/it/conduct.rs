@@ -458,7 +458,7 @@ async fn hosts_and_pages_that_the_settings_name_are_served_too() {
             assert_eq!(before.status, 204);
             assert_eq!(header(&before, "access-control-allow-headers"), "authorization,content-type");
             assert!(header(&before, "access-control-allow-methods").contains("POST"));
-            assert_eq!(header(&read, "vary"), "Origin");
+            assert!(read.headers.get_all("vary").iter().any(|names| names == "Origin"), "{:?}", read.headers);
         }
     }
     let link = admin

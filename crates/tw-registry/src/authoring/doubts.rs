@@ -48,10 +48,12 @@ impl Registry {
                 tools.insert(step.id.as_str(), tool);
             }
         }
+        let fixed = expressions.steps.iter().filter(|step| !step.falls_back).map(|step| step.id.as_str());
+        let outputs = fixed.filter_map(|id| Some((id, tools.get(id)?.as_ref()))).collect();
         let mut doubts: Vec<Fault> = expressions
             .lookups
             .iter()
-            .filter_map(|lookup| unknown_field(lookup, &definition.input_schema, &tools))
+            .filter_map(|lookup| unknown_field(lookup, &definition.input_schema, &outputs))
             .chain(missing_inputs(&expressions, &tools))
             .collect();
         doubts.truncate(TOLD_MAX);
@@ -62,7 +64,7 @@ impl Registry {
 fn unknown_field(
     Lookup { path, name }: &Lookup,
     input: &Value,
-    tools: &HashMap<&str, Arc<Tool>>,
+    outputs: &HashMap<&str, &Tool>,
 ) -> Option<Fault> {
     let names: Vec<&str> = name.split('.').collect();
     let (known_from, (depth, known)) = match names.as_slice() {
@@ -71,7 +73,7 @@ fn unknown_field(
             (2, (0, OF_STEP.iter().map(|part| (*part).to_owned()).collect()))
         }
         ["steps", id, "output", rest @ ..] => {
-            let def = &tools.get(id)?.def;
+            let def = &outputs.get(id)?.def;
             // Who writes a schema for a service's answer need not name everything that is in it.
             let unnamed = match def.implementation {
                 Implementation::Code => Unnamed::Absent,
@@ -96,7 +98,7 @@ fn unknown_field(
 
 fn missing_inputs(expressions: &Expressions, tools: &HashMap<&str, Arc<Tool>>) -> Vec<Fault> {
     let mut faults = Vec::new();
-    for StepInput { id, tool, path, members } in &expressions.steps {
+    for StepInput { id, tool, path, members, .. } in &expressions.steps {
         let (Some(members), Some(called)) = (members, tools.get(id.as_str())) else { continue };
         let schema = &called.def.input_schema;
         let required = schema.get("required").and_then(Value::as_array).into_iter().flatten();

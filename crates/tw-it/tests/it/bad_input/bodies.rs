@@ -393,6 +393,7 @@ on_both! {
                 "post /api/sessions" => &Wanted::Done(201),
                 "patch /api/tenants/current" => &Wanted::Done(200),
                 "patch /api/users/{id}"
+                | "post /api/tools/{tool}/tests"
                 | "post /api/runs/{id}/tool-results"
                 | "post /api/credentials/{id}/test" => &NO_FIT,
                 name if name.contains('{') => &nobody,
