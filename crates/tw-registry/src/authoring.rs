@@ -20,6 +20,7 @@ use tw_schema::{Fault, Violation};
 use tw_store::{By, Changed, Claim, Left, NewAudit, Note, Override, Premise, StoredTool};
 
 pub use self::history::{Compared, History};
+pub(crate) use self::read::in_lane;
 use self::{
     callees::{calls_others, may_concern_callers},
     draft::Sent,
@@ -28,8 +29,7 @@ use self::{
     names::{is_free, is_invisible, names_are_free, shares_a_name, taken},
     overrides::{layer_body, read_layer},
     read::{
-        CHECKING, New, VERSION_FIRST, as_text, checked, in_lane, parse, read_new, read_slug, read_version,
-        with_change,
+        CHECKING, New, VERSION_FIRST, as_text, checked, parse, read_new, read_slug, read_version, with_change,
     },
 };
 use crate::{

@@ -8,6 +8,7 @@ mod catalogue;
 mod definitions;
 mod explain;
 mod manage;
+mod openapi;
 mod references;
 mod tools;
 mod toolset;
@@ -30,6 +31,7 @@ pub use crate::{
     catalogue::{Catalogue, CatalogueError, Own, Side, Tool, ToolEntry, View},
     explain::{Check, ExplainAbout, Explained, ExplainedFor},
     manage::definition as manage_tools,
+    openapi::{ImportNote, ImportedTools, SkippedOperation},
     tools::{Listed, Saved, ToolFilter, seen},
     toolset::{Callable, ToolsetKey},
 };

@@ -8,6 +8,7 @@ mod calls;
 mod credentials;
 mod error_pages;
 mod explain;
+mod imports;
 mod keys;
 mod login;
 mod operations;
@@ -148,6 +149,7 @@ pub(crate) fn routes() -> OpenApiRouter<App> {
         .routes(routes!(authoring::restore))
         .routes(routes!(authoring::withdraw))
         .routes(routes!(authoring::used_by))
+        .routes(routes!(imports::openapi))
         .routes(routes!(explain::explain))
         .routes(routes!(test_cases::list, test_cases::create))
         .routes(routes!(test_cases::run))

@@ -173,7 +173,7 @@ pub(crate) fn saved(status: StatusCode, saved: Saved) -> JsonAnswer {
     JsonAnswer::new(status, &view).with(header::ETAG, &view.tool.etag)
 }
 
-fn view(listed: &Listed) -> ToolView {
+pub(super) fn view(listed: &Listed) -> ToolView {
     let def = &listed.def;
     let authored = &def.authored;
     ToolView {

@@ -6,6 +6,7 @@ mod doubts;
 mod history;
 mod layers;
 mod lifecycle;
+mod openapi;
 mod races;
 mod refusals;
 mod replicas;

@@ -309,6 +309,9 @@ impl Scene {
             }
             "GET /api/tools/{tool}" => (Some("test.private".to_owned()), None),
             "PATCH /api/tools/{tool}" => (Some("test.private".to_owned()), Some(json!({ "icon": "eye" }))),
+            "POST /api/tools/import/openapi" => {
+                (None, Some(json!({ "document": { "openapi": "3.1.0", "paths": {} } })))
+            }
             "POST /api/tools" => {
                 let body = json!({
                     "slug": self.fresh("made"), "name": "Made", "description": "Made by whoever may.",

@@ -196,6 +196,7 @@ codes! {
     StepInputMissing = "step_input_missing": step_input_missing(tool) => "is required by `{tool}`, and the step does not give it";
     UnknownField = "unknown_field": unknown_field(name, known) => "must read a field that exists: there is no `{name}`, only {known:code}";
     NoFields = "no_fields": no_fields(name) => "must read a field that exists: there is no `{name}`";
+    OpenapiVersion = "openapi_version": openapi_version() => "must be 3.0 or 3.1: convert an older document first";
     StepReference = "step_reference": step_reference() => "must name a step as in `steps.<id>.output`";
     FixedName = "fixed_name": fixed_name() => "must be a name as it is, without an expression";
     Expression = "expression": expression(why) => "must be a valid expression: {why}";

@@ -3,6 +3,7 @@
 mod authoring;
 mod fields;
 mod legacy;
+mod openapi;
 mod testing;
 mod transfer;
 
@@ -181,6 +182,16 @@ pub(crate) enum Command {
         /// The folder
         dir: PathBuf,
     },
+    /// Make a draft of an http tool of every operation of an OpenAPI document
+    #[command(after_help = "Example:\n  toolwright tools import-openapi shop.json\n\n\
+        The document must be JSON, version 3.0 or 3.1. What cannot be a tool is skipped, with the reason.")]
+    ImportOpenapi {
+        /// The document, or `-` for standard input
+        file: PathBuf,
+        /// Where the API is, instead of the servers that the document names
+        #[arg(long, value_name = "URL")]
+        server_url: Option<String>,
+    },
 }
 
 #[derive(Debug, clap::Args)]
@@ -260,6 +271,9 @@ pub(crate) async fn run(server: &Server, command: Command) -> Result<ExitCode> {
         Command::Delete { tool } => authoring::delete(&client, &tool, json).await?,
         Command::Test { tool, against } => return testing::test(&client, &tool, against, json).await,
         Command::Export { out } => transfer::export(&client, &out, json).await?,
+        Command::ImportOpenapi { file, server_url } => {
+            openapi::import(&client, &file, server_url, json).await?;
+        }
         Command::Import { dir } => return transfer::import(&client, &dir, json).await,
         Command::List { q, category } => {
             let tools = client.list(&["tools"], &[("q", q), ("category", category)], None).await?;

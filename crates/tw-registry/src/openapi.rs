@@ -1,0 +1,162 @@
+//! Tools from an OpenAPI document: each operation becomes a draft of an `http` tool.
+//!
+//! `document.rs` follows references, `schemas.rs` makes JSON Schema 2020-12 of what 3.0 and 3.1 say, and `operation.rs`
+//! makes a definition of an operation. All three are pure; saving the drafts is left to authoring.
+
+mod document;
+mod operation;
+mod schemas;
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+use tw_base::{Error, Result};
+use tw_identity::rights::{CreateTools, Permit};
+use tw_schema::Fault;
+
+use self::{document::Document, operation::Operation};
+use crate::{
+    Registry,
+    authoring::{EditContext, in_lane},
+    tools::Listed,
+};
+
+/// How many operations one document may bring. Each is a tool of its own, which somebody has to look at.
+const OPERATIONS_MAX: usize = 500;
+/// How many faults a reason names. Whoever mends these sees the others next time.
+const FAULTS_TOLD: usize = 3;
+
+/// What came of a document.
+#[derive(Debug)]
+pub struct ImportedTools {
+    pub items: Vec<Listed>,
+    pub skipped: Vec<SkippedOperation>,
+    /// What was left out of tools that were made.
+    pub notes: Vec<ImportNote>,
+    /// The credentials that the tools refer to: label and type.
+    pub credentials: BTreeMap<String, &'static str>,
+}
+
+/// An operation that became no tool.
+#[derive(Debug, PartialEq, Eq)]
+pub struct SkippedOperation {
+    pub method: &'static str,
+    pub path: String,
+    pub operation_id: Option<String>,
+    pub reason: String,
+}
+
+/// Something about a tool that its author should know.
+#[derive(Debug, PartialEq, Eq)]
+pub struct ImportNote {
+    pub slug: String,
+    pub message: String,
+}
+
+/// A definition that an operation makes.
+#[derive(Debug)]
+struct Draft {
+    slug: String,
+    body: Value,
+    notes: Vec<String>,
+    credentials: Vec<(String, &'static str)>,
+}
+
+/// Every operation of a document, with the definition that it makes or the reason why it makes none.
+#[derive(Debug)]
+struct Plan(Vec<(SkippedOperation, Option<Draft>)>);
+
+impl Registry {
+    /// Makes a draft of every operation of an OpenAPI document. `server` stands for the document's own servers.
+    pub async fn import_openapi(
+        &self,
+        permit: &Permit<CreateTools>,
+        document: Value,
+        server: Option<String>,
+        request_id: &str,
+    ) -> Result<ImportedTools> {
+        let read = move || plan(&document, server.as_deref());
+        let planned = in_lane(permit.caller().tenant, "reading an OpenAPI document", read).await?;
+        let Plan(operations) = match planned {
+            Ok(plan) => plan,
+            Err(faults) => return Err(Error::refused(faults)),
+        };
+        let mut imported = ImportedTools {
+            items: Vec::new(),
+            skipped: Vec::new(),
+            notes: Vec::new(),
+            credentials: BTreeMap::new(),
+        };
+        for (operation, draft) in operations {
+            let Some(draft) = draft else {
+                imported.skipped.push(operation);
+                continue;
+            };
+            let asked = EditContext { marks: None, request_id: Some(request_id), actor: None };
+            match self.create_tool(permit, &draft.body, asked).await {
+                Ok(saved) => {
+                    let note = |message| ImportNote { slug: draft.slug.clone(), message };
+                    imported.notes.extend(draft.notes.into_iter().map(note));
+                    imported.credentials.extend(draft.credentials);
+                    imported.items.push(saved.tool);
+                }
+                Err(error) if concerns_one(&error) => {
+                    imported.skipped.push(SkippedOperation { reason: reason(&error), ..operation });
+                }
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(imported)
+    }
+}
+
+/// Whether the next operation may fare better.
+fn concerns_one(error: &Error) -> bool {
+    matches!(error, Error::InvalidParams { .. } | Error::MissingParam { .. } | Error::Conflict { .. })
+}
+
+fn reason(error: &Error) -> String {
+    match error {
+        Error::InvalidParams { faults, .. } | Error::MissingParam { faults, .. } => {
+            let told =
+                faults.iter().take(FAULTS_TOLD).map(|fault| format!("`{}` {}", fault.path, fault.message));
+            told.collect::<Vec<_>>().join("; ")
+        }
+        error => error.to_string(),
+    }
+}
+
+fn plan(document: &Value, server: Option<&str>) -> std::result::Result<Plan, Vec<Fault>> {
+    let document = Document::read(document)?;
+    let mut operations = Vec::new();
+    let mut slugs = BTreeMap::new();
+    for operation in Operation::all(&document) {
+        let name = |reason: String| SkippedOperation {
+            method: operation.method,
+            path: operation.path.to_owned(),
+            operation_id: operation.id().map(str::to_owned),
+            reason,
+        };
+        if OPERATIONS_MAX <= operations.len() {
+            let reason =
+                format!("an import must have at most {OPERATIONS_MAX} operations: divide the document");
+            operations.push((name(reason), None));
+            continue;
+        }
+        let drafted = operation.draft(&document, server).and_then(|draft| {
+            let key = draft.slug.to_ascii_lowercase();
+            match slugs.insert(key, operation.place()) {
+                None => Ok(draft),
+                Some(other) => Err(format!("`{}` is the name of {other} already", draft.slug)),
+            }
+        });
+        match drafted {
+            Ok(draft) => operations.push((name(String::new()), Some(draft))),
+            Err(reason) => operations.push((name(reason), None)),
+        }
+    }
+    Ok(Plan(operations))
+}
+
+#[cfg(test)]
+mod tests;

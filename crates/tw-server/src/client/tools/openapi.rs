@@ -1,0 +1,45 @@
+//! `toolwright tools import-openapi`.
+
+use std::path::Path;
+
+use anyhow::{Context as _, Result};
+use serde_json::{Value, json};
+
+use super::{json_text, text_of};
+use crate::{
+    client::{Client, field},
+    fail::Hint,
+    output,
+};
+
+pub(super) async fn import(
+    client: &Client,
+    file: &Path,
+    server_url: Option<String>,
+    as_json: bool,
+) -> Result<()> {
+    let hint = "the document must be JSON: convert YAML first";
+    let document = json_text(text_of(file)?).context("the document is not JSON").hint(hint)?;
+    let body = format!(r#"{{"document":{},"server_url":{}}}"#, document.get(), json!(server_url));
+    let imported = client.post(&["tools", "import", "openapi"], body, None).await?;
+    if as_json {
+        return output::json(&imported);
+    }
+    let each = |name: &str| imported[name].as_array().into_iter().flatten().cloned().collect::<Vec<Value>>();
+    for tool in each("items") {
+        let level = field(&tool, "permission_level");
+        output::say(&output::clean(&format!("made     {} ({level}, draft)", field(&tool, "slug"))))?;
+    }
+    for skipped in each("skipped") {
+        let place = format!("{} {}", field(&skipped, "method"), field(&skipped, "path"));
+        output::say(&output::clean(&format!("skipped  {place}: {}", field(&skipped, "reason"))))?;
+    }
+    for note in each("notes") {
+        output::note(&format!("{}: {}", field(&note, "slug"), field(&note, "message")));
+    }
+    for credential in each("credentials") {
+        let (label, kind) = (field(&credential, "label"), field(&credential, "type"));
+        output::note(&format!("the tools refer to the credential `{label}` of the type `{kind}`"));
+    }
+    output::say(&format!("{} made, {} skipped", each("items").len(), each("skipped").len()))
+}
