@@ -119,7 +119,18 @@ impl Composition {
         if let Some(output) = &self.output {
             output.lookups(&mut found.lookups);
         }
+        found.lookups.retain(|lookup| !self.may_read_fallback(&lookup.name));
         found
+    }
+
+    /// Whether a name leads into the output of a step that may be its fallback, which no schema describes.
+    fn may_read_fallback(&self, name: &str) -> bool {
+        let mut names = name.split('.');
+        let (Some("steps"), Some(id), Some("output")) = (names.next(), names.next(), names.next()) else {
+            return false;
+        };
+        let step = self.steps.iter().find(|step| step.id == id);
+        step.is_some_and(|step| matches!(step.on_error, OnError::Fallback(_)))
     }
 
     async fn run(&self, call: &Call<'_>) -> Result<Ended, ToolFailure> {

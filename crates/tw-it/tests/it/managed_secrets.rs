@@ -86,7 +86,7 @@ on_both! {
         };
         for (slug, spec) in [("chain", chain("manageTools")), ("chain-of-chains", json!({
             "kind": "composition", "steps": [
-                { "id": "look", "tool": "test.echo", "input": { "text": "{{ input.made.implementation.headers.Authorization }}" } },
+                { "id": "look", "tool": "test.echo", "input": { "value": "{{ input.made.implementation.headers.Authorization }}" } },
                 { "id": "make", "tool": "chain", "input": "{{ input }}" },
             ],
         }))] {
