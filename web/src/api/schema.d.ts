@@ -690,7 +690,11 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Makes what was saved last what runs. */
+        /**
+         * Makes what was saved last what runs, once it is checked.
+         * @description `BREAKING_CHANGE` carries the members of a comparison, `TESTS_FAILED` those of a report of the test cases. A refusal
+         *     changes nothing, also not the number.
+         */
         post: operations["publish_tool"];
         delete?: never;
         options?: never;
@@ -1847,6 +1851,15 @@ export interface components {
             /** @description Where the code is explained. */
             type: string;
         };
+        /** @description How a draft goes live. */
+        PublishTool: {
+            /** @description Publish also if callers of what is live can break and the major number is not greater. */
+            accept_breaking?: boolean | null;
+            /** @description Publish without asking the test cases. */
+            ignore_tests?: boolean | null;
+            /** @description A new number, greater than the one it has, that the draft gets first. */
+            version?: string | null;
+        };
         /** @description A tool as it was at one revision. */
         RevisionView: {
             author: Record<string, never>;
@@ -2071,6 +2084,8 @@ export interface components {
         };
         /** @description What can be said about a tool. Other dialects are taken too; these are the words that are given back. */
         ToolBody: {
+            /** @description With `publish`: callers of what is live may break. */
+            accept_breaking?: boolean | null;
             aliases?: string[] | null;
             category?: string | null;
             collaborative?: boolean | null;
@@ -2084,6 +2099,8 @@ export interface components {
             form_spec?: Record<string, never> | null;
             /** @description Name of a Lucide icon. */
             icon?: string | null;
+            /** @description With `publish`: the test cases are not asked. */
+            ignore_tests?: boolean | null;
             implementation?: Record<string, never> | null;
             implementation_type?: string | null;
             /** @description JSON Schema 2020-12 of an object. A list of `fields` can be given instead. */
@@ -2104,7 +2121,7 @@ export interface components {
              * @enum {string|null}
              */
             permission_policy?: "auto" | "always_ask" | null;
-            /** @description Make it live at once. */
+            /** @description Make it live at once. Refused, nothing is saved. */
             publish?: boolean | null;
             required_permission?: string | null;
             /** @description Needed for a new tool, and cannot be changed. */
@@ -5083,7 +5100,11 @@ export interface operations {
             };
             cookie?: never;
         };
-        requestBody?: never;
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PublishTool"];
+            };
+        };
         responses: {
             200: {
                 headers: {
@@ -5128,6 +5149,14 @@ export interface operations {
                 };
             };
             412: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            422: {
                 headers: {
                     [name: string]: unknown;
                 };
