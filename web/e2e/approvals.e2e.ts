@@ -440,7 +440,7 @@ test('a draft of the tool does not change the form of what waits', async () => {
   await expect.poll(() => readOf(page, 'Record').textContent()).toBe('as published')
   await expect.poll(() => page.getByText('Other', { exact: true }).count()).toBe(0)
 
-  await world.server.api('POST', '/api/tools/pay/publish', {})
+  await world.server.api('POST', '/api/tools/pay/publish', { accept_breaking: true })
   world.expectComplaint(/409/)
   await page.getByRole('button', { name: 'Approve' }).click()
   await outcome(page, 'The call was withdrawn before anybody decided')

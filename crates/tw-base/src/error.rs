@@ -4,7 +4,10 @@ use std::{num::NonZeroU32, time::Duration};
 
 use serde_json::{Map, Value, json};
 use tw_model::Code;
-use tw_schema::{Fault, Violation};
+use tw_schema::{Comparison, Difference, Fault, Part, Violation};
+
+/// How many changes a message names.
+const LINES_SHOWN: usize = 5;
 
 /// A refusal, or a fault of our own.
 ///
@@ -34,6 +37,17 @@ pub enum Error {
     VersionWithdrawn { tool: String, version: String },
     #[error("the tool `{tool}` is {status} and runs only once it is published")]
     ToolNotPublished { tool: String, status: &'static str },
+    #[error(
+        "publishing would break callers of version {live}: {}; publish under a greater major number, or with `accept_breaking`",
+        breaking_lines(comparison)
+    )]
+    BreakingChange { live: String, comparison: Box<Comparison> },
+    #[error("test cases do not pass: {}; mend the draft or the cases, or publish with `ignore_tests`", failed.join(", "))]
+    TestsFailed {
+        failed: Vec<String>,
+        /// As `POST …/tests/run` answers.
+        report: Box<Value>,
+    },
     #[error("Missing required param: {param}")]
     MissingParam { param: String, faults: Vec<Fault> },
     #[error("{what}")]
@@ -107,6 +121,8 @@ impl Error {
             Self::ToolDisabled { .. } | Self::UnknownKind { .. } => Code::ToolDisabled,
             Self::VersionWithdrawn { .. } => Code::VersionWithdrawn,
             Self::ToolNotPublished { .. } => Code::ToolNotPublished,
+            Self::BreakingChange { .. } => Code::BreakingChange,
+            Self::TestsFailed { .. } => Code::TestsFailed,
             Self::MissingParam { .. } => Code::MissingParam,
             Self::InvalidParams { .. } => Code::InvalidParams,
             Self::Conflict { .. } | Self::Taken { .. } | Self::InUse { .. } | Self::Busy { .. } => {
@@ -146,6 +162,10 @@ impl Error {
                 json!({ "what": what })
             }
             Self::ToolNotPublished { tool, status } => json!({ "tool": tool, "status": status }),
+            Self::BreakingChange { live, comparison } => {
+                json!({ "version": live, "required_bump": comparison.required_bump })
+            }
+            Self::TestsFailed { failed, .. } => json!({ "names": failed, "count": failed.len() }),
             Self::MissingParam { param, .. } => json!({ "param": param }),
             Self::InvalidParams { faults, .. } => json!({ "count": faults.len() }),
             Self::Taken { .. } => json!({ "reason": "taken" }),
@@ -169,6 +189,17 @@ impl Error {
             | Self::Record { .. } => json!({}),
         };
         params.as_object().cloned().unwrap_or_default()
+    }
+
+    /// What the refusal is about, in the words of the route that tells it without being refused.
+    #[must_use]
+    pub fn members(&self) -> Option<Map<String, Value>> {
+        let members = match self {
+            Self::BreakingChange { comparison, .. } => json!(comparison),
+            Self::TestsFailed { report, .. } => (**report).clone(),
+            _ => return None,
+        };
+        members.as_object().cloned()
     }
 
     /// What is wrong with what was sent, each at its place.
@@ -197,6 +228,8 @@ impl Error {
             | Self::ToolDisabled { .. }
             | Self::UnknownKind { .. }
             | Self::ToolNotPublished { .. }
+            | Self::BreakingChange { .. }
+            | Self::TestsFailed { .. }
             | Self::MissingParam { .. }
             | Self::InvalidParams { .. }
             | Self::Conflict { .. }
@@ -296,6 +329,24 @@ impl Error {
     pub fn internal(doing: &'static str, why: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Self {
         Self::Internal { doing, why: why.into() }
     }
+}
+
+/// The first of the changes that break somebody, and how many more there are.
+fn breaking_lines(comparison: &Comparison) -> String {
+    let breaking: Vec<_> = comparison.changes.iter().filter(|change| change.breaking).collect();
+    let line = |change: &&Difference| {
+        let part = match change.part {
+            Part::Input => "input",
+            Part::Output => "output",
+        };
+        let place = if change.path.is_empty() { String::new() } else { format!(" {}", change.path) };
+        format!("{part}{place} {}", change.message)
+    };
+    let mut lines: Vec<String> = breaking.iter().take(LINES_SHOWN).map(line).collect();
+    if LINES_SHOWN < breaking.len() {
+        lines.push(format!("and {} more", breaking.len() - LINES_SHOWN));
+    }
+    lines.join("; ")
 }
 
 fn store_code(error: &tw_store::Error) -> Code {

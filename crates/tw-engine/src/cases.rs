@@ -12,7 +12,7 @@ use toolwright_sdk::{BoxFuture, Filters};
 use tw_base::{Error, Result};
 use tw_identity::rights::{Permit, RunTools};
 use tw_model::{Mode, RunStatus, TenantId, ToolFailure};
-use tw_registry::{Against, CaseCall, CaseEnd, CaseRunner, Outcome};
+use tw_registry::{Against, CaseCall, CaseEnd, CaseRunner, Outcome, Unsaved};
 use tw_store::Run;
 
 use crate::{CallRequest, Engine, Inside};
@@ -71,7 +71,7 @@ impl Engine {
         let (version, unsaved) = match against {
             Against::Saved => (None, None),
             Against::Version(number) => (Some(number), None),
-            Against::Unsaved(change) => (None, Some(change)),
+            Against::Draft(entry) => (None, Some(Unsaved::Draft(entry))),
         };
         let request = CallRequest {
             tool: tool.to_string(),

@@ -16,6 +16,8 @@ pub(crate) struct Problem {
     code: Code,
     detail: String,
     params: Map<String, Value>,
+    /// What the code brings beside the members of every problem. Few do.
+    members: Option<Box<Map<String, Value>>>,
     errors: Vec<Fault>,
     retry_after_s: Option<u64>,
     /// The limit that was reached: its name, and how many calls it lets through in a minute.
@@ -44,6 +46,9 @@ pub(crate) struct ProblemDocument {
     /// What does not fit, each with a JSON pointer to its place.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     errors: Vec<FaultDocument>,
+    #[serde(flatten)]
+    #[schema(ignore)]
+    members: Option<Box<Map<String, Value>>>,
 }
 
 /// One thing that does not fit.
@@ -78,7 +83,7 @@ pub(crate) type Result<T> = std::result::Result<T, Problem>;
 impl Problem {
     pub(crate) fn new(code: Code, detail: impl Into<String>) -> Self {
         let (params, errors) = (Map::new(), Vec::new());
-        Self { code, detail: detail.into(), params, errors, retry_after_s: None, limit: None }
+        Self { code, detail: detail.into(), params, members: None, errors, retry_after_s: None, limit: None }
     }
 
     /// The same with a value that stands in its text.
@@ -122,6 +127,7 @@ impl Problem {
             params: self.params,
             request_id: request_id.to_owned(),
             errors: errors.collect(),
+            members: self.members,
         };
         let body = serde_json::to_vec(&document).expect("a problem is plain JSON");
         let status = StatusCode::from_u16(document.status).expect("every code has a status that HTTP knows");
@@ -182,8 +188,8 @@ impl From<Error> for Problem {
         };
         let mut params = error.params();
         params.extend(retry_after_s.map(|seconds| ("retry_after_s".to_owned(), seconds.into())));
-        let errors = error.faults().to_vec();
-        Self { code, detail, params, errors, retry_after_s, limit }
+        let (members, errors) = (error.members().map(Box::new), error.faults().to_vec());
+        Self { code, detail, params, members, errors, retry_after_s, limit }
     }
 }
 

@@ -53,6 +53,8 @@ codes! {
     ToolDisabled => "TOOL_DISABLED", 409, "The tool is switched off";
     ToolNotPublished => "TOOL_NOT_PUBLISHED", 409, "The tool is not published";
     VersionWithdrawn => "VERSION_WITHDRAWN", 409, "The version was withdrawn";
+    BreakingChange => "BREAKING_CHANGE", 409, "Publishing would break callers of what is live";
+    TestsFailed => "TESTS_FAILED", 409, "Test cases of the tool do not pass";
     NeedsApproval => "NEEDS_APPROVAL", 409, "A person has to approve this first";
     AlreadyDecided => "ALREADY_DECIDED", 409, "The approval was decided before";
     Superseded => "SUPERSEDED", 409, "The tool has changed since the approval was asked for";

@@ -7,9 +7,12 @@ mod callees;
 mod doubts;
 mod draft;
 mod edit;
+mod gate;
 mod history;
 mod names;
+mod outputs;
 mod overrides;
+mod publish;
 mod read;
 
 use std::sync::Arc;
@@ -19,7 +22,6 @@ use tw_model::{Actor, Caller, Definition, Implementation, Switches, Timestamp, T
 use tw_schema::{Fault, Violation};
 use tw_store::{By, Changed, Claim, Left, NewAudit, Note, Override, Premise, StoredTool};
 
-pub use self::history::{Compared, History};
 pub(crate) use self::read::in_lane;
 use self::{
     callees::{calls_others, may_concern_callers},
@@ -28,9 +30,12 @@ use self::{
     history::is_unused,
     names::{is_free, is_invisible, names_are_free, shares_a_name, taken},
     overrides::{layer_body, read_layer},
-    read::{
-        CHECKING, New, VERSION_FIRST, as_text, checked, parse, read_new, read_slug, read_version, with_change,
-    },
+    read::{CHECKING, New, VERSION_FIRST, as_text, checked, parse, read_new, read_slug, with_change},
+};
+pub use self::{
+    gate::Waived,
+    history::{Compared, History},
+    publish::Publication,
 };
 use crate::{
     Registry,
@@ -231,10 +236,14 @@ impl Registry {
             } else {
                 (&[Note::Save], "tool.changed")
             };
-            let (definition, upset_by) = (Some(definition), None);
-            Ok(Edit { after, definition, faults, notes, action, claims_names: true, upset_by })
+            let (definition, upset_by, note) = (Some(definition), None, None);
+            Ok(Edit { after, definition, faults, notes, action, claims_names: true, upset_by, note })
         };
-        let saved = self.edit_own(caller, id, asked, plan).await?;
+        let saved = if publish {
+            self.publish_own(caller, id, asked, Waived::in_body(body), plan).await?
+        } else {
+            self.edit_own(caller, id, asked, plan).await?
+        };
         let warnings = self.warnings(caller, &parse(&saved.definition)?).await?;
         Ok(Saved { tool: self.after_change(caller, &id.to_string()).await?, warnings })
     }
@@ -244,56 +253,6 @@ impl Registry {
         let view = self.catalogue.view(caller.tenant, caller.epoch).await?;
         let doubts = self.doubts(caller, &view, definition).await?;
         Ok(doubts.into_iter().chain(draft::warnings(definition)).collect())
-    }
-
-    /// Makes what was saved last what runs.
-    pub async fn publish_tool(
-        &self,
-        permit: &Permit<PublishTools>,
-        name: &str,
-        asked: EditContext<'_>,
-    ) -> Result<Listed> {
-        let caller = permit.caller();
-        let id = self.own_id(caller, name, "is published with the program it is part of").await?;
-        let plan = |stored: &StoredTool, _: &View| {
-            let definition = Some(parse(&stored.definition)?);
-            let (after, notes, action) = (stored.clone(), &[Note::Publish], "tool.published");
-            let (faults, upset_by) = (Vec::new(), None);
-            Ok(Edit { after, definition, faults, notes, action, claims_names: false, upset_by })
-        };
-        self.edit_own(caller, id, asked, plan).await?;
-        self.after_change(caller, &id.to_string()).await
-    }
-
-    /// Gives what was saved last a new number, greater than the one it has.
-    pub async fn new_version(
-        &self,
-        permit: &Permit<PublishTools>,
-        name: &str,
-        number: &str,
-        asked: EditContext<'_>,
-    ) -> Result<Listed> {
-        let caller = permit.caller();
-        let id = self.own_id(caller, name, "has the number its author gave it").await?;
-        if number.is_empty() {
-            return Err(Error::invalid("/new_version", Violation::required()));
-        }
-        let wanted = read_version(number).map_err(|violation| Error::invalid("/new_version", violation))?;
-        let plan = |stored: &StoredTool, _: &View| {
-            let current = semver::Version::parse(&stored.version);
-            // Build metadata says nothing about which of two comes first.
-            if current.is_ok_and(|current| wanted.cmp_precedence(&current).is_le()) {
-                let why =
-                    format!("the new version has to be greater than {}, and {number} is not", stored.version);
-                return Err(Error::Conflict { why });
-            }
-            let after = StoredTool { version: wanted.to_string(), ..stored.clone() };
-            let (notes, action) = (&[Note::Version], "tool.versioned");
-            let (definition, faults, upset_by) = (None, Vec::new(), None);
-            Ok(Edit { after, definition, faults, notes, action, claims_names: false, upset_by })
-        };
-        self.edit_own(caller, id, asked, plan).await?;
-        self.after_change(caller, &id.to_string()).await
     }
 
     /// Makes an old revision the newest save. What runs stays what it is.
@@ -313,8 +272,9 @@ impl Registry {
             let definition: Definition = parse(&snapshot.content)?;
             names_are_free(view, id, &definition)?;
             let (after, notes, action) = (stored.clone(), &[Note::Save], "tool.restored");
-            let (definition, faults, upset_by) = (Some(definition), Vec::new(), None);
-            Ok(Edit { after, definition, faults, notes, action, claims_names: true, upset_by })
+            let (definition, faults) = (Some(definition), Vec::new());
+            let (upset_by, note) = (None, None);
+            Ok(Edit { after, definition, faults, notes, action, claims_names: true, upset_by, note })
         };
         self.edit_own(caller, id, asked, plan).await?;
         self.after_change(caller, &id.to_string()).await
@@ -351,7 +311,8 @@ impl Registry {
                     let after = StoredTool { is_deleted: true, ..stored.clone() };
                     let (definition, faults, notes) = (None, Vec::new(), &[]);
                     let (action, upset_by) = ("tool.removed", Some(calls_others as UpsetBy));
-                    Ok(Edit { after, definition, faults, notes, action, claims_names: false, upset_by })
+                    let (claims_names, note) = (false, None);
+                    Ok(Edit { after, definition, faults, notes, action, claims_names, upset_by, note })
                 };
                 self.edit_own(caller, id, asked, plan).await?;
             }
@@ -365,6 +326,15 @@ impl Registry {
         let view = self.catalogue.view(caller.tenant, caller.epoch).await?;
         Ok(find(&view, caller, name)?.0.own(otherwise)?.stored.id)
     }
+}
+
+/// A definition of a tool that is not what a call by its name would run.
+#[derive(Clone, Debug)]
+pub enum Unsaved {
+    /// As it would be sent to be saved.
+    Change(Value),
+    /// What is about to go live, read and checked.
+    Draft(ToolEntry),
 }
 
 impl Registry {
@@ -430,10 +400,13 @@ impl Registry {
     pub(super) async fn check_new(&self, caller: &Caller, view: &View, body: &Value) -> Result<()> {
         let body = body.clone();
         let kinds = Arc::clone(self.catalogue.kinds());
-        let (New { slug, definition, .. }, mut faults) =
+        let (New { slug, definition, publish, .. }, mut faults) =
             in_lane(caller.tenant, CHECKING, move || read_new(&body, &*kinds)).await??;
         let id = ToolId::new();
         faults.extend(self.check_calls(caller, view, (id, &slug), &definition)?.0);
+        if publish {
+            faults.extend(self.doubts(caller, view, &definition).await?);
+        }
         faultless(faults)?;
         is_free(view, id, &slug)?;
         names_are_free(view, id, &definition)
@@ -450,12 +423,20 @@ impl Registry {
         match entry {
             ToolEntry::Own(own) => {
                 let (id, slug) = (own.stored.id, &own.stored.slug);
-                let (_, definition, mut faults) = with_change(&own.stored, view, body)?;
-                if only_switches(&own.stored, &definition)? {
+                let (after, definition, mut faults) = with_change(&own.stored, view, body)?;
+                let publish = body.get("publish") == Some(&Value::Bool(true));
+                if !publish && only_switches(&own.stored, &definition)? {
                     return faultless(faults);
                 }
                 faults.extend(self.check_calls(caller, view, (id, slug), &definition)?.0);
-                checked(caller.tenant, slug, definition, self.catalogue.kinds(), faults).await.map(drop)
+                if publish {
+                    faults.extend(self.doubts(caller, view, &definition).await?);
+                }
+                checked(caller.tenant, slug, definition.clone(), self.catalogue.kinds(), faults).await?;
+                if publish {
+                    self.breaks(caller, &after, definition, Waived::in_body(body)).await?;
+                }
+                Ok(())
             }
             ToolEntry::Code(tool) => {
                 let written = self.catalogue.as_written(tool.def.id);

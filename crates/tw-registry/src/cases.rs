@@ -26,7 +26,7 @@ use tw_vault::CallSecrets;
 pub use self::expect::{Diff, EndStatus, Expectation, Outcome};
 use crate::{
     Registry,
-    catalogue::{Own, content_hash},
+    catalogue::{Own, ToolEntry, content_hash},
     tools::find,
 };
 
@@ -76,14 +76,14 @@ pub struct CaseCall {
 }
 
 /// What of a tool a case is held against.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 pub enum Against {
     /// What was saved last.
     Saved,
     /// A number that was given.
     Version(String),
-    /// What would be saved by this change.
-    Unsaved(Value),
+    /// What is about to go live, be it saved or not.
+    Draft(ToolEntry),
 }
 
 /// How the call of a case ended.
@@ -134,7 +134,7 @@ pub struct CaseResult {
 }
 
 impl CaseReport {
-    fn of(items: Vec<CaseResult>) -> Self {
+    pub(crate) fn of(items: Vec<CaseResult>) -> Self {
         let passed = items.iter().filter(|item| item.passed).count();
         Self { passed, failed: items.len() - passed, items }
     }
@@ -307,7 +307,7 @@ impl Registry {
         }
         let cases = self.cases_of(caller, own.stored.id).await?;
         let report = self.run_cases(&permit, cases.clone(), &against).await?;
-        if against == Against::Saved {
+        if let Against::Saved = against {
             self.note_results(caller, own, &cases, &report).await?;
         }
         Ok(report)

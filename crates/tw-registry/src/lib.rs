@@ -23,7 +23,7 @@ use tw_store::Store;
 use tw_vault::Vault;
 
 pub use crate::{
-    authoring::{Compared, EditContext, History},
+    authoring::{Compared, EditContext, History, Publication, Unsaved, Waived},
     cases::{
         Against, Case, CaseCall, CaseEnd, CaseReport, CaseResult, CaseRunner, Diff, EndStatus, Expectation,
         Outcome, SentCase,

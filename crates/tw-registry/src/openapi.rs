@@ -12,7 +12,8 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 use tw_base::{Error, Result};
 use tw_identity::rights::{CreateTools, Permit};
-use tw_schema::Fault;
+use tw_model::Code;
+use tw_schema::{Fault, Violation};
 
 use self::{document::Document, operation::Operation};
 use crate::{
@@ -112,7 +113,7 @@ impl Registry {
 
 /// Whether the next operation may fare better.
 fn concerns_one(error: &Error) -> bool {
-    matches!(error, Error::InvalidParams { .. } | Error::MissingParam { .. } | Error::Conflict { .. })
+    matches!(error.code(), Code::InvalidParams | Code::MissingParam | Code::Conflict)
 }
 
 fn reason(error: &Error) -> String {
@@ -127,7 +128,13 @@ fn reason(error: &Error) -> String {
 }
 
 fn plan(document: &Value, server: Option<&str>) -> std::result::Result<Plan, Vec<Fault>> {
-    let document = Document::read(document)?;
+    let is_address = |url: &str| url.starts_with("http://") || url.starts_with("https://");
+    let wrong = server.filter(|url| !is_address(url)).map(|_| Violation::format("url").at("/server_url"));
+    let document = match (Document::read(document), wrong) {
+        (Ok(document), None) => document,
+        (Ok(_), Some(wrong)) => return Err(vec![wrong]),
+        (Err(faults), wrong) => return Err(faults.into_iter().chain(wrong).collect()),
+    };
     let mut operations = Vec::new();
     let mut slugs = BTreeMap::new();
     for operation in Operation::all(&document) {

@@ -620,6 +620,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/tools/import/openapi": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Makes a draft of an `http` tool of every operation of an OpenAPI document.
+         * @description What cannot be a tool is in `skipped`, with the reason; a name that is taken is one.
+         */
+        post: operations["import_openapi"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/tools/{tool}": {
         parameters: {
             query?: never;
@@ -690,7 +710,11 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Makes what was saved last what runs. */
+        /**
+         * Makes what was saved last what runs, once it is checked.
+         * @description `BREAKING_CHANGE` carries the members of a comparison, `TESTS_FAILED` those of a report of the test cases. A refusal
+         *     changes nothing, also not the number.
+         */
         post: operations["publish_tool"];
         delete?: never;
         options?: never;
@@ -1303,6 +1327,28 @@ export interface components {
         FunctionTemplate: components["schemas"]["TemplateFacts"] & {
             function_name: string;
         };
+        /** @description Something about a tool that its author should know. */
+        ImportNoteView: {
+            message: string;
+            slug: string;
+        };
+        /** @description An OpenAPI document. */
+        ImportOpenapi: {
+            /** @description The document as JSON, version 3.0 or 3.1. */
+            document: Record<string, never>;
+            /** @description Where the API is, instead of the servers that the document names. */
+            server_url?: string | null;
+        };
+        /** @description What came of a document. */
+        ImportView: {
+            /** @description The credentials that the tools refer to. Those that do not exist yet have to be made. */
+            credentials: components["schemas"]["ReferredCredential"][];
+            /** @description The tools that were made, as drafts. */
+            items: components["schemas"]["ToolView"][];
+            /** @description What was left out of tools that were made. */
+            notes: components["schemas"]["ImportNoteView"][];
+            skipped: components["schemas"]["SkippedView"][];
+        };
         /** @description One property of the input that the approver changed. */
         InputChange: {
             /** @description `null` where it is gone. */
@@ -1847,6 +1893,20 @@ export interface components {
             /** @description Where the code is explained. */
             type: string;
         };
+        /** @description How a draft goes live. */
+        PublishTool: {
+            /** @description Publish also if callers of what is live can break and the major number is not greater. */
+            accept_breaking?: boolean | null;
+            /** @description Publish without asking the test cases. */
+            ignore_tests?: boolean | null;
+            /** @description A new number, greater than the one it has, that the draft gets first. */
+            version?: string | null;
+        };
+        /** @description A credential that tools refer to. */
+        ReferredCredential: {
+            label: string;
+            type: string;
+        };
         /** @description A tool as it was at one revision. */
         RevisionView: {
             author: Record<string, never>;
@@ -1974,6 +2034,13 @@ export interface components {
             /** @description The slug of the tenant to sign in to; without it, the first that the password opens. */
             tenant?: string | null;
         };
+        /** @description An operation that became no tool. */
+        SkippedView: {
+            method: string;
+            operation_id?: string | null;
+            path: string;
+            reason: string;
+        };
         SwitchTenant: {
             tenant: string;
         };
@@ -2071,6 +2138,8 @@ export interface components {
         };
         /** @description What can be said about a tool. Other dialects are taken too; these are the words that are given back. */
         ToolBody: {
+            /** @description With `publish`: callers of what is live may break. */
+            accept_breaking?: boolean | null;
             aliases?: string[] | null;
             category?: string | null;
             collaborative?: boolean | null;
@@ -2084,6 +2153,8 @@ export interface components {
             form_spec?: Record<string, never> | null;
             /** @description Name of a Lucide icon. */
             icon?: string | null;
+            /** @description With `publish`: the test cases are not asked. */
+            ignore_tests?: boolean | null;
             implementation?: Record<string, never> | null;
             implementation_type?: string | null;
             /** @description JSON Schema 2020-12 of an object. A list of `fields` can be given instead. */
@@ -2104,7 +2175,7 @@ export interface components {
              * @enum {string|null}
              */
             permission_policy?: "auto" | "always_ask" | null;
-            /** @description Make it live at once. */
+            /** @description Make it live at once. Refused, nothing is saved. */
             publish?: boolean | null;
             required_permission?: string | null;
             /** @description Needed for a new tool, and cannot be changed. */
@@ -4626,6 +4697,66 @@ export interface operations {
             };
         };
     };
+    import_openapi: {
+        parameters: {
+            query?: never;
+            header?: {
+                "Idempotency-Key"?: string | null;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ImportOpenapi"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ImportView"];
+                };
+            };
+            /** @description No valid credentials were sent */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The caller may not do this, or a page of another site asked */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Any other refusal or failure; `code` says which, and `status` with what */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     get_tool: {
         parameters: {
             query?: never;
@@ -5083,7 +5214,11 @@ export interface operations {
             };
             cookie?: never;
         };
-        requestBody?: never;
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PublishTool"];
+            };
+        };
         responses: {
             200: {
                 headers: {
@@ -5128,6 +5263,14 @@ export interface operations {
                 };
             };
             412: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            422: {
                 headers: {
                     [name: string]: unknown;
                 };

@@ -56,6 +56,16 @@ test.each([
   ],
   ['enum', { values: ['a', 5], more: 3 }, 'Wählen Sie eines davon: “a”, 5 und 3 weitere.'],
   ['format', { format: 'email' }, 'Hier muss ein gültiger Wert der Form „E-Mail-Adresse“ stehen.'],
+  [
+    'unknown_field_in_expression',
+    { name: 'input.town', known: ['input.city', 'input.zip'] },
+    'Es gibt kein Feld “input.town”. Es gibt: input.city, input.zip.',
+  ],
+  [
+    'unknown_field_in_expression',
+    { name: 'input.town', known: [] },
+    'Es gibt kein Feld “input.town”.',
+  ],
   ['unheard_of', {}, 'the words of the server'],
   ['minimum', {}, 'the words of the server'],
 ])('a fault %s %o is told in German', (code, params, expected) => {

@@ -41,7 +41,7 @@ export function detailOf({ code, params, detail }: Problem): string | undefined 
 function said(t: Say, key: string, params: Params, otherwise: string): string {
   const count = params.limit ?? params.count
   const options = {
-    context: typeof params.reason === 'string' ? params.reason : undefined,
+    context: contextOf(params),
     count: typeof count === 'number' ? count : undefined,
     defaultValue: otherwise,
   }
@@ -57,6 +57,13 @@ function said(t: Say, key: string, params: Params, otherwise: string): string {
     return otherwise
   }
   return t(key, { ...values, ...options })
+}
+
+/** What tells texts of one code apart: the reason, or that a list in the text is empty. */
+function contextOf(params: Params): string | undefined {
+  if (typeof params.reason === 'string') return params.reason
+  const isEmpty = (value: unknown) => Array.isArray(value) && value.length === 0
+  return Object.values(params).some(isEmpty) ? 'none' : undefined
 }
 
 /** The values that are data, and are shown as JSON has them. */

@@ -20,7 +20,7 @@ pub(crate) mod validate;
 
 use std::{sync::Arc, time::Duration};
 
-use serde_json::{Value, value::RawValue};
+use serde_json::value::RawValue;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use tw_base::{Error, Result};
@@ -29,7 +29,7 @@ use tw_identity::rights::{Permit, RunTools};
 use tw_model::{
     ApprovalId, Caller, Code, Mode, RunId, RunStatus, SessionId, TenantId, Timestamp, upstream_key,
 };
-use tw_registry::{Tool, View};
+use tw_registry::{Tool, Unsaved, View};
 use tw_store::{
     KeyScope, PendingCall, Run,
     log::{Claim, Rejected},
@@ -63,8 +63,8 @@ pub struct CallRequest {
     pub wait: Option<Duration>,
     pub version: Option<String>,
     pub mode: Mode,
-    /// The definition of the tool for this one call, as it would be sent to be saved.
-    pub unsaved: Option<Value>,
+    /// The definition of the tool for this one call.
+    pub unsaved: Option<Unsaved>,
     /// The author's settings, where a tool that wraps this one makes the call.
     pub settings: Option<WrapperSettings>,
     /// The secrets that the tool which makes the call passes on, which no record of it may show.
@@ -297,9 +297,15 @@ impl Engine {
         claim: Option<Claim>,
         asked: Valid,
     ) -> Result<Result<Answer, Rejected>> {
-        if request.unsaved.is_some() {
-            let why =
-                "somebody has to approve this call, and can only approve what is saved: save the draft first";
+        if let Some(unsaved) = &request.unsaved {
+            let why = match unsaved {
+                Unsaved::Change(_) => {
+                    "somebody has to approve this call, and can only approve what is saved: save the draft first"
+                }
+                Unsaved::Draft(_) => {
+                    "somebody has to approve this call, and a publication does not wait for that"
+                }
+            };
             return Err(Error::Conflict { why: why.to_owned() });
         }
         let (run, input_digest) = (RunId::new(), asked.input_digest());

@@ -2,11 +2,10 @@
 
 use std::sync::Arc;
 
-use serde_json::Value;
 use tw_base::{Error, Result};
 use tw_model::{Mode, Party, ToolId, Unlisted};
 use tw_policy::{Unavailable, available};
-use tw_registry::{Side, Tool, ToolEntry, View};
+use tw_registry::{Side, Tool, ToolEntry, Unsaved, View};
 use tw_store::{Approval, Run};
 
 use crate::{
@@ -20,7 +19,7 @@ pub(crate) enum Subject<'a> {
     /// A tool by its name, as it runs now or under the number of a version.
     Named { tool: &'a str, version: Option<&'a str>, mode: Mode },
     /// A tool with a definition that is not saved.
-    Unsaved { tool: &'a str, definition: &'a Value },
+    Unsaved { tool: &'a str, definition: &'a Unsaved },
     /// A call that was approved, with the input that was approved.
     Approved(Parked<'a>),
     /// A call that waits for an approval, with another input.
@@ -111,7 +110,11 @@ impl Engine {
 
     /// A tool as it would be with a definition that is not saved, for this one call. It does not get round what is
     /// said about the tool that it would change.
-    async fn unsaved_tool(&self, view: &View, name: &str, definition: &Value) -> Result<Resolved> {
+    async fn unsaved_tool(&self, view: &View, name: &str, definition: &Unsaved) -> Result<Resolved> {
+        let definition = match definition {
+            Unsaved::Change(definition) => definition,
+            Unsaved::Draft(draft) => return self.draft(view, name, draft),
+        };
         let now = match view.tools.get(name) {
             Some(entry) if entry.in_catalogue(view.slug()) != Err(Unlisted::NotForThisTenant) => {
                 let saved = self.switched_on(view, name, entry, Mode::Debug)?;
@@ -121,6 +124,13 @@ impl Engine {
         };
         let entry = self.inner.registry.unsaved(view, name, definition).await?;
         Ok(Resolved { tool: self.switched_on(view, name, &entry, Mode::Debug)?, now, is_draft: true })
+    }
+
+    /// A tool as it is about to go live, under the switches that it will have.
+    fn draft(&self, view: &View, name: &str, draft: &ToolEntry) -> Result<Resolved> {
+        let tool = self.switched_on(view, name, draft, Mode::Debug)?;
+        let now = self.live_besides(draft, &tool)?;
+        Ok(Resolved { tool, now, is_draft: true })
     }
 
     /// The side of a tool that a mode runs, if the tool is in the catalogue and nobody switched it off.

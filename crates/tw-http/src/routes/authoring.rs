@@ -5,12 +5,12 @@ use axum::{
     http::{HeaderMap, StatusCode, header, request::Parts},
     response::Response,
 };
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use tw_engine::{Note, ToolVersion};
 use tw_identity::rights::{CreateTools, DeleteTools, PublishTools, ReadHistory, UpdateTools};
 use tw_model::{Code, Timestamp};
-use tw_registry::{EditContext, History};
+use tw_registry::{EditContext, History, Publication, Waived};
 use tw_vault::UsedBy;
 
 use super::{
@@ -23,7 +23,7 @@ use crate::{
     auth::{Allowed, AllowedList},
     body::JsonBytes,
     idempotent::Write,
-    members::Nothing,
+    members::{Body, Nothing},
     problem::{Problem, ProblemDocument, Result},
     query::{Params, ToolName},
 };
@@ -108,8 +108,37 @@ pub(crate) struct ToolBody {
     status: Option<String>,
     /// Of a new tool; later by its own route.
     version: Option<String>,
-    /// Make it live at once.
+    /// Make it live at once. Refused, nothing is saved.
     publish: Option<bool>,
+    /// With `publish`: callers of what is live may break.
+    accept_breaking: Option<bool>,
+    /// With `publish`: the test cases are not asked.
+    ignore_tests: Option<bool>,
+}
+
+/// How a draft goes live.
+#[derive(Debug, Deserialize, utoipa::ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct PublishTool {
+    /// A new number, greater than the one it has, that the draft gets first.
+    #[serde(default)]
+    version: Option<String>,
+    /// Publish also if callers of what is live can break and the major number is not greater.
+    #[serde(default)]
+    accept_breaking: Option<bool>,
+    /// Publish without asking the test cases.
+    #[serde(default)]
+    ignore_tests: Option<bool>,
+}
+
+impl Body for PublishTool {}
+
+impl From<PublishTool> for Publication {
+    fn from(PublishTool { version, accept_breaking, ignore_tests }: PublishTool) -> Self {
+        let (accept_breaking, ignore_tests) =
+            (accept_breaking.unwrap_or_default(), ignore_tests.unwrap_or_default());
+        Self { version, waived: Waived { accept_breaking, ignore_tests } }
+    }
 }
 
 /// What a clone is called.
@@ -208,24 +237,29 @@ pub(crate) async fn remove(
         .await
 }
 
-/// Makes what was saved last what runs.
+/// Makes what was saved last what runs, once it is checked.
+///
+/// `BREAKING_CHANGE` carries the members of a comparison, `TESTS_FAILED` those of a report of the test cases. A refusal
+/// changes nothing, also not the number.
 #[utoipa::path(post, path = "/api/tools/{tool}/publish", tag = "tools", operation_id = "publish_tool",
     params(("tool" = String, Path, description = "Slug or id"),
            ("If-Match" = Option<String>, Header, description = "The ETag of what was read"),
            ("Idempotency-Key" = Option<String>, Header)),
+    request_body = PublishTool,
     responses((status = 200, body = ToolView), (status = 404, body = ProblemDocument),
-              (status = 409, body = ProblemDocument), (status = 412, body = ProblemDocument)))]
+              (status = 409, body = ProblemDocument), (status = 412, body = ProblemDocument),
+              (status = 422, body = ProblemDocument)))]
 pub(crate) async fn publish(
     write: Write<PublishTools>,
     ToolName(name): ToolName,
     headers: HeaderMap,
-    JsonBytes(Nothing {}, bytes): JsonBytes<Nothing>,
+    JsonBytes(body, bytes): JsonBytes<PublishTool>,
 ) -> Result<Response> {
     let marks = marks(&headers)?;
     write
         .once(&bytes, |Write { app, permit, request_id, .. }| async move {
             let asked = EditContext { marks: marks.as_deref(), request_id: Some(&request_id), actor: None };
-            let published = app.engine.registry().publish_tool(&permit, &name, asked).await?;
+            let published = app.engine.registry().publish_tool(&permit, &name, body.into(), asked).await?;
             Ok(whole(StatusCode::OK, &published))
         })
         .await

@@ -19,6 +19,7 @@ macro_rules! pages {
 const PAGES: &[(&str, &str)] = pages![
     "ALREADY_DECIDED",
     "BAD_REQUEST",
+    "BREAKING_CHANGE",
     "BUDGET_EXCEEDED",
     "CANCELLED",
     "CIRCUIT_OPEN",
@@ -49,6 +50,7 @@ const PAGES: &[(&str, &str)] = pages![
     "SESSION_NOT_FOUND",
     "SHUTTING_DOWN",
     "SUPERSEDED",
+    "TESTS_FAILED",
     "TIMEOUT",
     "TOOL_DISABLED",
     "TOOL_FAILED",

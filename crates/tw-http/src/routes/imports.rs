@@ -3,10 +3,8 @@
 use axum::{http::StatusCode, response::Response};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use tw_base::Error;
 use tw_identity::rights::CreateTools;
 use tw_registry::{ImportNote, ImportedTools, SkippedOperation};
-use tw_schema::Violation;
 
 use super::tools::{ToolView, view};
 use crate::{
@@ -102,10 +100,6 @@ pub(crate) async fn openapi(
     JsonBytes(body, bytes): JsonBytes<ImportOpenapi>,
 ) -> Result<Response> {
     let ImportOpenapi { document, server_url } = body;
-    let is_address = |url: &String| url.starts_with("http://") || url.starts_with("https://");
-    if server_url.as_ref().is_some_and(|url| !is_address(url)) {
-        return Err(Error::invalid("/server_url", Violation::format("url")).into());
-    }
     write
         .once(&bytes, |Write { app, permit, request_id, .. }| async move {
             let registry = app.engine.registry();

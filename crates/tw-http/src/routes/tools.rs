@@ -12,7 +12,7 @@ use serde_json::{Value, value::RawValue};
 use tw_engine::CallRequest;
 use tw_identity::rights::{Permit, ReadHistory, ReadTools, RunTools, UpdateTools};
 use tw_model::{Layer, Listing, Mode, Origin, OutputSection, SessionId, Timestamp, ToolDef, ToolStatus};
-use tw_registry::{Listed, Saved, ToolFilter};
+use tw_registry::{Listed, Saved, ToolFilter, Unsaved};
 use tw_schema::Violation;
 use uuid::Uuid;
 
@@ -419,6 +419,7 @@ pub(crate) async fn test(
     JsonBytes(body, bytes): JsonBytes<TestRequest>,
 ) -> Result<Response> {
     let permit = Permit::<RunTools>::check(author.caller().clone())?;
+    let definition = body.definition.filter(|changes| !changes.is_empty());
     let request = CallRequest {
         // The definition may hold secrets.
         idempotency: key.of_secret(&app.engine, &bytes),
@@ -428,7 +429,7 @@ pub(crate) async fn test(
         wait: wait(body.wait_ms)?,
         version: None,
         mode: Mode::Debug,
-        unsaved: body.definition.filter(|changes| !changes.is_empty()).map(Value::Object),
+        unsaved: definition.map(|changes| Unsaved::Change(Value::Object(changes))),
         settings: None,
         secrets: None,
         upstream_key: None,

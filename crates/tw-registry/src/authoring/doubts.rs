@@ -1,6 +1,6 @@
-//! What would fail when somebody calls a tool, and can be told before: expressions over fields that do not exist, and
-//! inputs that a step does not get though its tool requires them. A save tells them as warnings, and nothing that has
-//! them is published.
+//! What would fail when somebody calls a tool, and can be told before: expressions over fields that do not exist,
+//! inputs that a step does not get though its tool requires them, and outputs that cannot fit their schema. A save tells
+//! them as warnings, and nothing that has them is published.
 
 use std::{collections::HashMap, sync::Arc};
 
@@ -12,6 +12,7 @@ use tw_schema::{Fault, Unnamed, Violation, known_instead};
 
 use super::{
     draft::written,
+    outputs::misfits,
     read::{CHECKING, in_lane},
 };
 use crate::{
@@ -55,6 +56,7 @@ impl Registry {
             .iter()
             .filter_map(|lookup| unknown_field(lookup, &definition.input_schema, &outputs))
             .chain(missing_inputs(&expressions, &tools))
+            .chain(misfits(kind, definition))
             .collect();
         doubts.truncate(TOLD_MAX);
         Ok(doubts)
@@ -84,16 +86,10 @@ fn unknown_field(
         _ => return None,
     };
     let at = known_from + depth;
-    let name = names[..=at].join(".");
-    let violation = if known.is_empty() {
-        Violation::no_fields(name)
-    } else {
-        let before = names[..at].join(".");
-        let known: Vec<Value> =
-            known.iter().take(KNOWN_MAX).map(|known| format!("{before}.{known}").into()).collect();
-        Violation::unknown_field(name, known)
-    };
-    Some(violation.at(path))
+    let (before, name) = (names[..at].join("."), names[..=at].join("."));
+    let known: Vec<Value> =
+        known.iter().take(KNOWN_MAX).map(|known| format!("{before}.{known}").into()).collect();
+    Some(Violation::unknown_field_in_expression(name, known).at(path))
 }
 
 fn missing_inputs(expressions: &Expressions, tools: &HashMap<&str, Arc<Tool>>) -> Vec<Fault> {
@@ -114,6 +110,6 @@ fn missing_inputs(expressions: &Expressions, tools: &HashMap<&str, Arc<Tool>>) -
 }
 
 /// A name as a JSON pointer has it.
-fn escaped(name: &str) -> String {
+pub(super) fn escaped(name: &str) -> String {
     name.replace('~', "~0").replace('/', "~1")
 }

@@ -39,6 +39,8 @@ pub(super) struct Edit {
     pub(super) claims_names: bool,
     /// Whether what has become of another tool meanwhile might forbid it, where that can be.
     pub(super) upset_by: Option<UpsetBy>,
+    /// What the audit log says beside it.
+    pub(super) note: Option<String>,
 }
 
 /// Whether what has become of a tool may forbid a change to another one.
@@ -55,7 +57,12 @@ impl Edit {
             action: "tool.changed",
             claims_names: false,
             upset_by: None,
+            note: None,
         }
+    }
+
+    fn publishes(&self) -> bool {
+        self.notes.contains(&Note::Publish)
     }
 }
 
@@ -73,24 +80,13 @@ impl Registry {
         for _ in 0..TRIES {
             let (stored, view) = self.stored(caller, id, epoch, asked).await?;
             let mut edit = plan(&stored, &view)?;
-            if let Some(definition) = edit.definition.take() {
-                let mut faults = std::mem::take(&mut edit.faults);
-                let (wrong, calls_any) = self.check_calls(caller, &view, (id, &stored.slug), &definition)?;
-                faults.extend(wrong);
-                if edit.notes.contains(&Note::Publish) {
-                    faults.extend(self.doubts(caller, &view, &definition).await?);
-                }
-                let (slug, kinds) = (&stored.slug, self.catalogue.kinds());
-                checked(caller.tenant, slug, definition.clone(), kinds, faults).await?;
-                if calls_any {
-                    edit.upset_by = Some(may_concern_callers);
-                }
-                if edit.notes.contains(&Note::Save) {
-                    edit.after.definition = self.to_be_kept(caller, id, definition).await?;
-                    edit.after.revision += 1;
-                }
+            if let Some(definition) = self.check_edit(caller, &view, &mut edit).await?
+                && edit.notes.contains(&Note::Save)
+            {
+                edit.after.definition = self.to_be_kept(caller, id, definition).await?;
+                edit.after.revision += 1;
             }
-            if edit.notes.contains(&Note::Publish) {
+            if edit.publishes() {
                 go_live(&mut edit.after);
             }
             let after = edit.after.clone();
@@ -101,6 +97,28 @@ impl Registry {
             epoch = self.identity.epochs().ask(caller.tenant).await?;
         }
         Err(busy())
+    }
+
+    /// What a tool would say, if nothing is wrong with it as a whole.
+    pub(super) async fn check_edit(
+        &self,
+        caller: &Caller,
+        view: &View,
+        edit: &mut Edit,
+    ) -> Result<Option<Definition>> {
+        let Some(definition) = edit.definition.take() else { return Ok(None) };
+        let (id, slug) = (edit.after.id, &edit.after.slug);
+        let mut faults = std::mem::take(&mut edit.faults);
+        let (wrong, calls_any) = self.check_calls(caller, view, (id, slug), &definition)?;
+        faults.extend(wrong);
+        if edit.publishes() {
+            faults.extend(self.doubts(caller, view, &definition).await?);
+        }
+        checked(caller.tenant, slug, definition.clone(), self.catalogue.kinds(), faults).await?;
+        if calls_any {
+            edit.upset_by = Some(may_concern_callers);
+        }
+        Ok(Some(definition))
     }
 
     /// A definition as it is stored: with its secrets sealed.
@@ -115,7 +133,7 @@ impl Registry {
     }
 
     /// The tool as it is now, if it is still as it was read, and the tenant as it is at least by an epoch.
-    async fn stored(
+    pub(super) async fn stored(
         &self,
         caller: &Caller,
         id: ToolId,
@@ -139,14 +157,14 @@ impl Registry {
         epoch: i64,
         asked: EditContext<'_>,
     ) -> Result<bool> {
-        let Edit { mut after, notes, action, claims_names, upset_by, .. } = edit;
+        let Edit { mut after, notes, action, claims_names, upset_by, note, .. } = edit;
         after.updated = moment_after(before.updated);
         let audit = NewAudit {
             action: action.to_owned(),
             object: format!("tool:{}", after.slug),
             before: Some(audited(&before)),
             after: (!after.is_deleted).then(|| audited(&after)),
-            note: None,
+            note,
         };
         let hash = content_hash(&after.definition);
         let is_taken_by = |other: &StoredTool| shares_a_name(&after, other);

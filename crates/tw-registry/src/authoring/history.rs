@@ -195,7 +195,7 @@ impl Registry {
     }
 }
 
-fn compare_definitions(before: &Definition, after: &Definition) -> Comparison {
+pub(super) fn compare_definitions(before: &Definition, after: &Definition) -> Comparison {
     fn side(definition: &Definition) -> tw_schema::SchemaPair<'_> {
         tw_schema::SchemaPair { input: &definition.input_schema, output: definition.output_schema.as_ref() }
     }

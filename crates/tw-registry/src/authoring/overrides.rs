@@ -88,6 +88,8 @@ pub(super) fn read_layer(body: &Value, layer: &mut Override, shown: &ToolDef, wr
         // By now these are others than those that are shown, or taken back, and then there are none to.
         ("fields", Value::Null),
         ("publish", json!(false)),
+        ("accept_breaking", json!(false)),
+        ("ignore_tests", json!(false)),
     ];
     let mut faults = Vec::new();
     for (key, value) in fixed {

@@ -12,6 +12,7 @@ use tw_store::StoredTool;
 
 use super::{
     draft::{self, Sent},
+    gate::Waived,
     names::names_are_free,
 };
 use crate::{catalogue::View, tools::shown_fields};
@@ -48,6 +49,7 @@ pub(crate) fn read_new(body: &Value, kinds: &dyn Kinds) -> Result<(New, Vec<Faul
     let (mut definition, mut switches) = (Definition::default(), Switches::default());
     sent.drop_read_only(Layer::TenantCustom);
     let publish = sent.take::<bool>("publish").flatten().unwrap_or(false);
+    Waived::read(&mut sent);
     let slug = read_slug(&mut sent);
     let version = match sent.take::<String>("version").flatten() {
         None => VERSION_FIRST.to_owned(),
@@ -137,6 +139,7 @@ pub(crate) fn with_change(
     sent.faults = unread;
     sent.drop_read_only(Layer::TenantCustom);
     let _ = sent.take::<bool>("publish");
+    Waived::read(&mut sent);
     if let Some(slug) = read_slug(&mut sent)
         && slug.key() != stored.slug.key()
     {

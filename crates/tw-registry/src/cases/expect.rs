@@ -114,7 +114,7 @@ pub struct Diff {
 }
 
 impl Diff {
-    pub(super) fn new(path: impl Into<String>, expected: &Value, actual: &Value) -> Self {
+    pub(crate) fn new(path: impl Into<String>, expected: &Value, actual: &Value) -> Self {
         Self { path: path.into(), expected: shown(expected), actual: shown(actual) }
     }
 }

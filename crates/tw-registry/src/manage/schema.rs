@@ -91,6 +91,8 @@ fn in_properties() -> Vec<(&'static str, Value, &'static str)> {
         ),
         ("version", text(), "Of a new tool, its number, such as 1.0.0."),
         ("publish", flag(), "Of an update, whether it is live at once rather than a draft."),
+        ("accept_breaking", flag(), "Of a publication: whether callers of what is live may break."),
+        ("ignore_tests", flag(), "Of a publication: whether it goes live whatever its test cases say."),
         ("q", text(), "Of a list: words in slug, name or description."),
         ("limit", number(1, Some(PageRequest::LIMIT_MAX)), "Of a list: how many; 50 if not said."),
         ("offset", number(0, Some(PageRequest::OFFSET_MAX)), "Of a list: how many to leave out first."),

@@ -194,8 +194,9 @@ codes! {
     StepInput = "step_input": step_input() => "must be an object, or one expression that yields one";
     UnknownStep = "unknown_step": unknown_step(step) => "must read steps before it, and `{step}` is none";
     StepInputMissing = "step_input_missing": step_input_missing(tool) => "is required by `{tool}`, and the step does not give it";
-    UnknownField = "unknown_field": unknown_field(name, known) => "must read a field that exists: there is no `{name}`, only {known:code}";
-    NoFields = "no_fields": no_fields(name) => "must read a field that exists: there is no `{name}`";
+    UnknownFieldInExpression = "unknown_field_in_expression": unknown_field_in_expression(name, known) => "must read a field that exists: there is no `{name}`{known:only}";
+    OutputMissing = "output_missing": output_missing() => "is required by `output_schema`, and the output does not have it";
+    OutputType = "output_type": output_type(expected, found) => "must be {expected:type} by `output_schema`, not {found:type}";
     OpenapiVersion = "openapi_version": openapi_version() => "must be 3.0 or 3.1: convert an older document first";
     StepReference = "step_reference": step_reference() => "must name a step as in `steps.<id>.output`";
     FixedName = "fixed_name": fixed_name() => "must be a name as it is, without an expression";

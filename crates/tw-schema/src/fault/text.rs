@@ -39,7 +39,7 @@ fn slot_text(slot: &str, params: &Map<String, Value>) -> String {
 fn shown(value: &Value, how: &str) -> String {
     let one = |value: &Value| match (how, value) {
         ("json", value) => value.to_string(),
-        ("code", Value::String(text)) => format!("`{text}`"),
+        ("code" | "only", Value::String(text)) => format!("`{text}`"),
         ("type", Value::String(text)) => with_article(text).to_owned(),
         (_, Value::String(text)) => text.clone(),
         (_, other) => other.to_string(),
@@ -47,6 +47,10 @@ fn shown(value: &Value, how: &str) -> String {
     match (how, value) {
         ("more", Value::Null) => String::new(),
         ("more", count) => format!(" and {count} more"),
+        ("only", Value::Array(values)) if values.is_empty() => String::new(),
+        ("only", Value::Array(values)) => {
+            format!(", only {}", values.iter().map(one).collect::<Vec<_>>().join(", "))
+        }
         ("type", Value::Array(values)) => either(&values.iter().map(one).collect::<Vec<_>>()),
         (_, Value::Array(values)) => values.iter().map(one).collect::<Vec<_>>().join(", "),
         (_, value) => one(value),

@@ -4,6 +4,9 @@ use std::fmt;
 
 use reqwest::StatusCode;
 use serde::Deserialize;
+use serde_json::Value;
+
+use super::tools::case_lines;
 
 /// The part of an RFC 9457 problem that people read.
 #[derive(Debug, Default, Deserialize)]
@@ -14,6 +17,19 @@ pub(super) struct Problem {
     code: Option<String>,
     request_id: Option<String>,
     errors: Vec<ProblemFault>,
+    /// Of `BREAKING_CHANGE`: what differs from what is live.
+    changes: Vec<Change>,
+    /// Of `TESTS_FAILED`: how the test cases went.
+    items: Vec<Value>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct Change {
+    part: String,
+    path: String,
+    breaking: bool,
+    message: String,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -68,6 +84,13 @@ impl fmt::Display for Problem {
             let path = if fault.path.is_empty() { "/" } else { &fault.path };
             write!(f, "\n  {path}: {}", fault.message)?;
         }
+        for Change { part, path, message, .. } in self.changes.iter().filter(|change| change.breaking) {
+            let place = if path.is_empty() { String::new() } else { format!(" {path}") };
+            write!(f, "\n  {part}{place}: {message}")?;
+        }
+        for case in self.items.iter().filter(|case| case["passed"] == false) {
+            write!(f, "\n  {}", case_lines(case).replace('\n', "\n  "))?;
+        }
         Ok(())
     }
 }
@@ -100,6 +123,23 @@ mod tests {
                 { "path": "/c", "code": "type", "message": "must be a text" }] }"#;
         let text = Problem::of(StatusCode::UNPROCESSABLE_ENTITY, body).to_string();
         assert_eq!(text, "missing: a, b (MISSING_PARAM)\n  /c: must be a text");
+    }
+
+    #[test]
+    fn refused_publication_is_told_with_every_line_that_breaks_and_every_case_that_fails() {
+        let body =
+            br#"{ "title": "x", "detail": "It would break callers", "code": "BREAKING_CHANGE", "changes": [
+            { "part": "input", "path": "/city", "breaking": true, "message": "is required now" },
+            { "part": "output", "path": "/n", "breaking": false, "message": "is new" }] }"#;
+        let text = Problem::of(StatusCode::CONFLICT, body).to_string();
+        assert_eq!(text, "It would break callers (BREAKING_CHANGE)\n  input /city: is required now");
+        let body = br#"{ "title": "x", "detail": "Test cases do not pass", "code": "TESTS_FAILED", "items": [
+            { "name": "Good", "passed": true, "run_id": "r1", "diff": [] },
+            { "name": "Greets", "passed": false, "run_id": "r2",
+              "diff": [{ "path": "/output/who", "expected": "Ada", "actual": 1 }] }] }"#;
+        let text = Problem::of(StatusCode::CONFLICT, body).to_string();
+        let case = "failed  Greets  (run r2)\n          /output/who: expected \"Ada\", got 1";
+        assert_eq!(text, format!("Test cases do not pass (TESTS_FAILED)\n  {case}"));
     }
 
     #[test]

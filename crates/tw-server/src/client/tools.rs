@@ -21,6 +21,7 @@ use serde::Serialize;
 use serde_json::{Value, value::RawValue};
 use tw_model::Slug;
 
+pub(super) use self::testing::lines as case_lines;
 use super::{Server, field, items};
 use crate::{
     config::Sources,
@@ -88,11 +89,13 @@ pub(crate) enum Command {
         #[arg(long, value_name = "draft|X.Y.Z")]
         against: Option<String>,
     },
-    /// Make what was saved last what runs
-    Publish {
-        /// Its slug or id
-        tool: String,
-    },
+    /// Make what was saved last what runs, once it is checked
+    #[command(after_help = "Examples:\n  \
+        toolwright tools publish greet\n  \
+        toolwright tools publish greet --version 2.0.0\n\n\
+        Refused is what cannot work, what breaks callers under the same major number, and what fails a test case.\n\
+        A refusal changes nothing. The audit log says who did without a check.")]
+    Publish(authoring::PublishArgs),
     /// Give what was saved last a new number, greater than the one it has
     Version {
         /// Its slug or id
@@ -262,7 +265,7 @@ pub(crate) async fn run(server: &Server, command: Command) -> Result<ExitCode> {
         Command::Create { file } => authoring::create(&client, &file, json).await?,
         Command::Patch { tool, file } => authoring::patch(&client, &tool, &file, json).await?,
         Command::Withdraw { tool, number } => authoring::withdraw(&client, &tool, &number, json).await?,
-        Command::Publish { tool } => authoring::publish(&client, &tool, json).await?,
+        Command::Publish(args) => authoring::publish(&client, &args, json).await?,
         Command::Version { tool, number } => authoring::version(&client, &tool, &number, json).await?,
         Command::Versions { tool, kind, limit } => {
             authoring::versions(&client, &tool, kind, limit, json).await?;

@@ -142,6 +142,27 @@ fn every_fault_of_a_definition_is_told_with_its_place() {
 }
 
 #[test]
+fn refused_publication_names_what_breaks_and_what_fails() {
+    let scene = Scene::new();
+    let file = scene.file("greet.json", &greet());
+    scene.ok(&format!("tools create {}", file.display()));
+    scene.ok("tools publish greet");
+    let schema = json!({ "type": "object", "properties": { "age": {} }, "required": ["age"] });
+    let change = scene.file("change.json", &json!({ "input_schema": schema }));
+    scene.ok(&format!("tools patch greet {}", change.display()));
+    let refused = scene.refused("tools publish greet --version 1.1.0");
+    assert!(
+        refused.contains("BREAKING_CHANGE") && refused.contains("\n  input /age: is required now"),
+        "{refused}"
+    );
+    assert_eq!(scene.json("tools show greet")["version"], "1.0.0");
+    assert_eq!(scene.ok("tools publish greet --version 2.0.0"), "published greet 2.0.0 (published)\n");
+    scene.ok(&format!("tools patch greet {}", file.display()));
+    assert!(scene.refused("tools publish greet --ignore-tests").contains("BREAKING_CHANGE"));
+    scene.ok("tools publish greet --accept-breaking");
+}
+
+#[test]
 fn exported_tools_come_back_as_they_were_and_a_second_time_changes_nothing() {
     let scene = Scene::new();
     let file = scene.file("greet.json", &greet());

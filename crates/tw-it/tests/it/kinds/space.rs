@@ -96,7 +96,8 @@ on_both! {
         let [(run, call), (done, by_worker)] = open.each_ref().map(|open| ids(open.is("202 pending")));
         let other = json!({ "type": "object", "required": ["amount"] });
         for slug in ["confirm", "weigh"] {
-            let change = json!({ "output_schema": other, "version": "1.0.0", "publish": true });
+            let change =
+                json!({ "output_schema": other, "version": "1.0.0", "publish": true, "accept_breaking": true });
             builder.patch(&format!("/api/tools/{slug}"), &change).await.is("200 published");
         }
 

@@ -34,7 +34,7 @@ on_both! {
         let server = world.server();
         let author = world.client(&server, "acme", Role::Builder).await;
         let wrong = service("https://h.test/{{ input.town }}", &json!({ "at": ["{{ input.city.zip }}", "{{ input.city }}"] }));
-        let expected = pairs(&[("/implementation/url", "unknown_field"), ("/implementation/body/at/0", "no_fields")]);
+        let expected = pairs(&[("/implementation/url", "unknown_field_in_expression"), ("/implementation/body/at/0", "unknown_field_in_expression")]);
 
         let made = author.post("/api/tools", &wrong).await;
         assert_eq!(told(made.is("201 draft"), "warnings"), expected);
@@ -76,9 +76,9 @@ on_both! {
         ]);
         let made = author.post("/api/tools", &chain(steps)).await;
         let expected = pairs(&[
-            ("/execution_spec/steps/2/input/a", "unknown_field"),
-            ("/execution_spec/steps/2/when", "unknown_field"),
-            ("/execution_spec/steps/2/when", "unknown_field"),
+            ("/execution_spec/steps/2/input/a", "unknown_field_in_expression"),
+            ("/execution_spec/steps/2/when", "unknown_field_in_expression"),
+            ("/execution_spec/steps/2/when", "unknown_field_in_expression"),
             ("/execution_spec/steps/0/input/a", "step_input_missing"),
             ("/execution_spec/steps/1/input/a", "step_input_missing"),
         ]);
@@ -88,7 +88,8 @@ on_both! {
 
         let right = json!([
             { "id": "one", "tool": "asked", "input": { "a": "{{ input.a }}" } },
-            { "id": "two", "tool": "asked", "input": { "a": "{{ steps.one.output.n }}" } },
+            { "id": "two", "tool": "asked", "input": { "a": "{{ steps.one.output.n }}" }, "on_error": "fallback", "fallback": { "m": 1 } },
+            { "id": "three", "tool": "asked", "input": { "a": "{{ steps.two.output.m }}" } },
         ]);
         let spec = json!({ "execution_spec": { "kind": "composition", "steps": right } });
         let saved = author.patch(&at("chain"), &spec).await;

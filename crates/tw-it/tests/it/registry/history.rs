@@ -85,7 +85,7 @@ on_both! {
         let member = world.client(&server, "acme", Role::Member).await;
         live(&author, "kept").await;
         let change =
-            json!({ "name": "Second", "input_schema": needing("b"), "tags": ["t"], "publish": true });
+            json!({ "name": "Second", "input_schema": needing("b"), "tags": ["t"], "publish": true, "accept_breaking": true });
         author.patch(&at("kept"), &change).await.is("200 published");
 
         let first = author.get("/api/tools/kept/versions/1").await.json();

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use tw_model::Role;
 use tw_test::{TestDb, on_both};
 
-use super::{at, call, count, echo, live, make, needing, read, with};
+use super::{at, call, count, echo, live, make, needing, publish, read, with};
 use crate::world::{Answer, Client, World};
 
 async fn try_out(who: &Client, slug: &str, body: &Value) -> Answer {
@@ -29,7 +29,7 @@ on_both! {
         let debug = json!({ "input": { "b": 1 }, "mode": "debug" });
         call(&member, "tried", &debug).await.is("403 NOT_PERMITTED");
         member.run("tried", json!({ "a": 1 })).await.is("200 success");
-        author.post("/api/tools/tried/publish", &json!({})).await.is("200 published");
+        publish(&author, "tried").await.is("200 published");
         call(&member, "tried", &debug).await.is("200 success");
     }
 

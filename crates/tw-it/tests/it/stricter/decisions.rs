@@ -41,7 +41,10 @@ const CHANGES: [(&str, &str); 19] = [
     ("a right of agent and builder", r#"{ "required_permission": "entities.team.delete", "publish": true }"#),
     ("a right of approvers", r#"{ "required_permission": "approvals.tenant.decide", "publish": true }"#),
     ("a right of admins", r#"{ "required_permission": "members.tenant.read", "publish": true }"#),
-    ("another schema", r#"{ "input_schema": { "type": "object", "maxProperties": 3 }, "publish": true }"#),
+    (
+        "another schema",
+        r#"{ "input_schema": { "type": "object", "maxProperties": 3 }, "publish": true, "accept_breaking": true }"#,
+    ),
     ("hidden", r#"{ "enabled": false }"#),
     ("inactive", r#"{ "is_active": false }"#),
     ("disabled", r#"{ "status": "disabled" }"#),

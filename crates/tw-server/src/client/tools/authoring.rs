@@ -29,8 +29,27 @@ pub(super) async fn patch(client: &Client, tool: &str, file: &Path, as_json: boo
     tell("changed", &tool, as_json)
 }
 
-pub(super) async fn publish(client: &Client, tool: &str, as_json: bool) -> Result<()> {
-    let tool = client.post_query(&["tools", tool, "publish"], &[]).await?;
+/// What is to be published, and how.
+#[derive(Debug, clap::Args)]
+pub(crate) struct PublishArgs {
+    /// Its slug or id
+    tool: String,
+    /// A new number that it gets first, greater than the one it has
+    #[arg(long, value_name = "X.Y.Z")]
+    version: Option<String>,
+    /// Publish also if callers of what is live can break
+    #[arg(long)]
+    accept_breaking: bool,
+    /// Publish whatever the test cases say
+    #[arg(long)]
+    ignore_tests: bool,
+}
+
+pub(super) async fn publish(client: &Client, args: &PublishArgs, as_json: bool) -> Result<()> {
+    let PublishArgs { tool, version, accept_breaking, ignore_tests } = args;
+    let body =
+        json!({ "version": version, "accept_breaking": accept_breaking, "ignore_tests": ignore_tests });
+    let tool = client.post(&["tools", tool, "publish"], body.to_string(), None).await?;
     tell("published", &tool, as_json)
 }
 

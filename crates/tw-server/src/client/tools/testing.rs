@@ -35,7 +35,7 @@ pub(super) async fn test(
 }
 
 /// A case in a line, and each difference in a line of its own.
-fn lines(item: &Value) -> String {
+pub(crate) fn lines(item: &Value) -> String {
     let mark = if item["passed"] == true { "passed" } else { "failed" };
     let run = field(item, "run_id");
     let run = if run.is_empty() { String::new() } else { format!("  (run {run})") };

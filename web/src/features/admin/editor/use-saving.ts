@@ -125,7 +125,7 @@ async function update(
   if (!publish) return saved
   try {
     const params = { path: { tool: on.slug }, header: { 'If-Match': saved.etag } }
-    return await body(api.POST('/api/tools/{tool}/publish', { params }))
+    return await body(api.POST('/api/tools/{tool}/publish', { params, body: {} }))
   } catch (error) {
     throw new Halfway(saved, error)
   }

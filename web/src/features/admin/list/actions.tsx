@@ -26,6 +26,7 @@ export function Actions({ tool, onGone }: { tool: Tool; onGone: () => void }) {
     mutationFn: () =>
       api.POST('/api/tools/{tool}/publish', {
         params: { path: { tool: tool.slug }, header: { 'If-Match': tool.etag } },
+        body: {},
       }),
     onSuccess: () => toast(t('editor.published', { name: tool.name })),
     onSettled: () => toolChanged(tool.slug),
