@@ -48,7 +48,7 @@ pub use crate::{
     operator::{FirstRun, Operator},
     run_log::WrapperSettings,
     sessions::{EventReader, StreamStart},
-    standing::{JudgedStanding, STANDING_LIFE_MAX, StandingWish},
+    standing::{STANDING_LIFE_MAX, StandingWish, list::JudgedStanding},
 };
 /// The rows that doors show. What is done with them goes through the engine.
 pub use tw_store::{

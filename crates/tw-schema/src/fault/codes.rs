@@ -226,7 +226,7 @@ codes! {
     // Approvals.
     StandingDestructive = "standing_destructive": standing_destructive() => "must be left out: a destructive call is approved one at a time";
     StandingSecrets = "standing_secrets": standing_secrets() => "must be left out: the input holds secrets, and such a call is approved one at a time";
-    StandingSize = "standing_size": standing_size(limit) => "must name fields whose values have at most {limit|byte|bytes} together";
+    StandingSize = "standing_size": standing_size(limit) => "must name fields whose values have at most {limit} bytes together";
     InputPointer = "input_pointer": input_pointer() => "must be a JSON pointer into the input, such as /customer";
     PointsNowhere = "points_nowhere": points_nowhere() => "must point at something in the approved input";
 

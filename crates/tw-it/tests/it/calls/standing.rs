@@ -288,6 +288,7 @@ on_both! {
         assert_eq!(scene.status(&id).await, "void");
         forbid(Value::Null).await;
         scene.write("own").await.is(RUNS);
+        assert_eq!(revoke(&scene.admin, &id).await.status, 204);
         let owner = scene.admin.get("/api/me").await.text_at("/principal/user_id");
         scene.world.add_user("acme", "second@acme.example", Role::Admin).await;
         let request = KeyRequest { name: "second".into(), role: Role::Admin, acts_as: ActsAs::User, agent: None, expires: None };
@@ -394,9 +395,9 @@ on_both! {
 
     async fn input_with_secrets_is_approved_one_at_a_time(db: TestDb) {
         let scene = Scene::on(db).await;
-        let making = |key: Option<&str>| {
+        let making = |slug: &str, key: Option<&str>| {
             let mut body = json!({
-                "action": "create", "slug": "made", "name": "Made", "description": "Asks a service.",
+                "action": "create", "slug": slug, "name": "Made", "description": "Asks a service.",
                 "implementation_type": "http", "implementation": { "url": "https://example.com/" },
                 "input_schema": { "type": "object" },
             });
@@ -406,14 +407,15 @@ on_both! {
             body
         };
         let wish = json!({ "for_s": 60, "fields": ["/action"] });
-        let parked = scene.agent.run("manageTools", making(Some("s3cret"))).await;
+        let parked = scene.agent.run("manageTools", making("one", Some("s3cret"))).await;
         let id = parked.is(ASKS).text_at("/approval_id");
         let refused = approve(&scene.approver, &id, wish.clone()).await;
         assert_eq!(refused.is("422 INVALID_PARAMS").text_at("/errors/0/code"), "standing_secrets");
         // Nor does what was approved without secrets let them through.
-        let parked = scene.agent.run("manageTools", making(None)).await;
+        let parked = scene.agent.run("manageTools", making("two", None)).await;
         approve(&scene.approver, &parked.is(ASKS).text_at("/approval_id"), wish).await.is(RUNS);
-        scene.agent.run("manageTools", making(Some("s3cret"))).await.is(ASKS);
+        scene.agent.run("manageTools", making("three", Some("s3cret"))).await.is(ASKS);
+        scene.agent.run("manageTools", making("four", None)).await.is(RUNS);
     }
 
     async fn it_is_revoked_at_once_by_those_who_decide(db: TestDb) {
