@@ -99,16 +99,16 @@ const ALLOWED: [Allowed; 21] = [
         "stops at the end of the page",
     ),
     allowed(
-        SQLITE,
+        BOTH,
         "walks all of a tenant's standing_approvals",
         "FROM standing_approvals WHERE tenant_id = $1",
-        "stops at the end of the page",
+        "lists alone, to the end of the page, of rows that people make one by one",
     ),
     allowed(
         SQLITE,
         "sorts",
-        "revoked_us IS NULL AND expires_us > $2",
-        "at most a thousand that have not run out",
+        "FROM standing_approvals WHERE tenant_id = $1 AND revoked_us IS NULL AND expires_us",
+        "lists alone, of rows that people make one by one",
     ),
     allowed(SQLITE, "sorts", "AS part UNION ALL SELECT * FROM (SELECT r.id", "a page of each source"),
     allowed(
