@@ -330,6 +330,7 @@ fn whole(listed: &Listed) -> Value {
     let (def, mut members) = (&listed.def, brief(listed));
     members.insert("icon".to_owned(), json!(def.icon));
     members.insert("tags".to_owned(), json!(def.tags));
+    members.insert("i18n".to_owned(), json!(def.authored.i18n));
     members.insert("timeout_ms".to_owned(), json!(def.timeout_ms));
     members.insert("input_schema".to_owned(), (*def.input_schema).clone());
     members.insert("output_schema".to_owned(), json!(def.output_schema.as_deref()));
@@ -337,6 +338,14 @@ fn whole(listed: &Listed) -> Value {
     let spec = def.authored.execution_spec.as_ref().map(redacted);
     members.insert("execution_spec".to_owned(), json!(spec));
     Value::Object(members)
+}
+
+fn in_german() -> Value {
+    json!({ "de": {
+        "name": "Werkzeuge verwalten",
+        "description": "Legt Werkzeuge dieses Mandanten an, ändert, entfernt, listet und zeigt sie. Ein Mensch gibt jeden \
+            Aufruf vorher frei.",
+    } })
 }
 
 /// The tool as the catalogue has it.
@@ -353,6 +362,7 @@ pub fn definition() -> ToolDef {
         policy: Some(Policy::AlwaysAsk),
         open_world: Some(false),
         output_schema: Some(Arc::clone(&OUTPUT)),
+        authored: Arc::new(Authored { i18n: Some(in_german()), ..Authored::default() }),
         ..ToolDef::new(SLUG.parse().expect("the word is a slug"), Implementation::Code, Arc::clone(&INPUT))
     }
 }

@@ -4,6 +4,7 @@ mod approvals;
 mod callers;
 mod doubts;
 mod history;
+mod languages;
 mod layers;
 mod lifecycle;
 mod races;

@@ -81,6 +81,8 @@ async fn people(store: &Store, acme: &TenantScope, globex: &TenantScope) {
     acme.has_other_member(&[Role::Admin, Role::Approver], ada).await.unwrap();
     acme.role_of(ada).await.unwrap();
     acme.password_hash(ada).await.unwrap();
+    acme.set_language(ada, Some("de")).await.unwrap();
+    acme.language(ada).await.unwrap();
     store.find_memberships("ada@example.com").await.unwrap();
     store.memberships_of(ada).await.unwrap();
 
