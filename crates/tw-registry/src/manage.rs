@@ -340,14 +340,6 @@ fn whole(listed: &Listed) -> Value {
     Value::Object(members)
 }
 
-fn in_german() -> Value {
-    json!({ "de": {
-        "name": "Werkzeuge verwalten",
-        "description": "Legt Werkzeuge dieses Mandanten an, ändert, entfernt, listet und zeigt sie. Ein Mensch gibt jeden \
-            Aufruf vorher frei.",
-    } })
-}
-
 /// The tool as the catalogue has it.
 #[must_use]
 pub fn definition() -> ToolDef {
@@ -362,7 +354,6 @@ pub fn definition() -> ToolDef {
         policy: Some(Policy::AlwaysAsk),
         open_world: Some(false),
         output_schema: Some(Arc::clone(&OUTPUT)),
-        authored: Arc::new(Authored { i18n: Some(in_german()), ..Authored::default() }),
         ..ToolDef::new(SLUG.parse().expect("the word is a slug"), Implementation::Code, Arc::clone(&INPUT))
     }
 }
