@@ -316,16 +316,19 @@ test('a decimal comma is taken in German, and told of in English', async () => {
   await price.pressSequentially('12,5')
   await expect.poll(() => price.inputValue()).toBe('12,5')
   await runButton(page).click()
-  await page.getByText(/a point before decimals/).waitFor()
+  await page.getByText('Enter a number such as 1234.5 or 1,234.50.').waitFor()
 
   await page.evaluate(() => localStorage.setItem('language', 'de'))
   await page.goto('/tools/form.comma?input={"price":1.25}')
   await page.waitForFunction(() => document.querySelector('form input'))
   await expect.poll(() => price.inputValue()).toBe('1,25')
   await price.fill('')
-  await price.pressSequentially('12,5')
+  await price.pressSequentially('10.000')
   await page.getByRole('button', { name: 'Ausführen', exact: true }).click()
-  expect(await sent(page, 'form.comma')).toEqual({ price: 12.5 })
+  await page.getByText('Das kann 10000 oder 10,000 heißen.').waitFor()
+  await price.pressSequentially(',50')
+  await page.getByRole('button', { name: 'Ausführen', exact: true }).click()
+  expect(await sent(page, 'form.comma')).toEqual({ price: 10000.5 })
 })
 
 test('fields may be named like what every object has', async () => {

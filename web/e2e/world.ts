@@ -42,6 +42,8 @@ export interface Look {
   theme?: 'light' | 'dark'
   width?: number
   height?: number
+  /** The language that the browser asks for. */
+  locale?: string
 }
 
 type SignedIn = Awaited<ReturnType<BrowserContext['storageState']>>
@@ -98,7 +100,7 @@ class World {
       baseURL: this.server.url,
       colorScheme: look.theme ?? 'light',
       viewport: { width: look.width ?? 1280, height: look.height ?? 900 },
-      locale: 'en-GB',
+      locale: look.locale ?? 'en-GB',
       permissions: ['clipboard-read', 'clipboard-write'],
       reducedMotion: 'reduce',
       storageState,

@@ -7,6 +7,8 @@
 use serde_json::{Map, Value};
 use tw_model::ToolDef;
 
+use crate::texts;
+
 /// Names that would let a caller say who it is. That is settled before a tool is called.
 const NOT_FROM_INPUT: [&str; 5] = ["tenant", "tenantid", "organization", "organizationid", "orgid"];
 
@@ -39,6 +41,12 @@ pub fn problems(tool: &ToolDef, input_less: bool) -> Vec<String> {
         None => found.push("no output schema is declared".to_owned()),
     }
     found
+}
+
+/// The texts of a tool that people read and that are not translated into a language.
+#[must_use]
+pub fn untranslated(tool: &ToolDef, language: &str) -> Vec<String> {
+    texts::untranslated(tool, language)
 }
 
 fn problems_of_input(schema: &Value, input_less: bool) -> Vec<String> {
@@ -192,6 +200,7 @@ mod tests {
             label: "Lines".to_owned(),
             kind: SectionKind::Table,
             config: None,
+            i18n: None,
         };
         let bad = ToolDef { output_sections: vec![section], ..good() };
         assert_eq!(problems(&bad, false), ["the section `lines` is no property of the output"]);

@@ -12,7 +12,7 @@ use tw_model::{
     ToolFailure, ToolResult,
 };
 
-use crate::{BoxFuture, IntoReply, Location, ToolContext};
+use crate::{BoxFuture, IntoReply, Location, ToolContext, texts::Dictionary};
 
 /// Up to here every whole number is a float of its own.
 const EXACT_MAX: f64 = 9_007_199_254_740_992.0;
@@ -43,6 +43,8 @@ pub struct Declaration {
     pub sections: &'static [Section],
     /// A JSON object.
     pub form: Option<&'static str>,
+    /// Languages, each with a JSON object of the texts that it translates.
+    pub texts: &'static [(&'static str, &'static str)],
     pub collaborative: bool,
     pub visible: Option<bool>,
     pub is_async: bool,
@@ -146,6 +148,37 @@ where
 
 impl Declaration {
     fn definition(&self, input_schema: Value, output_schema: Value) -> ToolDef {
+        let mut def = self.untranslated(input_schema, output_schema);
+        for (language, text) in self.texts {
+            let mut texts = self.checked("texts", Dictionary::read(language, text));
+            self.translate(&mut def, &mut texts);
+            let unused = texts.unused();
+            assert!(
+                unused.is_empty(),
+                "{}: texts in `{language}` that translate nothing of the tool: {unused:?}",
+                self.location
+            );
+        }
+        def
+    }
+
+    fn translate(&self, def: &mut ToolDef, texts: &mut Dictionary) {
+        let i18n = texts.tool(def);
+        let authored = Arc::make_mut(&mut def.authored);
+        authored.i18n = i18n.or(authored.i18n.take());
+        if let Some(form) = &mut authored.form_spec {
+            texts.form(form);
+        }
+        for section in &mut def.output_sections {
+            section.i18n = texts.label(&section.label);
+        }
+        texts.schema(Arc::make_mut(&mut def.input_schema), None);
+        if let Some(schema) = &mut def.output_schema {
+            texts.schema(Arc::make_mut(schema), None);
+        }
+    }
+
+    fn untranslated(&self, input_schema: Value, output_schema: Value) -> ToolDef {
         let slug = self.checked("slug", self.slug.parse());
         ToolDef {
             name: self.name.to_owned(),
@@ -193,6 +226,7 @@ impl Declaration {
             label: section.label.to_owned(),
             kind: section.kind,
             config,
+            i18n: None,
         }
     }
 

@@ -59,6 +59,7 @@ mod redact;
 mod registry;
 mod reply;
 mod services;
+mod texts;
 
 pub use calls::{Called, InnerCall, InnerCalls, Wait};
 pub use context::{ContextParts, ToolContext};

@@ -3,14 +3,14 @@
 use std::time::Duration;
 
 use tw_base::{Error, Page, PageRequest, Result, by, name_violation, secrets};
-use tw_model::{Role, Timestamp, UserId, check_name};
+use tw_model::{Language, Role, Timestamp, UserId, check_name};
 use tw_schema::Violation;
 use tw_store::{Added, By, Changed, NewUser, TenantScope, User, normal_email};
 
 use crate::{
     callers::Identity,
     passwords::{Passwords, check_length},
-    rights::{Permit, ReadMembers, WriteMembers},
+    rights::{Permit, Person, ReadMembers, Right, WriteMembers},
 };
 
 /// How long a sign-in link may be used.
@@ -72,6 +72,26 @@ impl Identity {
     pub async fn user(&self, permit: &Permit<ReadMembers>, id: UserId) -> Result<User> {
         let user = self.store.tenant(permit.caller().tenant).user(id).await;
         user.map_err(Error::store("reading a user"))?.ok_or(Error::NotFound { what: "user" })
+    }
+
+    /// The language that the caller chose here. An agent reads what authors wrote, whatever its owner chose.
+    pub async fn my_language<R: Right>(&self, permit: &Permit<R>) -> Result<Option<Language>> {
+        let caller = permit.caller();
+        if caller.principal.is_agent() {
+            return Ok(None);
+        }
+        let language = self.store.tenant(caller.tenant).language(caller.principal.owner()).await;
+        let language = language.map_err(Error::store("reading a language"))?;
+        Ok(language.as_deref().and_then(Language::parse))
+    }
+
+    /// Chooses the caller's language here; `None` leaves it to the browser.
+    pub async fn set_my_language(&self, permit: &Permit<Person>, language: Option<Language>) -> Result<()> {
+        let caller = permit.caller();
+        let scope = self.store.tenant(caller.tenant);
+        let done = scope.set_language(caller.principal.owner(), language.map(Language::as_str)).await;
+        let done = done.map_err(Error::store("setting a language"))?;
+        if done { Ok(()) } else { Err(Error::NotFound { what: "user" }) }
     }
 
     pub async fn set_role(

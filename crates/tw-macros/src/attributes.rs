@@ -10,6 +10,7 @@ use syn::{
 use crate::{argument::Argument, grammar};
 
 const SECTION_SHAPE: &str = r#"("key", "Label", "kind") or ("key", "Label", "kind", "{ JSON }")"#;
+const TEXTS_SHAPE: &str = r#"("de", "file.de.json")"#;
 
 /// Everything an author said, checked.
 pub(crate) struct Attributes {
@@ -33,6 +34,8 @@ pub(crate) struct Optional {
     pub(crate) opt_in: bool,
     pub(crate) sections: Vec<SectionAttribute>,
     pub(crate) form: Option<LitStr>,
+    /// Languages, each with the file of its texts.
+    pub(crate) texts: Vec<(LitStr, LitStr)>,
     pub(crate) collaborative: bool,
     pub(crate) aggregate: Option<Path>,
     pub(crate) visible: Option<bool>,
@@ -105,6 +108,7 @@ impl Reading {
             "opt_in" => more.opt_in = entry.flag()?,
             "sections" => more.sections = sections(entry)?,
             "form" => more.form = Some(entry.text()?),
+            "texts" => more.texts = texts(entry)?,
             "collaborative" => more.collaborative = entry.flag()?,
             "aggregate" => more.aggregate = Some(entry.path()?),
             "visible" => more.visible = Some(entry.flag()?),
@@ -142,7 +146,7 @@ impl Reading {
 fn unknown(name: &str) -> String {
     format!(
         "a tool has no attribute `{name}`; it has slug, name, category, icon, version, level, policy, \
-         required_permission, tenants, opt_in, sections, form, collaborative, aggregate, visible, is_async, \
+         required_permission, tenants, opt_in, sections, form, texts, collaborative, aggregate, visible, is_async, \
          timeout_ms, pure, open_world, concurrency_group, max_concurrency, tags, input_less, \
          callable, builtin, calls, aliases, settings"
     )
@@ -174,6 +178,14 @@ fn aliases(entry: &Argument) -> Result<Vec<LitStr>> {
         grammar::slug(&alias.value()).map_err(|problem| Error::new(alias.span(), problem))?;
     }
     Ok(aliases)
+}
+
+fn texts(entry: &Argument) -> Result<Vec<(LitStr, LitStr)>> {
+    let pairs = entry.tuples(TEXTS_SHAPE)?.into_iter().map(|parts| match <[LitStr; 2]>::try_from(parts) {
+        Ok([language, file]) => Ok((language, file)),
+        Err(_) => Err(Error::new(entry.name.span(), format!("`texts` holds {TEXTS_SHAPE}"))),
+    });
+    pairs.collect()
 }
 
 fn sections(entry: &Argument) -> Result<Vec<SectionAttribute>> {

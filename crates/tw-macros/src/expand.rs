@@ -157,6 +157,7 @@ fn declaration(attributes: &Attributes, description: &str) -> TokenStream {
     let max_concurrency = option(more.max_concurrency.map(|value| quote!(#value)));
     let sections = more.sections.iter().map(section);
     let form = option(more.form.as_ref().map(|file| quote!(::core::include_str!(#file))));
+    let texts = more.texts.iter().map(|(language, file)| quote!((#language, ::core::include_str!(#file))));
     let (tags, tenants): (&[LitStr], &[LitStr]) = (&more.tags, &more.tenants);
     let aliases: &[LitStr] = &more.aliases;
     let (opt_in, collaborative, is_async, pure) = (more.opt_in, more.collaborative, more.is_async, more.pure);
@@ -178,6 +179,7 @@ fn declaration(attributes: &Attributes, description: &str) -> TokenStream {
             opt_in: #opt_in,
             sections: &[#(#sections),*],
             form: #form,
+            texts: &[#(#texts),*],
             collaborative: #collaborative,
             visible: #visible,
             is_async: #is_async,

@@ -61,13 +61,18 @@ impl Door {
             let icons = json!([{ "src": place, "mimeType": "image/svg+xml", "sizes": ["any"] }]);
             entry.insert("icons".to_owned(), icons);
         }
-        let mut input = tw_schema::without_booleans(&def.input_schema);
+        let mut input = for_models(&def.input_schema);
         mirrored::without_unfit(&mut input);
         entry.insert("inputSchema".to_owned(), input);
-        entry.insert("outputSchema".to_owned(), tw_schema::without_booleans(&output_schema(tool, era)));
+        entry.insert("outputSchema".to_owned(), for_models(&output_schema(tool, era)));
         entry.insert("annotations".to_owned(), annotations(tool));
         Value::Object(entry)
     }
+}
+
+/// A schema as models read it: in the words of its author, and without what some clients stumble over.
+fn for_models(schema: &Value) -> Value {
+    tw_schema::without_booleans(&tw_schema::without_translations(schema))
 }
 
 /// Hints from the permission level. Clients ask their user or not by these, so a tool without a level

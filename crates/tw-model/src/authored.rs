@@ -18,6 +18,10 @@ pub struct Authored {
     pub view_spec: Option<Value>,
     /// Other names under which the tool is found.
     pub aliases: Vec<String>,
+    /// Name and description in other languages: `{ "de": { "name", "description" } }`. The texts of schemas, forms
+    /// and sections have theirs beside them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub i18n: Option<Value>,
 }
 
 impl Default for Authored {
@@ -29,6 +33,7 @@ impl Default for Authored {
             form_spec: None,
             view_spec: None,
             aliases: Vec::new(),
+            i18n: None,
         }
     }
 }

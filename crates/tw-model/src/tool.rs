@@ -100,6 +100,9 @@ pub struct OutputSection {
     pub kind: SectionKind,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub config: Option<BTreeMap<String, Value>>,
+    /// The label in other languages: `{ "de": { "label" } }`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub i18n: Option<Value>,
 }
 
 /// How runs of a tool share the machine. Never shown to a model.

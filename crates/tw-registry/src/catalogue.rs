@@ -89,6 +89,7 @@ impl Tool {
             category,
             icon,
             tags,
+            i18n,
             enabled,
             is_active,
             status,
@@ -99,6 +100,11 @@ impl Tool {
         } = stored.layer.clone();
         let mut def = ToolDef::clone(&self.def);
         def.layer = Layer::SystemOverride;
+        let renamed = [("name", name.is_some()), ("description", description.is_some())];
+        let renamed = renamed.into_iter().filter_map(|(text, is_said)| is_said.then_some(text));
+        if let Some(i18n) = i18n.or_else(|| without_texts(def.authored.i18n.as_ref()?, renamed)) {
+            Arc::make_mut(&mut def.authored).i18n = Some(i18n);
+        }
         def.name = name.unwrap_or(def.name);
         def.description = description.unwrap_or(def.description);
         def.category = category.unwrap_or(def.category);
@@ -121,6 +127,18 @@ impl Tool {
             revision: stored.revision,
         }
     }
+}
+
+/// Translations without some of their texts: what the program says in German does not translate what a tenant says
+/// instead.
+fn without_texts(translations: &Value, texts: impl Iterator<Item = &'static str>) -> Option<Value> {
+    let mut left = translations.clone();
+    for text in texts {
+        for language in left.as_object_mut()?.values_mut().filter_map(Value::as_object_mut) {
+            language.shift_remove(text);
+        }
+    }
+    Some(left)
 }
 
 impl Tool {
@@ -614,8 +632,9 @@ fn prepare(
 
 fn definition_hash(def: &ToolDef) -> String {
     let mut bound = json!({
-        "input_schema": *def.input_schema,
-        "output_schema": def.output_schema.as_deref(),
+        // What people of other languages read binds nobody.
+        "input_schema": tw_schema::without_translations(&def.input_schema),
+        "output_schema": def.output_schema.as_deref().map(tw_schema::without_translations),
         "implementation": def.implementation,
         "level": def.level,
         "policy": def.policy,

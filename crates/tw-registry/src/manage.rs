@@ -330,6 +330,7 @@ fn whole(listed: &Listed) -> Value {
     let (def, mut members) = (&listed.def, brief(listed));
     members.insert("icon".to_owned(), json!(def.icon));
     members.insert("tags".to_owned(), json!(def.tags));
+    members.insert("i18n".to_owned(), json!(def.authored.i18n));
     members.insert("timeout_ms".to_owned(), json!(def.timeout_ms));
     members.insert("input_schema".to_owned(), (*def.input_schema).clone());
     members.insert("output_schema".to_owned(), json!(def.output_schema.as_deref()));

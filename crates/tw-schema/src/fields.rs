@@ -9,7 +9,7 @@ mod read;
 mod restore;
 mod write;
 
-use std::fmt;
+use std::{collections::BTreeMap, fmt};
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -59,6 +59,22 @@ pub struct Field {
     /// For a `relation`, the type of the entity; for `media`, the accepted media types, such as `image/*`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub target: Option<String>,
+    /// The texts of the field in other languages.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub i18n: BTreeMap<String, FieldTexts>,
+}
+
+/// The texts of a field in one language. A text that is missing is shown as it is written in the field.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FieldTexts {
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub label: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub description: Option<String>,
+    /// The labels of the choices, one for each of them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub option_labels: Vec<Option<String>>,
 }
 
 /// One choice of an `enum` field.
@@ -157,6 +173,7 @@ impl Field {
             fields: Vec::new(),
             items: None,
             target: None,
+            i18n: BTreeMap::new(),
         }
     }
 }

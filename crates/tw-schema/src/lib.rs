@@ -12,7 +12,8 @@
 //! [`canonical_manifest`] translates a tool's manifest from any dialect. [`fields_to_schema`] and
 //! [`schema_to_fields`] convert between the two forms of an input. [`check_form_spec`],
 //! [`check_view_spec`] and [`check_sections`] check forms and views against the schemas of their tool.
-//! [`compare`] finds the changes of a new version that break users of the old one.
+//! [`check_schema_translations`] and [`check_translations`] check what is written for people of other
+//! languages. [`compare`] finds the changes of a new version that break users of the old one.
 
 mod advice;
 mod cache;
@@ -24,6 +25,7 @@ mod defaults;
 mod digest;
 mod fault;
 mod fields;
+mod i18n;
 mod limits;
 mod local;
 mod manifest;
@@ -45,9 +47,10 @@ pub use compare::{Bump, Comparison, Difference, Part, SchemaPair, compare};
 pub use digest::{Digest, DigestError};
 pub use fault::{FAULTS_MAX, Fault, FaultCode, SchemaFault, Violation};
 pub use fields::{
-    ComponentSide, FIELD_DEPTH_MAX, FIELD_NAME_MAX, FIELDS_MAX, Field, FieldOption, FieldType, FieldsFault,
-    component, fields_to_schema, parse_fields, schema_to_fields, variants,
+    ComponentSide, FIELD_DEPTH_MAX, FIELD_NAME_MAX, FIELDS_MAX, Field, FieldOption, FieldTexts, FieldType,
+    FieldsFault, component, fields_to_schema, parse_fields, schema_to_fields, variants,
 };
+pub use i18n::{Bound, check_schema_translations, check_translations};
 pub use limits::{
     BRANCHES_MAX, DEPTH_MAX as SCHEMA_DEPTH_MAX, ENUM_MAX, NODES_MAX, PATTERN_TEXT_MAX, PATTERNS_MAX,
     PROPERTIES_MAX, TEXT_BYTES_MAX,
@@ -57,4 +60,4 @@ pub use members::{Unnamed, known_instead};
 pub use schema::Schema;
 pub use specs::{check_form_spec, check_sections, check_view_spec};
 pub use strict::{DEPTH_MAX as JSON_DEPTH_MAX, JsonFault, JsonFaultKind, parse, scan};
-pub use subschemas::{moved, without_booleans};
+pub use subschemas::{moved, without_booleans, without_translations};

@@ -9,6 +9,9 @@ use serde_json::{Map, Value};
 
 use crate::{SchemaFault, Violation, pattern, pointer};
 
+/// Where a schema has the translations of its texts.
+pub(crate) const TRANSLATIONS: &str = "x-i18n";
+
 /// How a keyword holds other schemas.
 enum Holds {
     /// It is one.
@@ -243,6 +246,38 @@ fn write_out(value: &mut Value) {
                 // The values of `dependencies` may be lists of names.
                 named.values_mut().for_each(write_out);
             }
+            _ => {}
+        }
+    }
+}
+
+/// The same schema without its translations, which cost a model tokens and tell it nothing.
+///
+/// # Example
+///
+/// ```
+/// use serde_json::json;
+///
+/// let text = json!({ "title": "City", "x-i18n": { "de": { "title": "Stadt" } } });
+/// let schema = json!({ "properties": { "city": text, "x-i18n": { "type": "string" } } });
+/// let plain = json!({ "properties": { "city": { "title": "City" }, "x-i18n": { "type": "string" } } });
+/// assert_eq!(tw_schema::without_translations(&schema), plain);
+/// ```
+#[must_use]
+pub fn without_translations(schema: &Value) -> Value {
+    let mut plain = schema.clone();
+    drop_translations(&mut plain);
+    plain
+}
+
+fn drop_translations(value: &mut Value) {
+    let Value::Object(schema) = value else { return };
+    schema.shift_remove(TRANSLATIONS);
+    for (keyword, said) in schema {
+        match (holds(keyword), said) {
+            (Some(Holds::One), said) => drop_translations(said),
+            (Some(Holds::List), Value::Array(list)) => list.iter_mut().for_each(drop_translations),
+            (Some(Holds::ByName), Value::Object(named)) => named.values_mut().for_each(drop_translations),
             _ => {}
         }
     }

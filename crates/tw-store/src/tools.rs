@@ -21,6 +21,8 @@ pub struct Override {
     pub category: Option<String>,
     pub icon: Option<String>,
     pub tags: Option<Vec<String>>,
+    /// Name and description in other languages.
+    pub i18n: Option<Value>,
     pub enabled: Option<bool>,
     pub is_active: Option<bool>,
     pub status: Option<ToolStatus>,
@@ -49,6 +51,7 @@ row! {
         category: Option<String>,
         icon: Option<String>,
         tags: Option<String>,
+        i18n: Option<String>,
         enabled: Option<bool>,
         is_active: Option<bool>,
         status: Option<String>,
@@ -61,10 +64,11 @@ row! {
     }
 }
 
-const SELECT: &str = "SELECT slug, name, description, category, icon, tags, enabled, is_active, status,
+const SELECT: &str = "SELECT slug, name, description, category, icon, tags, i18n, enabled, is_active, status,
     permission_policy, permission_level, visible, timeout_ms, revision, updated_us
     FROM tools WHERE tenant_id = $1 AND kind = 'system_override' AND deleted_us IS NULL";
-const SELECT_ONE: &str = "SELECT slug, name, description, category, icon, tags, enabled, is_active, status,
+const SELECT_ONE: &str =
+    "SELECT slug, name, description, category, icon, tags, i18n, enabled, is_active, status,
     permission_policy, permission_level, visible, timeout_ms, revision, updated_us
     FROM tools WHERE tenant_id = $1 AND kind = 'system_override' AND slug_key = $2
     AND deleted_us IS NULL";
@@ -190,18 +194,19 @@ impl TenantScope {
     ) -> Result<()> {
         const Q: &str = "INSERT INTO tools (id, tenant_id, slug, slug_key, kind, name, description, category, icon,
             tags, enabled, is_active, status, permission_policy, permission_level, visible, timeout_ms, revision,
-            created_us, updated_us, created_by, changed_epoch)
+            created_us, updated_us, created_by, changed_epoch, i18n)
             VALUES ($1, $2, $3, $4, 'system_override', $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17,
-            $18, $18, $19, $20)
+            $18, $18, $19, $20, $21)
             ON CONFLICT (tenant_id, slug_key, kind) WHERE deleted_us IS NULL DO UPDATE SET name = excluded.name,
             description = excluded.description, category = excluded.category, icon = excluded.icon,
             tags = excluded.tags, enabled = excluded.enabled, is_active = excluded.is_active,
             status = excluded.status, permission_policy = excluded.permission_policy,
             permission_level = excluded.permission_level, visible = excluded.visible,
             timeout_ms = excluded.timeout_ms, revision = excluded.revision, updated_us = excluded.updated_us,
-            changed_epoch = excluded.changed_epoch";
+            changed_epoch = excluded.changed_epoch, i18n = excluded.i18n";
         let layer = &after.layer;
         let tags = layer.tags.as_ref().map(|tags| json!(tags).to_string());
+        let i18n = layer.i18n.as_ref().map(Value::to_string);
         let timeout = layer.timeout_ms.map(|timeout| i64::try_from(timeout).unwrap_or(i64::MAX));
         within!(tx, c => sqlx::query(Q)
             .bind(ToolId::new().uuid()).bind(self.tenant.uuid()).bind(slug.as_str()).bind(slug.key())
@@ -209,7 +214,7 @@ impl TenantScope {
             .bind(layer.enabled).bind(layer.is_active).bind(layer.status.map(ToolStatus::as_str))
             .bind(layer.permission_policy.map(Policy::as_str)).bind(layer.permission_level.map(Level::as_str))
             .bind(layer.visible).bind(timeout).bind(after.revision).bind(after.updated.micros()).bind(&by.actor)
-            .bind(epoch)
+            .bind(epoch).bind(&i18n)
             .execute(c).await.map(drop))
         .map_err(Error::doing("writing an override"))
     }
@@ -241,6 +246,8 @@ impl OverrideRow {
         word(&self.permission_level, "the level", level.is_some())?;
         let tags =
             self.tags.as_deref().map(serde_json::from_str).transpose().map_err(|_| corrupt("the tags"))?;
+        let i18n = self.i18n.as_deref().map(serde_json::from_str).transpose();
+        let i18n = i18n.map_err(|_| corrupt("the translations"))?;
         Ok(StoredOverride {
             layer: Override {
                 name: self.name,
@@ -248,6 +255,7 @@ impl OverrideRow {
                 category: self.category,
                 icon: self.icon,
                 tags,
+                i18n,
                 enabled: self.enabled,
                 is_active: self.is_active,
                 status,

@@ -275,6 +275,29 @@ impl TenantScope {
         Ok(true)
     }
 
+    /// The language that a member chose. `None` also where there is no such member.
+    pub async fn language(&self, id: UserId) -> Result<Option<String>> {
+        const Q: &str = "SELECT language FROM memberships WHERE tenant_id = $1 AND user_id = $2";
+        let mut conn = self.read().await?;
+        let language: Option<Option<String>> = on!(conn, c => sqlx::query_scalar(Q)
+            .bind(self.tenant.uuid()).bind(id.uuid()).fetch_optional(c).await)
+        .map_err(Error::doing("reading a language"))?;
+        Ok(language.flatten())
+    }
+
+    /// Sets the language of a member. `false` where there is no such member. Nobody's rights depend on it, so the
+    /// epoch stays.
+    pub async fn set_language(&self, id: UserId, language: Option<&str>) -> Result<bool> {
+        const Q: &str = "UPDATE memberships SET language = $3 WHERE tenant_id = $1 AND user_id = $2";
+        let mut tx = self.begin().await?;
+        let changed = within!(&mut tx, c => sqlx::query(Q)
+            .bind(self.tenant.uuid()).bind(id.uuid()).bind(language).execute(c).await
+            .map(|done| done.rows_affected()))
+        .map_err(Error::doing("setting a language"))?;
+        tx.commit().await?;
+        Ok(changed == 1)
+    }
+
     /// What a member's password is checked against. `None` also where there is no such member.
     pub async fn password_hash(&self, id: UserId) -> Result<Option<String>> {
         const Q: &str = "SELECT password_hash FROM memberships WHERE tenant_id = $1 AND user_id = $2";

@@ -313,14 +313,15 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Tenant, principal, roles and permissions of the caller. */
+        /** Tenant, principal, roles, permissions and language of the caller. */
         get: operations["get_me"];
         put?: never;
         post?: never;
         delete?: never;
         options?: never;
         head?: never;
-        patch?: never;
+        /** Changes the language that pages have for the caller. With a key it is that of the key's owner. */
+        patch: operations["update_me"];
         trace?: never;
     };
     "/api/openapi.json": {
@@ -1139,6 +1140,10 @@ export interface components {
             /** @description Why, for the log. */
             reason?: string | null;
         };
+        ChangeMe: {
+            /** @description `de` or `en`; `null` leaves it to the browser. */
+            language?: string | null;
+        };
         ChangePassword: {
             /** @description Not needed by somebody who has none yet. */
             current_password?: string | null;
@@ -1720,6 +1725,8 @@ export interface components {
                 execution_type?: string | null;
                 /** @description Whether something was saved that is not live yet. */
                 has_draft: boolean;
+                /** @description Name and description in other languages: `{ "de": { "name", "description" } }`. */
+                i18n?: Record<string, never> | null;
                 icon: string;
                 /** Format: uuid */
                 id: string;
@@ -1822,6 +1829,8 @@ export interface components {
         };
         /** @description The caller. */
         Me: {
+            /** @description The language that the person chose in this tenant, `de` or `en`; `null` leaves it to the browser. */
+            language?: string | null;
             permissions: string[];
             principal: components["schemas"]["PrincipalView"];
             /** @description The role of the key or of the membership. */
@@ -2189,6 +2198,8 @@ export interface components {
             execution?: Record<string, never> | null;
             execution_spec?: Record<string, never> | null;
             form_spec?: Record<string, never> | null;
+            /** @description Name and description in other languages: `{ "de": { "name", "description" } }`. Schemas have `x-i18n`. */
+            i18n?: Record<string, never> | null;
             /** @description Name of a Lucide icon. */
             icon?: string | null;
             implementation?: Record<string, never> | null;
@@ -2239,6 +2250,8 @@ export interface components {
             execution_type?: string | null;
             /** @description Whether something was saved that is not live yet. */
             has_draft: boolean;
+            /** @description Name and description in other languages: `{ "de": { "name", "description" } }`. */
+            i18n?: Record<string, never> | null;
             icon: string;
             /** Format: uuid */
             id: string;
@@ -3632,6 +3645,65 @@ export interface operations {
             };
             /** @description The caller may not do this, or a page of another site asked */
             403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Any other refusal or failure; `code` says which, and `status` with what */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    update_me: {
+        parameters: {
+            query?: never;
+            header?: {
+                "Idempotency-Key"?: string | null;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ChangeMe"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Me"];
+                };
+            };
+            /** @description No valid credentials were sent */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            422: {
                 headers: {
                     [name: string]: unknown;
                 };

@@ -1,8 +1,10 @@
 import { queryOptions } from '@tanstack/react-query'
+import i18next from 'i18next'
 
 import { api, body } from './client'
 import { Problem } from './problem'
 import type { components } from './schema'
+import { translated } from './translated'
 
 type Tool = components['schemas']['ToolView']
 
@@ -21,11 +23,12 @@ export const toolAt = (slug: string, version: string, mode = 'production') =>
       if (revision === undefined) return tool
       const params = { path: { tool: slug, revision } }
       const then = await body(api.GET('/api/tools/{tool}/versions/{revision}', { params }))
-      const { name, input_schema, output_schema, form_spec, view_spec, output_sections } =
+      const { name, i18n, input_schema, output_schema, form_spec, view_spec, output_sections } =
         then.snapshot as unknown as Tool
       const schemas = { input_schema, output_schema: output_schema ?? null }
-      return { ...tool, name, ...schemas, form_spec, view_spec, output_sections }
+      return { ...tool, name, i18n, ...schemas, form_spec, view_spec, output_sections }
     },
+    select: (tool) => translated(tool, i18next.language),
     staleTime: 30_000,
   })
 

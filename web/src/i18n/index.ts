@@ -59,9 +59,22 @@ export async function loadTexts(namespaces: readonly string[]): Promise<void> {
   )
 }
 
-/** Changes the language, and remembers it in this browser. */
-export async function choose(language: Language): Promise<void> {
-  localStorage.setItem('language', language)
+/** Speaks the language that somebody chose for their account, and remembers it; without a choice, that of the browser. */
+export async function follow(setting: string | null | undefined): Promise<void> {
+  const language = LANGUAGES.find((language) => language === setting)
+  if (language) {
+    localStorage.setItem('language', language)
+    localStorage.setItem('language-of', 'account')
+  } else if (localStorage.getItem('language-of') === 'account') {
+    // It was the choice of somebody else, or has been taken back.
+    localStorage.removeItem('language')
+    localStorage.removeItem('language-of')
+  }
+  await speak(remembered())
+}
+
+async function speak(language: Language): Promise<void> {
+  if (language === i18next.language) return
   await i18next.changeLanguage(language)
   document.documentElement.lang = language
 }
@@ -86,6 +99,7 @@ export function locale(): string {
 }
 
 function remembered(): Language {
-  const wanted = localStorage.getItem('language') ?? navigator.language.slice(0, 2)
-  return LANGUAGES.find((language) => language === wanted) ?? 'en'
+  const wanted = [localStorage.getItem('language'), navigator.language, ...navigator.languages]
+  const known = wanted.map((tag) => LANGUAGES.find((language) => language === tag?.slice(0, 2)))
+  return known.find((language) => language !== undefined) ?? 'en'
 }

@@ -8,6 +8,7 @@ import { recentRuns } from '~/api/runs'
 import { bestFirst, byName, FACETS, filtered, recentFirst } from '~/features/tools/library-facets'
 import { ActiveFilters, Filters } from '~/features/tools/library-filters'
 import { healthByTool } from '~/features/tools/library-health'
+import { translated } from '~/api/translated'
 import { libraryTools } from '~/features/tools/library-queries'
 import { LibraryLoading, LibraryResults, NoMatch, NoTools } from '~/features/tools/library-results'
 import { Shelves } from '~/features/tools/library-shelves'
@@ -31,7 +32,7 @@ const KEYS = [
 const route = getRouteApi('/inside/tools')
 
 export default function LibraryPage() {
-  const { t } = useTranslation('library')
+  const { t, i18n } = useTranslation('library')
   const search = route.useSearch()
   const navigate = route.useNavigate()
   const list = useInfiniteQuery(libraryTools)
@@ -42,7 +43,10 @@ export default function LibraryPage() {
 
   const { data: runs, isPending: isReadingRuns } = useQuery(recentRuns)
   const health = useMemo(() => healthByTool(runs ?? []), [runs])
-  const tools = useMemo(() => list.data?.pages.flatMap((page) => page.items) ?? [], [list.data])
+  const tools = useMemo(() => {
+    const all = list.data?.pages.flatMap((page) => page.items) ?? []
+    return all.map((tool) => translated(tool, i18n.language))
+  }, [list.data, i18n.language])
   const found = useMemo(() => {
     const found = byName(filtered(tools, search))
     if (search.sort === 'recent') {

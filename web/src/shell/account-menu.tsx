@@ -6,9 +6,9 @@ import { lazy, type ReactNode, Suspense, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 
 import { api } from '~/api/client'
-import { useMe } from '~/api/me'
+import { chooseLanguage, useMe } from '~/api/me'
 import { errorWords } from '~/i18n/server-words'
-import { choose, LANGUAGES, loadTexts } from '~/i18n'
+import { LANGUAGES, type Language, loadTexts } from '~/i18n'
 import { toast } from '~/kit/toast'
 import { showTheme } from '~/theme'
 import { AccountButton } from './account'
@@ -48,6 +48,13 @@ export default function AccountMenu() {
       toast(errorWords(error), 'bad')
     }
   }
+  const speak = async (language: Language) => {
+    try {
+      await chooseLanguage(language)
+    } catch (error) {
+      toast(errorWords(error), 'bad')
+    }
+  }
   const theme = localStorage.getItem('theme') ?? 'system'
   return (
     <>
@@ -81,7 +88,7 @@ export default function AccountMenu() {
                 <Item
                   key={language}
                   chosen={language === i18n.language}
-                  onSelect={() => choose(language)}
+                  onSelect={() => speak(language)}
                 >
                   {NAMES[language]}
                 </Item>

@@ -6,6 +6,7 @@ import { useTranslation } from 'react-i18next'
 import { api, body } from '~/api/client'
 import { useMay } from '~/api/me'
 import { recentRuns } from '~/api/runs'
+import { translated } from '~/api/translated'
 import { cn } from '~/kit/cn'
 import { Dialog } from '~/kit/dialog'
 import { Input } from '~/kit/field'
@@ -119,7 +120,7 @@ export default function Palette({ onClose }: { onClose: () => void }) {
 
 /** Where this person can go. */
 function useGroups(): Group[] {
-  const { t } = useTranslation()
+  const { t, i18n } = useTranslation()
   const may = {
     decides: useMay('approvals.tenant.read'),
     answers: useMay('tools.tenant.run'),
@@ -130,6 +131,7 @@ function useGroups(): Group[] {
   const { data: tools } = useQuery({
     queryKey: ['tools', 'palette'],
     queryFn: () => body(api.GET('/api/tools', { params: { query: { limit: TOOLS } } })),
+    select: ({ items }) => items.map((tool) => translated(tool, i18n.language)),
     staleTime: 30_000,
   })
   const { data: runs } = useQuery(recentRuns)
@@ -142,7 +144,7 @@ function useGroups(): Group[] {
     [may.creates, 'tool_new', '/admin/tools/new'],
     [may.credentials, 'credentials', '/admin/credentials'],
   ]
-  const names = new Map(tools?.items.map(({ slug, name }) => [slug, name]))
+  const names = new Map(tools?.map(({ slug, name }) => [slug, name]))
   return [
     {
       name: 'pages',
@@ -152,7 +154,7 @@ function useGroups(): Group[] {
     },
     {
       name: 'tools',
-      targets: (tools?.items ?? []).map(({ slug, name }) => {
+      targets: (tools ?? []).map(({ slug, name }) => {
         const href = `/tools/${encodeURIComponent(slug)}`
         return { id: href, label: name, hint: slug, href }
       }),

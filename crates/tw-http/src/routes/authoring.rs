@@ -66,6 +66,9 @@ pub(crate) struct ToolBody {
     name: Option<String>,
     /// Read by people and by models: when to use the tool, and what to use instead.
     description: Option<String>,
+    /// Name and description in other languages: `{ "de": { "name", "description" } }`. Schemas have `x-i18n`.
+    #[schema(value_type = Option<Object>)]
+    i18n: Option<Value>,
     category: Option<String>,
     /// Name of a Lucide icon.
     icon: Option<String>,

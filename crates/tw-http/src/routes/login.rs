@@ -8,16 +8,18 @@ use axum::{
 use serde::{Deserialize, Serialize};
 use tw_identity::{
     SignedIn as NewLogin,
-    rights::{Permit, SignedIn},
+    rights::{Permit, Person, Right, SignedIn},
 };
-use tw_model::{Caller, Code, Permission, Principal, TenantSlug, Timestamp};
+use tw_model::{Caller, Code, Language, Permission, Principal, TenantSlug, Timestamp};
 use uuid::Uuid;
 
 use crate::{
     App,
+    answer::JsonAnswer,
     auth::{Allowed, COOKIE, refuse_forgery},
     body::{Json, JsonBytes},
     front::RequestId,
+    idempotent::Write,
     members::{Body, Nothing},
     peer::ClientAddress,
     problem::{Problem, ProblemDocument, Result},
@@ -35,6 +37,9 @@ pub(crate) struct Me {
     source: &'static str,
     /// The caller's tenant, and those a signed-in person can switch to.
     tenants: Vec<TenantName>,
+    /// The language that the person chose in this tenant, `de` or `en`; `null` leaves it to the browser.
+    #[schema(value_type = Option<String>)]
+    language: Option<Language>,
 }
 
 #[derive(Debug, Serialize, utoipa::ToSchema)]
@@ -73,28 +78,79 @@ impl PrincipalView {
     }
 }
 
-/// Tenant, principal, roles and permissions of the caller.
+/// Tenant, principal, roles, permissions and language of the caller.
 #[utoipa::path(get, path = "/api/me", operation_id = "get_me", tag = "people", responses((status = 200, body = Me)))]
 pub(crate) async fn me(State(app): State<App>, Allowed(permit): Allowed<SignedIn>) -> Result<axum::Json<Me>> {
-    let tenants = app.engine.identity().my_tenants(&permit).await?;
-    let caller = permit.caller();
-    let names: Vec<_> = tenants
-        .into_iter()
-        .map(|tenant| TenantName { id: tenant.id.uuid(), slug: tenant.slug.to_string(), name: tenant.name })
-        .collect();
-    let own = names.iter().find(|tenant| tenant.id == caller.tenant.uuid());
-    Ok(axum::Json(Me {
-        tenant: TenantName {
-            id: caller.tenant.uuid(),
-            slug: caller.tenant_slug.to_string(),
-            name: own.map(|tenant| tenant.name.clone()).unwrap_or_default(),
-        },
-        principal: PrincipalView::of(caller),
-        roles: vec![caller.role.as_str()],
-        permissions: caller.permissions.iter().cloned().collect(),
-        source: caller.source.as_str(),
-        tenants: names,
-    }))
+    Ok(axum::Json(Me::of(&app, &permit).await?))
+}
+
+impl Me {
+    async fn of<R: Right>(app: &App, permit: &Permit<R>) -> Result<Self> {
+        let tenants = app.engine.identity().my_tenants(permit).await?;
+        let language = app.engine.identity().my_language(permit).await?;
+        let caller = permit.caller();
+        let names: Vec<_> = tenants
+            .into_iter()
+            .map(|tenant| TenantName {
+                id: tenant.id.uuid(),
+                slug: tenant.slug.to_string(),
+                name: tenant.name,
+            })
+            .collect();
+        let own = names.iter().find(|tenant| tenant.id == caller.tenant.uuid());
+        Ok(Self {
+            tenant: TenantName {
+                id: caller.tenant.uuid(),
+                slug: caller.tenant_slug.to_string(),
+                name: own.map(|tenant| tenant.name.clone()).unwrap_or_default(),
+            },
+            principal: PrincipalView::of(caller),
+            roles: vec![caller.role.as_str()],
+            permissions: caller.permissions.iter().cloned().collect(),
+            source: caller.source.as_str(),
+            tenants: names,
+            language,
+        })
+    }
+}
+
+#[derive(Debug, Deserialize, utoipa::ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct ChangeMe {
+    /// `de` or `en`; `null` leaves it to the browser.
+    #[serde(default, deserialize_with = "said")]
+    #[schema(value_type = Option<String>)]
+    language: Option<Option<Language>>,
+}
+
+impl Body for ChangeMe {
+    const READ_ONLY: &'static [&'static str] =
+        &["tenant", "principal", "roles", "permissions", "source", "tenants"];
+}
+
+/// A member that is there, be it `null`.
+fn said<'de, T: Deserialize<'de>, D: serde::Deserializer<'de>>(
+    from: D,
+) -> std::result::Result<Option<T>, D::Error> {
+    T::deserialize(from).map(Some)
+}
+
+/// Changes the language that pages have for the caller. With a key it is that of the key's owner.
+#[utoipa::path(patch, path = "/api/me", operation_id = "update_me", tag = "people", request_body = ChangeMe,
+    params(("Idempotency-Key" = Option<String>, Header)),
+    responses((status = 200, body = Me), (status = 403, body = ProblemDocument), (status = 422, body = ProblemDocument)))]
+pub(crate) async fn change_me(
+    write: Write<Person>,
+    JsonBytes(body, bytes): JsonBytes<ChangeMe>,
+) -> Result<Response> {
+    write
+        .once(&bytes, |Write { app, permit, .. }| async move {
+            if let Some(language) = body.language {
+                app.engine.identity().set_my_language(&permit, language).await?;
+            }
+            Ok(JsonAnswer::new(StatusCode::OK, &Me::of(&app, &permit).await?))
+        })
+        .await
 }
 
 #[derive(Debug, Deserialize, utoipa::ToSchema)]

@@ -131,7 +131,7 @@ pub(crate) fn routes() -> OpenApiRouter<App> {
         .routes(routes!(operations::docs))
         .route("/api/docs/{file}", axum::routing::get(operations::docs_file))
         .route("/docs/errors/{code}", axum::routing::get(error_pages::error_page))
-        .routes(routes!(login::me))
+        .routes(routes!(login::me, login::change_me))
         .routes(routes!(login::sign_in))
         .routes(routes!(login::sign_in_by_link))
         .routes(routes!(login::sign_out))

@@ -38,6 +38,9 @@ pub(crate) struct ToolItem {
     slug: String,
     name: String,
     description: String,
+    /// Name and description in other languages: `{ "de": { "name", "description" } }`.
+    #[schema(value_type = Option<Object>)]
+    i18n: Option<Value>,
     category: String,
     icon: String,
     tags: Vec<String>,
@@ -118,6 +121,7 @@ impl From<&Listed> for ToolItem {
             slug: def.slug.to_string(),
             name: def.name.clone(),
             description: def.description.clone(),
+            i18n: def.authored.i18n.clone(),
             category: def.category.clone(),
             icon: def.icon.clone(),
             tags: def.tags.clone(),

@@ -126,6 +126,7 @@ impl Scene {
                 json!({ "email": "new@acme.example", "display_name": "New", "role": "member" })
             }
             "patch /api/users/{id}" => json!({ "role": "viewer" }),
+            "patch /api/me" => json!({ "language": "de" }),
             "patch /api/tenants/current" => json!({ "name": "acme" }),
             "post /api/credentials/{id}/test" => json!({ "url": "https://api.example.com/" }),
             "post /api/approvals/{id}/approve" => json!({ "note": "text" }),

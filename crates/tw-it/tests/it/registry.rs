@@ -5,6 +5,7 @@ mod callers;
 mod doubts;
 mod gate;
 mod history;
+mod languages;
 mod layers;
 mod lifecycle;
 mod openapi;

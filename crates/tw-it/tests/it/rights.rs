@@ -403,6 +403,7 @@ impl Scene {
             "PATCH /api/users/{id}" => {
                 (Some(self.person(&["acme"], Role::Member).await.1), Some(json!({ "role": "viewer" })))
             }
+            "PATCH /api/me" => (None, Some(json!({ "language": "de" }))),
             "PATCH /api/tenants/current" => {
                 (None, Some(json!({ "settings": { "approve_all_writes": false } })))
             }

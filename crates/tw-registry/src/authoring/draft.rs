@@ -5,11 +5,12 @@ use serde_json::{Map, Value};
 use tw_base::{name_violation, read_sent};
 use tw_exec::{Kinds, Written, slug_violation};
 use tw_model::{
-    Definition, Execution, Implementation, Layer, Level, OutputSection, Permission, Policy, Role, Slug,
-    Switches, TenantSlug, ToolDef, ToolStatus, check_name, left_redacted, unredacted,
+    Definition, Execution, Implementation, Layer, Level, NAME_MAX, OutputSection, Permission, Policy, Role,
+    Slug, Switches, TenantSlug, ToolDef, ToolStatus, check_name, left_redacted, unredacted,
 };
 use tw_schema::{
-    Fault, Schema, Violation, canonical, check_form_spec, check_sections, check_view_spec, input_warnings,
+    Bound, Fault, Schema, Violation, canonical, check_form_spec, check_schema_translations, check_sections,
+    check_translations, check_view_spec, input_warnings,
 };
 
 const DESCRIPTION_MAX: usize = 20_000;
@@ -215,6 +216,9 @@ impl Sent {
         }
         self.rename(definition);
         self.text("description", &mut definition.description, None, DESCRIPTION_MAX);
+        if let Some(translations) = self.take::<Value>("i18n") {
+            definition.authored.i18n = translations;
+        }
         self.text("category", &mut definition.category, Some(&fresh.category), WORD_MAX);
         self.text("icon", &mut definition.icon, Some(&fresh.icon), WORD_MAX);
         if let Some(level) = self.take_word("permission_level", Level::ALL, Level::as_str) {
@@ -380,9 +384,29 @@ pub(super) fn check(slug: &Slug, definition: &Definition, kinds: &dyn Kinds) -> 
             Ok(_) => {}
         }
     }
+    if let Some(translations) = &definition.authored.i18n {
+        faults.extend(translation_faults(translations, DESCRIPTION_MAX));
+    }
     check_schemas(definition, &mut faults);
     check_kind(definition, kinds, &mut faults);
     faults
+}
+
+/// What is wrong with the translations of a tool's name and description.
+pub(super) fn translation_faults(translations: &Value, description_max: usize) -> Vec<Fault> {
+    let texts = [("name", Bound::needed(NAME_MAX)), ("description", Bound::needed(description_max))];
+    let mut faults: Vec<_> = check_translations(translations, &texts);
+    let names = translations.as_object().into_iter().flatten();
+    for (language, name) in names.filter_map(|(language, said)| Some((language, said.get("name")?.as_str()?)))
+    {
+        let path = format!("/{language}/name");
+        if let Err(error) = check_name(name)
+            && !faults.iter().any(|fault| fault.path == path)
+        {
+            faults.push(name_violation(&error).at(path));
+        }
+    }
+    faults.into_iter().map(|fault| fault.below("/i18n")).collect()
 }
 
 /// What is allowed in a definition and yet serves its author badly.
@@ -411,6 +435,10 @@ fn check_schemas(definition: &Definition, faults: &mut Vec<Fault>) {
     let mut held = |place: &str, found: Vec<Fault>| {
         faults.extend(found.into_iter().map(|fault| fault.below(place)));
     };
+    held("/input_schema", check_schema_translations(input));
+    if let Some(output) = output {
+        held("/output_schema", check_schema_translations(output));
+    }
     if let Some(spec) = &authored.form_spec {
         held("/form_spec", check_form_spec(spec, input));
     }

@@ -100,6 +100,7 @@ pub(super) fn read_layer(body: &Value, layer: &mut Override, shown: &ToolDef, wr
     let same = [
         ("name", json!(shown.name)),
         ("description", json!(shown.description)),
+        ("i18n", json!(shown.authored.i18n)),
         ("category", json!(shown.category)),
         ("icon", json!(shown.icon)),
         ("tags", json!(shown.tags)),
@@ -123,14 +124,17 @@ pub(super) fn read_layer(body: &Value, layer: &mut Override, shown: &ToolDef, wr
     let policy = sent.take_word("permission_policy", Policy::ALL, Policy::as_str);
     let said = (
         [sent.take("name"), sent.take("description"), sent.take("category"), sent.take("icon")],
-        sent.take("tags"),
+        (sent.take("tags"), sent.take::<Value>("i18n")),
         [sent.take("enabled"), sent.take("is_active"), sent.take("visible")],
         sent.take("timeout_ms"),
     );
+    if let (_, (_, Some(Some(translations))), ..) = &said {
+        faults.extend(draft::translation_faults(translations, TEXT_MAX));
+    }
     sent.refuse_unknown();
     faults.append(&mut sent.faults);
     faultless(faults)?;
-    let ([name, description, category, icon], tags, [enabled, is_active, visible], timeout_ms) = said;
+    let ([name, description, category, icon], (tags, i18n), [enabled, is_active, visible], timeout_ms) = said;
     fn lay<T>(said: Option<Option<T>>, place: &mut Option<T>) {
         if let Some(said) = said {
             *place = said;
@@ -141,6 +145,7 @@ pub(super) fn read_layer(body: &Value, layer: &mut Override, shown: &ToolDef, wr
     lay(category, &mut layer.category);
     lay(icon, &mut layer.icon);
     lay(tags, &mut layer.tags);
+    lay(i18n, &mut layer.i18n);
     lay(enabled, &mut layer.enabled);
     lay(is_active, &mut layer.is_active);
     lay(visible, &mut layer.visible);

@@ -49,6 +49,11 @@ fn in_properties() -> Vec<(&'static str, Value, &'static str)> {
         ("slug", text(), "The tool: the slug it is to have, or its slug or id."),
         ("name", text(), "What people call it."),
         ("description", text(), "For people and models: what it does and when to use it."),
+        (
+            "i18n",
+            object(),
+            "Name and description in other languages: `{ \"de\": { \"name\", \"description\" } }`.",
+        ),
         ("category", text(), "One word that sorts it; of a list, only these."),
         ("icon", text(), "Name of a Lucide icon."),
         ("tags", words(), "Words to find it by."),
@@ -111,6 +116,7 @@ pub(super) fn output() -> Value {
     });
     let mut whole = brief.clone();
     whole["icon"] = text.clone();
+    whole["i18n"] = json!({ "type": ["object", "null"] });
     whole["tags"] = json!({ "type": "array", "items": text });
     whole["timeout_ms"] = json!({ "type": "integer" });
     whole["input_schema"] = json!({ "type": "object" });

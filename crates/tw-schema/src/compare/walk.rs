@@ -11,6 +11,7 @@ use super::{
 };
 use crate::{
     outline::Types,
+    subschemas::TRANSLATIONS,
     words::{cut, quote_text},
 };
 
@@ -261,11 +262,24 @@ impl<'a> Walk<'a> {
         if changed("description") {
             self.say(at, "description_changed", Effect::Same, "has another description");
         }
+        if changed(TRANSLATIONS) {
+            self.say(at, "translation_changed", Effect::Same, "has another translation");
+        }
         if !around.default_done && changed("default") {
             self.say(at, "default_changed", Effect::Same, "has another default, which is only shown");
         }
         // These have a say of their own, or are followed where they are used.
-        let apart = ["title", "description", "default", "$schema", "$id", "$anchor", "$defs", "definitions"];
+        let apart = [
+            "title",
+            "description",
+            TRANSLATIONS,
+            "default",
+            "$schema",
+            "$id",
+            "$anchor",
+            "$defs",
+            "definitions",
+        ];
         let keywords = from.all.iter().chain(&to.all).flat_map(|layer| layer.map.keys());
         let mut keywords: Vec<&'a String> = keywords.collect();
         keywords.sort_unstable();

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use super::{FIELD_DEPTH_MAX, FIELD_NAME_MAX, FIELDS_MAX, Field, FieldType, variants, write};
-use crate::{NODES_MAX, Schema, Violation, canonical, fault::FirstFaults, limits::weight, pointer};
+use crate::{NODES_MAX, Schema, Violation, canonical, fault::FirstFaults, i18n, limits::weight, pointer};
 
 /// How much may be compiled to check defaults. Those of objects inside one another are compiled once
 /// for every level.
@@ -84,6 +84,7 @@ impl Check {
         }
         self.parts(field, at);
         self.options(field, at);
+        self.texts(field, at);
         if let Some(variant) = &field.variant
             && !variants(field.kind).contains(&variant.as_str())
         {
@@ -139,6 +140,22 @@ impl Check {
                 self.say(at, Violation::scalar());
             } else if !seen.insert(canonical(&option.value)) {
                 self.say(at, Violation::duplicate(option.value.clone()));
+            }
+        }
+    }
+
+    /// The translations, by the names that fields have for what they translate.
+    fn texts(&mut self, field: &Field, at: &str) {
+        let at = pointer::join(at, "i18n");
+        for (tag, texts) in &field.i18n {
+            let at = pointer::join(&at, tag);
+            if !i18n::is_language(tag) {
+                self.say(&at, Violation::language());
+            }
+            let labels = texts.option_labels.len();
+            if labels != 0 && labels != field.options.len() {
+                let count = field.options.len();
+                self.say(pointer::join(&at, "option_labels"), Violation::item_count(count, count));
             }
         }
     }

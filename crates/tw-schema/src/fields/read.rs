@@ -1,9 +1,11 @@
 //! Reading fields from JSON, and collecting their faults.
 
+use std::collections::BTreeMap;
+
 use serde_json::{Map, Value};
 
 use super::{
-    Field, FieldOption, FieldType,
+    Field, FieldOption, FieldTexts, FieldType,
     check::{Check, Role},
 };
 use crate::{Fault, Violation, pointer};
@@ -21,6 +23,7 @@ const PARTS: &[&str] = &[
     "fields",
     "items",
     "target",
+    "i18n",
 ];
 
 /// Reads a list of fields and checks it.
@@ -77,6 +80,7 @@ impl Check {
             }
         }
         field.options = self.read_options(members, at);
+        field.i18n = self.read_texts(members, at);
         // A fault in a part of this field makes the rest of it not worth judging; one in a field
         // inside it only forbids to judge its default.
         let sound = self.faults.count() == before;
@@ -115,6 +119,55 @@ impl Check {
                 None
             }
         }
+    }
+
+    fn read_texts(&mut self, members: &Map<String, Value>, at: &str) -> BTreeMap<String, FieldTexts> {
+        let at = pointer::join(at, "i18n");
+        let Some(said) = given(members, "i18n") else { return BTreeMap::new() };
+        let Some(languages) = said.as_object() else {
+            self.say(at, Violation::typed(&["object"], said));
+            return BTreeMap::new();
+        };
+        let languages = languages.iter();
+        languages
+            .map(|(tag, texts)| (tag.clone(), self.read_language(texts, &pointer::join(&at, tag))))
+            .collect()
+    }
+
+    fn read_language(&mut self, texts: &Value, at: &str) -> FieldTexts {
+        let Some(members) = texts.as_object() else {
+            self.say(at, Violation::typed(&["object"], texts));
+            return FieldTexts::default();
+        };
+        for name in
+            members.keys().filter(|name| !["label", "description", "option_labels"].contains(&name.as_str()))
+        {
+            self.say(pointer::join(at, name), Violation::unknown_member());
+        }
+        FieldTexts {
+            label: self.read_text(members, "label", at),
+            description: self.read_text(members, "description", at),
+            option_labels: self.read_labels(members, &pointer::join(at, "option_labels")),
+        }
+    }
+
+    fn read_labels(&mut self, members: &Map<String, Value>, at: &str) -> Vec<Option<String>> {
+        let labels = match given(members, "option_labels") {
+            None => return Vec::new(),
+            Some(Value::Array(labels)) => labels,
+            Some(other) => {
+                self.say(at, Violation::typed(&["array"], other));
+                return Vec::new();
+            }
+        };
+        let mut read = Vec::new();
+        for (index, label) in labels.iter().enumerate() {
+            if !label.is_string() && !label.is_null() {
+                self.say(format!("{at}/{index}"), Violation::typed(&["string", "null"], label));
+            }
+            read.push(label.as_str().map(str::to_owned));
+        }
+        read
     }
 
     fn read_options(&mut self, members: &Map<String, Value>, at: &str) -> Vec<FieldOption> {

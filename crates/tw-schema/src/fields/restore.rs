@@ -1,15 +1,17 @@
 //! From a schema back to fields.
 
+use std::collections::BTreeMap;
+
 use serde_json::{Map, Value};
 
 use super::{
-    FIELD_DEPTH_MAX, FIELDS_MAX, Field, FieldOption, FieldType,
+    FIELD_DEPTH_MAX, FIELDS_MAX, Field, FieldOption, FieldTexts, FieldType,
     check::{Check, Role},
     write,
 };
 use crate::{
     NODES_MAX, TEXT_BYTES_MAX, canonical, limits::weight, local::Document, outline::Types, pointer,
-    words::quote_text,
+    subschemas::TRANSLATIONS, words::quote_text,
 };
 
 /// How many references in a row are followed.
@@ -38,7 +40,8 @@ impl FieldsFault {
 }
 
 /// Keywords of the root that fields need not express: the tool has a title and a description of its own.
-const ROOT_WORDS: &[&str] = &["$schema", "$id", "$comment", "$defs", "definitions", "title", "description"];
+const ROOT_WORDS: &[&str] =
+    &["$schema", "$id", "$comment", "$defs", "definitions", "title", "description", TRANSLATIONS];
 
 /// The fields of a schema, in the order of its properties.
 ///
@@ -134,6 +137,7 @@ impl Restoring<'_> {
         let mut field = Field::new(name.unwrap_or_default(), kind);
         field.label = take_text(&mut schema, "title", at)?;
         field.description = take_text(&mut schema, "description", at)?;
+        field.i18n = take_texts(&mut schema, at)?;
         field.default = take(&mut schema, "default");
         field.variant = take_text(&mut schema, "x-variant", at)?.or_else(|| variant_of(kind, &schema));
         match kind {
@@ -206,7 +210,7 @@ impl Restoring<'_> {
             for (keyword, value) in
                 members.iter().filter(|(keyword, _)| !unspoken.contains(&keyword.as_str()))
             {
-                let words = ["title", "description", "default", "$defs", "definitions"];
+                let words = ["title", "description", TRANSLATIONS, "default", "$defs", "definitions"];
                 match written.get(keyword) {
                     None => _ = written.insert(keyword.clone(), value.clone()),
                     Some(same) if same == value || words.contains(&keyword.as_str()) => {}
@@ -243,6 +247,7 @@ impl Restoring<'_> {
             "name" => "properties",
             "options" => "enum",
             "variant" => "x-variant",
+            "i18n" => TRANSLATIONS,
             "target" if field.kind == FieldType::Relation => "x-entity-type",
             "target" => "x-accept",
             other => other,
@@ -314,6 +319,35 @@ fn take_text(
         Some(Value::String(text)) => Ok(Some(text)),
         Some(_) => Err(FieldsFault::new(at, keyword, "must be a text")),
     }
+}
+
+fn take_texts(
+    schema: &mut Map<String, Value>,
+    at: &str,
+) -> Result<BTreeMap<String, FieldTexts>, FieldsFault> {
+    let fault = |message| FieldsFault::new(at, TRANSLATIONS, message);
+    let languages = match take(schema, TRANSLATIONS) {
+        None => return Ok(BTreeMap::new()),
+        Some(Value::Object(languages)) => languages,
+        Some(_) => return Err(fault("must be an object")),
+    };
+    let read = |(tag, texts): (String, Value)| {
+        let Value::Object(mut texts) = texts else { return Err(fault("must hold objects")) };
+        let read = FieldTexts {
+            label: take_text(&mut texts, "title", at)?,
+            description: take_text(&mut texts, "description", at)?,
+            option_labels: take(&mut texts, "x-enum-labels")
+                .map(serde_json::from_value)
+                .transpose()
+                .map_err(|_| fault("must have a list of texts as labels"))?
+                .unwrap_or_default(),
+        };
+        match texts.keys().next() {
+            None => Ok((tag, read)),
+            Some(_) => Err(fault("has a text that fields have not")),
+        }
+    };
+    languages.into_iter().map(read).collect()
 }
 
 fn take_options(schema: &mut Map<String, Value>, at: &str) -> Result<Vec<FieldOption>, FieldsFault> {

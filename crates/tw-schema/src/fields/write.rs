@@ -2,8 +2,8 @@
 
 use serde_json::{Map, Value, json};
 
-use super::{Field, FieldType, check::Check};
-use crate::{Fault, Schema};
+use super::{Field, FieldTexts, FieldType, check::Check};
+use crate::{Fault, Schema, subschemas::TRANSLATIONS};
 
 /// Digits with the signs that people put between them.
 pub(super) const PHONE_PATTERN: &str = "^\\+?[0-9(][0-9 ()./-]{2,30}$";
@@ -59,10 +59,28 @@ pub(super) fn schema_of(field: &Field) -> Value {
     note("title", &field.label);
     note("description", &field.description);
     note("x-variant", &field.variant);
+    if !field.i18n.is_empty() {
+        let languages = field.i18n.iter().map(|(tag, texts)| (tag.clone(), translation(texts)));
+        schema.insert(TRANSLATIONS.to_owned(), languages.collect::<Map<_, _>>().into());
+    }
     if let Some(default) = &field.default {
         schema.insert("default".to_owned(), default.clone());
     }
     Value::Object(schema)
+}
+
+/// The texts of one language, as a schema names them.
+fn translation(texts: &FieldTexts) -> Value {
+    let mut said = Map::new();
+    for (keyword, text) in [("title", &texts.label), ("description", &texts.description)] {
+        if let Some(text) = text {
+            said.insert(keyword.to_owned(), json!(text));
+        }
+    }
+    if !texts.option_labels.is_empty() {
+        said.insert("x-enum-labels".to_owned(), json!(texts.option_labels));
+    }
+    Value::Object(said)
 }
 
 /// The keywords that a value of this field must meet.

@@ -16,8 +16,8 @@ use crate::{
 
 const VERSION: u64 = 2;
 
-const SPEC: &[&str] = &["version", "title", "description", "submit_label", "fields", "sections"];
-const SECTION: &[&str] = &["id", "title", "description", "collapsed"];
+const SPEC: &[&str] = &["version", "title", "description", "submit_label", "fields", "sections", "i18n"];
+const SECTION: &[&str] = &["id", "title", "description", "collapsed", "i18n"];
 const FIELD: &[&str] = &[
     "path",
     "label",
@@ -32,6 +32,7 @@ const FIELD: &[&str] = &[
     "upload",
     "rows",
     "hidden",
+    "i18n",
 ];
 const CONDITIONS: &[&str] = &["equals", "not_equals", "in", "exists"];
 
@@ -57,6 +58,7 @@ impl Form<'_> {
         for name in ["title", "description", "submit_label"] {
             self.reader.text(object, name);
         }
+        self.reader.translations(object, &["title", "description", "submit_label"]);
         let sections = object.get("sections").map(|sections| self.sections(sections)).unwrap_or_default();
         let Some(fields) = object.get("fields") else {
             self.reader.say("/fields", Violation::required());
@@ -81,6 +83,7 @@ impl Form<'_> {
             self.reader.needed_text(object, "title");
             self.reader.text(object, "description");
             self.reader.flag(object, "collapsed");
+            self.reader.translations(object, &["title", "description"]);
             if self.reader.needed_text(object, "id").is_none() {
                 continue;
             }
@@ -103,6 +106,7 @@ impl Form<'_> {
         for name in ["label", "help", "placeholder", "unit"] {
             self.reader.text(object, name);
         }
+        self.reader.translations(object, &["label", "help", "placeholder", "unit"]);
         self.look(object);
         self.reader.word(object, "width", &["full", "half", "third"]);
         self.reader.count(object, "rows");

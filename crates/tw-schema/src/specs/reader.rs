@@ -2,7 +2,12 @@
 
 use serde_json::{Map, Value};
 
-use crate::{Fault, Violation, fault::FirstFaults, pointer};
+use crate::{
+    Fault, Violation,
+    fault::FirstFaults,
+    i18n::{Bound, check_translations},
+    pointer,
+};
 
 /// How many entries a list in a spec may have.
 const ENTRIES_MAX: usize = 1_000;
@@ -91,6 +96,17 @@ impl Reader {
             self.say(object.pointer(name), Violation::words(words.iter().copied()));
         }
         word
+    }
+
+    /// The translations of an object's texts, under its member `i18n`.
+    pub(super) fn translations(&mut self, object: Object<'_>, texts: &[&str]) {
+        if let Some(translations) = object.get("i18n") {
+            let bounds: Vec<_> = texts.iter().map(|name| (*name, Bound::at_most(TEXT_BYTES_MAX))).collect();
+            let at = object.pointer("i18n");
+            check_translations(translations, &bounds)
+                .into_iter()
+                .for_each(|fault| self.faults.push(fault.below(&at)));
+        }
     }
 
     pub(super) fn flag(&mut self, object: Object<'_>, name: &str) {

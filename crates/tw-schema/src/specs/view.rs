@@ -52,20 +52,23 @@ struct View<'a> {
 
 impl View<'_> {
     fn section(&mut self, section: &Value, at: &str) {
-        let Some(object) = self.reader.object(section, at, &["key", "label", "type", "config"]) else {
+        let Some(object) = self.reader.object(section, at, &["key", "label", "type", "config", "i18n"])
+        else {
             return;
         };
         self.kind(object, SECTIONS);
         self.reader.needed_text(object, "label");
+        self.reader.translations(object, &["label"]);
         self.config(object);
         self.key(object);
     }
 
     fn block(&mut self, block: &Value, at: &str) {
-        let known = ["type", "key", "path", "label", "config"];
+        let known = ["type", "key", "path", "label", "config", "i18n"];
         let Some(object) = self.reader.object(block, at, &known) else { return };
         self.kind(object, BLOCKS);
         self.reader.text(object, "label");
+        self.reader.translations(object, &["label"]);
         self.config(object);
         match (object.get("key"), object.get("path")) {
             (Some(_), None) => self.key(object),

@@ -184,6 +184,7 @@ enum Level {
     timeout_ms = 5_000,
     tags = ["ai", "readiness", "maturity", "assessment"],
     form = "ai_readiness_assessment.form.json",
+    texts = [("de", "ai_readiness_assessment.de.json")],
     sections = [
         ("summary", "Summary", "summary"),
         (

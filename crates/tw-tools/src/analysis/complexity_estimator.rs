@@ -173,6 +173,7 @@ enum Level {
     timeout_ms = 5_000,
     tags = ["estimation", "complexity", "effort", "planning"],
     form = "complexity_estimator.form.json",
+    texts = [("de", "complexity_estimator.de.json")],
     sections = [
         ("summary", "Summary", "summary"),
         ("factors", "What makes it complex", "table"),

@@ -170,6 +170,7 @@ struct Point {
     timeout_ms = 5_000,
     tags = ["fte", "capacity", "staffing", "planning"],
     form = "fte_impact_calculator.form.json",
+    texts = [("de", "fte_impact_calculator.de.json")],
     sections = [
         ("summary", "Summary", "summary"),
         ("yearlyResults", "Year by year", "table"),

@@ -159,6 +159,7 @@ enum Quadrant {
     aggregate = combine,
     tags = ["planning", "ranking", "impact", "effort"],
     form = "priority_matrix.form.json",
+    texts = [("de", "priority_matrix.de.json")],
     sections = [
         ("summary", "Summary", "summary"),
         ("ranking", "Ranking", "ranking", r#"{ "label": "name", "value": "score", "group": "quadrant" }"#)

@@ -206,6 +206,7 @@ enum Mode {
     timeout_ms = 5_000,
     tags = ["automation", "process", "scoping", "hours"],
     form = "process_automation_scoper.form.json",
+    texts = [("de", "process_automation_scoper.de.json")],
     sections = [
         ("summary", "Summary", "summary"),
         (

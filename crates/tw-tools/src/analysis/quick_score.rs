@@ -179,6 +179,7 @@ struct Part {
     timeout_ms = 5_000,
     tags = ["decision", "ranking", "criteria", "weights"],
     form = "quick_score.form.json",
+    texts = [("de", "quick_score.de.json")],
     sections = [
         ("summary", "Summary", "summary"),
         ("ranking", "Ranking", "ranking", r#"{ "label": "name", "value": "score" }"#),

@@ -155,6 +155,7 @@ struct Point {
     timeout_ms = 5_000,
     tags = ["finance", "investment", "npv", "payback"],
     form = "roi_calculator.form.json",
+    texts = [("de", "roi_calculator.de.json")],
     sections = [
         ("summary", "Summary", "summary"),
         ("yearlyResults", "Year-by-Year", "table"),

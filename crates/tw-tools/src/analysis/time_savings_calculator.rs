@@ -199,6 +199,7 @@ struct Point {
     timeout_ms = 5_000,
     tags = ["time", "productivity", "hours", "automation"],
     form = "time_savings_calculator.form.json",
+    texts = [("de", "time_savings_calculator.de.json")],
     sections = [
         ("summary", "Summary", "summary"),
         ("byPeriod", "By period", "table"),

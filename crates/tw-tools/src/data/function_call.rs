@@ -50,6 +50,7 @@ struct Output {
     timeout_ms = 10_000,
     tags = ["function", "call"],
     form = "function_call.form.json",
+    texts = [("de", "function_call.de.json")],
     open_world = false,
     builtin,
     calls

@@ -51,6 +51,7 @@ struct Output {
     timeout_ms = 10_000,
     tags = ["json", "jq", "filter", "map"],
     form = "json_transform.form.json",
+    texts = [("de", "json_transform.de.json")],
     open_world = false,
     builtin,
     callable

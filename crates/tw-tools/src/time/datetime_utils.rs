@@ -219,6 +219,7 @@ struct Calendar {
     timeout_ms = 5_000,
     tags = ["date", "time", "timezone", "now"],
     form = "datetime_utils.form.json",
+    texts = [("de", "datetime_utils.de.json")],
     open_world = false,
     builtin,
     callable

@@ -102,6 +102,7 @@ struct Output {
     timeout_ms = 30_000,
     tags = ["http", "api", "rest", "request"],
     form = "http_request.form.json",
+    texts = [("de", "http_request.de.json")],
     builtin
 )]
 async fn http_request(cx: ToolContext, input: Input) -> Result<Reply<Output>, ToolFailure> {

@@ -90,6 +90,7 @@ struct Output {
     timeout_ms = 30_000,
     tags = ["web", "page", "fetch", "markdown"],
     form = "web_fetch.form.json",
+    texts = [("de", "web_fetch.de.json")],
     builtin
 )]
 async fn web_fetch(cx: ToolContext, input: Input) -> Result<Reply<Output>, ToolFailure> {

@@ -84,6 +84,7 @@ pub(super) trait Provider: fmt::Debug + Sync {
     timeout_ms = 30_000,
     tags = ["web", "search", "research", "news"],
     form = "web_search.form.json",
+    texts = [("de", "web_search.de.json")],
     sections = [("results", "Results", "table")],
     aliases = ["webSearch", "web.searchCompany"],
     builtin,

@@ -76,6 +76,14 @@ fn every_tool_conforms() {
 }
 
 #[test]
+fn everything_that_people_read_has_its_german() {
+    for (_, definition) in tools() {
+        let missing = conformance::untranslated(&definition, "de");
+        assert!(missing.is_empty(), "{} lacks German for: {missing:#?}", definition.slug);
+    }
+}
+
+#[test]
 fn every_form_asks_for_what_its_tool_takes() {
     let mut forms = 0;
     for (_, definition) in tools() {

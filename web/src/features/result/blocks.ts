@@ -26,6 +26,7 @@ export interface Block {
 /** What of a tool decides how its outputs are shown, as `GET /api/tools/{slug}` answers. */
 export interface Shown {
   slug?: string
+  i18n?: unknown
   output_schema?: unknown
   output_sections?: unknown
   view_spec?: unknown

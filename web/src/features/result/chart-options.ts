@@ -1,9 +1,11 @@
 import type { EChartsCoreOption } from 'echarts/core'
 
+import { locale } from '~/i18n'
+import { unitWord } from '~/i18n/units'
 import type { Theme } from '~/theme'
 import type { Hints } from './hints'
 import type { Series } from './series'
-import { humanise, label, number, short } from './words'
+import { label, number, short } from './words'
 
 /** Lines told apart in both themes, also by people who do not see all colours; decals help further. */
 const LINES: Record<Theme, string[]> = {
@@ -196,13 +198,15 @@ function colour(theme: Theme, index: number): string {
 }
 
 function words({ x, categories }: Series, hints: Hints): string[] {
-  return x && hints.below(x).hint.word ? categories.map(humanise) : categories
+  if (!x) return categories
+  const named = hints.below(x)
+  return categories.map((category) => named.word(category) ?? category)
 }
 
 function axisUnit(unit: string, currency?: string): string | undefined {
   if (unit === 'currency') return currency
   if (unit === 'percent') return '%'
-  return unit === 'points' ? undefined : unit
+  return unit === 'points' ? undefined : unitWord(unit, locale())
 }
 
 function told(value: unknown, key: string, hints: Hints, currency?: string): string {

@@ -1,4 +1,5 @@
 import { isObject, type JsonObject } from './json'
+import { humanise } from './words'
 
 /** What an output schema says about one place of the output, as far as showing it goes. */
 export interface Hint {
@@ -32,15 +33,32 @@ export class Hints {
     return path.reduce<Hints>((hints, step) => hints.below(step), this)
   }
 
-  get hint(): Hint {
+  /** What a value is called, where the schema names the few that there are. Without a label its name is put in words. */
+  word(value: string): string | undefined {
     const all = this.described()
+    for (const schema of all) {
+      const index = Array.isArray(schema.enum) ? schema.enum.indexOf(value) : -1
+      const labels = schema['x-enum-labels']
+      const label = Array.isArray(labels) ? labels[index] : undefined
+      if (typeof label === 'string') return label
+      if (schema.const === value && typeof schema.title === 'string') return schema.title
+    }
+    return this.hint.word ? humanise(value) : undefined
+  }
+
+  get hint(): Hint {
+    const every = this.described()
+    // One of several values is not the place that holds them.
+    const all = every.filter((schema) => schema.const === undefined)
     const text = (key: string) =>
       all.map((schema) => schema[key]).find((value): value is string => typeof value === 'string')
     return {
       title: text('title'),
       description: text('description'),
       unit: text('x-unit'),
-      word: all.some((schema) => Array.isArray(schema.enum)),
+      word: every.some(({ enum: values, const: value }) => {
+        return Array.isArray(values) || typeof value === 'string'
+      }),
     }
   }
 

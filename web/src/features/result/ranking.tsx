@@ -10,7 +10,7 @@ import { table } from './rows'
 import { Section } from './section'
 import { ranking } from './series'
 import { Value } from './value'
-import { humanise, number } from './words'
+import { number } from './words'
 
 /** At first only as many as fit on a screen. */
 const SHOWN = 20
@@ -32,7 +32,8 @@ export function Ranking({ block }: { block: Block }) {
     )
   }
   const measured = typeof config.value === 'string' ? row.below(config.value).hint : undefined
-  const grouped = typeof config.group === 'string' ? row.below(config.group).hint : undefined
+  const grouped = typeof config.group === 'string' ? row.below(config.group) : undefined
+  const named = typeof config.label === 'string' ? row.below(config.label) : undefined
   const most = Math.max(...ranked.map(({ value }) => Math.abs(value)), Number.MIN_VALUE)
   return (
     <Section label={label} value={value} table={rows} asTable={asTable} onAsTable={setAsTable}>
@@ -47,8 +48,10 @@ export function Ranking({ block }: { block: Block }) {
                 <div className="grid min-w-0 gap-1">
                   <div className="flex flex-wrap items-baseline justify-between gap-x-3">
                     <span className="flex min-w-0 flex-wrap items-baseline gap-2">
-                      <span className="min-w-0 font-medium break-words">{name}</span>
-                      {group && <Badge>{grouped?.word ? humanise(group) : group}</Badge>}
+                      <span className="min-w-0 font-medium break-words">
+                        {named?.word(name) ?? name}
+                      </span>
+                      {group && <Badge>{grouped?.word(group) ?? group}</Badge>}
                     </span>
                     <span className="ml-auto tabular-nums">
                       {number(value, measured?.unit, currency)}

@@ -3,9 +3,10 @@ import { useMemo, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 
 import { hasEnded } from '~/api/runs'
+import { isTranslated } from '~/api/translated'
 import { Button } from '~/kit/button'
 import { duration } from '~/kit/time'
-import { currencyOf, type Shown } from './blocks'
+import { blocks, currencyOf, type Shown } from './blocks'
 import { AroundOutput } from './context'
 import { Output } from './output'
 import { Raw } from './raw'
@@ -35,13 +36,18 @@ export interface RunResultProps {
 
 /** What came of a run. */
 export function RunResult({ run, tool, level = 3 }: RunResultProps) {
-  const { t } = useTranslation('result')
+  const { t, i18n } = useTranslation('result')
   const [raw, setRaw] = useState(false)
   const { status, output, summary, markdown, error, error_code, duration_ms } = run
   const name = tool?.slug ?? run.tool ?? 'result'
   const around = useMemo(
     () => ({ currency: currencyOf(output), name, level }),
     [output, name, level],
+  )
+  // The tool wrote its sentence in its own language and numbers; beside a translated result it stands apart.
+  const isForeign = useMemo(
+    () => !!tool && isTranslated(tool, i18n.language) && blocks(tool, output).length > 0,
+    [tool, output, i18n.language],
   )
   const hasOutput = output !== null && output !== undefined
   return (
@@ -75,7 +81,7 @@ export function RunResult({ run, tool, level = 3 }: RunResultProps) {
             wanted={status === 'cancelled'}
           />
         )}
-        {summary && <p className="text-base break-words whitespace-pre-wrap">{summary}</p>}
+        {summary && <Summary text={summary} isForeign={isForeign} />}
         {hasOutput &&
           (raw ? (
             <Raw value={output} name={t('raw')} />
@@ -85,5 +91,16 @@ export function RunResult({ run, tool, level = 3 }: RunResultProps) {
         {status === 'success' && !hasOutput && <p className="text-muted">{t('no_output')}</p>}
       </div>
     </AroundOutput>
+  )
+}
+
+function Summary({ text, isForeign }: { text: string; isForeign: boolean }) {
+  const { t } = useTranslation('result')
+  if (!isForeign) return <p className="text-base break-words whitespace-pre-wrap">{text}</p>
+  return (
+    <details>
+      <summary className="cursor-pointer text-xs text-muted">{t('in_its_own_words')}</summary>
+      <p className="mt-1 break-words whitespace-pre-wrap text-muted">{text}</p>
+    </details>
   )
 }

@@ -9,7 +9,7 @@ import { DataTable } from './data-table'
 import { Hints } from './hints'
 import { isObject, isRows, type Json, type JsonObject } from './json'
 import { table } from './rows'
-import { humanise, label, number, safeLink } from './words'
+import { label, number, safeLink } from './words'
 
 const NO_HINTS = new Hints(undefined)
 const DEEPEST_OPEN = 3
@@ -45,7 +45,7 @@ export function Value({ value, hints = NO_HINTS, depth = 0 }: Props) {
 export function Plain({ value, hints = NO_HINTS }: { value: Json | undefined; hints?: Hints }) {
   const { t } = useTranslation('result')
   const { currency } = useAround()
-  const { unit, word } = hints.hint
+  const { unit } = hints.hint
   if (value === null || value === undefined) {
     return (
       <span className="text-muted" aria-label={t('no_value')}>
@@ -65,7 +65,7 @@ export function Plain({ value, hints = NO_HINTS }: { value: Json | undefined; hi
       </span>
     )
   }
-  return word ? humanise(String(value)) : <Text text={String(value)} />
+  return hints.word(String(value)) ?? <Text text={String(value)} />
 }
 
 function Text({ text }: { text: string }) {

@@ -1,4 +1,5 @@
 import { locale } from '~/i18n'
+import { intlUnit } from '~/i18n/units'
 
 import type { Hint } from './hints'
 
@@ -21,17 +22,6 @@ function isShort(word: string): boolean {
   return /^[A-Z\d]{2,}$/.test(word) || SHORT.has(word.toLowerCase())
 }
 
-/** The units that `Intl` knows by name. Others stand behind the number as they are. */
-const UNITS: Record<string, string> = {
-  years: 'year',
-  months: 'month',
-  weeks: 'week',
-  days: 'day',
-  hours: 'hour',
-  minutes: 'minute',
-  seconds: 'second',
-}
-
 /** Counts and scores say what they are in their label. */
 const SILENT = new Set(['points', 'count'])
 
@@ -46,7 +36,7 @@ export function number(value: number, unit?: string, currency?: string): string 
     return new Intl.NumberFormat(language, percent).format(value)
   }
   if (unit === 'times') return `${plain.format(value)} ×`
-  const known = UNITS[unit]
+  const known = intlUnit(unit)
   if (!known) return `${plain.format(value)} ${unit}`
   const options = { style: 'unit', unit: known, unitDisplay: 'long' } as const
   return new Intl.NumberFormat(language, options).format(value)
@@ -61,11 +51,12 @@ function money(value: number, language: string, currency = ''): string {
   return new Intl.NumberFormat(language, { ...options, ...whole }).format(value)
 }
 
-/** Numbers on an axis, where there is little room. */
+/** Numbers on an axis, where there is little room. Thousands are set apart as in tables, also where there is but one. */
 export function short(value: number): string {
   return new Intl.NumberFormat(locale(), {
     notation: 'compact',
     maximumFractionDigits: 1,
+    useGrouping: 'always',
   }).format(value)
 }
 

@@ -1,17 +1,20 @@
 import { queryOptions } from '@tanstack/react-query'
+import i18next from 'i18next'
 
 import { api, body } from '~/api/client'
 import type { Run } from '~/api/runs'
 import type { components } from '~/api/schema'
+import { translated } from '~/api/translated'
 
 export type Tool = components['schemas']['ToolView']
 export type Answer = components['schemas']['RunAnswer']
 
-/** A tool whole, with its schemas. */
+/** A tool whole, with its schemas, in the language of the page. */
 export const tool = (slug: string) =>
   queryOptions({
     queryKey: ['tools', 'whole', slug],
     queryFn: () => body(api.GET('/api/tools/{tool}', { params: { path: { tool: slug } } })),
+    select: (tool) => translated(tool, i18next.language),
     staleTime: 30_000,
   })
 

@@ -2,6 +2,7 @@
 
 mod browsers;
 mod keys;
+mod languages;
 mod members;
 mod sign_in;
 mod tenants;

@@ -1,10 +1,14 @@
 //! Fields of every kind, made up.
 
+use std::collections::BTreeMap;
+
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use super::{
-    super::{Field, FieldOption, FieldType, fields_to_schema, parse_fields, schema_to_fields, variants},
+    super::{
+        Field, FieldOption, FieldTexts, FieldType, fields_to_schema, parse_fields, schema_to_fields, variants,
+    },
     lines,
 };
 use crate::Schema;
@@ -13,15 +17,23 @@ fn text() -> impl Strategy<Value = Option<String>> {
     proptest::option::of("[a-zA-Zäß ]{1,12}")
 }
 
+fn texts() -> impl Strategy<Value = BTreeMap<String, FieldTexts>> {
+    let texts = (text(), text());
+    let texts =
+        texts.prop_map(|(label, description)| FieldTexts { label, description, ..FieldTexts::default() });
+    proptest::collection::btree_map("(de|fr|de-AT)", texts, 0..3)
+}
+
 /// A field without name and without default; the latter is chosen to fit once the field is known.
 fn bare(kind: FieldType) -> BoxedStrategy<Field> {
     let looks = variants(kind);
     let variant = proptest::option::of(0..looks.len());
-    (text(), text(), variant, any::<bool>())
-        .prop_map(move |(label, description, variant, required)| Field {
+    (text(), text(), variant, any::<bool>(), texts())
+        .prop_map(move |(label, description, variant, required, i18n)| Field {
             label,
             description,
             required,
+            i18n,
             variant: variant.map(|index| looks[index].to_owned()),
             ..Field::new("", kind)
         })
@@ -47,6 +59,8 @@ fn choice() -> BoxedStrategy<Field> {
                     field.options.push(FieldOption { value, label });
                 }
             }
+            let labels: Vec<_> = field.options.iter().map(|option| option.label.clone()).collect();
+            field.i18n.values_mut().for_each(|texts| texts.option_labels.clone_from(&labels));
             field
         })
         .boxed()

@@ -27,6 +27,7 @@ const WRITTEN: &[&str] = &[
     "slug",
     "name",
     "description",
+    "i18n",
     "version",
     "category",
     "icon",

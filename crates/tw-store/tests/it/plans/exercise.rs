@@ -83,6 +83,8 @@ async fn people(store: &Store, acme: &TenantScope, globex: &TenantScope) {
     acme.role_of(ada).await.unwrap();
     acme.role_since(ada).await.unwrap();
     acme.password_hash(ada).await.unwrap();
+    acme.set_language(ada, Some("de")).await.unwrap();
+    acme.language(ada).await.unwrap();
     store.find_memberships("ada@example.com").await.unwrap();
     store.memberships_of(ada).await.unwrap();
 

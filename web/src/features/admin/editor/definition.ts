@@ -7,6 +7,7 @@ export interface Definition {
   slug: string
   name: string
   description: string
+  i18n: Schema | null
   category: string
   icon: string
   tags: string[]
@@ -44,6 +45,7 @@ export const BLANK: Definition = {
   slug: '',
   name: '',
   description: '',
+  i18n: null,
   category: '',
   icon: 'wrench',
   tags: [],
@@ -80,6 +82,7 @@ const KEYS = Object.keys(BLANK) as Key[]
 const LAID_OVER: readonly Key[] = [
   'name',
   'description',
+  'i18n',
   'category',
   'icon',
   'tags',
@@ -137,7 +140,7 @@ function sent(key: Key, definition: Definition): unknown {
 
 // Each in the order in which the page shows it.
 const TAB_OF: Record<Exclude<EditorTab, 'preview' | 'versions'>, readonly (Key | 'fields')[]> = {
-  identity: ['name', 'slug', 'description', 'category', 'icon', 'tags', 'aliases'],
+  identity: ['name', 'slug', 'description', 'category', 'icon', 'tags', 'aliases', 'i18n'],
   visibility: [
     'status',
     'enabled',

@@ -7,6 +7,7 @@ import { focusSoon } from '../focus-soon'
 import { isTaken } from '../queries'
 import { idOf, useEditing } from './context'
 import { IconPart } from './icon-part'
+import { JsonPart } from './json-part'
 import { TextPart, WordsPart } from './parts'
 import { faultOfSlug, proposedSlug } from './slug'
 
@@ -28,6 +29,7 @@ export function IdentityTab() {
       </div>
       <WordsPart name="tags" label={t('editor.tags')} hint={t('editor.tags_hint')} />
       <WordsPart name="aliases" label={t('editor.aliases')} hint={t('editor.aliases_hint')} />
+      <JsonPart name="i18n" label={t('editor.i18n')} hint={t('editor.i18n_hint')} canBeNull />
     </div>
   )
 }

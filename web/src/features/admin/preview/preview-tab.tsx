@@ -1,7 +1,8 @@
-import { type ReactNode, useDeferredValue, useId, useState } from 'react'
+import { type ReactNode, useDeferredValue, useId, useMemo, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 
 import { stringify } from '~/api/exact'
+import { translated } from '~/api/translated'
 import { CopyButton } from '~/kit/copy'
 import { Select } from '~/kit/field'
 import { lazyPart } from '~/kit/lazy-part'
@@ -58,9 +59,17 @@ export default function PreviewTab() {
 }
 
 function FormCard() {
-  const { t } = useTranslation('admin')
+  const { t, i18n } = useTranslation('admin')
   const { definition } = useEditing()
-  const { slug, input_schema, form_spec } = useDeferredValue(definition)
+  const { slug, ...written } = useDeferredValue(definition)
+  const { input_schema, form_spec } = useMemo(
+    () =>
+      translated(
+        { input_schema: written.input_schema, form_spec: written.form_spec },
+        i18n.language,
+      ),
+    [written.input_schema, written.form_spec, i18n.language],
+  )
   const [input, setInput] = useState<unknown>({})
   return (
     <section

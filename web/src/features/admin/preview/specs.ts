@@ -109,13 +109,14 @@ const MANY = ['anyOf', 'oneOf', 'allOf', 'prefixItems']
 const BY_NAME = ['properties', 'patternProperties', '$defs', 'definitions', 'dependentSchemas']
 const REST = ['additionalProperties', 'unevaluatedProperties', 'unevaluatedItems']
 
-/** A schema without `true` and `false` in the place of schemas: some clients do not read those. */
+/** A schema without translations, which no model needs, and without `true` and `false`, which some clients do not read. */
 function written(schema: unknown): unknown {
   if (schema === true) return {}
   if (schema === false) return { not: {} }
   if (!isJson(schema)) return schema
+  const { 'x-i18n': _, ...rest } = schema
   return Object.fromEntries(
-    Object.entries(schema).map(([keyword, said]) => {
+    Object.entries(rest).map(([keyword, said]) => {
       if (ONE.includes(keyword)) return [keyword, written(said)]
       if (MANY.includes(keyword) && Array.isArray(said)) return [keyword, said.map(written)]
       if (REST.includes(keyword) && isJson(said)) return [keyword, written(said)]
@@ -173,12 +174,12 @@ const ANSWER = '/responses/200/content/application~1json/schema'
 export const FUNCTIONS = {
   openai: ({ slug, description, input_schema }: Definition): Json => ({
     type: 'function',
-    function: { name: wireName(slug), description, parameters: input_schema },
+    function: { name: wireName(slug), description, parameters: written(input_schema) },
   }),
   anthropic: ({ slug, description, input_schema }: Definition): Json => ({
     name: wireName(slug),
     description,
-    input_schema,
+    input_schema: written(input_schema),
   }),
 }
 

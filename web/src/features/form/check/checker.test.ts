@@ -22,7 +22,7 @@ test.each([
   [{ multipleOf: 0.01 }, 0.005, 'Enter a multiple of 0.01.'],
   [{ type: 'integer' }, 1.5, 'Enter a whole number.'],
   [{ type: 'integer' }, 123456789012345678901n, 'This number is too large to be kept exactly.'],
-  [{ type: 'number' }, '12,5', 'Use digits only, with a decimal point: 1234.5'],
+  [{ type: 'number' }, '12,5', 'Enter a number such as 1234.5 or 1,234.50.'],
   [{ maximum: 100 }, 9007199254740993n, 'Enter a number of at most 100.'],
   [{ type: 'number' }, 'not a number', 'Enter a number.'],
   [{ type: ['string', 'null'] }, 5, 'Enter a text.'],

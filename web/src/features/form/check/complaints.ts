@@ -222,11 +222,18 @@ function typed(wanted: unknown, found: unknown): { key: string; params?: Json } 
     (name) => name !== 'null',
   )
   const numeric = types.every((name) => name === 'number' || name === 'integer')
-  if (numeric && typeof found === 'string' && /^[+-]?[\d.,]*\d[.,]\d/.test(found)) {
-    return { key: 'marks' }
+  if (numeric && typeof found === 'string') {
+    if (/^[+-]?\d{1,3}[.,]\d{3}$/.test(found)) return { key: 'ambiguous', params: either(found) }
+    if (/^[+-]?[\d.,]*\d[.,]\d/.test(found)) return { key: 'marks' }
   }
   if (types.length !== 1) return { key: 'type.any' }
   return { key: `type.${String(types[0])}` }
+}
+
+/** What a number with one sign before three digits may mean, each in a spelling that leaves no doubt. */
+function either(text: string): Json {
+  const other = text.includes(',') ? text.replace(',', '.') : text.replace('.', ',')
+  return { whole: text.replace(/[.,]/, ''), fraction: other }
 }
 
 function meetsExactly(keyword: string, value: bigint, limit: unknown): boolean {

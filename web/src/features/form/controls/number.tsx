@@ -5,7 +5,7 @@ import { Input } from '~/kit/field'
 import { list } from '../schema/json'
 import { readNumber, usesComma, writtenNumber } from './digits'
 import { variantOf } from './kind'
-import { aria, type ControlProps, shown } from './props'
+import { aria, type ControlProps } from './props'
 import { useUnit, WithUnit } from './text'
 
 /**
@@ -65,6 +65,7 @@ function money(value: number, locale: string, currency = ''): string {
 export function SliderControl(props: ControlProps) {
   const { id, schema, value, onChange, onBlur, readOnly } = props
   const whole = schema.type === 'integer'
+  const comma = usesComma(useLocale())
   return (
     <WithUnit {...props}>
       <div className="flex h-9 items-center gap-3">
@@ -82,7 +83,7 @@ export function SliderControl(props: ControlProps) {
           {...aria(props)}
         />
         <output htmlFor={id} className="w-12 text-right tabular-nums">
-          {value === undefined ? '–' : shown(value)}
+          {value === undefined ? '–' : writtenNumber(value, comma)}
         </output>
       </div>
     </WithUnit>

@@ -1,6 +1,8 @@
 import { type ReactNode, useContext, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 
+import { useLocale } from '~/i18n'
+import { unitWord } from '~/i18n/units'
 import { Button } from '~/kit/button'
 import { Input, Textarea } from '~/kit/field'
 import { lazyPart } from '~/kit/lazy-part'
@@ -126,8 +128,9 @@ export function useUnit(schema: Json, look: FieldLook): string | undefined {
   const currency = useContext(CurrencyContext)
   const isPercent = variantOf(schema, look) === 'percent'
   const unit = look.unit ?? text(schema['x-unit']) ?? (isPercent ? 'percent' : undefined)
+  const locale = useLocale()
   if (unit === 'currency') return currency
-  return unit === 'percent' ? '%' : unit
+  return unit === 'percent' ? '%' : unit && unitWord(unit, locale)
 }
 
 /** A control with its unit behind it. What is short is not drawn long. */
