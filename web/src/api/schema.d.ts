@@ -296,7 +296,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The same, for people. Loads nothing from anywhere else. */
+        /** The same, for people: the reference in the web app. Loads nothing from anywhere else. */
         get: operations["get_docs"];
         put?: never;
         post?: never;
@@ -3069,6 +3069,18 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "label": "weather",
+                 *       "type": "api_key",
+                 *       "payload": {
+                 *         "api_key": "…"
+                 *       },
+                 *       "allowed_hosts": [
+                 *         "api.example.com"
+                 *       ]
+                 *     }
+                 */
                 "application/json": components["schemas"]["CredentialBody"];
             };
         };
@@ -4469,6 +4481,25 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "slug": "greet",
+                 *       "name": "Greet",
+                 *       "description": "Gives back the name it is given.",
+                 *       "implementation_type": "internal",
+                 *       "input_schema": {
+                 *         "type": "object",
+                 *         "properties": {
+                 *           "name": {
+                 *             "type": "string"
+                 *           }
+                 *         },
+                 *         "required": [
+                 *           "name"
+                 *         ]
+                 *       }
+                 *     }
+                 */
                 "application/json": components["schemas"]["ToolBody"];
             };
         };
@@ -5161,6 +5192,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "input": {}
+                 *     }
+                 */
                 "application/json": components["schemas"]["RunRequest"];
             };
         };

@@ -1,6 +1,7 @@
 //! How the server behaves as a server, whatever it is asked: problems, ids, headers, hosts, lists,
 //! streams, figures and its own log.
 
+mod book;
 mod large;
 mod lists;
 mod streams;
@@ -185,7 +186,9 @@ async fn every_answer_tells_browsers_to_be_careful() {
         admin.get("/api/me").await,
         admin.get("/api/openapi.json").await,
         admin.get("/api/docs").await,
-        admin.get("/api/docs/docs.js").await,
+        admin.get("/docs/errors/TIMEOUT").await,
+        admin.get("/docs/index.json").await,
+        admin.get("/llms.txt").await,
         admin.get("/sign-in").await,
         admin.get("/nothing").await,
         stranger.get("/api/me").await,
@@ -250,23 +253,6 @@ async fn pages_load_nothing_from_anywhere_else() {
                     files += 1;
                     let wanted = if place.ends_with(".js") { "text/javascript" } else { "text/css" };
                     assert!(header(&file, "content-type").starts_with(wanted));
-                    // A bundle names addresses in the texts of its libraries; there the policy holds alone.
-                    if page != "/api/docs" {
-                        continue;
-                    }
-                    for outside in [
-                        "http://",
-                        "https://",
-                        "@import",
-                        "url(",
-                        "import(",
-                        "eval(",
-                        "innerHTML",
-                        "'//",
-                        "\"//",
-                    ] {
-                        assert!(!file.text.contains(outside), "{place} has {outside}");
-                    }
                 }
             }
         }
@@ -458,7 +444,7 @@ async fn hosts_and_pages_that_the_settings_name_are_served_too() {
             assert_eq!(before.status, 204);
             assert_eq!(header(&before, "access-control-allow-headers"), "authorization,content-type");
             assert!(header(&before, "access-control-allow-methods").contains("POST"));
-            assert_eq!(header(&read, "vary"), "Origin");
+            assert!(read.headers.get_all("vary").iter().any(|value| value == "Origin"), "{:?}", read.headers);
         }
     }
     let link = admin
