@@ -12,7 +12,7 @@ const FOLDER_PAGE: &str = "README";
 
 /// A page of the book.
 #[derive(Debug, Serialize)]
-pub(crate) struct Page {
+pub(crate) struct BookPage {
     /// Where the app shows it.
     path: String,
     /// Where its Markdown is.
@@ -66,10 +66,10 @@ impl Section {
 }
 
 /// Every page, by section; the guide in the order of the tables that end its first page.
-pub(crate) static PAGES: LazyLock<Vec<Page>> = LazyLock::new(|| {
-    let mut pages: Vec<Page> = FILES.iter().map(|(file, text)| Page::read(file, text)).collect();
+pub(crate) static PAGES: LazyLock<Vec<BookPage>> = LazyLock::new(|| {
+    let mut pages: Vec<BookPage> = FILES.iter().map(|(file, text)| BookPage::read(file, text)).collect();
     let first = FILES.iter().find(|(file, _)| *file == "README.md").map_or("", |(_, text)| text);
-    let place = |page: &Page| match page.section {
+    let place = |page: &BookPage| match page.section {
         Section::Guide if !page.name.is_empty() => {
             first.rfind(&format!("]({}.md)", page.name)).unwrap_or(usize::MAX)
         }
@@ -80,7 +80,7 @@ pub(crate) static PAGES: LazyLock<Vec<Page>> = LazyLock::new(|| {
 });
 
 /// The page at a path below `/docs`, with or without `.md`, in whatever case.
-pub(crate) fn find(path: &str) -> Option<&'static Page> {
+pub(crate) fn find(path: &str) -> Option<&'static BookPage> {
     let name = name_of(path.trim_matches('/'));
     PAGES.iter().find(|page| page.name.eq_ignore_ascii_case(name))
 }
@@ -102,7 +102,7 @@ pub(crate) fn list() -> String {
     list
 }
 
-impl Page {
+impl BookPage {
     fn read(file: &'static str, text: &'static str) -> Self {
         let name = name_of(file);
         let mut headings: Vec<Heading> = outside_code(text).filter_map(Heading::read).collect();
@@ -214,7 +214,7 @@ mod tests {
     #[test]
     fn page_is_summed_up_by_its_first_sentence() {
         let text = "# Title\n\n- Status: 1\n\nThe [first](a.md) `thing`. More of\nit.\n\n```sh\n# no heading\n```\n\n## Next\n";
-        let page = Page::read("some/page.md", text);
+        let page = BookPage::read("some/page.md", text);
         assert_eq!((page.title.as_str(), page.summary.as_str()), ("Title", "The first thing."));
         assert_eq!(page.headings.iter().map(|heading| heading.text.as_str()).collect::<Vec<_>>(), ["Next"]);
     }

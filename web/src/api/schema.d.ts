@@ -296,7 +296,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The same, for people: the reference in the web app. Loads nothing from anywhere else. */
+        /** The same, for people. Loads nothing from anywhere else. */
         get: operations["get_docs"];
         put?: never;
         post?: never;

@@ -579,6 +579,11 @@ async fn log_in_words_has_one_line_per_event_too() {
     let world = sqlite().await;
     let server = world.server_with(&[], &[("TOOLWRIGHT_LOG__LEVEL", "debug")]);
     let admin = world.client(&server, "acme", Role::Admin).await;
+    // The greeting goes its own way, and may come after the first events.
+    eventually("the greeting is there", Duration::from_secs(10), async || {
+        server.log().contains("listening on")
+    })
+    .await;
     let before = server.log().lines().count();
     inject(&admin).await;
     eventually("the log has the panic", Duration::from_secs(10), async || server.log().contains("panic at="))
