@@ -1,3 +1,4 @@
+import { readdirSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { brotliCompressSync } from 'node:zlib'
 
@@ -87,37 +88,86 @@ const iconData: Plugin = {
 
 /** Menus and dialogs, which nobody opens in the first second. */
 const MENUS =
-  /node_modules\/(radix-ui|@radix-ui|@floating-ui|aria-hidden|react-remove-scroll|react-remove-scroll-bar|react-style-singleton|use-callback-ref|use-sidecar|detect-node-es|tslib|get-nonce)\//
+  /node_modules\/(radix-ui|@radix-ui|@floating-ui|aria-hidden|react-remove-scroll|react-remove-scroll-bar|react-style-singleton|use-callback-ref|use-sidecar|detect-node-es|tslib)\//
 const OF_EVERY_PAGE =
-  /node_modules\/(react|react-dom|scheduler|@tanstack\/(react-router|router-core|history|react-store|store|react-query|query-core)|i18next|react-i18next|html-parse-stringify|void-elements|use-sync-external-store|openapi-fetch|clsx|class-variance-authority|lucide-react)\//
+  /node_modules\/(react|react-dom|scheduler|@tanstack\/(react-router|router-core|history|react-store|store|react-query|query-core)|i18next|react-i18next|html-parse-stringify|void-elements|use-sync-external-store|openapi-fetch|clsx|class-variance-authority|get-nonce|lucide-react)\//
 const OUR_OWN =
-  /\/web\/src\/(api\/|kit\/(badge|button|cn|copy|field|kept|key-sheet|keys|lazy-part|level-badge|merge-classes|move-focus|not-loaded|now|page-keys|plain|search-box|server-back|states|time|title|toast|tool-icons?|wide)\.|shell\/(shell|account|shortcuts|titled|page-not-loaded)\.|i18n\/(index|server-words)\.|features\/[^/]+\/(credentials\/)?search\.|(main|nonce|router|theme)\.)/
+  /\/web\/src\/(api\/(?!actor|events|run-tree|tool-at|unavailable)|kit\/(badge|button|cn|copy|field|kept|key-sheet|keys|lazy-part|level-badge|merge-classes|move-focus|not-loaded|now|page-keys|plain|search-box|server-back|states|time|title|toast|tool-icon|shipped-icons|wide)\.|shell\/(shell|account|shortcuts|titled|page-not-loaded)\.|i18n\/(index|server-words|en\/app)\.|features\/[^/]+\/(credentials\/)?(search|shelf|time-range)\.|(nonce|router|theme)\.)/
+
+/** What the bundler adds by itself. */
+const OF_BUNDLER = /^\0(vite\/|rolldown\/|virtual:icons$)/
+
+/** The page that most people see first. */
+const OF_FIRST_PAGE = /\/web\/src\/(pages\/library-page\.|features\/tools\/library-)/
+
+/** The icons that the frame and the first page import, by their names in Lucide. */
+const firstIcons = new Set<string>()
+const sources = fileURLToPath(new URL('./src/', import.meta.url))
+for (const name of readdirSync(sources, { recursive: true, encoding: 'utf8' })) {
+  const path = `${sources}${name}`.replaceAll('\\', '/')
+  if (!/\.tsx?$/.test(path) || !(OUR_OWN.test(path) || OF_FIRST_PAGE.test(path))) continue
+  const imports = readFileSync(path, 'utf8').matchAll(/import \{([^}]*)\} from 'lucide-react'/g)
+  for (const [, names = ''] of imports) {
+    for (const icon of names.split(',')) firstIcons.add(icon.trim())
+  }
+}
+
+const inPascalCase = (name: string) =>
+  name.replace(/(^|-)(.)/g, (_, __, first: string) => first.toUpperCase())
+
+/** The files of those: one icon may have several names. */
+const firstIconFiles = new Set(
+  Object.entries(iconImports)
+    .filter(([name]) => firstIcons.has(inPascalCase(name)))
+    .map(([, load]) => /icons\/([^/]+)\.m?js/.exec(String(load))?.[1]),
+)
+
+/** Other pages share a file of icons: small ones for each page compress badly. */
+function isOfOtherIcons(id: string): boolean {
+  const [, file] = /lucide-react\/dist\/esm\/icons\/([^/]+)\.m?js$/.exec(id) ?? []
+  return file ? !firstIconFiles.has(file) : id.endsWith('/src/kit/tool-icons.ts')
+}
 
 function isOfMenus(id: string): boolean {
   return MENUS.test(id) || id.endsWith('/src/kit/dialog.tsx')
 }
 
 function isOfEveryPage(id: string): boolean {
-  return OF_EVERY_PAGE.test(id) || OUR_OWN.test(id) || id.startsWith('\0vite/')
+  return OF_EVERY_PAGE.test(id) || OUR_OWN.test(id) || OF_BUNDLER.test(id)
 }
+
+/** The server takes requests from its own pages only. */
+const toServer = { target: server, changeOrigin: true, headers: { origin: server } }
 
 export default defineConfig({
   plugins: [react(), tailwindcss(), iconFiles, iconData, compressed],
-  resolve: { alias: { '~': fileURLToPath(new URL('./src', import.meta.url)) } },
+  resolve: {
+    alias: {
+      '~': fileURLToPath(new URL('./src', import.meta.url)),
+      // The form library can format descriptions; ours are plain, and the formatter is a sixth of the form.
+      'markdown-to-jsx/react': fileURLToPath(
+        new URL('./src/features/form/theme/plain-description.ts', import.meta.url),
+      ),
+    },
+  },
   build: {
     outDir: 'dist',
     // Every file but the page carries its own hash, so the server lets browsers keep it for ever.
     assetsDir: 'assets',
     sourcemap: false,
+    // Every browser that runs the app preloads modules by itself.
+    modulePreload: { polyfill: false },
     // A data: address would need a hole in the content security policy.
     assetsInlineLimit: 0,
     // Every file is a request with its own headers, and small ones compress badly: what every page needs is one file,
-    // icons included, and what menus and dialogs need is another. The rest comes with the page that shows it.
+    // with the icons of the first page, what menus and dialogs need is another, and the other icons are a third. The
+    // rest comes with the page that shows it.
     rolldownOptions: {
       output: {
         codeSplitting: {
           includeDependenciesRecursively: false,
           groups: [
+            { name: 'icons', test: isOfOtherIcons, priority: 3 },
             { name: 'menus', test: isOfMenus, priority: 2 },
             { name: 'base', test: isOfEveryPage, priority: 1 },
           ],
@@ -126,14 +176,7 @@ export default defineConfig({
     },
   },
   server: {
-    proxy: {
-      '/api': {
-        target: server,
-        changeOrigin: true,
-        // The server takes requests from its own pages only.
-        headers: { origin: server },
-      },
-    },
+    proxy: { '^/api/(?!docs$)': toServer, '^/docs/.+\\.(md|json)$': toServer },
   },
   test: {
     environment: 'happy-dom',

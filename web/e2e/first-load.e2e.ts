@@ -165,7 +165,9 @@ test('a path that is no page is a page for browsers only', async () => {
     '404 application/problem+json',
   )
   expect(await ask('/nope', html, 'POST')).toBe('404 application/problem+json')
-  for (const path of ['/api/nope', '/assets/nope.js', '/icons/nope.svg', '/docs/nope']) {
+  expect(await ask('/docs/nope', html)).toBe('404 text/html')
+  expect(await ask('/docs/nope', '*/*')).toBe('404 application/problem+json')
+  for (const path of ['/api/nope', '/assets/nope.js', '/icons/nope.svg', '/docs/nope.md']) {
     expect(await ask(path, html), path).toBe('404 application/problem+json')
   }
 })

@@ -25,14 +25,13 @@ import { PageFault, PageLoading, PageMissing, Shell } from '~/shell/shell'
 import { Titled } from '~/shell/titled'
 
 /**
- * A page, loaded with its texts when somebody goes there. Those for what the server says belong to every page: they are
- * also read outside of components, where nothing could wait for them. What the module is stays open here: its type
- * leads back to the router's own.
+ * A page, loaded with its texts when somebody goes there. Those for what the server says come with a refusal; pages that
+ * check what is typed need them before. What the module is stays open here: its type leads back to the router's own.
  */
 function page(load: () => Promise<unknown>, ...namespaces: string[]): RouteComponent {
   const both = async () => {
     try {
-      const [module] = await Promise.all([load(), loadTexts([...namespaces, 'server'])])
+      const [module] = await Promise.all([load(), loadTexts(namespaces)])
       return module as { default: RouteComponent }
     } catch (error) {
       throw new NotLoaded(error)
@@ -65,6 +64,72 @@ const inside = createRoute({
       }
       throw error
     }
+  },
+})
+
+/** What everybody may read: problems lead here, whoever meets them. */
+const open = createRoute({
+  getParentRoute: () => root,
+  id: 'open',
+  component: Open,
+  beforeLoad: async () => ({ isSignedIn: await isSignedIn() }),
+})
+
+function Open() {
+  return open.useRouteContext().isSignedIn ? <Shell /> : <OpenShell />
+}
+
+const OpenShell = page(() => import('~/shell/open-shell'))
+
+/** Whether somebody has signed in. Who has not is asked once, not for every page. */
+async function isSignedIn(): Promise<boolean> {
+  const isStranger = (error: unknown) => error instanceof Problem && error.status === 401
+  if (isStranger(queryClient.getQueryState(me.queryKey)?.error)) return false
+  try {
+    await queryClient.ensureQueryData(me)
+    return true
+  } catch (error) {
+    if (isStranger(error)) return false
+    throw error
+  }
+}
+
+const DOCS_TEXTS = ['docs', 'result']
+
+const docs = createRoute({
+  getParentRoute: () => open,
+  path: '/docs',
+  staticData: { title: 'docs' },
+  component: page(() => import('~/pages/book-page'), ...DOCS_TEXTS),
+})
+
+const doc = createRoute({
+  getParentRoute: () => open,
+  path: '/docs/$',
+  staticData: { title: 'doc' },
+  component: page(() => import('~/pages/book-page'), ...DOCS_TEXTS),
+})
+
+const apiReference = createRoute({
+  getParentRoute: () => open,
+  path: '/docs/api',
+  staticData: { title: 'api_docs' },
+  component: page(() => import('~/pages/api-page'), ...DOCS_TEXTS, 'form'),
+})
+
+const operation = createRoute({
+  getParentRoute: () => open,
+  path: '/docs/api/$operation',
+  staticData: { title: 'operation' },
+  component: page(() => import('~/pages/api-page'), ...DOCS_TEXTS, 'form'),
+})
+
+/** Where programs and people look for the reference first. */
+const apiDocs = createRoute({
+  getParentRoute: () => root,
+  path: '/api/docs',
+  beforeLoad: () => {
+    throw redirect({ to: '/docs/api', replace: true })
   },
 })
 
@@ -107,7 +172,7 @@ const run = createRoute({
   component: page(() => import('~/pages/run-page'), 'runs', 'result', 'form'),
 })
 
-const INBOX_TEXTS = ['approvals', 'answers', 'library', 'result', 'runs']
+const INBOX_TEXTS = ['approvals', 'answers', 'library', 'result', 'runs', 'server']
 
 const approvals = createRoute({
   getParentRoute: () => inside,
@@ -143,10 +208,10 @@ const toolsAdmin = createRoute({
   path: '/admin/tools',
   staticData: { title: 'admin_tools' },
   validateSearch: toolsAdminSearch,
-  component: page(() => import('~/pages/tools-admin-page'), 'admin'),
+  component: page(() => import('~/pages/tools-admin-page'), 'admin', 'server'),
 })
 
-const EDITOR_TEXTS = ['admin', 'kinds', 'form', 'result', 'runs']
+const EDITOR_TEXTS = ['admin', 'kinds', 'form', 'result', 'runs', 'server']
 
 const toolNew = createRoute({
   getParentRoute: () => inside,
@@ -164,7 +229,7 @@ const toolEdit = createRoute({
   component: page(() => import('~/pages/tool-edit-page'), ...EDITOR_TEXTS, 'tool'),
 })
 
-const CREDENTIAL_TEXTS = ['credentials', 'admin']
+const CREDENTIAL_TEXTS = ['credentials', 'admin', 'server']
 
 const credentials = createRoute({
   getParentRoute: () => inside,
@@ -199,6 +264,8 @@ const missing = createRoute({
 export const router = createRouter({
   routeTree: root.addChildren([
     signIn,
+    apiDocs,
+    open.addChildren([docs, doc, apiReference, operation]),
     inside.addChildren([
       home,
       library,

@@ -10,6 +10,7 @@
 mod answer;
 mod auth;
 mod body;
+mod book;
 mod compress;
 mod front;
 mod idempotent;

@@ -30,8 +30,7 @@ const NONCE: &str = "__STYLE_NONCE__";
 const PAGES: &[&str] = &["/tools", "/runs", "/approvals", "/admin"];
 
 /// What programs ask for. Nothing below these is a page, whoever asks.
-const NO_PAGES: &[&str] =
-    &["api", "assets", "docs", "healthz", "icons", "mcp", "metrics", "readyz", ".well-known"];
+const NO_PAGES: &[&str] = &["api", "assets", "healthz", "icons", "mcp", "metrics", "readyz", ".well-known"];
 
 pub(crate) fn routes() -> Router<App> {
     let mut router = Router::new()
@@ -63,24 +62,26 @@ pub(crate) async fn nowhere(method: Method, uri: Uri, headers: HeaderMap) -> Res
     Ok(response)
 }
 
-/// Whether the caller names HTML, and JSON not before it. A program that takes anything gets JSON.
-fn prefers_html(headers: &HeaderMap) -> bool {
+/// Whether the caller names HTML, and nothing before it that programs read. One that takes anything is a program.
+pub(crate) fn prefers_html(headers: &HeaderMap) -> bool {
     let accepts = headers.get_all(header::ACCEPT).iter().filter_map(|value| value.to_str().ok());
-    let (mut html, mut json) = (0.0, 0.0);
+    let (mut html, mut other) = (0.0, 0.0);
     for range in accepts.flat_map(|value| value.split(',')) {
         let mut parts = range.split(';').map(str::trim);
         let name = parts.next().unwrap_or_default().to_ascii_lowercase();
         let weight = parts.find_map(|part| part.strip_prefix("q=")?.parse::<f32>().ok()).unwrap_or(1.0);
         match name.as_str() {
             "text/html" => html = weight.max(html),
-            "application/json" | "application/problem+json" => json = weight.max(json),
+            "application/json" | "application/problem+json" | "text/markdown" | "text/plain" => {
+                other = weight.max(other);
+            }
             _ => {}
         }
     }
-    0.0 < html && json <= html
+    0.0 < html && other <= html
 }
 
-async fn document() -> Result<Response> {
+pub(crate) async fn document() -> Result<Response> {
     let EmbeddedFile { data, .. } = find("index.html")?;
     let text = str::from_utf8(&data).map_err(|_| Problem::new(Code::Internal, "the app is not text"))?;
     let nonce = Uuid::new_v4().simple().to_string();
@@ -179,6 +180,7 @@ mod tests {
             ("text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8", true),
             ("Text/HTML; q=0.5", true),
             ("text/html;q=0.5, application/json", false),
+            ("text/markdown, text/html;q=0.9, */*;q=0.1", false),
             ("text/html;q=0", false),
             ("application/json", false),
             ("*/*", false),

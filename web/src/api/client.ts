@@ -1,6 +1,7 @@
 import { QueryClient } from '@tanstack/react-query'
 import createClient from 'openapi-fetch'
 
+import { loadTexts } from '~/i18n'
 import { parse, stringify } from './exact'
 import { Problem } from './problem'
 import type { paths } from './schema'
@@ -22,7 +23,7 @@ client.use({
     if (shown) request.headers.set('x-toolwright-tenant', shown)
   },
   async onResponse({ response, schemaPath }) {
-    if (!response.ok) throw await Problem.of(response)
+    if (!response.ok) throw await problemOf(response)
     // What somebody typed and did not send is not for whoever signs in next.
     if (schemaPath === '/api/auth/logout') sessionStorage.clear()
     return response.status === 204 ? undefined : readExactly(response)
@@ -31,6 +32,20 @@ client.use({
     return error instanceof Problem ? error : Problem.unreachable(error)
   },
 })
+
+/** A refusal, with the words for it: not every page has them from the start. */
+async function problemOf(response: Response): Promise<Problem> {
+  const texts = loadTexts(['server']).catch(() => undefined)
+  const [problem] = await Promise.all([Problem.of(response), texts])
+  return problem
+}
+
+/** A request as the page makes it, whose answer is for whoever shows it: nothing of it is thrown or read. */
+export function fetchAsPage(path: string, request: RequestInit): Promise<Response> {
+  const headers = new Headers(request.headers)
+  if (shown) headers.set('x-toolwright-tenant', shown)
+  return fetch(path, { ...request, headers })
+}
 
 /** A success whose body is read without rounding its numbers. */
 async function readExactly(response: Response): Promise<Response> {

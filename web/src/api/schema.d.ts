@@ -3189,6 +3189,18 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "label": "weather",
+                 *       "type": "api_key",
+                 *       "payload": {
+                 *         "api_key": "…"
+                 *       },
+                 *       "allowed_hosts": [
+                 *         "api.example.com"
+                 *       ]
+                 *     }
+                 */
                 "application/json": components["schemas"]["CredentialBody"];
             };
         };
@@ -4759,6 +4771,25 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "slug": "greet",
+                 *       "name": "Greet",
+                 *       "description": "Gives back the name it is given.",
+                 *       "implementation_type": "internal",
+                 *       "input_schema": {
+                 *         "type": "object",
+                 *         "properties": {
+                 *           "name": {
+                 *             "type": "string"
+                 *           }
+                 *         },
+                 *         "required": [
+                 *           "name"
+                 *         ]
+                 *       }
+                 *     }
+                 */
                 "application/json": components["schemas"]["ToolBody"];
             };
         };
@@ -5451,6 +5482,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "input": {}
+                 *     }
+                 */
                 "application/json": components["schemas"]["RunRequest"];
             };
         };

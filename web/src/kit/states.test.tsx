@@ -1,9 +1,11 @@
+import { QueryClient } from '@tanstack/react-query'
 import { render, screen } from '@testing-library/react'
 import i18next from 'i18next'
 
 import { Problem } from '~/api/problem'
 import { RunError } from '~/features/result/run-error'
 import { loadTexts } from '~/i18n'
+import { showPage } from '~/test-page'
 import { Fault } from './states'
 
 beforeAll(async () => {
@@ -21,9 +23,14 @@ test('a refusal is told in the language of the page', () => {
   expect(screen.getByRole('alert')).toHaveTextContent(/^Unter dieser Nummer gibt es hier nichts/)
 })
 
-test('what went wrong with a run is told in the language of the page, the words of a tool are not', () => {
-  const { rerender } = render(<RunError code="CANCELLED" text="the run was cancelled" wanted />)
+test('what went wrong with a run is told in the language of the page, the words of a tool are not', async () => {
+  await showPage(
+    new QueryClient(),
+    <>
+      <RunError code="CANCELLED" text="the run was cancelled" wanted />
+      <RunError code="TOOL_FAILED" text="no such city" />
+    </>,
+  )
   expect(screen.getByText(/^Jemand hat den Lauf abgebrochen/)).toBeInTheDocument()
-  rerender(<RunError code="TOOL_FAILED" text="no such city" />)
   expect(screen.getByText('no such city')).toBeInTheDocument()
 })

@@ -3,7 +3,7 @@ import { useEffect, useState } from 'react'
 import letters from 'virtual:icons'
 
 import { cn } from './cn'
-import { TOOL_ICONS } from './tool-icons'
+import { SHIPPED_ICONS } from './shipped-icons'
 
 /** A tool's icon by its stored name; a name that is none is a wrench. It says nothing that the tool's name does not. */
 export function ToolIcon({
@@ -21,7 +21,7 @@ export function ToolIcon({
 /** The icon of a name; none as long as it is on its way. */
 function useIcon(name: string): LucideIcon | undefined {
   const [found, setFound] = useState<{ name: string; icon: LucideIcon }>()
-  const known = Object.hasOwn(TOOL_ICONS, name) ? TOOL_ICONS[name] : undefined
+  const known = Object.hasOwn(SHIPPED_ICONS, name) ? SHIPPED_ICONS[name] : undefined
   const isRare = !known && /^[a-z][a-z\d]*(-[a-z\d]+)*$/.test(name)
   useEffect(() => {
     if (!isRare) return
@@ -41,6 +41,9 @@ function useIcon(name: string): LucideIcon | undefined {
 
 /** An icon by any name that Lucide gives or gave it, such as `grid-2x2`. */
 export async function iconOf(name: string): Promise<LucideIcon | undefined> {
+  // One file has those that most tools have; the others are in a file for each letter.
+  const { TOOL_ICONS } = await import('./tool-icons')
+  if (Object.hasOwn(TOOL_ICONS, name)) return TOOL_ICONS[name]
   const known = await letters[name.charAt(0)]?.()
   const data = known && Object.hasOwn(known.default, name) ? known.default[name] : undefined
   return data && createLucideIcon(data)

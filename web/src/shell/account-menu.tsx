@@ -1,5 +1,5 @@
 import { useQueryClient } from '@tanstack/react-query'
-import { useNavigate } from '@tanstack/react-router'
+import { Link, useNavigate } from '@tanstack/react-router'
 import { Check } from 'lucide-react'
 import { DropdownMenu } from 'radix-ui'
 import { lazy, type ReactNode, Suspense, useState } from 'react'
@@ -101,7 +101,10 @@ export default function AccountMenu() {
               </DropdownMenu.Item>
             )}
             <DropdownMenu.Item asChild className={item}>
-              <a href="/api/docs">{t('nav.api_docs')}</a>
+              <Link to="/docs">{t('nav.docs')}</Link>
+            </DropdownMenu.Item>
+            <DropdownMenu.Item asChild className={item}>
+              <Link to="/docs/api">{t('nav.api_docs')}</Link>
             </DropdownMenu.Item>
             <DropdownMenu.Item className={item} onSelect={signOut}>
               {t('nav.sign_out')}

@@ -143,6 +143,8 @@ function useGroups(): Group[] {
     [may.updates, 'admin_tools', '/admin/tools'],
     [may.creates, 'tool_new', '/admin/tools/new'],
     [may.credentials, 'credentials', '/admin/credentials'],
+    [true, 'docs', '/docs'],
+    [true, 'api_docs', '/docs/api'],
   ]
   const names = new Map(tools?.map(({ slug, name }) => [slug, name]))
   return [

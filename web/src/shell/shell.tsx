@@ -6,7 +6,7 @@ import {
   Outlet,
   useRouter,
 } from '@tanstack/react-router'
-import { Hammer, Inbox, KeyRound, ListChecks, Wrench } from 'lucide-react'
+import { BookOpen, Hammer, Inbox, KeyRound, ListChecks, Wrench } from 'lucide-react'
 import { lazy, Suspense } from 'react'
 import { useTranslation } from 'react-i18next'
 
@@ -51,6 +51,12 @@ export function Shell() {
         <Navigation />
         <div className="ml-auto flex shrink-0 items-center">
           <Shortcuts />
+          <Button asChild tone="quiet" className="max-lg:hidden">
+            <Link to="/docs">
+              <BookOpen aria-hidden />
+              {t('nav_short.docs')}
+            </Link>
+          </Button>
           <Account />
         </div>
       </header>

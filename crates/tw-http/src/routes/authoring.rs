@@ -155,7 +155,13 @@ pub(crate) struct CloneBody {
 /// Makes a tool. It is a draft, unless `"publish": true` is sent by somebody who may publish.
 #[utoipa::path(post, path = "/api/tools", tag = "tools", operation_id = "create_tool",
     params(("Idempotency-Key" = Option<String>, Header)),
-    request_body = ToolBody,
+    request_body(content = ToolBody, example = json!({
+        "slug": "greet", "name": "Greet", "description": "Gives back the name it is given.",
+        "implementation_type": "internal",
+        "input_schema": {
+            "type": "object", "properties": { "name": { "type": "string" } }, "required": ["name"],
+        },
+    })),
     responses((status = 201, body = SavedToolView), (status = 409, body = ProblemDocument),
               (status = 422, body = ProblemDocument)))]
 pub(crate) async fn create(

@@ -120,7 +120,9 @@ pub(crate) async fn list(
 /// Makes a credential. What is in it is encrypted and never comes out again.
 #[utoipa::path(post, path = "/api/credentials", operation_id = "create_credential", tag = "administration",
     params(("Idempotency-Key" = Option<String>, Header)),
-    request_body = CredentialBody,
+    request_body(content = CredentialBody, example = json!({
+        "label": "weather", "type": "api_key", "payload": { "api_key": "…" }, "allowed_hosts": ["api.example.com"],
+    })),
     responses((status = 201, body = CredentialView), (status = 409, body = ProblemDocument),
               (status = 422, body = ProblemDocument)))]
 pub(crate) async fn create(

@@ -6,7 +6,7 @@ mod authoring;
 mod bounds;
 mod calls;
 mod credentials;
-mod error_pages;
+mod docs;
 mod explain;
 mod imports;
 mod keys;
@@ -128,9 +128,12 @@ pub(crate) fn routes() -> OpenApiRouter<App> {
         .routes(routes!(operations::readyz))
         .routes(routes!(operations::metrics))
         .routes(routes!(operations::openapi_json))
-        .routes(routes!(operations::docs))
-        .route("/api/docs/{file}", axum::routing::get(operations::docs_file))
-        .route("/docs/errors/{code}", axum::routing::get(error_pages::error_page))
+        .routes(routes!(docs::reference))
+        .route("/docs", axum::routing::get(docs::first_page))
+        .route("/docs/", axum::routing::get(docs::first_page))
+        .route("/docs/index.json", axum::routing::get(docs::index))
+        .route("/docs/{*page}", axum::routing::get(docs::page))
+        .route("/llms.txt", axum::routing::get(docs::list))
         .routes(routes!(login::me, login::change_me))
         .routes(routes!(login::sign_in))
         .routes(routes!(login::sign_in_by_link))

@@ -4,8 +4,8 @@ use std::sync::LazyLock;
 
 use axum::{
     body::Bytes,
-    extract::{Path, State, rejection::PathRejection},
-    http::{HeaderValue, header},
+    extract::State,
+    http::header,
     response::{IntoResponse, Response},
 };
 use tw_identity::rights::{ReadSettings, SignedIn};
@@ -62,26 +62,3 @@ pub(crate) async fn openapi_json() -> Response {
 /// Written once: the document is large, and strangers may ask for it.
 static DESCRIPTION: LazyLock<Bytes> =
     LazyLock::new(|| serde_json::to_vec(&super::openapi()).expect("a description is plain JSON").into());
-
-/// The same, for people. Loads nothing from anywhere else.
-#[utoipa::path(get, path = "/api/docs", operation_id = "get_docs", tag = "operations", security(()),
-    responses((status = 200, description = "A page", body = String, content_type = "text/html")))]
-pub(crate) async fn docs() -> Response {
-    page("text/html; charset=utf-8", include_str!("../docs_page/index.html"))
-}
-
-pub(crate) async fn docs_file(file: std::result::Result<Path<String>, PathRejection>) -> Result<Response> {
-    match file.as_deref().map(String::as_str).unwrap_or_default() {
-        "docs.js" => Ok(page("text/javascript; charset=utf-8", include_str!("../docs_page/docs.js"))),
-        "docs.css" => Ok(page("text/css; charset=utf-8", include_str!("../docs_page/docs.css"))),
-        _ => Err(Problem::new(Code::NotFound, "there is no such file")),
-    }
-}
-
-fn page(content_type: &'static str, text: &'static str) -> Response {
-    let policy = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; base-uri 'none'; \
-                  form-action 'none'; frame-ancestors 'none'";
-    let mut response = ([(header::CONTENT_TYPE, content_type)], text).into_response();
-    response.headers_mut().insert(header::CONTENT_SECURITY_POLICY, HeaderValue::from_static(policy));
-    response
-}

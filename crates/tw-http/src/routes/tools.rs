@@ -353,7 +353,7 @@ impl Body for RunRequest {}
 #[utoipa::path(post, path = "/api/tools/{tool}/run", operation_id = "run_tool", tag = "tools",
     params(("tool" = String, Path, description = "Slug or id"),
            ("Idempotency-Key" = Option<String>, Header, description = "The same request again gets the same answer")),
-    request_body = RunRequest,
+    request_body(content = RunRequest, example = json!({ "input": {} })),
     responses((status = 200, description = "The run has ended", body = RunAnswer),
               (status = 202, description = "The run goes on, or waits for a person", body = RunAnswer),
               (status = 404, body = ProblemDocument), (status = 409, body = ProblemDocument),

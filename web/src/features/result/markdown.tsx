@@ -1,8 +1,10 @@
-import Markdown from 'react-markdown'
+import type { ReactNode } from 'react'
+import Markdown, { type Components } from 'react-markdown'
 import rehypeSanitize, { defaultSchema } from 'rehype-sanitize'
 import { useTranslation } from 'react-i18next'
 import remarkGfm from 'remark-gfm'
 
+import { cn } from '~/kit/cn'
 import { ScrollBox } from '~/kit/scroll-box'
 import { safeLink } from './words'
 
@@ -12,44 +14,64 @@ const schema = {
   tagNames: defaultSchema.tagNames?.filter((name) => name !== 'img' && name !== 'input'),
 }
 
-export default function ToolMarkdown({ text }: { text: string }) {
-  const { t } = useTranslation('result')
+interface Props {
+  text: string
+  /** How parts of it are shown that a page shows in its own way. */
+  components?: Components
+  /** Where a link leads; none makes it plain text. Tools lead to other sites alone. */
+  linkTo?: (address: string) => string | undefined
+  className?: string
+}
+
+export default function ToolMarkdown({ text, components, linkTo = safeLink, className }: Props) {
   return (
-    <div className="prose prose-sm max-w-none min-w-0 break-words text-text dark:prose-invert">
+    <div
+      className={cn(
+        'prose prose-sm max-w-none min-w-0 break-words text-text dark:prose-invert prose-table:my-0',
+        className,
+      )}
+    >
       <Markdown
         remarkPlugins={[remarkGfm]}
         rehypePlugins={[[rehypeSanitize, schema]]}
-        urlTransform={(address) => safeLink(address) ?? ''}
-        components={{
-          a: ({ href, children }) =>
-            href ? (
-              <a href={href} target="_blank" rel="noopener noreferrer nofollow">
-                {children}
-              </a>
-            ) : (
-              <span>{children}</span>
-            ),
-          table: ({ children }) => (
-            <ScrollBox label={t('table')} role="group" className="my-4 px-3">
-              <table className="my-0">{children}</table>
-            </ScrollBox>
-          ),
-          pre: ({ children }) => (
-            <pre tabIndex={0} className="overflow-x-auto">
-              {children}
-            </pre>
-          ),
-          // The page has its own headings; those of a text stand below all of them.
-          h1: ({ children }) => <p className="text-base font-semibold">{children}</p>,
-          h2: ({ children }) => <p className="text-base font-semibold">{children}</p>,
-          h3: ({ children }) => <p className="font-semibold">{children}</p>,
-          h4: ({ children }) => <p className="font-semibold">{children}</p>,
-          h5: ({ children }) => <p className="font-semibold">{children}</p>,
-          h6: ({ children }) => <p className="font-semibold">{children}</p>,
-        }}
+        urlTransform={(address) => linkTo(address) ?? ''}
+        components={{ ...OF_TOOLS, ...components }}
       >
         {text}
       </Markdown>
     </div>
+  )
+}
+
+const OF_TOOLS: Components = {
+  a: ({ href, children }) =>
+    href ? (
+      <a href={href} target="_blank" rel="noopener noreferrer nofollow">
+        {children}
+      </a>
+    ) : (
+      <span>{children}</span>
+    ),
+  table: Table,
+  pre: ({ children }) => (
+    <pre tabIndex={0} className="overflow-x-auto">
+      {children}
+    </pre>
+  ),
+  // The page has its own headings; those of a text stand below all of them.
+  h1: ({ children }) => <p className="text-base font-semibold">{children}</p>,
+  h2: ({ children }) => <p className="text-base font-semibold">{children}</p>,
+  h3: ({ children }) => <p className="font-semibold">{children}</p>,
+  h4: ({ children }) => <p className="font-semibold">{children}</p>,
+  h5: ({ children }) => <p className="font-semibold">{children}</p>,
+  h6: ({ children }) => <p className="font-semibold">{children}</p>,
+}
+
+function Table({ children }: { children?: ReactNode }) {
+  const { t } = useTranslation('result')
+  return (
+    <ScrollBox label={t('table')} role="group" className="my-4 px-3">
+      <table className="my-0">{children}</table>
+    </ScrollBox>
   )
 }

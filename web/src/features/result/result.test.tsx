@@ -1,6 +1,8 @@
+import { QueryClient } from '@tanstack/react-query'
 import { render, screen, within } from '@testing-library/react'
 import userEvent from '@testing-library/user-event'
 
+import { showPage } from '~/test-page'
 import { blocks, rest, type Shown } from './blocks'
 import { Hints } from './hints'
 import { find, type Json, type JsonObject, steps } from './json'
@@ -183,9 +185,9 @@ test('ten thousand rows are shown a hundred at a time, and sorted as a whole', a
   expect(screen.getAllByRole('cell')[0]).toHaveTextContent('9,899')
 })
 
-test('a failed run says why, in words, with its code and its page', () => {
+test('a failed run says why, in words, with its code and its page', async () => {
   const run = { status: 'error', error: 'No luck', error_code: 'TOOL_FAILED', effect: 'unknown' }
-  render(<RunResult run={run} />)
+  await showPage(new QueryClient(), <RunResult run={run} />)
   expect(screen.getByText('No luck')).toBeVisible()
   expect(screen.getByText(/says that it could not do this/)).toBeVisible()
   expect(screen.getByText(/Check what it did/)).toBeVisible()

@@ -1,3 +1,4 @@
+import { Link } from '@tanstack/react-router'
 import { CircleAlert } from 'lucide-react'
 import { useTranslation } from 'react-i18next'
 
@@ -65,14 +66,9 @@ export function RunError({ code, text, effect, wanted = false }: Props) {
           {/^[A-Z_]+$/.test(code) && (
             <>
               {' · '}
-              <a
-                href={`/docs/errors/${code}`}
-                target="_blank"
-                rel="noreferrer"
-                className="underline"
-              >
+              <Link to="/docs/$" params={{ _splat: `errors/${code}` }} className="underline">
                 {t('about_code')}
-              </a>
+              </Link>
             </>
           )}
         </p>

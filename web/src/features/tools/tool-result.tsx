@@ -4,16 +4,19 @@ import { type RefObject, useEffect, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 
 import { Problem } from '~/api/problem'
-import { RunResult } from '~/features/result/run-result'
 import { statusOf } from '~/features/result/run-status'
 import { Button } from '~/kit/button'
 import { cn } from '~/kit/cn'
 import { CopyButton } from '~/kit/copy'
+import { lazyPart } from '~/kit/lazy-part'
 import { Empty, Fault, Skeleton } from '~/kit/states'
 import type { Tool } from './queries'
 import { Lost, ToolProgress } from './tool-progress'
 import type { useShownRun } from './tool-shown-run'
 import type { Start } from './tool-start'
+
+const loadResult = () => import('~/features/result/run-result')
+const RunResult = lazyPart(loadResult, (module) => module.RunResult)
 
 interface Props {
   ref: RefObject<HTMLElement | null>
@@ -34,6 +37,10 @@ export function ToolResult({ ref, ...props }: Props) {
   const { t } = useTranslation('tool')
   const { run } = shown
   const fits = useFits(ref)
+  useEffect(() => {
+    // What shows a result comes while the tool runs. One that does not come says so in its place.
+    if (start.state === 'asking') loadResult().catch(() => undefined)
+  }, [start.state])
   return (
     <section
       ref={ref}
@@ -105,7 +112,7 @@ function Content(props: Omit<Props, 'ref'>) {
         <div role="status" className="empty:hidden">
           {isChanged && <Stale />}
         </div>
-        <RunResult run={run} tool={tool} />
+        <RunResult fallback={<Skeleton className="h-40" />} run={run} tool={tool} />
       </>
     )
   }
@@ -143,14 +150,9 @@ function Refused({ error, here }: { error: unknown; here: () => string }) {
       )}
       {error instanceof Problem && /^[A-Z_]+$/.test(error.code) && error.status > 0 && (
         <p className="text-xs text-muted">
-          <a
-            href={`/docs/errors/${error.code}`}
-            target="_blank"
-            rel="noreferrer"
-            className="underline"
-          >
+          <Link to="/docs/$" params={{ _splat: `errors/${error.code}` }} className="underline">
             {t('about_code', { code: error.code })}
-          </a>
+          </Link>
         </p>
       )}
     </div>

@@ -1,0 +1,35 @@
+import {
+  Calculator,
+  Clock,
+  Code,
+  FileText,
+  Gauge,
+  Globe,
+  Grid2x2,
+  ListOrdered,
+  Radar,
+  Search,
+  Timer,
+  Users,
+  Workflow,
+  Wrench,
+  type LucideIcon,
+} from 'lucide-react'
+
+/** The icons of the shipped tools, which every library shows. */
+export const SHIPPED_ICONS: Record<string, LucideIcon> = {
+  calculator: Calculator,
+  clock: Clock,
+  code: Code,
+  'file-text': FileText,
+  gauge: Gauge,
+  globe: Globe,
+  'grid-2x2': Grid2x2,
+  'list-ordered': ListOrdered,
+  radar: Radar,
+  search: Search,
+  timer: Timer,
+  users: Users,
+  workflow: Workflow,
+  wrench: Wrench,
+}
