@@ -8,7 +8,7 @@ use tw_exec::BoxFuture;
 use tw_identity::rights::{DecideApprovals, Permit, ReadApprovals};
 use tw_model::{
     ApprovalId, ApprovalStatus, Caller, EventKind, Level, PendingCallId, PendingState, Role, RunStatus,
-    WaitsFor,
+    StandingApprovalId, UserId, WaitsFor,
 };
 use tw_registry::Side;
 use tw_store::{
@@ -26,6 +26,7 @@ use crate::{
     },
     resume::resumed_caller,
     run_log::{self, Approved, End, Reason, Resumption, RunIdentity, Sealed, input_digest, raw, storable},
+    standing::{ApprovedInput, StandingWish},
 };
 
 /// What the approver says yes to.
@@ -36,6 +37,15 @@ pub struct Approve {
     pub note: Option<String>,
     /// How long to wait for the run to end.
     pub wait: Option<Duration>,
+    /// Yes to later calls as well.
+    pub standing: Option<StandingWish>,
+}
+
+/// What came of a yes.
+#[derive(Debug)]
+pub struct ApprovedCall {
+    pub answer: Answer,
+    pub standing: Option<StandingApprovalId>,
 }
 
 impl Engine {
@@ -71,14 +81,15 @@ impl Engine {
         permit: &Permit<DecideApprovals>,
         id: ApprovalId,
         yes: Approve,
-    ) -> Result<Answer> {
+    ) -> Result<ApprovedCall> {
         let mut permit = permit.clone();
         loop {
             match self.try_approve(permit.caller(), id, &yes).await? {
-                Decided::Done(run) => {
+                Decided::Done { run, standing } => {
                     self.resume_soon(run.tenant, PendingCallId::from_uuid(id.uuid()));
                     let wait = yes.wait.unwrap_or(Duration::from_secs(30)).min(Duration::from_secs(120));
-                    return self.wait_until_it_waits(*run, wait, yes.wait.is_some()).await;
+                    let answer = self.wait_until_it_waits(*run, wait, yes.wait.is_some()).await?;
+                    return Ok(ApprovedCall { answer, standing });
                 }
                 // Whoever decides must have the right at the moment it counts.
                 Decided::TenantChanged => permit = self.inner.identity.renew(&permit).await?,
@@ -121,12 +132,20 @@ impl Engine {
             }
             edited => edited?,
         };
-        if self.forbids_self_approval(caller, &approval, level).await? {
+        if self.forbids_self_approval(caller, approval.owner, level).await? {
             return Err(self_approval());
         }
+        let standing = match &yes.standing {
+            Some(wish) => {
+                let approved = approved_input(&approval, &kept, edited.as_ref(), level);
+                Some(Box::new(self.stand(caller, parked, approved, wish).await?))
+            }
+            None => None,
+        };
         let note = yes.note.as_deref().map(storable);
         let changes = edited.as_ref().map(|edited| &*edited.changes);
-        let said = Approved { approval_id: id, note: note.as_deref(), changes };
+        let standing_approval_id = standing.as_ref().map(|standing| standing.id);
+        let said = Approved { approval_id: id, note: note.as_deref(), changes, standing_approval_id };
         let event = run_log::event(EventKind::Approved, run.id, &said);
         let change = Change {
             to: Some(RunStatus::Pending),
@@ -137,6 +156,7 @@ impl Engine {
                 note,
                 changes: edited.as_ref().map(|edited| edited.changes.get().to_owned()),
                 input: edited.map(|edited| edited.input),
+                standing,
             }),
             ..Change::expecting(Expect::Status(RunStatus::NeedsApproval))
         };
@@ -155,7 +175,7 @@ impl Engine {
         loop {
             let caller = permit.caller();
             let (approval, run) = self.decidable(caller, id).await?;
-            if self.forbids_self_approval(caller, &approval, approval.level).await? {
+            if self.forbids_self_approval(caller, approval.owner, approval.level).await? {
                 return Err(self_approval());
             }
             // Whoever asked learns why, and may ask better.
@@ -170,7 +190,7 @@ impl Engine {
                 note.clone(),
             );
             match self.decide(caller, id, run, Change { epoch: Some(caller.epoch), ..change }, event).await? {
-                Decided::Done(_) => {
+                Decided::Done { .. } => {
                     self.look_soon();
                     return self.known_approval(caller, id).await;
                 }
@@ -195,13 +215,13 @@ impl Engine {
     }
 
     /// Whether a call of this level has to be decided by somebody else than the owner of the agent that asks.
-    async fn forbids_self_approval(
+    pub(crate) async fn forbids_self_approval(
         &self,
         caller: &Caller,
-        approval: &Approval,
+        owner: UserId,
         level: Option<Level>,
     ) -> Result<bool> {
-        if approval.owner != caller.principal.owner() {
+        if owner != caller.principal.owner() {
             return Ok(false);
         }
         let view = self.inner.catalogue.view(caller.tenant, caller.epoch).await?;
@@ -282,6 +302,7 @@ impl Engine {
         let credentials = self.credentials_of(run.tenant, &tool).await?;
         // Under the seal: whoever changed the input is asked for their right again when the call and what it calls run.
         let kept = Resumption::read(&approval.context)?;
+        let has_secrets = sealed_input.is_some();
         let kept = Resumption { edited_by: Some(approver.party()), sealed_input, ..kept };
         let context = kept.to_text();
         let facts = Sealed { context: &context, ..Sealed::of(approval, run, &tool, &credentials, &digest) };
@@ -289,7 +310,7 @@ impl Engine {
         let changes = changes([before, &shown_before], [&value, &shown]);
         let seal = facts.seal(&self.inner.secrets).to_vec();
         let input = EditedInput { input: text.get().to_owned(), digest, seal, level, context };
-        Ok((Some(Edited { input, changes: raw(&changes) }), level))
+        Ok((Some(Edited { input, changes: raw(&changes), has_secrets }), level))
     }
 
     /// An input that holds secrets of the tool that makes the call is approved as it is: whoever changed the rest could
@@ -312,6 +333,7 @@ impl Engine {
         change: Change,
         event: NewEvent,
     ) -> Result<Decided> {
+        let standing = change.decision.as_ref().and_then(|decision| Some(decision.standing.as_ref()?.id));
         let audit = match &change.decision {
             Some(decision) if decision.by.is_some() => {
                 Some(audit(caller, id, &run, decision.status.as_str(), decision))
@@ -320,7 +342,7 @@ impl Engine {
         };
         let entry = Entry { audit, ..RunIdentity::by(caller, &run).change(change, vec![event]) };
         match self.inner.log.append(entry).await {
-            Ok(_) => Ok(Decided::Done(Box::new(run))),
+            Ok(_) => Ok(Decided::Done { run: Box::new(run), standing }),
             Err(Rejected::Status { status }) => {
                 let status = match status {
                     RunStatus::Cancelled => "decided or cancelled".to_owned(),
@@ -349,6 +371,12 @@ fn audit(
     if let Some(changes) = decision.changes.as_deref() {
         after["changes"] = serde_json::from_str(changes).unwrap_or_default();
     }
+    if let Some(standing) = &decision.standing {
+        let fields = standing.fields.as_deref().map(serde_json::from_str::<Value>).transpose();
+        after["standing"] = serde_json::json!({
+            "id": standing.id, "expires_at": standing.expires, "fields": fields.unwrap_or_default(),
+        });
+    }
     let what = NewAudit {
         action: format!("approval.{status}"),
         object: format!("approval:{id}"),
@@ -361,7 +389,10 @@ fn audit(
 
 /// Whether a decision was written.
 enum Decided {
-    Done(Box<Run>),
+    Done {
+        run: Box<Run>,
+        standing: Option<StandingApprovalId>,
+    },
     /// What the decider may do has changed since it was read.
     TenantChanged,
 }
@@ -369,6 +400,21 @@ enum Decided {
 struct Edited {
     input: EditedInput,
     changes: Box<RawValue>,
+    has_secrets: bool,
+}
+
+/// What is approved: the input as asked for, or as edited.
+fn approved_input<'a>(
+    approval: &'a Approval,
+    kept: &Resumption,
+    edited: Option<&'a Edited>,
+    level: Option<Level>,
+) -> ApprovedInput<'a> {
+    let (text, has_secrets) = match edited {
+        Some(edited) => (edited.input.input.as_str(), edited.has_secrets),
+        None => (approval.input.get(), kept.sealed_input.is_some()),
+    };
+    ApprovedInput { text, has_secrets, level }
 }
 
 /// The end of a waiting run that will never run, with what becomes of its approval.
@@ -382,7 +428,8 @@ fn ending(
 ) -> (Change, NewEvent) {
     let ended = end.of(run.id, &run.tool, None);
     let by = by.map(|caller| caller.principal.label());
-    let decision = ApprovalDecision { status: approval, by, note, changes: None, input: None };
+    let decision =
+        ApprovalDecision { status: approval, by, note, changes: None, input: None, standing: None };
     let change = Change { decision: Some(decision), ..ended.change(Expect::Status(expected)) };
     (change, ended.event)
 }

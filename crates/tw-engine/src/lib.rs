@@ -22,6 +22,7 @@ mod run_log;
 mod runs;
 mod services;
 mod sessions;
+mod standing;
 
 use std::{sync::Arc, time::Duration};
 
@@ -40,18 +41,19 @@ use tw_store::{NewAudit, Store};
 use tw_vault::{CredentialAdmin, Vault};
 
 pub use crate::{
-    approvals::Approve,
+    approvals::{Approve, ApprovedCall},
     calls::{Answered, WorkerCalls, answer_schema},
     corridor::{Answer, CallRequest, IdempotencyKey, RateLimits},
     once::{Claimed, Once},
     operator::{FirstRun, Operator},
     run_log::WrapperSettings,
     sessions::{EventReader, StreamStart},
+    standing::{STANDING_LIFE_MAX, StandingWish, list::JudgedStanding},
 };
 /// The rows that doors show. What is done with them goes through the engine.
 pub use tw_store::{
     ApiKey, Approval, AuditFilter, AuditRecord, Event, Note, PendingCall, Run, RunFilter, Session,
-    StoredCredential, Tenant, TenantChange, TestResult, ToolVersion, User,
+    StandingApproval, StandingFilter, StoredCredential, Tenant, TenantChange, TestResult, ToolVersion, User,
 };
 
 /// Everything behind the doors. Cheap to clone.

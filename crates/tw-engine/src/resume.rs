@@ -281,8 +281,14 @@ impl Engine {
         end: End,
     ) -> Result<()> {
         let ended = end.of(run.id, &run.tool, None);
-        let decision =
-            ApprovalDecision { status: approval, by: None, note: None, changes: None, input: None };
+        let decision = ApprovalDecision {
+            status: approval,
+            by: None,
+            note: None,
+            changes: None,
+            input: None,
+            standing: None,
+        };
         let change = Change { decision: Some(decision), ..ended.change(Expect::Status(expected)) };
         let entry = RunIdentity::by_the_system(run).change(change, vec![ended.event]);
         match self.inner.log.append(entry).await {

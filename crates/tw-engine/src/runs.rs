@@ -203,8 +203,14 @@ fn cancelling(caller: &Caller, run: &Run, note: Option<String>) -> Entry {
     };
     let ended = end.of(run.id, &run.tool, None);
     let by = Some(caller.principal.label());
-    let decision =
-        ApprovalDecision { status: ApprovalStatus::Cancelled, by, note, changes: None, input: None };
+    let decision = ApprovalDecision {
+        status: ApprovalStatus::Cancelled,
+        by,
+        note,
+        changes: None,
+        input: None,
+        standing: None,
+    };
     let decision = run.status.waits().then_some(decision);
     let change = Change { decision, ..ended.change(Expect::Status(run.status)) };
     RunIdentity::by(caller, run).change(change, vec![ended.event])

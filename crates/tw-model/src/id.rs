@@ -67,6 +67,8 @@ ids! {
     KeyId,
     LoginId,
     ApprovalId,
+    /// A yes that holds for later calls as well.
+    StandingApprovalId,
     /// A call that waits for somebody. What waits for an approval has that approval's id.
     PendingCallId,
     AuditId,

@@ -43,11 +43,11 @@ pub use definition::{
 pub use event::{Effect, EventKind};
 pub use id::{
     ApprovalId, AuditId, CredentialId, EventId, IdError, KeyId, LoginId, PendingCallId, ReplicaId, RunId,
-    SessionId, TenantId, TestCaseId, ToolId, UserId,
+    SessionId, StandingApprovalId, TenantId, TestCaseId, ToolId, UserId,
 };
 pub use name::{NAME_MAX, NameError, check_name};
 pub use outcome::{ToolFailure, ToolResult};
-pub use pending::{ApprovalStatus, PendingState, WaitsFor};
+pub use pending::{ApprovalStatus, PendingState, StandingStatus, WaitsFor};
 pub use permission::{Permission, PermissionError, PermissionSet};
 pub use role::Role;
 pub use secret_name::{looks_secret, name_ends_in, names_a_secret};

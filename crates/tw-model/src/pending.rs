@@ -101,3 +101,34 @@ impl ApprovalStatus {
         Self::ALL.into_iter().find(|status| status.as_str() == text)
     }
 }
+
+/// How a standing approval stands. Only an active one lets calls through.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum StandingStatus {
+    Active,
+    Expired,
+    /// Somebody took it back.
+    Revoked,
+    /// What it is bound to has changed.
+    Void,
+}
+
+impl StandingStatus {
+    pub const ALL: [Self; 4] = [Self::Active, Self::Expired, Self::Revoked, Self::Void];
+
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Active => "active",
+            Self::Expired => "expired",
+            Self::Revoked => "revoked",
+            Self::Void => "void",
+        }
+    }
+
+    #[must_use]
+    pub fn parse(text: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|status| status.as_str() == text)
+    }
+}

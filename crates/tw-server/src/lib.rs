@@ -20,6 +20,7 @@ mod operator;
 mod output;
 mod serve;
 mod signals;
+mod span;
 
 use std::process::ExitCode;
 

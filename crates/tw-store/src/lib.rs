@@ -36,6 +36,7 @@ mod runs;
 mod scope;
 mod sessions;
 mod slots;
+mod standing;
 mod tenants;
 mod test_cases;
 mod tools;
@@ -59,6 +60,7 @@ pub use registry::{Claim, Left, Note, Premise, ReadTool, Snapshot, StoredTool, T
 pub use runs::{COUNT_MAX, Run};
 pub use scope::{Options, Store, TenantScope};
 pub use sessions::{Event, Session};
+pub use standing::{Candidate, StandingApproval, StandingFilter};
 pub use tenants::{Changed, Tenant, TenantChange};
 pub use test_cases::{AddedCase, TestCase, TestResult};
 pub use tools::{Override, StoredOverride};

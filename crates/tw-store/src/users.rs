@@ -196,10 +196,20 @@ impl TenantScope {
         role.map(|role| parse_role(&role, id.uuid())).transpose()
     }
 
+    /// Since when somebody is a member, and since when with the role that they have. Whoever lost a role and got it back
+    /// has it since then.
+    pub async fn role_since(&self, id: UserId) -> Result<Option<(Timestamp, Timestamp)>> {
+        const Q: &str = "SELECT created_us, role_us FROM memberships WHERE tenant_id = $1 AND user_id = $2";
+        let mut conn = self.read().await?;
+        let since: Option<(i64, i64)> = on!(conn, c => sqlx::query_as(Q)
+            .bind(self.tenant.uuid()).bind(id.uuid()).fetch_optional(c).await)
+        .map_err(Error::doing("reading a role"))?;
+        Ok(since.map(|(joined, role)| (Timestamp::from_micros(joined), Timestamp::from_micros(role))))
+    }
+
     /// Gives a member another role. The last admin keeps theirs.
     pub async fn set_role(&self, id: UserId, role: Role, by: &By) -> Result<Changed<User>> {
-        const Q: &str =
-            "UPDATE memberships SET role = $3, updated_us = $4 WHERE tenant_id = $1 AND user_id = $2";
+        const Q: &str = "UPDATE memberships SET role = $3, updated_us = $4, role_us = $4 WHERE tenant_id = $1 AND user_id = $2";
         let mut tx = self.begin().await?;
         self.bump_epoch(&mut tx).await?;
         let Some(before) = self.user_in(&mut tx, id).await? else { return Ok(Changed::Missing) };

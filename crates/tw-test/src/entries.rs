@@ -26,6 +26,7 @@ pub fn new_run(run: RunId, replica: ReplicaId, epoch: i64) -> NewRun {
         claim: None,
         park: None,
         wait: None,
+        standing: None,
     }
 }
 

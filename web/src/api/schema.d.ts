@@ -533,6 +533,40 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/standing-approvals": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Standing approvals, newest first. */
+        get: operations["list_standing_approvals"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/standing-approvals/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /** Takes a standing approval back, at once. */
+        delete: operations["revoke_standing_approval"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/tenants": {
         parameters: {
             query?: never;
@@ -1071,10 +1105,16 @@ export interface components {
             tool: string;
             version: string;
         };
+        /** @description The run that was approved, and the approval of later calls. */
+        ApproveAnswer: components["schemas"]["RunAnswer"] & {
+            /** Format: uuid */
+            standing_approval_id?: string | null;
+        };
         ApproveRequest: {
             /** @description Another input than the one asked for; it is checked like the first. */
             input?: Record<string, never> | null;
             note?: string | null;
+            standing?: components["schemas"]["StandingRequest"] | null;
             /**
              * Format: int64
              * @description How long to wait for the run to end, 120,000 at the most.
@@ -1600,6 +1640,39 @@ export interface components {
             total?: number | null;
         };
         /** @description A page of a list. */
+        List_StandingApprovalView: {
+            items: {
+                /** @description The slug of the agent whose calls it is for. */
+                agent: string;
+                approved_by: string;
+                /** Format: date-time */
+                created_at: string;
+                /** Format: date-time */
+                expires_at: string;
+                /** @description JSON pointers to what has to be the same in the input; `null` for all of it. */
+                fields?: string[] | null;
+                /** Format: uuid */
+                id: string;
+                /** @description `active`, `expired`, `revoked`, or `void` where something that it is bound to has changed. */
+                status: string;
+                tool: string;
+                /**
+                 * Format: int64
+                 * @description How many calls it has let through.
+                 */
+                uses: number;
+                /** @description What has to be the same: the values by their pointers, or the whole input. */
+                values: Record<string, never>;
+            }[];
+            /** @description Send it as `cursor` to get the next page; `null` on the last. */
+            next_cursor?: string | null;
+            /**
+             * Format: int64
+             * @description How many there are in all; `null` when that is more than is counted.
+             */
+            total?: number | null;
+        };
+        /** @description A page of a list. */
         List_TenantItem: {
             items: {
                 /** Format: uuid */
@@ -1986,6 +2059,40 @@ export interface components {
             password: string;
             /** @description The slug of the tenant to sign in to; without it, the first that the password opens. */
             tenant?: string | null;
+        };
+        /** @description A yes that holds for later calls of an agent. */
+        StandingApprovalView: {
+            /** @description The slug of the agent whose calls it is for. */
+            agent: string;
+            approved_by: string;
+            /** Format: date-time */
+            created_at: string;
+            /** Format: date-time */
+            expires_at: string;
+            /** @description JSON pointers to what has to be the same in the input; `null` for all of it. */
+            fields?: string[] | null;
+            /** Format: uuid */
+            id: string;
+            /** @description `active`, `expired`, `revoked`, or `void` where something that it is bound to has changed. */
+            status: string;
+            tool: string;
+            /**
+             * Format: int64
+             * @description How many calls it has let through.
+             */
+            uses: number;
+            /** @description What has to be the same: the values by their pointers, or the whole input. */
+            values: Record<string, never>;
+        };
+        /** @description Which later calls are approved as well: those of the same agent, tool, definition and chain of tools. */
+        StandingRequest: {
+            /** @description JSON pointers to what has to be the same in their input; without it all of the input. */
+            fields?: string[] | null;
+            /**
+             * Format: int64
+             * @description For how long, in seconds.
+             */
+            for_s: number;
         };
         SwitchTenant: {
             tenant: string;
@@ -2571,7 +2678,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["RunAnswer"];
+                    "application/json": components["schemas"]["ApproveAnswer"];
                 };
             };
             /** @description The run goes on */
@@ -2580,7 +2687,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["RunAnswer"];
+                    "application/json": components["schemas"]["ApproveAnswer"];
                 };
             };
             /** @description No valid credentials were sent */
@@ -4216,6 +4323,117 @@ export interface operations {
                 content: {
                     "text/event-stream": string;
                 };
+            };
+            /** @description No valid credentials were sent */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The caller may not do this, or a page of another site asked */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Any other refusal or failure; `code` says which, and `status` with what */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_standing_approvals: {
+        parameters: {
+            query?: {
+                /** @description The slug of an agent */
+                agent?: string;
+                /** @description The slug of a tool */
+                tool?: string;
+                status?: "active" | "expired" | "revoked" | "void" | "all";
+                limit?: number;
+                cursor?: string;
+                offset?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["List_StandingApprovalView"];
+                };
+            };
+            /** @description No valid credentials were sent */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The caller may not do this, or a page of another site asked */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Any other refusal or failure; `code` says which, and `status` with what */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    revoke_standing_approval: {
+        parameters: {
+            query?: never;
+            header?: {
+                "Idempotency-Key"?: string | null;
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
             };
             /** @description No valid credentials were sent */
             401: {

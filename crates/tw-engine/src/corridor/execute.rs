@@ -122,7 +122,8 @@ impl Engine {
         let in_time = limit <= wait;
         // A start may be refused because the tenant has changed, and the call is then made anew. What is run
         // beside it must not mind being run twice.
-        let flush_first = !tool.may_run_twice() || claim.is_some() || !in_time;
+        let flush_first =
+            !tool.may_run_twice() || claim.is_some() || !in_time || cleared.standing().is_some();
 
         // Waiting for a slot may have taken so long that this server is about to stop by now.
         let boarding = self.inner.flights.board(caller.tenant, run).ok_or(Rejected::Closed)?;
@@ -135,7 +136,7 @@ impl Engine {
             ..Resumption::new(&caller, mode, session)
         };
         let waits = tool.executor.is_resumable().then(|| kept().row(&tool, PendingState::Claimed));
-        let entry = starting.open(&self.inner.store, claim, waits, cleared.text());
+        let entry = starting.open(&self.inner.store, claim, waits, cleared.text(), cleared.standing());
         let started = entry.at;
         // Asking takes no time, and a caller who waits for less wants to know what was asked.
         let open = (!in_time && !asks_outside)

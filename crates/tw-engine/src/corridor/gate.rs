@@ -3,13 +3,13 @@
 use std::sync::Arc;
 
 use serde_json::{Value, value::RawValue};
-use tw_model::{PermissionSet, RunId};
+use tw_model::{Level, PermissionSet, RunId};
 use tw_policy::Verdict;
 use tw_registry::Tool;
 use tw_vault::CallSecrets;
 
 use super::validate::Valid;
-use crate::run_log::Unsealed;
+use crate::run_log::{Standing, Unsealed};
 
 /// A call that may run now. Only this station makes one, and a run is made of nothing else.
 #[derive(Debug)]
@@ -19,6 +19,7 @@ pub(crate) struct Cleared {
     text: Box<RawValue>,
     permissions: PermissionSet,
     secrets: Option<Arc<CallSecrets>>,
+    standing: Option<Standing>,
 }
 
 impl Cleared {
@@ -28,6 +29,11 @@ impl Cleared {
 
     pub(crate) fn text(&self) -> &RawValue {
         &self.text
+    }
+
+    /// The standing approval by which it may run, where somebody would have to be asked.
+    pub(super) fn standing(&self) -> Option<&Standing> {
+        self.standing.as_ref()
     }
 
     /// The input for a run that may have to wait, where what is written down does not do.
@@ -47,6 +53,8 @@ pub(super) enum Clearance {
     Rule,
     /// By an approval of this very call.
     Approved(Unsealed),
+    /// By an approval that holds for calls such as this.
+    Standing(Standing),
     /// It went on before.
     Begun,
     /// By nothing: somebody is about to decide on it.
@@ -61,14 +69,19 @@ pub(crate) enum Gate {
 }
 
 pub(super) fn gate(valid: Valid, clearance: Clearance) -> Gate {
-    let clear = match clearance {
-        Clearance::Rule => valid.rule.verdict() == Verdict::Allow,
-        Clearance::Approved(Unsealed { .. }) | Clearance::Begun => valid.rule.verdict() != Verdict::Deny,
-        Clearance::Undecided => false,
+    let is_denied = valid.rule.verdict() == Verdict::Deny;
+    let (clear, standing) = match clearance {
+        Clearance::Rule => (valid.rule.verdict() == Verdict::Allow, None),
+        Clearance::Approved(Unsealed { .. }) | Clearance::Begun => (!is_denied, None),
+        // Whatever was approved before: each destructive call is asked about.
+        Clearance::Standing(standing) => {
+            (!is_denied && valid.level != Some(Level::Destructive), Some(standing))
+        }
+        Clearance::Undecided => (false, None),
     };
     if clear {
         let Valid { tool, value, text, permissions, secrets, .. } = valid;
-        Gate::Clear(Cleared { tool, value, text, permissions, secrets })
+        Gate::Clear(Cleared { tool, value, text, permissions, secrets, standing })
     } else {
         Gate::Ask(valid)
     }

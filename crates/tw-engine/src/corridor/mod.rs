@@ -27,8 +27,9 @@ use tw_base::{Error, Result};
 use tw_exec::BoxFuture;
 use tw_identity::rights::{Permit, RunTools};
 use tw_model::{
-    ApprovalId, Caller, Code, Mode, RunId, RunStatus, SessionId, TenantId, Timestamp, upstream_key,
+    ApprovalId, Caller, Code, Level, Mode, RunId, RunStatus, SessionId, TenantId, Timestamp, upstream_key,
 };
+use tw_policy::Verdict;
 use tw_registry::{Tool, Unsaved, View};
 use tw_store::{
     KeyScope, PendingCall, Run,
@@ -44,7 +45,7 @@ use self::{
 };
 use crate::{
     Engine,
-    run_log::{Parking, Resumption, Starting, Unsealed, WrapperSettings},
+    run_log::{Parking, Resumption, Starting, Unsealed, Way, WrapperSettings, tools_above},
 };
 
 pub(crate) use chain::{Budgets, Refusals};
@@ -223,9 +224,36 @@ impl Engine {
         };
         let parties = self.parties(caller, subject.edited_by()).await?;
         let resolved = self.resolve(view, subject).await?;
+        let now = resolved.now().cloned();
         let authorized = authorize::authorize(resolved, &parties, view)?;
         let valid = validate::validate(authorized, input, secrets, view, &self.inner.vault).await?;
+        let clearance = match (clearance, subject) {
+            (Clearance::Rule, Subject::Named { mode, settings, .. })
+                if valid.rule.verdict() == Verdict::Ask =>
+            {
+                let way = Way::new(mode, tools_above(caller), settings);
+                Box::pin(self.clearance_of_asked(caller, &valid, now.as_deref(), &way)).await?
+            }
+            (clearance, _) => clearance,
+        };
         Ok(gate::gate(valid, clearance))
+    }
+
+    /// By what a call may go on that somebody would have to be asked about.
+    async fn clearance_of_asked(
+        &self,
+        caller: &Caller,
+        valid: &Valid,
+        now: Option<&Tool>,
+        way: &Way,
+    ) -> Result<Clearance> {
+        // An approver who saw no secrets has not approved those of a later call.
+        if valid.level == Some(Level::Destructive) || valid.secrets.is_some() {
+            return Ok(Clearance::Rule);
+        }
+        let definitions: Vec<&Tool> = std::iter::once(&*valid.tool).chain(now).collect();
+        let standing = self.standing_for(caller, &definitions, way, &valid.value).await?;
+        Ok(standing.map_or(Clearance::Rule, Clearance::Standing))
     }
 
     /// Holds an approval against the call that it is about, with the tool and its credentials as they are now.
@@ -263,6 +291,12 @@ impl Engine {
         } else {
             self.inner.slots.take(caller, &tool, wait).await?
         };
+        if let Some(standing) = cleared.standing() {
+            let now = self.inner.store.now().await.map_err(Error::store("asking for the time"))?;
+            if standing.is_over(now) {
+                return Ok(Walk::Changed);
+            }
+        }
         // Made once the call has its slot: an id begins with the time by which runs are found.
         let run = RunId::new();
         let unanswered = Unanswered { engine: self, caller, run, unwanted: request.unwanted.as_ref() };
@@ -441,7 +475,12 @@ impl CallRequest {
     fn subject(&self) -> Subject<'_> {
         match &self.unsaved {
             Some(definition) => Subject::Unsaved { tool: &self.tool, definition },
-            None => Subject::Named { tool: &self.tool, version: self.version.as_deref(), mode: self.mode },
+            None => Subject::Named {
+                tool: &self.tool,
+                version: self.version.as_deref(),
+                mode: self.mode,
+                settings: self.settings.as_ref(),
+            },
         }
     }
 

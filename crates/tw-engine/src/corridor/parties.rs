@@ -52,7 +52,8 @@ impl Engine {
         Ok(Parties { caller, others })
     }
 
-    async fn as_of_now(&self, caller: &Caller, party: &Party) -> Result<Caller> {
+    /// Somebody with the rights they have now; refused if they are no member any more.
+    pub(crate) async fn as_of_now(&self, caller: &Caller, party: &Party) -> Result<Caller> {
         let parked = ParkedCaller {
             principal: party.principal.clone(),
             display_name: party.principal.label(),

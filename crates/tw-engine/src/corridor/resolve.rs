@@ -10,14 +10,20 @@ use tw_store::{Approval, Run};
 
 use crate::{
     Engine,
-    run_log::{Begun, Resumption},
+    run_log::{Begun, Resumption, WrapperSettings},
 };
 
 /// What a call is about. Every way of calling is one of these, and all are held against the tool as it is now.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Subject<'a> {
     /// A tool by its name, as it runs now or under the number of a version.
-    Named { tool: &'a str, version: Option<&'a str>, mode: Mode },
+    Named {
+        tool: &'a str,
+        version: Option<&'a str>,
+        mode: Mode,
+        /// The author's settings, where a tool that wraps this one makes the call.
+        settings: Option<&'a WrapperSettings>,
+    },
     /// A tool with a definition that is not saved.
     Unsaved { tool: &'a str, definition: &'a Unsaved },
     /// A call that was approved, with the input that was approved.
@@ -67,6 +73,11 @@ impl Resolved {
         &self.tool
     }
 
+    /// The tool that a direct call would run, where that is another definition.
+    pub(super) fn now(&self) -> Option<&Arc<Tool>> {
+        self.now.as_ref()
+    }
+
     /// All definitions that a call is held against, the one that would run first.
     pub(super) fn definitions(&self) -> impl Iterator<Item = &Arc<Tool>> {
         [Some(&self.tool), self.now.as_ref()].into_iter().flatten()
@@ -77,7 +88,7 @@ impl Engine {
     /// Production runs what is live, or a number that was published once; debug what was saved last.
     pub(super) async fn resolve(&self, view: &View, subject: Subject<'_>) -> Result<Resolved> {
         match subject {
-            Subject::Named { tool, version, mode } => self.named(view, tool, version, mode).await,
+            Subject::Named { tool, version, mode, .. } => self.named(view, tool, version, mode).await,
             Subject::Unsaved { tool, definition } => self.unsaved_tool(view, tool, definition).await,
             Subject::Approved(parked) | Subject::Edited(parked) => {
                 let Parked { approval, kept, .. } = parked;
@@ -182,11 +193,35 @@ impl Engine {
     pub(super) async fn tool_of(&self, view: &View, parked: Parked<'_>) -> Result<Option<Arc<Tool>>> {
         let Parked { approval, kept, .. } = parked;
         let Some(entry) = view.tools.get(&approval.tool_id.to_string()) else { return Ok(None) };
-        let pinned = kept.pinned.as_deref();
-        match (self.inner.catalogue.ready(entry, side(kept.mode))?, pinned) {
+        self.tool_at(view, entry, kept.pinned.as_deref(), kept.mode).await
+    }
+
+    /// All definitions that a call of a tool would be held against, the one that would run first, whether or not it is
+    /// switched on. None where there is no such tool.
+    pub(crate) async fn definitions_of(
+        &self,
+        view: &View,
+        tool: ToolId,
+        pinned: Option<&str>,
+        mode: Mode,
+    ) -> Result<Vec<Arc<Tool>>> {
+        let Some(entry) = view.tools.get(&tool.to_string()) else { return Ok(Vec::new()) };
+        let Some(tool) = self.tool_at(view, entry, pinned, mode).await? else { return Ok(Vec::new()) };
+        let live = self.live_besides(entry, &tool)?;
+        Ok([tool].into_iter().chain(live).collect())
+    }
+
+    async fn tool_at(
+        &self,
+        view: &View,
+        entry: &ToolEntry,
+        pinned: Option<&str>,
+        mode: Mode,
+    ) -> Result<Option<Arc<Tool>>> {
+        match (self.inner.catalogue.ready(entry, side(mode))?, pinned) {
             (Some(tool), None) => Ok(Some(tool)),
-            (Some(tool), Some(version)) if is_numbered(entry, &tool, version, kept.mode) => Ok(Some(tool)),
-            (_, Some(version)) => match self.pinned(view, entry, version, kept.mode).await {
+            (Some(tool), Some(version)) if is_numbered(entry, &tool, version, mode) => Ok(Some(tool)),
+            (_, Some(version)) => match self.pinned(view, entry, version, mode).await {
                 Ok(tool) => Ok(Some(tool)),
                 Err(Error::NotFound { .. } | Error::VersionWithdrawn { .. }) => Ok(None),
                 Err(error) => Err(error),

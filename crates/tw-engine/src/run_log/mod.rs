@@ -1,7 +1,8 @@
 //! The run log: everything that is written about a run, and waiting for it to be written.
 //!
 //! A run begins in `start.rs` and ends in `end.rs`; there is no other place that makes the entry of a start or of an
-//! end. `resumption.rs` is what is kept of a run that waits, `seal.rs` what an approval is bound to, `settle.rs`
+//! end. `resumption.rs` is what is kept of a run that waits, `seal.rs` what an approval is bound to,
+//! `standing.rs` what one is that holds for later calls, `settle.rs`
 //! insists on entries that the database did not take, `wait.rs` is how anybody waits for a run.
 
 mod end;
@@ -9,6 +10,7 @@ mod payload;
 mod resumption;
 mod seal;
 mod settle;
+mod standing;
 mod start;
 mod wait;
 
@@ -29,6 +31,10 @@ pub(crate) use self::{
     resumption::{Begun, KeptRefusal, Resumption},
     seal::{Sealed, Unsealed, input_digest},
     settle::{Settler, interrupted, left_over},
+    standing::{
+        Rights, Standing, StandingContext, StandingFacts, StandingSeal, Way, bound_values, definitions_hash,
+        tools_above,
+    },
     start::{Parking, Starting},
     wait::look_again,
 };

@@ -4,7 +4,7 @@ use serde::Serialize;
 use serde_json::value::RawValue;
 use tw_model::{
     ApprovalId, Caller, Channel, Code, Effect, EventId, EventKind, Level, Mode, PendingCallId, RunId,
-    RunStatus, Source, Timestamp, ToolId,
+    RunStatus, Source, StandingApprovalId, Timestamp, ToolId,
 };
 use tw_registry::Tool;
 use tw_store::log::NewEvent;
@@ -127,6 +127,17 @@ pub(crate) struct Approved<'a> {
     pub(crate) note: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) changes: Option<&'a RawValue>,
+    /// The yes to later calls that came with it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) standing_approval_id: Option<StandingApprovalId>,
+}
+
+/// A call that was approved before it was made.
+#[derive(Serialize)]
+pub(crate) struct ApprovedByStanding<'a> {
+    pub(crate) standing: bool,
+    pub(crate) standing_approval_id: StandingApprovalId,
+    pub(crate) approved_by: &'a str,
 }
 
 /// An event with its payload as text. A run's `tool.started` has the run's own id.

@@ -69,16 +69,23 @@ impl<'a> Sealed<'a> {
             self.input_digest,
             self.expires.micros(),
         );
-        for Stamp { reference, found } in self.credentials {
-            // A reference is the author's, so it may hold anything.
-            let reference = blake3::hash(reference.as_bytes());
-            match found {
-                Some((id, revision)) => text.push_str(&format!("\n{reference} {id} {revision}")),
-                None => text.push_str(&format!("\n{reference} missing")),
-            }
-        }
+        text.push_str(&stamped(self.credentials));
         secrets.seal(&text)
     }
+}
+
+/// Which credentials there are, and in which state, a line for each.
+pub(super) fn stamped(credentials: &[Stamp]) -> String {
+    let mut text = String::new();
+    for Stamp { reference, found } in credentials {
+        // A reference is the author's, so it may hold anything.
+        let reference = blake3::hash(reference.as_bytes());
+        match found {
+            Some((id, revision)) => text.push_str(&format!("\n{reference} {id} {revision}")),
+            None => text.push_str(&format!("\n{reference} missing")),
+        }
+    }
+    text
 }
 
 impl Unsealed {

@@ -16,7 +16,7 @@ use tw_store::{
 };
 use tw_vault::Stamp;
 
-use super::{Begun, Resumption, RunIdentity, Sealed, actor, payload};
+use super::{Begun, Resumption, RunIdentity, Sealed, Standing, actor, payload};
 
 /// How long an approval may be decided.
 const APPROVAL_LIFE: Duration = Duration::from_secs(24 * 60 * 60);
@@ -50,16 +50,26 @@ impl Starting<'_> {
         payload::event(EventKind::Started, self.run, &payload)
     }
 
-    /// The entry that begins the run.
+    /// The entry that begins the run, by a standing approval where it had to be asked about.
     pub(crate) fn open(
         &self,
         store: &Store,
         claim: Option<Claim>,
         wait: Option<NewWait>,
         input: &RawValue,
+        standing: Option<&Standing>,
     ) -> Entry {
-        let new = NewRun { wait, ..self.row(store, claim) };
-        self.identity().entry(Transition::Open(Box::new(new)), vec![self.event(input)])
+        let new = NewRun { wait, standing: standing.map(Standing::id), ..self.row(store, claim) };
+        let approved = standing.map(|standing| {
+            let payload = payload::ApprovedByStanding {
+                standing: true,
+                standing_approval_id: standing.id(),
+                approved_by: standing.approved_by(),
+            };
+            payload::event(EventKind::Approved, self.run, &payload)
+        });
+        let events = approved.into_iter().chain([self.event(input)]).collect();
+        self.identity().entry(Transition::Open(Box::new(new)), events)
     }
 
     /// The entry of a run that waits for an approval before it begins.
@@ -168,6 +178,7 @@ impl Starting<'_> {
             claim,
             park: None,
             wait: None,
+            standing: None,
         }
     }
 

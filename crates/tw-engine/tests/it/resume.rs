@@ -28,6 +28,7 @@ pub(crate) async fn record_yes(store: &Store, run: &tw_store::Run, id: ApprovalI
             note: None,
             changes: None,
             input: None,
+            standing: None,
         }),
         ..Change::expecting(Expect::Status(RunStatus::NeedsApproval))
     };

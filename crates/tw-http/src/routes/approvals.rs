@@ -5,9 +5,9 @@ use std::time::Duration;
 use axum::{extract::State, http::StatusCode, response::Response};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, value::RawValue};
-use tw_engine::{Approval, Approve};
+use tw_engine::{Approval, Approve, ApprovedCall, StandingWish};
 use tw_identity::rights::{DecideApprovals, ReadApprovals};
-use tw_model::{ApprovalId, ApprovalStatus, Timestamp};
+use tw_model::{ApprovalId, ApprovalStatus, StandingApprovalId, Timestamp};
 use tw_schema::Violation;
 use uuid::Uuid;
 
@@ -131,16 +131,51 @@ pub(crate) struct ApproveRequest {
     /// How long to wait for the run to end, 120,000 at the most.
     #[serde(default)]
     wait_ms: Option<u64>,
+    /// Approves later calls of the same agent as well.
+    #[serde(default)]
+    standing: Option<StandingRequest>,
 }
 
 impl Body for ApproveRequest {}
+
+/// Which later calls are approved as well: those of the same agent, tool, definition and chain of tools.
+#[derive(Debug, Deserialize, utoipa::ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct StandingRequest {
+    /// For how long, in seconds.
+    for_s: u64,
+    /// JSON pointers to what has to be the same in their input; without it all of the input.
+    #[serde(default)]
+    fields: Option<Vec<String>>,
+}
+
+/// How long a standing approval may hold.
+pub(super) const STANDING_S_MAX: u64 = tw_engine::STANDING_LIFE_MAX.as_secs();
+
+impl StandingRequest {
+    fn wish(self) -> Result<StandingWish> {
+        if !(1..=STANDING_S_MAX).contains(&self.for_s) {
+            return Err(Problem::invalid("/standing/for_s", Violation::range(1, STANDING_S_MAX)));
+        }
+        Ok(StandingWish { life: Duration::from_secs(self.for_s), fields: self.fields })
+    }
+}
+
+/// The run that was approved, and the approval of later calls.
+#[derive(Debug, Serialize, utoipa::ToSchema)]
+pub(crate) struct ApproveAnswer {
+    #[serde(flatten)]
+    run: RunAnswer,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    standing_approval_id: Option<Uuid>,
+}
 
 /// Says yes: the call runs, once, and the answer is its run.
 #[utoipa::path(post, path = "/api/approvals/{id}/approve", operation_id = "approve_call", tag = "approvals",
     params(("id" = Uuid, Path), ("Idempotency-Key" = Option<String>, Header)),
     request_body = ApproveRequest,
-    responses((status = 200, description = "The run has ended", body = RunAnswer),
-              (status = 202, description = "The run goes on", body = RunAnswer),
+    responses((status = 200, description = "The run has ended", body = ApproveAnswer),
+              (status = 202, description = "The run goes on", body = ApproveAnswer),
               (status = 404, body = ProblemDocument), (status = 409, body = ProblemDocument),
               (status = 410, body = ProblemDocument), (status = 422, body = ProblemDocument)))]
 pub(crate) async fn approve(
@@ -152,11 +187,14 @@ pub(crate) async fn approve(
         return Err(Problem::invalid("/wait_ms", Violation::maximum(super::tools::WAIT_MS_MAX)));
     }
     check_note(body.note.as_deref())?;
-    let yes = Approve { input: body.input, note: body.note, wait: body.wait_ms.map(Duration::from_millis) };
+    let standing = body.standing.map(StandingRequest::wish).transpose()?;
+    let wait = body.wait_ms.map(Duration::from_millis);
+    let yes = Approve { input: body.input, note: body.note, wait, standing };
     write
         .once_with_secret(&bytes, |Write { app, permit, .. }| async move {
-            let approved = app.engine.approve(&permit, id, yes).await?;
-            Ok(super::runs::answered(approved))
+            let ApprovedCall { answer, standing } = app.engine.approve(&permit, id, yes).await?;
+            let standing_approval_id = standing.map(StandingApprovalId::uuid);
+            Ok(super::runs::answered_as(answer, |run| ApproveAnswer { run, standing_approval_id }))
         })
         .await
 }

@@ -71,6 +71,7 @@ fn bound_parameters(path: &str, operation: &mut Operation) {
 fn words_of_parameter(path: &str, name: &str) -> Option<Vec<&'static str>> {
     Some(match (path, name) {
         ("/api/approvals", "status") => super::approvals::STATUSES.to_vec(),
+        ("/api/standing-approvals", "status") => super::standing::STATUSES.to_vec(),
         ("/api/runs", "status") => RunStatus::ALL.map(RunStatus::as_str).to_vec(),
         ("/api/runs", "mode") => vec![Mode::Production.as_str(), Mode::Debug.as_str()],
         ("/api/runs", "source") => Source::ALL.map(Source::as_str).to_vec(),
@@ -100,6 +101,8 @@ fn bound_members(name: &str, schema: &mut RefOr<Schema>) {
             one_of(schema, &words);
         } else if member == "wait_ms" {
             between(schema, 0, super::tools::WAIT_MS_MAX);
+        } else if member == "for_s" {
+            between(schema, 1, super::approvals::STANDING_S_MAX);
         }
     }
 }

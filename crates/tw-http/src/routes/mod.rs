@@ -13,6 +13,7 @@ mod login;
 mod operations;
 mod runs;
 mod sessions;
+mod standing;
 mod tenants;
 mod test_cases;
 mod tools;
@@ -169,6 +170,8 @@ pub(crate) fn routes() -> OpenApiRouter<App> {
         .routes(routes!(approvals::read))
         .routes(routes!(approvals::approve))
         .routes(routes!(approvals::deny))
+        .routes(routes!(standing::list))
+        .routes(routes!(standing::revoke))
         .routes(routes!(keys::list, keys::create))
         .routes(routes!(keys::revoke))
         .routes(routes!(credentials::list, credentials::create))

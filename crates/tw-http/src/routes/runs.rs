@@ -161,8 +161,13 @@ impl From<Answer> for RunRecord {
 
 /// 200 for a run that has ended; 202 with its place for one that goes on.
 pub(crate) fn answered(answer: Answer) -> JsonAnswer {
+    answered_as(answer, |run| run)
+}
+
+/// The same, told with more.
+pub(crate) fn answered_as<V: Serialize>(answer: Answer, view: impl FnOnce(RunAnswer) -> V) -> JsonAnswer {
     let place = answer.run.status.is_open().then(|| format!("/api/runs/{}", answer.run.id));
-    let view = RunAnswer::from(answer);
+    let view = view(RunAnswer::from(answer));
     match place {
         Some(place) => JsonAnswer::new(StatusCode::ACCEPTED, &view).with(header::LOCATION, &place),
         None => JsonAnswer::new(StatusCode::OK, &view),

@@ -128,6 +128,7 @@ impl Scene {
             "patch /api/users/{id}" => json!({ "role": "viewer" }),
             "patch /api/tenants/current" => json!({ "name": "acme" }),
             "post /api/credentials/{id}/test" => json!({ "url": "https://api.example.com/" }),
+            "post /api/approvals/{id}/approve" => json!({ "note": "text" }),
             "post /api/auth/login" => {
                 json!({ "email": "nobody@acme.example", "password": "not the password" })
             }
@@ -295,6 +296,8 @@ fn types(schema: &Value) -> Vec<String> {
     match &schema["type"] {
         Value::String(name) => vec![name.clone()],
         Value::Array(names) => names.iter().map(|name| name.as_str().unwrap().to_owned()).collect(),
+        // A record of its own, or none.
+        _ if schema["oneOf"].is_array() => vec!["object".to_owned(), "null".to_owned()],
         // What takes anything names none.
         _ if schema.as_object().is_some_and(serde_json::Map::is_empty) => Vec::new(),
         _ => vec!["string".to_owned()],

@@ -2,6 +2,7 @@
 
 mod approvals;
 mod repeats;
+mod standing;
 
 use std::{
     collections::BTreeSet,

@@ -71,7 +71,7 @@ fn literal(db: &TestDb, id: Uuid) -> String {
 }
 
 /// Past the server, as the owner of the database.
-async fn execute(db: &TestDb, sql: String) -> u64 {
+pub async fn execute(db: &TestDb, sql: String) -> u64 {
     let sql = AssertSqlSafe(sql);
     match db.target() {
         Target::Sqlite { file } => {

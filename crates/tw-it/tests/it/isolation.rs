@@ -691,6 +691,10 @@ async fn plant(world: &World, server: &Server) -> Planted {
         .post(&format!("/api/approvals/{approval}/deny"), &json!({ "note": canary("note") }))
         .await
         .is("200 denied");
+    let standing = json!({ "file": world.ledger("written"), "line": canary("standing") });
+    let standing = agent.run("test.write", standing).await.is("202 needs_approval").text_at("/approval_id");
+    let yes = json!({ "standing": { "for_s": 600 } });
+    admin.post(&format!("/api/approvals/{standing}/approve"), &yes).await.is("200 success");
     let asks = json!({
         "slug": "asks", "name": "Asks", "description": "A person answers.", "publish": true, "is_async": true,
         "implementation_type": "space", "input_schema": { "type": "object" },
@@ -745,6 +749,7 @@ fn reads(planted: &Planted) -> Vec<String> {
             "/api/runs",
             "/api/tools",
             "/api/approvals",
+            "/api/standing-approvals",
             "/api/users",
             "/api/api-keys",
             "/api/credentials",

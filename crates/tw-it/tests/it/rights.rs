@@ -252,6 +252,13 @@ impl Scene {
         parked.is("202 needs_approval").text_at("/approval_id")
     }
 
+    async fn standing_approval(&self) -> String {
+        let approver = self.world.client(&self.server, "acme", Role::Approver).await;
+        let path = format!("/api/approvals/{}/approve", self.approval().await);
+        let approved = approver.post(&path, &json!({ "standing": { "for_s": 60 } })).await;
+        approved.is("200 success").text_at("/standing_approval_id")
+    }
+
     async fn credential(&self) -> String {
         let admin = self.world.client(&self.server, "acme", Role::Admin).await;
         let made = admin.post("/api/credentials", &credential_body(&self.fresh("credential"))).await;
@@ -294,6 +301,7 @@ impl Scene {
             | "GET /api/tools/builtins/functions"
             | "GET /api/tools/builtins/templates"
             | "GET /api/approvals"
+            | "GET /api/standing-approvals"
             | "GET /api/pending-calls"
             | "GET /api/workers/stream"
             | "GET /api/api-keys"
@@ -366,6 +374,7 @@ impl Scene {
             "POST /api/approvals/{id}/approve" | "POST /api/approvals/{id}/deny" => {
                 (Some(self.approval().await), Some(json!({ "note": "a note" })))
             }
+            "DELETE /api/standing-approvals/{id}" => (Some(self.standing_approval().await), None),
             "POST /api/api-keys" => (None, Some(json!({ "name": self.fresh("key"), "role": "viewer" }))),
             "DELETE /api/api-keys/{id}" => {
                 let key = key(&self.world, Role::Viewer, "viewer@acme.example", None, None).await;

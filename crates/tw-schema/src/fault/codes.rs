@@ -224,6 +224,13 @@ codes! {
     HeaderTwice = "header_twice": header_twice(other) => "must be another header than `{other}`";
     Multipart = "multipart": multipart() => "must go with a `body` that is a text with all the parts in it; an object is sent as JSON or as `application/x-www-form-urlencoded`";
 
+    // Approvals.
+    StandingDestructive = "standing_destructive": standing_destructive() => "must be left out: a destructive call is approved one at a time";
+    StandingSecrets = "standing_secrets": standing_secrets() => "must be left out: the input holds secrets, and such a call is approved one at a time";
+    StandingSize = "standing_size": standing_size(limit) => "must name fields whose values have at most {limit} bytes together";
+    InputPointer = "input_pointer": input_pointer() => "must be a JSON pointer into the input, such as /customer";
+    PointsNowhere = "points_nowhere": points_nowhere() => "must point at something in the approved input";
+
     // People, keys and credentials.
     RoleOfKeys = "role_of_keys": role_of_keys() => "must be a role for people: `agent` is one for keys";
     MemberName = "member_name": member_name(max) => "must have a name of letters a-z, digits, `_` and `-`, at first a letter or `_`, {max} at most";

@@ -1,5 +1,9 @@
 //! `toolwright approvals`.
 
+mod standing;
+
+use std::time::Duration;
+
 use anyhow::{Context, Result};
 use clap::Subcommand;
 use serde::Serialize;
@@ -23,7 +27,8 @@ pub(crate) enum Command {
     /// Let the call run, and print how it went
     #[command(after_help = "Examples:\n  \
         toolwright approvals approve ID --note 'checked with finance'\n  \
-        toolwright approvals approve ID --input '{ \"amount\": 50 }'")]
+        toolwright approvals approve ID --input '{ \"amount\": 50 }'\n  \
+        toolwright approvals approve ID --standing 1h --field /customer")]
     Approve {
         id: String,
         /// Run with this input instead of the one that was asked for
@@ -32,6 +37,18 @@ pub(crate) enum Command {
         /// Why, for the record
         #[arg(long)]
         note: Option<String>,
+        /// Approve later calls of the same agent as well, for this long, such as 30m or 8h, 24h at the most
+        #[arg(long, value_name = "TIME", value_parser = crate::span::parse)]
+        standing: Option<Duration>,
+        /// A JSON pointer to what must be the same in the input of later calls; can be given several times [default: all
+        /// of the input]
+        #[arg(long = "field", value_name = "POINTER", requires = "standing")]
+        fields: Vec<String>,
+    },
+    /// List and revoke what is approved for later calls as well
+    Standing {
+        #[command(subcommand)]
+        command: standing::Command,
     },
     /// Refuse the call
     Deny {
@@ -48,6 +65,15 @@ struct Decision {
     input: Option<Box<RawValue>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     note: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    standing: Option<Standing>,
+}
+
+#[derive(Serialize)]
+struct Standing {
+    for_s: u64,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    fields: Vec<String>,
 }
 
 pub(crate) async fn run(server: &Server, command: Command) -> Result<()> {
@@ -61,9 +87,11 @@ pub(crate) async fn run(server: &Server, command: Command) -> Result<()> {
             let approval = client.get(&["approvals", &id], &[]).await?;
             if server.json { output::json(&approval) } else { show(&approval, &People::of(&client).await) }
         }
-        Command::Approve { id, input, note } => {
+        Command::Standing { command } => standing::run(server, &client, command).await,
+        Command::Approve { id, input, note, standing, fields } => {
             let input = input.map(tools::json_text).transpose().context("the input is not JSON")?;
-            let body = serde_json::to_string(&Decision { input, note })?;
+            let standing = standing.map(|long| Standing { for_s: long.as_secs(), fields });
+            let body = serde_json::to_string(&Decision { input, note, standing })?;
             let run = client.post(&["approvals", &id, "approve"], body, None).await?;
             if server.json {
                 return output::json(&run);
@@ -73,10 +101,15 @@ pub(crate) async fn run(server: &Server, command: Command) -> Result<()> {
                 field(&run, "run_id"),
                 field(&run, "status")
             ));
+            if let Some(standing) = run["standing_approval_id"].as_str() {
+                output::note(&format!(
+                    "later calls are approved as well: toolwright approvals standing revoke {standing} takes that back"
+                ));
+            }
             tools::tell(&run)
         }
         Command::Deny { id, note } => {
-            let body = serde_json::to_string(&Decision { input: None, note })?;
+            let body = serde_json::to_string(&Decision { input: None, note, standing: None })?;
             let answer = client.post(&["approvals", &id, "deny"], body, None).await?;
             if server.json { output::json(&answer) } else { output::say("denied") }
         }

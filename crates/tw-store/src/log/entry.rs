@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use tw_model::{
     ApprovalId, ApprovalStatus, Channel, Code, Effect, EventId, EventKind, Level, Mode, PendingCallId,
-    PendingState, ReplicaId, RunId, RunStatus, SessionId, Source, TenantId, Timestamp, ToolId, WaitsFor,
+    PendingState, ReplicaId, RunId, RunStatus, SessionId, Source, StandingApprovalId, TenantId, Timestamp,
+    ToolId, WaitsFor,
 };
 
 use crate::{
@@ -150,6 +151,8 @@ pub struct NewRun {
     pub park: Option<Park>,
     /// The run can be taken up again where it stopped, and this row is how that is known.
     pub wait: Option<NewWait>,
+    /// The standing approval by which it runs, which counts its uses.
+    pub standing: Option<StandingApprovalId>,
 }
 
 /// An idempotency key taken together with the run it names.
@@ -275,6 +278,29 @@ pub struct ApprovalDecision {
     pub changes: Option<String>,
     /// The input that was approved, where it was changed.
     pub input: Option<EditedInput>,
+    /// The yes to later calls that comes with it.
+    pub standing: Option<Box<NewStanding>>,
+}
+
+/// A standing approval, as it is made.
+#[derive(Clone, Debug)]
+pub struct NewStanding {
+    pub id: StandingApprovalId,
+    pub principal: String,
+    pub tool_id: ToolId,
+    pub tool: String,
+    pub definition_hash: String,
+    /// What its seal is made of beside the columns, as JSON.
+    pub context: String,
+    /// JSON pointers, as JSON; `None` for the whole input.
+    pub fields: Option<String>,
+    /// JSON.
+    pub values: String,
+    pub values_digest: String,
+    pub approved_by: String,
+    pub seal: Vec<u8>,
+    pub created: Timestamp,
+    pub expires: Timestamp,
 }
 
 /// An input as an approver changed it, and what follows from it.

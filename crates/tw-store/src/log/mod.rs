@@ -26,7 +26,7 @@ use tw_model::{SessionId, TenantId};
 
 pub use entry::{
     Appended, ApprovalDecision, Audit, Change, Claim, EditedInput, Entry, Expect, Finished, NewApproval,
-    NewEvent, NewRun, NewWait, Note, Park, Rejected, Transition, WaitChange,
+    NewEvent, NewRun, NewStanding, NewWait, Note, Park, Rejected, Transition, WaitChange,
 };
 
 use self::{entry::Item, lane::Carrier, lines::Lines};

@@ -371,6 +371,7 @@ mod tests {
             claim: None,
             park: None,
             wait: None,
+            standing: None,
         };
         entry(run, session, EventKind::Started, Transition::Open(Box::new(new)))
     }

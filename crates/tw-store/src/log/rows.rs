@@ -2,13 +2,15 @@
 //!
 //! Here is what to say to the database, the same for both; who says it is in `sqlite.rs` and `postgres.rs`.
 
+use std::collections::BTreeMap;
+
 use tw_model::{ApprovalStatus, ReplicaId, RunId, RunStatus, SessionId};
 use uuid::Uuid;
 
 use super::{
     entry::{
-        ApprovalDecision, Change, Claim, EditedInput, Entry, Expect, Item, NewRun, NewWait, Park, Rejected,
-        Transition, WaitChange,
+        ApprovalDecision, Change, Claim, EditedInput, Entry, Expect, Item, NewRun, NewStanding, NewWait,
+        Park, Rejected, Transition, WaitChange,
     },
     plan::{Found, Plan, RunState, check_late, check_start},
 };
@@ -191,8 +193,14 @@ fn keep_late<'a>(entry: &'a Entry, result: &'a str, by: &'a str) -> Statement<'a
     Statement { sql: KEEP_LATE, values, doing: "keeping a late result" }
 }
 
-const NOBODY_DECIDED: ApprovalDecision =
-    ApprovalDecision { status: ApprovalStatus::Cancelled, by: None, note: None, changes: None, input: None };
+const NOBODY_DECIDED: ApprovalDecision = ApprovalDecision {
+    status: ApprovalStatus::Cancelled,
+    by: None,
+    note: None,
+    changes: None,
+    input: None,
+    standing: None,
+};
 
 /// What the plan says about runs that wait.
 pub(super) fn waits<'a>(plan: &Plan<'a>) -> Vec<Statement<'a>> {
@@ -217,6 +225,7 @@ pub(super) fn waits<'a>(plan: &Plan<'a>) -> Vec<Statement<'a>> {
             Some(decision) => {
                 statements.push(decide(entry, decision));
                 statements.extend(decision.input.as_ref().map(|edited| resume_with(entry, edited)));
+                statements.extend(decision.standing.as_ref().map(|standing| stand(entry, standing)));
             }
             // Where nobody decided, an end leaves nothing to decide either.
             None if !matches!(change.expect, Expect::Lease(_)) && change.claimed_by.is_none() => {
@@ -226,7 +235,50 @@ pub(super) fn waits<'a>(plan: &Plan<'a>) -> Vec<Statement<'a>> {
         }
         statements.push(move_pending(entry, change));
     }
+    statements.extend(uses(plan));
     statements
+}
+
+const STAND: &str =
+    "INSERT INTO standing_approvals (tenant_id, id, principal, tool_id, tool, definition_hash, context,
+    fields, field_values, values_digest, approved_by, seal, created_us, expires_us)
+    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)";
+
+fn stand<'a>(entry: &'a Entry, standing: &'a NewStanding) -> Statement<'a> {
+    let values = vec![
+        entry.tenant.uuid().into(),
+        standing.id.uuid().into(),
+        standing.principal.as_str().into(),
+        standing.tool_id.uuid().into(),
+        standing.tool.as_str().into(),
+        standing.definition_hash.as_str().into(),
+        standing.context.as_str().into(),
+        Value::Text(standing.fields.as_deref()),
+        standing.values.as_str().into(),
+        standing.values_digest.as_str().into(),
+        standing.approved_by.as_str().into(),
+        standing.seal.as_slice().into(),
+        standing.created.micros().into(),
+        standing.expires.micros().into(),
+    ];
+    Statement { sql: STAND, values, doing: "making a standing approval" }
+}
+
+const USE: &str = "UPDATE standing_approvals SET uses = uses + $1 WHERE tenant_id = $2 AND id = $3";
+
+/// Counts the runs that began by standing approvals. Everybody locks these in the same order.
+fn uses<'a>(plan: &Plan<'_>) -> impl Iterator<Item = Statement<'a>> {
+    let mut uses: BTreeMap<_, i64> = BTreeMap::new();
+    for (entry, run, _) in &plan.new_runs {
+        if let Some(standing) = run.standing {
+            *uses.entry((entry.tenant, standing)).or_default() += 1;
+        }
+    }
+    uses.into_iter().map(|((tenant, standing), count)| Statement {
+        sql: USE,
+        values: vec![count.into(), tenant.uuid().into(), standing.uuid().into()],
+        doing: "counting the use of a standing approval",
+    })
 }
 
 const PARK: &str = "INSERT INTO pending_calls
@@ -385,7 +437,9 @@ mod tests {
 
     #[test]
     fn parameters_are_numbered_in_the_order_in_which_they_are_first_named() {
-        for sql in [CLAIM, KEEP_LATE, PARK, WAIT, FORGET_CHILDREN, CHILD, ASK, DECIDE, RESUME_WITH, MOVE] {
+        for sql in
+            [CLAIM, KEEP_LATE, PARK, WAIT, FORGET_CHILDREN, CHILD, ASK, DECIDE, RESUME_WITH, MOVE, STAND, USE]
+        {
             let mut seen = 0;
             for after in sql.split('$').skip(1) {
                 let digits = after.split(|c: char| !c.is_ascii_digit()).next().unwrap();

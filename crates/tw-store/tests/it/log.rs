@@ -92,7 +92,7 @@ async fn ask(store: &Store, tenant: &TenantScope) -> (RunId, ApprovalId) {
 
 async fn approve(store: &Store, tenant: &TenantScope, run: RunId, input: Option<EditedInput>) {
     let status = tw_model::ApprovalStatus::Approved;
-    let decision = ApprovalDecision { status, by: None, note: None, changes: None, input };
+    let decision = ApprovalDecision { status, by: None, note: None, changes: None, input, standing: None };
     let yes = Change {
         decision: Some(decision),
         ..change(Expect::Status(RunStatus::NeedsApproval), Some(RunStatus::Pending))

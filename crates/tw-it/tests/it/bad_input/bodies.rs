@@ -176,6 +176,12 @@ fn values() -> Vec<(&'static str, Value)> {
             "post /api/approvals/{id}/approve",
             json!({ "input": { "file": "x", "line": long(100_000), "before_ms": -1 } }),
         ),
+        ("post /api/approvals/{id}/approve", json!({ "standing": { "for_s": 0 } })),
+        ("post /api/approvals/{id}/approve", json!({ "standing": { "for_s": 86_401 } })),
+        (
+            "post /api/approvals/{id}/approve",
+            json!({ "standing": { "for_s": 60, "fields": [long(100_000)] } }),
+        ),
         ("post /api/approvals/{id}/deny", json!({ "note": long(4001) })),
         ("post /api/runs/{id}/cancel", json!({ "reason": long(4001) })),
         ("post /api/sessions", json!({ "title": long(501) })),

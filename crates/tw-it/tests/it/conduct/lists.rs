@@ -217,7 +217,7 @@ on_both! {
         let credential = json!({ "label": "crm", "type": "bearer", "payload": { "token": "t" } });
         assert_eq!(admin.post("/api/credentials", &credential).await.status, 201);
         for path in [
-            "/api/credentials", "/api/api-keys", "/api/users", "/api/tools/listed/versions", "/api/audit", "/api/approvals",
+            "/api/credentials", "/api/api-keys", "/api/users", "/api/tools/listed/versions", "/api/audit", "/api/approvals", "/api/standing-approvals",
             "/api/pending-calls", "/api/tools/builtins/templates", "/api/tools/builtins/functions", "/api/audit?action=tool.created_and_published",
             "/api/tools/listed/versions?kind=publish", "/api/tools/listed/versions?kind=save",
         ] {

@@ -4,15 +4,16 @@ use std::{sync::Arc, time::Duration};
 
 use tw_model::{
     ApprovalId, ApprovalStatus, CredentialId, CredentialType, EventKind, Level, PendingCallId, PendingState,
-    Role, RunId, RunStatus, SessionId, Switches, TenantId, TestCaseId, Timestamp, ToolId, UserId, WaitsFor,
+    Role, RunId, RunStatus, SessionId, StandingApprovalId, StandingStatus, Switches, TenantId, TestCaseId,
+    Timestamp, ToolId, UserId, WaitsFor,
 };
 use tw_store::{
     AddedCase, AuditFilter, By, KeyScope, Left, NewAudit, NewLogin, Note, Opens, Override, Premise, Rewrap,
-    RunPlace, SealedSecret, Store, StoredCredential, StoredTool, TenantChange, TenantScope, TestCase,
-    TestResult, Wanted, WrappedKey,
+    RunPlace, SealedSecret, StandingFilter, Store, StoredCredential, StoredTool, TenantChange, TenantScope,
+    TestCase, TestResult, Wanted, WrappedKey,
     log::{
-        ApprovalDecision, Audit, Change, Claim, EditedInput, Entry, Expect, Finished, NewApproval, NewWait,
-        Park, Transition, WaitChange,
+        ApprovalDecision, Audit, Change, Claim, EditedInput, Entry, Expect, Finished, NewApproval,
+        NewStanding, NewWait, Park, Transition, WaitChange,
     },
 };
 use tw_test::{TestDb, entries};
@@ -80,6 +81,7 @@ async fn people(store: &Store, acme: &TenantScope, globex: &TenantScope) {
     acme.first_with_role(Role::Admin).await.unwrap();
     acme.has_other_member(&[Role::Admin, Role::Approver], ada).await.unwrap();
     acme.role_of(ada).await.unwrap();
+    acme.role_since(ada).await.unwrap();
     acme.password_hash(ada).await.unwrap();
     store.find_memberships("ada@example.com").await.unwrap();
     store.memberships_of(ada).await.unwrap();
@@ -295,6 +297,33 @@ impl Runs<'_> {
     }
 }
 
+/// One that was made with a decision: used, looked for, listed, taken back.
+async fn standing(runs: &Runs<'_>, made: &NewStanding) {
+    let (acme, run) = (runs.tenant, RunId::new());
+    let new = entries::new_run(run, runs.store.replica(), runs.epoch);
+    let new = tw_store::log::NewRun { standing: Some(made.id), ..new };
+    runs.write(run, EventKind::Started, Transition::Open(Box::new(new))).await;
+    acme.standing_candidates("agent:bot", made.tool_id, "hash").await.unwrap();
+    assert_eq!(acme.standing_approval(made.id).await.unwrap().unwrap().uses, 1);
+    let word = |word: &str| Some(word.to_owned());
+    for status in
+        [None, Some(StandingStatus::Active), Some(StandingStatus::Expired), Some(StandingStatus::Revoked)]
+    {
+        for (principal, tool) in
+            [(None, None), (word("agent:bot"), None), (None, word("own")), (word("agent:bot"), word("own"))]
+        {
+            let filter = StandingFilter { principal, tool, status };
+            for before in [None, Some(made.id)] {
+                acme.standing_approvals(&filter, before, 0, 50).await.unwrap();
+            }
+            acme.count_standing_approvals(&filter).await.unwrap();
+        }
+    }
+    // One that is not there moves no epoch.
+    let none = StandingApprovalId::new();
+    assert!(!acme.revoke_standing(none, line("revoked"), &By::operator()).await.unwrap());
+}
+
 async fn calls(store: &Store, acme: &TenantScope) {
     let runs = Runs { store, tenant: acme, epoch: acme.epoch().await.unwrap() };
     in_a_session(store, acme).await;
@@ -331,16 +360,33 @@ async fn calls(store: &Store, acme: &TenantScope) {
         level: None,
         context: "{}".to_owned(),
     };
+    let standing = NewStanding {
+        id: StandingApprovalId::new(),
+        principal: "agent:bot".to_owned(),
+        tool_id: ToolId::new(),
+        tool: "own".to_owned(),
+        definition_hash: "hash".to_owned(),
+        context: "{}".to_owned(),
+        fields: Some("[]".to_owned()),
+        values: "{}".to_owned(),
+        values_digest: "digest".to_owned(),
+        approved_by: "user:1".to_owned(),
+        seal: vec![0; 32],
+        created: Timestamp::now(),
+        expires: FAR,
+    };
     let decision = ApprovalDecision {
         status: ApprovalStatus::Approved,
         by: None,
         note: None,
         changes: None,
         input: Some(input),
+        standing: Some(Box::new(standing.clone())),
     };
     let asked = Expect::Status(RunStatus::NeedsApproval);
     let yes = Change { decision: Some(decision), ..change(asked, Some(RunStatus::Pending)) };
     runs.change(run, EventKind::Approved, yes).await;
+    self::standing(&runs, &standing).await;
     acme.approval(id).await.unwrap();
     acme.approval_of_run(run).await.unwrap();
     for status in [None, Some(ApprovalStatus::Pending), Some(ApprovalStatus::Approved)] {
