@@ -104,7 +104,7 @@ const run = createRoute({
   getParentRoute: () => inside,
   path: '/runs/$id',
   staticData: { title: 'run' },
-  component: page(() => import('~/pages/run-page'), 'runs', 'result', 'form'),
+  component: page(() => import('~/pages/run-page'), 'runs', 'result', 'form', 'cases'),
 })
 
 const INBOX_TEXTS = ['approvals', 'answers', 'library', 'result', 'runs']
@@ -143,10 +143,10 @@ const toolsAdmin = createRoute({
   path: '/admin/tools',
   staticData: { title: 'admin_tools' },
   validateSearch: toolsAdminSearch,
-  component: page(() => import('~/pages/tools-admin-page'), 'admin'),
+  component: page(() => import('~/pages/tools-admin-page'), 'admin', 'kinds', 'cases', 'publish'),
 })
 
-const EDITOR_TEXTS = ['admin', 'kinds', 'form', 'result', 'runs']
+const EDITOR_TEXTS = ['admin', 'kinds', 'cases', 'publish', 'form', 'result', 'runs']
 
 const toolNew = createRoute({
   getParentRoute: () => inside,

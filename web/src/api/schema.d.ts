@@ -2031,6 +2031,8 @@ export interface components {
         RunTestCases: {
             /** @description `draft` for what was saved last (the default; what is live where there is no draft), or the number of a version. */
             against?: string | null;
+            /** @description Which test cases run; without it, all of them. */
+            ids?: string[] | null;
         };
         /** @description A tool that was saved, whole. */
         SavedToolView: components["schemas"]["ToolView"] & {
@@ -6142,9 +6144,9 @@ export interface operations {
     compare_tool_versions: {
         parameters: {
             query?: {
-                /** @description A version, `live` (default) or `draft` */
+                /** @description `live` (default), `draft`, a version, or the number of a revision */
                 from?: string;
-                /** @description A version, `live` or `draft` (default) */
+                /** @description `draft` (default), `live`, a version, or the number of a revision */
                 to?: string;
             };
             header?: never;
