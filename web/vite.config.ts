@@ -87,11 +87,11 @@ const iconData: Plugin = {
 
 /** Menus and dialogs, which nobody opens in the first second. */
 const MENUS =
-  /node_modules\/(radix-ui|@radix-ui|@floating-ui|aria-hidden|react-remove-scroll|react-remove-scroll-bar|react-style-singleton|use-callback-ref|use-sidecar|detect-node-es|tslib|get-nonce)\//
+  /node_modules\/(radix-ui|@radix-ui|@floating-ui|aria-hidden|react-remove-scroll|react-remove-scroll-bar|react-style-singleton|use-callback-ref|use-sidecar|detect-node-es|tslib)\//
 const OF_EVERY_PAGE =
-  /node_modules\/(react|react-dom|scheduler|@tanstack\/(react-router|router-core|history|react-store|store|react-query|query-core)|i18next|react-i18next|html-parse-stringify|void-elements|use-sync-external-store|openapi-fetch|clsx|class-variance-authority|lucide-react)\//
+  /node_modules\/(react|react-dom|scheduler|@tanstack\/(react-router|router-core|history|react-store|store|react-query|query-core)|i18next|react-i18next|html-parse-stringify|void-elements|get-nonce|use-sync-external-store|openapi-fetch|clsx|class-variance-authority|lucide-react)\//
 const OUR_OWN =
-  /\/web\/src\/(api\/|kit\/(badge|button|cn|copy|field|kept|key-sheet|keys|lazy-part|level-badge|merge-classes|move-focus|not-loaded|now|page-keys|plain|search-box|server-back|states|time|title|toast|tool-icons?|wide)\.|shell\/(shell|account|shortcuts|titled|page-not-loaded)\.|i18n\/(index|server-words)\.|features\/[^/]+\/(credentials\/)?search\.|(main|nonce|router|theme)\.)/
+  /\/web\/src\/(api\/|kit\/(badge|button|cn|copy|field|kept|key-sheet|keys|lazy-part|level-badge|merge-classes|move-focus|not-loaded|now|page-keys|plain|search-box|server-back|states|time|title|toast|tool-icons?|wide)\.|shell\/(shell|account|shortcuts|titled|page-not-loaded)\.|i18n\/(index|server-words)\.|features\/[^/]+\/(credentials\/)?search\.|(app\.css|(main|nonce|router|theme)\.))/
 
 function isOfMenus(id: string): boolean {
   return MENUS.test(id) || id.endsWith('/src/kit/dialog.tsx')
