@@ -15,7 +15,7 @@ import { me } from '~/api/me'
 import { Problem } from '~/api/problem'
 import { credentialsSearch } from '~/features/admin/credentials/search'
 import { toolEditorSearch, toolsAdminSearch } from '~/features/admin/search'
-import { approvalsSearch } from '~/features/approvals/search'
+import { approvalsSearch, standingSearch } from '~/features/approvals/search'
 import { runsSearch } from '~/features/runs/search'
 import { signInSearch } from '~/features/sign-in/search'
 import { librarySearch, toolSearch } from '~/features/tools/search'
@@ -131,6 +131,14 @@ const answers = createRoute({
   component: page(() => import('~/pages/answers-page'), ...INBOX_TEXTS, 'form'),
 })
 
+const standing = createRoute({
+  getParentRoute: () => inside,
+  path: '/approvals/standing',
+  staticData: { title: 'standing' },
+  validateSearch: standingSearch,
+  component: page(() => import('~/pages/standing-page'), ...INBOX_TEXTS, 'form'),
+})
+
 const answer = createRoute({
   getParentRoute: () => inside,
   path: '/approvals/answers/$id',
@@ -208,6 +216,7 @@ export const router = createRouter({
       approvals,
       approval,
       answers,
+      standing,
       answer,
       toolsAdmin,
       toolNew,

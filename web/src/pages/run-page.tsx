@@ -9,6 +9,7 @@ import { toolAt } from '~/api/tool-at'
 import { MakeCase } from '~/features/admin/cases/make-case'
 import { RunResult } from '~/features/result/run-result'
 import { RunWaiting } from '~/features/result/run-waiting'
+import { ByStanding } from '~/features/runs/by-standing'
 import { LateResult } from '~/features/runs/late-result'
 import { useRunEvents } from '~/features/runs/run-events'
 import { RunHead } from '~/features/runs/run-head'
@@ -46,6 +47,7 @@ function RunDetail({ run }: { run: Run }) {
       <RunHead run={run}>
         <MakeCase run={run} tool={tool} />
       </RunHead>
+      <ByStanding events={events.data ?? []} />
       <RunWaiting id={run.run_id} />
       <Section name="waterfall.title">
         {events.data ? (

@@ -13,6 +13,8 @@ import { Fault } from '~/kit/states'
 import { ChangesTable } from './changes-table'
 import { diff } from './diff'
 import type { Approval, Decision } from './approval-queries'
+import { canStand, FIRST_CHOICE, wishOf } from './standing'
+import { StandingFields } from './standing-fields'
 import type { AskingTool } from './use-tools'
 
 interface Props {
@@ -22,6 +24,8 @@ interface Props {
   kind: Decision['kind']
   /** Another input than the one asked for; its differences are shown. */
   input?: unknown
+  /** Whether later calls are to be approved as well, unless somebody chooses otherwise. */
+  isStanding?: boolean
   note: string
   onNote: (note: string) => void
   busy: boolean
@@ -36,10 +40,14 @@ export function DecideDialog(props: Props) {
   const { t } = useTranslation('approvals')
   const name = useNaming()
   const [whole, setWhole] = useState(false)
+  const [standing, setStanding] = useState(props.isStanding ? FIRST_CHOICE : undefined)
   const changes = input === undefined ? [] : diff(approval.input, input)
   const isDestructive = approval.level === 'destructive'
   const action = kind === 'deny' ? 'deny' : changes.length > 0 ? 'approve_changed' : 'approve'
   const who = name(actorOf(approval.requested_by))
+  const canChoose = kind === 'approve' && canStand(approval)
+  // Without any field every input would do.
+  const isVague = canChoose && standing?.fields?.length === 0
   return (
     <Dialog
       open
@@ -51,7 +59,10 @@ export function DecideDialog(props: Props) {
         className="grid min-w-0 gap-4"
         onSubmit={(event) => {
           event.preventDefault()
-          if (!busy) onDecide({ kind, note, input: changes.length > 0 ? input : undefined })
+          if (busy || isVague) return
+          const wish = standing && wishOf(standing)
+          const edited = changes.length > 0 ? input : undefined
+          onDecide({ kind, note, input: edited, ...(canChoose && { standing: wish }) })
         }}
       >
         {kind === 'approve' && isDestructive && (
@@ -74,6 +85,15 @@ export function DecideDialog(props: Props) {
             </div>
           </details>
         )}
+        {canChoose && (
+          <StandingFields
+            approval={changes.length > 0 ? { ...approval, input } : approval}
+            tool={tool}
+            who={who}
+            chosen={standing}
+            onChoose={setStanding}
+          />
+        )}
         <Field id="decision-note" label={t('note')}>
           <Textarea
             id="decision-note"
@@ -92,9 +112,9 @@ export function DecideDialog(props: Props) {
             type="submit"
             data-first={(kind === 'approve' && !isDestructive) || undefined}
             tone={kind === 'deny' || isDestructive ? 'danger' : 'primary'}
-            disabled={busy}
+            disabled={busy || isVague}
           >
-            {t(`confirm.${action}`)}
+            {t(`confirm.${canChoose && standing ? 'approve_standing' : action}`)}
           </Button>
         </div>
       </form>

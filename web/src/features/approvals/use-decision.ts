@@ -8,7 +8,7 @@ import { diff } from './diff'
 import { type Approval, type Decision, useDecide } from './approval-queries'
 
 /** The step before the decision is sent, if there is one. */
-export type Asking = { kind: Decision['kind']; input?: unknown }
+export type Asking = { kind: Decision['kind']; input?: unknown; isStanding?: boolean }
 
 /**
  * What a person is about to decide: their changes and their note, which are kept until they are sent,
