@@ -4,6 +4,7 @@ import {
   allThere,
   expectAccessible,
   expectNoSidewaysScroll,
+  publishIt,
   said,
   useWorld,
   withoutNews,
@@ -53,7 +54,7 @@ test('a tool is made of fields, tried unsaved, published, and run from the libra
   await expectAccessible(page)
 
   await page.getByRole('button', { name: 'Save & publish' }).click()
-  await said(page, 'Order coffee is published')
+  await publishIt(page, 'Order coffee')
   await page.waitForURL('**/admin/tools/order-coffee/edit?tab=schema')
   const saved = await world.server.api('GET', '/api/tools/order-coffee')
   expect(saved.status).toBe('published')
@@ -93,7 +94,7 @@ test('a change is a draft, is compared with what runs, gets a number, and is pub
   await page.getByRole('button', { name: 'Set version' }).click()
   await said(page, 'Version 2.0.0 is set')
   await page.getByRole('button', { name: 'Publish', exact: true }).click()
-  await said(page, 'compared is published')
+  await publishIt(page, 'compared')
   expect((await world.server.api('GET', '/api/tools/compared')).version).toBe('2.0.0')
 
   await page.getByLabel('From').selectOption('1.0.0')

@@ -148,7 +148,10 @@ test('what would fail at the first call leads to its field', async () => {
   await page.getByRole('button', { name: 'Save draft' }).click()
   await page.getByText('Saved, but 1 problem keeps it from being published').waitFor()
   await expectAccessible(page)
-  await page.getByRole('navigation', { name: 'Parts' }).getByRole('link', { name: 'Identity' }).click()
+  await page
+    .getByRole('navigation', { name: 'Parts' })
+    .getByRole('link', { name: 'Identity' })
+    .click()
   await page.getByRole('button', { name: 'Publish', exact: true }).click()
   const dialog = dialogOf(page)
   await dialog.getByText('Fix 1 problem before publishing').waitFor()

@@ -46,6 +46,7 @@ export function DecideDialog(props: Props) {
   const action = kind === 'deny' ? 'deny' : changes.length > 0 ? 'approve_changed' : 'approve'
   const who = name(actorOf(approval.requested_by))
   const canChoose = kind === 'approve' && canStand(approval)
+  const sentence = kind === 'deny' ? 'deny' : canChoose && standing ? 'approve_standing' : 'approve'
   // Without any field every input would do.
   const isVague = canChoose && standing?.fields?.length === 0
   return (
@@ -53,7 +54,7 @@ export function DecideDialog(props: Props) {
       open
       onClose={onClose}
       title={t(`dialog.${action}`, { tool: tool?.name ?? approval.tool })}
-      description={t(`sentence.${kind === 'deny' ? 'deny' : 'approve'}`, { who })}
+      description={t(`sentence.${sentence}`, { who })}
     >
       <form
         className="grid min-w-0 gap-4"

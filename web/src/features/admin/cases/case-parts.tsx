@@ -34,7 +34,7 @@ export function DiffTable({ of, diff }: { of: string; diff: readonly CaseDiff[] 
         <thead className="bg-raised text-muted">
           <tr>
             {['place', 'expected', 'actual'].map((column) => (
-              <th key={column} scope="col" className="px-3 py-2 font-medium">
+              <th key={column} scope="col" className="px-2 py-2 font-medium">
                 {t(`column.${column}`)}
               </th>
             ))}
@@ -43,11 +43,11 @@ export function DiffTable({ of, diff }: { of: string; diff: readonly CaseDiff[] 
         <tbody>
           {diff.map(({ path, expected, actual }) => (
             <tr key={path} className="border-t border-line align-top">
-              <th scope="row" className="px-3 py-2 font-mono font-normal wrap-anywhere">
+              <th scope="row" className="px-2 py-2 font-mono font-normal wrap-anywhere">
                 {path || '/'}
               </th>
-              <td className="px-3 py-2 font-mono break-all text-good">{shown(expected)}</td>
-              <td className="px-3 py-2 font-mono break-all text-bad">{shown(actual)}</td>
+              <td className="px-2 py-2 font-mono wrap-anywhere text-good">{shown(expected)}</td>
+              <td className="px-2 py-2 font-mono wrap-anywhere text-bad">{shown(actual)}</td>
             </tr>
           ))}
         </tbody>

@@ -49,15 +49,31 @@ export function ExpectFields({ typed, faultOf, onChange }: Props) {
         </Field>
       </div>
       <Field {...contains.field}>
-        <Textarea {...contains.input} spellCheck={false} className="font-mono text-xs" />
+        <JsonText {...contains.input} />
       </Field>
       <Field {...output.field}>
-        <Textarea {...output.input} spellCheck={false} className="font-mono text-xs" />
+        <JsonText {...output.input} />
       </Field>
       <Field {...jq.field}>
         <Input {...jq.input} spellCheck={false} className="font-mono" />
       </Field>
     </fieldset>
+  )
+}
+
+const ROWS_MIN = 3
+const ROWS_MAX = 14
+
+/** As tall as what is in it, within limits. */
+function JsonText(props: Control['input']) {
+  const lines = props.value.split('\n').length
+  return (
+    <Textarea
+      {...props}
+      rows={Math.min(ROWS_MAX, Math.max(ROWS_MIN, lines))}
+      spellCheck={false}
+      className="font-mono text-xs"
+    />
   )
 }
 

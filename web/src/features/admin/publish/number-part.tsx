@@ -34,7 +34,6 @@ export function NumberPart(props: Props) {
       <Field id={ids.version} label={t('number.label')} hint={hint} fault={fault}>
         <Input
           id={ids.version}
-          data-first
           className="w-40 font-mono"
           value={number.version}
           aria-invalid={fault !== undefined}

@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { Rocket } from 'lucide-react'
-import { type FormEvent, type ReactNode, useState } from 'react'
+import { type FormEvent, type ReactNode, useEffect, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 
 import { Button } from '~/kit/button'
@@ -69,6 +69,9 @@ function Decision({ tool, compared, onClose, onPublished, onStale }: DecisionPro
     onClose()
     onPublished?.(published)
   })
+  // What there is to decide may come after the dialog, which has put the focus somewhere else by then. The dialog
+  // has its turn first: it remembers who had the focus before.
+  useEffect(() => focusSoon(PLACES.version), [])
   const refusal = refusalOf(publish.error)
   // What the server says now counts, should it differ from what was read before.
   const seen = refusal.breaking ?? compared

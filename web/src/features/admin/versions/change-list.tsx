@@ -14,9 +14,9 @@ export function Verdict({
   const { breaking, required_bump, changes } = comparison
   return (
     <div className="grid min-w-0 gap-2" aria-live="polite">
-      <p className="flex flex-wrap items-center gap-2">
+      <p className="flex items-start gap-2">
         <Breaking is={breaking} />
-        {t(`bump.${required_bump}`)}
+        <span className="min-w-0">{t(`bump.${required_bump}`)}</span>
       </p>
       {changes.length > 0 && <ChangeList changes={changes} />}
     </div>
@@ -29,11 +29,12 @@ function ChangeList({ changes }: { changes: readonly Change[] }) {
   return (
     <ul className="grid gap-1.5">
       {inOrder.map(({ part, path, kind, breaking, message }) => (
-        <li key={`${part}${path}${kind}${message}`} className="flex flex-wrap items-center gap-2">
+        <li key={`${part}${path}${kind}${message}`} className="flex items-start gap-2">
           <Breaking is={breaking} />
-          <span className="text-muted">{t(`editor.${part}`)}</span>
-          <code className="break-all">{path || '/'}</code>
-          <span className="min-w-0 break-words">{message}</span>
+          <span className="min-w-0 break-words">
+            <span className="text-muted">{t(`editor.${part}`)}</span>{' '}
+            <code className="break-all">{path || '/'}</code> {message}
+          </span>
         </li>
       ))}
     </ul>
