@@ -18,7 +18,7 @@ const edit = (page: Page, slug: string, search = '') =>
   page.goto(`/admin/tools/${slug}/edit${search}`)
 
 /** Waits until what was typed differs from what is saved, or does not any more. */
-const unsaved = (page: Page) => page.getByText('Unsaved changes').waitFor()
+const unsaved = (page: Page) => page.getByText('Unsaved changes', { exact: true }).waitFor()
 const allSaved = (page: Page) => page.getByText('All saved').waitFor()
 
 const focused = (page: Page) => page.evaluate(() => document.activeElement?.id)
@@ -124,7 +124,7 @@ test('fields and JSON are two looks at one schema, and what fields cannot say st
   await json.click()
   await page.keyboard.press('Control+End')
   await page.keyboard.type('nonsense')
-  await page.getByText('It is kept as typed.').first().waitFor()
+  await page.getByText('Your text is kept.').first().waitFor()
   await page.getByRole('button', { name: 'Save draft' }).click()
   await page.getByRole('alert').getByText('Input schema').waitFor()
   await json.click()

@@ -5,6 +5,7 @@ import {
   expectFocused,
   expectFocusIn,
   expectNoSidewaysScroll,
+  publishIt,
   said,
   useWorld,
 } from './world'
@@ -166,6 +167,21 @@ test('what would fail at the first call leads to its field', async () => {
   await dialog.getByRole('button', { name: 'Publish 1.0.1' }).click()
   await dialog.getByRole('button', { name: /^Address/ }).click()
   await expectFocused(page.getByLabel('Address'))
+})
+
+test('advice of a save is told, and keeps nothing from going live', async () => {
+  await made('advised')
+  await change('advised', { description: 'Better.' })
+  const page = await world.signedIn()
+  await page.goto('/admin/tools/advised/edit?tab=schema&as=json')
+  const box = page.getByRole('textbox', { name: 'Input schema' })
+  await box.click()
+  await page.keyboard.press('Control+a')
+  await page.keyboard.insertText('{"type": "object"}')
+  await page.getByRole('button', { name: 'Save & publish' }).click()
+  await publishIt(page, 'Forecast')
+  await page.getByRole('note').getByText('One thing could be better').waitFor()
+  await expectAccessible(page)
 })
 
 test('the list of tools publishes by the same dialog, in German too', async () => {

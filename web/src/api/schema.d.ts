@@ -5320,9 +5320,9 @@ export interface operations {
             };
             cookie?: never;
         };
-        requestBody: {
+        requestBody?: {
             content: {
-                "application/json": components["schemas"]["PublishTool"];
+                "application/json": components["schemas"]["PublishTool"] | null;
             };
         };
         responses: {

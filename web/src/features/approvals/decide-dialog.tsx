@@ -4,6 +4,7 @@ import { useTranslation } from 'react-i18next'
 import { actorOf } from '~/api/actor'
 import { ReadInput } from '~/features/form/read/read-input'
 import { Raw } from '~/features/result/raw'
+import { useFaultsOf } from '~/i18n/server-words'
 import { Button } from '~/kit/button'
 import { Dialog } from '~/kit/dialog'
 import { Field, Textarea } from '~/kit/field'
@@ -13,7 +14,7 @@ import { Fault } from '~/kit/states'
 import { ChangesTable } from './changes-table'
 import { diff } from './diff'
 import type { Approval, Decision } from './approval-queries'
-import { canStand, FIRST_CHOICE, wishOf } from './standing'
+import { canStand, FIRST_CHOICE, isOfStanding, wishOf } from './standing'
 import { StandingFields } from './standing-fields'
 import type { AskingTool } from './use-tools'
 
@@ -39,6 +40,7 @@ export function DecideDialog(props: Props) {
   const { approval, tool, kind, input, note, onNote, busy, error, onDecide, onClose } = props
   const { t } = useTranslation('approvals')
   const name = useNaming()
+  const faults = useFaultsOf(error)
   const [whole, setWhole] = useState(false)
   const [standing, setStanding] = useState(props.isStanding ? FIRST_CHOICE : undefined)
   const changes = input === undefined ? [] : diff(approval.input, input)
@@ -92,6 +94,7 @@ export function DecideDialog(props: Props) {
             tool={tool}
             who={who}
             chosen={standing}
+            fault={isOfStanding(error) ? faults[0]?.message : undefined}
             onChoose={setStanding}
           />
         )}
@@ -104,7 +107,7 @@ export function DecideDialog(props: Props) {
             onChange={(event) => onNote(event.target.value)}
           />
         </Field>
-        {error != null && <Fault error={error} />}
+        {error != null && !isOfStanding(error) && <Fault error={error} />}
         <div className="flex flex-wrap justify-end gap-2">
           <Button data-first={isDestructive || undefined} onClick={onClose}>
             {t('dialog.back')}

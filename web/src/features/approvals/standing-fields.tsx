@@ -13,10 +13,12 @@ interface Props {
   /** Nothing where only this one call is approved. */
   chosen: StandingChoice | undefined
   onChoose: (choice: StandingChoice | undefined) => void
+  /** What the server has against it. */
+  fault?: string
 }
 
 /** The choice to approve later calls as well: for how long, and what of their input has to be the same. */
-export function StandingFields({ approval, tool, who, chosen, onChoose }: Props) {
+export function StandingFields({ approval, tool, who, chosen, onChoose, fault }: Props) {
   const { t } = useTranslation('approvals')
   return (
     <div className="grid min-w-0 gap-3 rounded-lg border border-line p-3">
@@ -50,6 +52,11 @@ export function StandingFields({ approval, tool, who, chosen, onChoose }: Props)
           </Field>
           <Kept approval={approval} tool={tool} chosen={chosen} onChoose={onChoose} />
         </>
+      )}
+      {fault && (
+        <p role="alert" className="text-bad">
+          {fault}
+        </p>
       )}
     </div>
   )

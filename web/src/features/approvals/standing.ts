@@ -1,4 +1,5 @@
 import { actorOf } from '~/api/actor'
+import { Problem } from '~/api/problem'
 
 /** For how long a standing approval can be given, in hours. */
 export const STANDING_HOURS = [1, 8, 24] as const
@@ -30,4 +31,11 @@ interface Asked {
 /** Whether later calls can be approved together with this one: only those of agents, and never what destroys. */
 export function canStand({ level, requested_by }: Asked): boolean {
   return level !== 'destructive' && actorOf(requested_by).kind === 'agent'
+}
+
+const IN_STANDING = '/standing'
+
+/** Whether the server has something against the approval of later calls. */
+export function isOfStanding(error: unknown): boolean {
+  return error instanceof Problem && error.errors.some(({ path }) => path.startsWith(IN_STANDING))
 }

@@ -9,7 +9,7 @@ import { lazyPart } from '~/kit/lazy-part'
 import { Skeleton } from '~/kit/states'
 import { usePageName } from '~/kit/title'
 import { toast } from '~/kit/toast'
-import { DraftFaults, useDraftFaults } from '../publish/draft-faults'
+import { DraftFaults, useWarnings } from '../publish/draft-faults'
 import { SchemaTab } from '../schema/schema-tab'
 import { toolOf } from '../queries'
 import { EDITOR_TABS, type EditorTab, type ToolEditorSearch } from '../search'
@@ -147,10 +147,15 @@ export function ToolEditor({ tool, search }: { tool?: Tool; search: ToolEditorSe
   )
 }
 
-/** What keeps the draft from going live, as its save told. */
+/** What keeps the draft from going live, and what could be better, as its save told. */
 function Warnings({ tool }: { tool: Tool }) {
-  const faults = useDraftFaults(tool, undefined)
-  return <DraftFaults tool={tool} faults={faults} isWarning />
+  const { refused, advice } = useWarnings(tool)
+  return (
+    <>
+      <DraftFaults tool={tool} faults={refused} as="warnings" />
+      <DraftFaults tool={tool} faults={advice} as="advice" />
+    </>
+  )
 }
 
 function kindIn(search: unknown): unknown {
