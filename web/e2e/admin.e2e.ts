@@ -4,6 +4,7 @@ import {
   allThere,
   expectAccessible,
   expectNoSidewaysScroll,
+  publishIt,
   said,
   useWorld,
   withoutNews,
@@ -17,7 +18,7 @@ const edit = (page: Page, slug: string, search = '') =>
   page.goto(`/admin/tools/${slug}/edit${search}`)
 
 /** Waits until what was typed differs from what is saved, or does not any more. */
-const unsaved = (page: Page) => page.getByText('Unsaved changes').waitFor()
+const unsaved = (page: Page) => page.getByText('Unsaved changes', { exact: true }).waitFor()
 const allSaved = (page: Page) => page.getByText('All saved').waitFor()
 
 const focused = (page: Page) => page.evaluate(() => document.activeElement?.id)
@@ -53,7 +54,7 @@ test('a tool is made of fields, tried unsaved, published, and run from the libra
   await expectAccessible(page)
 
   await page.getByRole('button', { name: 'Save & publish' }).click()
-  await said(page, 'Order coffee is published')
+  await publishIt(page, 'Order coffee')
   await page.waitForURL('**/admin/tools/order-coffee/edit?tab=schema')
   const saved = await world.server.api('GET', '/api/tools/order-coffee')
   expect(saved.status).toBe('published')
@@ -93,7 +94,7 @@ test('a change is a draft, is compared with what runs, gets a number, and is pub
   await page.getByRole('button', { name: 'Set version' }).click()
   await said(page, 'Version 2.0.0 is set')
   await page.getByRole('button', { name: 'Publish', exact: true }).click()
-  await said(page, 'compared is published')
+  await publishIt(page, 'compared')
   expect((await world.server.api('GET', '/api/tools/compared')).version).toBe('2.0.0')
 
   await page.getByLabel('From').selectOption('1.0.0')
@@ -123,7 +124,7 @@ test('fields and JSON are two looks at one schema, and what fields cannot say st
   await json.click()
   await page.keyboard.press('Control+End')
   await page.keyboard.type('nonsense')
-  await page.getByText('It is kept as typed.').first().waitFor()
+  await page.getByText('Your text is kept.').first().waitFor()
   await page.getByRole('button', { name: 'Save draft' }).click()
   await page.getByRole('alert').getByText('Input schema').waitFor()
   await json.click()

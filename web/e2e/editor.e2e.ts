@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core'
 
-import { expectAccessible, expectNoSidewaysScroll, said, useWorld } from './world'
+import { expectAccessible, expectNoSidewaysScroll, publishIt, said, useWorld } from './world'
 
 const world = useWorld()
 
@@ -28,7 +28,7 @@ test('whoever saves by keyboard never loses their place', async () => {
   await expect.poll(() => focused(page)).toBe('save-draft')
   await page.getByLabel('Description').fill('Measures it.')
   await page.getByRole('button', { name: 'Save & publish' }).press('Enter')
-  await said(page, 'Größe 2.0 messen is published')
+  await publishIt(page, 'Größe 2.0 messen')
   await expect.poll(() => focused(page)).toBe('save-publish')
 
   await page.goto('/admin/tools/groesse-2-0-messen/edit?tab=schema&side=output')

@@ -122,6 +122,7 @@ test('the title of the window says which page it is, in the language of the page
     [`/runs/${run_id}`, 'Run of Named', 'Lauf von Named'],
     ['/approvals', 'Approvals', 'Freigaben'],
     ['/approvals/answers', 'To answer', 'Zu beantworten'],
+    ['/approvals/standing', 'Standing approvals', 'Dauerfreigaben'],
     ['/admin/tools', 'Manage tools', 'Werkzeuge verwalten'],
     ['/admin/tools/e2e.named/edit', 'Edit Named', 'Named bearbeiten'],
     [`/admin/credentials/${id}`, 'titled · Credentials', 'titled · Zugangsdaten'],

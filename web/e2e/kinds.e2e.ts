@@ -8,6 +8,7 @@ import {
   expectAccessible,
   expectFocused,
   expectNoSidewaysScroll,
+  publishIt,
   readOf,
   said,
   useWorld,
@@ -126,11 +127,12 @@ test('a tool over HTTP is made in the editor, tried, published and run', async (
   await expectAccessible(page)
 
   await page.getByRole('button', { name: 'Save & publish' }).click()
-  await said(page, 'City weather is published')
+  await publishIt(page, 'City weather')
   // What was written out is a secret now, and stays when something beside it changes.
   await expect.poll(() => page.getByLabel('Value of header 2').inputValue()).toBe('***')
   await page.getByLabel('Retries').fill('1')
   await page.getByRole('button', { name: 'Save & publish' }).click()
+  await publishIt(page, 'City weather')
   await expect
     .poll(async () => (await world.server.api('GET', '/api/tools/city-weather')).implementation)
     .toMatchObject({
@@ -187,7 +189,7 @@ test('a chain with a step for a person is made, run, answered by somebody else, 
   await write(page, 'Output', '{"said": "{{ steps.asked.output.verdict }}"}')
   await expectAccessible(page)
   await page.getByRole('button', { name: 'Save & publish' }).click()
-  await said(page, 'Chain is published')
+  await publishIt(page, 'Chain')
   const { execution_spec } = await world.server.api('GET', '/api/tools/chain')
   expect(execution_spec.steps.map(({ id, tool }: any) => [id, tool])).toEqual([
     ['hello', 'greet'],
@@ -327,7 +329,7 @@ test('a built-in fills in what nobody has described yet', async () => {
   await tab(page, 'Identity')
   await expect.poll(() => page.getByLabel('Description').inputValue()).not.toBe('')
   await page.getByRole('button', { name: 'Save & publish' }).click()
-  await said(page, 'Reshape is published')
+  await publishIt(page, 'Reshape')
   const input = { data: { a: 1 }, expression: '.a' }
   const run = await world.server.api('POST', '/api/tools/reshape/run', { input })
   expect(run.output.result).toBe(1)

@@ -172,6 +172,14 @@ export async function said(page: Page, text: string) {
   await expect.poll(() => page.evaluate(take, text), { message: text }).toBe('said')
 }
 
+/** Goes through with a publication that nothing speaks against. */
+export async function publishIt(page: Page, name: string) {
+  const dialog = page.getByRole('dialog', { name: `Publish ${name}` })
+  await dialog.getByRole('button', { name: /^Publish \d/ }).click()
+  await said(page, 'is published')
+  await dialog.waitFor({ state: 'detached' })
+}
+
 /**
  * The page finds nothing new when it looks for news, as it does every few seconds by itself. It must not be the first to
  * hear that a sign-in has run out: its question would come before what the person is about to do. To be said before the

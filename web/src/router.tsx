@@ -15,7 +15,7 @@ import { me } from '~/api/me'
 import { Problem } from '~/api/problem'
 import { credentialsSearch } from '~/features/admin/credentials/search'
 import { toolEditorSearch, toolsAdminSearch } from '~/features/admin/search'
-import { approvalsSearch } from '~/features/approvals/search'
+import { approvalsSearch, standingSearch } from '~/features/approvals/search'
 import { runsSearch } from '~/features/runs/search'
 import { signInSearch } from '~/features/sign-in/search'
 import { librarySearch, toolSearch } from '~/features/tools/search'
@@ -169,7 +169,7 @@ const run = createRoute({
   getParentRoute: () => inside,
   path: '/runs/$id',
   staticData: { title: 'run' },
-  component: page(() => import('~/pages/run-page'), 'runs', 'result', 'form'),
+  component: page(() => import('~/pages/run-page'), 'runs', 'result', 'form', 'cases'),
 })
 
 const INBOX_TEXTS = ['approvals', 'answers', 'library', 'result', 'runs', 'server']
@@ -196,6 +196,14 @@ const answers = createRoute({
   component: page(() => import('~/pages/answers-page'), ...INBOX_TEXTS, 'form'),
 })
 
+const standing = createRoute({
+  getParentRoute: () => inside,
+  path: '/approvals/standing',
+  staticData: { title: 'standing' },
+  validateSearch: standingSearch,
+  component: page(() => import('~/pages/standing-page'), ...INBOX_TEXTS, 'form'),
+})
+
 const answer = createRoute({
   getParentRoute: () => inside,
   path: '/approvals/answers/$id',
@@ -208,10 +216,10 @@ const toolsAdmin = createRoute({
   path: '/admin/tools',
   staticData: { title: 'admin_tools' },
   validateSearch: toolsAdminSearch,
-  component: page(() => import('~/pages/tools-admin-page'), 'admin', 'server'),
+  component: page(() => import('~/pages/tools-admin-page'), 'admin', 'kinds', 'cases', 'publish', 'server'),
 })
 
-const EDITOR_TEXTS = ['admin', 'kinds', 'form', 'result', 'runs', 'server']
+const EDITOR_TEXTS = ['admin', 'kinds', 'cases', 'publish', 'form', 'result', 'runs', 'server']
 
 const toolNew = createRoute({
   getParentRoute: () => inside,
@@ -275,6 +283,7 @@ export const router = createRouter({
       approvals,
       approval,
       answers,
+      standing,
       answer,
       toolsAdmin,
       toolNew,

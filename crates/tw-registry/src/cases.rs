@@ -277,12 +277,13 @@ impl Registry {
         Ok(())
     }
 
-    /// Runs the test cases of a tool as calls of this caller: against what was saved last, or a version.
+    /// Runs test cases of a tool as calls of this caller: against what was saved last, or a version.
     pub async fn run_test_cases(
         &self,
         permit: &Permit<TestTools>,
         name: &str,
         against: Option<&str>,
+        only: Option<&[TestCaseId]>,
     ) -> Result<CaseReport> {
         let caller = permit.caller();
         let permit = Permit::<RunTools>::check(caller.clone())?;
@@ -305,7 +306,13 @@ impl Registry {
             let found = found.map_err(Error::store("reading a version"))?;
             found.ok_or(Error::NotFound { what: "version of this tool" })?;
         }
-        let cases = self.cases_of(caller, own.stored.id).await?;
+        let mut cases = self.cases_of(caller, own.stored.id).await?;
+        if let Some(only) = only {
+            if !only.iter().all(|id| cases.iter().any(|case| case.id == *id)) {
+                return Err(missing());
+            }
+            cases.retain(|case| only.contains(&case.id));
+        }
         let report = self.run_cases(&permit, cases.clone(), &against).await?;
         if let Against::Saved = against {
             self.note_results(caller, own, &cases, &report).await?;

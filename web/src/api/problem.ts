@@ -18,6 +18,8 @@ export class Problem extends Error {
     readonly requestId?: string,
     /** The values in the detail. */
     readonly params: Record<string, unknown> = {},
+    /** Everything that the answer holds, such as what a refused publication would break. */
+    readonly members: Record<string, unknown> = {},
   ) {
     super(detail)
     this.name = 'Problem'
@@ -26,8 +28,10 @@ export class Problem extends Error {
   static async of(response: Response): Promise<Problem> {
     const text = await response.text()
     try {
-      const { code, detail, title, errors, request_id, params } = JSON.parse(text)
-      return new Problem(response.status, code, detail ?? title, errors, request_id, params)
+      const members = JSON.parse(text)
+      const { code, detail, title, errors, request_id, params } = members
+      const why = detail ?? title
+      return new Problem(response.status, code, why, errors, request_id, params, members)
     } catch {
       // A proxy in between answers in its own words.
       return new Problem(response.status, 'UNKNOWN', text.slice(0, 200) || response.statusText)

@@ -32,6 +32,14 @@ export const toolAt = (slug: string, version: string, mode = 'production') =>
     staleTime: 30_000,
   })
 
+/** A tool whole, as it is now. One that is gone or not for this person is nothing. */
+export const toolNow = (slug: string) =>
+  queryOptions({
+    queryKey: ['tools', 'now', slug],
+    queryFn: () => body(api.GET('/api/tools/{tool}', { params: { path: { tool: slug } } })),
+    staleTime: 30_000,
+  })
+
 const NEWEST = 200
 
 /** The revision that was last published under a version, if it is among the newest and can be read. */

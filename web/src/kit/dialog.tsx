@@ -10,8 +10,8 @@ interface Props {
   onClose: () => void
   title: string
   description?: string
-  /** `drawer` stands at the right edge, for reading; `dialog` in the middle, for deciding. */
-  as?: 'dialog' | 'drawer'
+  /** `drawer` stands at the right edge, for reading; `dialog` in the middle, for deciding; `wide` has more to show. */
+  as?: keyof typeof place
   /** What has `data-first` gets the focus, else whatever comes first. */
   children: ReactNode
 }
@@ -19,6 +19,7 @@ interface Props {
 const place = {
   dialog:
     'top-1/2 left-1/2 max-h-[90dvh] w-[min(32rem,calc(100vw-2rem))] -translate-x-1/2 -translate-y-1/2 rounded-lg',
+  wide: 'top-1/2 left-1/2 max-h-[94dvh] w-[min(48rem,calc(100vw-1rem))] -translate-x-1/2 -translate-y-1/2 rounded-lg',
   drawer: 'inset-y-0 right-0 h-dvh w-[min(34rem,100vw)] border-l',
 }
 

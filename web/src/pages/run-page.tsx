@@ -6,8 +6,10 @@ import { useTranslation } from 'react-i18next'
 import { treeOf } from '~/api/run-tree'
 import { hasEnded, type Run, runOf } from '~/api/runs'
 import { toolAt } from '~/api/tool-at'
+import { MakeCase } from '~/features/admin/cases/make-case'
 import { RunResult } from '~/features/result/run-result'
 import { RunWaiting } from '~/features/result/run-waiting'
+import { ByStanding } from '~/features/runs/by-standing'
 import { LateResult } from '~/features/runs/late-result'
 import { useRunEvents } from '~/features/runs/run-events'
 import { RunHead } from '~/features/runs/run-head'
@@ -42,7 +44,10 @@ function RunDetail({ run }: { run: Run }) {
   usePageName(t('title.run_of', { tool: tool?.name ?? run.tool }))
   return (
     <div className="grid min-w-0 grid-cols-[minmax(0,1fr)] gap-6">
-      <RunHead run={run} />
+      <RunHead run={run}>
+        <MakeCase run={run} tool={tool} />
+      </RunHead>
+      <ByStanding events={events.data ?? []} />
       <RunWaiting id={run.run_id} />
       <Section name="waterfall.title">
         {events.data ? (

@@ -509,8 +509,8 @@ pub(crate) struct ComparisonView {
 #[utoipa::path(get, path = "/api/tools/{tool}/versions/compare", tag = "tools",
     operation_id = "compare_tool_versions",
     params(("tool" = String, Path, description = "Slug or id"),
-           ("from" = Option<String>, Query, description = "A version, `live` (default) or `draft`"),
-           ("to" = Option<String>, Query, description = "A version, `live` or `draft` (default)")),
+           ("from" = Option<String>, Query, description = "`live` (default), `draft`, a version, or the number of a revision"),
+           ("to" = Option<String>, Query, description = "`draft` (default), `live`, a version, or the number of a revision")),
     responses((status = 200, body = ComparisonView), (status = 404, body = ProblemDocument)))]
 pub(crate) async fn compare(
     State(app): State<App>,

@@ -241,6 +241,10 @@ pub(crate) struct RunTestCases {
     /// `draft` for what was saved last (the default; what is live where there is no draft), or the number of a version.
     #[serde(default)]
     against: Option<String>,
+    /// Which test cases run; without it, all of them.
+    #[serde(default)]
+    #[schema(value_type = Option<Vec<Uuid>>)]
+    ids: Option<Vec<TestCaseId>>,
 }
 
 impl Body for RunTestCases {}
@@ -298,8 +302,10 @@ pub(crate) async fn run(
 ) -> Result<Response> {
     write
         .once(&bytes, |Write { app, permit, .. }| async move {
+            let RunTestCases { against, ids } = body;
+            let registry = app.engine.registry();
             let report: CaseReport =
-                app.engine.registry().run_test_cases(&permit, &name, body.against.as_deref()).await?;
+                registry.run_test_cases(&permit, &name, against.as_deref(), ids.as_deref()).await?;
             Ok(JsonAnswer::new(StatusCode::OK, &report))
         })
         .await

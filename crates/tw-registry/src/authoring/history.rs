@@ -87,7 +87,7 @@ impl Registry {
     }
 
     /// What changed between two versions, whom that breaks, and the number it asks for. `draft` is what
-    /// was saved last, `live` what runs.
+    /// was saved last, `live` what runs, and a whole number a revision of the history.
     pub async fn compare_versions(
         &self,
         permit: &Permit<ReadHistory>,
@@ -120,13 +120,15 @@ impl Registry {
                 (Some(live), Some(version)) => Ok((version.clone(), parse(live)?)),
                 _ => Err(Error::invalid(place, Violation::version_required())),
             },
-            version => {
+            other => {
                 let scope = self.store.tenant(view.tenant.id);
-                let snapshot: Option<Snapshot> = scope
-                    .tool_at_version(stored.id, version, false)
-                    .await
-                    .map_err(Error::store("reading a version"))?;
-                let snapshot = snapshot.ok_or(Error::NotFound { what: "version of this tool" })?;
+                // A version has dots, so a whole number can only be a revision.
+                let (found, what) = match other.parse() {
+                    Ok(revision) => (scope.tool_snapshot(stored.id, revision).await, "revision of this tool"),
+                    Err(_) => (scope.tool_at_version(stored.id, other, false).await, "version of this tool"),
+                };
+                let found: Option<Snapshot> = found.map_err(Error::store("reading a version"))?;
+                let snapshot = found.ok_or(Error::NotFound { what })?;
                 Ok((snapshot.version, parse(&snapshot.content)?))
             }
         }

@@ -1,9 +1,10 @@
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query'
 
 import { api, body, queryClient } from '~/api/client'
+import type { Fault } from '~/api/problem'
 import { isSameSlug } from './editor/slug'
 import type { ToolsAdminSearch } from './search'
-import type { Comparison, Explanation, User } from './types'
+import type { Comparison, Explanation, SavedTool, Tool, User } from './types'
 
 const PAGE = 100
 
@@ -39,6 +40,27 @@ export const isTaken = (slug: string) =>
       return items.some((tool) => isSameSlug(tool.slug, slug))
     },
   })
+
+interface Warnings {
+  /** The save that they are about. */
+  revision: number
+  faults: Fault[]
+}
+
+/** What would keep a tool from being published, as its last save told. Only a save tells it. */
+export const warningsOf = (slug: string) =>
+  queryOptions({
+    queryKey: ['admin', 'warnings', slug],
+    queryFn: (): Warnings => ({ revision: 0, faults: [] }),
+    staleTime: Number.POSITIVE_INFINITY,
+  })
+
+/** Remembers what a save warned of. */
+export function keepWarnings({ warnings, ...tool }: SavedTool): Tool {
+  const kept = { revision: tool.revision, faults: warnings as unknown as Fault[] }
+  queryClient.setQueryData(warningsOf(tool.slug).queryKey, kept)
+  return tool
+}
 
 export const versionsOf = (slug: string) =>
   infiniteQueryOptions({

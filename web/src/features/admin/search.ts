@@ -24,6 +24,7 @@ export const EDITOR_TABS = [
   'schema',
   'execution',
   'preview',
+  'tests',
   'versions',
 ] as const
 export type EditorTab = (typeof EDITOR_TABS)[number]
@@ -42,7 +43,7 @@ export type NewKind = (typeof NEW_KINDS)[number]
 export const SCHEMA_SIDES = ['input', 'output', 'layout'] as const
 export type SchemaSide = (typeof SCHEMA_SIDES)[number]
 
-/** Which tab is open, which side of the schema is edited and how, and which versions are compared. */
+/** Which tab is open, which side of the schema is edited and how, which versions are compared. */
 export interface ToolEditorSearch {
   /** The kind of a tool that is being made. */
   kind?: NewKind
@@ -51,6 +52,8 @@ export interface ToolEditorSearch {
   as?: 'json'
   from?: string
   to?: string
+  /** Whether the draft is about to be published. */
+  publish?: true
 }
 
 export const toolEditorSearch = (raw: Raw): ToolEditorSearch => ({
@@ -60,4 +63,5 @@ export const toolEditorSearch = (raw: Raw): ToolEditorSearch => ({
   as: oneOf(raw, 'as', ['json']),
   from: text(raw, 'from'),
   to: text(raw, 'to'),
+  publish: raw.publish === true ? true : undefined,
 })

@@ -5,6 +5,7 @@ type Schemas = components['schemas']
 /** A tool as a list shows it, and whole. */
 export type ToolItem = Schemas['ToolItem']
 export type Tool = Schemas['ToolView']
+export type SavedTool = Schemas['SavedToolView']
 export type Version = Schemas['List_VersionItem']['items'][number]
 
 /** What has no shape of its own in the API's description, as the server answers it. */

@@ -21,6 +21,7 @@ import { DecisionPanel } from './decision-panel'
 import { DETAIL_KEYS } from './keys'
 import { Outcome } from './outcome'
 import type { Approval } from './approval-queries'
+import { canStand } from './standing'
 import { useDecision } from './use-decision'
 import { useReason, useWants } from './words'
 
@@ -100,6 +101,11 @@ export function ApprovalDetail({
               note={decision.note}
               onNote={decision.setNote}
               onApprove={approve}
+              onApproveFor={
+                canStand(approval)
+                  ? () => decision.ask({ kind: 'approve', isStanding: true })
+                  : undefined
+              }
               onDeny={() => decision.ask({ kind: 'deny' })}
               onEdit={edit}
               onDiscard={() => {

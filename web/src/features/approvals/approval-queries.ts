@@ -10,6 +10,7 @@ import { api, body } from '~/api/client'
 import type { components } from '~/api/schema'
 import type { Change } from './diff'
 import type { ApprovalState } from './search'
+import type { StandingWish } from './standing'
 
 /** What a person is asked to decide. The description of the API cannot say what is inside of JSON. */
 export type Approval = Omit<components['schemas']['ApprovalView'], 'input' | 'changes'> & {
@@ -77,18 +78,20 @@ export interface Decision {
   note: string
   /** Another input than the one asked for. */
   input?: unknown
+  /** Later calls that are approved as well. */
+  standing?: StandingWish
 }
 
 /** Sends a decision; the answer is the run. */
 export async function decideOn(id: string, decision: Decision, wait_ms?: number) {
-  const { kind, note: typed, input } = decision
+  const { kind, note: typed, input, standing } = decision
   const params = { path: { id } }
   const note = typed.trim() || null
   if (kind === 'deny') {
     return body(api.POST('/api/approvals/{id}/deny', { params, body: { note } }))
   }
   const changed = input === undefined ? {} : { input: input as Record<string, never> }
-  const approve = { note, wait_ms, ...changed }
+  const approve = { note, wait_ms, ...changed, ...(standing && { standing }) }
   return body(api.POST('/api/approvals/{id}/approve', { params, body: approve }))
 }
 
@@ -102,6 +105,7 @@ export function useDecide(id: string) {
       const read = Promise.all([
         queries.invalidateQueries({ queryKey: ['approvals'] }),
         queries.invalidateQueries({ queryKey: ['runs'] }),
+        queries.invalidateQueries({ queryKey: ['standing-approvals'] }),
       ])
       return error ? undefined : read
     },

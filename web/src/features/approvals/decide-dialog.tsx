@@ -4,6 +4,7 @@ import { useTranslation } from 'react-i18next'
 import { actorOf } from '~/api/actor'
 import { ReadInput } from '~/features/form/read/read-input'
 import { Raw } from '~/features/result/raw'
+import { useFaultsOf } from '~/i18n/server-words'
 import { Button } from '~/kit/button'
 import { Dialog } from '~/kit/dialog'
 import { Field, Textarea } from '~/kit/field'
@@ -13,6 +14,8 @@ import { Fault } from '~/kit/states'
 import { ChangesTable } from './changes-table'
 import { diff } from './diff'
 import type { Approval, Decision } from './approval-queries'
+import { canStand, FIRST_CHOICE, isOfStanding, wishOf } from './standing'
+import { StandingFields } from './standing-fields'
 import type { AskingTool } from './use-tools'
 
 interface Props {
@@ -22,6 +25,8 @@ interface Props {
   kind: Decision['kind']
   /** Another input than the one asked for; its differences are shown. */
   input?: unknown
+  /** Whether later calls are to be approved as well, unless somebody chooses otherwise. */
+  isStanding?: boolean
   note: string
   onNote: (note: string) => void
   busy: boolean
@@ -35,23 +40,32 @@ export function DecideDialog(props: Props) {
   const { approval, tool, kind, input, note, onNote, busy, error, onDecide, onClose } = props
   const { t } = useTranslation('approvals')
   const name = useNaming()
+  const faults = useFaultsOf(error)
   const [whole, setWhole] = useState(false)
+  const [standing, setStanding] = useState(props.isStanding ? FIRST_CHOICE : undefined)
   const changes = input === undefined ? [] : diff(approval.input, input)
   const isDestructive = approval.level === 'destructive'
   const action = kind === 'deny' ? 'deny' : changes.length > 0 ? 'approve_changed' : 'approve'
   const who = name(actorOf(approval.requested_by))
+  const canChoose = kind === 'approve' && canStand(approval)
+  const sentence = kind === 'deny' ? 'deny' : canChoose && standing ? 'approve_standing' : 'approve'
+  // Without any field every input would do.
+  const isVague = canChoose && standing?.fields?.length === 0
   return (
     <Dialog
       open
       onClose={onClose}
       title={t(`dialog.${action}`, { tool: tool?.name ?? approval.tool })}
-      description={t(`sentence.${kind === 'deny' ? 'deny' : 'approve'}`, { who })}
+      description={t(`sentence.${sentence}`, { who })}
     >
       <form
         className="grid min-w-0 gap-4"
         onSubmit={(event) => {
           event.preventDefault()
-          if (!busy) onDecide({ kind, note, input: changes.length > 0 ? input : undefined })
+          if (busy || isVague) return
+          const wish = standing && wishOf(standing)
+          const edited = changes.length > 0 ? input : undefined
+          onDecide({ kind, note, input: edited, ...(canChoose && { standing: wish }) })
         }}
       >
         {kind === 'approve' && isDestructive && (
@@ -74,6 +88,16 @@ export function DecideDialog(props: Props) {
             </div>
           </details>
         )}
+        {canChoose && (
+          <StandingFields
+            approval={changes.length > 0 ? { ...approval, input } : approval}
+            tool={tool}
+            who={who}
+            chosen={standing}
+            fault={isOfStanding(error) ? faults[0]?.message : undefined}
+            onChoose={setStanding}
+          />
+        )}
         <Field id="decision-note" label={t('note')}>
           <Textarea
             id="decision-note"
@@ -83,7 +107,7 @@ export function DecideDialog(props: Props) {
             onChange={(event) => onNote(event.target.value)}
           />
         </Field>
-        {error != null && <Fault error={error} />}
+        {error != null && !isOfStanding(error) && <Fault error={error} />}
         <div className="flex flex-wrap justify-end gap-2">
           <Button data-first={isDestructive || undefined} onClick={onClose}>
             {t('dialog.back')}
@@ -92,9 +116,9 @@ export function DecideDialog(props: Props) {
             type="submit"
             data-first={(kind === 'approve' && !isDestructive) || undefined}
             tone={kind === 'deny' || isDestructive ? 'danger' : 'primary'}
-            disabled={busy}
+            disabled={busy || isVague}
           >
-            {t(`confirm.${action}`)}
+            {t(`confirm.${canChoose && standing ? 'approve_standing' : action}`)}
           </Button>
         </div>
       </form>

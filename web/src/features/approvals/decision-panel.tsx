@@ -1,4 +1,4 @@
-import { Check, Pencil, X } from 'lucide-react'
+import { CalendarClock, Check, Pencil, X } from 'lucide-react'
 import { useTranslation } from 'react-i18next'
 
 import { Button } from '~/kit/button'
@@ -13,6 +13,8 @@ interface Props {
   note: string
   onNote: (note: string) => void
   onApprove: () => void
+  /** Approves later calls as well; missing where that is not possible. */
+  onApproveFor?: () => void
   onDeny: () => void
   onEdit: () => void
   onDiscard: () => void
@@ -56,6 +58,12 @@ export function DecisionPanel(props: Props) {
             <Check aria-hidden />
             {t('approve')}
           </Button>
+          {props.onApproveFor && (
+            <Button className="col-span-full" disabled={busy} onClick={props.onApproveFor}>
+              <CalendarClock aria-hidden />
+              {t('standing.approve_for')}
+            </Button>
+          )}
           {canEdit && (
             <Button aria-keyshortcuts="e" disabled={busy} onClick={props.onEdit}>
               <Pencil aria-hidden />

@@ -9,14 +9,14 @@ import { Badge } from '~/kit/badge'
 const look =
   '-mb-px flex items-center gap-2 border-b-2 border-transparent px-2.5 py-2 font-medium text-muted hover:text-text aria-[current=page]:border-accent aria-[current=page]:text-accent'
 
-/** The two things that wait for people: decisions and answers. Whoever does only one sees no choice. */
-export function InboxTabs({ of }: { of: 'approvals' | 'answers' }) {
+/** What waits for people, decisions and answers, and what was decided for a while. Whoever only answers sees no choice. */
+export function InboxTabs({ of }: { of: 'approvals' | 'answers' | 'standing' }) {
   const { t } = useTranslation('answers')
   const decides = useMay('approvals.tenant.read')
   const answers = useMay('tools.tenant.run')
   const approvals = useQuery({ ...pendingApprovals, enabled: decides })
   const calls = useQuery({ ...pendingAnswers, enabled: answers })
-  if (!decides || !answers) return null
+  if (!decides) return null
   const count = (page?: { total?: number | null; items: unknown[] }) =>
     page ? (page.total ?? page.items.length) : 0
   return (
@@ -32,13 +32,23 @@ export function InboxTabs({ of }: { of: 'approvals' | 'answers' }) {
         {t('to_decide')}
         <Count of={count(approvals.data)} />
       </Link>
+      {answers && (
+        <Link
+          to="/approvals/answers"
+          aria-current={of === 'answers' ? 'page' : undefined}
+          className={look}
+        >
+          {t('to_answer')}
+          <Count of={count(calls.data)} />
+        </Link>
+      )}
       <Link
-        to="/approvals/answers"
-        aria-current={of === 'answers' ? 'page' : undefined}
+        to="/approvals/standing"
+        search={{}}
+        aria-current={of === 'standing' ? 'page' : undefined}
         className={look}
       >
-        {t('to_answer')}
-        <Count of={count(calls.data)} />
+        {t('standing')}
       </Link>
     </nav>
   )

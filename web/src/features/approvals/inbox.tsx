@@ -40,7 +40,7 @@ export function Inbox({ of, title, list, keys, above, empty, children }: Props) 
             {typeof total === 'number' && t('count', { count: total })}
           </p>
         </div>
-        <KeySheet keys={keys} />
+        {keys.length > 0 && <KeySheet keys={keys} />}
       </div>
       <InboxTabs of={of} />
       {above}

@@ -6,9 +6,10 @@ import { useKept } from '~/kit/kept'
 import { useOvertaken } from '~/kit/use-overtaken'
 import { diff } from './diff'
 import { type Approval, type Decision, useDecide } from './approval-queries'
+import { isOfStanding } from './standing'
 
 /** The step before the decision is sent, if there is one. */
-export type Asking = { kind: Decision['kind']; input?: unknown }
+export type Asking = { kind: Decision['kind']; input?: unknown; isStanding?: boolean }
 
 /**
  * What a person is about to decide: their changes and their note, which are kept until they are sent,
@@ -42,6 +43,8 @@ export function useDecision(
       },
       onError: (error) => {
         // What is wrong with the input is shown in the form, what was decided by others in the page.
+        // What is wrong with later calls is told in the dialog, where they were chosen.
+        if (isOfStanding(error)) return
         if (error instanceof Problem && error.status >= 400 && error.status < 500) {
           setAsking(undefined)
         }

@@ -16,7 +16,7 @@ import { TestMark } from './test-mark'
 import { took } from './took'
 
 /** What ran, how it went, and what can be done with it. */
-export function RunHead({ run }: { run: Run }) {
+export function RunHead({ run, children }: { run: Run; children?: ReactNode }) {
   const { t } = useTranslation('runs')
   const mayRun = useMay('tools.tenant.run')
   return (
@@ -51,6 +51,7 @@ export function RunHead({ run }: { run: Run }) {
               </Link>
             </Button>
           )}
+          {children}
           {!hasEnded(run.status) && <CancelRun run={run} />}
         </div>
       </div>

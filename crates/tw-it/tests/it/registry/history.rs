@@ -144,6 +144,15 @@ on_both! {
         number(&author, "moved", "2.0.0").await.is("200 published");
         assert_eq!(compare("?from=1.0.0&to=2.0.0").await.json()["breaking"], true);
 
+        // Saves have no number of their own: they are named by their revisions.
+        let saves = compare("?from=1&to=2").await.json();
+        assert_eq!((&saves["from"], &saves["required_bump"]), (&json!("1.0.0"), &json!("patch")));
+        assert_eq!(compare("?from=2&to=3").await.json()["breaking"], true);
+        assert_eq!(compare("?from=3&to=draft").await.json()["changes"], json!([]));
+        for missing in ["?from=0", "?to=99", "?from=-1", "?to=99999999999999999999"] {
+            compare(missing).await.is("404 NOT_FOUND");
+        }
+
         make(&author, &echo("never-out")).await;
         author.get("/api/tools/never-out/versions/compare").await.is("422 INVALID_PARAMS");
         author.get("/api/tools/test.echo/versions/compare").await.is("409 CONFLICT");

@@ -150,6 +150,14 @@ on_both! {
         let listed = author.get(&cases("judged")).await.json();
         let last: Vec<_> = listed["items"].as_array().unwrap().iter().map(|case| &case["last_result"]["passed"]).collect();
         assert_eq!(last, [true, true, false, false, false, false, true, false]);
+
+        let ids: Vec<&Value> = listed["items"].as_array().unwrap().iter().map(|case| &case["id"]).collect();
+        let some = run(&member, "judged", &json!({ "ids": [ids[2], ids[0]] })).await.json();
+        assert_eq!((&some["passed"], &some["failed"]), (&json!(1), &json!(1)));
+        assert_eq!((&some["items"][0]["id"], &some["items"][1]["id"]), (ids[0], ids[2]));
+        live(&author, "other").await;
+        run(&author, "other", &json!({ "ids": [ids[0]] })).await.is("404 NOT_FOUND");
+        run(&author, "judged", &json!({ "ids": ["x"] })).await.is("422 INVALID_PARAMS");
     }
 
     async fn test_cases_are_held_against_the_draft_or_a_version(db: TestDb) {

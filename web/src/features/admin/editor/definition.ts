@@ -139,7 +139,10 @@ function sent(key: Key, definition: Definition): unknown {
 }
 
 // Each in the order in which the page shows it.
-const TAB_OF: Record<Exclude<EditorTab, 'preview' | 'versions'>, readonly (Key | 'fields')[]> = {
+const TAB_OF: Record<
+  Exclude<EditorTab, 'preview' | 'tests' | 'versions'>,
+  readonly (Key | 'fields')[]
+> = {
   identity: ['name', 'slug', 'description', 'category', 'icon', 'tags', 'aliases', 'i18n'],
   visibility: [
     'status',

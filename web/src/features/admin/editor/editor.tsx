@@ -3,12 +3,15 @@ import { Info } from 'lucide-react'
 import { type ReactNode, useEffect, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 
+import { queryClient } from '~/api/client'
 import { cn } from '~/kit/cn'
 import { lazyPart } from '~/kit/lazy-part'
 import { Skeleton } from '~/kit/states'
 import { usePageName } from '~/kit/title'
 import { toast } from '~/kit/toast'
+import { DraftFaults, useWarnings } from '../publish/draft-faults'
 import { SchemaTab } from '../schema/schema-tab'
+import { toolOf } from '../queries'
 import { EDITOR_TABS, type EditorTab, type ToolEditorSearch } from '../search'
 import { isOfProgram, type Tool } from '../types'
 import { VersionsTab } from '../versions/versions-tab'
@@ -18,7 +21,7 @@ import { placeOf } from './definition'
 import { plainly } from './fault-words'
 import { Faults } from './faults'
 import { Leave } from './leave'
-import { SAVE_ID, SaveBar } from './save-bar'
+import { canPublish, SAVE_ID, SaveBar } from './save-bar'
 import { ExecutionTab } from './tab-execution'
 import { IdentityTab } from './tab-identity'
 import { VisibilityTab } from './tab-visibility'
@@ -34,6 +37,16 @@ const PreviewTab = lazyPart(
   (module) => module.default,
 )
 
+const CasesTab = lazyPart(
+  () => import('../cases/cases-tab'),
+  (module) => module.default,
+)
+
+const PublishDialog = lazyPart(
+  () => import('../publish/publish-dialog'),
+  (module) => module.default,
+)
+
 /** Makes a tool, or changes one. */
 export function ToolEditor({ tool, search }: { tool?: Tool; search: ToolEditorSearch }) {
   const { t } = useTranslation('admin')
@@ -44,17 +57,19 @@ export function ToolEditor({ tool, search }: { tool?: Tool; search: ToolEditorSe
     tool,
     kind: search.kind,
     words: (fault, definition) => plainly(t, fault, definition),
-    onSaved: (saved, published) => {
-      toast(t(published ? 'editor.published' : 'editor.saved', { name: saved.name }))
-      if (tool) return
+    onSaved: (saved, wantsPublished) => {
+      // Whether it is published is decided in the dialog, which says so itself.
+      const publish = wantsPublished || undefined
+      if (!publish) toast(t('editor.saved', { name: saved.name }))
+      if (tool && !publish) return
       const params = { slug: saved.slug }
       const page = {
         to: '/admin/tools/$slug/edit',
         params,
-        search: { ...search, kind: undefined },
+        search: { ...search, kind: undefined, publish },
       } as const
-      savedBy = SAVE_ID[published ? 'publish' : 'draft']
-      void navigate({ ...page, replace: true, ignoreBlocker: true })
+      if (!tool) savedBy = SAVE_ID[publish ? 'publish' : 'draft']
+      void navigate({ ...page, replace: true, ignoreBlocker: true, resetScroll: false })
     },
   })
   useEffect(() => {
@@ -70,6 +85,18 @@ export function ToolEditor({ tool, search }: { tool?: Tool; search: ToolEditorSe
     enableBeforeUnload: () => editor.isDirty,
     withResolver: true,
   })
+  const closePublish = () =>
+    void navigate({
+      to: '.',
+      search: { ...search, publish: undefined },
+      replace: true,
+      resetScroll: false,
+    })
+  const readAgain = async () => {
+    if (!editor.base) return
+    closePublish()
+    editor.reset(await queryClient.fetchQuery({ ...toolOf(editor.base.slug), staleTime: 0 }))
+  }
   const tab = search.tab ?? 'identity'
   const isOverride = tool !== undefined && isOfProgram(tool)
   return (
@@ -81,16 +108,19 @@ export function ToolEditor({ tool, search }: { tool?: Tool; search: ToolEditorSe
           <Conflict key={editor.theirs.etag} theirs={editor.theirs} isPublishing={isPublishing} />
         )}
         <Faults search={search} />
+        {editor.base && !isOverride && editor.faults.length === 0 && (
+          <Warnings tool={editor.base} />
+        )}
         <Tabs tab={tab} search={search} />
         {tab === 'preview' ? (
           <PreviewTab fallback={<Skeleton className="h-96" />} />
-        ) : tab === 'versions' ? (
-          editor.base && !isOverride ? (
-            <VersionsTab tool={editor.base} search={search} />
+        ) : tab === 'versions' || tab === 'tests' ? (
+          !editor.base || isOverride ? (
+            <p className="text-muted">{t(`${tab}.${isOverride ? 'of_program' : 'none_yet'}`)}</p>
+          ) : tab === 'tests' ? (
+            <CasesTab fallback={<Skeleton className="h-40" />} tool={editor.base} />
           ) : (
-            <p className="text-muted">
-              {t(isOverride ? 'versions.of_program' : 'versions.none_yet')}
-            </p>
+            <VersionsTab tool={editor.base} search={search} />
           )
         ) : (
           <div className="grid min-w-0 items-start gap-6 lg:grid-cols-[minmax(0,1fr)_minmax(0,24rem)] xl:grid-cols-[minmax(0,1fr)_minmax(0,28rem)]">
@@ -104,8 +134,27 @@ export function ToolEditor({ tool, search }: { tool?: Tool; search: ToolEditorSe
           </div>
         )}
       </div>
+      {search.publish && editor.base && canPublish(editor.base) && (
+        <PublishDialog
+          tool={editor.base}
+          onClose={closePublish}
+          onPublished={editor.reset}
+          onStale={() => void readAgain()}
+        />
+      )}
       {blocker.status === 'blocked' && <Leave onLeave={blocker.proceed} onStay={blocker.reset} />}
     </EditingContext>
+  )
+}
+
+/** What keeps the draft from going live, and what could be better, as its save told. */
+function Warnings({ tool }: { tool: Tool }) {
+  const { refused, advice } = useWarnings(tool)
+  return (
+    <>
+      <DraftFaults tool={tool} faults={refused} as="warnings" />
+      <DraftFaults tool={tool} faults={advice} as="advice" />
+    </>
   )
 }
 

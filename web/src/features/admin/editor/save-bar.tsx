@@ -6,10 +6,16 @@ import { useMay } from '~/api/me'
 import { Badge } from '~/kit/badge'
 import { Button } from '~/kit/button'
 import { DraftMark, StatusBadge } from '../badges'
+import type { Tool } from '../types'
 import { useEditing } from './context'
 
 /** The ids of the buttons that save: a new tool gets another page, on which somebody goes on from the same one. */
 export const SAVE_ID = { draft: 'save-draft', publish: 'save-publish' }
+
+/** Whether there is something saved that does not run. */
+export function canPublish({ has_draft, status }: Tool): boolean {
+  return has_draft || status !== 'published'
+}
 
 /**
  * What is edited, whether it is saved, and the buttons that save it. It stays in sight; on a phone only the buttons
@@ -19,7 +25,6 @@ export function SaveBar({ onSave }: { onSave: (isPublishing: boolean) => void })
   const { t } = useTranslation('admin')
   const { base, isDirty, isOverride, busy, save } = useEditing()
   const mayPublish = useMay('tools.tenant.publish') && !isOverride
-  const canPublish = isDirty || !base || base.has_draft || base.status !== 'published'
   const go = async (publish: boolean) => {
     onSave(publish)
     await save(publish)
@@ -83,7 +88,7 @@ export function SaveBar({ onSave }: { onSave: (isPublishing: boolean) => void })
             <Button
               id={SAVE_ID.publish}
               tone="primary"
-              disabled={busy || !canPublish}
+              disabled={busy || !(isDirty || !base || canPublish(base))}
               onClick={() => void go(true)}
             >
               <Rocket aria-hidden className="max-sm:hidden" />

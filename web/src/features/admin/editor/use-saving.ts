@@ -2,7 +2,7 @@ import { useEffectEvent, useLayoutEffect, useState } from 'react'
 
 import { api, body, queryClient } from '~/api/client'
 import { type Fault, Problem } from '~/api/problem'
-import { toolChanged, toolOf } from '../queries'
+import { keepWarnings, toolChanged, toolOf } from '../queries'
 import type { Tool } from '../types'
 import { bodyOf, changesOf, type Definition, fromTool, inOrderOfPage } from './definition'
 import type { Typed } from './use-typed'
@@ -10,7 +10,7 @@ import type { Typed } from './use-typed'
 export interface SavingOptions {
   /** What a fault is in the person's language. */
   words: (fault: Fault, definition: Definition) => string
-  onSaved: (tool: Tool, published: boolean) => void
+  onSaved: (tool: Tool, isPublishing: boolean) => void
 }
 
 /** How what is typed gets to the server, by button or by key, and what came of it. */
@@ -29,17 +29,16 @@ export function useSaving(typed: Typed, { words, onSaved }: SavingOptions) {
   }
 
   const fail = async (error: unknown, on: Tool | undefined) => {
-    if (error instanceof Halfway) setBase(error.saved)
-    const cause = error instanceof Halfway ? error.cause : error
-    if (cause instanceof Problem && cause.status === 412 && on) {
+    if (error instanceof Problem && error.status === 412 && on) {
       setTheirs(await current(on.slug))
     } else {
-      setProblem(cause)
-      if (cause instanceof Problem) refuse(cause.errors)
+      setProblem(error)
+      if (error instanceof Problem) refuse(error.errors)
     }
   }
 
-  const save = async (publish: boolean, over?: Tool) => {
+  /** Saves what is typed as a draft. Whoever wants to publish it decides on that next. */
+  const save = async (isPublishing: boolean, over?: Tool) => {
     if (busy) return
     setProblem(undefined)
     setFaults([])
@@ -51,14 +50,14 @@ export function useSaving(typed: Typed, { words, onSaved }: SavingOptions) {
     const on = over ?? base
     try {
       const saved = on
-        ? await update(on, before, definition, publish)
-        : await create(definition, publish)
+        ? await update(on, before, definition)
+        : keepWarnings(await body(api.POST('/api/tools', { body: bodyOf(definition) })))
       setBase(saved)
       setTheirs(undefined)
       // Whatever was typed meanwhile is a change of what was saved.
       setDefinition((now) => (now === definition ? fromTool(saved) : now))
       queryClient.setQueryData(toolOf(saved.slug).queryKey, saved)
-      onSaved(saved, publish)
+      onSaved(saved, isPublishing)
       void toolChanged(saved.slug)
     } catch (error) {
       await fail(error, on)
@@ -96,39 +95,11 @@ function useSaveKey(save: () => void) {
   }, [])
 }
 
-/** The change was saved, and then publishing it failed. */
-class Halfway extends Error {
-  constructor(
-    readonly saved: Tool,
-    override readonly cause: unknown,
-  ) {
-    super('saved, not published')
-  }
-}
-
-async function create(definition: Definition, publish: boolean): Promise<Tool> {
-  return body(api.POST('/api/tools', { body: { ...bodyOf(definition), publish } }))
-}
-
-async function update(
-  on: Tool,
-  before: Definition,
-  after: Definition,
-  publish: boolean,
-): Promise<Tool> {
-  let saved = on
+async function update(on: Tool, before: Definition, after: Definition): Promise<Tool> {
   const changes = changesOf(before, after)
-  if (Object.keys(changes).length > 0) {
-    const params = { path: { tool: on.slug }, header: { 'If-Match': on.etag } }
-    saved = await body(api.PATCH('/api/tools/{tool}', { params, body: changes }))
-  }
-  if (!publish) return saved
-  try {
-    const params = { path: { tool: on.slug }, header: { 'If-Match': saved.etag } }
-    return await body(api.POST('/api/tools/{tool}/publish', { params, body: {} }))
-  } catch (error) {
-    throw new Halfway(saved, error)
-  }
+  if (Object.keys(changes).length === 0) return on
+  const params = { path: { tool: on.slug }, header: { 'If-Match': on.etag } }
+  return keepWarnings(await body(api.PATCH('/api/tools/{tool}', { params, body: changes })))
 }
 
 function current(slug: string): Promise<Tool> {

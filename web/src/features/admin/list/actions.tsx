@@ -1,36 +1,29 @@
-import { useMutation } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { Copy, Download, ExternalLink, Pencil, Rocket, Trash2 } from 'lucide-react'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 
-import { api } from '~/api/client'
 import { useMay } from '~/api/me'
 import { Button } from '~/kit/button'
-import { Fault } from '~/kit/states'
-import { toast } from '~/kit/toast'
+import { lazyPart } from '~/kit/lazy-part'
 import { save } from '../export'
 import { toolChanged } from '../queries'
 import { isOfProgram, type Tool } from '../types'
 import { CloneDialog } from './clone-dialog'
 import { DeleteDialog } from './delete-dialog'
 
+const PublishDialog = lazyPart(
+  () => import('../publish/publish-dialog'),
+  (module) => module.default,
+)
+
 /** What the person may do with a tool. */
 export function Actions({ tool, onGone }: { tool: Tool; onGone: () => void }) {
   const { t } = useTranslation('admin')
-  const [asking, setAsking] = useState<'clone' | 'delete'>()
+  const [asking, setAsking] = useState<'clone' | 'delete' | 'publish'>()
   const mayPublish = useMay('tools.tenant.publish')
   const mayCreate = useMay('tools.tenant.create')
   const mayDelete = useMay('tools.tenant.delete')
-  const publish = useMutation({
-    mutationFn: () =>
-      api.POST('/api/tools/{tool}/publish', {
-        params: { path: { tool: tool.slug }, header: { 'If-Match': tool.etag } },
-        body: {},
-      }),
-    onSuccess: () => toast(t('editor.published', { name: tool.name })),
-    onSettled: () => toolChanged(tool.slug),
-  })
   const isOwn = !isOfProgram(tool)
   return (
     <div className="grid gap-3">
@@ -42,7 +35,7 @@ export function Actions({ tool, onGone }: { tool: Tool; onGone: () => void }) {
           </Link>
         </Button>
         {isOwn && mayPublish && (tool.has_draft || tool.status === 'draft') && (
-          <Button size="small" disabled={publish.isPending} onClick={() => publish.mutate()}>
+          <Button size="small" onClick={() => setAsking('publish')}>
             <Rocket aria-hidden />
             {t('action.publish')}
           </Button>
@@ -70,7 +63,13 @@ export function Actions({ tool, onGone }: { tool: Tool; onGone: () => void }) {
           </Button>
         )}
       </div>
-      {publish.error && <Fault error={publish.error} />}
+      {asking === 'publish' && (
+        <PublishDialog
+          tool={tool}
+          onClose={() => setAsking(undefined)}
+          onStale={() => void toolChanged(tool.slug).then(() => setAsking(undefined))}
+        />
+      )}
       {asking === 'clone' && <CloneDialog tool={tool} onClose={() => setAsking(undefined)} />}
       {asking === 'delete' && (
         <DeleteDialog tool={tool} onClose={() => setAsking(undefined)} onGone={onGone} />

@@ -36,6 +36,26 @@ export function suggestVersion(live: string, draft: string, bump: Bump): string 
   return next.join('.')
 }
 
+/**
+ * The number under which a draft is published: its own, where that is enough for what changed; else what runs with the
+ * part raised that the changes ask for. What never ran keeps its number.
+ */
+export function proposeVersion(live: string | undefined, draft: string, bump: Bump): string {
+  if (live === undefined || bump === 'none') return draft
+  const wanted = bumped(parse(live), bump)
+  return isGreater(wanted, parse(draft)) ? wanted.join('.') : draft
+}
+
+/** Whether a number says less than the changes ask for. */
+export function isTooLow(version: string, live: string, bump: Bump): boolean {
+  return bump !== 'none' && isGreater(bumped(parse(live), bump), parse(version))
+}
+
+/** Whether a number is smaller than another one. */
+export function isLower(version: string, than: string): boolean {
+  return isGreater(parse(than), parse(version))
+}
+
 export function isVersion(text: string): boolean {
   return /^(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)([-+][0-9A-Za-z.+-]+)?$/.test(text)
 }

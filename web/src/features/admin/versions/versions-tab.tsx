@@ -1,5 +1,6 @@
 import { useInfiniteQuery, useMutation } from '@tanstack/react-query'
-import { RotateCcw } from 'lucide-react'
+import { Link } from '@tanstack/react-router'
+import { GitCompare, RotateCcw } from 'lucide-react'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 
@@ -11,6 +12,7 @@ import { Fault, Skeleton } from '~/kit/states'
 import { Moment } from '~/kit/time'
 import { toast } from '~/kit/toast'
 import { useEditing } from '../editor/context'
+import { focusSoon } from '../focus-soon'
 import { toolChanged, versionsOf } from '../queries'
 import type { ToolEditorSearch } from '../search'
 import type { Author, Tool, Version } from '../types'
@@ -33,7 +35,7 @@ export function VersionsTab({ tool, search }: { tool: Tool; search: ToolEditorSe
       <Compare tool={tool} entries={entries} search={search} />
       <section className="grid min-w-0 gap-3">
         <h2 className="text-base font-semibold">{t('versions.all')}</h2>
-        <Entries tool={tool} entries={entries} />
+        <Entries tool={tool} entries={entries} search={search} />
         {hasNextPage && (
           <Button className="justify-self-start" onClick={() => void fetchNextPage()}>
             {t('list.more')}
@@ -44,7 +46,13 @@ export function VersionsTab({ tool, search }: { tool: Tool; search: ToolEditorSe
   )
 }
 
-function Entries({ tool, entries }: { tool: Tool; entries: Version[] }) {
+interface EntriesProps {
+  tool: Tool
+  entries: Version[]
+  search: ToolEditorSearch
+}
+
+function Entries({ tool, entries, search }: EntriesProps) {
   const { t } = useTranslation('admin')
   const { isDirty } = useEditing()
   const [restoring, setRestoring] = useState<number>()
@@ -63,19 +71,35 @@ function Entries({ tool, entries }: { tool: Tool; entries: Version[] }) {
             <span className="min-w-0 text-muted">
               <AuthorName author={author as unknown as Author} /> · <Moment at={created_at} />
             </span>
-            {kind === 'save' && revision !== tool.revision && (
-              <Button
-                size="small"
-                tone="quiet"
-                className="ml-auto"
-                disabled={isDirty}
-                aria-label={t('versions.restore_revision', { revision })}
-                onClick={() => setRestoring(revision)}
-              >
-                <RotateCcw aria-hidden />
-                {t('versions.restore')}
-              </Button>
-            )}
+            <span className="ml-auto flex flex-wrap gap-1">
+              {kind === 'save' && revision > 1 && (
+                <Button asChild size="small" tone="quiet">
+                  <Link
+                    to="."
+                    search={{ ...search, from: String(revision - 1), to: String(revision) }}
+                    replace
+                    resetScroll={false}
+                    aria-label={t('versions.what_changed_in', { revision })}
+                    onClick={() => focusSoon('compare')}
+                  >
+                    <GitCompare aria-hidden />
+                    {t('versions.what_changed')}
+                  </Link>
+                </Button>
+              )}
+              {kind === 'save' && revision !== tool.revision && (
+                <Button
+                  size="small"
+                  tone="quiet"
+                  disabled={isDirty}
+                  aria-label={t('versions.restore_revision', { revision })}
+                  onClick={() => setRestoring(revision)}
+                >
+                  <RotateCcw aria-hidden />
+                  {t('versions.restore')}
+                </Button>
+              )}
+            </span>
           </li>
         ))}
       </ul>

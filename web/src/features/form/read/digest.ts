@@ -54,6 +54,16 @@ export function digest(
   }
 }
 
+/** Every value of an input behind what the form calls it, each in one line. */
+export function valuesOf(place: Place, input: unknown, words: Words): Digest['values'] {
+  if (!isJson(input)) return []
+  const currency = currencyOf(input)
+  return place.namesIn(input).map((name) => {
+    const here = place.at(name)
+    return { name, label: here.label, text: inShort(here, input[name], words, currency) }
+  })
+}
+
 /** The members in which inputs differ. */
 export function varyingIn(inputs: readonly unknown[]): Set<string> {
   const [first, ...others] = inputs.filter(isJson)
@@ -74,7 +84,8 @@ function isNothing(value: unknown): boolean {
   return typeof value === 'object' && Object.keys(value).length === 0
 }
 
-function inShort(place: Place, value: unknown, words: Words, currency?: string): string {
+/** A value in one line. */
+export function inShort(place: Place, value: unknown, words: Words, currency?: string): string {
   const { t, locale } = words
   if (isNothing(value)) return t('read.nothing')
   if (place.isSecret) return '••••••••'
