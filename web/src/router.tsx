@@ -216,7 +216,14 @@ const toolsAdmin = createRoute({
   path: '/admin/tools',
   staticData: { title: 'admin_tools' },
   validateSearch: toolsAdminSearch,
-  component: page(() => import('~/pages/tools-admin-page'), 'admin', 'kinds', 'cases', 'publish', 'server'),
+  component: page(
+    () => import('~/pages/tools-admin-page'),
+    'admin',
+    'kinds',
+    'cases',
+    'publish',
+    'server',
+  ),
 })
 
 const EDITOR_TEXTS = ['admin', 'kinds', 'cases', 'publish', 'form', 'result', 'runs', 'server']
