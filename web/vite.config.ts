@@ -91,7 +91,7 @@ const MENUS =
 const OF_EVERY_PAGE =
   /node_modules\/(react|react-dom|scheduler|@tanstack\/(react-router|router-core|history|react-store|store|react-query|query-core)|i18next|react-i18next|html-parse-stringify|void-elements|get-nonce|use-sync-external-store|openapi-fetch|clsx|class-variance-authority|lucide-react)\//
 const OUR_OWN =
-  /\/web\/src\/(api\/|kit\/(badge|button|cn|copy|field|kept|key-sheet|keys|lazy-part|level-badge|merge-classes|move-focus|not-loaded|now|page-keys|plain|search-box|server-back|states|time|title|toast|tool-icons?|wide)\.|shell\/(shell|account|shortcuts|titled|page-not-loaded)\.|i18n\/(index|server-words)\.|features\/[^/]+\/(credentials\/)?search\.|(app\.css|(main|nonce|router|theme)\.))/
+  /\/web\/src\/(api\/|kit\/(badge|button|cn|copy|field|kept|key-sheet|keys|lazy-part|level-badge|merge-classes|move-focus|not-loaded|now|page-keys|plain|search-box|server-back|states|time|title|toast|tool-icons?|wide)\.|shell\/(shell|account|shortcuts|titled|page-not-loaded)\.|i18n\/(index|server-words)\.|features\/[^/]+\/(credentials\/)?search\.|(nonce|router|theme)\.)/
 
 function isOfMenus(id: string): boolean {
   return MENUS.test(id) || id.endsWith('/src/kit/dialog.tsx')

@@ -5320,9 +5320,9 @@ export interface operations {
             };
             cookie?: never;
         };
-        requestBody?: {
+        requestBody: {
             content: {
-                "application/json": components["schemas"]["PublishTool"] | null;
+                "application/json": components["schemas"]["PublishTool"];
             };
         };
         responses: {
