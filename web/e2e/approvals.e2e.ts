@@ -99,7 +99,7 @@ test('two people on the same approval both end in the truth', async () => {
   const first = await world.signedIn()
   await first.goto(`/approvals/${approval_id}`)
   const second = await signIn('approver', `/approvals/${approval_id}`)
-  await first.getByRole('button', { name: 'Approve' }).waitFor()
+  await first.getByRole('button', { name: 'Approve', exact: true }).waitFor()
   await second.getByRole('button', { name: 'Edit' }).click()
   await second.getByLabel('Amount').fill('9')
 
@@ -114,7 +114,9 @@ test('two people on the same approval both end in the truth', async () => {
   await second.getByText('not today').first().waitFor()
   const unsent = second.getByRole('region', { name: 'Not sent: what you typed' })
   await expect.poll(() => unsent.textContent()).toContain('"amount": 9')
-  await expect.poll(() => second.getByRole('button', { name: 'Approve' }).count()).toBe(0)
+  await expect
+    .poll(() => second.getByRole('button', { name: 'Approve', exact: true }).count())
+    .toBe(0)
 })
 
 test('whoever decides second is told how it ended', async () => {
@@ -123,7 +125,7 @@ test('whoever decides second is told how it ended', async () => {
   const page = await world.signedIn()
   // The page does not hear of the other decision before it sends its own.
   await page.goto(`/approvals/${approval_id}`)
-  await page.getByRole('button', { name: 'Approve' }).waitFor()
+  await page.getByRole('button', { name: 'Approve', exact: true }).waitFor()
   world.expectComplaint(/ERR_FAILED/)
   let deaf = true
   // One look that fails: whatever was asked before has been answered by then.
@@ -136,7 +138,7 @@ test('whoever decides second is told how it ended', async () => {
   await failed
   await world.server.api('POST', `/api/approvals/${approval_id}/deny`, { note: 'too late' })
   const refused = page.waitForResponse((response) => response.status() === 409)
-  await page.getByRole('button', { name: 'Approve' }).click()
+  await page.getByRole('button', { name: 'Approve', exact: true }).click()
   await refused
   deaf = false
   await page.getByText('This request was settled before your decision arrived').waitFor()
@@ -188,7 +190,7 @@ test('what is destructive is asked twice', async () => {
   world.expectComplaint(/403/)
   await page.goto(`/approvals/${approval_id}`)
   await page.getByText('Destructive', { exact: true }).waitFor()
-  await page.getByRole('button', { name: 'Approve' }).click()
+  await page.getByRole('button', { name: 'Approve', exact: true }).click()
   const dialog = page.getByRole('dialog')
   await dialog.getByText('This permanently deletes or overwrites data.').waitFor()
   expect((await world.server.api('GET', `/api/runs/${run_id}`)).status).toBe('needs_approval')
@@ -197,7 +199,7 @@ test('what is destructive is asked twice', async () => {
   await page.getByText('You cannot decide on this request').waitFor()
 
   const other = await signIn('approver', `/approvals/${approval_id}`)
-  await other.getByRole('button', { name: 'Approve' }).click()
+  await other.getByRole('button', { name: 'Approve', exact: true }).click()
   await other.getByRole('button', { name: 'Approve and run' }).click()
   await outcome(other, 'You approved this')
   await outcome(page, 'Approved by: approver')
@@ -239,7 +241,7 @@ test('the keyboard alone is enough', async () => {
 
   await page.keyboard.press('Enter')
   await page.waitForURL(`**/approvals/${two.approval_id}`)
-  await page.getByRole('button', { name: 'Approve' }).waitFor()
+  await page.getByRole('button', { name: 'Approve', exact: true }).waitFor()
   await page.keyboard.press('a')
   await expectFocused(dialog.getByRole('button', { name: 'Approve and run' }))
   await page.keyboard.press('Enter')
@@ -342,13 +344,13 @@ test('whose sign-in runs out signs in over the page, and decides', async () => {
   await expectFocusIn(dialog)
   await page.keyboard.press('Escape')
   await dialog.waitFor({ state: 'detached' })
-  await page.getByRole('button', { name: 'Approve' }).click()
+  await page.getByRole('button', { name: 'Approve', exact: true }).click()
   await dialog.getByLabel('Email').fill('approver@example.com')
   await dialog.getByLabel('Password').fill(PASSWORD)
   await dialog.getByRole('button', { name: 'Sign in' }).click()
   await dialog.waitFor({ state: 'detached' })
   await expect.poll(() => page.getByLabel('Note').inputValue()).toBe('kept too')
-  await page.getByRole('button', { name: 'Approve' }).click()
+  await page.getByRole('button', { name: 'Approve', exact: true }).click()
   await outcome(page, 'You approved this')
   expect((await world.server.api('GET', `/api/approvals/${approval_id}`)).note).toBe('kept too')
 })
@@ -398,9 +400,9 @@ test('a browser that takes itself for offline still reads and decides', async ()
   // The event alone: the server can be reached, as one on the same machine can.
   await page.evaluate(() => dispatchEvent(new Event('offline')))
   await page.goto(`/approvals/${approval_id}`)
-  await page.getByRole('button', { name: 'Approve' }).waitFor()
+  await page.getByRole('button', { name: 'Approve', exact: true }).waitFor()
   await page.evaluate(() => dispatchEvent(new Event('offline')))
-  await page.getByRole('button', { name: 'Approve' }).click()
+  await page.getByRole('button', { name: 'Approve', exact: true }).click()
   await outcome(page, 'You approved this')
 })
 
@@ -428,7 +430,9 @@ test('when the time is over there is nothing left to press', async () => {
   await page.clock.install({ time: Date.now() + 25 * 3_600_000 })
   await page.goto(`/approvals/${approval_id}`)
   await page.getByText('The time to decide has expired.').waitFor()
-  await expect.poll(() => page.getByRole('button', { name: 'Approve' }).count()).toBe(0)
+  await expect
+    .poll(() => page.getByRole('button', { name: 'Approve', exact: true }).count())
+    .toBe(0)
 })
 
 test('a draft of the tool does not change the form of what waits', async () => {
@@ -442,7 +446,7 @@ test('a draft of the tool does not change the form of what waits', async () => {
 
   await world.server.api('POST', '/api/tools/pay/publish', { accept_breaking: true })
   world.expectComplaint(/409/)
-  await page.getByRole('button', { name: 'Approve' }).click()
+  await page.getByRole('button', { name: 'Approve', exact: true }).click()
   await outcome(page, 'The call was withdrawn before anybody decided')
   await page.getByText('the tool has changed since the approval was asked for').waitFor()
 })

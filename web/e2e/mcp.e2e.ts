@@ -109,7 +109,7 @@ test('an agent that was sent away with an address collects the result later', as
   await page.goto(url)
   await page.getByRole('heading', { name: 'bookkeeper wants to run Pay (changes data)' }).waitFor()
   await expectAccessible(page)
-  await page.getByRole('button', { name: 'Approve' }).click()
+  await page.getByRole('button', { name: 'Approve', exact: true }).click()
   await outcome(page, 'You approved this')
 
   await expect.poll(async () => (await collected(run_id)).status).toBe('success')

@@ -5404,7 +5404,15 @@ export interface operations {
             };
             cookie?: never;
         };
+<<<<<<< HEAD
         requestBody?: never;
+=======
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PublishTool"];
+            };
+        };
+>>>>>>> w/d
         responses: {
             200: {
                 headers: {

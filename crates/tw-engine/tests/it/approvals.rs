@@ -17,7 +17,7 @@ use crate::{
 };
 
 fn with_input(input: &Value) -> Approve {
-    Approve { input: Some(raw_json(input)), note: Some("less of it".to_owned()), wait: None }
+    Approve { input: Some(raw_json(input)), note: Some("less of it".to_owned()), ..Approve::default() }
 }
 
 async fn state(server: &Server, id: ApprovalId) -> String {

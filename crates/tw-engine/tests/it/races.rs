@@ -71,7 +71,7 @@ async fn approves(
     yes: Approve,
 ) -> impl Future<Output = Result<Answer>> + use<> {
     let (engine, permit) = (server.engine.clone(), decider(server, "approver").await);
-    async move { engine.approve(&permit, id, yes).await }
+    async move { engine.approve(&permit, id, yes).await.map(|approved| approved.answer) }
 }
 
 async fn cancels(server: &Server, run: RunId) -> impl Future<Output = Result<Answer>> + use<> {

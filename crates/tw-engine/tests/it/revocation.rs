@@ -91,7 +91,7 @@ on_both! {
         let yes = world.other().engine.approve(&before, id, Approve::default()).await;
         let no = world.other().engine.deny(&before, id, None).await;
 
-        assert!(matches!(yes, Err(Error::NotPermitted { .. })), "{}", told(&yes));
+        assert!(matches!(yes, Err(Error::NotPermitted { .. })), "{yes:?}");
         assert!(matches!(no, Err(Error::NotPermitted { .. })));
         assert_eq!(world.one().stored(run).await.status, RunStatus::NeedsApproval);
         assert_eq!(effects("undecided"), 0);

@@ -250,7 +250,8 @@ impl Server {
     }
 
     pub(crate) async fn approve_as(&self, who: &str, id: ApprovalId, yes: Approve) -> Result<Answer> {
-        self.engine.approve(&self.permit::<DecideApprovals>(who).await?, id, yes).await
+        let approved = self.engine.approve(&self.permit::<DecideApprovals>(who).await?, id, yes).await;
+        approved.map(|approved| approved.answer)
     }
 
     pub(crate) async fn deny(&self, who: &str, id: ApprovalId) -> Result<Approval> {

@@ -72,7 +72,7 @@ export function ApprovalDetail({
           </p>
         )}
         {!isPending && <Outcome approval={approval} heading={outcome} />}
-        {!isPending && (decision.isChanged || decision.note !== '') && (
+        {!isPending && !decision.busy && (decision.isChanged || decision.note !== '') && (
           <Unsent
             input={decision.isChanged ? decision.input : undefined}
             note={decision.note || undefined}
