@@ -655,6 +655,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/tools/import/openapi": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Makes a draft of an `http` tool of every operation of an OpenAPI document.
+         * @description What cannot be a tool is in `skipped`, with the reason; a name that is taken is one.
+         */
+        post: operations["import_openapi"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/tools/{tool}": {
         parameters: {
             query?: never;
@@ -725,7 +745,11 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Makes what was saved last what runs. */
+        /**
+         * Makes what was saved last what runs, once it is checked.
+         * @description `BREAKING_CHANGE` carries the members of a comparison, `TESTS_FAILED` those of a report of the test cases. A refusal
+         *     changes nothing, also not the number.
+         */
         post: operations["publish_tool"];
         delete?: never;
         options?: never;
@@ -1159,7 +1183,7 @@ export interface components {
         /** @description A change to a test case, property by property; each is replaced as a whole. */
         ChangeTestCase: {
             expect?: components["schemas"]["Expectation"] | null;
-            input?: Record<string, never> | null;
+            input?: unknown;
             name?: string | null;
         };
         ChangeUser: {
@@ -1196,8 +1220,8 @@ export interface components {
         /** @description A new test case. */
         CreateTestCase: {
             expect?: components["schemas"]["Expectation"] | null;
-            /** @description What the tool is called with. Without any, an empty object. */
-            input?: Record<string, never> | null;
+            /** @description What the tool is called with: an object, or anything to show that it is refused. Without any, an empty object. */
+            input?: unknown;
             name: string;
         };
         CreateUser: {
@@ -1347,6 +1371,28 @@ export interface components {
         /** @description What a tool of the kind `function` can be made of, by its `function_name`. */
         FunctionTemplate: components["schemas"]["TemplateFacts"] & {
             function_name: string;
+        };
+        /** @description Something about a tool that its author should know. */
+        ImportNoteView: {
+            message: string;
+            slug: string;
+        };
+        /** @description An OpenAPI document. */
+        ImportOpenapi: {
+            /** @description The document as JSON, version 3.0 or 3.1. */
+            document: Record<string, never>;
+            /** @description Where the API is, instead of the servers that the document names. */
+            server_url?: string | null;
+        };
+        /** @description What came of a document. */
+        ImportView: {
+            /** @description The credentials that the tools refer to. Those that do not exist yet have to be made. */
+            credentials: components["schemas"]["ReferredCredential"][];
+            /** @description The tools that were made, as drafts. */
+            items: components["schemas"]["ToolView"][];
+            /** @description What was left out of tools that were made. */
+            notes: components["schemas"]["ImportNoteView"][];
+            skipped: components["schemas"]["SkippedView"][];
         };
         /** @description One property of the input that the approver changed. */
         InputChange: {
@@ -1929,6 +1975,20 @@ export interface components {
             /** @description Where the code is explained. */
             type: string;
         };
+        /** @description How a draft goes live. */
+        PublishTool: {
+            /** @description Publish also if callers of what is live can break and the major number is not greater. */
+            accept_breaking?: boolean | null;
+            /** @description Publish without asking the test cases. */
+            ignore_tests?: boolean | null;
+            /** @description A new number, greater than the one it has, that the draft gets first. */
+            version?: string | null;
+        };
+        /** @description A credential that tools refer to. */
+        ReferredCredential: {
+            label: string;
+            type: string;
+        };
         /** @description A tool as it was at one revision. */
         RevisionView: {
             author: Record<string, never>;
@@ -2027,6 +2087,8 @@ export interface components {
         RunTestCases: {
             /** @description `draft` for what was saved last (the default; what is live where there is no draft), or the number of a version. */
             against?: string | null;
+            /** @description Which test cases run; without it, all of them. */
+            ids?: string[] | null;
         };
         /** @description A tool that was saved, whole. */
         SavedToolView: components["schemas"]["ToolView"] & {
@@ -2055,6 +2117,13 @@ export interface components {
             password: string;
             /** @description The slug of the tenant to sign in to; without it, the first that the password opens. */
             tenant?: string | null;
+        };
+        /** @description An operation that became no tool. */
+        SkippedView: {
+            method: string;
+            operation_id?: string | null;
+            path: string;
+            reason: string;
         };
         /** @description A yes that holds for later calls of an agent. */
         StandingApprovalView: {
@@ -2187,6 +2256,8 @@ export interface components {
         };
         /** @description What can be said about a tool. Other dialects are taken too; these are the words that are given back. */
         ToolBody: {
+            /** @description With `publish`: callers of what is live may break. */
+            accept_breaking?: boolean | null;
             aliases?: string[] | null;
             category?: string | null;
             collaborative?: boolean | null;
@@ -2202,6 +2273,8 @@ export interface components {
             i18n?: Record<string, never> | null;
             /** @description Name of a Lucide icon. */
             icon?: string | null;
+            /** @description With `publish`: the test cases are not asked. */
+            ignore_tests?: boolean | null;
             implementation?: Record<string, never> | null;
             implementation_type?: string | null;
             /** @description JSON Schema 2020-12 of an object. A list of `fields` can be given instead. */
@@ -2222,7 +2295,7 @@ export interface components {
              * @enum {string|null}
              */
             permission_policy?: "auto" | "always_ask" | null;
-            /** @description Make it live at once. */
+            /** @description Make it live at once. Refused, nothing is saved. */
             publish?: boolean | null;
             required_permission?: string | null;
             /** @description Needed for a new tool, and cannot be changed. */
@@ -4947,6 +5020,66 @@ export interface operations {
             };
         };
     };
+    import_openapi: {
+        parameters: {
+            query?: never;
+            header?: {
+                "Idempotency-Key"?: string | null;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ImportOpenapi"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ImportView"];
+                };
+            };
+            /** @description No valid credentials were sent */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The caller may not do this, or a page of another site asked */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Any other refusal or failure; `code` says which, and `status` with what */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     get_tool: {
         parameters: {
             query?: never;
@@ -5404,15 +5537,11 @@ export interface operations {
             };
             cookie?: never;
         };
-<<<<<<< HEAD
-        requestBody?: never;
-=======
         requestBody: {
             content: {
                 "application/json": components["schemas"]["PublishTool"];
             };
         };
->>>>>>> w/d
         responses: {
             200: {
                 headers: {
@@ -5457,6 +5586,14 @@ export interface operations {
                 };
             };
             412: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            422: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -6229,9 +6366,9 @@ export interface operations {
     compare_tool_versions: {
         parameters: {
             query?: {
-                /** @description A version, `live` (default) or `draft` */
+                /** @description `live` (default), `draft`, a version, or the number of a revision */
                 from?: string;
-                /** @description A version, `live` or `draft` (default) */
+                /** @description `draft` (default), `live`, a version, or the number of a revision */
                 to?: string;
             };
             header?: never;
