@@ -15,6 +15,7 @@ mod compress;
 mod front;
 mod idempotent;
 mod members;
+mod object;
 mod pages;
 mod peer;
 mod problem;

@@ -19,6 +19,7 @@ use crate::{
     body::JsonBytes,
     idempotent::Write,
     members::Body,
+    object::object,
     problem::{Problem, ProblemDocument, Result},
     query::{Id, Params},
 };
@@ -132,7 +133,7 @@ pub(crate) struct ApproveRequest {
     #[serde(default)]
     wait_ms: Option<u64>,
     /// Approves later calls of the same agent as well.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "object")]
     standing: Option<StandingRequest>,
 }
 

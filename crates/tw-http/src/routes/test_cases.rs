@@ -21,6 +21,7 @@ use crate::{
     body::JsonBytes,
     idempotent::Write,
     members::Body,
+    object::{given_object, object},
     problem::{Problem, ProblemDocument, Result},
     query::{Params, ToolName},
 };
@@ -104,7 +105,7 @@ pub(crate) struct CreateTestCase {
     #[serde(default, deserialize_with = "given")]
     #[schema(value_type = Value, required = false)]
     input: Option<Value>,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "object")]
     #[schema(value_type = Option<ExpectationView>)]
     expect: Option<Expectation>,
 }
@@ -123,7 +124,7 @@ pub(crate) struct ChangeTestCase {
     #[schema(value_type = Value, required = false)]
     input: Option<Value>,
     /// `null` expects nothing but success.
-    #[serde(default, deserialize_with = "given")]
+    #[serde(default, deserialize_with = "given_object")]
     #[schema(value_type = Option<ExpectationView>)]
     expect: Option<Option<Expectation>>,
 }

@@ -1,11 +1,6 @@
 //! What is expected of a call, and how what came of it differs from that. Pure.
 
-use std::fmt;
-
-use serde::{
-    Deserialize, Deserializer, Serialize, Serializer,
-    de::{MapAccess, Visitor, value::MapAccessDeserializer},
-};
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Value, json};
 use tw_model::RunStatus;
 use tw_schema::canonical;
@@ -18,7 +13,7 @@ const SHOWN_CHARS: usize = 500;
 
 /// What has to hold. All that is given must; where nothing is, the call must succeed.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, remote = "Self")]
+#[serde(deny_unknown_fields)]
 pub struct Expectation {
     /// The output, equal in canonical form. `null` is a value too.
     #[serde(default, deserialize_with = "given", skip_serializing_if = "Option::is_none")]
@@ -33,33 +28,6 @@ pub struct Expectation {
     /// A filter that makes `true` of the output, and nothing else.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub jq: Option<String>,
-}
-
-impl Serialize for Expectation {
-    fn serialize<S: Serializer>(&self, into: S) -> Result<S::Ok, S::Error> {
-        Self::serialize(self, into)
-    }
-}
-
-/// From an object alone: serde takes an array for the members in their order, and `[]` would expect nothing.
-impl<'de> Deserialize<'de> for Expectation {
-    fn deserialize<D: Deserializer<'de>>(sent: D) -> Result<Self, D::Error> {
-        struct Object;
-
-        impl<'de> Visitor<'de> for Object {
-            type Value = Expectation;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("struct Expectation")
-            }
-
-            fn visit_map<A: MapAccess<'de>>(self, members: A) -> Result<Expectation, A::Error> {
-                Expectation::deserialize(MapAccessDeserializer::new(members))
-            }
-        }
-
-        sent.deserialize_map(Object)
-    }
 }
 
 /// A member that is there, be it `null`.
