@@ -58,6 +58,7 @@ mod outside;
 mod redact;
 mod registry;
 mod reply;
+mod run_log;
 mod services;
 
 pub use calls::{Called, InnerCall, InnerCalls, Wait};
@@ -69,6 +70,7 @@ pub use outside::failure_of;
 pub use redact::Redactor;
 pub use registry::{AggregateFn, CodeTool, DuplicateSlug, Location, RunFn, Submission, registered};
 pub use reply::{IntoReply, Reply};
+pub use run_log::RunLog;
 pub use services::{Credential, Credentials, Filters, Network, Secret, Services};
 pub use tw_egress as egress;
 pub use tw_macros::tool;

@@ -4,6 +4,8 @@
 
 use std::{io, time::Duration};
 
+use crate::script::ScriptError;
+
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     #[error("the filter cannot be read: {message}")]
@@ -38,8 +40,23 @@ impl Error {
             | Self::OutputBytes { .. } => false,
         }
     }
+}
 
-    pub(crate) fn worker(why: &'static str) -> Self {
-        Self::Worker { why, source: None }
+/// No worker was to be had.
+#[derive(Debug)]
+pub(crate) struct NoWorker {
+    pub(crate) why: &'static str,
+    pub(crate) source: Option<io::Error>,
+}
+
+impl From<NoWorker> for Error {
+    fn from(NoWorker { why, source }: NoWorker) -> Self {
+        Self::Worker { why, source }
+    }
+}
+
+impl From<NoWorker> for ScriptError {
+    fn from(NoWorker { why, source }: NoWorker) -> Self {
+        Self::Worker { why, source }
     }
 }
