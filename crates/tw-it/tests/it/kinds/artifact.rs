@@ -100,7 +100,8 @@ on_both! {
         ] {
             let body = with(artifact("never", ""), &json!({ "implementation": implementation }));
             let refused = builder.post("/api/tools", &body).await;
-            assert_eq!((refused.status, faults(&refused)), (422, wanted.into_iter().map(str::to_owned).collect()), "{}", refused.text);
+            assert_eq!(refused.status, 422);
+            assert_eq!(faults(&refused), wanted, "{}", refused.text);
         }
         builder.get("/api/tools/never").await.is("404 TOOL_NOT_FOUND");
     }
