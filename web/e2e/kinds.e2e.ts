@@ -442,3 +442,30 @@ describe('everyone can use every page, on a phone too', () => {
     }
   })
 })
+
+test('a script is written, the line that is wrong is told, and its log is shown', async () => {
+  await world.server.echo('script', { name: 'Shout', input_schema: CITY })
+  const page = await world.signedIn()
+  await page.goto('/admin/tools/script/edit?tab=execution')
+  await kind(page, 'Script').click()
+  await write(page, 'Source', 'export default (input) => {\n  return 1 +;\n};\n')
+  await page.getByRole('button', { name: 'Save & publish' }).click()
+  await page
+    .getByText(/^Line 2 cannot be read/)
+    .first()
+    .waitFor()
+  await page.locator('.cm-lintRange-error').first().waitFor()
+  await expectAccessible(page)
+  await expectNoSidewaysScroll(page)
+  await page.getByLabel('Language').selectOption('TypeScript')
+  const source =
+    'export default (input: { city: string }) => {\n  console.log("asked for", input.city)'
+  await write(page, 'Source', `${source};\n  return input.city.toUpperCase();\n};\n`)
+  const panel = page.getByRole('region', { name: 'Preview and test' })
+  await panel.getByLabel('City').fill('Graz')
+  await panel.getByRole('button', { name: 'Test', exact: true }).click()
+  await panel.getByText('GRAZ').waitFor()
+  await expect.poll(() => panel.getByLabel('Log').textContent()).toBe('asked for Graz')
+  await page.getByRole('button', { name: 'Save & publish' }).click()
+  await said(page, 'Shout is published')
+})

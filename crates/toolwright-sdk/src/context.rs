@@ -14,7 +14,7 @@ use tw_model::{
 };
 
 use crate::{
-    Called, Credential, Credentials, Filters, HeavyPool, InnerCall, InnerCalls, Network, RunLog, Secret,
+    Called, Credential, Credentials, Filters, HeavyPool, InnerCall, InnerCalls, LogLines, Network, Secret,
     Services, Wait,
 };
 
@@ -46,7 +46,7 @@ pub struct ContextParts {
     /// Where appended output goes; `None` when nobody shows it.
     pub output: Option<mpsc::Sender<String>>,
     /// Where lines of the run's log go.
-    pub log: RunLog,
+    pub log: LogLines,
     /// How many pieces of blocking work are under way, so that abandoned ones can be reported.
     pub blocking_in_flight: Arc<AtomicUsize>,
     /// What upstream services know repeated requests by, where the caller sent a key of its own: derived from
@@ -84,7 +84,7 @@ impl ToolContext {
             deadline: Instant::now() + Duration::from_secs(30),
             cancel: CancellationToken::new(),
             output: None,
-            log: RunLog::default(),
+            log: LogLines::default(),
             blocking_in_flight: Arc::default(),
             idempotency: None,
             trace: None,

@@ -18,7 +18,7 @@ use tw_sandbox::{
 use tw_schema::{Fault, Violation};
 
 use crate::faults::{Faults, below};
-use calls::Calls;
+use calls::NamedCalls;
 
 const PLACE: &str = "/implementation";
 const LANGUAGES: [(&str, Language); 2] =
@@ -28,7 +28,7 @@ const LANGUAGES: [(&str, Language); 2] =
 pub(crate) struct Artifact {
     language: Language,
     source: Arc<str>,
-    calls: Calls,
+    calls: NamedCalls,
     sandbox: Sandbox,
 }
 
@@ -46,7 +46,7 @@ impl Artifact {
         if is_new {
             faults.extend(unread(sandbox, language, source));
         }
-        let (source, calls) = (Arc::from(source), Calls::of(source));
+        let (source, calls) = (Arc::from(source), NamedCalls::of(source));
         faults.told(Some(Self { language, source, calls, sandbox: sandbox.clone() }))
     }
 
@@ -54,7 +54,7 @@ impl Artifact {
     pub(crate) fn called(implementation: &Value) -> Vec<Callee> {
         let source = implementation.get("source").and_then(Value::as_str).unwrap_or_default();
         let callee = |name| Callee { path: below(PLACE, "source"), name, is_certain: false };
-        Calls::of(source).named.into_iter().map(callee).collect()
+        NamedCalls::of(source).named.into_iter().map(callee).collect()
     }
 
     async fn run(&self, call: &Call<'_>) -> Result<Ended, ToolFailure> {

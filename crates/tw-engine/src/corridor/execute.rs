@@ -9,7 +9,7 @@ use tokio::{
     time::{Instant, sleep_until},
 };
 use tokio_util::sync::CancellationToken;
-use toolwright_sdk::{ContextParts, HeavyPool, INLINE_BYTES_MAX, Overload, RunLog, ToolContext, bytes_of};
+use toolwright_sdk::{ContextParts, HeavyPool, INLINE_BYTES_MAX, LogLines, Overload, ToolContext, bytes_of};
 use tracing::Instrument;
 use tw_exec::{BoxFuture, Call, Ended, InnerCalls, Unseal, Wait};
 use tw_model::{
@@ -90,7 +90,7 @@ pub(crate) struct Job {
     secrets: Option<Arc<CallSecrets>>,
     pub(super) lease: Lease,
     refusals: Arc<Refusals>,
-    log: RunLog,
+    log: LogLines,
 }
 
 /// How the tool came to an end.
@@ -204,7 +204,7 @@ impl Job {
     pub(crate) fn new(engine: Engine, cleared: Cleared, mut lease: Lease) -> Self {
         let (tool, input, permissions, secrets) = cleared.into_parts();
         let refusals = Arc::new(std::mem::take(&mut lease.refusals));
-        Self { engine, tool, input, permissions, secrets, lease, refusals, log: RunLog::default() }
+        Self { engine, tool, input, permissions, secrets, lease, refusals, log: LogLines::default() }
     }
 
     /// As [`Job::run`], cancelled like by hand once nobody wants it any more.

@@ -6,14 +6,14 @@ const CALL: &str = "callTool";
 
 /// What a source calls.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Calls {
+pub(crate) struct NamedCalls {
     /// By names that are written out, as in `ctx.callTool("weather.now", …)`.
     pub(crate) named: BTreeSet<String>,
     /// Whether it may call others too.
     pub(crate) others: bool,
 }
 
-impl Calls {
+impl NamedCalls {
     pub(crate) fn of(source: &str) -> Self {
         let mut calls = Self::default();
         let mut rest = source;

@@ -5,7 +5,7 @@ use super::*;
 
 #[track_caller]
 fn check(source: &str, named: &[&str], others: bool) {
-    let calls = Calls::of(source);
+    let calls = NamedCalls::of(source);
     assert_eq!(calls.named.iter().map(String::as_str).collect::<Vec<_>>(), named, "{source}");
     assert_eq!(calls.others, others, "{source}");
 }

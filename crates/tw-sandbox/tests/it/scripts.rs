@@ -1,8 +1,9 @@
 //! Scripts that do what they should.
 
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
 use serde_json::{Value, json};
+use tokio::sync::Barrier;
 use tw_sandbox::{
     CallFailure, Language, Script, ScriptCall, ScriptError, ScriptFault, ScriptHost, ScriptLimits,
 };
@@ -232,4 +233,48 @@ async fn source_is_checked_without_running_it() {
         let faults = check(&format!("export default {deep}"));
         assert!(matches!(&faults[..], [ScriptFault::Syntax { .. }, ..]), "{faults:?}");
     }
+}
+
+/// Waits for all others in its first call.
+struct Patient {
+    all: Arc<Barrier>,
+    begun: usize,
+    made: usize,
+}
+
+impl ScriptHost for Patient {
+    fn log(&mut self, _: String) {}
+
+    fn restart(&mut self) {
+        self.begun += 1;
+    }
+
+    async fn call(&mut self, _: usize, _: Vec<ScriptCall>) -> Option<Vec<Result<Value, CallFailure>>> {
+        self.made += 1;
+        if self.made == 1 {
+            self.all.wait().await;
+        }
+        Some(vec![Ok(json!(1))])
+    }
+}
+
+#[tokio::test]
+async fn more_scripts_than_workers_wait_at_once_and_all_come_to_their_end() {
+    // As many as may wait with their worker, and some more.
+    const ALL: usize = 32 + 6;
+    let world = World::new();
+    let all = Arc::new(Barrier::new(ALL));
+    let source = "export default async (input, ctx) => await ctx.callTool('a') + await ctx.callTool('b')";
+    let input = json!({});
+    let runs = (0..ALL).map(async |lane| {
+        let mut host = Patient { all: Arc::clone(&all), begun: 0, made: 0 };
+        let script = script(Language::JavaScript, source, &input);
+        let given =
+            world.sandbox.script(lane as u128, script, ScriptLimits::within(PATIENCE), &mut host).await;
+        assert_eq!(given.unwrap(), Some(json!(2)));
+        host.begun
+    });
+    let begun = futures::future::join_all(runs).await;
+    assert_eq!(begun.iter().filter(|&&begun| begun == 1).count(), 32, "{begun:?}");
+    assert_eq!(begun.iter().max(), Some(&2), "what is run again does not begin a third time");
 }

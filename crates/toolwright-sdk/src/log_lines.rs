@@ -10,7 +10,7 @@ const BYTES_MAX: usize = 128 << 10;
 
 /// The lines of a run's log. Clones share them.
 #[derive(Clone, Debug, Default)]
-pub struct RunLog(Arc<Mutex<Lines>>);
+pub struct LogLines(Arc<Mutex<Lines>>);
 
 #[derive(Debug, Default)]
 struct Lines {
@@ -18,7 +18,7 @@ struct Lines {
     bytes: usize,
 }
 
-impl RunLog {
+impl LogLines {
     pub fn add(&self, line: String) {
         let mut log = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         // A line without letters is one too.
@@ -42,7 +42,7 @@ mod tests {
 
     #[test]
     fn log_has_a_bound_and_is_empty_once_it_was_taken() {
-        let log = RunLog::default();
+        let log = LogLines::default();
         log.add("a".to_owned());
         log.add("b".repeat(BYTES_MAX));
         log.clone().add("c".to_owned());
