@@ -24,6 +24,7 @@
 
 mod error;
 mod jq;
+mod language;
 mod limits;
 mod outputs;
 mod pool;
@@ -35,13 +36,11 @@ mod walls;
 mod wire;
 mod worker;
 
-pub use error::Error;
+pub use error::{Error, ScriptError};
 pub use jq::check as check_jq;
-pub use limits::JqLimits;
+pub use language::Language;
+pub use limits::{JqLimits, ScriptLimits};
 pub use pool::Sandbox;
 pub use process::Worker;
-pub use script::{
-    CallFailure, Language, SCRIPT_BYTES_MAX, Script, ScriptCall, ScriptError, ScriptFault, ScriptHost,
-    ScriptLimits,
-};
+pub use script::{CallFailure, SCRIPT_BYTES_MAX, Script, ScriptCall, ScriptFault, ScriptHost};
 pub use worker::serve as serve_worker;

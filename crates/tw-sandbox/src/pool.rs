@@ -11,11 +11,12 @@ use tokio::{
 };
 
 use crate::{
-    error::Error,
+    error::{Error, ScriptError},
     jq,
-    limits::JqLimits,
+    language::Language,
+    limits::{JqLimits, ScriptLimits},
     process::{Death, Worker},
-    script::{Language, Script, ScriptError, ScriptFault, ScriptHost, ScriptLimits, ScriptPool, check_in},
+    script::{Script, ScriptFault, ScriptHost, ScriptPool, check_in},
     seats::Pool,
     wire::{self, WorkerFailure, WorkerRequest, WorkerResponse},
 };

@@ -12,8 +12,8 @@ use std::{
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    limits::JqLimits,
-    script::{Language, ScriptLimits},
+    language::Language,
+    limits::{JqLimits, ScriptLimits},
 };
 
 pub(crate) const READY: u8 = b'F';

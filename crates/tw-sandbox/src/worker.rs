@@ -14,11 +14,12 @@ use serde_json::value::RawValue;
 
 use crate::{
     jq::{self, Filter, STACK_BYTES},
-    limits::JqLimits,
+    language::Language,
+    limits::{JqLimits, ScriptLimits},
     outputs,
     recent::Recent,
     script::{
-        Language, ScriptFault, ScriptLimits,
+        ScriptFault,
         engine::{self, Pipes, Prepared},
         syntax,
     },

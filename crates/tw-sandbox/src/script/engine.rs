@@ -14,8 +14,11 @@ use rquickjs::{
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use super::{ScriptFault, ScriptLimits};
-use crate::wire::{self, ScriptFailure, ScriptMessage};
+use super::ScriptFault;
+use crate::{
+    limits::ScriptLimits,
+    wire::{self, ScriptFailure, ScriptMessage},
+};
 
 const PRELUDE: &str = include_str!("prelude.js");
 /// What frames of its stack call the source.
@@ -24,8 +27,8 @@ const CUT: &str = "… (the log is full; the rest is left out)";
 const NEVER: &str = "it waits for a promise that nothing will settle";
 /// What the engine says where it has no memory, or could not have so much.
 const NO_ROOM: [&str; 2] = ["out of memory", "string too long"];
-/// Of the memory that a script may have: with so much in use, an exception without a shape is the lack of it.
-const NEARLY_FULL: f64 = 0.75;
+/// How a script throws null itself.
+const NULL_OF_ITS_OWN: [&str; 2] = ["throw null", "reject(null"];
 
 /// The language without clocks, shared memory and references that are cleared at a time of their own.
 type Language = (
@@ -106,10 +109,10 @@ pub(crate) fn run(
     if let Some(error) = broken.take() {
         return Err(error);
     }
-    let used = runtime.memory_usage().malloc_size as f64;
+    // Where there is no room for an exception either, the engine throws null.
     if let Ok(Err(ScriptFailure::Exception { message, .. })) = &ended
         && message == "null"
-        && limits.memory_bytes as f64 * NEARLY_FULL < used
+        && !NULL_OF_ITS_OWN.iter().any(|throws| prepared.text.contains(throws))
     {
         ended = Ok(Err(ScriptFailure::Memory));
     }

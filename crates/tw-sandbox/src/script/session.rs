@@ -15,8 +15,11 @@ use tokio::{
     time::{Instant, timeout, timeout_at},
 };
 
-use super::{Language, Script, ScriptCall, ScriptError, ScriptFault, ScriptHost, ScriptLimits};
+use super::{Script, ScriptCall, ScriptFault, ScriptHost};
 use crate::{
+    error::ScriptError,
+    language::Language,
+    limits::ScriptLimits,
     process::{Death, Process, Worker},
     seats::{Pool, Seat},
     wire::{self, ScriptFailure, ScriptMessage, WorkerRequest},

@@ -5,7 +5,8 @@ use oxc_ast::ast::{Program, Statement};
 use oxc_parser::{Parser, ParserReturn};
 use oxc_span::{GetSpan, SourceType, Span};
 
-use super::{Language, ScriptFault, strip};
+use super::{ScriptFault, strip};
+use crate::language::Language;
 
 /// How many faults are told.
 const FAULTS_MAX: usize = 20;

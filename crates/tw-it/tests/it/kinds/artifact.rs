@@ -127,7 +127,7 @@ on_both! {
         let world = World::on(db).await;
         let server = world.server();
         let here = world.client(&server, "acme", Role::Builder).await;
-        let there = world.client(&server, "other", Role::Builder).await;
+        let there = world.client(&server, "globex", Role::Builder).await;
         make(&here, &artifact("mine", "export default () => 1")).await;
         there.run("mine", json!({})).await.is("404 TOOL_NOT_FOUND");
         let call = "export default (input, ctx) => ctx.callTool(input.tool, input.input).catch(({ code }) => code)";
