@@ -128,12 +128,13 @@ on_both! {
         let server = world.server();
         let here = world.client(&server, "acme", Role::Builder).await;
         let there = world.client(&server, "globex", Role::Builder).await;
+        let member = world.client(&server, "globex", Role::Member).await;
         make(&here, &artifact("mine", "export default () => 1")).await;
         there.run("mine", json!({})).await.is("404 TOOL_NOT_FOUND");
         let call = "export default (input, ctx) => ctx.callTool(input.tool, input.input).catch(({ code }) => code)";
         make(&there, &artifact("caller", call)).await;
         for (tool, code) in [("mine", "TOOL_NOT_FOUND"), ("no.such", "TOOL_NOT_FOUND"), ("test.guarded", "NOT_PERMITTED"), ("test.echo", "MISSING_PARAM")] {
-            let told = there.run("caller", json!({ "tool": tool, "input": {} })).await;
+            let told = member.run("caller", json!({ "tool": tool, "input": {} })).await;
             assert_eq!(told.is("200 success").json()["output"], code, "{tool}");
         }
     }
