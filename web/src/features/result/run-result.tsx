@@ -10,6 +10,7 @@ import { AroundOutput } from './context'
 import { Output } from './output'
 import { Raw } from './raw'
 import { RunError } from './run-error'
+import { RunLogs } from './run-logs'
 import { RunStatus } from './run-status'
 
 /** A run, as `GET /api/runs/{id}` and the call itself answer; no more of it than is shown. */
@@ -83,26 +84,9 @@ export function RunResult({ run, tool, level = 3 }: RunResultProps) {
           ) : (
             <Output output={output} markdown={markdown} tool={tool} />
           ))}
-        {run.logs && run.logs.length > 0 && <Logs lines={run.logs} />}
+        {run.logs && run.logs.length > 0 && <RunLogs lines={run.logs} />}
         {status === 'success' && !hasOutput && <p className="text-muted">{t('no_output')}</p>}
       </div>
     </AroundOutput>
-  )
-}
-
-/** What the tool wrote to its log. */
-function Logs({ lines }: { lines: string[] }) {
-  const { t } = useTranslation('result')
-  return (
-    <details open className="grid min-w-0 gap-1.5">
-      <summary className="cursor-pointer font-medium">{t('logs')}</summary>
-      <pre
-        tabIndex={0}
-        aria-label={t('logs')}
-        className="mt-1.5 max-h-80 min-w-0 overflow-auto rounded-md border border-line bg-raised p-3 font-mono text-xs break-words whitespace-pre-wrap"
-      >
-        {lines.join('\n')}
-      </pre>
-    </details>
   )
 }
