@@ -80,13 +80,14 @@ async fn serve(args: Args) -> Result<()> {
     let operator = Operator::new(store.clone());
     let master_key = master_key()?;
     anyhow::ensure!(operator.check_master_key(&master_key).await?, "the database has another master key");
+    let sandbox = Sandbox::new(Worker::this_program());
     let setup = Setup {
         store,
         master_key,
         limits: RateLimits::default(),
         egress: Egress::new(Policy::new(Reach::Any, [] as [&str; 0])?),
-        sandbox: Sandbox::new(Worker::this_program()),
-        kinds: Arc::new(AllKinds::default()),
+        kinds: Arc::new(AllKinds::new(sandbox.clone())),
+        sandbox,
     };
     let engine = Engine::start(setup)?;
     let first = operator.bootstrap().await.context("prepare the database")?;

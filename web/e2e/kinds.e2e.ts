@@ -444,3 +444,41 @@ describe('everyone can use every page, on a phone too', () => {
     }
   })
 })
+
+/** Puts a text of several lines into an empty editor: over coloured text the browser would style what is inserted. */
+async function rewrite(page: Page, name: string, text: string) {
+  const box = page.getByRole('textbox', { name, exact: true })
+  await box.click()
+  await expectFocused(box)
+  await page.keyboard.press('Control+a')
+  await page.keyboard.press('Backspace')
+  await page.keyboard.insertText(text)
+}
+
+test('a script is written, the line that is wrong is told, and its log is shown', async () => {
+  world.expectComplaint(/422/)
+  await world.server.echo('script', { name: 'Shout', input_schema: CITY })
+  const page = await world.signedIn()
+  await page.goto('/admin/tools/script/edit?tab=execution')
+  await kind(page, 'Script').click()
+  await rewrite(page, 'Source', 'export default (input) => {\n  return 1 +;\n};\n')
+  await page.getByRole('button', { name: 'Save & publish' }).click()
+  await page
+    .getByText(/^Line 2 cannot be read/)
+    .first()
+    .waitFor()
+  await page.locator('.cm-lintRange-error').first().waitFor()
+  await expectAccessible(page)
+  await expectNoSidewaysScroll(page)
+  await page.getByLabel('Language').selectOption('TypeScript')
+  const source =
+    'export default (input: { city: string }) => {\n  console.log("asked for", input.city)'
+  await rewrite(page, 'Source', `${source};\n  return input.city.toUpperCase();\n};\n`)
+  const panel = page.getByRole('region', { name: 'Preview and test' })
+  await panel.getByLabel('City').fill('Graz')
+  await panel.getByRole('button', { name: 'Test', exact: true }).click()
+  await panel.getByText('GRAZ', { exact: true }).waitFor()
+  await expect.poll(() => panel.getByLabel('Log').textContent()).toBe('asked for Graz')
+  await page.getByRole('button', { name: 'Save & publish' }).click()
+  await said(page, 'Shout is published')
+})

@@ -14,8 +14,8 @@ use tw_model::{
 };
 
 use crate::{
-    Called, Credential, Credentials, Filters, HeavyPool, InnerCall, InnerCalls, Network, Secret, Services,
-    Wait,
+    Called, Credential, Credentials, Filters, HeavyPool, InnerCall, InnerCalls, LogLines, Network, Secret,
+    Services, Wait,
 };
 
 /// What a tool is told about the call it serves, and what it may use while it works.
@@ -45,6 +45,8 @@ pub struct ContextParts {
     pub cancel: CancellationToken,
     /// Where appended output goes; `None` when nobody shows it.
     pub output: Option<mpsc::Sender<String>>,
+    /// Where lines of the run's log go.
+    pub log: LogLines,
     /// How many pieces of blocking work are under way, so that abandoned ones can be reported.
     pub blocking_in_flight: Arc<AtomicUsize>,
     /// What upstream services know repeated requests by, where the caller sent a key of its own: derived from
@@ -82,6 +84,7 @@ impl ToolContext {
             deadline: Instant::now() + Duration::from_secs(30),
             cancel: CancellationToken::new(),
             output: None,
+            log: LogLines::default(),
             blocking_in_flight: Arc::default(),
             idempotency: None,
             trace: None,
@@ -285,6 +288,16 @@ impl ToolContext {
     #[must_use]
     pub fn with_settings(self, settings: Arc<Value>) -> Self {
         Self { settings: Some(settings), ..self }
+    }
+
+    /// Adds a line to the log of the run, which is read with the run once it has ended.
+    pub fn log(&self, line: impl Into<String>) {
+        self.parts.log.add(line.into());
+    }
+
+    /// Forgets the log, for a tool that begins again.
+    pub fn clear_log(&self) {
+        drop(self.parts.log.take());
     }
 
     /// Adds text to the run's visible output while the tool works.

@@ -30,7 +30,8 @@ impl Question {
         let kept = tool.def.execution.is_pure
             && !tool.def.has_effects()
             && !executor.is_function()
-            && executor.calls().is_empty();
+            && executor.calls().is_empty()
+            && !executor.is_resumable();
         (kept && mode == Mode::Production).then(|| {
             let mut hasher = blake3::Hasher::new();
             for part in [caller.tenant.uuid().as_bytes(), tool.def.id.uuid().as_bytes()] {

@@ -40,6 +40,8 @@ pub struct Callee {
     /// Where it is named, from the definition's root.
     pub path: String,
     pub name: String,
+    /// Whether it is called by this name whenever it is called. What is not certain need not exist when it is saved.
+    pub is_certain: bool,
 }
 
 /// What the expressions of a definition look up, and what its steps are given.

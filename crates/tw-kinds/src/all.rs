@@ -3,9 +3,11 @@
 use serde_json::Value;
 use tw_exec::{BoxFuture, Call, Callee, Ended, Executor, Expressions, Kinds, Written};
 use tw_model::{Implementation, ToolFailure};
+use tw_sandbox::Sandbox;
 use tw_schema::{Fault, Violation};
 
 use crate::{
+    artifact::Artifact,
     composition::Composition,
     function::Function,
     http::{Circuits, Http},
@@ -15,9 +17,18 @@ use crate::{
 };
 
 /// All kinds of tools that can be written down outside the program.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct AllKinds {
     circuits: Circuits,
+    /// Where scripts are read and run.
+    sandbox: Sandbox,
+}
+
+impl AllKinds {
+    #[must_use]
+    pub fn new(sandbox: Sandbox) -> Self {
+        Self { circuits: Circuits::default(), sandbox }
+    }
 }
 
 impl Kinds for AllKinds {
@@ -26,7 +37,7 @@ impl Kinds for AllKinds {
         if written.execution_spec.is_some() && !kind.takes_spec {
             return Err(vec![Violation::not_for_kind(written.kind.type_name()).at("/execution_spec")]);
         }
-        (kind.read)(&self.circuits, written)
+        (kind.read)(self, written)
     }
 
     fn called(&self, written: Written<'_>) -> Vec<Callee> {
@@ -53,7 +64,7 @@ type Read = Result<Box<dyn Executor>, Vec<Fault>>;
 struct Kind {
     /// Whether `execution_spec` says what runs.
     takes_spec: bool,
-    read: fn(&Circuits, Written<'_>) -> Read,
+    read: fn(&AllKinds, Written<'_>) -> Read,
     /// `None` for a kind that calls no other tools.
     called: Option<fn(Written<'_>) -> Vec<Callee>>,
     builtin_key: fn(&Value) -> Option<&str>,
@@ -83,40 +94,46 @@ impl Kind {
                 called: Some(|written| Function::called(written.implementation).into_iter().collect()),
                 ..Self::reading(|_, written| Function::read(written.implementation).map(boxed))
             },
+            Implementation::Artifact => Self {
+                called: Some(|written| Artifact::called(written.implementation)),
+                ..Self::reading(|kinds, written| {
+                    Artifact::read(written.implementation, &kinds.sandbox, written.is_new).map(boxed)
+                })
+            },
             Implementation::Composition => Self::chaining(chain),
-            Implementation::Custom => Self::chaining(|circuits, written| match written.execution_spec {
-                Some(_) => chain(circuits, written),
+            Implementation::Custom => Self::chaining(|kinds, written| match written.execution_spec {
+                Some(_) => chain(kinds, written),
                 None => Ok(Box::new(Unspecified)),
             }),
         }
     }
 
     /// A kind that takes no `execution_spec` and calls no other tools.
-    fn reading(read: fn(&Circuits, Written<'_>) -> Read) -> Self {
+    fn reading(read: fn(&AllKinds, Written<'_>) -> Read) -> Self {
         let expressions = |_: Written<'_>| Expressions::default();
         Self { takes_spec: false, read, called: None, builtin_key: |_| None, expressions }
     }
 
     /// A kind whose `execution_spec` is a chain.
-    fn chaining(read: fn(&Circuits, Written<'_>) -> Read) -> Self {
+    fn chaining(read: fn(&AllKinds, Written<'_>) -> Read) -> Self {
         let expressions = expressions_of_chain;
         Self { takes_spec: true, called: Some(called_by_chain), expressions, ..Self::reading(read) }
     }
 }
 
-fn http(circuits: &Circuits, written: Written<'_>) -> Read {
-    Http::read(written.implementation, circuits, written.is_new).map(boxed)
+fn http(kinds: &AllKinds, written: Written<'_>) -> Read {
+    Http::read(written.implementation, &kinds.circuits, written.is_new).map(boxed)
 }
 
 /// Whoever names an address wants it called, at once, whatever the tool is to be.
-fn outside(circuits: &Circuits, written: Written<'_>) -> Read {
+fn outside(kinds: &AllKinds, written: Written<'_>) -> Read {
     if written.implementation.get("url").is_some() {
-        return http(circuits, written);
+        return http(kinds, written);
     }
     Outside::read(written.kind, written.implementation).map(boxed)
 }
 
-fn chain(_: &Circuits, written: Written<'_>) -> Read {
+fn chain(_: &AllKinds, written: Written<'_>) -> Read {
     SealedChain::read(written.execution_spec.unwrap_or(&Value::Null), written.is_new)
 }
 
@@ -148,12 +165,17 @@ fn boxed<E: Executor + 'static>(executor: E) -> Box<dyn Executor> {
 #[cfg(test)]
 mod tests {
     use serde_json::json;
+    use tw_sandbox::Worker;
 
     use super::*;
 
+    fn kinds() -> AllKinds {
+        AllKinds::new(Sandbox::new(Worker::this_program()))
+    }
+
     fn read(kind: Implementation, execution_spec: Option<&Value>) -> Result<Box<dyn Executor>, Vec<Fault>> {
         let implementation = &json!({});
-        AllKinds::default().read(Written { kind, implementation, execution_spec, is_new: true })
+        kinds().read(Written { kind, implementation, execution_spec, is_new: true })
     }
 
     #[test]
@@ -161,7 +183,7 @@ mod tests {
         let implementation = &json!({ "builtin_key": "a", "function_name": "a", "url": "https://h.test/" });
         let spec = json!({ "kind": "composition", "steps": [{ "id": "a", "tool": "b" }] });
         for kind in Implementation::AUTHORED.iter().copied() {
-            let kinds = AllKinds::default();
+            let kinds = kinds();
             let written = Written { kind, implementation, execution_spec: Some(&spec), is_new: true };
             let called: Vec<_> = kinds.called(written).into_iter().map(|callee| callee.name).collect();
             let is_chain = Kind::of(kind).takes_spec;

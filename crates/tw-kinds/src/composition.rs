@@ -101,7 +101,7 @@ impl Composition {
         let steps = spec.get("steps").and_then(Value::as_array).into_iter().flatten().enumerate();
         let named = steps.filter_map(|(index, step)| {
             let name = step.get("tool")?.as_str()?.to_owned();
-            Some(Callee { path: format!("{PLACE}/steps/{index}/tool"), name })
+            Some(Callee { path: format!("{PLACE}/steps/{index}/tool"), name, is_certain: true })
         });
         named.collect()
     }

@@ -22,9 +22,11 @@ impl Function {
     /// The function that an implementation names, with its path.
     pub(crate) fn called(implementation: &Value) -> Option<Callee> {
         let name = implementation.get(NAME)?.as_str()?;
-        functions()
-            .any(|(slug, _)| slug == name)
-            .then(|| Callee { path: below(PATH, NAME), name: name.to_owned() })
+        functions().any(|(slug, _)| slug == name).then(|| Callee {
+            path: below(PATH, NAME),
+            name: name.to_owned(),
+            is_certain: true,
+        })
     }
 
     pub(crate) fn read(implementation: &Value) -> Result<Self, Vec<Fault>> {

@@ -38,7 +38,8 @@ pub(crate) fn read(implementation: &Value, is_new: bool) -> Result<Box<dyn Execu
 /// The built-in that an implementation names, with its path.
 pub(crate) fn called(implementation: &Value) -> Option<Callee> {
     let key = builtin_key(implementation)?;
-    builtins().any(|(slug, _)| slug == key).then(|| Callee { path: below(PATH, KEY), name: key.to_owned() })
+    let is_there = builtins().any(|(slug, _)| slug == key);
+    is_there.then(|| Callee { path: below(PATH, KEY), name: key.to_owned(), is_certain: true })
 }
 
 /// The key of an implementation, whether or not there is such a built-in.

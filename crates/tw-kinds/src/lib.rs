@@ -10,6 +10,7 @@
 
 mod all;
 mod apart;
+mod artifact;
 mod composition;
 mod condition;
 mod faults;

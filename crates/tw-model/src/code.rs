@@ -81,6 +81,9 @@ codes! {
     CircuitOpen => "CIRCUIT_OPEN", 503, "The service behind the tool keeps failing and is not asked for now";
     DepthExceeded => "DEPTH_EXCEEDED", 422, "Calls within calls go too deep";
     BudgetExceeded => "BUDGET_EXCEEDED", 422, "The call has led to more calls than it may";
+    SandboxException => "SANDBOX_EXCEPTION", 502, "The script raised an exception";
+    SandboxMemory => "SANDBOX_MEMORY", 502, "The script needs more memory than it may have";
+    SandboxOutput => "SANDBOX_OUTPUT", 502, "The script's output is not JSON, or too large";
     ToolPanicked => "TOOL_PANICKED", 502, "The tool crashed";
     Interrupted => "INTERRUPTED", 503, "The server stopped while the tool was running";
 }

@@ -144,6 +144,8 @@ pub enum Implementation {
     Space,
     /// A function of the program that tools may call.
     Function,
+    /// A script, in a sandbox.
+    Artifact,
     /// Other tools, one after the other.
     Composition,
     /// What its `execution_spec` says, and nothing where it has none.
@@ -160,13 +162,13 @@ impl Implementation {
         Self::External,
         Self::Space,
         Self::Function,
+        Self::Artifact,
         Self::Composition,
         Self::Custom,
     ];
 
     /// Words of `implementation_type` that a later version will know.
-    pub const PLANNED: &[&str] =
-        &["artifact", "mcp", "rag_retrieval", "agent_call", "prompt", "task", "code"];
+    pub const PLANNED: &[&str] = &["mcp", "rag_retrieval", "agent_call", "prompt", "task", "code"];
 
     /// The authored one that the wire's `implementation_type` names.
     #[must_use]
@@ -199,6 +201,7 @@ impl Implementation {
             Self::Http => ("http", Some("gateway")),
             Self::External => ("external", Some("external")),
             Self::Space => ("space", Some("space")),
+            Self::Artifact => ("artifact", None),
             Self::Composition => ("composition", None),
             Self::Custom => ("custom", None),
             Self::Unknown => ("unknown", None),
@@ -256,7 +259,7 @@ pub struct ToolDef {
 impl ToolDef {
     pub const TIMEOUT_MS_DEFAULT: u64 = 30_000;
 
-    /// Every word of the wire's `tool_type`, which is derived. This program has no tools of the middle two yet.
+    /// Every word of the wire's `tool_type`, which is derived. This program has no tools of the second one yet.
     pub const TOOL_TYPES: &[&str] = &["built_in", "mcp", "artifact", "custom"];
 
     /// Members of a tool that are derived or written elsewhere. Whoever saves what they read sends them back.

@@ -32,7 +32,11 @@ pub struct ToolFilter {
 const BUILT_IN: &str = "built_in";
 
 fn tool_type(face: &Face) -> &'static str {
-    if face.builtin_key.is_some() { BUILT_IN } else { "custom" }
+    match face.implementation_type.as_str() {
+        _ if face.builtin_key.is_some() => BUILT_IN,
+        "artifact" => "artifact",
+        _ => "custom",
+    }
 }
 
 /// A tool as a caller sees it.

@@ -1,57 +1,41 @@
 //! The workers of this process, and who is next.
 
-use std::{
-    borrow::Cow,
-    mem,
-    sync::{
-        Arc, Mutex, MutexGuard, PoisonError,
-        atomic::{AtomicBool, Ordering},
-    },
-    thread,
-    time::Duration,
-};
+use std::{borrow::Cow, sync::Arc, thread, time::Duration};
 
 use serde_json::Value;
 use tokio::{
-    runtime::Handle,
-    sync::{OwnedSemaphorePermit, Semaphore},
-    time::{Instant, timeout, timeout_at},
+    runtime::{self, Handle, RuntimeFlavor},
+    sync::Semaphore,
+    task,
+    time::{Instant, timeout},
 };
 
 use crate::{
-    error::Error,
+    error::{Error, ScriptError},
     jq,
-    limits::JqLimits,
-    process::{Process, Worker},
+    language::Language,
+    limits::{JqLimits, ScriptLimits},
+    process::{Death, Worker},
+    script::{Script, ScriptFault, ScriptHost, ScriptPool, check_in},
+    seats::Pool,
     wire::{self, WorkerFailure, WorkerRequest, WorkerResponse},
 };
 
 /// How long a request may wait for a worker.
 const WAIT_MAX: Duration = Duration::from_secs(10);
-/// After how many requests a worker makes room for a fresh one.
-const SERVED_MAX: usize = 1000;
 
 /// Where tenants' code runs. Cheap to clone; clones share the workers.
 ///
-/// Workers are started when they are needed, one for each processor (at least 2, at most 8), and kept.
-/// Requests are served in the order in which they come. A future that is dropped takes its worker with
-/// it, and so does a `Sandbox` that is dropped.
+/// Workers are started when they are needed and kept: for filters one for each processor (at least 2, at most 8),
+/// for scripts, which may take longer, four times as many. Requests are served in the order in which they come. A
+/// future that is dropped takes its worker with it, and so does a `Sandbox` that is dropped.
 #[derive(Clone, Debug)]
 pub struct Sandbox {
     pool: Arc<Pool>,
     /// How many requests of these clones may be in front of the workers at once.
     lane: Arc<Semaphore>,
-}
-
-#[derive(Debug)]
-struct Pool {
-    worker: Worker,
-    workers_max: usize,
     wait_max: Duration,
-    /// Whoever has a worker has a permit, until the worker is back or gone.
-    seats: Arc<Semaphore>,
-    idle: Mutex<Vec<Process>>,
-    closed: AtomicBool,
+    scripts: Arc<ScriptPool>,
 }
 
 impl Sandbox {
@@ -62,25 +46,19 @@ impl Sandbox {
     }
 
     fn with(worker: Worker, workers_max: usize, wait_max: Duration) -> Self {
-        let pool = Pool {
-            worker,
-            workers_max,
-            wait_max,
-            seats: Arc::new(Semaphore::new(workers_max)),
-            idle: Mutex::new(Vec::new()),
-            closed: AtomicBool::new(false),
-        };
-        Self { pool: Arc::new(pool), lane: Arc::new(Semaphore::new(workers_max)) }
+        let scripts = Arc::new(ScriptPool::new(worker.clone(), workers_max * 4));
+        let pool = Pool::new(worker, workers_max);
+        Self { pool, lane: Arc::new(Semaphore::new(workers_max)), wait_max, scripts }
     }
 
-    /// The same workers, with a queue of its own.
+    /// The same workers, with a queue of its own for filters.
     ///
     /// For each tenant: it then never has all workers at once, and whatever it has waiting beyond that
     /// waits behind itself. Others get a worker when one of its requests has used up its time.
     #[must_use]
     pub fn apart(&self) -> Self {
         let lane = Arc::new(Semaphore::new(self.pool.workers_max - 1));
-        Self { pool: Arc::clone(&self.pool), lane }
+        Self { lane, ..self.clone() }
     }
 
     /// Everything that a jq filter gives for an input.
@@ -94,7 +72,7 @@ impl Sandbox {
         if limits.memory_bytes < request.len() {
             return Err(too_large);
         }
-        let answer = self.seat().await?.ask(&request, &limits).await?;
+        let answer = self.ask(&request, &limits).await?;
         match serde_json::from_slice(&answer) {
             Ok(WorkerResponse::Outputs(outputs)) => Ok(outputs),
             Ok(WorkerResponse::Failure(failure)) => Err(said(failure, &limits)),
@@ -104,95 +82,65 @@ impl Sandbox {
         }
     }
 
-    /// Ends the workers, each when it has answered what it was asked, and returns when all are gone.
-    /// What comes later, or still waits for a worker, is refused.
-    pub async fn close(&self) {
-        self.pool.closed.store(true, Ordering::Relaxed);
-        let all = u32::try_from(self.pool.workers_max).unwrap_or(u32::MAX);
-        let Ok(_all) = self.pool.seats.acquire_many(all).await else { return };
-        let idle = mem::take(&mut *self.pool.idle());
-        for process in idle {
-            process.end().await;
-        }
-        self.pool.seats.close();
-    }
-
-    /// Waits for a worker, and starts one if none is idle.
-    async fn seat(&self) -> Result<Seat, Error> {
-        let deadline = Instant::now() + self.pool.wait_max;
-        let permits = timeout_at(deadline, async {
-            let lane = Arc::clone(&self.lane).acquire_owned().await?;
-            Ok((lane, Arc::clone(&self.pool.seats).acquire_owned().await?))
-        });
-        let permits = permits.await.map_err(|_| Error::worker("all workers are busy"))?;
-        let closed = |_: tokio::sync::AcquireError| Error::worker("the sandbox is closed");
-        let permits = permits.map_err(closed)?;
-        if self.pool.closed.load(Ordering::Relaxed) {
-            return Err(Error::worker("the sandbox is closed"));
-        }
-        let process = match self.pool.wake() {
-            Some(process) => process,
-            None => Process::start(&self.pool.worker).await?,
-        };
-        Ok(Seat { taken: Some((process, permits)), pool: Arc::clone(&self.pool) })
-    }
-}
-
-impl Pool {
-    fn idle(&self) -> MutexGuard<'_, Vec<Process>> {
-        self.idle.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// An idle worker, if there is one that nobody has killed meanwhile.
-    fn wake(&self) -> Option<Process> {
-        let mut idle = self.idle();
-        while let Some(mut process) = idle.pop() {
-            if process.is_alive() {
-                return Some(process);
-            }
-        }
-        None
-    }
-}
-
-type Permits = (OwnedSemaphorePermit, OwnedSemaphorePermit);
-
-/// A worker for one request.
-#[derive(Debug)]
-struct Seat {
-    taken: Option<(Process, Permits)>,
-    pool: Arc<Pool>,
-}
-
-impl Seat {
-    /// Leaves the worker to the next only if it has answered; `Drop` sees to it in all other cases.
-    async fn ask(mut self, request: &[u8], limits: &JqLimits) -> Result<Vec<u8>, Error> {
-        let (process, _) = self.taken.as_mut().expect("nothing was taken back yet");
-        match timeout(limits.time, process.ask(request, limits)).await {
+    async fn ask(&self, request: &[u8], limits: &JqLimits) -> Result<Vec<u8>, Error> {
+        let mut seat = self.pool.seat(&self.lane, Instant::now() + self.wait_max).await?;
+        let process = seat.process();
+        let answer_max = limits.output_bytes.saturating_add(wire::ANSWER_BESIDE_MAX);
+        match timeout(limits.time, process.ask(request, answer_max)).await {
             Err(_) => Err(Error::Time { after: limits.time }),
-            Ok(Err(broke)) => Err(process.autopsy(limits, broke).await),
-            Ok(Ok(answer)) => {
-                if process.served() < SERVED_MAX
-                    && let Some((process, _permits)) = self.taken.take()
-                {
-                    self.pool.idle().push(process);
+            Ok(Err(broke)) => Err(match process.autopsy().await {
+                Death::Memory => Error::Memory { bytes: limits.memory_bytes },
+                Death::Stack => {
+                    Error::Failed { message: "it recurses, or nests values, too deeply".to_owned() }
                 }
+                Death::Unknown => {
+                    Error::Worker { why: "the worker broke off before it answered", source: Some(broke) }
+                }
+            }),
+            Ok(Ok(answer)) => {
+                seat.give_back();
                 Ok(answer)
             }
         }
     }
-}
 
-impl Drop for Seat {
-    fn drop(&mut self) {
-        let Some((process, permits)) = self.taken.take() else { return };
-        // With no runtime left, dropping the worker kills it, and there is nobody to wait.
-        if let Ok(runtime) = Handle::try_current() {
-            runtime.spawn(async move {
-                process.end().await;
-                drop(permits);
-            });
-        }
+    /// What a script gives for its input; `None` where it has to wait for a call, and is to be run again.
+    ///
+    /// Scripts of one lane, a tenant for instance, never have all workers at once.
+    pub async fn script(
+        &self,
+        lane: u128,
+        script: Script<'_>,
+        limits: ScriptLimits,
+        host: &mut impl ScriptHost,
+    ) -> Result<Option<Value>, ScriptError> {
+        self.scripts.run(lane, script, limits, host).await
+    }
+
+    /// Everything that is wrong with a source. Runs nothing of it. Takes the time that a worker takes to start.
+    pub fn check_script(&self, language: Language, source: &str) -> Result<Vec<ScriptFault>, ScriptError> {
+        // A runtime of its own, because the one that waits for this may have no other thread.
+        let check = || {
+            thread::scope(|scope| {
+                let checker = scope.spawn(|| {
+                    let runtime = runtime::Builder::new_current_thread().enable_all().build()?;
+                    Ok(runtime.block_on(check_in(&self.pool.worker, language, source)))
+                });
+                checker.join().unwrap_or_else(|_| Err(std::io::Error::other("panicked")))
+            })
+        };
+        let is_shared =
+            Handle::try_current().is_ok_and(|handle| handle.runtime_flavor() == RuntimeFlavor::MultiThread);
+        let checked = if is_shared { task::block_in_place(check) } else { check() };
+        let why = "the source cannot be checked now";
+        checked.unwrap_or_else(|error| Err(ScriptError::Worker { why, source: Some(error) }))
+    }
+
+    /// Ends the workers, each when it has answered what it was asked, and returns when all are gone.
+    /// What comes later, or still waits for a worker, is refused.
+    pub async fn close(&self) {
+        self.pool.close().await;
+        self.scripts.close().await;
     }
 }
 

@@ -9,7 +9,7 @@ use tokio::{
     time::timeout,
 };
 
-use crate::{error::Error, limits::JqLimits, wire};
+use crate::{error::NoWorker, wire};
 
 /// How long a worker may take to be ready, on however busy a machine.
 const START_MAX: Duration = Duration::from_secs(10);
@@ -39,6 +39,14 @@ impl Worker {
     }
 }
 
+/// Of what a worker died.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Death {
+    Memory,
+    Stack,
+    Unknown,
+}
+
 /// A worker that runs. Dropping it kills it.
 #[derive(Debug)]
 pub(crate) struct Process {
@@ -51,8 +59,8 @@ pub(crate) struct Process {
 }
 
 impl Process {
-    pub(crate) async fn start(worker: &Worker) -> Result<Self, Error> {
-        let cannot = |source| Error::Worker { why: "a worker cannot be started", source: Some(source) };
+    pub(crate) async fn start(worker: &Worker) -> Result<Self, NoWorker> {
+        let cannot = |source| NoWorker { why: "a worker cannot be started", source: Some(source) };
         let mut process = Self::spawn(worker).map_err(cannot)?;
         let greeting = timeout(START_MAX, process.answers.read_u8()).await;
         match greeting.map_err(io::Error::from).flatten().map_err(cannot)? {
@@ -82,7 +90,7 @@ impl Process {
         Ok(Self { child, requests, answers: BufReader::new(answers), served: 0, _home: home })
     }
 
-    /// How many requests it has answered.
+    /// How many messages it has sent.
     pub(crate) fn served(&self) -> usize {
         self.served
     }
@@ -91,22 +99,32 @@ impl Process {
         matches!(self.child.try_wait(), Ok(None))
     }
 
-    /// One request, which is a whole frame. After an error, or when the future was dropped before its
-    /// end, nobody knows what comes out of the pipe next: the worker is of no more use.
-    pub(crate) async fn ask(&mut self, request: &[u8], limits: &JqLimits) -> io::Result<Vec<u8>> {
-        self.requests.write_all(request).await?;
+    /// One request, which is a whole frame, and its answer.
+    pub(crate) async fn ask(&mut self, request: &[u8], answer_max: usize) -> io::Result<Vec<u8>> {
+        self.send(request).await?;
+        self.receive(answer_max).await
+    }
+
+    /// Begins a request, or answers what the worker has asked. After an error here or in [`Self::receive`], or when
+    /// the future was dropped before its end, nobody knows what comes out of the pipe next: the worker is of no more
+    /// use.
+    pub(crate) async fn send(&mut self, frame: &[u8]) -> io::Result<()> {
+        self.requests.write_all(frame).await
+    }
+
+    pub(crate) async fn receive(&mut self, length_max: usize) -> io::Result<Vec<u8>> {
         let length = self.answers.read_u32().await? as usize;
-        if limits.output_bytes.saturating_add(wire::ANSWER_BESIDE_MAX) < length {
+        if length_max < length {
             return Err(io::ErrorKind::FileTooLarge.into());
         }
-        let mut answer = vec![0; length];
-        self.answers.read_exact(&mut answer).await?;
+        let mut message = vec![0; length];
+        self.answers.read_exact(&mut message).await?;
         self.served += 1;
-        Ok(answer)
+        Ok(message)
     }
 
     /// Why a worker that broke off in the middle of a request did so.
-    pub(crate) async fn autopsy(&mut self, limits: &JqLimits, broke: io::Error) -> Error {
+    pub(crate) async fn autopsy(&mut self) -> Death {
         let _ = timeout(GONE_MAX, self.child.wait()).await;
         let mut words = Vec::new();
         if let Some(stderr) = self.child.stderr.take() {
@@ -115,13 +133,13 @@ impl Process {
         let words = String::from_utf8_lossy(&words);
         // Both are what the standard library of the worker says before it aborts.
         if words.contains("memory allocation of") {
-            return Error::Memory { bytes: limits.memory_bytes };
+            return Death::Memory;
         }
         if words.contains("has overflowed its stack") {
-            return Error::Failed { message: "it recurses, or nests values, too deeply".to_owned() };
+            return Death::Stack;
         }
         tracing::warn!(words = &*words, "a sandbox worker broke off");
-        Error::Worker { why: "the worker broke off before it answered", source: Some(broke) }
+        Death::Unknown
     }
 
     /// Kills it and waits until it is gone.

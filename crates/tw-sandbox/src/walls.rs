@@ -7,7 +7,7 @@ use rustix::{
     time::{ClockId, clock_gettime},
 };
 
-use crate::{jq::STACK_BYTES, limits::JqLimits, wire};
+use crate::{jq::STACK_BYTES, wire};
 
 /// Standard input, output and error.
 const OPEN_FILES: u64 = 3;
@@ -38,13 +38,13 @@ impl Walls {
     }
 
     /// Before a request. The gateway looks at the clock; the limit of processor time is for the case
-    /// that it was killed itself and left an endless filter behind.
-    pub(crate) fn narrow(&self, limits: &JqLimits) -> io::Result<()> {
+    /// that it was killed itself and left something endless behind.
+    pub(crate) fn narrow(&self, time: Duration, memory_bytes: usize) -> io::Result<()> {
         let used = clock_gettime(ClockId::ProcessCPUTime);
         let used = Duration::from_secs(used.tv_sec.unsigned_abs());
-        let seconds = used.saturating_add(limits.time).as_secs() + 2;
+        let seconds = used.saturating_add(time).as_secs() + 2;
         set_current(Resource::Cpu, Some(seconds))?;
-        set_current(Resource::Data, Some(self.resting_bytes.saturating_add(limits.memory_bytes as u64)))
+        set_current(Resource::Data, Some(self.resting_bytes.saturating_add(memory_bytes as u64)))
     }
 
     /// After a request, so that the next one can be read whatever the limits of this one were.

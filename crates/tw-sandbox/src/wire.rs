@@ -1,7 +1,8 @@
 //! What is said over the pipes: frames of four bytes of length (big endian) and that much JSON.
 //!
 //! A worker says one byte when it is ready ([`READY`] or [`READY_UNFILTERED`]). Then each request is
-//! followed by its answer.
+//! followed by its answer. While a script runs, the worker says [`ScriptMessage`]s, of which the last one ends the run;
+//! after [`ScriptMessage::Calls`] it waits for a list with what each of them gave.
 
 use std::{
     borrow::Cow,
@@ -10,7 +11,10 @@ use std::{
 
 use serde::{Deserialize, Serialize};
 
-use crate::limits::JqLimits;
+use crate::{
+    language::Language,
+    limits::{JqLimits, ScriptLimits},
+};
 
 pub(crate) const READY: u8 = b'F';
 /// Ready, with no filter on system calls.
@@ -27,6 +31,22 @@ pub(crate) enum WorkerRequest<'a, I> {
         filter: Cow<'a, str>,
         input: I,
         limits: JqLimits,
+    },
+    Script {
+        language: Language,
+        #[serde(borrow)]
+        source: Cow<'a, str>,
+        input: I,
+        now_ms: u64,
+        seed: [u32; 4],
+        limits: ScriptLimits,
+    },
+    /// Answered by the faults of the source.
+    CheckScript {
+        language: Language,
+        #[serde(borrow)]
+        source: Cow<'a, str>,
+        limits: ScriptLimits,
     },
 }
 
@@ -46,6 +66,24 @@ pub(crate) enum WorkerFailure {
     Memory,
     Outputs,
     OutputBytes,
+}
+
+/// `J` is JSON that a script made: its text on both sides.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum ScriptMessage<J> {
+    Log(String),
+    Calls(J),
+    Done(J),
+    Failed(ScriptFailure),
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum ScriptFailure {
+    Exception { message: String, line: Option<u32>, code: Option<String> },
+    Memory,
+    Output { why: String },
 }
 
 /// A whole frame, to be sent in one go.

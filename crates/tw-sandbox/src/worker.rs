@@ -2,9 +2,11 @@
 
 use std::{
     any::Any,
+    cell::RefCell,
     io::{self, Write},
     panic::{self, AssertUnwindSafe},
     process::ExitCode,
+    rc::Rc,
     thread,
 };
 
@@ -12,14 +14,25 @@ use serde_json::value::RawValue;
 
 use crate::{
     jq::{self, Filter, STACK_BYTES},
-    limits::JqLimits,
+    language::Language,
+    limits::{JqLimits, ScriptLimits},
     outputs,
+    recent::Recent,
+    script::{
+        ScriptFault,
+        engine::{self, Pipes, Prepared},
+        syntax,
+    },
     walls::Walls,
-    wire::{self, WorkerFailure, WorkerRequest, WorkerResponse},
+    wire::{self, ScriptFailure, ScriptMessage, WorkerFailure, WorkerRequest, WorkerResponse},
 };
 
 /// How many compiled filters are kept. They count as memory of the requests that come after.
 const FILTERS_MAX: usize = 16;
+/// How many sources are kept as JavaScript.
+const SOURCES_MAX: usize = 4;
+/// What a script needs beside its own heap: its input, its calls and its output as text.
+const SCRIPT_BESIDE_BYTES: usize = 48 << 20;
 
 /// Is a worker, until the other side of standard input hangs up.
 ///
@@ -43,34 +56,89 @@ pub fn serve() -> ExitCode {
 
 fn answer_all() -> io::Result<()> {
     let walls = Walls::raise()?;
-    let (mut input, mut output) = (io::stdin().lock(), io::stdout().lock());
-    output.write_all(&[walls.greeting()])?;
-    output.flush()?;
-    let mut filters = Filters::default();
-    while let Some(message) = wire::read(&mut input)? {
-        let WorkerRequest::Jq { filter, input, limits } =
-            serde_json::from_slice::<WorkerRequest<'_, &RawValue>>(&message)?;
-        walls.narrow(&limits)?;
-        let run = AssertUnwindSafe(|| run(&mut filters, &filter, input, &limits));
-        let answer = match panic::catch_unwind(run).unwrap_or_else(|panic| Err(stumbled(&*panic))) {
-            Ok(outputs) => outputs,
-            Err(failure) => serde_json::to_vec(&WorkerResponse::Failure(failure))?,
-        };
+    let mut pipes = Pipes { input: io::stdin().lock(), output: io::stdout().lock() };
+    pipes.output.write_all(&[walls.greeting()])?;
+    pipes.output.flush()?;
+    let pipes = Rc::new(RefCell::new(pipes));
+    let mut kept = Kept { filters: Recent::new(FILTERS_MAX), sources: Recent::new(SOURCES_MAX) };
+    loop {
+        let Some(message) = wire::read(&mut pipes.borrow_mut().input)? else { return Ok(()) };
+        let request = serde_json::from_slice::<WorkerRequest<'_, &RawValue>>(&message)?;
+        let answer = kept.answer(request, &walls, &pipes)?;
         walls.widen()?;
-        wire::write(&mut output, &answer)?;
+        wire::write(&mut pipes.borrow_mut().output, &answer)?;
     }
-    Ok(())
 }
 
-fn run(
-    filters: &mut Filters,
-    text: &str,
-    input: &RawValue,
-    limits: &JqLimits,
-) -> Result<Vec<u8>, WorkerFailure> {
-    let filter = filters.get(text).map_err(|message| WorkerFailure::Filter { message })?;
-    let input = jaq_json::read::parse_single(input.get().as_bytes()).map_err(outputs::failed)?;
-    outputs::run(filter, input, limits)
+/// What a worker keeps from one request to the next.
+struct Kept {
+    filters: Recent<String, Filter>,
+    /// TypeScript, and the JavaScript in it.
+    sources: Recent<String, String>,
+}
+
+impl Kept {
+    fn answer(
+        &mut self,
+        request: WorkerRequest<'_, &RawValue>,
+        walls: &Walls,
+        pipes: &Rc<RefCell<Pipes>>,
+    ) -> io::Result<Vec<u8>> {
+        match request {
+            WorkerRequest::Jq { filter, input, limits } => {
+                walls.narrow(limits.time, limits.memory_bytes)?;
+                let run = AssertUnwindSafe(|| self.filter(&filter, input, &limits));
+                match panic::catch_unwind(run).unwrap_or_else(|panic| Err(stumbled(&*panic))) {
+                    Ok(outputs) => Ok(outputs),
+                    Err(failure) => Ok(serde_json::to_vec(&WorkerResponse::Failure(failure))?),
+                }
+            }
+            WorkerRequest::Script { language, source, input, now_ms, seed, limits } => {
+                walls.narrow(limits.time, limits.memory_bytes.saturating_add(SCRIPT_BESIDE_BYTES))?;
+                let ended = match self.javascript(language, &source) {
+                    Ok(text) => {
+                        let prepared = Prepared { text, input: input.get(), now_ms, seed };
+                        engine::run(&prepared, &limits, pipes)?
+                    }
+                    Err(faults) => Err(unread(&faults)),
+                };
+                let output = ended.map(RawValue::from_string);
+                let said = match &output {
+                    Ok(Ok(output)) => ScriptMessage::Done(&**output),
+                    Ok(Err(error)) => ScriptMessage::Failed(ScriptFailure::Output { why: error.to_string() }),
+                    Err(failure) => {
+                        return Ok(serde_json::to_vec(&ScriptMessage::<()>::Failed(failure.clone()))?);
+                    }
+                };
+                Ok(serde_json::to_vec(&said)?)
+            }
+            WorkerRequest::CheckScript { language, source, limits } => {
+                walls.narrow(limits.time, limits.memory_bytes.saturating_add(SCRIPT_BESIDE_BYTES))?;
+                Ok(serde_json::to_vec(&faults_of(language, &source, &limits))?)
+            }
+        }
+    }
+
+    fn filter(&mut self, text: &str, input: &RawValue, limits: &JqLimits) -> Result<Vec<u8>, WorkerFailure> {
+        let filter =
+            self.filters.get(text, jq::compile).map_err(|message| WorkerFailure::Filter { message })?;
+        let input = jaq_json::read::parse_single(input.get().as_bytes()).map_err(outputs::failed)?;
+        outputs::run(filter, input, limits)
+    }
+
+    fn javascript<'a>(
+        &'a mut self,
+        language: Language,
+        source: &'a str,
+    ) -> Result<&'a str, Vec<ScriptFault>> {
+        match language {
+            Language::JavaScript => Ok(source),
+            Language::TypeScript => {
+                let read = |source: &str| syntax::read(language, source);
+                self.sources.get(source, read).map(String::as_str)
+            }
+        }
+    }
 }
 
 /// jq itself failed, in this one request.
@@ -83,20 +151,18 @@ fn stumbled(panic: &(dyn Any + Send)) -> WorkerFailure {
     }
 }
 
-/// The filters that were used last, the latest first.
-#[derive(Default)]
-struct Filters(Vec<(String, Filter)>);
-
-impl Filters {
-    fn get(&mut self, text: &str) -> Result<&Filter, String> {
-        match self.0.iter().position(|(known, _)| known == text) {
-            Some(place) => self.0[..=place].rotate_right(1),
-            None => {
-                let filter = jq::compile(text)?;
-                self.0.truncate(FILTERS_MAX - 1);
-                self.0.insert(0, (text.to_owned(), filter));
-            }
-        }
-        Ok(&self.0[0].1)
+fn faults_of(language: Language, source: &str, limits: &ScriptLimits) -> Vec<ScriptFault> {
+    match syntax::read(language, source) {
+        Err(faults) => faults,
+        Ok(text) => engine::compile(&text, limits).err().into_iter().collect(),
     }
+}
+
+/// A source that was saved and cannot be read any more.
+fn unread(faults: &[ScriptFault]) -> ScriptFailure {
+    let (message, line) = match faults.first() {
+        Some(ScriptFault::Syntax { line, why }) => (why.clone(), Some(*line)),
+        _ => ("there is no default export".to_owned(), None),
+    };
+    ScriptFailure::Exception { message, line, code: None }
 }

@@ -81,13 +81,14 @@ pub(crate) async fn run(args: Args) -> Result<ExitCode> {
     let store = patiently(&target, async || open_store(&config, &target).await).await?;
     let operator = Operator::new(store.clone());
     patiently(&target, async || master_key::check(&key, &operator).await).await?;
+    let sandbox = Sandbox::new(Worker::this_program());
     let setup = Setup {
         store,
         master_key: key.key,
         limits: config.limits,
         egress: tw_egress::Egress::new(config.egress.policy()?),
-        sandbox: Sandbox::new(Worker::this_program()),
-        kinds: Arc::new(AllKinds::default()),
+        kinds: Arc::new(AllKinds::new(sandbox.clone())),
+        sandbox,
     };
     let engine = start_engine(&target, setup).await?;
     let first = patiently(&target, async || bootstrap(&target, &operator).await).await?;

@@ -44,6 +44,8 @@ pub struct Run {
     pub output: Option<Box<RawValue>>,
     pub summary: Option<String>,
     pub markdown: Option<String>,
+    /// What the tool wrote to its log.
+    pub logs: Vec<String>,
     pub error: Option<String>,
     pub error_code: Option<Code>,
     pub effect: Option<Effect>,
@@ -105,6 +107,8 @@ struct Payload {
     output: Option<Box<RawValue>>,
     #[serde(default)]
     markdown: Option<String>,
+    #[serde(default)]
+    logs: Vec<String>,
 }
 
 const SELECT: &str =
@@ -300,6 +304,7 @@ impl RunRow {
             output: last.output,
             summary: self.summary,
             markdown: last.markdown,
+            logs: last.logs,
             error: self.error,
             error_code,
             effect,

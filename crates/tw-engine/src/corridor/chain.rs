@@ -138,7 +138,7 @@ impl Inner {
             idempotency: Some(IdempotencyKey {
                 key: format!("{}/{}", self.run, call.name),
                 route: ROUTE.to_owned(),
-                body_hash: self.hash(input),
+                body_hash: self.hash(call.tool, input),
             }),
             secrets: self.secrets.clone(),
             unwanted: None,
@@ -148,10 +148,12 @@ impl Inner {
     }
 
     /// A hash that everybody can make would tell a short secret by trying.
-    fn hash(&self, input: &RawValue) -> [u8; 32] {
+    fn hash(&self, tool: &str, input: &RawValue) -> [u8; 32] {
+        // A script that is run again may ask another tool the same.
+        let asked = format!("{tool}\n{}", input.get());
         match self.secrets {
-            Some(_) => self.engine.inner.secrets.seal(input.get()),
-            None => *blake3::hash(input.get().as_bytes()).as_bytes(),
+            Some(_) => self.engine.inner.secrets.seal(&asked),
+            None => *blake3::hash(asked.as_bytes()).as_bytes(),
         }
     }
 

@@ -9,7 +9,7 @@ use tokio::{
     time::{Instant, sleep_until},
 };
 use tokio_util::sync::CancellationToken;
-use toolwright_sdk::{ContextParts, HeavyPool, INLINE_BYTES_MAX, Overload, ToolContext, bytes_of};
+use toolwright_sdk::{ContextParts, HeavyPool, INLINE_BYTES_MAX, LogLines, Overload, ToolContext, bytes_of};
 use tracing::Instrument;
 use tw_exec::{BoxFuture, Call, Ended, InnerCalls, Unseal, Wait};
 use tw_model::{
@@ -90,6 +90,7 @@ pub(crate) struct Job {
     secrets: Option<Arc<CallSecrets>>,
     pub(super) lease: Lease,
     refusals: Arc<Refusals>,
+    log: LogLines,
 }
 
 /// How the tool came to an end.
@@ -204,7 +205,7 @@ impl Job {
     pub(crate) fn new(engine: Engine, cleared: Cleared, mut lease: Lease) -> Self {
         let (tool, input, permissions, secrets) = cleared.into_parts();
         let refusals = Arc::new(std::mem::take(&mut lease.refusals));
-        Self { engine, tool, input, permissions, secrets, lease, refusals }
+        Self { engine, tool, input, permissions, secrets, lease, refusals, log: LogLines::default() }
     }
 
     /// As [`Job::run`], cancelled like by hand once nobody wants it any more.
@@ -380,6 +381,7 @@ impl Job {
             deadline,
             cancel: self.lease.boarding.cancel.clone(),
             output: Some(output),
+            log: self.log.clone(),
             blocking_in_flight: Arc::clone(&self.engine.inner.flights.blocking),
             idempotency: upstream_key.clone(),
             trace: caller.trace.as_ref().map(|trace| trace.parent(*run)),
@@ -440,8 +442,18 @@ impl Job {
         drop(self.engine.inner.log.append_soon(self.change(Change::expecting(self.expect()), Some(event))));
     }
 
+    /// What the tool wrote to its log, without secrets.
+    fn logs(&self) -> Vec<String> {
+        let lines = self.log.take().into_iter();
+        match &self.secrets {
+            Some(secrets) => lines.map(|line| secrets.text(line)).collect(),
+            None => lines.collect(),
+        }
+    }
+
     async fn finish(&mut self, end: End) -> Result<Run, Rejected> {
-        let ended = end.of(self.lease.run, &self.tool.slug, Some(self.lease.spent));
+        let (run, spent) = (self.lease.run, Some(self.lease.spent));
+        let ended = end.with_logs(run, &self.tool.slug, spent, self.logs());
         let over = self.tool.executor.is_resumable().then_some(WaitChange::Over);
         let change = Change { wait: over, ..ended.change(self.expect()) };
         let entry = self.change(change, Some(ended.event.clone()));

@@ -77,16 +77,27 @@ impl End {
 
     /// Makes what is written of it.
     pub(crate) fn of(self, run: RunId, tool: &str, duration: Option<Duration>) -> EndRecord {
+        self.with_logs(run, tool, duration, Vec::new())
+    }
+
+    /// The same, with what the tool wrote to its log.
+    pub(crate) fn with_logs(
+        self,
+        run: RunId,
+        tool: &str,
+        duration: Option<Duration>,
+        logs: Vec<String>,
+    ) -> EndRecord {
         let duration_us = duration.map(|duration| i64::try_from(duration.as_micros()).unwrap_or(i64::MAX));
         match self {
-            Self::Success(result) => success(run, result, duration_us),
+            Self::Success(result) => success(run, result, logs, duration_us),
             Self::Failure { failure, effect } => {
-                failure_of(run, tool, RunStatus::Error, failure, effect, duration_us)
+                failure_of(run, tool, RunStatus::Error, failure, logs, effect, duration_us)
             }
             Self::TimedOut { limit, effect } => {
                 let message = format!("Tool timed out after {}ms", limit.as_millis());
                 let failure = ToolFailure::with_code(Code::Timeout, message);
-                failure_of(run, tool, RunStatus::TimedOut, failure, Some(effect), duration_us)
+                failure_of(run, tool, RunStatus::TimedOut, failure, logs, Some(effect), duration_us)
             }
             Self::Cancelled { reason, message, note, effect } => {
                 let said = payload::Cancelled {
@@ -104,29 +115,38 @@ impl End {
                     effect,
                     duration_us,
                 };
-                EndRecord { status: RunStatus::Cancelled, event, finished, output: None, markdown: None }
+                EndRecord {
+                    status: RunStatus::Cancelled,
+                    event,
+                    finished,
+                    output: None,
+                    markdown: None,
+                    logs,
+                }
             }
         }
     }
 }
 
-fn success(run: RunId, result: ToolResult, duration_us: Option<i64>) -> EndRecord {
+fn success(run: RunId, result: ToolResult, logs: Vec<String>, duration_us: Option<i64>) -> EndRecord {
     let output = raw(&result.data);
     if OUTPUT_BYTES_MAX < output.get().len() {
         let message = format!("the tool's output is over {OUTPUT_BYTES_MAX} bytes");
         let failure = ToolFailure::with_code(Code::OutputInvalid, message);
-        return failure_of(run, "", RunStatus::Error, failure, None, duration_us);
+        return failure_of(run, "", RunStatus::Error, failure, logs, None, duration_us);
     }
     let said = payload::Completed {
         output: &output,
         summary: &result.summary,
         markdown: result.markdown.as_deref(),
+        logs: &logs,
         duration_ms: duration_us.unwrap_or(0) / 1000,
         duration_us: duration_us.unwrap_or(0),
     };
     let event = payload::event(EventKind::Completed, run, &said);
     let finished = Finished { summary: Some(storable(&result.summary)), duration_us, ..Finished::default() };
-    EndRecord { status: RunStatus::Success, event, finished, output: Some(output), markdown: result.markdown }
+    let (status, output) = (RunStatus::Success, Some(output));
+    EndRecord { status, event, finished, output, markdown: result.markdown, logs }
 }
 
 fn failure_of(
@@ -134,6 +154,7 @@ fn failure_of(
     tool: &str,
     status: RunStatus,
     failure: ToolFailure,
+    logs: Vec<String>,
     effect: Option<Effect>,
     duration_us: Option<i64>,
 ) -> EndRecord {
@@ -152,6 +173,7 @@ fn failure_of(
         summary: &summary,
         output: output.as_deref(),
         markdown: markdown.as_deref(),
+        logs: &logs,
         effect,
         duration_ms: duration_us.map(|duration| duration / 1000),
         duration_us,
@@ -164,7 +186,7 @@ fn failure_of(
         effect,
         duration_us,
     };
-    EndRecord { status, event, finished, output, markdown }
+    EndRecord { status, event, finished, output, markdown, logs }
 }
 
 /// One line about a failure, for those who read many.
@@ -185,6 +207,7 @@ pub(crate) struct EndRecord {
     finished: Finished,
     output: Option<Box<RawValue>>,
     markdown: Option<String>,
+    logs: Vec<String>,
 }
 
 impl EndRecord {
@@ -200,6 +223,7 @@ impl EndRecord {
             status: self.status,
             output: self.output,
             markdown: self.markdown,
+            logs: self.logs,
             summary,
             error,
             error_code,

@@ -57,6 +57,8 @@ pub(crate) struct Completed<'a> {
     pub(crate) summary: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) markdown: Option<&'a str>,
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    pub(crate) logs: &'a [String],
     pub(crate) duration_ms: i64,
     pub(crate) duration_us: i64,
 }
@@ -72,6 +74,8 @@ pub(crate) struct Failed<'a> {
     pub(crate) output: Option<&'a RawValue>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) markdown: Option<&'a str>,
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    pub(crate) logs: &'a [String],
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) effect: Option<Effect>,
     #[serde(skip_serializing_if = "Option::is_none")]

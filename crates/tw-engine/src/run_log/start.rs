@@ -141,6 +141,7 @@ impl Starting<'_> {
             output: None,
             summary: None,
             markdown: None,
+            logs: Vec::new(),
             error: None,
             error_code: None,
             effect: None,

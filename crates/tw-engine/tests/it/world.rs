@@ -84,13 +84,14 @@ impl World {
 
     /// Starts another server on a store that the test has opened itself.
     pub(crate) fn start_on(&mut self, store: Store) -> Server {
+        let sandbox = Sandbox::new(Worker::this_program());
         let setup = Setup {
             store: store.clone(),
             master_key: self.master_key.clone(),
             limits: RateLimits::default(),
             egress: Egress::new(Policy::default()),
-            sandbox: Sandbox::new(Worker::this_program()),
-            kinds: Arc::new(AllKinds::default()),
+            kinds: Arc::new(AllKinds::new(sandbox.clone())),
+            sandbox,
         };
         let server =
             Server { engine: Engine::start(setup).unwrap(), store, people: Arc::clone(&self.people) };

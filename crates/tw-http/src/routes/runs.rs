@@ -39,6 +39,8 @@ pub(crate) struct RunAnswer {
     output: Option<Box<RawValue>>,
     summary: Option<String>,
     markdown: Option<String>,
+    /// What the tool wrote to its log, line by line.
+    logs: Vec<String>,
     error: Option<String>,
     error_code: Option<&'static str>,
     duration_ms: Option<i64>,
@@ -117,6 +119,7 @@ impl From<Answer> for RunAnswer {
             output: run.output,
             summary: run.summary,
             markdown: run.markdown,
+            logs: run.logs,
             error: run.error,
             error_code: run.error_code.map(Code::as_str),
             duration_ms: run.duration_us.map(|duration| duration / 1000),

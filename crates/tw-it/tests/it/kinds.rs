@@ -1,5 +1,6 @@
-//! Kinds of tools: services over HTTP, workers, people, chains of tools, echoes.
+//! Kinds of tools: services over HTTP, workers, people, scripts, chains of tools, echoes.
 
+mod artifact;
 mod composition;
 mod examples;
 mod external;
@@ -42,6 +43,11 @@ fn with(mut body: Value, rest: &Value) -> Value {
 
 fn external(slug: &str, rest: &Value) -> Value {
     with(tool(slug, &json!({ "implementation_type": "external" })), rest)
+}
+
+fn artifact(slug: &str, source: &str) -> Value {
+    let implementation = json!({ "language": "javascript", "source": source });
+    tool(slug, &json!({ "implementation_type": "artifact", "implementation": implementation }))
 }
 
 fn composition(slug: &str, spec: &Value) -> Value {

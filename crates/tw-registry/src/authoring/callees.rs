@@ -42,10 +42,16 @@ impl Registry {
         let Some(kind) = Implementation::parse(&definition.implementation_type) else {
             return Ok((faults, calls_any));
         };
-        for Callee { path, name } in self.catalogue.kinds().called(written(kind, definition, true)) {
+        for Callee { path, name, is_certain } in
+            self.catalogue.kinds().called(written(kind, definition, true))
+        {
             let name = &*name;
             calls_any = true;
-            let mut say = |violation: Violation| faults.push(violation.at(&path));
+            let mut say = |violation: Violation| {
+                if is_certain {
+                    faults.push(violation.at(&path));
+                }
+            };
             let entry = view.tools.get(name).filter(|entry| seen(entry, caller, view).is_some());
             // A new tool is not there yet.
             if name.eq_ignore_ascii_case(slug.as_str()) || entry.is_some_and(|entry| entry.id() == id) {

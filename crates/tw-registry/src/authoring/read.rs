@@ -97,11 +97,8 @@ fn in_our_words(body: &Value, read: fn(&Value) -> Result<Value, Vec<Fault>>) -> 
 
 /// What could not be read is told once, not again as what is missing then.
 fn told_once(mut told: Vec<Fault>, found: Vec<Fault>) -> Vec<Fault> {
-    for fault in found {
-        if !told.iter().any(|told| told.path == fault.path) {
-            told.push(fault);
-        }
-    }
+    let unread: Vec<_> = told.iter().map(|fault| fault.path.clone()).collect();
+    told.extend(found.into_iter().filter(|fault| !unread.contains(&fault.path)));
     told
 }
 

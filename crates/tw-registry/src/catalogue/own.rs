@@ -278,7 +278,7 @@ mod tests {
         fn called(&self, written: Written<'_>) -> Vec<Callee> {
             let names = written.implementation["asks"].as_array().into_iter().flatten();
             let names = names.filter_map(Value::as_str).map(str::to_owned);
-            names.map(|name| Callee { path: String::new(), name }).collect()
+            names.map(|name| Callee { path: String::new(), name, is_certain: true }).collect()
         }
 
         fn expressions(&self, _: Written<'_>) -> Expressions {

@@ -3,8 +3,10 @@
 #![cfg(target_os = "linux")]
 #![expect(clippy::unwrap_used, reason = "a test that meets an error has failed")]
 
+mod escapes;
 mod limits;
 mod results;
+mod scripts;
 mod secrets;
 mod workers;
 

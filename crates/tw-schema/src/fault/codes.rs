@@ -209,6 +209,8 @@ codes! {
     UnknownNameInExpression = "unknown_name_in_expression": unknown_name_in_expression(name, known) => "must read {known:code}, and `{name}` is not known";
     Statement = "statement": statement(word) => "must have only `if` and `for` in `{{% … %}}`, not `{word}`";
     Jq = "jq": jq(why) => "must be a valid jq filter: {why}";
+    Script = "script": script(line, why) => "cannot be read in line {line}: {why}";
+    ScriptExport = "script_export": script_export() => "must have `export default` with a function, such as `export default (input) => input`";
     SecretLabel = "secret_label": secret_label(why) => "must have a label behind `secret:`, which {why}";
     SecretExpression = "secret_expression": secret_expression() => "must have a label behind `secret:` that is no expression, nor touches one";
     SecretStatements = "secret_statements": secret_statements() => "must not refer to a secret in a text with statements";

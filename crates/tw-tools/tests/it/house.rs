@@ -83,6 +83,7 @@ impl Hut {
             deadline: Instant::now() + PATIENCE,
             cancel: tokio_util::sync::CancellationToken::new(),
             output: None,
+            log: toolwright_sdk::LogLines::default(),
             blocking_in_flight: Arc::default(),
             idempotency: None,
             trace: None,

@@ -33,6 +33,7 @@ export type EditorTab = (typeof EDITOR_TABS)[number]
 export const NEW_KINDS = [
   'http',
   'composition',
+  'artifact',
   'function',
   'external',
   'space',

@@ -208,3 +208,12 @@ test('hostile outputs are texts', async () => {
   expect(container.querySelector('img, script, [onerror]')).toBeNull()
   expect(screen.getAllByRole('link')).toHaveLength(1)
 })
+
+test('what a tool wrote to its log is shown, also where it failed', () => {
+  const run = { status: 'error', error_code: 'SANDBOX_EXCEPTION', error: 'no (line 3)' }
+  const { rerender } = render(<RunResult run={{ ...run, logs: ['one', '<b>two</b>'] }} />)
+  expect(screen.getByLabelText('Log').textContent).toBe('one\n<b>two</b>')
+  expect(screen.getByText('no (line 3)')).toBeVisible()
+  rerender(<RunResult run={{ ...run, logs: [] }} />)
+  expect(screen.queryByLabelText('Log')).toBeNull()
+})

@@ -19,6 +19,9 @@ const EXPLAINED = new Set([
   'INVALID_PARAMS',
   'NOT_PERMITTED',
   'OUTPUT_INVALID',
+  'SANDBOX_EXCEPTION',
+  'SANDBOX_MEMORY',
+  'SANDBOX_OUTPUT',
   'SUPERSEDED',
   'TIMEOUT',
   'TOOL_DISABLED',
@@ -28,7 +31,7 @@ const EXPLAINED = new Set([
 ])
 
 /** The codes under which a tool speaks for itself: its own words come first. */
-const OWN_WORDS = new Set(['TOOL_FAILED'])
+const OWN_WORDS = new Set(['SANDBOX_EXCEPTION', 'TOOL_FAILED'])
 
 interface Props {
   code?: string | null

@@ -11,6 +11,7 @@ import { AroundOutput } from './context'
 import { Output } from './output'
 import { Raw } from './raw'
 import { RunError } from './run-error'
+import { RunLogs } from './run-logs'
 import { RunStatus } from './run-status'
 
 /** A run, as `GET /api/runs/{id}` and the call itself answer; no more of it than is shown. */
@@ -24,6 +25,7 @@ export interface ShownRun {
   error_code?: string | null
   effect?: string | null
   duration_ms?: number | null
+  logs?: string[]
 }
 
 export interface RunResultProps {
@@ -88,6 +90,7 @@ export function RunResult({ run, tool, level = 3 }: RunResultProps) {
           ) : (
             <Output output={output} markdown={markdown} tool={tool} />
           ))}
+        {run.logs && run.logs.length > 0 && <RunLogs lines={run.logs} />}
         {status === 'success' && !hasOutput && <p className="text-muted">{t('no_output')}</p>}
       </div>
     </AroundOutput>

@@ -21,6 +21,7 @@ const RUN: Run = {
   actor: { kind: 'user', id: ME },
   input: {},
   output: {},
+  logs: [],
   requested_at: '2026-11-16T00:00:00Z',
   started_at: '2026-11-16T00:00:00Z',
   finished_at: '2026-11-16T00:00:01Z',

@@ -63,11 +63,11 @@ on_both! {
         let agent = world.agent(&server, "acme").await;
         let folder = world.folder.path().join("examples");
         let slugs = examples_for(&upstream, &folder);
-        assert_eq!(slugs.len(), 6);
+        assert_eq!(slugs.len(), 7);
         let came = import(&world, &admin, &folder);
-        assert_eq!((&came["created"], &came["failed"]), (&json!(6), &json!(0)), "{came:#}");
+        assert_eq!((&came["created"], &came["failed"]), (&json!(7), &json!(0)), "{came:#}");
         let again = import(&world, &admin, &folder);
-        assert_eq!((&again["unchanged"], &again["failed"]), (&json!(6), &json!(0)), "{again:#}");
+        assert_eq!((&again["unchanged"], &again["failed"]), (&json!(7), &json!(0)), "{again:#}");
         for slug in &slugs {
             admin.post(&format!("/api/tools/{slug}/publish"), &json!({})).await.is("200 published");
         }
@@ -101,6 +101,13 @@ on_both! {
 
         let shaped = member.run("data.reshape", json!({ "data": { "items": [1, 2, 3] }, "expression": ".items | length" })).await;
         assert_eq!(shaped.is("200 success").json()["output"]["result"], 3);
+
+        let lines = json!([{ "text": "Paper", "quantity": 3, "price": 4.1 }, { "quantity": 1, "price": 0.2 }]);
+        let invoice = json!({ "number": "R-1", "due": "2026-12-01", "total": 12.6, "lines": lines });
+        let checked = member.run("invoice.check", invoice).await;
+        let output = json!({ "sum": 12.5, "matches": false, "due_text": "Tuesday, 1 December 2026" });
+        assert_eq!(checked.is("200 success").json()["output"], output);
+        assert_eq!(checked.json()["logs"], json!(["the lines add up to 12.5 and the invoice says 12.6"]));
 
         upstream.script([issues(2)]);
         let few = member.run("github.triage", json!({ "owner": "o", "repo": "r" })).await;

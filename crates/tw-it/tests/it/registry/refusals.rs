@@ -37,7 +37,7 @@ on_both! {
             ("scope", json!("bundle")),
             ("kind", json!("code")),
             ("kind", json!("system_override")),
-            ("implementation_type", json!("artifact")),
+            ("implementation_type", json!("rag_retrieval")),
             ("implementation_type", json!("shell")),
             ("implementation_type", json!(1)),
             ("implementation", json!([])),

@@ -9,7 +9,7 @@ import {
   indentUnit,
   syntaxHighlighting,
 } from '@codemirror/language'
-import { linter } from '@codemirror/lint'
+import { type Diagnostic, linter, setDiagnostics } from '@codemirror/lint'
 import { Annotation, EditorState, type Extension } from '@codemirror/state'
 import { EditorView, keymap, lineNumbers } from '@codemirror/view'
 import { tags } from '@lezer/highlight'
@@ -29,12 +29,34 @@ interface Props {
   onChange: (text: string) => void
 }
 
+interface ViewProps extends Props {
+  /** What it is a text of. Another one makes the editor anew. */
+  language: Extension
+  /** Whether two texts say the same, so that what is typed is not replaced. */
+  isSame: (a: string, b: string) => boolean
+  marks?: Mark[]
+}
+
+/** Something that is wrong in a line, counted from 1. */
+export interface Mark {
+  line: number
+  message: string
+}
+
 /** Marks a change that came from outside, so that it is not told back. */
 const fromOutside = Annotation.define<boolean>()
 
-/** A text of JSON. Tab leaves it, as everywhere else on the page. */
+/** A text of JSON. */
 export default function CodeEditor(props: Props) {
+  return <CodeView {...props} language={jsonLanguage} isSame={isSameJson} />
+}
+
+const NO_MARKS: Mark[] = []
+
+/** A text of some language. Tab leaves it, as everywhere else on the page. */
+export function CodeView(props: ViewProps) {
   const { id, label, text, isReadOnly, isTall, isInvalid = false, onChange } = props
+  const { language, isSame, marks = NO_MARKS } = props
   const place = useRef<HTMLDivElement>(null)
   const view = useRef<EditorView>(undefined)
   const first = useEffectEvent(() => text)
@@ -53,6 +75,7 @@ export default function CodeEditor(props: Props) {
         doc: first(),
         extensions: [
           looks,
+          language,
           EditorState.readOnly.of(isReadOnly === true),
           EditorView.editable.of(!isReadOnly),
           EditorView.contentAttributes.of({
@@ -67,7 +90,7 @@ export default function CodeEditor(props: Props) {
     })
     view.current = made
     return () => made.destroy()
-  }, [id, label, isReadOnly])
+  }, [id, label, isReadOnly, language])
 
   useEffect(() => {
     const { state } = view.current ?? {}
@@ -78,11 +101,22 @@ export default function CodeEditor(props: Props) {
       changes: { from: 0, to: state.doc.length, insert: text },
       annotations: fromOutside.of(true),
     })
-  }, [text])
+  }, [text, isSame])
+
+  useEffect(() => {
+    const shown = view.current
+    if (shown)
+      shown.dispatch(
+        setDiagnostics(
+          shown.state,
+          marks.map((mark) => inLine(shown, mark)),
+        ),
+      )
+  }, [marks, language])
 
   useEffect(() => {
     view.current?.contentDOM.setAttribute('aria-invalid', String(isInvalid))
-  }, [isInvalid, id, label, isReadOnly])
+  }, [isInvalid, id, label, isReadOnly, language])
 
   return (
     <div
@@ -92,7 +126,12 @@ export default function CodeEditor(props: Props) {
   )
 }
 
-function isSame(a: string, b: string): boolean {
+function inLine({ state }: EditorView, { line, message }: Mark): Diagnostic {
+  const { from, to } = state.doc.line(Math.min(Math.max(line, 1), state.doc.lines))
+  return { from, to, severity: 'error', message }
+}
+
+function isSameJson(a: string, b: string): boolean {
   if (a === b) return true
   try {
     return stringify(parse(a)) === stringify(parse(b))
@@ -103,11 +142,14 @@ function isSame(a: string, b: string): boolean {
 
 const checkJson = jsonParseLinter()
 
-const looks: Extension = [
-  EditorView.cspNonce.of(nonce),
+const jsonLanguage: Extension = [
   json(),
   // Nothing is no JSON, and no fault either.
   linter((view) => (view.state.doc.length === 0 ? [] : checkJson(view))),
+]
+
+const looks: Extension = [
+  EditorView.cspNonce.of(nonce),
   history(),
   lineNumbers(),
   foldGutter(),
@@ -121,7 +163,8 @@ const looks: Extension = [
     HighlightStyle.define([
       { tag: tags.propertyName, color: 'var(--accent)' },
       { tag: tags.string, color: 'var(--good)' },
-      { tag: [tags.number, tags.bool, tags.null], color: 'var(--warn)' },
+      { tag: [tags.number, tags.bool, tags.null, tags.keyword], color: 'var(--warn)' },
+      { tag: tags.comment, color: 'var(--muted)' },
     ]),
   ),
   EditorView.theme({
@@ -135,6 +178,11 @@ const looks: Extension = [
       backgroundColor: 'var(--accent-soft) !important',
     },
     '.cm-tooltip': { backgroundColor: 'var(--raised)', borderColor: 'var(--line)' },
+    // The editor's own marks are pictures inside the style, which the page's policy does not load.
+    '.cm-lintRange-error': {
+      backgroundImage: 'none',
+      textDecoration: 'underline wavy var(--bad) 1px',
+    },
     '&.cm-focused .cm-matchingBracket': { backgroundColor: 'var(--accent-soft)' },
   }),
 ]

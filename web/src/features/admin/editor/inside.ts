@@ -114,10 +114,15 @@ export function blankOf(kind: string): Definition {
   return { ...BLANK, implementation_type: kind, timeout_ms, ...partsOfKind(kind, BLANK) }
 }
 
+const SCRIPT = {
+  language: 'javascript',
+  source: 'export default async (input, ctx) => {\n  return input\n}\n',
+}
+
 /** What a tool of a kind starts with: what it was, if it was of that kind. */
 export function partsOfKind(kind: string, before: Definition): KindParts {
   const { implementation_type, implementation, execution_spec } = before
   if (kind === implementation_type) return { implementation, execution_spec }
   const spec = kind === 'composition' ? { kind: 'composition', steps: [] } : null
-  return { implementation: {}, execution_spec: spec }
+  return { implementation: kind === 'artifact' ? SCRIPT : {}, execution_spec: spec }
 }

@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import {
+  Code,
   Combine,
   Cpu,
   FunctionSquare,
@@ -17,6 +18,7 @@ import { functions } from './queries'
 const ICONS: Record<NewKind, LucideIcon> = {
   http: Globe,
   composition: Combine,
+  artifact: Code,
   function: FunctionSquare,
   external: Cpu,
   space: MessageSquareReply,
@@ -27,6 +29,7 @@ const ICONS: Record<NewKind, LucideIcon> = {
 const EXAMPLES: Partial<Record<NewKind, string>> = {
   http: 'GET https://api.example.com/cities/{{ input.city }}',
   composition: 'weather.now → confirm.action',
+  artifact: 'export default (input) => input.lines.length',
   function: 'datetime_utils',
   internal: 'json_transform',
 }

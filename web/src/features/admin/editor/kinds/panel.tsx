@@ -31,6 +31,10 @@ const PANELS = {
     () => import('./function'),
     (module) => module.default,
   ),
+  artifact: lazyPart(
+    () => import('./artifact'),
+    (module) => module.default,
+  ),
   composition: lazyPart(
     () => import('./composition'),
     (module) => module.default,
@@ -44,6 +48,7 @@ const SHOWN: Record<keyof typeof PANELS, string[]> = {
   external: ['pending_ttl_ms'],
   space: ['pending_ttl_ms'],
   function: ['function_name'],
+  artifact: ['language', 'source'],
   composition: ['steps', 'output'],
 }
 
