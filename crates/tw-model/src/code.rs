@@ -78,7 +78,8 @@ codes! {
     UpstreamError => "UPSTREAM_ERROR", 502, "The service behind the tool did not answer as it should";
     CircuitOpen => "CIRCUIT_OPEN", 503, "The service behind the tool keeps failing and is not asked for now";
     DepthExceeded => "DEPTH_EXCEEDED", 422, "Calls within calls go too deep";
-    BudgetExceeded => "BUDGET_EXCEEDED", 422, "The call has led to more calls than it may";
+    BudgetExceeded => "BUDGET_EXCEEDED", 422, "The call would take more than its budget";
+    ModelNotConfigured => "MODEL_NOT_CONFIGURED", 409, "The server has no language model of that name";
     ToolPanicked => "TOOL_PANICKED", 502, "The tool crashed";
     Interrupted => "INTERRUPTED", 503, "The server stopped while the tool was running";
 }

@@ -28,6 +28,7 @@ mod time;
 mod tool;
 mod trace;
 mod upstream_key;
+mod usage;
 
 pub use allowed_hosts::{ALLOWED_HOSTS_MAX, AllowedHost, AllowedHostError};
 pub use authored::Authored;
@@ -43,7 +44,7 @@ pub use definition::{
 pub use event::{Effect, EventKind};
 pub use id::{
     ApprovalId, AuditId, CredentialId, EventId, IdError, KeyId, LoginId, PendingCallId, ReplicaId, RunId,
-    SessionId, TenantId, TestCaseId, ToolId, UserId,
+    SessionId, TenantId, TestCaseId, ToolId, UsageId, UserId,
 };
 pub use name::{NAME_MAX, NameError, check_name};
 pub use outcome::{ToolFailure, ToolResult};
@@ -60,3 +61,4 @@ pub use tool::{
 };
 pub use trace::{NoTrace, Trace};
 pub use upstream_key::{upstream_key, upstream_key_within};
+pub use usage::{Money, Usage};

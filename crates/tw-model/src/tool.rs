@@ -143,6 +143,8 @@ pub enum Implementation {
     Function,
     /// Other tools, one after the other.
     Composition,
+    /// A question to a language model.
+    Prompt,
     /// What its `execution_spec` says, and nothing where it has none.
     Custom,
     /// A kind of a newer program. Such a tool is shown and can be switched off, and never runs.
@@ -158,12 +160,12 @@ impl Implementation {
         Self::Space,
         Self::Function,
         Self::Composition,
+        Self::Prompt,
         Self::Custom,
     ];
 
     /// Words of `implementation_type` that a later version will know.
-    pub const PLANNED: &[&str] =
-        &["artifact", "mcp", "rag_retrieval", "agent_call", "prompt", "task", "code"];
+    pub const PLANNED: &[&str] = &["artifact", "mcp", "rag_retrieval", "agent_call", "task", "code"];
 
     /// The authored one that the wire's `implementation_type` names.
     #[must_use]
@@ -197,6 +199,7 @@ impl Implementation {
             Self::External => ("external", Some("external")),
             Self::Space => ("space", Some("space")),
             Self::Composition => ("composition", None),
+            Self::Prompt => ("prompt", None),
             Self::Custom => ("custom", None),
             Self::Unknown => ("unknown", None),
         }
