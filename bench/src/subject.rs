@@ -87,6 +87,7 @@ async fn serve(args: Args) -> Result<()> {
         egress: Egress::new(Policy::new(Reach::Any, [] as [&str; 0])?),
         sandbox: Sandbox::new(Worker::this_program()),
         kinds: Arc::new(AllKinds::default()),
+        models: tw_models::Models::default(),
     };
     let engine = Engine::start(setup)?;
     let first = operator.bootstrap().await.context("prepare the database")?;

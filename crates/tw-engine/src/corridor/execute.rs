@@ -9,7 +9,9 @@ use tokio::{
     time::{Instant, sleep_until},
 };
 use tokio_util::sync::CancellationToken;
-use toolwright_sdk::{ContextParts, HeavyPool, INLINE_BYTES_MAX, Overload, ToolContext, bytes_of};
+use toolwright_sdk::{
+    ContextParts, HeavyPool, INLINE_BYTES_MAX, Overload, ToolContext, UsageMeter, bytes_of,
+};
 use tracing::Instrument;
 use tw_exec::{BoxFuture, Call, Ended, InnerCalls, Unseal, Wait};
 use tw_model::{
@@ -90,6 +92,7 @@ pub(crate) struct Job {
     secrets: Option<Arc<CallSecrets>>,
     pub(super) lease: Lease,
     refusals: Arc<Refusals>,
+    usage: UsageMeter,
 }
 
 /// How the tool came to an end.
@@ -203,7 +206,8 @@ impl Job {
     pub(crate) fn new(engine: Engine, cleared: Cleared, mut lease: Lease) -> Self {
         let (tool, input, permissions, secrets) = cleared.into_parts();
         let refusals = Arc::new(std::mem::take(&mut lease.refusals));
-        Self { engine, tool, input, permissions, secrets, lease, refusals }
+        let usage = UsageMeter::default();
+        Self { engine, tool, input, permissions, secrets, lease, refusals, usage }
     }
 
     /// As [`Job::run`], cancelled like by hand once nobody wants it any more.
@@ -386,6 +390,7 @@ impl Job {
             // Only a run that can be resumed can wait for a call of its own.
             inner: self.tool.executor.is_resumable().then(|| Arc::clone(inner)),
             waits: Some(waits),
+            usage: self.usage.clone(),
         })
     }
 
@@ -440,7 +445,8 @@ impl Job {
     }
 
     async fn finish(&mut self, end: End) -> Result<Run, Rejected> {
-        let ended = end.of(self.lease.run, &self.tool.slug, Some(self.lease.spent));
+        let (run, spent) = (self.lease.run, Some(self.lease.spent));
+        let ended = end.of_using(run, &self.tool.slug, spent, self.usage.total());
         let over = self.tool.executor.is_resumable().then_some(WaitChange::Over);
         let change = Change { wait: over, ..ended.change(self.expect()) };
         let entry = self.change(change, Some(ended.event.clone()));

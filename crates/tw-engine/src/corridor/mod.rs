@@ -224,7 +224,7 @@ impl Engine {
         let parties = self.parties(caller, subject.edited_by()).await?;
         let resolved = self.resolve(view, subject).await?;
         let authorized = authorize::authorize(resolved, &parties, view)?;
-        let valid = validate::validate(authorized, input, secrets, view, &self.inner.vault).await?;
+        let valid = validate::validate(authorized, input, secrets, view, &self.inner).await?;
         Ok(gate::gate(valid, clearance))
     }
 

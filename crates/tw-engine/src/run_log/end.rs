@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use serde_json::value::RawValue;
-use tw_model::{Code, Effect, EventKind, RunId, RunStatus, Timestamp, ToolFailure, ToolResult};
+use tw_model::{Code, Effect, EventKind, RunId, RunStatus, Timestamp, ToolFailure, ToolResult, Usage};
 use tw_store::{
     Run,
     log::{Change, Expect, Finished, NewEvent},
@@ -77,16 +77,27 @@ impl End {
 
     /// Makes what is written of it.
     pub(crate) fn of(self, run: RunId, tool: &str, duration: Option<Duration>) -> EndRecord {
+        self.of_using(run, tool, duration, None)
+    }
+
+    /// The same, of a run that asked language models.
+    pub(crate) fn of_using(
+        self,
+        run: RunId,
+        tool: &str,
+        duration: Option<Duration>,
+        usage: Option<Usage>,
+    ) -> EndRecord {
         let duration_us = duration.map(|duration| i64::try_from(duration.as_micros()).unwrap_or(i64::MAX));
         match self {
-            Self::Success(result) => success(run, result, duration_us),
+            Self::Success(result) => success(run, result, duration_us, usage),
             Self::Failure { failure, effect } => {
-                failure_of(run, tool, RunStatus::Error, failure, effect, duration_us)
+                failure_of(run, tool, RunStatus::Error, (failure, effect), duration_us, usage)
             }
             Self::TimedOut { limit, effect } => {
                 let message = format!("Tool timed out after {}ms", limit.as_millis());
                 let failure = ToolFailure::with_code(Code::Timeout, message);
-                failure_of(run, tool, RunStatus::TimedOut, failure, Some(effect), duration_us)
+                failure_of(run, tool, RunStatus::TimedOut, (failure, Some(effect)), duration_us, usage)
             }
             Self::Cancelled { reason, message, note, effect } => {
                 let said = payload::Cancelled {
@@ -95,6 +106,7 @@ impl End {
                     error_code: reason.code(),
                     note: note.as_deref(),
                     effect,
+                    usage: usage.as_ref(),
                 };
                 let event = payload::event(EventKind::Cancelled, run, &said);
                 let finished = Finished {
@@ -104,18 +116,25 @@ impl End {
                     effect,
                     duration_us,
                 };
-                EndRecord { status: RunStatus::Cancelled, event, finished, output: None, markdown: None }
+                EndRecord {
+                    status: RunStatus::Cancelled,
+                    event,
+                    finished,
+                    output: None,
+                    markdown: None,
+                    usage,
+                }
             }
         }
     }
 }
 
-fn success(run: RunId, result: ToolResult, duration_us: Option<i64>) -> EndRecord {
+fn success(run: RunId, result: ToolResult, duration_us: Option<i64>, usage: Option<Usage>) -> EndRecord {
     let output = raw(&result.data);
     if OUTPUT_BYTES_MAX < output.get().len() {
         let message = format!("the tool's output is over {OUTPUT_BYTES_MAX} bytes");
         let failure = ToolFailure::with_code(Code::OutputInvalid, message);
-        return failure_of(run, "", RunStatus::Error, failure, None, duration_us);
+        return failure_of(run, "", RunStatus::Error, (failure, None), duration_us, usage);
     }
     let said = payload::Completed {
         output: &output,
@@ -123,19 +142,27 @@ fn success(run: RunId, result: ToolResult, duration_us: Option<i64>) -> EndRecor
         markdown: result.markdown.as_deref(),
         duration_ms: duration_us.unwrap_or(0) / 1000,
         duration_us: duration_us.unwrap_or(0),
+        usage: usage.as_ref(),
     };
     let event = payload::event(EventKind::Completed, run, &said);
     let finished = Finished { summary: Some(storable(&result.summary)), duration_us, ..Finished::default() };
-    EndRecord { status: RunStatus::Success, event, finished, output: Some(output), markdown: result.markdown }
+    EndRecord {
+        status: RunStatus::Success,
+        event,
+        finished,
+        output: Some(output),
+        markdown: result.markdown,
+        usage,
+    }
 }
 
 fn failure_of(
     run: RunId,
     tool: &str,
     status: RunStatus,
-    failure: ToolFailure,
-    effect: Option<Effect>,
+    (failure, effect): (ToolFailure, Option<Effect>),
     duration_us: Option<i64>,
+    usage: Option<Usage>,
 ) -> EndRecord {
     let ToolFailure { code, message, said } = failure;
     let (mut output, mut summary, mut markdown) = (None, None, None);
@@ -155,6 +182,7 @@ fn failure_of(
         effect,
         duration_ms: duration_us.map(|duration| duration / 1000),
         duration_us,
+        usage: usage.as_ref(),
     };
     let event = payload::event(EventKind::Failed, run, &said);
     let finished = Finished {
@@ -164,7 +192,7 @@ fn failure_of(
         effect,
         duration_us,
     };
-    EndRecord { status, event, finished, output, markdown }
+    EndRecord { status, event, finished, output, markdown, usage }
 }
 
 /// One line about a failure, for those who read many.
@@ -185,6 +213,7 @@ pub(crate) struct EndRecord {
     finished: Finished,
     output: Option<Box<RawValue>>,
     markdown: Option<String>,
+    usage: Option<Usage>,
 }
 
 impl EndRecord {
@@ -206,6 +235,7 @@ impl EndRecord {
             effect,
             duration_us: duration_us.or(run.duration_us),
             finished: Some(at),
+            usage: self.usage,
             ..run
         }
     }

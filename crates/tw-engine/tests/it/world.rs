@@ -91,6 +91,7 @@ impl World {
             egress: Egress::new(Policy::default()),
             sandbox: Sandbox::new(Worker::this_program()),
             kinds: Arc::new(AllKinds::default()),
+            models: tw_models::Models::default(),
         };
         let server =
             Server { engine: Engine::start(setup).unwrap(), store, people: Arc::clone(&self.people) };

@@ -21,7 +21,7 @@ const HISTORY: &str = "INSERT INTO runs (id, tenant_id, session_id, own_session,
     CASE WHEN i % 100 = 0 THEN 'TIMEOUT' END, i, i, i FROM {runs}";
 
 /// What is around them. Of what waits, or is to be decided, one in a hundred still is.
-const AROUND: [&str; 20] = [
+const AROUND: [&str; 22] = [
     "INSERT INTO session_events (tenant_id, session_id, seq, id, type, run_id, tool, actor, payload, at_us)
      SELECT {half}, {id}, 1, {id}, 'tool.started', {id}, 'usual', '{}', '{}', i FROM {runs}",
     "INSERT INTO sessions (id, tenant_id, kind, principal, created_us, updated_us)
@@ -63,6 +63,10 @@ const AROUND: [&str; 20] = [
      SELECT {id}, {tenant}, 'c' || i, 'c' || i, 'bearer', '[]', {bytes}, {bytes}, 'k', 1, i, i, '{}' FROM {rows}",
     "INSERT INTO test_cases (tenant_id, tool_id, id, name, input, expect, created_us, updated_us, created_by)
      SELECT {tenant}, {tool}, {id}, 'c', '{}', '{}', i, i, '{}' FROM {rows}",
+    "INSERT INTO usage_records (tenant_id, id, run_id, day, name, provider, model, input_tokens, output_tokens, cached_tokens,
+     cache_write_tokens, estimated, created_us)
+     SELECT {tenant}, {id}, {id}, i, 'default', 'openai', 'm', 1, 1, 0, 0, {yes}, i FROM {rows}",
+    "INSERT INTO usage_days (tenant_id, day, tokens, cost_nanos) SELECT {tenant}, i, 1, 1 FROM {rows}",
     "INSERT INTO places (tenant_id, name, place, replica_id, until_us) SELECT {tenant}, 'g' || i, 0, {id}, i FROM {rows}",
 ];
 
