@@ -11,6 +11,7 @@ use crate::{
     http::{Circuits, Http},
     internal,
     outside::Outside,
+    prompt::Prompt,
     sealed_chain::SealedChain,
 };
 
@@ -84,6 +85,11 @@ impl Kind {
                 ..Self::reading(|_, written| Function::read(written.implementation).map(boxed))
             },
             Implementation::Composition => Self::chaining(chain),
+            Implementation::Prompt => Self {
+                takes_spec: true,
+                expressions: expressions_of_prompt,
+                ..Self::reading(|_, written| Prompt::read(spec_of(written)).map(boxed))
+            },
             Implementation::Custom => Self::chaining(|circuits, written| match written.execution_spec {
                 Some(_) => chain(circuits, written),
                 None => Ok(Box::new(Unspecified)),
@@ -116,16 +122,24 @@ fn outside(circuits: &Circuits, written: Written<'_>) -> Read {
     Outside::read(written.kind, written.implementation).map(boxed)
 }
 
+fn spec_of(written: Written<'_>) -> &Value {
+    written.execution_spec.unwrap_or(&Value::Null)
+}
+
 fn chain(_: &Circuits, written: Written<'_>) -> Read {
-    SealedChain::read(written.execution_spec.unwrap_or(&Value::Null), written.is_new)
+    SealedChain::read(spec_of(written), written.is_new)
 }
 
 fn called_by_chain(written: Written<'_>) -> Vec<Callee> {
-    Composition::called(written.execution_spec.unwrap_or(&Value::Null))
+    Composition::called(spec_of(written))
+}
+
+fn expressions_of_prompt(written: Written<'_>) -> Expressions {
+    Prompt::read(spec_of(written)).map(|prompt| prompt.expressions()).unwrap_or_default()
 }
 
 fn expressions_of_chain(written: Written<'_>) -> Expressions {
-    let chain = Composition::read(written.execution_spec.unwrap_or(&Value::Null), written.is_new);
+    let chain = Composition::read(spec_of(written), written.is_new);
     chain.map(|chain| chain.expressions()).unwrap_or_default()
 }
 
@@ -164,7 +178,7 @@ mod tests {
             let kinds = AllKinds::default();
             let written = Written { kind, implementation, execution_spec: Some(&spec), is_new: true };
             let called: Vec<_> = kinds.called(written).into_iter().map(|callee| callee.name).collect();
-            let is_chain = Kind::of(kind).takes_spec;
+            let is_chain = matches!(kind, Implementation::Composition | Implementation::Custom);
             assert_eq!(called, if is_chain { vec!["b"] } else { Vec::new() }, "{kind:?}");
             assert!(called.is_empty() || kinds.can_call(kind), "{kind:?}");
             assert_eq!(kinds.builtin_key(written).is_some(), kind == Implementation::Internal, "{kind:?}");

@@ -18,6 +18,7 @@ pub mod http;
 mod internal;
 mod outside;
 mod program;
+mod prompt;
 mod sealed_chain;
 mod template;
 mod url_template;
