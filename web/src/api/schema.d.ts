@@ -323,6 +323,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/models": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The language models that the operator has configured, by name. */
+        get: operations["list_models"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/openapi.json": {
         parameters: {
             query?: never;
@@ -729,6 +746,27 @@ export interface paths {
          * @description The run is recorded like any other, in the mode `debug`.
          */
         post: operations["test_tool"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/tools/{tool}/test/stream": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * As `test`, with the events of the run as they come, as server-sent events.
+         * @description `tool.output_appended` has the next piece of a text, `tool.completed`, `tool.failed` or `tool.cancelled` is the last
+         *     event. The run does not end with the connection.
+         */
+        post: operations["stream_tool_test"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1504,6 +1542,27 @@ export interface components {
             total?: number | null;
         };
         /** @description A page of a list. */
+        List_ModelView: {
+            items: {
+                /** @description Whether there is a key for it: one of the tenant's, or the operator's. */
+                available: boolean;
+                /** @description As the provider calls it. */
+                model: string;
+                /** @description What tools call it. */
+                name: string;
+                price?: components["schemas"]["PriceView"] | null;
+                /** @description `openai`, `anthropic`, `gemini` or `ollama`. */
+                provider: string;
+            }[];
+            /** @description Send it as `cursor` to get the next page; `null` on the last. */
+            next_cursor?: string | null;
+            /**
+             * Format: int64
+             * @description How many there are in all; `null` when that is more than is counted.
+             */
+            total?: number | null;
+        };
+        /** @description A page of a list. */
         List_PendingCallView: {
             items: {
                 answered_by?: string | null;
@@ -1758,6 +1817,17 @@ export interface components {
             /** @description The caller's tenant, and those a signed-in person can switch to. */
             tenants: components["schemas"]["TenantName"][];
         };
+        ModelView: {
+            /** @description Whether there is a key for it: one of the tenant's, or the operator's. */
+            available: boolean;
+            /** @description As the provider calls it. */
+            model: string;
+            /** @description What tools call it. */
+            name: string;
+            price?: components["schemas"]["PriceView"] | null;
+            /** @description `openai`, `anthropic`, `gemini` or `ollama`. */
+            provider: string;
+        };
         /** @description A new key, with its text: it is shown this once. */
         NewKeyView: components["schemas"]["KeyView"] & {
             key: string;
@@ -1813,6 +1883,17 @@ export interface components {
             status: string;
             /** @description `worker` or `person`. */
             waits_for: string;
+        };
+        /** @description What a million tokens cost. */
+        PriceView: {
+            /** Format: double */
+            cache_write: number;
+            /** Format: double */
+            cached: number;
+            /** Format: double */
+            input: number;
+            /** Format: double */
+            output: number;
         };
         PrincipalView: {
             agent?: string | null;
@@ -1895,6 +1976,7 @@ export interface components {
             success?: boolean | null;
             summary?: string | null;
             tool: string;
+            usage?: components["schemas"]["UsageView"] | null;
             version: string;
         };
         /** @description A run, as recorded. */
@@ -2214,6 +2296,29 @@ export interface components {
              * @description What the service answered with; `null` where it did not.
              */
             status?: number | null;
+        };
+        /** @description What one or several requests to models took. */
+        UsageView: {
+            /** Format: int64 */
+            cache_write_tokens: number;
+            /** Format: int64 */
+            cached_tokens: number;
+            /**
+             * Format: double
+             * @description `null` where the model has no price.
+             */
+            cost?: number | null;
+            /** @description Whether the provider reported nothing, so that the tokens are bytes divided by four. */
+            estimated: boolean;
+            /**
+             * Format: int64
+             * @description With those of the cache.
+             */
+            input_tokens: number;
+            model: string;
+            /** Format: int64 */
+            output_tokens: number;
+            provider: string;
         };
         UserView: {
             /** Format: date-time */
@@ -3512,6 +3617,52 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Me"];
+                };
+            };
+            /** @description No valid credentials were sent */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The caller may not do this, or a page of another site asked */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Any other refusal or failure; `code` says which, and `status` with what */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_models: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["List_ModelView"];
                 };
             };
             /** @description No valid credentials were sent */
@@ -5279,6 +5430,87 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["RunAnswer"];
+                };
+            };
+            /** @description No valid credentials were sent */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The caller may not do this, or a page of another site asked */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Any other refusal or failure; `code` says which, and `status` with what */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    stream_tool_test: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The same request again gets the same run */
+                "Idempotency-Key"?: string | null;
+            };
+            path: {
+                /** @description Slug or id; with a definition also a slug that is still free */
+                tool: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["TestRequest"];
+            };
+        };
+        responses: {
+            /** @description Events */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/event-stream": string;
                 };
             };
             /** @description No valid credentials were sent */

@@ -114,10 +114,20 @@ export function blankOf(kind: string): Definition {
   return { ...BLANK, implementation_type: kind, timeout_ms, ...partsOfKind(kind, BLANK) }
 }
 
+/** What `execution_spec` starts with, for the kinds that have one. */
+const SPECS: Record<string, Schema> = {
+  composition: { kind: 'composition', steps: [] },
+  prompt: { kind: 'prompt', mode: 'direct', output: 'text' },
+}
+
+/** Whether `execution_spec` says what a tool of this kind does. */
+export function hasSpec(kind: string): boolean {
+  return Object.hasOwn(SPECS, kind)
+}
+
 /** What a tool of a kind starts with: what it was, if it was of that kind. */
 export function partsOfKind(kind: string, before: Definition): KindParts {
   const { implementation_type, implementation, execution_spec } = before
   if (kind === implementation_type) return { implementation, execution_spec }
-  const spec = kind === 'composition' ? { kind: 'composition', steps: [] } : null
-  return { implementation: {}, execution_spec: spec }
+  return { implementation: {}, execution_spec: SPECS[kind] ?? null }
 }

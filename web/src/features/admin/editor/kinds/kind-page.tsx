@@ -8,6 +8,7 @@ import {
   type LucideIcon,
   MessageSquareReply,
   Package,
+  Sparkles,
 } from 'lucide-react'
 import { useTranslation } from 'react-i18next'
 
@@ -16,6 +17,7 @@ import { functions } from './queries'
 
 const ICONS: Record<NewKind, LucideIcon> = {
   http: Globe,
+  prompt: Sparkles,
   composition: Combine,
   function: FunctionSquare,
   external: Cpu,
