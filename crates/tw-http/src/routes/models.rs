@@ -76,7 +76,7 @@ impl From<ListedModel> for ModelView {
 }
 
 /// The language models that the operator has configured, by name.
-#[utoipa::path(get, path = "/api/models", operation_id = "list_models", tag = "models",
+#[utoipa::path(get, path = "/api/models", operation_id = "list_models", tag = "tools",
     responses((status = 200, body = List<ModelView>)))]
 pub(crate) async fn list(
     State(app): State<App>,

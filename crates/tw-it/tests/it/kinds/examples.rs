@@ -95,7 +95,7 @@ on_both! {
         let one = json!({ "number": 1, "title": "Issue 1", "author": "ada", "link": "https://github.com/o/r/issues/1" });
         assert_eq!(told.is("200 success").json()["output"][0], one);
         assert_eq!(told.json()["output"].as_array().unwrap().len(), 2);
-        let asked = upstream.requests().remove(0);
+        let asked = upstream.requests().remove(1);
         assert_eq!(asked.path, "/repos/o/r/issues?state=open&per_page=10");
         assert_eq!(asked.header("authorization"), Some("Bearer t-1"));
         assert_eq!(asked.header("user-agent"), Some("toolwright"));
