@@ -88,6 +88,7 @@ async fn serve(args: Args) -> Result<()> {
         egress: Egress::new(Policy::new(Reach::Any, [] as [&str; 0])?),
         kinds: Arc::new(AllKinds::new(sandbox.clone())),
         sandbox,
+        models: tw_models::Models::default(),
     };
     let engine = Engine::start(setup)?;
     let first = operator.bootstrap().await.context("prepare the database")?;

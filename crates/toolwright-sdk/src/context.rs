@@ -15,7 +15,7 @@ use tw_model::{
 
 use crate::{
     Called, Credential, Credentials, Filters, HeavyPool, InnerCall, InnerCalls, LogLines, Network, Secret,
-    Services, Wait,
+    Services, UsageMeter, Wait,
 };
 
 /// What a tool is told about the call it serves, and what it may use while it works.
@@ -60,6 +60,8 @@ pub struct ContextParts {
     pub inner: Option<Arc<dyn InnerCalls>>,
     /// Where the tool says that it has to wait. Whoever listens ends this call of it, and makes it again later.
     pub waits: Option<mpsc::Sender<Wait>>,
+    /// Counts what the tool asks of language models.
+    pub usage: UsageMeter,
 }
 
 impl ToolContext {
@@ -91,6 +93,7 @@ impl ToolContext {
             services: Services::default(),
             inner: None,
             waits: None,
+            usage: UsageMeter::default(),
         })
     }
 
@@ -247,6 +250,12 @@ impl ToolContext {
         variant: Option<&str>,
     ) -> Result<Option<Credential>, ToolFailure> {
         self.service::<dyn Credentials>()?.credential_for(self.tenant(), provider, variant).await
+    }
+
+    /// Counts what the tool asks of language models.
+    #[must_use]
+    pub fn usage(&self) -> &UsageMeter {
+        &self.parts.usage
     }
 
     /// A service of the server, by its type.

@@ -61,6 +61,7 @@ mod registry;
 mod reply;
 mod services;
 mod texts;
+mod usage;
 
 pub use calls::{Called, InnerCall, InnerCalls, Wait};
 pub use context::{ContextParts, ToolContext};
@@ -79,6 +80,7 @@ pub use tw_model::{
     Code, Level, Permission, PermissionSet, Policy, RunId, SessionId, Source, TenantId, TenantSlug, ToolDef,
     ToolFailure, ToolResult, UserId,
 };
+pub use usage::UsageMeter;
 
 /// What the macro's expansion refers to. No promise is made about it.
 #[doc(hidden)]

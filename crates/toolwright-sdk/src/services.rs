@@ -40,7 +40,7 @@ pub trait Credentials: fmt::Debug + Send + Sync {
         label: &'a str,
     ) -> BoxFuture<'a, Result<Credential, ToolFailure>>;
 
-    /// The credential that the tenant has for a provider, if it has one.
+    /// The credential that the tenant has for a provider, if it has one. The empty variant names those without one.
     fn credential_for<'a>(
         &'a self,
         tenant: TenantId,

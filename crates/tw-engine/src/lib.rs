@@ -13,7 +13,9 @@ mod calls;
 mod cases;
 mod corridor;
 mod flights;
+mod ledger;
 mod life;
+mod models;
 mod once;
 mod operator;
 mod pure;
@@ -35,6 +37,7 @@ use tw_identity::{
     rights::{Permit, RunTools},
 };
 use tw_model::{Caller, Code, SessionId, TenantId, Timestamp};
+use tw_models::{Ledger, Models};
 use tw_registry::{Catalogue, CatalogueError, Registry};
 use tw_sandbox::Sandbox;
 use tw_store::{NewAudit, Store};
@@ -44,6 +47,7 @@ pub use crate::{
     approvals::{Approve, ApprovedCall},
     calls::{Answered, WorkerCalls, answer_schema},
     corridor::{Answer, CallRequest, IdempotencyKey, RateLimits},
+    models::ListedModel,
     once::{Claimed, Once},
     operator::{FirstRun, Operator},
     run_log::WrapperSettings,
@@ -74,6 +78,7 @@ pub(crate) struct Inside {
     tool_services: Arc<services::ToolServices>,
     /// What tools may use of the server.
     pub(crate) services: toolwright_sdk::Services,
+    pub(crate) models: Models,
     pub(crate) budgets: corridor::Budgets,
     pub(crate) pure: pure::Results,
     pub(crate) limits: corridor::Limits,
@@ -100,6 +105,8 @@ pub struct Setup {
     /// Where what tenants write runs.
     pub sandbox: Sandbox,
     pub kinds: Arc<dyn Kinds>,
+    /// The language models that tools may ask.
+    pub models: Models,
 }
 
 impl Engine {
@@ -109,7 +116,7 @@ impl Engine {
     ///
     /// When two tools share a slug, or a schema cannot be used.
     pub fn start(setup: Setup) -> Result<Self, CatalogueError> {
-        let Setup { store, master_key, limits, egress, sandbox, kinds } = setup;
+        let Setup { store, master_key, limits, egress, sandbox, kinds, models } = setup;
         let secrets = Secrets::new(&master_key);
         let vault = Vault::new(store.clone(), &master_key);
         let identity = Arc::new(Identity::new(store.clone(), secrets.clone()));
@@ -132,7 +139,11 @@ impl Engine {
                 identity,
                 credentials,
                 secrets,
-                services: tool_services.services(),
+                services: tool_services
+                    .services()
+                    .with(Arc::new(models.clone()))
+                    .with::<dyn Ledger>(Arc::new(ledger::TenantLedger::new(store.clone()))),
+                models,
                 tool_services,
                 budgets: corridor::Budgets::default(),
                 pure: pure::Results::default(),

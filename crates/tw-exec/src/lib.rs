@@ -13,7 +13,7 @@ use std::{collections::BTreeSet, fmt};
 
 use serde_json::Value;
 use toolwright_sdk::ToolContext;
-pub use toolwright_sdk::{BoxFuture, Called, InnerCall, InnerCalls, Wait};
+pub use toolwright_sdk::{BoxFuture, Called, InnerCall, InnerCalls, Services, Wait};
 use tw_model::{Actor, Caller, Code, Implementation, Level, Mode, ToolDef, ToolFailure, ToolResult};
 use tw_schema::Fault;
 
@@ -100,7 +100,12 @@ pub trait Executor: fmt::Debug + Send + Sync {
 
     /// Why a call whose input fits the schema cannot be made by this caller. Asked before anybody is asked to
     /// approve it, and again when it runs.
-    fn check<'a>(&'a self, _caller: &'a Caller, _input: &'a Value) -> BoxFuture<'a, Result<(), Refusal>> {
+    fn check<'a>(
+        &'a self,
+        _caller: &'a Caller,
+        _services: &'a Services,
+        _input: &'a Value,
+    ) -> BoxFuture<'a, Result<(), Refusal>> {
         Box::pin(std::future::ready(Ok(())))
     }
 

@@ -21,5 +21,5 @@ pub use crate::{
     people::UserRequest,
     rights::Permit,
     sign_in::SignedIn,
-    tenant::tenant_mark,
+    tenant::{spending_limits, tenant_mark},
 };

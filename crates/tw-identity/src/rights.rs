@@ -62,6 +62,8 @@ rights! {
     WriteCredentials: Never, "credentials.tenant.write";
     ReadMembers: Never, "members.tenant.read";
     WriteMembers: Never, "members.tenant.write";
+    /// Which language models can be asked.
+    ReadModels: Never, "agents.tenant.read";
     ReadSettings: Never, "settings.tenant.read";
     WriteSettings: Never, "settings.tenant.write";
     ReadAudit: Never, "audit.tenant.read";

@@ -13,6 +13,7 @@ use crate::{
     http::{Circuits, Http},
     internal,
     outside::Outside,
+    prompt::Prompt,
     sealed_chain::SealedChain,
 };
 
@@ -101,6 +102,11 @@ impl Kind {
                 })
             },
             Implementation::Composition => Self::chaining(chain),
+            Implementation::Prompt => Self {
+                takes_spec: true,
+                expressions: expressions_of_prompt,
+                ..Self::reading(|_, written| Prompt::read(spec_of(written)).map(boxed))
+            },
             Implementation::Custom => Self::chaining(|kinds, written| match written.execution_spec {
                 Some(_) => chain(kinds, written),
                 None => Ok(Box::new(Unspecified)),
@@ -133,16 +139,24 @@ fn outside(kinds: &AllKinds, written: Written<'_>) -> Read {
     Outside::read(written.kind, written.implementation).map(boxed)
 }
 
+fn spec_of(written: Written<'_>) -> &Value {
+    written.execution_spec.unwrap_or(&Value::Null)
+}
+
 fn chain(_: &AllKinds, written: Written<'_>) -> Read {
-    SealedChain::read(written.execution_spec.unwrap_or(&Value::Null), written.is_new)
+    SealedChain::read(spec_of(written), written.is_new)
 }
 
 fn called_by_chain(written: Written<'_>) -> Vec<Callee> {
-    Composition::called(written.execution_spec.unwrap_or(&Value::Null))
+    Composition::called(spec_of(written))
+}
+
+fn expressions_of_prompt(written: Written<'_>) -> Expressions {
+    Prompt::read(spec_of(written)).map(|prompt| prompt.expressions()).unwrap_or_default()
 }
 
 fn expressions_of_chain(written: Written<'_>) -> Expressions {
-    let chain = Composition::read(written.execution_spec.unwrap_or(&Value::Null), written.is_new);
+    let chain = Composition::read(spec_of(written), written.is_new);
     chain.map(|chain| chain.expressions()).unwrap_or_default()
 }
 
@@ -186,7 +200,7 @@ mod tests {
             let kinds = kinds();
             let written = Written { kind, implementation, execution_spec: Some(&spec), is_new: true };
             let called: Vec<_> = kinds.called(written).into_iter().map(|callee| callee.name).collect();
-            let is_chain = Kind::of(kind).takes_spec;
+            let is_chain = matches!(kind, Implementation::Composition | Implementation::Custom);
             assert_eq!(called, if is_chain { vec!["b"] } else { Vec::new() }, "{kind:?}");
             assert!(called.is_empty() || kinds.can_call(kind), "{kind:?}");
             assert_eq!(kinds.builtin_key(written).is_some(), kind == Implementation::Internal, "{kind:?}");

@@ -19,6 +19,7 @@ pub mod http;
 mod internal;
 mod outside;
 mod program;
+mod prompt;
 mod sealed_chain;
 mod template;
 mod url_template;

@@ -80,7 +80,8 @@ codes! {
     UpstreamError => "UPSTREAM_ERROR", 502, "The service behind the tool did not answer as it should";
     CircuitOpen => "CIRCUIT_OPEN", 503, "The service behind the tool keeps failing and is not asked for now";
     DepthExceeded => "DEPTH_EXCEEDED", 422, "Calls within calls go too deep";
-    BudgetExceeded => "BUDGET_EXCEEDED", 422, "The call has led to more calls than it may";
+    BudgetExceeded => "BUDGET_EXCEEDED", 422, "The call would take more than its budget";
+    ModelNotConfigured => "MODEL_NOT_CONFIGURED", 409, "The server has no language model of that name";
     SandboxException => "SANDBOX_EXCEPTION", 502, "The script raised an exception";
     SandboxMemory => "SANDBOX_MEMORY", 502, "The script needs more memory than it may have";
     SandboxOutput => "SANDBOX_OUTPUT", 502, "The script's output is not JSON, or too large";

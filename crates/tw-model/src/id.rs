@@ -74,6 +74,8 @@ ids! {
     AuditId,
     CredentialId,
     TestCaseId,
+    /// One request to a language model.
+    UsageId,
     /// One boot of one server process.
     ReplicaId,
 }

@@ -29,6 +29,7 @@ mod time;
 mod tool;
 mod trace;
 mod upstream_key;
+mod usage;
 
 pub use allowed_hosts::{ALLOWED_HOSTS_MAX, AllowedHost, AllowedHostError};
 pub use authored::Authored;
@@ -44,7 +45,7 @@ pub use definition::{
 pub use event::{Effect, EventKind};
 pub use id::{
     ApprovalId, AuditId, CredentialId, EventId, IdError, KeyId, LoginId, PendingCallId, ReplicaId, RunId,
-    SessionId, StandingApprovalId, TenantId, TestCaseId, ToolId, UserId,
+    SessionId, StandingApprovalId, TenantId, TestCaseId, ToolId, UsageId, UserId,
 };
 pub use language::Language;
 pub use name::{NAME_MAX, NameError, check_name};
@@ -62,3 +63,4 @@ pub use tool::{
 };
 pub use trace::{NoTrace, Trace};
 pub use upstream_key::{upstream_key, upstream_key_within};
+pub use usage::{Money, Usage};

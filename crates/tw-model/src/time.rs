@@ -8,6 +8,8 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Timestamp(i64);
 
+const DAY_MICROS: i64 = 24 * 60 * 60 * 1_000_000;
+
 impl Timestamp {
     #[must_use]
     pub fn now() -> Self {
@@ -32,6 +34,20 @@ impl Timestamp {
     #[must_use]
     pub fn minus(self, span: Duration) -> Self {
         Self(self.0.saturating_sub(i64::try_from(span.as_micros()).unwrap_or(i64::MAX)))
+    }
+
+    /// The day in UTC, counted from 1970.
+    #[must_use]
+    pub const fn day(self) -> i64 {
+        self.0.div_euclid(DAY_MICROS)
+    }
+
+    /// The first day of its month in UTC, counted from 1970.
+    #[must_use]
+    pub fn first_day_of_month(self) -> i64 {
+        let day_of_month = jiff::Timestamp::from_microsecond(self.0)
+            .map_or(1, |moment| moment.to_zoned(jiff::tz::TimeZone::UTC).day());
+        self.day() - i64::from(day_of_month) + 1
     }
 
     /// How long after `earlier` this is; zero when it is not after.
@@ -68,5 +84,22 @@ impl Serialize for Timestamp {
 impl<'de> Deserialize<'de> for Timestamp {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         String::deserialize(deserializer)?.parse().map_err(serde::de::Error::custom)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn days_and_months_are_counted_in_utc() {
+        let at = |text: &str| text.parse::<Timestamp>().unwrap();
+        assert_eq!(at("1970-01-01T23:59:59Z").day(), 0);
+        assert_eq!(at("1969-12-31T23:59:59Z").day(), -1);
+        let first = at("2028-02-01T00:00:00Z").day();
+        for text in ["2028-02-01T00:00:00Z", "2028-02-29T23:59:59Z"] {
+            assert_eq!(at(text).first_day_of_month(), first, "{text}");
+        }
+        assert_eq!(at("2028-03-01T00:00:00Z").first_day_of_month(), first + 29);
     }
 }

@@ -148,6 +148,8 @@ pub enum Implementation {
     Artifact,
     /// Other tools, one after the other.
     Composition,
+    /// A question to a language model.
+    Prompt,
     /// What its `execution_spec` says, and nothing where it has none.
     Custom,
     /// A kind of a newer program. Such a tool is shown and can be switched off, and never runs.
@@ -164,11 +166,12 @@ impl Implementation {
         Self::Function,
         Self::Artifact,
         Self::Composition,
+        Self::Prompt,
         Self::Custom,
     ];
 
     /// Words of `implementation_type` that a later version will know.
-    pub const PLANNED: &[&str] = &["mcp", "rag_retrieval", "agent_call", "prompt", "task", "code"];
+    pub const PLANNED: &[&str] = &["mcp", "rag_retrieval", "agent_call", "task", "code"];
 
     /// The authored one that the wire's `implementation_type` names.
     #[must_use]
@@ -203,6 +206,7 @@ impl Implementation {
             Self::Space => ("space", Some("space")),
             Self::Artifact => ("artifact", None),
             Self::Composition => ("composition", None),
+            Self::Prompt => ("prompt", None),
             Self::Custom => ("custom", None),
             Self::Unknown => ("unknown", None),
         }

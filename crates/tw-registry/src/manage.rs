@@ -9,7 +9,7 @@ use std::sync::{Arc, LazyLock, OnceLock, Weak};
 
 use serde_json::{Map, Value, json};
 use tw_base::{Error, PageRequest, Result};
-use tw_exec::{BoxFuture, Call, Ended, Executor, Refusal};
+use tw_exec::{BoxFuture, Call, Ended, Executor, Refusal, Services};
 use tw_identity::{
     PersonBehind,
     rights::{CreateTools, DeleteTools, PublishTools, ReadTools, UpdateTools},
@@ -163,7 +163,12 @@ impl Executor for ManageTools {
         })
     }
 
-    fn check<'a>(&'a self, caller: &'a Caller, input: &'a Value) -> BoxFuture<'a, Result<(), Refusal>> {
+    fn check<'a>(
+        &'a self,
+        caller: &'a Caller,
+        _: &'a Services,
+        input: &'a Value,
+    ) -> BoxFuture<'a, Result<(), Refusal>> {
         Box::pin(async move { Self::check(self, caller, input).await.map_err(Refusal::from) })
     }
 

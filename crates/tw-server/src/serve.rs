@@ -18,6 +18,7 @@ use tokio::{
 use tokio_util::sync::CancellationToken;
 use tw_engine::{Engine, FirstRun, Operator, Setup};
 use tw_kinds::AllKinds;
+use tw_models::{ModelKey, Models};
 use tw_sandbox::{Sandbox, Worker};
 use tw_store::{Durability, Options, Store, Target};
 
@@ -82,6 +83,7 @@ pub(crate) async fn run(args: Args) -> Result<ExitCode> {
     let operator = Operator::new(store.clone());
     patiently(&target, async || master_key::check(&key, &operator).await).await?;
     let sandbox = Sandbox::new(Worker::this_program());
+    let models = config.models()?;
     let setup = Setup {
         store,
         master_key: key.key,
@@ -89,6 +91,7 @@ pub(crate) async fn run(args: Args) -> Result<ExitCode> {
         egress: tw_egress::Egress::new(config.egress.policy()?),
         kinds: Arc::new(AllKinds::new(sandbox.clone())),
         sandbox,
+        models: models.clone(),
     };
     let engine = start_engine(&target, setup).await?;
     let first = patiently(&target, async || bootstrap(&target, &operator).await).await?;
@@ -98,7 +101,7 @@ pub(crate) async fn run(args: Args) -> Result<ExitCode> {
     if let Some(lock) = &mut lock {
         lock.announce(&base).context("cannot write the lock file")?;
     }
-    warn_of(&config, address, &key.source);
+    warn_of(&config, &models, address, &key.source);
     let database = config::shown(&target);
     banner::print(address, &base, &database, config.log.durability, first.as_ref());
     tracing::info!(%address, %database, "serving");
@@ -196,7 +199,15 @@ fn reachable(address: SocketAddr) -> SocketAddr {
     SocketAddr::new(ip, address.port())
 }
 
-fn warn_of(config: &Config, address: SocketAddr, key: &master_key::KeySource) {
+fn warn_of(config: &Config, models: &Models, address: SocketAddr, key: &master_key::KeySource) {
+    for (name, spec) in models.iter() {
+        if let ModelKey::Unset { variable } = &spec.key {
+            tracing::warn!(
+                "`models.{name}.api_key` names the environment variable `{variable}`, which is not set: \
+                 only tenants with a key of their own can ask this model"
+            );
+        }
+    }
     if let Some(exposure) = master_key::exposure(key) {
         tracing::warn!("{exposure}");
     }

@@ -148,14 +148,14 @@ impl TenantScope {
         row.map(CredentialRow::credential).transpose()
     }
 
-    /// The oldest credential for a provider, of the variant where one is named.
+    /// The oldest credential for a provider, of the variant where one is named; the empty one names those that have none.
     pub async fn credential_for(
         &self,
         provider: &str,
         variant: Option<&str>,
     ) -> Result<Option<StoredCredential>> {
         const Q: &str = credentials!(
-            "AND provider_key = $2 AND ($3 IS NULL OR provider_variant = $3) ORDER BY id LIMIT 1"
+            "AND provider_key = $2 AND ($3 IS NULL OR coalesce(provider_variant, '') = $3) ORDER BY id LIMIT 1"
         );
         let mut conn = self.read().await?;
         let row: Option<CredentialRow> = on!(conn, c => sqlx::query_as(Q)

@@ -15,7 +15,7 @@ const RIGHTS: [(&str, &str); 4] = [
     (
         "SELECT, INSERT, UPDATE",
         "tenants, users, sessions, runs, pending_calls, approvals, api_keys, logins, sign_in_links, tenant_epoch, meta,
-         tools, tenant_keys, standing_approvals",
+         tools, tenant_keys, standing_approvals, usage_records, usage_days",
     ),
     ("SELECT, INSERT, DELETE", "pending_children"),
     ("SELECT, INSERT, UPDATE, DELETE", "memberships, idempotency, replicas, credentials, places, test_cases"),

@@ -5,6 +5,7 @@ use serde_json::value::RawValue;
 use sqlx::AssertSqlSafe;
 use tw_model::{
     Channel, Code, Effect, Mode, ReplicaId, RunId, RunStatus, SessionId, Source, TenantId, Timestamp, ToolId,
+    Usage,
 };
 use uuid::Uuid;
 
@@ -54,6 +55,8 @@ pub struct Run {
     pub started: Option<Timestamp>,
     pub finished: Option<Timestamp>,
     pub duration_us: Option<i64>,
+    /// What it asked of language models.
+    pub usage: Option<Usage>,
 }
 
 impl Run {
@@ -109,6 +112,7 @@ struct Payload {
     markdown: Option<String>,
     #[serde(default)]
     logs: Vec<String>,
+    usage: Option<Usage>,
 }
 
 const SELECT: &str =
@@ -312,6 +316,7 @@ impl RunRow {
             started: self.started_us.map(Timestamp::from_micros),
             finished: self.finished_us.map(Timestamp::from_micros),
             duration_us: self.duration_us,
+            usage: last.usage,
         })
     }
 }

@@ -33,7 +33,7 @@ struct Seen {
     connections: watch::Sender<usize>,
     hang_ups: watch::Sender<usize>,
     requests: Mutex<Vec<Received>>,
-    script: Mutex<VecDeque<Vec<u8>>>,
+    script: Mutex<VecDeque<(Vec<u8>, Then)>>,
 }
 
 /// A request as it came.
@@ -89,7 +89,13 @@ impl Upstream {
     /// Answers the next requests with these bytes, as they stand and whatever their path says.
     pub fn script<A: Into<Vec<u8>>>(&self, answers: impl IntoIterator<Item = A>) {
         let mut script = self.seen.script.lock().unwrap_or_else(PoisonError::into_inner);
-        script.extend(answers.into_iter().map(Into::into));
+        script.extend(answers.into_iter().map(|answer| (answer.into(), Then::NextRequest)));
+    }
+
+    /// Answers the next request of the script with these bytes, and then does something else than to go on.
+    pub fn script_then(&self, answer: impl Into<Vec<u8>>, then: Then) {
+        let mut script = self.seen.script.lock().unwrap_or_else(PoisonError::into_inner);
+        script.push_back((answer.into(), then));
     }
 
     /// How many connections were accepted so far.
@@ -141,11 +147,14 @@ async fn serve(mut stream: TcpStream, seen: &Seen) -> io::Result<()> {
     while let Some(asked) = read(&mut stream, &mut unread).await? {
         seen.requests.lock().unwrap_or_else(PoisonError::into_inner).push(asked.clone());
         let scripted = seen.script.lock().unwrap_or_else(PoisonError::into_inner).pop_front();
-        if let Some(answer) = scripted {
-            say(&mut stream, answer).await?;
-            continue;
-        }
-        match tricks::play(&mut stream, &asked).await? {
+        let then = match scripted {
+            Some((answer, then)) => {
+                say(&mut stream, answer).await?;
+                then
+            }
+            None => tricks::play(&mut stream, &asked).await?,
+        };
+        match then {
             Then::NextRequest => {}
             Then::Close => return stream.shutdown().await,
             Then::Reset => return stream.set_zero_linger(),

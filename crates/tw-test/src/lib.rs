@@ -3,15 +3,17 @@
 //!
 //! Nothing here is part of the product. Start with [`on_both!`], which declares a test for both
 //! databases, and [`TestDb`], what such a test is given; for what calls other people's servers, with
-//! [`Upstream`].
+//! [`Upstream`], and for what asks language models, with [`ModelServer`].
 
 pub mod databases;
 pub mod entries;
 pub mod hostile;
+pub mod models;
 pub mod postgres;
 
 pub use databases::{Kind, TestDb};
 pub use hostile::Upstream;
+pub use models::{ModelFormat, ModelServer};
 
 /// How often a race is run: often enough to see every order come up, and in `make soak` until rare ones do.
 #[must_use]

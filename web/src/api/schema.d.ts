@@ -313,15 +313,31 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Tenant, principal, roles, permissions and language of the caller. */
+        /** Tenant, principal, roles and permissions of the caller. */
         get: operations["get_me"];
         put?: never;
         post?: never;
         delete?: never;
         options?: never;
         head?: never;
-        /** Changes the language that pages have for the caller. With a key it is that of the key's owner. */
-        patch: operations["update_me"];
+        patch?: never;
+        trace?: never;
+    };
+    "/api/models": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The language models that the operator has configured, by name. */
+        get: operations["list_models"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
         trace?: never;
     };
     "/api/openapi.json": {
@@ -534,40 +550,6 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/api/standing-approvals": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** Standing approvals, newest first. */
-        get: operations["list_standing_approvals"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/standing-approvals/{id}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        post?: never;
-        /** Takes a standing approval back, at once. */
-        delete: operations["revoke_standing_approval"];
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
     "/api/tenants": {
         parameters: {
             query?: never;
@@ -655,26 +637,6 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/api/tools/import/openapi": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Makes a draft of an `http` tool of every operation of an OpenAPI document.
-         * @description What cannot be a tool is in `skipped`, with the reason; a name that is taken is one.
-         */
-        post: operations["import_openapi"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
     "/api/tools/{tool}": {
         parameters: {
             query?: never;
@@ -745,11 +707,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /**
-         * Makes what was saved last what runs, once it is checked.
-         * @description `BREAKING_CHANGE` carries the members of a comparison, `TESTS_FAILED` those of a report of the test cases. A refusal
-         *     changes nothing, also not the number.
-         */
+        /** Makes what was saved last what runs. */
         post: operations["publish_tool"];
         delete?: never;
         options?: never;
@@ -788,6 +746,27 @@ export interface paths {
          * @description The run is recorded like any other, in the mode `debug`.
          */
         post: operations["test_tool"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/tools/{tool}/test/stream": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * As `test`, with the events of the run as they come, as server-sent events.
+         * @description `tool.output_appended` has the next piece of a text, `tool.completed`, `tool.failed` or `tool.cancelled` is the last
+         *     event. The run does not end with the connection.
+         */
+        post: operations["stream_tool_test"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1126,16 +1105,10 @@ export interface components {
             tool: string;
             version: string;
         };
-        /** @description The run that was approved, and the approval of later calls. */
-        ApproveAnswer: components["schemas"]["RunAnswer"] & {
-            /** Format: uuid */
-            standing_approval_id?: string | null;
-        };
         ApproveRequest: {
             /** @description Another input than the one asked for; it is checked like the first. */
             input?: Record<string, never> | null;
             note?: string | null;
-            standing?: components["schemas"]["StandingRequest"] | null;
             /**
              * Format: int64
              * @description How long to wait for the run to end, 120,000 at the most.
@@ -1164,10 +1137,6 @@ export interface components {
             /** @description Why, for the log. */
             reason?: string | null;
         };
-        ChangeMe: {
-            /** @description `de` or `en`; `null` leaves it to the browser. */
-            language?: string | null;
-        };
         ChangePassword: {
             /** @description Not needed by somebody who has none yet. */
             current_password?: string | null;
@@ -1183,7 +1152,7 @@ export interface components {
         /** @description A change to a test case, property by property; each is replaced as a whole. */
         ChangeTestCase: {
             expect?: components["schemas"]["Expectation"] | null;
-            input?: unknown;
+            input?: Record<string, never> | null;
             name?: string | null;
         };
         ChangeUser: {
@@ -1220,8 +1189,8 @@ export interface components {
         /** @description A new test case. */
         CreateTestCase: {
             expect?: components["schemas"]["Expectation"] | null;
-            /** @description What the tool is called with: an object, or anything to show that it is refused. Without any, an empty object. */
-            input?: unknown;
+            /** @description What the tool is called with. Without any, an empty object. */
+            input?: Record<string, never> | null;
             name: string;
         };
         CreateUser: {
@@ -1371,28 +1340,6 @@ export interface components {
         /** @description What a tool of the kind `function` can be made of, by its `function_name`. */
         FunctionTemplate: components["schemas"]["TemplateFacts"] & {
             function_name: string;
-        };
-        /** @description Something about a tool that its author should know. */
-        ImportNoteView: {
-            message: string;
-            slug: string;
-        };
-        /** @description An OpenAPI document. */
-        ImportOpenapi: {
-            /** @description The document as JSON, version 3.0 or 3.1. */
-            document: Record<string, never>;
-            /** @description Where the API is, instead of the servers that the document names. */
-            server_url?: string | null;
-        };
-        /** @description What came of a document. */
-        ImportView: {
-            /** @description The credentials that the tools refer to. Those that do not exist yet have to be made. */
-            credentials: components["schemas"]["ReferredCredential"][];
-            /** @description The tools that were made, as drafts. */
-            items: components["schemas"]["ToolView"][];
-            /** @description What was left out of tools that were made. */
-            notes: components["schemas"]["ImportNoteView"][];
-            skipped: components["schemas"]["SkippedView"][];
         };
         /** @description One property of the input that the approver changed. */
         InputChange: {
@@ -1595,6 +1542,27 @@ export interface components {
             total?: number | null;
         };
         /** @description A page of a list. */
+        List_ModelView: {
+            items: {
+                /** @description Whether there is a key for it: one of the tenant's, or the operator's. */
+                available: boolean;
+                /** @description As the provider calls it. */
+                model: string;
+                /** @description What tools call it. */
+                name: string;
+                price?: components["schemas"]["PriceView"] | null;
+                /** @description `openai`, `anthropic`, `gemini` or `ollama`. */
+                provider: string;
+            }[];
+            /** @description Send it as `cursor` to get the next page; `null` on the last. */
+            next_cursor?: string | null;
+            /**
+             * Format: int64
+             * @description How many there are in all; `null` when that is more than is counted.
+             */
+            total?: number | null;
+        };
+        /** @description A page of a list. */
         List_PendingCallView: {
             items: {
                 answered_by?: string | null;
@@ -1687,39 +1655,6 @@ export interface components {
             total?: number | null;
         };
         /** @description A page of a list. */
-        List_StandingApprovalView: {
-            items: {
-                /** @description The slug of the agent whose calls it is for. */
-                agent: string;
-                approved_by: string;
-                /** Format: date-time */
-                created_at: string;
-                /** Format: date-time */
-                expires_at: string;
-                /** @description JSON pointers to what has to be the same in the input; `null` for all of it. */
-                fields?: string[] | null;
-                /** Format: uuid */
-                id: string;
-                /** @description `active`, `expired`, `revoked`, or `void` where something that it is bound to has changed. */
-                status: string;
-                tool: string;
-                /**
-                 * Format: int64
-                 * @description How many calls it has let through.
-                 */
-                uses: number;
-                /** @description What has to be the same: the values by their pointers, or the whole input. */
-                values: Record<string, never>;
-            }[];
-            /** @description Send it as `cursor` to get the next page; `null` on the last. */
-            next_cursor?: string | null;
-            /**
-             * Format: int64
-             * @description How many there are in all; `null` when that is more than is counted.
-             */
-            total?: number | null;
-        };
-        /** @description A page of a list. */
         List_TenantItem: {
             items: {
                 /** Format: uuid */
@@ -1771,8 +1706,6 @@ export interface components {
                 execution_type?: string | null;
                 /** @description Whether something was saved that is not live yet. */
                 has_draft: boolean;
-                /** @description Name and description in other languages: `{ "de": { "name", "description" } }`. */
-                i18n?: Record<string, never> | null;
                 icon: string;
                 /** Format: uuid */
                 id: string;
@@ -1875,8 +1808,6 @@ export interface components {
         };
         /** @description The caller. */
         Me: {
-            /** @description The language that the person chose in this tenant, `de` or `en`; `null` leaves it to the browser. */
-            language?: string | null;
             permissions: string[];
             principal: components["schemas"]["PrincipalView"];
             /** @description The role of the key or of the membership. */
@@ -1885,6 +1816,17 @@ export interface components {
             tenant: components["schemas"]["TenantName"];
             /** @description The caller's tenant, and those a signed-in person can switch to. */
             tenants: components["schemas"]["TenantName"][];
+        };
+        ModelView: {
+            /** @description Whether there is a key for it: one of the tenant's, or the operator's. */
+            available: boolean;
+            /** @description As the provider calls it. */
+            model: string;
+            /** @description What tools call it. */
+            name: string;
+            price?: components["schemas"]["PriceView"] | null;
+            /** @description `openai`, `anthropic`, `gemini` or `ollama`. */
+            provider: string;
         };
         /** @description A new key, with its text: it is shown this once. */
         NewKeyView: components["schemas"]["KeyView"] & {
@@ -1942,6 +1884,17 @@ export interface components {
             /** @description `worker` or `person`. */
             waits_for: string;
         };
+        /** @description What a million tokens cost. */
+        PriceView: {
+            /** Format: double */
+            cache_write: number;
+            /** Format: double */
+            cached: number;
+            /** Format: double */
+            input: number;
+            /** Format: double */
+            output: number;
+        };
         PrincipalView: {
             agent?: string | null;
             display_name: string;
@@ -1975,20 +1928,6 @@ export interface components {
             /** @description Where the code is explained. */
             type: string;
         };
-        /** @description How a draft goes live. */
-        PublishTool: {
-            /** @description Publish also if callers of what is live can break and the major number is not greater. */
-            accept_breaking?: boolean | null;
-            /** @description Publish without asking the test cases. */
-            ignore_tests?: boolean | null;
-            /** @description A new number, greater than the one it has, that the draft gets first. */
-            version?: string | null;
-        };
-        /** @description A credential that tools refer to. */
-        ReferredCredential: {
-            label: string;
-            type: string;
-        };
         /** @description A tool as it was at one revision. */
         RevisionView: {
             author: Record<string, never>;
@@ -2019,8 +1958,6 @@ export interface components {
             effect?: string | null;
             error?: string | null;
             error_code?: string | null;
-            /** @description What the tool wrote to its log, line by line. */
-            logs: string[];
             markdown?: string | null;
             output?: unknown;
             /**
@@ -2039,6 +1976,7 @@ export interface components {
             success?: boolean | null;
             summary?: string | null;
             tool: string;
+            usage?: components["schemas"]["UsageView"] | null;
             version: string;
         };
         /** @description A run, as recorded. */
@@ -2089,8 +2027,6 @@ export interface components {
         RunTestCases: {
             /** @description `draft` for what was saved last (the default; what is live where there is no draft), or the number of a version. */
             against?: string | null;
-            /** @description Which test cases run; without it, all of them. */
-            ids?: string[] | null;
         };
         /** @description A tool that was saved, whole. */
         SavedToolView: components["schemas"]["ToolView"] & {
@@ -2119,47 +2055,6 @@ export interface components {
             password: string;
             /** @description The slug of the tenant to sign in to; without it, the first that the password opens. */
             tenant?: string | null;
-        };
-        /** @description An operation that became no tool. */
-        SkippedView: {
-            method: string;
-            operation_id?: string | null;
-            path: string;
-            reason: string;
-        };
-        /** @description A yes that holds for later calls of an agent. */
-        StandingApprovalView: {
-            /** @description The slug of the agent whose calls it is for. */
-            agent: string;
-            approved_by: string;
-            /** Format: date-time */
-            created_at: string;
-            /** Format: date-time */
-            expires_at: string;
-            /** @description JSON pointers to what has to be the same in the input; `null` for all of it. */
-            fields?: string[] | null;
-            /** Format: uuid */
-            id: string;
-            /** @description `active`, `expired`, `revoked`, or `void` where something that it is bound to has changed. */
-            status: string;
-            tool: string;
-            /**
-             * Format: int64
-             * @description How many calls it has let through.
-             */
-            uses: number;
-            /** @description What has to be the same: the values by their pointers, or the whole input. */
-            values: Record<string, never>;
-        };
-        /** @description Which later calls are approved as well: those of the same agent, tool, definition and chain of tools. */
-        StandingRequest: {
-            /** @description JSON pointers to what has to be the same in their input; without it all of the input. */
-            fields?: string[] | null;
-            /**
-             * Format: int64
-             * @description For how long, in seconds.
-             */
-            for_s: number;
         };
         SwitchTenant: {
             tenant: string;
@@ -2258,8 +2153,6 @@ export interface components {
         };
         /** @description What can be said about a tool. Other dialects are taken too; these are the words that are given back. */
         ToolBody: {
-            /** @description With `publish`: callers of what is live may break. */
-            accept_breaking?: boolean | null;
             aliases?: string[] | null;
             category?: string | null;
             collaborative?: boolean | null;
@@ -2271,12 +2164,8 @@ export interface components {
             execution?: Record<string, never> | null;
             execution_spec?: Record<string, never> | null;
             form_spec?: Record<string, never> | null;
-            /** @description Name and description in other languages: `{ "de": { "name", "description" } }`. Schemas have `x-i18n`. */
-            i18n?: Record<string, never> | null;
             /** @description Name of a Lucide icon. */
             icon?: string | null;
-            /** @description With `publish`: the test cases are not asked. */
-            ignore_tests?: boolean | null;
             implementation?: Record<string, never> | null;
             implementation_type?: string | null;
             /** @description JSON Schema 2020-12 of an object. A list of `fields` can be given instead. */
@@ -2297,7 +2186,7 @@ export interface components {
              * @enum {string|null}
              */
             permission_policy?: "auto" | "always_ask" | null;
-            /** @description Make it live at once. Refused, nothing is saved. */
+            /** @description Make it live at once. */
             publish?: boolean | null;
             required_permission?: string | null;
             /** @description Needed for a new tool, and cannot be changed. */
@@ -2325,8 +2214,6 @@ export interface components {
             execution_type?: string | null;
             /** @description Whether something was saved that is not live yet. */
             has_draft: boolean;
-            /** @description Name and description in other languages: `{ "de": { "name", "description" } }`. */
-            i18n?: Record<string, never> | null;
             icon: string;
             /** Format: uuid */
             id: string;
@@ -2409,6 +2296,29 @@ export interface components {
              * @description What the service answered with; `null` where it did not.
              */
             status?: number | null;
+        };
+        /** @description What one or several requests to models took. */
+        UsageView: {
+            /** Format: int64 */
+            cache_write_tokens: number;
+            /** Format: int64 */
+            cached_tokens: number;
+            /**
+             * Format: double
+             * @description `null` where the model has no price.
+             */
+            cost?: number | null;
+            /** @description Whether the provider reported nothing, so that the tokens are bytes divided by four. */
+            estimated: boolean;
+            /**
+             * Format: int64
+             * @description With those of the cache.
+             */
+            input_tokens: number;
+            model: string;
+            /** Format: int64 */
+            output_tokens: number;
+            provider: string;
         };
         UserView: {
             /** Format: date-time */
@@ -2749,7 +2659,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ApproveAnswer"];
+                    "application/json": components["schemas"]["RunAnswer"];
                 };
             };
             /** @description The run goes on */
@@ -2758,7 +2668,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ApproveAnswer"];
+                    "application/json": components["schemas"]["RunAnswer"];
                 };
             };
             /** @description No valid credentials were sent */
@@ -3264,18 +3174,6 @@ export interface operations {
         };
         requestBody: {
             content: {
-                /**
-                 * @example {
-                 *       "label": "weather",
-                 *       "type": "api_key",
-                 *       "payload": {
-                 *         "api_key": "…"
-                 *       },
-                 *       "allowed_hosts": [
-                 *         "api.example.com"
-                 *       ]
-                 *     }
-                 */
                 "application/json": components["schemas"]["CredentialBody"];
             };
         };
@@ -3750,27 +3648,21 @@ export interface operations {
             };
         };
     };
-    update_me: {
+    list_models: {
         parameters: {
             query?: never;
-            header?: {
-                "Idempotency-Key"?: string | null;
-            };
+            header?: never;
             path?: never;
             cookie?: never;
         };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["ChangeMe"];
-            };
-        };
+        requestBody?: never;
         responses: {
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Me"];
+                    "application/json": components["schemas"]["List_ModelView"];
                 };
             };
             /** @description No valid credentials were sent */
@@ -3782,15 +3674,8 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description The caller may not do this, or a page of another site asked */
             403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            422: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -4503,117 +4388,6 @@ export interface operations {
             };
         };
     };
-    list_standing_approvals: {
-        parameters: {
-            query?: {
-                /** @description The slug of an agent */
-                agent?: string;
-                /** @description The slug of a tool */
-                tool?: string;
-                status?: "active" | "expired" | "revoked" | "void" | "all";
-                limit?: number;
-                cursor?: string;
-                offset?: number;
-            };
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["List_StandingApprovalView"];
-                };
-            };
-            /** @description No valid credentials were sent */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description The caller may not do this, or a page of another site asked */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Any other refusal or failure; `code` says which, and `status` with what */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-        };
-    };
-    revoke_standing_approval: {
-        parameters: {
-            query?: never;
-            header?: {
-                "Idempotency-Key"?: string | null;
-            };
-            path: {
-                id: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            204: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            /** @description No valid credentials were sent */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description The caller may not do this, or a page of another site asked */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Any other refusal or failure; `code` says which, and `status` with what */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-        };
-    };
     list_tenants: {
         parameters: {
             query?: never;
@@ -4846,25 +4620,6 @@ export interface operations {
         };
         requestBody: {
             content: {
-                /**
-                 * @example {
-                 *       "slug": "greet",
-                 *       "name": "Greet",
-                 *       "description": "Gives back the name it is given.",
-                 *       "implementation_type": "internal",
-                 *       "input_schema": {
-                 *         "type": "object",
-                 *         "properties": {
-                 *           "name": {
-                 *             "type": "string"
-                 *           }
-                 *         },
-                 *         "required": [
-                 *           "name"
-                 *         ]
-                 *       }
-                 *     }
-                 */
                 "application/json": components["schemas"]["ToolBody"];
             };
         };
@@ -5004,66 +4759,6 @@ export interface operations {
             };
             /** @description The caller may not do this, or a page of another site asked */
             403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Any other refusal or failure; `code` says which, and `status` with what */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-        };
-    };
-    import_openapi: {
-        parameters: {
-            query?: never;
-            header?: {
-                "Idempotency-Key"?: string | null;
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["ImportOpenapi"];
-            };
-        };
-        responses: {
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ImportView"];
-                };
-            };
-            /** @description No valid credentials were sent */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description The caller may not do this, or a page of another site asked */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            422: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -5539,11 +5234,7 @@ export interface operations {
             };
             cookie?: never;
         };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["PublishTool"];
-            };
-        };
+        requestBody?: never;
         responses: {
             200: {
                 headers: {
@@ -5595,14 +5286,6 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
             /** @description Any other refusal or failure; `code` says which, and `status` with what */
             default: {
                 headers: {
@@ -5629,11 +5312,6 @@ export interface operations {
         };
         requestBody: {
             content: {
-                /**
-                 * @example {
-                 *       "input": {}
-                 *     }
-                 */
                 "application/json": components["schemas"]["RunRequest"];
             };
         };
@@ -5752,6 +5430,87 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["RunAnswer"];
+                };
+            };
+            /** @description No valid credentials were sent */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The caller may not do this, or a page of another site asked */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Any other refusal or failure; `code` says which, and `status` with what */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    stream_tool_test: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The same request again gets the same run */
+                "Idempotency-Key"?: string | null;
+            };
+            path: {
+                /** @description Slug or id; with a definition also a slug that is still free */
+                tool: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["TestRequest"];
+            };
+        };
+        responses: {
+            /** @description Events */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/event-stream": string;
                 };
             };
             /** @description No valid credentials were sent */
@@ -6368,9 +6127,9 @@ export interface operations {
     compare_tool_versions: {
         parameters: {
             query?: {
-                /** @description `live` (default), `draft`, a version, or the number of a revision */
+                /** @description A version, `live` (default) or `draft` */
                 from?: string;
-                /** @description `draft` (default), `live`, a version, or the number of a revision */
+                /** @description A version, `live` or `draft` (default) */
                 to?: string;
             };
             header?: never;

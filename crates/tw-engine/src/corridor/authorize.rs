@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 use tw_base::{Error, Result};
+use tw_exec::Services;
 use tw_identity::rights::{Permit, UpdateTools};
 use tw_model::{Caller, PermissionSet};
 use tw_policy::{Facts, Rule, Verdict};
@@ -33,9 +34,9 @@ impl Authorized<'_> {
     }
 
     /// Asks the tool whether each party may make a call with this input.
-    pub(super) async fn check(&self, input: &Value) -> Result<()> {
+    pub(super) async fn check(&self, services: &Services, input: &Value) -> Result<()> {
         for party in self.parties.all() {
-            self.tool().executor.check(party, input).await.map_err(|mut refusal| {
+            self.tool().executor.check(party, services, input).await.map_err(|mut refusal| {
                 refusal.message = self.parties.why(party, refusal.message);
                 Error::Refused(refusal)
             })?;

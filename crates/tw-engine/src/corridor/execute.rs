@@ -9,7 +9,9 @@ use tokio::{
     time::{Instant, sleep_until},
 };
 use tokio_util::sync::CancellationToken;
-use toolwright_sdk::{ContextParts, HeavyPool, INLINE_BYTES_MAX, LogLines, Overload, ToolContext, bytes_of};
+use toolwright_sdk::{
+    ContextParts, HeavyPool, INLINE_BYTES_MAX, LogLines, Overload, ToolContext, UsageMeter, bytes_of,
+};
 use tracing::Instrument;
 use tw_exec::{BoxFuture, Call, Ended, InnerCalls, Unseal, Wait};
 use tw_model::{
@@ -34,7 +36,7 @@ use crate::{
     Engine,
     flights::{Boarding, Stop},
     pure::Question,
-    run_log::{self, End, OutputAppended, Resumption, Starting, WrapperSettings},
+    run_log::{self, Beside, End, OutputAppended, Resumption, Starting, WrapperSettings},
 };
 
 /// How close to its deadline a run is out of time.
@@ -91,6 +93,7 @@ pub(crate) struct Job {
     pub(super) lease: Lease,
     refusals: Arc<Refusals>,
     log: LogLines,
+    usage: UsageMeter,
 }
 
 /// How the tool came to an end.
@@ -205,7 +208,8 @@ impl Job {
     pub(crate) fn new(engine: Engine, cleared: Cleared, mut lease: Lease) -> Self {
         let (tool, input, permissions, secrets) = cleared.into_parts();
         let refusals = Arc::new(std::mem::take(&mut lease.refusals));
-        Self { engine, tool, input, permissions, secrets, lease, refusals, log: LogLines::default() }
+        let (log, usage) = (LogLines::default(), UsageMeter::default());
+        Self { engine, tool, input, permissions, secrets, lease, refusals, log, usage }
     }
 
     /// As [`Job::run`], cancelled like by hand once nobody wants it any more.
@@ -389,6 +393,7 @@ impl Job {
             // Only a run that can be resumed can wait for a call of its own.
             inner: self.tool.executor.is_resumable().then(|| Arc::clone(inner)),
             waits: Some(waits),
+            usage: self.usage.clone(),
         })
     }
 
@@ -453,7 +458,8 @@ impl Job {
 
     async fn finish(&mut self, end: End) -> Result<Run, Rejected> {
         let (run, spent) = (self.lease.run, Some(self.lease.spent));
-        let ended = end.with_logs(run, &self.tool.slug, spent, self.logs());
+        let beside = Beside { logs: self.logs(), usage: self.usage.total() };
+        let ended = end.with(run, &self.tool.slug, spent, beside);
         let over = self.tool.executor.is_resumable().then_some(WaitChange::Over);
         let change = Change { wait: over, ..ended.change(self.expect()) };
         let entry = self.change(change, Some(ended.event.clone()));

@@ -226,7 +226,7 @@ impl Engine {
         let resolved = self.resolve(view, subject).await?;
         let now = resolved.now().cloned();
         let authorized = authorize::authorize(resolved, &parties, view)?;
-        let valid = validate::validate(authorized, input, secrets, view, &self.inner.vault).await?;
+        let valid = validate::validate(authorized, input, secrets, view, &self.inner).await?;
         let clearance = match (clearance, subject) {
             (Clearance::Rule, Subject::Named { mode, settings, .. })
                 if valid.rule.verdict() == Verdict::Ask =>

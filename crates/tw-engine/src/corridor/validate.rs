@@ -12,7 +12,10 @@ use tw_schema::Violation;
 use tw_vault::{CallSecrets, DefinitionParts, Vault};
 
 use super::authorize::Authorized;
-use crate::run_log::{input_digest, raw};
+use crate::{
+    Inside,
+    run_log::{input_digest, raw},
+};
 
 /// A call whose input fits the tool's schema, with defaults filled in, and the rule that decides it.
 #[derive(Debug)]
@@ -82,7 +85,7 @@ pub(super) async fn validate(
     input: &RawValue,
     given: Option<&Arc<CallSecrets>>,
     view: &View,
-    vault: &Vault,
+    inside: &Inside,
 ) -> Result<Valid> {
     let by_caller = given.and_then(|given| given.callers_parts());
     let secrets = given.filter(|_| by_caller.is_none()).cloned();
@@ -97,7 +100,7 @@ pub(super) async fn validate(
         let fitting = HeavyPool::shared().run(tenant, limit, fitting).await;
         fitting.map_err(overloaded)??
     };
-    authorized.check(&value).await?;
+    authorized.check(&inside.services, &value).await?;
     let (rule, level) = (authorized.rule(view, &value), authorized.level(&value));
     let permissions = authorized.permissions();
     let valid = Valid { tool: Arc::clone(authorized.tool()), rule, level, value, text, permissions, secrets };
@@ -113,7 +116,7 @@ pub(super) async fn validate(
     };
     match parts {
         DefinitionParts::None => Ok(valid),
-        parts => Box::pin(valid.hiding(parts, authorized.caller().tenant, vault)).await,
+        parts => Box::pin(valid.hiding(parts, authorized.caller().tenant, &inside.vault)).await,
     }
 }
 

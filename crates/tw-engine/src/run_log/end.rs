@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use serde_json::value::RawValue;
-use tw_model::{Code, Effect, EventKind, RunId, RunStatus, Timestamp, ToolFailure, ToolResult};
+use tw_model::{Code, Effect, EventKind, RunId, RunStatus, Timestamp, ToolFailure, ToolResult, Usage};
 use tw_store::{
     Run,
     log::{Change, Expect, Finished, NewEvent},
@@ -77,27 +77,27 @@ impl End {
 
     /// Makes what is written of it.
     pub(crate) fn of(self, run: RunId, tool: &str, duration: Option<Duration>) -> EndRecord {
-        self.with_logs(run, tool, duration, Vec::new())
+        self.with(run, tool, duration, Beside::default())
     }
 
-    /// The same, with what the tool wrote to its log.
-    pub(crate) fn with_logs(
+    /// The same, with what the run leaves beside its result.
+    pub(crate) fn with(
         self,
         run: RunId,
         tool: &str,
         duration: Option<Duration>,
-        logs: Vec<String>,
+        beside: Beside,
     ) -> EndRecord {
         let duration_us = duration.map(|duration| i64::try_from(duration.as_micros()).unwrap_or(i64::MAX));
         match self {
-            Self::Success(result) => success(run, result, logs, duration_us),
+            Self::Success(result) => success(run, result, duration_us, beside),
             Self::Failure { failure, effect } => {
-                failure_of(run, tool, RunStatus::Error, failure, logs, effect, duration_us)
+                failure_of(run, tool, RunStatus::Error, (failure, effect), duration_us, beside)
             }
             Self::TimedOut { limit, effect } => {
                 let message = format!("Tool timed out after {}ms", limit.as_millis());
                 let failure = ToolFailure::with_code(Code::Timeout, message);
-                failure_of(run, tool, RunStatus::TimedOut, failure, logs, Some(effect), duration_us)
+                failure_of(run, tool, RunStatus::TimedOut, (failure, Some(effect)), duration_us, beside)
             }
             Self::Cancelled { reason, message, note, effect } => {
                 let said = payload::Cancelled {
@@ -106,6 +106,7 @@ impl End {
                     error_code: reason.code(),
                     note: note.as_deref(),
                     effect,
+                    usage: beside.usage.as_ref(),
                 };
                 let event = payload::event(EventKind::Cancelled, run, &said);
                 let finished = Finished {
@@ -121,42 +122,42 @@ impl End {
                     finished,
                     output: None,
                     markdown: None,
-                    logs,
+                    beside,
                 }
             }
         }
     }
 }
 
-fn success(run: RunId, result: ToolResult, logs: Vec<String>, duration_us: Option<i64>) -> EndRecord {
+fn success(run: RunId, result: ToolResult, duration_us: Option<i64>, beside: Beside) -> EndRecord {
     let output = raw(&result.data);
     if OUTPUT_BYTES_MAX < output.get().len() {
         let message = format!("the tool's output is over {OUTPUT_BYTES_MAX} bytes");
         let failure = ToolFailure::with_code(Code::OutputInvalid, message);
-        return failure_of(run, "", RunStatus::Error, failure, logs, None, duration_us);
+        return failure_of(run, "", RunStatus::Error, (failure, None), duration_us, beside);
     }
     let said = payload::Completed {
         output: &output,
         summary: &result.summary,
         markdown: result.markdown.as_deref(),
-        logs: &logs,
+        logs: &beside.logs,
         duration_ms: duration_us.unwrap_or(0) / 1000,
         duration_us: duration_us.unwrap_or(0),
+        usage: beside.usage.as_ref(),
     };
     let event = payload::event(EventKind::Completed, run, &said);
     let finished = Finished { summary: Some(storable(&result.summary)), duration_us, ..Finished::default() };
     let (status, output) = (RunStatus::Success, Some(output));
-    EndRecord { status, event, finished, output, markdown: result.markdown, logs }
+    EndRecord { status, event, finished, output, markdown: result.markdown, beside }
 }
 
 fn failure_of(
     run: RunId,
     tool: &str,
     status: RunStatus,
-    failure: ToolFailure,
-    logs: Vec<String>,
-    effect: Option<Effect>,
+    (failure, effect): (ToolFailure, Option<Effect>),
     duration_us: Option<i64>,
+    beside: Beside,
 ) -> EndRecord {
     let ToolFailure { code, message, said } = failure;
     let (mut output, mut summary, mut markdown) = (None, None, None);
@@ -173,10 +174,11 @@ fn failure_of(
         summary: &summary,
         output: output.as_deref(),
         markdown: markdown.as_deref(),
-        logs: &logs,
+        logs: &beside.logs,
         effect,
         duration_ms: duration_us.map(|duration| duration / 1000),
         duration_us,
+        usage: beside.usage.as_ref(),
     };
     let event = payload::event(EventKind::Failed, run, &said);
     let finished = Finished {
@@ -186,7 +188,7 @@ fn failure_of(
         effect,
         duration_us,
     };
-    EndRecord { status, event, finished, output, markdown, logs }
+    EndRecord { status, event, finished, output, markdown, beside }
 }
 
 /// One line about a failure, for those who read many.
@@ -199,6 +201,15 @@ fn brief(tool: &str, message: &str) -> String {
     if tool.is_empty() { brief } else { format!("{tool}: {brief}") }
 }
 
+/// What a run leaves beside its result.
+#[derive(Debug, Default)]
+pub(crate) struct Beside {
+    /// What the tool wrote to its log.
+    pub(crate) logs: Vec<String>,
+    /// What language models were asked for.
+    pub(crate) usage: Option<Usage>,
+}
+
 /// An end, as the log takes it.
 #[derive(Debug)]
 pub(crate) struct EndRecord {
@@ -207,7 +218,7 @@ pub(crate) struct EndRecord {
     finished: Finished,
     output: Option<Box<RawValue>>,
     markdown: Option<String>,
-    logs: Vec<String>,
+    beside: Beside,
 }
 
 impl EndRecord {
@@ -223,13 +234,14 @@ impl EndRecord {
             status: self.status,
             output: self.output,
             markdown: self.markdown,
-            logs: self.logs,
+            logs: self.beside.logs,
             summary,
             error,
             error_code,
             effect,
             duration_us: duration_us.or(run.duration_us),
             finished: Some(at),
+            usage: self.beside.usage,
             ..run
         }
     }

@@ -26,7 +26,7 @@ use tw_store::{
 
 pub use self::resumption::WrapperSettings;
 pub(crate) use self::{
-    end::{End, Reason},
+    end::{Beside, End, Reason},
     payload::{Approved, LateResult, OutputAppended},
     resumption::{Begun, KeptRefusal, Resumption},
     seal::{Sealed, Unsealed, input_digest},

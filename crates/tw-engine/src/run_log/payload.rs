@@ -4,7 +4,7 @@ use serde::Serialize;
 use serde_json::value::RawValue;
 use tw_model::{
     ApprovalId, Caller, Channel, Code, Effect, EventId, EventKind, Level, Mode, PendingCallId, RunId,
-    RunStatus, Source, StandingApprovalId, Timestamp, ToolId,
+    RunStatus, Source, StandingApprovalId, Timestamp, ToolId, Usage,
 };
 use tw_registry::Tool;
 use tw_store::log::NewEvent;
@@ -61,6 +61,8 @@ pub(crate) struct Completed<'a> {
     pub(crate) logs: &'a [String],
     pub(crate) duration_ms: i64,
     pub(crate) duration_us: i64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) usage: Option<&'a Usage>,
 }
 
 #[derive(Serialize)]
@@ -82,6 +84,8 @@ pub(crate) struct Failed<'a> {
     pub(crate) duration_ms: Option<i64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) duration_us: Option<i64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) usage: Option<&'a Usage>,
 }
 
 #[derive(Serialize)]
@@ -94,6 +98,8 @@ pub(crate) struct Cancelled<'a> {
     pub(crate) note: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) effect: Option<Effect>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) usage: Option<&'a Usage>,
 }
 
 #[derive(Serialize)]

@@ -149,6 +149,7 @@ impl Starting<'_> {
             started: (status != RunStatus::NeedsApproval).then_some(at),
             finished: None,
             duration_us: None,
+            usage: None,
         }
     }
 

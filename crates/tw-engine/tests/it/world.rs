@@ -92,6 +92,7 @@ impl World {
             egress: Egress::new(Policy::default()),
             kinds: Arc::new(AllKinds::new(sandbox.clone())),
             sandbox,
+            models: tw_models::Models::default(),
         };
         let server =
             Server { engine: Engine::start(setup).unwrap(), store, people: Arc::clone(&self.people) };

@@ -11,12 +11,14 @@ mod explain;
 mod imports;
 mod keys;
 mod login;
+mod models;
 mod operations;
 mod runs;
 mod sessions;
 mod standing;
 mod tenants;
 mod test_cases;
+mod test_stream;
 mod tools;
 mod users;
 
@@ -160,6 +162,8 @@ pub(crate) fn routes() -> OpenApiRouter<App> {
         .routes(routes!(test_cases::change, test_cases::remove))
         .routes(routes!(tools::run))
         .routes(routes!(tools::test))
+        .routes(routes!(test_stream::stream))
+        .routes(routes!(models::list))
         .routes(routes!(runs::list))
         .routes(routes!(runs::read))
         .routes(routes!(runs::cancel))

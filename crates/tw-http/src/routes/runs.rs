@@ -13,7 +13,7 @@ use tw_model::{Code, Effect, Mode, RunId, RunStatus, SessionId, Source, Timestam
 use tw_schema::Violation;
 use uuid::Uuid;
 
-use super::List;
+use super::{List, models::UsageView};
 use crate::{
     App,
     answer::JsonAnswer,
@@ -48,6 +48,9 @@ pub(crate) struct RunAnswer {
     /// What a run that was cut off may have done: `none` or `unknown`.
     #[serde(skip_serializing_if = "Option::is_none")]
     effect: Option<&'static str>,
+    /// What the run asked of language models.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    usage: Option<UsageView>,
     /// Where a person decides, while one has to.
     #[serde(skip_serializing_if = "Option::is_none")]
     approval_id: Option<Uuid>,
@@ -125,6 +128,7 @@ impl From<Answer> for RunAnswer {
             duration_ms: run.duration_us.map(|duration| duration / 1000),
             session_id: run.session.uuid(),
             effect: run.effect.map(Effect::as_str),
+            usage: run.usage.map(Into::into),
             approval_id: approval.map(tw_model::ApprovalId::uuid),
             pending_tool_call_id: pending,
         }

@@ -31,7 +31,7 @@ use crate::{
 };
 
 /// How often a stream says that it is still there.
-const HEARTBEAT: Duration = Duration::from_secs(15);
+pub(super) const HEARTBEAT: Duration = Duration::from_secs(15);
 
 #[derive(Debug, Serialize, utoipa::ToSchema)]
 pub(crate) struct SessionView {
@@ -192,7 +192,7 @@ pub(crate) async fn stream(
         problem if by_header && problem.code() == Code::InvalidParams => problem.recoded(Code::BadRequest),
         problem => problem,
     })?;
-    let messages = messages(app, permit, reader);
+    let messages = events_of(app, permit, reader).map(|event| Ok::<_, Infallible>(message(event)));
     Ok(Sse::new(messages).keep_alive(KeepAlive::new().interval(HEARTBEAT)).into_response())
 }
 
@@ -214,35 +214,35 @@ fn start_of(mut params: Params, headers: &HeaderMap) -> Result<StreamStart> {
 
 /// Ends when the reader may no longer read, the database is away or the server is about to stop: a client
 /// that comes back goes on where it was.
-fn messages(
+pub(super) fn events_of(
     app: App,
     permit: Permit<ReadRuns>,
     reader: EventReader,
-) -> impl Stream<Item = std::result::Result<Message, Infallible>> {
+) -> impl Stream<Item = Event> + Send + 'static {
     let lapse = app.engine.identity().lapse(&permit);
     let state = (app, permit, reader, std::collections::VecDeque::new());
-    let messages = futures::stream::unfold(state, |(app, mut permit, mut reader, mut ready)| async move {
+    let events = futures::stream::unfold(state, |(app, mut permit, mut reader, mut ready)| async move {
         loop {
             tokio::select! {
                 biased;
                 () = app.engine.closing() => return None,
                 () = std::future::ready(()), if !ready.is_empty() => {
-                    let message = ready.pop_front()?;
-                    return Some((Ok(message), (app, permit, reader, ready)));
+                    let event = ready.pop_front()?;
+                    return Some((event, (app, permit, reader, ready)));
                 }
                 events = reader.next() => {
                     let events = events.ok()?;
                     // Who lost the right while waiting is not told what happened since.
                     permit = app.engine.identity().renew(&permit).await.ok()?;
-                    ready.extend(events.into_iter().map(message));
+                    ready.extend(events);
                 }
             }
         }
     });
-    messages.take_until(lapse)
+    events.take_until(lapse)
 }
 
-fn message(event: Event) -> Message {
+pub(super) fn message(event: Event) -> Message {
     let view = EventView::from(event);
     let data = serde_json::to_string(&view).expect("an event is plain JSON");
     Message::default().id(view.seq.to_string()).event(view.r#type).data(data)

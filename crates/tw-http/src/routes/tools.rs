@@ -9,7 +9,7 @@ use axum::{
 };
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, value::RawValue};
-use tw_engine::CallRequest;
+use tw_engine::{CallRequest, IdempotencyKey};
 use tw_identity::rights::{Permit, ReadHistory, ReadTools, RunTools, UpdateTools};
 use tw_model::{Layer, Listing, Mode, Origin, OutputSection, SessionId, Timestamp, ToolDef, ToolStatus};
 use tw_registry::{Listed, Saved, ToolFilter, Unsaved};
@@ -404,6 +404,28 @@ pub(crate) struct TestRequest {
 
 impl Body for TestRequest {}
 
+impl TestRequest {
+    /// The call that it asks for.
+    pub(super) fn call(self, tool: String, idempotency: Option<IdempotencyKey>) -> Result<CallRequest> {
+        let definition = self.definition.filter(|changes| !changes.is_empty());
+        Ok(CallRequest {
+            idempotency,
+            tool,
+            input: input_or_none(self.input),
+            session: None,
+            wait: wait(self.wait_ms)?,
+            version: None,
+            mode: Mode::Debug,
+            unsaved: definition.map(|changes| Unsaved::Change(Value::Object(changes))),
+            settings: None,
+            secrets: None,
+            upstream_key: None,
+            unwanted: None,
+            deadline: None,
+        })
+    }
+}
+
 /// Runs what was saved last of a tool, or a definition that is not saved at all.
 ///
 /// The run is recorded like any other, in the mode `debug`.
@@ -423,23 +445,8 @@ pub(crate) async fn test(
     JsonBytes(body, bytes): JsonBytes<TestRequest>,
 ) -> Result<Response> {
     let permit = Permit::<RunTools>::check(author.caller().clone())?;
-    let definition = body.definition.filter(|changes| !changes.is_empty());
-    let request = CallRequest {
-        // The definition may hold secrets.
-        idempotency: key.of_secret(&app.engine, &bytes),
-        tool,
-        input: input_or_none(body.input),
-        session: None,
-        wait: wait(body.wait_ms)?,
-        version: None,
-        mode: Mode::Debug,
-        unsaved: definition.map(|changes| Unsaved::Change(Value::Object(changes))),
-        settings: None,
-        secrets: None,
-        upstream_key: None,
-        unwanted: None,
-        deadline: None,
-    };
+    // The definition may hold secrets.
+    let request = body.call(tool, key.of_secret(&app.engine, &bytes))?;
     let answer = app.engine.call(&permit, request).await?;
     Ok(super::runs::answered(answer).into_response())
 }

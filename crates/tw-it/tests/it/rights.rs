@@ -308,6 +308,7 @@ impl Scene {
             | "GET /api/credentials"
             | "GET /api/users"
             | "GET /api/roles"
+            | "GET /api/models"
             | "GET /api/tenants"
             | "GET /api/tenants/current"
             | "GET /api/audit" => (None, None),
@@ -359,7 +360,9 @@ impl Scene {
             "POST /api/tools/{tool}/clone" => {
                 (Some(self.own_tool().await), Some(json!({ "slug": self.fresh("clone") })))
             }
-            "POST /api/tools/{tool}/run" | "POST /api/tools/{tool}/test" => {
+            "POST /api/tools/{tool}/run"
+            | "POST /api/tools/{tool}/test"
+            | "POST /api/tools/{tool}/test/stream" => {
                 (Some("test.private".to_owned()), Some(json!({ "input": { "message": "hello" } })))
             }
             "GET /api/runs/{id}" => (Some(self.ended_run(owner).await?), None),

@@ -173,6 +173,7 @@ codes! {
     KindLater = "kind_later": kind_later(kind, kinds) => "must be one of {kinds:code}: `{kind}` tools cannot be made by this version";
     KindMismatch = "kind_mismatch": kind_mismatch(this, kind, other, found) => "says `{this}`, which is `implementation_type` `{kind}`, but `{other}` says {found:json}";
     NotForKind = "not_for_kind": not_for_kind(kind) => "must be left out: `{kind}` tools have none";
+    ModeLater = "mode_later": mode_later(mode, missing) => "must be `direct`: `{mode}` needs {missing}, which this version does not have";
     KindUnknown = "kind_unknown": kind_unknown() => "must be a kind that this program knows";
     PureWrites = "pure_writes": pure_writes() => "must be false for a tool that writes: a pure one is answered from memory the second time";
     TenantSlug = "tenant_slug": tenant_slug(why) => "must be the slug of a tenant: {why}";

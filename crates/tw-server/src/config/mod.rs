@@ -1,6 +1,7 @@
 //! The settings: defaults, then a file, then the environment, then flags; the later wins.
 
 mod load;
+mod models;
 #[cfg(test)]
 mod tests;
 
@@ -8,11 +9,11 @@ use std::{collections::BTreeMap, path::PathBuf};
 
 use anyhow::{Context, Result, bail};
 use etcetera::BaseStrategy;
-use figment::value::Value;
 use serde::Deserialize;
 use tracing_subscriber::EnvFilter;
 use tw_egress::{Policy, Reach};
 use tw_engine::RateLimits;
+use tw_models::Models;
 use tw_store::{Durability, Target};
 
 use crate::fail::{Hint, refusal};
@@ -46,7 +47,8 @@ pub(crate) struct Config {
     pub(crate) log: LogConfig,
     pub(crate) database: DatabaseConfig,
     pub(crate) egress: EgressConfig,
-    pub(crate) models: BTreeMap<String, Model>,
+    pub(crate) models: BTreeMap<String, models::ModelConfig>,
+    pub(crate) agents: models::AgentsConfig,
 }
 
 impl Default for Config {
@@ -68,6 +70,7 @@ impl Default for Config {
             database: DatabaseConfig::default(),
             egress: EgressConfig::default(),
             models: BTreeMap::new(),
+            agents: models::AgentsConfig::default(),
         }
     }
 }
@@ -144,20 +147,6 @@ pub(crate) enum EgressPolicy {
     Any,
 }
 
-/// A language model under a name. Read by the execution kinds that ask a model.
-#[derive(Deserialize)]
-#[cfg_attr(not(test), expect(dead_code, reason = "read by the execution kinds that ask a model"))]
-pub(crate) struct Model {
-    pub(crate) provider: String,
-    pub(crate) model: Option<String>,
-    pub(crate) base_url: Option<String>,
-    /// The key itself, or `env:NAME` for the environment variable that holds it.
-    pub(crate) api_key: Option<String>,
-    /// What only this provider knows.
-    #[serde(flatten)]
-    pub(crate) other: BTreeMap<String, Value>,
-}
-
 impl Config {
     /// What the types alone do not say.
     fn check(mut self) -> Result<Self> {
@@ -190,6 +179,7 @@ impl Config {
         }
         self.egress.policy()?;
         self.trusted_proxies()?;
+        self.models()?;
         EnvFilter::try_new(&self.log.level)
             .context("`log.level` must be error, warn, info, debug or trace, or such a word by module")?;
         Ok(self)
@@ -205,6 +195,11 @@ impl Config {
             })
         };
         self.trusted_proxies.iter().map(read).collect()
+    }
+
+    /// The language models, with their keys.
+    pub(crate) fn models(&self) -> Result<Models> {
+        models::models(&self.models, &self.agents)
     }
 
     /// The folder of the SQLite database.

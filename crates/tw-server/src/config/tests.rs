@@ -22,7 +22,7 @@ const FILE: &str = r#"
     provider = "openai"
     model = "gpt-5-mini"
     api_key = "env:OPENAI_API_KEY"
-    temperature = 0.2
+    price = { input = 0.25, output = 2 }
 "#;
 
 #[test]
@@ -119,12 +119,12 @@ fn sections_for_execution_kinds_are_kept() {
         jail.set_env("TOOLWRIGHT_MODELS__DEFAULT__BASE_URL", "http://127.0.0.1:9999/v1");
         let config = loaded(&Sources { config: Some("toolwright.toml".into()), ..Sources::default() });
         assert_eq!(config.egress.policy, EgressPolicy::Any);
-        let model = &config.models["default"];
-        assert_eq!(model.provider, "openai");
-        assert_eq!(model.model.as_deref(), Some("gpt-5-mini"));
-        assert_eq!(model.api_key.as_deref(), Some("env:OPENAI_API_KEY"));
-        assert_eq!(model.base_url.as_deref(), Some("http://127.0.0.1:9999/v1"));
-        assert!(model.other.contains_key("temperature"));
+        let models = config.models().unwrap();
+        let model = models.get("default").unwrap();
+        assert_eq!((model.provider.as_str(), model.model.as_str()), ("openai", "gpt-5-mini"));
+        assert_eq!(model.base_url, "http://127.0.0.1:9999/v1");
+        assert_eq!(format!("{:?}", model.key), "Unset(OPENAI_API_KEY)");
+        assert_eq!(model.price.unwrap().cached.units(), 0.25, "as other input, where nothing else is said");
     });
 }
 
@@ -147,6 +147,24 @@ fn bad_setting_in_a_file_is_named_with_its_file() {
     check_file("public_url = \"tools.example.com\"", "`public_url` must be an address");
     check_file("[log]\nlevel = \"loud=very\"", "`log.level` must be");
     check_file("[models.default]\nmodel = \"m\"", "in bad.toml: `models.default.provider`: is missing");
+    let model = |rest: &str| format!("[models.default]\nprovider = \"openai\"\nmodel = \"m\"\n{rest}");
+    check_file(&model("fallback = \"x\""), "`models.default.fallback` must name another model");
+    check_file(
+        &model("temprature = 1"),
+        "in bad.toml: `models.default.temprature`: there is no such setting",
+    );
+    check_file(
+        &model("price = { input = -1, output = 1 }"),
+        "in bad.toml: `models.default.price.input`: must be a price of at least 0",
+    );
+    check_file(
+        &model("api_key = \"file:/nowhere/key\""),
+        "`models.default.api_key`: the file /nowhere/key cannot be read",
+    );
+    check_file(
+        "[models.default]\nprovider = \"acme\"\nmodel = \"m\"",
+        "in bad.toml: `models.default.provider`: must be",
+    );
 }
 
 #[test]

@@ -90,6 +90,7 @@ impl Hut {
             services,
             inner: Some(Arc::new(Unasked(Arc::clone(this)))),
             waits: None,
+            usage: toolwright_sdk::UsageMeter::default(),
         })
     }
 }

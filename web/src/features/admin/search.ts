@@ -32,6 +32,7 @@ export type EditorTab = (typeof EDITOR_TABS)[number]
 /** The kinds of tools that can be made here, the most common first. */
 export const NEW_KINDS = [
   'http',
+  'prompt',
   'composition',
   'artifact',
   'function',

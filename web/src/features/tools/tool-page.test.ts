@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process'
 
 import { Problem } from '~/api/problem'
-import { read } from './tool-follow'
+import { read } from '~/features/result/live-text'
 import { agentsAsk } from './tool-header'
 import { examples, fromLink, linkTo } from './tool-input'
 import { SNIPPET_NAMES, SNIPPETS } from './tool-snippets'

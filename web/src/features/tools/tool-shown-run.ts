@@ -3,7 +3,7 @@ import { useState } from 'react'
 
 import { hasEnded, runOf } from '~/api/runs'
 import type { Answer } from './queries'
-import { useLiveText } from './tool-follow'
+import { useLiveText } from '~/features/result/live-text'
 
 /**
  * The run that the page shows, by the id in its address, so that a reload and a restart of the server

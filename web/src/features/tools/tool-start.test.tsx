@@ -6,7 +6,7 @@ import type { ReactNode } from 'react'
 const server = vi.fn<(request: Request | string) => Promise<Response>>()
 vi.stubGlobal('fetch', server)
 const { useStart } = await import('./tool-start')
-const { useLiveText } = await import('./tool-follow')
+const { useLiveText } = await import('~/features/result/live-text')
 
 const ANSWER = { run_id: 'r', session_id: 's', tool: 'a', version: '1.0.0', status: 'success' }
 const answer = (status: number, body: unknown) => new Response(JSON.stringify(body), { status })

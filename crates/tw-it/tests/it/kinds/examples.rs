@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use tw_model::Role;
 use tw_test::{TestDb, Upstream, on_both};
 
-use super::{Worker, answer, call, calling, ids, once, server_to};
+use super::{Worker, answer, call, calling, ids, once};
 use crate::world::{Client, World, eventually};
 
 const SERVICE: &str = "https://api.github.com";
@@ -46,7 +46,11 @@ fn issues(count: usize) -> String {
     };
     let mut all: Vec<Value> = (1..=count).map(issue).collect();
     all.push(json!({ "number": 99, "pull_request": {}, "user": { "login": "bob" } }));
-    let body = json!(all).to_string();
+    json_answer(&json!(all))
+}
+
+fn json_answer(body: &Value) -> String {
+    let body = body.to_string();
     format!(
         "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n{body}",
         body.len()
@@ -57,7 +61,12 @@ on_both! {
     async fn examples_come_in_and_run(db: TestDb) {
         let upstream = Upstream::start().await;
         let world = World::on(db).await;
-        let server = server_to(&world, &[&upstream]);
+        let server = world.server_with(&[], &[
+            ("TOOLWRIGHT_EGRESS__ALLOW", &upstream.host_and_port()),
+            ("TOOLWRIGHT_MODELS__DEFAULT__PROVIDER", "ollama"),
+            ("TOOLWRIGHT_MODELS__DEFAULT__MODEL", "m"),
+            ("TOOLWRIGHT_MODELS__DEFAULT__BASE_URL", &upstream.url("/v1")),
+        ]);
         let admin = world.client(&server, "acme", Role::Admin).await;
         let member = world.client(&server, "acme", Role::Member).await;
         let agent = world.agent(&server, "acme").await;
@@ -72,6 +81,13 @@ on_both! {
             admin.post(&format!("/api/tools/{slug}/publish"), &json!({})).await.is("200 published");
         }
 
+        let summary = json!({ "wish": "money back", "urgency": "normal", "products": ["lamp"] });
+        let body = json!({ "choices": [{ "message": { "content": summary.to_string() }, "finish_reason": "stop" }] });
+        upstream.script([json_answer(&body)]);
+        let told = member.run("ticket.summary", json!({ "letter": "The lamp is broken. Ada" })).await;
+        assert_eq!(told.is("200 success").json()["output"], summary);
+        assert_eq!(upstream.requests()[0].header("authorization"), None, "this provider needs no key");
+
         let credential = json!({ "label": "github", "type": "bearer", "payload": { "token": "t-1" } });
         admin.post("/api/credentials", &credential).await.is("201");
         upstream.script([issues(2)]);
@@ -79,7 +95,7 @@ on_both! {
         let one = json!({ "number": 1, "title": "Issue 1", "author": "ada", "link": "https://github.com/o/r/issues/1" });
         assert_eq!(told.is("200 success").json()["output"][0], one);
         assert_eq!(told.json()["output"].as_array().unwrap().len(), 2);
-        let asked = upstream.requests().remove(0);
+        let asked = upstream.requests().remove(1);
         assert_eq!(asked.path, "/repos/o/r/issues?state=open&per_page=10");
         assert_eq!(asked.header("authorization"), Some("Bearer t-1"));
         assert_eq!(asked.header("user-agent"), Some("toolwright"));

@@ -3,14 +3,14 @@
 use std::{sync::Arc, time::Duration};
 
 use tw_model::{
-    ApprovalId, ApprovalStatus, CredentialId, CredentialType, EventKind, Level, PendingCallId, PendingState,
-    Role, RunId, RunStatus, SessionId, StandingApprovalId, StandingStatus, Switches, TenantId, TestCaseId,
-    Timestamp, ToolId, UserId, WaitsFor,
+    ApprovalId, ApprovalStatus, CredentialId, CredentialType, EventKind, Level, Money, PendingCallId,
+    PendingState, Role, RunId, RunStatus, SessionId, StandingApprovalId, StandingStatus, Switches, TenantId,
+    TestCaseId, Timestamp, ToolId, Usage, UsageId, UserId, WaitsFor,
 };
 use tw_store::{
-    AddedCase, AuditFilter, By, KeyScope, Left, NewAudit, NewLogin, Note, Opens, Override, Premise, Rewrap,
-    RunPlace, SealedSecret, StandingFilter, Store, StoredCredential, StoredTool, TenantChange, TenantScope,
-    TestCase, TestResult, Wanted, WrappedKey,
+    AddedCase, AuditFilter, By, KeyScope, Left, NewAudit, NewLogin, NewUsage, Note, Opens, Override, Premise,
+    Rewrap, RunPlace, SealedSecret, SpendingLimits, StandingFilter, Store, StoredCredential, StoredTool,
+    TenantChange, TenantScope, TestCase, TestResult, Wanted, WrappedKey,
     log::{
         ApprovalDecision, Audit, Change, Claim, EditedInput, Entry, Expect, Finished, NewApproval,
         NewStanding, NewWait, Park, Transition, WaitChange,
@@ -34,6 +34,7 @@ pub(super) async fn everything(db: &TestDb) -> [TenantId; 2] {
     keys_of_requests(&store, &acme).await;
     calls(&store, &acme).await;
     runs(&acme).await;
+    usage(&acme).await;
     servers(&store, &acme).await;
     [acme.id(), globex.id()]
 }
@@ -192,6 +193,25 @@ async fn cases(acme: &TenantScope, tool: ToolId) {
     acme.note_test_result(tool, id, now, &result).await.unwrap();
     acme.change_test_case(&case, now, line("changed"), &By::operator()).await.unwrap();
     assert!(acme.remove_test_case(tool, id, line("removed"), &By::operator()).await.unwrap());
+}
+
+async fn usage(acme: &TenantScope) {
+    let worst = Usage {
+        provider: "openai".to_owned(),
+        model: "m".to_owned(),
+        input_tokens: 1,
+        output_tokens: 1,
+        cached_tokens: 0,
+        cache_write_tokens: 0,
+        cost: Some(Money::from_nanos(1)),
+        estimated: true,
+    };
+    let (id, run) = (UsageId::new(), RunId::new());
+    let new = NewUsage { id, run, name: "default".to_owned(), worst: worst.clone() };
+    let limits = SpendingLimits { cost_per_month: Money::from_units(1.0), ..SpendingLimits::default() };
+    let reserved = acme.reserve_usage(&new, &limits, Timestamp::now()).await.unwrap();
+    assert_eq!(reserved, Ok(()));
+    acme.settle_usage(id, &worst, &worst).await.unwrap();
 }
 
 struct Rewrapped;

@@ -21,7 +21,7 @@ const HISTORY: &str = "INSERT INTO runs (id, tenant_id, session_id, own_session,
     CASE WHEN i % 100 = 0 THEN 'TIMEOUT' END, i, i, i FROM {runs}";
 
 /// What is around them. Of what waits, or is to be decided, one in a hundred still is.
-const AROUND: [&str; 21] = [
+const AROUND: [&str; 23] = [
     "INSERT INTO session_events (tenant_id, session_id, seq, id, type, run_id, tool, actor, payload, at_us)
      SELECT {half}, {id}, 1, {id}, 'tool.started', {id}, 'usual', '{}', '{}', i FROM {runs}",
     "INSERT INTO sessions (id, tenant_id, kind, principal, created_us, updated_us)
@@ -67,6 +67,10 @@ const AROUND: [&str; 21] = [
      values_digest, approved_by, seal, created_us, expires_us, revoked_us)
      SELECT {id}, {tenant}, 'agent:' || i % 7, {tool}, 't' || i % 100, 'h' || i % 11, '{}', '[]', '{}', 'd' || i, 'user:1',
      {bytes}, i, i, CASE WHEN i % 2 = 0 THEN i END FROM {rows}",
+    "INSERT INTO usage_records (tenant_id, id, run_id, day, name, provider, model, input_tokens, output_tokens, cached_tokens,
+     cache_write_tokens, estimated, created_us)
+     SELECT {tenant}, {id}, {id}, i, 'default', 'openai', 'm', 1, 1, 0, 0, {yes}, i FROM {rows}",
+    "INSERT INTO usage_days (tenant_id, day, tokens, cost_nanos) SELECT {tenant}, i, 1, 1 FROM {rows}",
     "INSERT INTO places (tenant_id, name, place, replica_id, until_us) SELECT {tenant}, 'g' || i, 0, {id}, i FROM {rows}",
 ];
 

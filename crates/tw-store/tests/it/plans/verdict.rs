@@ -129,7 +129,7 @@ fn table_of(name: &str, sql: &str, tables: &[String]) -> Option<String> {
 
 const TYPES: [(&str, &str); 3] = [
     ("INSERT INTO places", "(bigint, uuid, text, uuid, bigint, bigint, bigint)"),
-    ("$3 IS NULL OR provider_variant", "(uuid, text, text)"),
+    ("$3 IS NULL OR coalesce(provider_variant", "(uuid, text, text)"),
     ("UPDATE pending_calls SET state = CASE WHEN $1", "(text, uuid, bigint, text, text, uuid, uuid)"),
 ];
 

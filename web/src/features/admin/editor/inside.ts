@@ -119,10 +119,20 @@ const SCRIPT = {
   source: 'export default async (input, ctx) => {\n  return input\n}\n',
 }
 
+/** What `execution_spec` starts with, for the kinds that have one. */
+const SPECS: Record<string, Schema> = {
+  composition: { kind: 'composition', steps: [] },
+  prompt: { kind: 'prompt', mode: 'direct', output: 'text' },
+}
+
+/** Whether `execution_spec` says what a tool of this kind does. */
+export function hasSpec(kind: string): boolean {
+  return Object.hasOwn(SPECS, kind)
+}
+
 /** What a tool of a kind starts with: what it was, if it was of that kind. */
 export function partsOfKind(kind: string, before: Definition): KindParts {
   const { implementation_type, implementation, execution_spec } = before
   if (kind === implementation_type) return { implementation, execution_spec }
-  const spec = kind === 'composition' ? { kind: 'composition', steps: [] } : null
-  return { implementation: kind === 'artifact' ? SCRIPT : {}, execution_spec: spec }
+  return { implementation: kind === 'artifact' ? SCRIPT : {}, execution_spec: SPECS[kind] ?? null }
 }

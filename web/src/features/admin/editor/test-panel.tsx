@@ -7,6 +7,7 @@ import { useMay } from '~/api/me'
 import { type Fault as FaultAt, Problem } from '~/api/problem'
 import { hasEnded, runOf } from '~/api/runs'
 import type { components } from '~/api/schema'
+import { useLiveText } from '~/features/result/live-text'
 import { Button } from '~/kit/button'
 import { lazyPart } from '~/kit/lazy-part'
 import { useNow } from '~/kit/now'
@@ -48,6 +49,7 @@ export function TestPanel() {
     onSuccess: () => void queryClient.invalidateQueries({ queryKey: LAST_OUTPUTS }),
   })
   const run = useFollowed(test.data)
+  const text = useLiveText(run && !hasEnded(run.status) ? run : undefined)
   const shown = useDeferredValue(definition)
   const { slug, input_schema, form_spec } = shown
   const hasSlug = base !== undefined || faultOfSlug(definition.slug) === undefined
@@ -85,6 +87,7 @@ export function TestPanel() {
             <RunResult fallback={<Skeleton className="h-24" />} run={run} tool={shown} level={3} />
             {!hasEnded(run.status) && (
               <>
+                {text && <LiveText text={text} />}
                 <GoesOn id={run.run_id} since={test.submittedAt} />
                 <RunWaiting id={run.run_id} newTab />
               </>
@@ -93,6 +96,21 @@ export function TestPanel() {
         )}
       </div>
     </section>
+  )
+}
+
+/** What the tool has written so far. Read out piece by piece it would be noise: the result is read out as a whole. */
+function LiveText({ text }: { text: string }) {
+  const { t } = useTranslation('admin')
+  return (
+    <pre
+      tabIndex={0}
+      aria-label={t('test.live_text')}
+      aria-live="off"
+      className="max-h-80 overflow-auto rounded-md border border-line bg-raised p-3 font-mono text-xs whitespace-pre-wrap"
+    >
+      {text}
+    </pre>
   )
 }
 
@@ -165,6 +183,9 @@ function Refused({ error }: { error: unknown }) {
 /** How long a test is waited for. One that takes longer is followed, so that it can be seen to go on, and ended. */
 const WAIT_MS = 2_000
 
+/** What a model says is shown from its first word on. */
+const waitFor = (kind: string) => (kind === 'prompt' ? 0 : WAIT_MS)
+
 const NONE: FaultAt[] = []
 const IN_DEFINITION = '/definition'
 
@@ -180,7 +201,11 @@ async function tried(editing: Editing, input: unknown): Promise<RunAnswer> {
   const typed = base ? changesOf(before, definition) : bodyOf(definition)
   const isSaved = isOverride || (base !== undefined && Object.keys(typed).length === 0)
   const tool = base?.slug ?? definition.slug
-  const sent = { input, definition: isSaved ? undefined : typed, wait_ms: WAIT_MS }
+  const sent = {
+    input,
+    definition: isSaved ? undefined : typed,
+    wait_ms: waitFor(definition.implementation_type),
+  }
   const request = sent as TestRequest
   return body(api.POST('/api/tools/{tool}/test', { params: { path: { tool } }, body: request }))
 }

@@ -9,6 +9,7 @@ import {
   type LucideIcon,
   MessageSquareReply,
   Package,
+  Sparkles,
 } from 'lucide-react'
 import { useTranslation } from 'react-i18next'
 
@@ -17,6 +18,7 @@ import { functions } from './queries'
 
 const ICONS: Record<NewKind, LucideIcon> = {
   http: Globe,
+  prompt: Sparkles,
   composition: Combine,
   artifact: Code,
   function: FunctionSquare,

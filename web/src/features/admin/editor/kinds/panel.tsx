@@ -5,7 +5,7 @@ import { Button } from '~/kit/button'
 import { lazyPart } from '~/kit/lazy-part'
 import { Skeleton } from '~/kit/states'
 import { idOf, useEditing } from '../context'
-import { isBelow } from '../inside'
+import { hasSpec, isBelow } from '../inside'
 import { JsonPart } from '../json-part'
 import type { Inside } from '../use-typed'
 
@@ -35,6 +35,10 @@ const PANELS = {
     () => import('./artifact'),
     (module) => module.default,
   ),
+  prompt: lazyPart(
+    () => import('./prompt'),
+    (module) => module.default,
+  ),
   composition: lazyPart(
     () => import('./composition'),
     (module) => module.default,
@@ -49,6 +53,7 @@ const SHOWN: Record<keyof typeof PANELS, string[]> = {
   space: ['pending_ttl_ms'],
   function: ['function_name'],
   artifact: ['language', 'source'],
+  prompt: ['prompt_template', 'system', 'model', 'output', 'max_output_tokens'],
   composition: ['steps', 'output'],
 }
 
@@ -63,7 +68,7 @@ export function KindPanel() {
   const [asJson, setAsJson] = useState(false)
   const [refused, setRefused] = useState(false)
   const kind = definition.implementation_type
-  const part: Inside = kind === 'composition' ? 'execution_spec' : 'implementation'
+  const part: Inside = hasSpec(kind) ? 'execution_spec' : 'implementation'
   const other: Inside = part === 'implementation' ? 'execution_spec' : 'implementation'
   const isBroken = unread[`/${part}`] !== undefined
   const hasFields = isPanel(kind) && !isOverride

@@ -18,6 +18,13 @@ export const builtins = queryOptions({
   staleTime: 300_000,
 })
 
+/** The language models that a tool of the kind `prompt` can ask. */
+export const models = queryOptions({
+  queryKey: ['admin', 'models'],
+  queryFn: async () => (await body(api.GET('/api/models'))).items,
+  staleTime: 60_000,
+})
+
 /** What a tool of the kind `function` can call. */
 export const functions = queryOptions({
   queryKey: ['admin', 'functions'],
