@@ -183,9 +183,7 @@ impl Engine {
     /// Refuses a call for a door that knows by itself that it cannot be made. Such a call counts, and leaves the same
     /// trace as one that the corridor refuses. Returns the refusal, or the limit that the call is over.
     pub async fn refuse(&self, caller: &Caller, tool: &str, error: Error) -> Error {
-        let view = self.inner.catalogue.view(caller.tenant, caller.epoch).await.ok();
-        let tool_id = view.and_then(|view| view.tools.get(tool).map(|entry| entry.id()));
-        if let Err(over) = self.inner.limits.count(caller, tool_id) {
+        if let Err(over) = self.count_refused(caller, tool).await {
             return over;
         }
         self.note_refused(caller, tool, &error).await;
@@ -193,6 +191,13 @@ impl Engine {
     }
 
     /// Whether this server can do its work now.
+    /// Counts a call whose request a door could not read. The error is the limit that the call is over.
+    pub async fn count_refused(&self, caller: &Caller, tool: &str) -> Result<()> {
+        let view = self.inner.catalogue.view(caller.tenant, caller.epoch).await.ok();
+        let tool_id = view.and_then(|view| view.tools.get(tool).map(|entry| entry.id()));
+        self.inner.limits.count(caller, tool_id)
+    }
+
     pub async fn ready(&self) -> Result<()> {
         if self.inner.flights.is_closed() {
             return Err(Error::ShuttingDown);
@@ -253,10 +258,6 @@ impl Engine {
     }
 
     /// An agent that is refused leaves no run, but a trace: somebody has to be able to see what it tried.
-    async fn note_refusal(&self, caller: &Caller, request: &CallRequest, error: &Error) {
-        self.note_refused(caller, &request.tool, error).await;
-    }
-
     async fn note_refused(&self, caller: &Caller, tool: &str, error: &Error) {
         let refused = matches!(
             error.code(),

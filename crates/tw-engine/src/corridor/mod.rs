@@ -139,7 +139,7 @@ impl Engine {
         let caller = permit.caller();
         let result = self.walk_until_answered(caller, &request).await;
         if let Err(error) = &result {
-            Box::pin(self.note_refusal(caller, &request, error)).await;
+            Box::pin(self.note_refused(caller, &request.tool, error)).await;
         }
         result
     }
@@ -177,20 +177,22 @@ impl Engine {
     }
 
     async fn walk_once(&self, caller: &Caller, request: &CallRequest, is_counted: &mut bool) -> Result<Walk> {
-        let claim = match &request.idempotency {
-            Some(key) => match Box::pin(self.seen_before(caller, key)).await? {
-                Seen::Answer(answer) => return Ok(Walk::Replayed(answer)),
-                Seen::Free { instead_of } => Some(claim(key, instead_of)),
+        let claimed = match &request.idempotency {
+            Some(key) => match Box::pin(self.seen_before(caller, key)).await {
+                Ok(Seen::Answer(answer)) => return Ok(Walk::Replayed(answer)),
+                Ok(Seen::Free { instead_of }) => Ok(Some(claim(key, instead_of))),
+                Err(error) => Err(error),
             },
-            None => None,
+            None => Ok(None),
         };
         let view = self.inner.catalogue.view(caller.tenant, caller.epoch).await?;
         // A call counts once, at the door: however often it has to walk, whatever it calls itself, and also if it is
-        // refused on the way.
+        // refused, be it for its key. Only an answer from before is none.
         if !*is_counted && caller.chain.is_empty() {
             *is_counted = true;
             self.inner.limits.count(caller, view.tools.get(&request.tool).map(|entry| entry.id()))?;
         }
+        let claim = claimed?;
         if view.epoch != caller.epoch {
             return Ok(Walk::Changed);
         }
