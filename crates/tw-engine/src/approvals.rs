@@ -271,7 +271,6 @@ impl Engine {
             return Err(Error::Superseded);
         };
         let (digest, sealed_input) = (edited.input_digest(), edited.sealed_for(run.id));
-        let meant = edited.unhidden_text();
         let (tool, value, text, level) = edited.into_parts();
         let shown_before: Value = serde_json::from_str(approval.input.get()).unwrap_or(Value::Null);
         let before = opened.as_ref().map_or(&shown_before, |opened| &opened.input);

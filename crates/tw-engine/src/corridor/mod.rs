@@ -40,7 +40,7 @@ use self::{
     gate::{Clearance, Cleared, Gate},
     resolve::{Parked, Subject},
     unwanted::Unanswered,
-    validate::Valid,
+    validate::{Valid, Words},
 };
 use crate::{
     Engine,
@@ -226,7 +226,12 @@ impl Engine {
         let parties = self.parties(caller, subject.edited_by()).await?;
         let resolved = self.resolve(view, subject).await?;
         let authorized = authorize::authorize(resolved, &parties, view)?;
-        let valid = validate::validate(authorized, input, secrets, view, &self.inner.vault).await?;
+        let words = match subject {
+            Subject::Edited(_) => Words::OfPerson,
+            _ if parties.are_agents() => Words::OfModel,
+            _ => Words::OfPerson,
+        };
+        let valid = validate::validate(authorized, input, words, secrets, view, &self.inner.vault).await?;
         Ok(gate::gate(valid, clearance))
     }
 

@@ -222,6 +222,39 @@ on_both! {
         let agent = world.agent(&server, "acme").await;
         make(&builder, &tool("grown", &json!({}))).await;
         let pinned = json!({ "input": {}, "version": "1.0.0" });
+    async fn edited_input_is_held_against_the_schema_as_the_approvers_own(db: TestDb) {
+        let world = World::on(db).await;
+        let server = world.server();
+        let (admin, agent) = (world.client(&server, "acme", Role::Admin).await, world.agent(&server, "acme").await);
+        let number = json!({ "type": "object", "required": ["n"],
+            "properties": { "n": { "type": "integer" }, "m": { "type": "integer", "default": 3 } } });
+        let asks = json!({ "permission_policy": "always_ask", "input_schema": number });
+        make(&admin, &tool("counts", &asks)).await;
+        make(&admin, &tool("inner", &json!({ "input_schema": number }))).await;
+        let steps = json!([{ "id": "s", "tool": "inner", "input": { "n": "{{ input.n }}" } }]);
+        let spec = json!({ "execution_spec": { "kind": "composition", "steps": steps },
+            "implementation_type": "composition", "permission_policy": "always_ask" });
+        make(&admin, &tool("chain", &spec)).await;
+        let ask = async |name: &str| agent.run(name, json!({ "n": "4" })).await.is("202 needs_approval").text_at("/approval_id");
+
+        let id = ask("counts").await;
+        // Also where an agent would be understood, and where nothing else is changed.
+        for wrong in [json!({ "n": "5", "m": 7 }), json!({ "n": "4" }), json!({ "n": 5, "m": "7" })] {
+            admin.run("counts", wrong.clone()).await.is("422 INVALID_PARAMS");
+            approve(&admin, &id, &json!({ "input": wrong })).await.is("422 INVALID_PARAMS");
+        }
+        assert_eq!(admin.get(&format!("/api/approvals/{id}")).await.text_at("/status"), "pending");
+        let done = approve(&admin, &id, &json!({ "input": { "n": 5 } })).await;
+        assert_eq!(done.is("200 success").json()["output"]["args"], json!({ "n": 5, "m": 3 }));
+
+        // What the words lead to is held the same way.
+        let own = admin.run("chain", json!({ "n": "5" })).await;
+        assert_eq!(own.is("200 error").text_at("/error_code"), "INVALID_PARAMS");
+        let edited = approve(&admin, &ask("chain").await, &json!({ "input": { "n": "5" } })).await;
+        assert_eq!(edited.is("200 error").text_at("/error_code"), "INVALID_PARAMS");
+        approve(&admin, &ask("chain").await, &json!({})).await.is("200 success");
+    }
+
         let run = async |body: &Value| agent.post("/api/tools/grown/run", body).await;
         run(&pinned).await.is("200 success");
         let grown = json!({ "permission_level": "destructive" });
