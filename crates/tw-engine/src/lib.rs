@@ -22,6 +22,7 @@ mod run_log;
 mod runs;
 mod services;
 mod sessions;
+mod withdrawals;
 
 use std::{sync::Arc, time::Duration};
 
@@ -190,7 +191,6 @@ impl Engine {
         error
     }
 
-    /// Whether this server can do its work now.
     /// Counts a call whose request a door could not read. The error is the limit that the call is over.
     pub async fn count_refused(&self, caller: &Caller, tool: &str) -> Result<()> {
         let view = self.inner.catalogue.view(caller.tenant, caller.epoch).await.ok();
@@ -198,6 +198,7 @@ impl Engine {
         self.inner.limits.count(caller, tool_id)
     }
 
+    /// Whether this server can do its work now.
     pub async fn ready(&self) -> Result<()> {
         if self.inner.flights.is_closed() {
             return Err(Error::ShuttingDown);
