@@ -37,6 +37,13 @@ async fn make(author: &Client, body: &Value) {
     author.post("/api/tools", body).await.is("201 published");
 }
 
+/// Adds a test case to a tool, which passes if the call does.
+async fn add_case(author: &Client, slug: &str, input: &Value) {
+    let case = json!({ "name": "It runs", "input": input });
+    let added = author.post(&format!("/api/tools/{slug}/tests"), &case).await;
+    assert_eq!(added.status, 201, "{}", added.text);
+}
+
 /// Sets what a tenant wants of all its tools.
 async fn set(admin: &Client, settings: &Value) {
     let set = admin.patch("/api/tenants/current", &json!({ "settings": settings })).await;
@@ -215,13 +222,6 @@ on_both! {
         assert_eq!(mine["actor"]["id"], me["principal"]["user_id"], "{created}\n{me}");
     }
 
-    async fn old_version_is_held_to_what_is_said_about_the_tool_now(db: TestDb) {
-        let world = World::on(db).await;
-        let server = world.server();
-        let builder = world.client(&server, "acme", Role::Builder).await;
-        let agent = world.agent(&server, "acme").await;
-        make(&builder, &tool("grown", &json!({}))).await;
-        let pinned = json!({ "input": {}, "version": "1.0.0" });
     async fn edited_input_is_held_against_the_schema_as_the_approvers_own(db: TestDb) {
         let world = World::on(db).await;
         let server = world.server();
@@ -255,6 +255,13 @@ on_both! {
         approve(&admin, &ask("chain").await, &json!({})).await.is("200 success");
     }
 
+    async fn old_version_is_held_to_what_is_said_about_the_tool_now(db: TestDb) {
+        let world = World::on(db).await;
+        let server = world.server();
+        let builder = world.client(&server, "acme", Role::Builder).await;
+        let agent = world.agent(&server, "acme").await;
+        make(&builder, &tool("grown", &json!({}))).await;
+        let pinned = json!({ "input": {}, "version": "1.0.0" });
         let run = async |body: &Value| agent.post("/api/tools/grown/run", body).await;
         run(&pinned).await.is("200 success");
         let grown = json!({ "permission_level": "destructive" });
