@@ -16,6 +16,7 @@ mod credential;
 mod definition;
 mod event;
 mod id;
+mod kept_secrets;
 mod name;
 mod outcome;
 mod pending;
@@ -45,6 +46,7 @@ pub use id::{
     ApprovalId, AuditId, CredentialId, EventId, IdError, KeyId, LoginId, PendingCallId, ReplicaId, RunId,
     SessionId, TenantId, TestCaseId, ToolId, UserId,
 };
+pub use kept_secrets::with_kept_secrets;
 pub use name::{NAME_MAX, NameError, check_name};
 pub use outcome::{ToolFailure, ToolResult};
 pub use pending::{ApprovalStatus, PendingState, WaitsFor};

@@ -6,7 +6,7 @@ use tw_base::{name_violation, read_sent};
 use tw_exec::{Kinds, Written, slug_violation};
 use tw_model::{
     Definition, Execution, Implementation, Layer, Level, OutputSection, Permission, Policy, Role, Slug,
-    Switches, TenantSlug, ToolDef, ToolStatus, check_name, left_redacted, unredacted,
+    Switches, TenantSlug, ToolDef, ToolStatus, check_name, left_redacted, with_kept_secrets,
 };
 use tw_schema::{
     Fault, Schema, Violation, canonical, check_form_spec, check_sections, check_view_spec, input_warnings,
@@ -281,7 +281,8 @@ impl Sent {
         let authored = &mut definition.authored;
         if let Some(implementation) = self.take::<Value>("implementation") {
             let new = implementation.unwrap_or_else(|| Value::Object(Map::new()));
-            authored.implementation = unredacted(new, &before.authored.implementation);
+            authored.implementation =
+                if keeps_secrets { with_kept_secrets(new, &before.authored.implementation) } else { new };
         }
         for (key, place) in [
             ("execution_spec", &mut authored.execution_spec),
@@ -295,8 +296,10 @@ impl Sent {
                 *place = Some(spec).filter(|spec| !spec.is_null());
             }
         }
-        if let (Some(new), Some(old)) = (&mut authored.execution_spec, &before.authored.execution_spec) {
-            *new = unredacted(std::mem::take(new), old);
+        if let (Some(new), Some(old), true) =
+            (&mut authored.execution_spec, &before.authored.execution_spec, keeps_secrets)
+        {
+            *new = with_kept_secrets(std::mem::take(new), old);
         }
         // What is to be executed says of what kind it is.
         let of_spec = authored.execution_spec.as_ref().and_then(|spec| spec["kind"].as_str());
@@ -314,6 +317,8 @@ impl Sent {
     pub(super) fn switch(&mut self, switches: &mut Switches) {
         if let Some(enabled) = self.take::<bool>("enabled") {
             switches.enabled = enabled;
+        // Another kind would do something else with the secrets that are stored.
+        let keeps_secrets = definition.implementation_type == before.implementation_type;
         }
         self.flag("is_active", &mut switches.is_active, true);
         if let Some(policy) = self.take_word("permission_policy", Policy::ALL, Policy::as_str) {

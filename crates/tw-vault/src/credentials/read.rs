@@ -350,7 +350,7 @@ mod tests {
                 /payload/a b: must have a name of letters a-z, digits, `_` and `-`, at first a letter or `_`, 64 at most
                 /payload/c: must be a string, not an array
                 /payload/d: must have 1 to 16384 bytes
-                /payload/e: must be the secret itself: `***` only stands in the place of one that is stored
+                /payload/e: must be the secret itself: `***` stands for a stored one only while its kind, server and tool stay the same
                 /payload/f: must not hold control characters"#]],
         );
         check(
