@@ -2,7 +2,7 @@
 
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
-use tw_base::{name_violation, read_sent};
+use tw_base::{drop_of_client, is_of_client, name_violation, read_value};
 use tw_exec::{Kinds, Written, slug_violation};
 use tw_model::{
     Definition, Execution, Implementation, Layer, Level, OutputSection, Permission, Policy, Role, Slug,
@@ -26,10 +26,10 @@ pub(super) fn is_no_word(text: &str) -> bool {
     text.is_empty() || WORD_MAX < text.len()
 }
 
-/// A body without what it only repeats of the input. Whoever saves what they read, changed in one of the
+/// A body without a client's own members and what it only repeats of the input. Whoever saves what they read, changed in one of the
 /// two ways to say it, means that one.
 pub(super) fn without_echoes(body: &Value, schema: &Value, fields: Option<&Value>) -> Value {
-    let mut body = body.clone();
+    let mut body = without_own(body);
     let Some(members) = body.as_object_mut() else { return body };
     let same_fields = match (members.get("fields"), fields) {
         (Some(sent), Some(shown)) => canonical(sent) == canonical(shown),
@@ -46,6 +46,42 @@ pub(super) fn without_echoes(body: &Value, schema: &Value, fields: Option<&Value
         }
     }
     body
+}
+
+/// Objects of a definition whose members are known, and whose readers do not say which are not.
+const KNOWN_MEMBERS: &[(&str, &[&str])] = &[
+    ("implementation", &[]),
+    ("implementation", &["retry"]),
+    ("execution_spec", &[]),
+    ("execution_spec", &["steps", "*"]),
+    ("executionSpec", &[]),
+    ("executionSpec", &["steps", "*"]),
+];
+/// Members of fields, forms and views that hold whatever their author wants.
+const FREE: &[&str] = &["default", "value", "equals", "config", "in"];
+
+/// A body without a client's own members below its top.
+pub(super) fn without_own(body: &Value) -> Value {
+    let mut body = body.clone();
+    for &(name, steps) in KNOWN_MEMBERS {
+        body.get_mut(name).into_iter().for_each(|part| drop_of_client(part, steps));
+    }
+    for name in ["fields", "form_spec", "formSpec", "view_spec", "viewSpec"] {
+        body.get_mut(name).into_iter().for_each(drop_everywhere);
+    }
+    body
+}
+
+fn drop_everywhere(value: &mut Value) {
+    match value {
+        Value::Object(members) => {
+            members.retain(|name, _| !is_of_client(name));
+            let inside = members.iter_mut().filter(|(name, _)| !FREE.contains(&name.as_str()));
+            inside.for_each(|(_, member)| drop_everywhere(member));
+        }
+        Value::Array(items) => items.iter_mut().for_each(drop_everywhere),
+        _ => {}
+    }
 }
 
 /// A body, taken apart key by key. What is left at the end is not known.
@@ -68,7 +104,7 @@ impl Sent {
     /// A key that is there, be it `null`.
     pub(super) fn take<T: DeserializeOwned>(&mut self, key: &str) -> Option<Option<T>> {
         let value = self.members.remove(key)?;
-        match read_sent(&format!("/{key}"), value) {
+        match read_value(&format!("/{key}"), value) {
             Ok(value) => Some(value),
             Err(fault) => {
                 self.faults.push(fault);
@@ -182,7 +218,7 @@ impl Sent {
     pub(super) fn refuse_unknown(&mut self) {
         let mut unknown = std::mem::take(&mut self.members);
         // A client's own members are taken and not kept.
-        unknown.retain(|name, _| !name.starts_with("x_"));
+        unknown.retain(|name, _| !is_of_client(name));
         for key in unknown.keys().take(UNKNOWN_TOLD) {
             let shown: String = key.chars().take(WORD_MAX).collect();
             self.say(
@@ -278,6 +314,8 @@ impl Sent {
             }
             definition.implementation_type = kind.clone().unwrap_or_default();
         }
+        // Another kind would do something else with the secrets that are stored.
+        let keeps_secrets = definition.implementation_type == before.implementation_type;
         let authored = &mut definition.authored;
         if let Some(implementation) = self.take::<Value>("implementation") {
             let new = implementation.unwrap_or_else(|| Value::Object(Map::new()));
@@ -317,8 +355,6 @@ impl Sent {
     pub(super) fn switch(&mut self, switches: &mut Switches) {
         if let Some(enabled) = self.take::<bool>("enabled") {
             switches.enabled = enabled;
-        // Another kind would do something else with the secrets that are stored.
-        let keeps_secrets = definition.implementation_type == before.implementation_type;
         }
         self.flag("is_active", &mut switches.is_active, true);
         if let Some(policy) = self.take_word("permission_policy", Policy::ALL, Policy::as_str) {
