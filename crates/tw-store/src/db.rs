@@ -415,6 +415,9 @@ fn migrations(target: &Target) -> Vec<Migration> {
 
 /// Brings the schema up to date. Running it twice, or from two machines at once, does no harm.
 pub async fn migrate(target: &Target) -> Result<()> {
+    const LACKS_RIGHTS: &str = ". The user of the database URL makes the role that the server works under: grant it \
+        the right (`ALTER ROLE name CREATEROLE`), which it needs until the database is up to date, or have an \
+        administrator run `toolwright migrate`";
     let failed = |error: sqlx::migrate::MigrateError| match error {
         sqlx::migrate::MigrateError::VersionMissing(version) => Error::Startup(format!(
             "the database was migrated by a newer Toolwright (migration {version} is unknown here): use that version"
@@ -422,7 +425,8 @@ pub async fn migrate(target: &Target) -> Result<()> {
         sqlx::migrate::MigrateError::Execute(error)
         | sqlx::migrate::MigrateError::ExecuteMigration(error, _) => match Error::doing("migrating")(error) {
             Error::Database { source, .. } => {
-                Error::Startup(format!("the database cannot be migrated: {source}"))
+                let what_to_do = if source.is_lack_of_rights() { LACKS_RIGHTS } else { "" };
+                Error::Startup(format!("the database cannot be migrated: {source}{what_to_do}"))
             }
             error => error,
         },
