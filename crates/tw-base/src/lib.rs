@@ -17,7 +17,10 @@ pub use crate::{
     page::{Page, PageRequest},
     secrets::{MasterKey, Secrets},
     turns::{Asker, Turn, Turns},
-    wording::{faultless, members, name_violation, read_body, read_sent},
+    wording::{
+        drop_of_client, drop_refused_of_client, faultless, is_of_client, members, name_violation, read_body,
+        read_sent, read_value,
+    },
 };
 
 /// Who did something, for the audit log.

@@ -21,6 +21,56 @@ pub fn read_sent<'de, T: DeserializeOwned, D: Deserializer<'de, Error: Display>>
     })
 }
 
+/// How many places with a client's own members are looked for in one value: more than any type of ours has.
+const OWN_PLACES_MAX: usize = 16;
+
+/// Whether a member is a client's own: it is taken, and not kept.
+#[must_use]
+pub fn is_of_client(name: &str) -> bool {
+    name.starts_with("x_")
+}
+
+/// As [`read_sent`], without a client's own members wherever unknown ones are refused. Elsewhere, as in a map, such a
+/// name is one like any other.
+pub fn read_value<T: DeserializeOwned>(place: &str, mut sent: Value) -> Result<T, Fault> {
+    for _ in 0..OWN_PLACES_MAX {
+        match read_sent(place, &sent) {
+            Err(fault) if drop_refused_of_client(&mut sent, place, &fault) => {}
+            read => return read,
+        }
+    }
+    read_sent(place, sent)
+}
+
+/// Takes out a client's own members where one of them was refused, also in the other items of a list. False where the
+/// fault is another.
+pub fn drop_refused_of_client(sent: &mut Value, place: &str, fault: &Fault) -> bool {
+    let path = fault.path.strip_prefix(place).filter(|_| fault.code == FaultCode::UnknownMember);
+    let Some((parent, _)) =
+        path.and_then(|path| path.rsplit_once('/')).filter(|(_, name)| is_of_client(name))
+    else {
+        return false;
+    };
+    let steps: Vec<String> =
+        parent.split('/').skip(1).map(|step| step.replace("~1", "/").replace("~0", "~")).collect();
+    drop_of_client(sent, &steps);
+    true
+}
+
+/// Takes a client's own members out of the object at a place; a step into a list leads to all of its items.
+pub fn drop_of_client(value: &mut Value, steps: &[impl AsRef<str>]) {
+    match (value, steps) {
+        (Value::Object(members), []) => members.retain(|name, _| !is_of_client(name)),
+        (Value::Object(members), [step, rest @ ..]) => {
+            if let Some(member) = members.get_mut(step.as_ref()) {
+                drop_of_client(member, rest);
+            }
+        }
+        (Value::Array(items), [_, rest @ ..]) => items.iter_mut().for_each(|item| drop_of_client(item, rest)),
+        _ => {}
+    }
+}
+
 /// How large a body may be for all that is wrong with it to be told. It is read once for every fault.
 const LOOKED_THROUGH_MAX: usize = 64 << 10;
 /// How many faults of a body are looked for.

@@ -202,16 +202,20 @@ impl Engine {
     /// An approval that this caller may decide now.
     async fn decidable(&self, caller: &Caller, id: ApprovalId) -> Result<(Approval, Run)> {
         let approval = self.known_approval(caller, id).await?;
-        if approval.status != ApprovalStatus::Pending {
-            return Err(Error::AlreadyDecided { status: approval.status.as_str().to_owned() });
+        let scope = self.inner.store.tenant(caller.tenant);
+        let run = scope.run(approval.run).await.map_err(Error::store("reading a run"))?;
+        let run = run.ok_or(Error::NotFound { what: "run" })?;
+        match approval.status {
+            ApprovalStatus::Pending => {}
+            // Nobody decided: its version was withdrawn, or somebody else met the change first.
+            ApprovalStatus::Cancelled if Reason::Superseded.ended(&run) => return Err(Error::Superseded),
+            status => return Err(Error::AlreadyDecided { status: status.as_str().to_owned() }),
         }
         let now = self.inner.store.now().await.map_err(Error::store("asking for the time"))?;
         if approval.expires <= now {
             return Err(Error::Expired { what: "approval" });
         }
-        let scope = self.inner.store.tenant(caller.tenant);
-        let run = scope.run(approval.run).await.map_err(Error::store("reading a run"))?;
-        Ok((approval, run.ok_or(Error::NotFound { what: "run" })?))
+        Ok((approval, run))
     }
 
     /// Whether a call of this level has to be decided by somebody else than the owner of the agent that asks.
@@ -291,7 +295,6 @@ impl Engine {
             return Err(Error::Superseded);
         };
         let (digest, sealed_input) = (edited.input_digest(), edited.sealed_for(run.id));
-        let meant = edited.unhidden_text();
         let (tool, value, text, level) = edited.into_parts();
         let shown_before: Value = serde_json::from_str(approval.input.get()).unwrap_or(Value::Null);
         let before = opened.as_ref().map_or(&shown_before, |opened| &opened.input);

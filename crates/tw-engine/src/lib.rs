@@ -25,6 +25,7 @@ mod runs;
 mod services;
 mod sessions;
 mod standing;
+mod withdrawals;
 
 use std::{sync::Arc, time::Duration};
 
@@ -196,13 +197,18 @@ impl Engine {
     /// Refuses a call for a door that knows by itself that it cannot be made. Such a call counts, and leaves the same
     /// trace as one that the corridor refuses. Returns the refusal, or the limit that the call is over.
     pub async fn refuse(&self, caller: &Caller, tool: &str, error: Error) -> Error {
-        let view = self.inner.catalogue.view(caller.tenant, caller.epoch).await.ok();
-        let tool_id = view.and_then(|view| view.tools.get(tool).map(|entry| entry.id()));
-        if let Err(over) = self.inner.limits.count(caller, tool_id) {
+        if let Err(over) = self.count_refused(caller, tool).await {
             return over;
         }
         self.note_refused(caller, tool, &error).await;
         error
+    }
+
+    /// Counts a call whose request a door could not read. The error is the limit that the call is over.
+    pub async fn count_refused(&self, caller: &Caller, tool: &str) -> Result<()> {
+        let view = self.inner.catalogue.view(caller.tenant, caller.epoch).await.ok();
+        let tool_id = view.and_then(|view| view.tools.get(tool).map(|entry| entry.id()));
+        self.inner.limits.count(caller, tool_id)
     }
 
     /// Whether this server can do its work now.
@@ -266,10 +272,6 @@ impl Engine {
     }
 
     /// An agent that is refused leaves no run, but a trace: somebody has to be able to see what it tried.
-    async fn note_refusal(&self, caller: &Caller, request: &CallRequest, error: &Error) {
-        self.note_refused(caller, &request.tool, error).await;
-    }
-
     async fn note_refused(&self, caller: &Caller, tool: &str, error: &Error) {
         let refused = matches!(
             error.code(),

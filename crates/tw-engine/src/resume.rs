@@ -273,7 +273,7 @@ impl Engine {
     }
 
     /// Ends a parked run by itself, with what becomes of its approval.
-    async fn end_parked(
+    pub(crate) async fn end_parked(
         &self,
         run: &Run,
         expected: RunStatus,

@@ -5,14 +5,14 @@ use axum::{
     http::{HeaderMap, HeaderValue, Method, header, request::Parts},
 };
 use tokio::sync::OwnedSemaphorePermit;
-use tw_base::{Asker, Turn};
+use tw_base::{Asker, Error, Turn};
 use tw_identity::{
     Freshness,
-    rights::{Permit, Right, RunTools},
+    rights::{Permit, Right},
 };
 use tw_model::{BearerError, Caller, Channel, Code};
 
-use crate::{App, front, problem::Problem, query::ToolName};
+use crate::{App, front, problem::Problem};
 
 /// The name of the cookie that holds a browser's login.
 pub(crate) const COOKIE: &str = "toolwright_login";
@@ -30,24 +30,25 @@ pub(crate) struct Allowed<R>(pub(crate) Permit<R>);
 #[derive(Debug)]
 pub(crate) struct AllowedList<R>(pub(crate) Permit<R>, pub(crate) OwnedSemaphorePermit);
 
-/// A caller who may run tools, known from memory: the log refuses the start of the run if anything
-/// about the tenant has changed since.
-#[derive(Debug)]
-pub(crate) struct MayRun(pub(crate) Permit<RunTools>);
-
 impl<R: Right> FromRequestParts<App> for Allowed<R> {
     type Rejection = Problem;
 
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Problem> {
         let caller = caller(parts, app, Freshness::Now).await?;
         let is_agent = caller.principal.is_agent();
-        let permit = Permit::check(caller).map_err(Problem::from);
-        Ok(Self(permit.map_err(|problem| match R::ANY_OF.first() {
-            Some(permission) if !is_agent => {
-                problem.with("reason", "permission").with("permission", *permission)
-            }
-            _ => problem,
-        })?))
+        Ok(Self(Permit::check(caller).map_err(|error| refused::<R>(error, is_agent))?))
+    }
+}
+
+/// The refusal of a caller who lacks the right `R`. It names the permission where having it would help.
+pub(crate) fn refused<R: Right>(error: Error, is_agent: bool) -> Problem {
+    let is_lacking = matches!(error, Error::NotPermitted { .. }) && !is_agent;
+    let problem = Problem::from(error);
+    match R::ANY_OF.first() {
+        Some(permission) if is_lacking => {
+            problem.with("reason", "permission").with("permission", *permission)
+        }
+        _ => problem,
     }
 }
 
@@ -58,18 +59,6 @@ impl<R: Right> FromRequestParts<App> for AllowedList<R> {
         let Allowed(permit) = <Allowed<R> as FromRequestParts<App>>::from_request_parts(parts, app).await?;
         let place = app.lists.enter(permit.caller().tenant).await;
         Ok(Self(permit, place))
-    }
-}
-
-impl FromRequestParts<App> for MayRun {
-    type Rejection = Problem;
-
-    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Problem> {
-        let caller = caller(parts, app, Freshness::Heard).await?;
-        // For the audit of a refusal. A name that cannot be read is the handler's to complain of, after this.
-        let tool =
-            ToolName::from_request_parts(parts, app).await.map_or_else(|_| String::new(), |name| name.0);
-        Ok(Self(app.engine.may_run(caller, &tool).await?))
     }
 }
 
@@ -85,7 +74,8 @@ impl<R: Right> OptionalFromRequestParts<App> for Allowed<R> {
     }
 }
 
-async fn caller(parts: &Parts, app: &App, freshness: Freshness) -> Result<Caller, Problem> {
+/// Who is asking.
+pub(crate) async fn caller(parts: &Parts, app: &App, freshness: Freshness) -> Result<Caller, Problem> {
     let caller = match bearer(&parts.headers)? {
         Some(key) => app.engine.identity().by_key(key, freshness).await?,
         None => {

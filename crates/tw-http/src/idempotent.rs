@@ -115,11 +115,15 @@ impl<R: Right> FromRequestParts<App> for Write<R> {
         let Allowed(permit) = <Allowed<R> as FromRequestParts<App>>::from_request_parts(parts, app).await?;
         let RequestId(request_id) = RequestId::from_request_parts(parts, app).await?;
         let key = Key::from_request_parts(parts, app).await?;
-        Ok(Self { app: app.clone(), permit, request_id, key })
+        Ok(Self::new(app.clone(), permit, request_id, key))
     }
 }
 
 impl<R: Right> Write<R> {
+    pub(crate) fn new(app: App, permit: Permit<R>, request_id: Arc<str>, key: Key) -> Self {
+        Self { app, permit, request_id, key }
+    }
+
     /// Makes the write, or answers as the first time. `body` is what was sent.
     pub(crate) async fn once<F>(self, body: &[u8], make: impl FnOnce(Self) -> F) -> Result<Response>
     where

@@ -4,13 +4,14 @@
 //! into JSON. It never touches the store, never decides who may do what, and never makes up a status:
 //! `problem.rs` is the one place where an error becomes HTTP.
 //!
-//! Start with [`router`], then `routes/`; `auth.rs` says how a right becomes an argument of a handler, and
-//! `idempotent.rs` how a write is made once.
+//! Start with [`router`], then `routes/`; `auth.rs` says how a right becomes an argument of a handler,
+//! `idempotent.rs` how a write is made once, and `calling.rs` how a call is read.
 
 mod answer;
 mod auth;
 mod body;
 mod book;
+mod calling;
 mod compress;
 mod front;
 mod idempotent;

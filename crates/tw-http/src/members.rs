@@ -1,9 +1,13 @@
 //! Bodies as types: a body with a member that its type does not know is refused.
 
-use std::collections::BTreeMap;
+use std::{borrow::Cow, collections::BTreeMap};
 
 use serde::{Deserialize, de::DeserializeOwned};
-use serde_json::{Value, value::RawValue};
+use serde_json::{
+    Value,
+    value::{RawValue, to_raw_value},
+};
+use tw_base::{drop_refused_of_client, is_of_client};
 use tw_schema::Fault;
 use utoipa::{
     PartialSchema,
@@ -14,6 +18,8 @@ use crate::problem::Problem;
 
 /// How many faults of one body are told: a body of ours has fewer members.
 const TOLD_MAX: usize = 10;
+/// In how many places of one body a client's own members are looked for below its top: more than any type of ours has.
+const OWN_PLACES_MAX: usize = 16;
 
 /// What a handler reads out of a body. The type must refuse unknown fields (`#[serde(deny_unknown_fields)]`).
 pub(crate) trait Body: DeserializeOwned + PartialSchema {
@@ -32,28 +38,43 @@ pub(crate) struct Nothing {}
 
 impl Body for Nothing {}
 
-/// Whether a member is a client's own: it is taken, and not kept.
-pub(crate) fn is_of_client(name: &str) -> bool {
-    name.starts_with("x_")
-}
-
 /// Reads a body that is known to be a JSON object, or tells what is wrong with it.
 pub(crate) fn read<T: Body>(bytes: &[u8]) -> Result<T, Problem> {
     // Nearly every body is read at once. Only what does not fit is looked at member by member.
     read_text(bytes).or_else(|fault| match serde_json::from_slice(bytes) {
-        Ok(members) => read_members(members),
+        Ok(members) => read_members(without_own::<T>(members)),
         Err(_) => Err(Problem::faulty(vec![fault])),
     })
 }
 
-type Members<'a> = BTreeMap<String, &'a RawValue>;
+type Members<'a> = BTreeMap<String, Cow<'a, RawValue>>;
+
+/// Members without those that change nothing: the client's own, at every level, and what only the server sets.
+fn without_own<T: Body>(members: BTreeMap<String, &RawValue>) -> Members<'_> {
+    let meant = members
+        .into_iter()
+        .filter(|(name, _)| !is_of_client(name) && !T::READ_ONLY.contains(&name.as_str()))
+        .map(|(name, value)| (name, Cow::Borrowed(value)));
+    let mut meant: Members<'_> = meant.collect();
+    for _ in 0..OWN_PLACES_MAX {
+        let Err(fault) = read_text::<T>(&text(&meant)) else { break };
+        let name = first_step(&fault.path);
+        let Some(member) = meant.get_mut(&name) else { break };
+        let mut value: Value = serde_json::from_str(member.get()).unwrap_or_default();
+        let place = format!("/{}", name.replace('~', "~0").replace('/', "~1"));
+        if fault.path == place || !drop_refused_of_client(&mut value, &place, &fault) {
+            break;
+        }
+        *member = Cow::Owned(to_raw_value(&value).expect("JSON can be written as JSON"));
+    }
+    meant
+}
 
 fn read_members<T: Body>(mut members: Members<'_>) -> Result<T, Problem> {
-    members.retain(|name, _| !is_of_client(name) && !T::READ_ONLY.contains(&name.as_str()));
     let mut faults = Vec::new();
     for (name, value) in &members {
         // Alone, a member fails at its own place, or because others are missing.
-        let alone = Members::from([(name.clone(), *value)]);
+        let alone = Members::from([(name.clone(), value.clone())]);
         let fault = read_text::<T>(&text(&alone)).err();
         faults.extend(fault.filter(|fault| first_step(&fault.path) == *name));
         if faults.len() == TOLD_MAX {
@@ -113,6 +134,16 @@ mod tests {
         role: tw_model::Mode,
         #[serde(default, alias = "callId")]
         call_id: Option<u8>,
+        #[serde(default)]
+        #[schema(value_type = Vec<Object>)]
+        homes: Vec<Home>,
+    }
+
+    #[derive(Debug, PartialEq, Deserialize)]
+    #[serde(deny_unknown_fields)]
+    struct Home {
+        #[serde(default)]
+        rooms: BTreeMap<String, u8>,
     }
 
     impl Body for Person {
@@ -126,6 +157,15 @@ mod tests {
         assert_eq!(read::<Person>(plain).unwrap(), read::<Person>(sent_back).unwrap());
         check(br#"{"name":"a","role":"debug","titel":1}"#, &["/titel"]);
         check(br#"{"name":"a","role":"debug","x":1,"X_a":2,"a/b":3}"#, &["/X_a", "/a~1b", "/x"]);
+    }
+
+    #[test]
+    fn members_of_the_client_are_taken_at_every_level_where_unknown_ones_are_refused() {
+        let body = |homes: &str| format!(r#"{{"name":"a","role":"debug","homes":{homes}}}"#);
+        let plain = read::<Person>(body(r#"[{"rooms":{"x_a":1}},{}]"#).as_bytes()).unwrap();
+        let own = body(r#"[{"rooms":{"x_a":1},"x_b":{}},{"x_c":1,"x_d":2}]"#);
+        assert_eq!(read::<Person>(own.as_bytes()).unwrap(), plain);
+        check(body(r#"[{"x_b":1,"zz":1}]"#).as_bytes(), &["/homes/0/zz"]);
     }
 
     #[test]

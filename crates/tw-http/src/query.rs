@@ -112,11 +112,16 @@ impl Params {
     pub(crate) fn page(mut self) -> Result<PageRequest, Problem> {
         let number = || Violation::wrong_type("integer", "string");
         let limit = self.parsed("limit", number());
-        let (offset, skip) = (self.parsed("offset", number()), self.parsed("skip", number()));
+        let (offset, skip): (Option<i64>, _) =
+            (self.parsed("offset", number()), self.parsed("skip", number()));
         let cursor = self.text("cursor");
         match PageRequest::new(limit, offset.or(skip), cursor) {
             Ok(page) => self.check().map(|()| page),
-            Err(Error::InvalidParams { faults, .. }) => {
+            Err(Error::InvalidParams { mut faults, .. }) => {
+                // What is wrong is told of the parameter that was sent.
+                for fault in faults.iter_mut().filter(|fault| offset.is_none() && fault.path == "/offset") {
+                    "/skip".clone_into(&mut fault.path);
+                }
                 self.faults.extend(faults);
                 Err(Problem::faulty(self.faults))
             }
@@ -176,6 +181,14 @@ mod tests {
             params.word("status", RunStatus::parse, "running").is_none() && params.moment("since").is_none()
         );
         assert_eq!(params.page().unwrap_err().paths(), ["/status", "/since", "/offset", "/limit"]);
+    }
+
+    #[test]
+    fn number_that_does_not_fit_is_told_of_the_parameter_that_was_sent() {
+        assert_eq!(params("skip=-1").page().unwrap_err().paths(), ["/skip"]);
+        assert_eq!(params("offset=-1").page().unwrap_err().paths(), ["/offset"]);
+        assert_eq!(params("skip=x").page().unwrap_err().paths(), ["/skip"]);
+        assert_eq!(params("offset=-1&skip=-1").page().unwrap_err().paths(), ["/offset"]);
     }
 
     #[test]

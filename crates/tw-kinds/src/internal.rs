@@ -17,6 +17,21 @@ const KEY: &str = "builtin_key";
 /// What the key is taken for by mistake, without what words are put together with.
 const NEARLY_KEY: &[&str] = &["builtin", "builtinkey", "builtinname", "functionname"];
 
+/// Settings of the kinds `http`, `external`, `space` and `mcp`.
+const OF_OTHER_KINDS: &[&str] = &[
+    "url",
+    "method",
+    "query",
+    "headers",
+    "body",
+    "response",
+    "retry",
+    "idempotency_header",
+    "pending_ttl_ms",
+    "server_url",
+    "tool_name",
+];
+
 pub(crate) fn read(implementation: &Value, is_new: bool) -> Result<Box<dyn Executor>, Vec<Fault>> {
     let key = implementation.get(KEY).filter(|key| !key.is_null());
     let found = key.and_then(|key| builtins().find(|(slug, _)| key == slug));
@@ -47,11 +62,12 @@ pub(crate) fn builtin_key(implementation: &Value) -> Option<&str> {
     implementation.get(KEY)?.as_str()
 }
 
-/// What is written there and would never be used. An echo may say anything about itself, but for what somebody
-/// takes for a key: a tool that gives back its input must not look like one that works.
+/// What is written there and would never be used. An echo may keep the settings of another kind, for a tool whose
+/// kind is changed to and fro; a built-in has settings of its own.
 fn faults(implementation: &Value, settings: &[&str]) -> Vec<Fault> {
     let is_echo = implementation.get(KEY).is_none_or(Value::is_null);
-    let is_known = |name: &str| is_echo || settings.contains(&name);
+    let known = if is_echo { OF_OTHER_KINDS } else { settings };
+    let is_known = |name: &str| known.contains(&name);
     let mut faults = Vec::new();
     for (name, value) in implementation.as_object().into_iter().flatten().filter(|(name, _)| *name != KEY) {
         let place = below(PATH, name);
@@ -143,7 +159,10 @@ mod tests {
     fn member_that_would_never_be_used_is_refused() {
         check(json!({}), &[]);
         check(json!({ "url": "https://h.test/", "method": "POST", "headers": {} }), &[]);
-        check(json!({ "auth": { "api_key": "k" }, "note": 1 }), &[]);
+        check(
+            json!({ "bultin_key": "json_transform", "zz": 1 }),
+            &["/implementation/bultin_key", "/implementation/zz"],
+        );
         for name in ["builtinKey", "builtin", "Builtin-Key", "function_name"] {
             check(json!({ name: "json_transform" }), &[&format!("/implementation/{name}")]);
         }

@@ -119,10 +119,9 @@ impl Door {
         if name == GET_RUN {
             return fault;
         }
-        let error = Error::refused_as(fault.message.clone(), Vec::new());
-        match self.engine.refuse(caller, name, error).await {
-            error @ Error::OverLimit { .. } => forbidden(&error),
-            _ => fault,
+        match self.engine.count_refused(caller, name).await {
+            Ok(()) => fault,
+            Err(over) => forbidden(&over),
         }
     }
 

@@ -16,6 +16,7 @@ mod credential;
 mod definition;
 mod event;
 mod id;
+mod kept_secrets;
 mod language;
 mod name;
 mod outcome;
@@ -47,6 +48,7 @@ pub use id::{
     ApprovalId, AuditId, CredentialId, EventId, IdError, KeyId, LoginId, PendingCallId, ReplicaId, RunId,
     SessionId, StandingApprovalId, TenantId, TestCaseId, ToolId, UsageId, UserId,
 };
+pub use kept_secrets::with_kept_secrets;
 pub use language::Language;
 pub use name::{NAME_MAX, NameError, check_name};
 pub use outcome::{ToolFailure, ToolResult};

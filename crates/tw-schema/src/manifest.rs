@@ -180,7 +180,9 @@ impl Reading {
             Value::Object(members) => members,
             other => return self.say(at, Violation::typed(&["object"], other)),
         };
-        for (name, value) in members.iter().filter(|(_, value)| !value.is_null()) {
+        let is_of_client = |name: &String| name.starts_with("x_");
+        let given = members.iter().filter(|(name, value)| !value.is_null() && !is_of_client(name));
+        for (name, value) in given {
             match parts.iter().find(|(part, _)| part == name) {
                 Some((_, canonical_key)) => self.put(canonical_key, &format!("{key}.{name}"), value.clone()),
                 None => self.say(pointer::join(&at, name), Violation::unknown_member()),

@@ -45,6 +45,14 @@ pub struct Approval {
     pub state: PendingState,
 }
 
+/// An approval that nobody has decided on, without what can be large.
+#[derive(Clone, Debug)]
+pub struct OpenApproval {
+    pub id: ApprovalId,
+    pub tool_id: ToolId,
+    pub version: String,
+}
+
 row! {
     #[derive(Debug)]
     struct ApprovalRow {
@@ -108,6 +116,23 @@ impl TenantScope {
             conditions.and("a.id >", Arg::Id(after.uuid()));
         }
         self.select_approvals(conditions, &format!(" ORDER BY a.id LIMIT {limit} OFFSET {offset}")).await
+    }
+
+    /// The approvals that nobody has decided on, by id, from the one after `after`.
+    pub async fn open_approvals(&self, after: Option<ApprovalId>, most: usize) -> Result<Vec<OpenApproval>> {
+        const Q: &str = "SELECT id, tool_id, version FROM approvals
+            WHERE tenant_id = $1 AND status = 'pending' AND id > $2 ORDER BY id LIMIT $3";
+        let after = after.map_or(Uuid::nil(), ApprovalId::uuid);
+        let mut conn = self.read().await?;
+        let rows: Vec<(Uuid, Uuid, String)> = on!(conn, c => sqlx::query_as(Q)
+            .bind(self.tenant.uuid()).bind(after).bind(i64::try_from(most).unwrap_or(i64::MAX)).fetch_all(c).await)
+        .map_err(Error::doing("reading approvals"))?;
+        let open = rows.into_iter().map(|(id, tool, version)| OpenApproval {
+            id: ApprovalId::from_uuid(id),
+            tool_id: ToolId::from_uuid(tool),
+            version,
+        });
+        Ok(open.collect())
     }
 
     pub async fn count_approvals(&self, status: Option<ApprovalStatus>) -> Result<Option<i64>> {

@@ -402,19 +402,22 @@ fn migrations(target: &Target) -> Vec<Migration> {
             migrations!["sqlite": 1 "0001_spine", 2 "0002_tools", 3 "0003_people_per_tenant", 4 "0004_registry",
                 5 "0005_credentials", 6 "0006_pending", 7 "0007_places", 8 "0008_tellings",
                 9 "0009_append_only", 10 "0010_due", 11 "0011_log", 12 "0012_runs", 13 "0013_roles", 14 "0014_flat", 15 "0015_audit",
-                16 "0016_test_cases", 17 "0017_standing_approvals", 18 "0018_language", 20 "0020_usage"]
+                16 "0016_test_cases", 17 "0017_standing_approvals", 18 "0018_language", 19 "0019_usage"]
         }
         Target::Postgres { .. } => {
             migrations!["postgres": 1 "0001_spine", 2 "0002_tools", 3 "0003_people_per_tenant", 4 "0004_registry",
                 5 "0005_credentials", 6 "0006_pending", 7 "0007_places", 8 "0008_tellings",
                 9 "0009_append_only", 10 "0010_due", 11 "0011_log", 12 "0012_runs", 13 "0013_roles", 14 "0014_flat", 15 "0015_audit",
-                16 "0016_test_cases", 17 "0017_standing_approvals", 18 "0018_language", 20 "0020_usage"]
+                16 "0016_test_cases", 17 "0017_standing_approvals", 18 "0018_language", 19 "0019_usage"]
         }
     }
 }
 
 /// Brings the schema up to date. Running it twice, or from two machines at once, does no harm.
 pub async fn migrate(target: &Target) -> Result<()> {
+    const LACKS_RIGHTS: &str = ". The user of the database URL makes the role that the server works under: grant it \
+        the right (`ALTER ROLE name CREATEROLE`), which it needs until the database is up to date, or have an \
+        administrator run `toolwright migrate`";
     let failed = |error: sqlx::migrate::MigrateError| match error {
         sqlx::migrate::MigrateError::VersionMissing(version) => Error::Startup(format!(
             "the database was migrated by a newer Toolwright (migration {version} is unknown here): use that version"
@@ -422,7 +425,8 @@ pub async fn migrate(target: &Target) -> Result<()> {
         sqlx::migrate::MigrateError::Execute(error)
         | sqlx::migrate::MigrateError::ExecuteMigration(error, _) => match Error::doing("migrating")(error) {
             Error::Database { source, .. } => {
-                Error::Startup(format!("the database cannot be migrated: {source}"))
+                let what_to_do = if source.is_lack_of_rights() { LACKS_RIGHTS } else { "" };
+                Error::Startup(format!("the database cannot be migrated: {source}{what_to_do}"))
             }
             error => error,
         },

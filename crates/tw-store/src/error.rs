@@ -88,6 +88,11 @@ enum Sort {
 }
 
 impl Cause {
+    /// Whether PostgreSQL refused it to the user who asked.
+    pub(crate) fn is_lack_of_rights(&self) -> bool {
+        matches!(self, Self::Sqlx(sqlx::Error::Database(error)) if error.code().as_deref() == Some("42501"))
+    }
+
     fn sort(&self) -> Sort {
         let error = match self {
             Self::Sqlite(error) => {

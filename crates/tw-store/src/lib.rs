@@ -45,7 +45,7 @@ mod users;
 mod wake;
 mod withdrawals;
 
-pub use approvals::Approval;
+pub use approvals::{Approval, OpenApproval};
 pub use audit::{AuditFilter, AuditRecord};
 pub use audit_line::{By, NewAudit};
 pub use bytes::PAGE_BYTES_MAX;

@@ -5,8 +5,11 @@ use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use tw_model::{REDACTED, each_secret, secret_texts, unredacted};
+use tw_model::{REDACTED, each_secret, secret_texts, with_kept_secrets};
 use zeroize::Zeroizing;
+
+/// What says of which kind the tool of a definition is.
+const KIND: &str = "implementation_type";
 
 /// The parts of an input in which secrets are known by the rule for definitions.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -62,16 +65,17 @@ impl DefinitionParts {
         is_hiding.then_some(HiddenInput { shown, texts })
     }
 
-    /// Another input, with what comes back hidden as it was.
+    /// Another input, with what comes back hidden as it was, as far as it goes where it went.
     #[must_use]
     pub fn restore(&self, mut input: Value, before: &Value) -> Value {
         match self {
             Self::None => input,
-            Self::Whole => unredacted(input, before),
+            Self::Whole => with_kept_secrets(input, before),
+            Self::Members(_) if input.get(KIND) != before.get(KIND) => input,
             Self::Members(names) => {
                 for name in names {
                     if let (Some(part), Some(before)) = (input.get_mut(name), before.get(name)) {
-                        *part = unredacted(part.take(), before);
+                        *part = with_kept_secrets(part.take(), before);
                     }
                 }
                 input
@@ -132,9 +136,22 @@ mod tests {
     #[test]
     fn what_comes_back_hidden_is_what_it_was() {
         let input = |key: &str, url: &str| json!({ "name": "***", "implementation": { "url": url, "headers": { "K": key } } });
-        let before = input("one", "a");
-        assert_eq!(parts().restore(input("***", "b"), &before), input("one", "b"));
-        assert_eq!(parts().restore(input("two", "a"), &before), input("two", "a"));
+        let before = input("one", "https://a.test/x");
+        assert_eq!(
+            parts().restore(input("***", "https://a.test/y"), &before),
+            input("one", "https://a.test/y")
+        );
+        assert_eq!(
+            parts().restore(input("two", "https://a.test/x"), &before),
+            input("two", "https://a.test/x")
+        );
+        assert_eq!(
+            parts().restore(input("***", "https://b.test/x"), &before),
+            input("***", "https://b.test/x")
+        );
+        let mut other = input("***", "https://a.test/x");
+        other["implementation_type"] = json!("mcp");
+        assert_eq!(parts().restore(other.clone(), &before), other);
         let new = json!({ "execution_spec": { "token": "***" } });
         assert_eq!(parts().restore(new.clone(), &before), new);
         let whole = DefinitionParts::Whole

@@ -313,14 +313,15 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Tenant, principal, roles and permissions of the caller. */
+        /** Tenant, principal, roles, permissions and language of the caller. */
         get: operations["get_me"];
         put?: never;
         post?: never;
         delete?: never;
         options?: never;
         head?: never;
-        patch?: never;
+        /** Changes the language that pages have for the caller. With a key it is that of the key's owner. */
+        patch: operations["update_me"];
         trace?: never;
     };
     "/api/models": {
@@ -550,6 +551,40 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/standing-approvals": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Standing approvals, newest first. */
+        get: operations["list_standing_approvals"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/standing-approvals/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /** Takes a standing approval back, at once. */
+        delete: operations["revoke_standing_approval"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/tenants": {
         parameters: {
             query?: never;
@@ -637,6 +672,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/tools/import/openapi": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Makes a draft of an `http` tool of every operation of an OpenAPI document.
+         * @description What cannot be a tool is in `skipped`, with the reason; a name that is taken is one.
+         */
+        post: operations["import_openapi"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/tools/{tool}": {
         parameters: {
             query?: never;
@@ -707,7 +762,11 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Makes what was saved last what runs. */
+        /**
+         * Makes what was saved last what runs, once it is checked.
+         * @description `BREAKING_CHANGE` carries the members of a comparison, `TESTS_FAILED` those of a report of the test cases. A refusal
+         *     changes nothing, also not the number.
+         */
         post: operations["publish_tool"];
         delete?: never;
         options?: never;
@@ -1105,10 +1164,16 @@ export interface components {
             tool: string;
             version: string;
         };
+        /** @description The run that was approved, and the approval of later calls. */
+        ApproveAnswer: components["schemas"]["RunAnswer"] & {
+            /** Format: uuid */
+            standing_approval_id?: string | null;
+        };
         ApproveRequest: {
             /** @description Another input than the one asked for; it is checked like the first. */
             input?: Record<string, never> | null;
             note?: string | null;
+            standing?: components["schemas"]["StandingRequest"] | null;
             /**
              * Format: int64
              * @description How long to wait for the run to end, 120,000 at the most.
@@ -1137,6 +1202,10 @@ export interface components {
             /** @description Why, for the log. */
             reason?: string | null;
         };
+        ChangeMe: {
+            /** @description `de` or `en`; `null` leaves it to the browser. */
+            language?: string | null;
+        };
         ChangePassword: {
             /** @description Not needed by somebody who has none yet. */
             current_password?: string | null;
@@ -1152,7 +1221,7 @@ export interface components {
         /** @description A change to a test case, property by property; each is replaced as a whole. */
         ChangeTestCase: {
             expect?: components["schemas"]["Expectation"] | null;
-            input?: Record<string, never> | null;
+            input?: unknown;
             name?: string | null;
         };
         ChangeUser: {
@@ -1189,8 +1258,8 @@ export interface components {
         /** @description A new test case. */
         CreateTestCase: {
             expect?: components["schemas"]["Expectation"] | null;
-            /** @description What the tool is called with. Without any, an empty object. */
-            input?: Record<string, never> | null;
+            /** @description What the tool is called with: an object, or anything to show that it is refused. Without any, an empty object. */
+            input?: unknown;
             name: string;
         };
         CreateUser: {
@@ -1340,6 +1409,28 @@ export interface components {
         /** @description What a tool of the kind `function` can be made of, by its `function_name`. */
         FunctionTemplate: components["schemas"]["TemplateFacts"] & {
             function_name: string;
+        };
+        /** @description Something about a tool that its author should know. */
+        ImportNoteView: {
+            message: string;
+            slug: string;
+        };
+        /** @description An OpenAPI document. */
+        ImportOpenapi: {
+            /** @description The document as JSON, version 3.0 or 3.1. */
+            document: Record<string, never>;
+            /** @description Where the API is, instead of the servers that the document names. */
+            server_url?: string | null;
+        };
+        /** @description What came of a document. */
+        ImportView: {
+            /** @description The credentials that the tools refer to. Those that do not exist yet have to be made. */
+            credentials: components["schemas"]["ReferredCredential"][];
+            /** @description The tools that were made, as drafts. */
+            items: components["schemas"]["ToolView"][];
+            /** @description What was left out of tools that were made. */
+            notes: components["schemas"]["ImportNoteView"][];
+            skipped: components["schemas"]["SkippedView"][];
         };
         /** @description One property of the input that the approver changed. */
         InputChange: {
@@ -1655,6 +1746,39 @@ export interface components {
             total?: number | null;
         };
         /** @description A page of a list. */
+        List_StandingApprovalView: {
+            items: {
+                /** @description The slug of the agent whose calls it is for. */
+                agent: string;
+                approved_by: string;
+                /** Format: date-time */
+                created_at: string;
+                /** Format: date-time */
+                expires_at: string;
+                /** @description JSON pointers to what has to be the same in the input; `null` for all of it. */
+                fields?: string[] | null;
+                /** Format: uuid */
+                id: string;
+                /** @description `active`, `expired`, `revoked`, or `void` where something that it is bound to has changed. */
+                status: string;
+                tool: string;
+                /**
+                 * Format: int64
+                 * @description How many calls it has let through.
+                 */
+                uses: number;
+                /** @description What has to be the same: the values by their pointers, or the whole input. */
+                values: Record<string, never>;
+            }[];
+            /** @description Send it as `cursor` to get the next page; `null` on the last. */
+            next_cursor?: string | null;
+            /**
+             * Format: int64
+             * @description How many there are in all; `null` when that is more than is counted.
+             */
+            total?: number | null;
+        };
+        /** @description A page of a list. */
         List_TenantItem: {
             items: {
                 /** Format: uuid */
@@ -1706,6 +1830,8 @@ export interface components {
                 execution_type?: string | null;
                 /** @description Whether something was saved that is not live yet. */
                 has_draft: boolean;
+                /** @description Name and description in other languages: `{ "de": { "name", "description" } }`. */
+                i18n?: Record<string, never> | null;
                 icon: string;
                 /** Format: uuid */
                 id: string;
@@ -1808,6 +1934,8 @@ export interface components {
         };
         /** @description The caller. */
         Me: {
+            /** @description The language that the person chose in this tenant, `de` or `en`; `null` leaves it to the browser. */
+            language?: string | null;
             permissions: string[];
             principal: components["schemas"]["PrincipalView"];
             /** @description The role of the key or of the membership. */
@@ -1928,6 +2056,20 @@ export interface components {
             /** @description Where the code is explained. */
             type: string;
         };
+        /** @description How a draft goes live. */
+        PublishTool: {
+            /** @description Publish also if callers of what is live can break and the major number is not greater. */
+            accept_breaking?: boolean | null;
+            /** @description Publish without asking the test cases. */
+            ignore_tests?: boolean | null;
+            /** @description A new number, greater than the one it has, that the draft gets first. */
+            version?: string | null;
+        };
+        /** @description A credential that tools refer to. */
+        ReferredCredential: {
+            label: string;
+            type: string;
+        };
         /** @description A tool as it was at one revision. */
         RevisionView: {
             author: Record<string, never>;
@@ -1958,6 +2100,8 @@ export interface components {
             effect?: string | null;
             error?: string | null;
             error_code?: string | null;
+            /** @description What the tool wrote to its log, line by line. */
+            logs: string[];
             markdown?: string | null;
             output?: unknown;
             /**
@@ -2027,6 +2171,8 @@ export interface components {
         RunTestCases: {
             /** @description `draft` for what was saved last (the default; what is live where there is no draft), or the number of a version. */
             against?: string | null;
+            /** @description Which test cases run; without it, all of them. */
+            ids?: string[] | null;
         };
         /** @description A tool that was saved, whole. */
         SavedToolView: components["schemas"]["ToolView"] & {
@@ -2055,6 +2201,47 @@ export interface components {
             password: string;
             /** @description The slug of the tenant to sign in to; without it, the first that the password opens. */
             tenant?: string | null;
+        };
+        /** @description An operation that became no tool. */
+        SkippedView: {
+            method: string;
+            operation_id?: string | null;
+            path: string;
+            reason: string;
+        };
+        /** @description A yes that holds for later calls of an agent. */
+        StandingApprovalView: {
+            /** @description The slug of the agent whose calls it is for. */
+            agent: string;
+            approved_by: string;
+            /** Format: date-time */
+            created_at: string;
+            /** Format: date-time */
+            expires_at: string;
+            /** @description JSON pointers to what has to be the same in the input; `null` for all of it. */
+            fields?: string[] | null;
+            /** Format: uuid */
+            id: string;
+            /** @description `active`, `expired`, `revoked`, or `void` where something that it is bound to has changed. */
+            status: string;
+            tool: string;
+            /**
+             * Format: int64
+             * @description How many calls it has let through.
+             */
+            uses: number;
+            /** @description What has to be the same: the values by their pointers, or the whole input. */
+            values: Record<string, never>;
+        };
+        /** @description Which later calls are approved as well: those of the same agent, tool, definition and chain of tools. */
+        StandingRequest: {
+            /** @description JSON pointers to what has to be the same in their input; without it all of the input. */
+            fields?: string[] | null;
+            /**
+             * Format: int64
+             * @description For how long, in seconds.
+             */
+            for_s: number;
         };
         SwitchTenant: {
             tenant: string;
@@ -2153,6 +2340,8 @@ export interface components {
         };
         /** @description What can be said about a tool. Other dialects are taken too; these are the words that are given back. */
         ToolBody: {
+            /** @description With `publish`: callers of what is live may break. */
+            accept_breaking?: boolean | null;
             aliases?: string[] | null;
             category?: string | null;
             collaborative?: boolean | null;
@@ -2164,8 +2353,12 @@ export interface components {
             execution?: Record<string, never> | null;
             execution_spec?: Record<string, never> | null;
             form_spec?: Record<string, never> | null;
+            /** @description Name and description in other languages: `{ "de": { "name", "description" } }`. Schemas have `x-i18n`. */
+            i18n?: Record<string, never> | null;
             /** @description Name of a Lucide icon. */
             icon?: string | null;
+            /** @description With `publish`: the test cases are not asked. */
+            ignore_tests?: boolean | null;
             implementation?: Record<string, never> | null;
             implementation_type?: string | null;
             /** @description JSON Schema 2020-12 of an object. A list of `fields` can be given instead. */
@@ -2186,7 +2379,7 @@ export interface components {
              * @enum {string|null}
              */
             permission_policy?: "auto" | "always_ask" | null;
-            /** @description Make it live at once. */
+            /** @description Make it live at once. Refused, nothing is saved. */
             publish?: boolean | null;
             required_permission?: string | null;
             /** @description Needed for a new tool, and cannot be changed. */
@@ -2214,6 +2407,8 @@ export interface components {
             execution_type?: string | null;
             /** @description Whether something was saved that is not live yet. */
             has_draft: boolean;
+            /** @description Name and description in other languages: `{ "de": { "name", "description" } }`. */
+            i18n?: Record<string, never> | null;
             icon: string;
             /** Format: uuid */
             id: string;
@@ -2659,7 +2854,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["RunAnswer"];
+                    "application/json": components["schemas"]["ApproveAnswer"];
                 };
             };
             /** @description The run goes on */
@@ -2668,7 +2863,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["RunAnswer"];
+                    "application/json": components["schemas"]["ApproveAnswer"];
                 };
             };
             /** @description No valid credentials were sent */
@@ -3174,6 +3369,18 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "label": "weather",
+                 *       "type": "api_key",
+                 *       "payload": {
+                 *         "api_key": "…"
+                 *       },
+                 *       "allowed_hosts": [
+                 *         "api.example.com"
+                 *       ]
+                 *     }
+                 */
                 "application/json": components["schemas"]["CredentialBody"];
             };
         };
@@ -3630,6 +3837,65 @@ export interface operations {
             };
             /** @description The caller may not do this, or a page of another site asked */
             403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Any other refusal or failure; `code` says which, and `status` with what */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    update_me: {
+        parameters: {
+            query?: never;
+            header?: {
+                "Idempotency-Key"?: string | null;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ChangeMe"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Me"];
+                };
+            };
+            /** @description No valid credentials were sent */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            422: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -4388,6 +4654,117 @@ export interface operations {
             };
         };
     };
+    list_standing_approvals: {
+        parameters: {
+            query?: {
+                /** @description The slug of an agent */
+                agent?: string;
+                /** @description The slug of a tool */
+                tool?: string;
+                status?: "active" | "expired" | "revoked" | "void" | "all";
+                limit?: number;
+                cursor?: string;
+                offset?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["List_StandingApprovalView"];
+                };
+            };
+            /** @description No valid credentials were sent */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The caller may not do this, or a page of another site asked */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Any other refusal or failure; `code` says which, and `status` with what */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    revoke_standing_approval: {
+        parameters: {
+            query?: never;
+            header?: {
+                "Idempotency-Key"?: string | null;
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description No valid credentials were sent */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The caller may not do this, or a page of another site asked */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Any other refusal or failure; `code` says which, and `status` with what */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     list_tenants: {
         parameters: {
             query?: never;
@@ -4620,6 +4997,25 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "slug": "greet",
+                 *       "name": "Greet",
+                 *       "description": "Gives back the name it is given.",
+                 *       "implementation_type": "internal",
+                 *       "input_schema": {
+                 *         "type": "object",
+                 *         "properties": {
+                 *           "name": {
+                 *             "type": "string"
+                 *           }
+                 *         },
+                 *         "required": [
+                 *           "name"
+                 *         ]
+                 *       }
+                 *     }
+                 */
                 "application/json": components["schemas"]["ToolBody"];
             };
         };
@@ -4759,6 +5155,66 @@ export interface operations {
             };
             /** @description The caller may not do this, or a page of another site asked */
             403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Any other refusal or failure; `code` says which, and `status` with what */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    import_openapi: {
+        parameters: {
+            query?: never;
+            header?: {
+                "Idempotency-Key"?: string | null;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ImportOpenapi"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ImportView"];
+                };
+            };
+            /** @description No valid credentials were sent */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The caller may not do this, or a page of another site asked */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            422: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -5234,7 +5690,11 @@ export interface operations {
             };
             cookie?: never;
         };
-        requestBody?: never;
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PublishTool"];
+            };
+        };
         responses: {
             200: {
                 headers: {
@@ -5286,6 +5746,14 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description Any other refusal or failure; `code` says which, and `status` with what */
             default: {
                 headers: {
@@ -5312,6 +5780,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "input": {}
+                 *     }
+                 */
                 "application/json": components["schemas"]["RunRequest"];
             };
         };
@@ -6127,9 +6600,9 @@ export interface operations {
     compare_tool_versions: {
         parameters: {
             query?: {
-                /** @description A version, `live` (default) or `draft` */
+                /** @description `live` (default), `draft`, a version, or the number of a revision */
                 from?: string;
-                /** @description A version, `live` or `draft` (default) */
+                /** @description `draft` (default), `live`, a version, or the number of a revision */
                 to?: string;
             };
             header?: never;

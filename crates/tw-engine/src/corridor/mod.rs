@@ -41,7 +41,7 @@ use self::{
     gate::{Clearance, Cleared, Gate},
     resolve::{Parked, Subject},
     unwanted::Unanswered,
-    validate::Valid,
+    validate::{Valid, Words},
 };
 use crate::{
     Engine,
@@ -140,7 +140,7 @@ impl Engine {
         let caller = permit.caller();
         let result = self.walk_until_answered(caller, &request).await;
         if let Err(error) = &result {
-            Box::pin(self.note_refusal(caller, &request, error)).await;
+            Box::pin(self.note_refused(caller, &request.tool, error)).await;
         }
         result
     }
@@ -178,20 +178,22 @@ impl Engine {
     }
 
     async fn walk_once(&self, caller: &Caller, request: &CallRequest, is_counted: &mut bool) -> Result<Walk> {
-        let claim = match &request.idempotency {
-            Some(key) => match Box::pin(self.seen_before(caller, key)).await? {
-                Seen::Answer(answer) => return Ok(Walk::Replayed(answer)),
-                Seen::Free { instead_of } => Some(claim(key, instead_of)),
+        let claimed = match &request.idempotency {
+            Some(key) => match Box::pin(self.seen_before(caller, key)).await {
+                Ok(Seen::Answer(answer)) => return Ok(Walk::Replayed(answer)),
+                Ok(Seen::Free { instead_of }) => Ok(Some(claim(key, instead_of))),
+                Err(error) => Err(error),
             },
-            None => None,
+            None => Ok(None),
         };
         let view = self.inner.catalogue.view(caller.tenant, caller.epoch).await?;
         // A call counts once, at the door: however often it has to walk, whatever it calls itself, and also if it is
-        // refused on the way.
+        // refused, be it for its key. Only an answer from before is none.
         if !*is_counted && caller.chain.is_empty() {
             *is_counted = true;
             self.inner.limits.count(caller, view.tools.get(&request.tool).map(|entry| entry.id()))?;
         }
+        let claim = claimed?;
         if view.epoch != caller.epoch {
             return Ok(Walk::Changed);
         }
@@ -226,7 +228,12 @@ impl Engine {
         let resolved = self.resolve(view, subject).await?;
         let now = resolved.now().cloned();
         let authorized = authorize::authorize(resolved, &parties, view)?;
-        let valid = validate::validate(authorized, input, secrets, view, &self.inner).await?;
+        let words = match subject {
+            Subject::Edited(_) => Words::OfPerson,
+            _ if parties.are_agents() => Words::OfModel,
+            _ => Words::OfPerson,
+        };
+        let valid = validate::validate(authorized, input, words, secrets, view, &self.inner).await?;
         let clearance = match (clearance, subject) {
             (Clearance::Rule, Subject::Named { mode, settings, .. })
                 if valid.rule.verdict() == Verdict::Ask =>

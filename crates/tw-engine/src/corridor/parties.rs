@@ -23,6 +23,11 @@ impl Parties<'_> {
         std::iter::once(self.caller).chain(&self.others)
     }
 
+    /// Whether no person has a say in the call.
+    pub(super) fn are_agents(&self) -> bool {
+        self.all().all(|party| party.principal.is_agent())
+    }
+
     /// What all of them may do.
     pub(super) fn permissions(&self) -> PermissionSet {
         let all = self.caller.permissions.clone();

@@ -5,7 +5,7 @@ use std::{sync::Arc, time::Duration};
 use serde_json::{Value, value::RawValue};
 use toolwright_sdk::{HeavyPool, INLINE_BYTES_MAX, Overload};
 use tw_base::{Error, Result};
-use tw_model::{Caller, Level, PermissionSet, RunId, TenantId};
+use tw_model::{Level, PermissionSet, RunId, TenantId};
 use tw_policy::Rule;
 use tw_registry::{Tool, View};
 use tw_schema::Violation;
@@ -46,11 +46,6 @@ impl Valid {
         self.secrets.as_ref().map(|secrets| secrets.seal(run, &self.value))
     }
 
-    /// The input as text, with what is hidden where it is written down.
-    pub(crate) fn unhidden_text(&self) -> Box<RawValue> {
-        if self.secrets.is_some() { raw(&self.value) } else { self.text.clone() }
-    }
-
     pub(crate) fn into_parts(self) -> (Arc<Tool>, Value, Box<RawValue>, Option<Level>) {
         (self.tool, self.value, self.text, self.level)
     }
@@ -78,25 +73,35 @@ impl Valid {
     }
 }
 
+/// Whose words an input is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Words {
+    /// A model gets what it plainly meant: what does not fit is converted where that loses nothing.
+    OfModel,
+    /// People get an error they can see next to the field, also where they edit what an agent asked for.
+    OfPerson,
+}
+
 /// Everything that can be known to be wrong with a call before it runs. Nobody is asked to approve a call that could
 /// not be made.
 pub(super) async fn validate(
     authorized: Authorized<'_>,
     input: &RawValue,
+    words: Words,
     given: Option<&Arc<CallSecrets>>,
     view: &View,
     inside: &Inside,
 ) -> Result<Valid> {
     let by_caller = given.and_then(|given| given.callers_parts());
     let secrets = given.filter(|_| by_caller.is_none()).cloned();
-    let (bytes, caller) = (input.get().len(), authorized.caller());
+    let bytes = input.get().len();
     let (value, text) = if bytes <= INLINE_BYTES_MAX && authorized.tool().input.is_quick(bytes) {
-        fitting(authorized.tool(), input, caller, secrets.as_deref())?
+        fitting(authorized.tool(), input, words, secrets.as_deref())?
     } else {
-        let (tool, input, caller) = (Arc::clone(authorized.tool()), input.to_owned(), caller.clone());
-        let (tenant, limit) = (caller.tenant, tool.def.timeout());
+        let (tool, input) = (Arc::clone(authorized.tool()), input.to_owned());
+        let (tenant, limit) = (authorized.caller().tenant, tool.def.timeout());
         let hidden = secrets.clone();
-        let fitting = move || fitting(&tool, &input, &caller, hidden.as_deref());
+        let fitting = move || fitting(&tool, &input, words, hidden.as_deref());
         let fitting = HeavyPool::shared().run(tenant, limit, fitting).await;
         fitting.map_err(overloaded)??
     };
@@ -129,15 +134,14 @@ pub(crate) fn overloaded(overload: Overload) -> Error {
 fn fitting(
     tool: &Tool,
     input: &RawValue,
-    caller: &Caller,
+    words: Words,
     secrets: Option<&CallSecrets>,
 ) -> Result<(Value, Box<RawValue>)> {
     let schema = &tool.input;
     let mut value: Value =
         serde_json::from_str(input.get()).map_err(|_| Error::invalid("/input", Violation::json()))?;
     let mut changed = false;
-    // People get an error they can see next to the field; a model gets what it plainly meant.
-    if caller.principal.is_agent() {
+    if words == Words::OfModel {
         changed |= !schema.coerce(&mut value).is_empty();
     }
     changed |= schema.with_defaults(&mut value);

@@ -52,6 +52,11 @@ impl Reason {
         }
     }
 
+    /// Whether it is why a run was cancelled.
+    pub(crate) fn ended(self, run: &Run) -> bool {
+        run.status == RunStatus::Cancelled && run.summary.as_deref() == Some(self.as_str())
+    }
+
     const fn code(self) -> Code {
         match self {
             Self::Denied => Code::Denied,

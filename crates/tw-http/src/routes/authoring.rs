@@ -488,7 +488,7 @@ pub(crate) async fn withdraw(
     write
         .once(&bytes, |Write { app, permit, request_id, .. }| async move {
             let asked = EditContext { marks: None, request_id: Some(&request_id), actor: None };
-            let withdrawn = app.engine.registry().withdraw_version(&permit, &name, &number, asked).await?;
+            let withdrawn = app.engine.withdraw_version(&permit, &name, &number, asked).await?;
             Ok(JsonAnswer::new(StatusCode::OK, &VersionItem::from(withdrawn)))
         })
         .await

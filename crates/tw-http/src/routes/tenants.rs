@@ -7,6 +7,7 @@ use axum::{
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use tw_base::is_of_client;
 use tw_engine::{Tenant, TenantChange};
 use tw_identity::{
     rights::{Person, ReadSettings, WriteSettings},
@@ -23,7 +24,7 @@ use crate::{
     auth::Allowed,
     body::JsonBytes,
     idempotent::Write,
-    members::{Body, is_of_client},
+    members::Body,
     problem::{Problem, ProblemDocument, Result},
 };
 

@@ -19,6 +19,8 @@ use crate::{
     answer::JsonAnswer,
     auth::AllowedList,
     body::JsonBytes,
+    calling::{CallBody, Calling},
+    front::RequestId,
     idempotent::Write,
     members::Body,
     object::{given_object, object},
@@ -250,6 +252,10 @@ pub(crate) struct RunTestCases {
 
 impl Body for RunTestCases {}
 
+impl CallBody for RunTestCases {
+    type Right = TestTools;
+}
+
 /// How the test cases of a tool went.
 #[derive(Debug, utoipa::ToSchema)]
 #[schema(as = TestReport)]
@@ -297,11 +303,11 @@ pub(crate) struct DiffView {
     responses((status = 200, body = ReportView), (status = 404, body = ProblemDocument),
               (status = 409, body = ProblemDocument), (status = 422, body = ProblemDocument)))]
 pub(crate) async fn run(
-    write: Write<TestTools>,
-    ToolName(name): ToolName,
-    JsonBytes(body, bytes): JsonBytes<RunTestCases>,
+    State(app): State<App>,
+    RequestId(request_id): RequestId,
+    Calling { permit, tool: name, key, body, bytes }: Calling<RunTestCases>,
 ) -> Result<Response> {
-    write
+    Write::new(app, permit, request_id, key)
         .once(&bytes, |Write { app, permit, .. }| async move {
             let RunTestCases { against, ids } = body;
             let registry = app.engine.registry();

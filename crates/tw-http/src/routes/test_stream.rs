@@ -11,7 +11,7 @@ use axum::{
 };
 use futures::{Stream, StreamExt};
 use tw_engine::{Event, StreamStart};
-use tw_identity::rights::{Permit, ReadRuns, RunTools, UpdateTools};
+use tw_identity::rights::{Permit, ReadRuns};
 use tw_model::{EventKind, RunId};
 
 use super::{
@@ -20,11 +20,8 @@ use super::{
 };
 use crate::{
     App,
-    auth::Allowed,
-    body::JsonBytes,
-    idempotent::Key,
+    calling::Calling,
     problem::{ProblemDocument, Result},
-    query::ToolName,
 };
 
 /// As `test`, with the events of the run as they come, as server-sent events.
@@ -40,14 +37,11 @@ use crate::{
               (status = 422, body = ProblemDocument)))]
 pub(crate) async fn stream(
     State(app): State<App>,
-    Allowed(author): Allowed<UpdateTools>,
-    ToolName(tool): ToolName,
-    key: Key,
-    JsonBytes(body, bytes): JsonBytes<TestRequest>,
+    Calling { permit: author, tool, key, body, bytes }: Calling<TestRequest>,
 ) -> Result<Response> {
-    let permit = Permit::<RunTools>::check(author.caller().clone())?;
+    let permit = app.engine.may_run(author.caller().clone(), &tool).await?;
     let reader = Permit::<ReadRuns>::check(author.caller().clone())?;
-    let mut request = body.call(tool, key.of_secret(&app.engine, &bytes))?;
+    let mut request = body.call(tool, key.of_secret(&app.engine, &bytes));
     request.wait = Some(Duration::ZERO);
     let run = app.engine.call(&permit, request).await?.run;
     let events = app.engine.follow(&reader, run.session, StreamStart::After(0)).await?;

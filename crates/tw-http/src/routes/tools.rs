@@ -10,7 +10,10 @@ use axum::{
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, value::RawValue};
 use tw_engine::{CallRequest, IdempotencyKey};
-use tw_identity::rights::{Permit, ReadHistory, ReadTools, RunTools, UpdateTools};
+use tw_identity::{
+    Freshness,
+    rights::{ReadHistory, ReadTools, RunTools, UpdateTools},
+};
 use tw_model::{Layer, Listing, Mode, Origin, OutputSection, SessionId, Timestamp, ToolDef, ToolStatus};
 use tw_registry::{Listed, Saved, ToolFilter, Unsaved};
 use tw_schema::Violation;
@@ -20,9 +23,8 @@ use super::{List, runs::RunAnswer};
 use crate::{
     App,
     answer::JsonAnswer,
-    auth::{Allowed, AllowedList, MayRun},
-    body::JsonBytes,
-    idempotent::Key,
+    auth::{Allowed, AllowedList},
+    calling::{CallBody, Calling},
     members::Body,
     problem::{FaultDocument, Problem, ProblemDocument, Result},
     query::{Params, ToolName},
@@ -349,6 +351,15 @@ pub(crate) struct RunRequest {
 
 impl Body for RunRequest {}
 
+impl CallBody for RunRequest {
+    type Right = RunTools;
+    const FRESHNESS: Freshness = Freshness::Heard;
+
+    fn check(&self) -> Result<()> {
+        check_wait(self.wait_ms)
+    }
+}
+
 /// Runs a tool. A tool that ran and failed is answered with 200 and `"status": "error"`.
 #[utoipa::path(post, path = "/api/tools/{tool}/run", operation_id = "run_tool", tag = "tools",
     params(("tool" = String, Path, description = "Slug or id"),
@@ -360,10 +371,7 @@ impl Body for RunRequest {}
               (status = 422, body = ProblemDocument), (status = 429, body = ProblemDocument)))]
 pub(crate) async fn run(
     State(app): State<App>,
-    MayRun(permit): MayRun,
-    ToolName(tool): ToolName,
-    key: Key,
-    JsonBytes(body, bytes): JsonBytes<RunRequest>,
+    Calling { permit, tool, key, body, bytes }: Calling<RunRequest>,
 ) -> Result<Response> {
     let request = CallRequest {
         // The input may hold a definition, and that secrets.
@@ -371,7 +379,7 @@ pub(crate) async fn run(
         tool,
         input: input_or_none(body.input),
         session: body.session_id.map(SessionId::from_uuid),
-        wait: wait(body.wait_ms)?,
+        wait: body.wait_ms.map(Duration::from_millis),
         version: body.version,
         mode: body.mode.unwrap_or_default(),
         unsaved: None,
@@ -406,14 +414,14 @@ impl Body for TestRequest {}
 
 impl TestRequest {
     /// The call that it asks for.
-    pub(super) fn call(self, tool: String, idempotency: Option<IdempotencyKey>) -> Result<CallRequest> {
+    pub(super) fn call(self, tool: String, idempotency: Option<IdempotencyKey>) -> CallRequest {
         let definition = self.definition.filter(|changes| !changes.is_empty());
-        Ok(CallRequest {
+        CallRequest {
             idempotency,
             tool,
             input: input_or_none(self.input),
             session: None,
-            wait: wait(self.wait_ms)?,
+            wait: self.wait_ms.map(Duration::from_millis),
             version: None,
             mode: Mode::Debug,
             unsaved: definition.map(|changes| Unsaved::Change(Value::Object(changes))),
@@ -422,7 +430,15 @@ impl TestRequest {
             upstream_key: None,
             unwanted: None,
             deadline: None,
-        })
+        }
+    }
+}
+
+impl CallBody for TestRequest {
+    type Right = UpdateTools;
+
+    fn check(&self) -> Result<()> {
+        check_wait(self.wait_ms)
     }
 }
 
@@ -439,14 +455,11 @@ impl TestRequest {
               (status = 422, body = ProblemDocument)))]
 pub(crate) async fn test(
     State(app): State<App>,
-    Allowed(author): Allowed<UpdateTools>,
-    ToolName(tool): ToolName,
-    key: Key,
-    JsonBytes(body, bytes): JsonBytes<TestRequest>,
+    Calling { permit: author, tool, key, body, bytes }: Calling<TestRequest>,
 ) -> Result<Response> {
-    let permit = Permit::<RunTools>::check(author.caller().clone())?;
+    let permit = app.engine.may_run(author.caller().clone(), &tool).await?;
     // The definition may hold secrets.
-    let request = body.call(tool, key.of_secret(&app.engine, &bytes))?;
+    let request = body.call(tool, key.of_secret(&app.engine, &bytes));
     let answer = app.engine.call(&permit, request).await?;
     Ok(super::runs::answered(answer).into_response())
 }
@@ -455,9 +468,9 @@ fn input_or_none(input: Option<Box<RawValue>>) -> Box<RawValue> {
     input.unwrap_or_else(|| RawValue::from_string("{}".to_owned()).expect("an empty object"))
 }
 
-fn wait(wait_ms: Option<u64>) -> Result<Option<Duration>> {
+fn check_wait(wait_ms: Option<u64>) -> Result<()> {
     if wait_ms.is_some_and(|wait| WAIT_MS_MAX < wait) {
         return Err(Problem::invalid("/wait_ms", Violation::maximum(WAIT_MS_MAX)));
     }
-    Ok(wait_ms.map(Duration::from_millis))
+    Ok(())
 }

@@ -1,6 +1,7 @@
 //! Calls, as those who call see them: waiting, failing, repeating, asking first.
 
 mod approvals;
+mod counted;
 mod repeats;
 mod standing;
 

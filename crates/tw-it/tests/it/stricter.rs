@@ -37,6 +37,13 @@ async fn make(author: &Client, body: &Value) {
     author.post("/api/tools", body).await.is("201 published");
 }
 
+/// Adds a test case to a tool, which passes if the call does.
+async fn add_case(author: &Client, slug: &str, input: &Value) {
+    let case = json!({ "name": "It runs", "input": input });
+    let added = author.post(&format!("/api/tools/{slug}/tests"), &case).await;
+    assert_eq!(added.status, 201, "{}", added.text);
+}
+
 /// Sets what a tenant wants of all its tools.
 async fn set(admin: &Client, settings: &Value) {
     let set = admin.patch("/api/tenants/current", &json!({ "settings": settings })).await;
@@ -213,6 +220,39 @@ on_both! {
         let me = second.get("/api/me").await.json();
         let mine = created["items"].as_array().unwrap().iter().find(|line| line.to_string().contains("mine")).unwrap();
         assert_eq!(mine["actor"]["id"], me["principal"]["user_id"], "{created}\n{me}");
+    }
+
+    async fn edited_input_is_held_against_the_schema_as_the_approvers_own(db: TestDb) {
+        let world = World::on(db).await;
+        let server = world.server();
+        let (admin, agent) = (world.client(&server, "acme", Role::Admin).await, world.agent(&server, "acme").await);
+        let number = json!({ "type": "object", "required": ["n"],
+            "properties": { "n": { "type": "integer" }, "m": { "type": "integer", "default": 3 } } });
+        let asks = json!({ "permission_policy": "always_ask", "input_schema": number });
+        make(&admin, &tool("counts", &asks)).await;
+        make(&admin, &tool("inner", &json!({ "input_schema": number }))).await;
+        let steps = json!([{ "id": "s", "tool": "inner", "input": { "n": "{{ input.n }}" } }]);
+        let spec = json!({ "execution_spec": { "kind": "composition", "steps": steps },
+            "implementation_type": "composition", "permission_policy": "always_ask" });
+        make(&admin, &tool("chain", &spec)).await;
+        let ask = async |name: &str| agent.run(name, json!({ "n": "4" })).await.is("202 needs_approval").text_at("/approval_id");
+
+        let id = ask("counts").await;
+        // Also where an agent would be understood, and where nothing else is changed.
+        for wrong in [json!({ "n": "5", "m": 7 }), json!({ "n": "4" }), json!({ "n": 5, "m": "7" })] {
+            admin.run("counts", wrong.clone()).await.is("422 INVALID_PARAMS");
+            approve(&admin, &id, &json!({ "input": wrong })).await.is("422 INVALID_PARAMS");
+        }
+        assert_eq!(admin.get(&format!("/api/approvals/{id}")).await.text_at("/status"), "pending");
+        let done = approve(&admin, &id, &json!({ "input": { "n": 5 } })).await;
+        assert_eq!(done.is("200 success").json()["output"]["args"], json!({ "n": 5, "m": 3 }));
+
+        // What the words lead to is held the same way.
+        let own = admin.run("chain", json!({ "n": "5" })).await;
+        assert_eq!(own.is("200 error").text_at("/error_code"), "INVALID_PARAMS");
+        let edited = approve(&admin, &ask("chain").await, &json!({ "input": { "n": "5" } })).await;
+        assert_eq!(edited.is("200 error").text_at("/error_code"), "INVALID_PARAMS");
+        approve(&admin, &ask("chain").await, &json!({})).await.is("200 success");
     }
 
     async fn old_version_is_held_to_what_is_said_about_the_tool_now(db: TestDb) {

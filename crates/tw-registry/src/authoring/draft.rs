@@ -2,11 +2,11 @@
 
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
-use tw_base::{name_violation, read_sent};
+use tw_base::{drop_of_client, is_of_client, name_violation, read_value};
 use tw_exec::{Kinds, Written, slug_violation};
 use tw_model::{
     Definition, Execution, Implementation, Layer, Level, NAME_MAX, OutputSection, Permission, Policy, Role,
-    Slug, Switches, TenantSlug, ToolDef, ToolStatus, check_name, left_redacted, unredacted,
+    Slug, Switches, TenantSlug, ToolDef, ToolStatus, check_name, left_redacted, with_kept_secrets,
 };
 use tw_schema::{
     Bound, Fault, Schema, Violation, canonical, check_form_spec, check_schema_translations, check_sections,
@@ -27,10 +27,10 @@ pub(super) fn is_no_word(text: &str) -> bool {
     text.is_empty() || WORD_MAX < text.len()
 }
 
-/// A body without what it only repeats of the input. Whoever saves what they read, changed in one of the
+/// A body without a client's own members and what it only repeats of the input. Whoever saves what they read, changed in one of the
 /// two ways to say it, means that one.
 pub(super) fn without_echoes(body: &Value, schema: &Value, fields: Option<&Value>) -> Value {
-    let mut body = body.clone();
+    let mut body = without_own(body);
     let Some(members) = body.as_object_mut() else { return body };
     let same_fields = match (members.get("fields"), fields) {
         (Some(sent), Some(shown)) => canonical(sent) == canonical(shown),
@@ -47,6 +47,42 @@ pub(super) fn without_echoes(body: &Value, schema: &Value, fields: Option<&Value
         }
     }
     body
+}
+
+/// Objects of a definition whose members are known, and whose readers do not say which are not.
+const KNOWN_MEMBERS: &[(&str, &[&str])] = &[
+    ("implementation", &[]),
+    ("implementation", &["retry"]),
+    ("execution_spec", &[]),
+    ("execution_spec", &["steps", "*"]),
+    ("executionSpec", &[]),
+    ("executionSpec", &["steps", "*"]),
+];
+/// Members of fields, forms and views that hold whatever their author wants.
+const FREE: &[&str] = &["default", "value", "equals", "config", "in"];
+
+/// A body without a client's own members below its top.
+pub(super) fn without_own(body: &Value) -> Value {
+    let mut body = body.clone();
+    for &(name, steps) in KNOWN_MEMBERS {
+        body.get_mut(name).into_iter().for_each(|part| drop_of_client(part, steps));
+    }
+    for name in ["fields", "form_spec", "formSpec", "view_spec", "viewSpec"] {
+        body.get_mut(name).into_iter().for_each(drop_everywhere);
+    }
+    body
+}
+
+fn drop_everywhere(value: &mut Value) {
+    match value {
+        Value::Object(members) => {
+            members.retain(|name, _| !is_of_client(name));
+            let inside = members.iter_mut().filter(|(name, _)| !FREE.contains(&name.as_str()));
+            inside.for_each(|(_, member)| drop_everywhere(member));
+        }
+        Value::Array(items) => items.iter_mut().for_each(drop_everywhere),
+        _ => {}
+    }
 }
 
 /// A body, taken apart key by key. What is left at the end is not known.
@@ -69,7 +105,7 @@ impl Sent {
     /// A key that is there, be it `null`.
     pub(super) fn take<T: DeserializeOwned>(&mut self, key: &str) -> Option<Option<T>> {
         let value = self.members.remove(key)?;
-        match read_sent(&format!("/{key}"), value) {
+        match read_value(&format!("/{key}"), value) {
             Ok(value) => Some(value),
             Err(fault) => {
                 self.faults.push(fault);
@@ -183,7 +219,7 @@ impl Sent {
     pub(super) fn refuse_unknown(&mut self) {
         let mut unknown = std::mem::take(&mut self.members);
         // A client's own members are taken and not kept.
-        unknown.retain(|name, _| !name.starts_with("x_"));
+        unknown.retain(|name, _| !is_of_client(name));
         for key in unknown.keys().take(UNKNOWN_TOLD) {
             let shown: String = key.chars().take(WORD_MAX).collect();
             self.say(
@@ -282,10 +318,13 @@ impl Sent {
             }
             definition.implementation_type = kind.clone().unwrap_or_default();
         }
+        // Another kind would do something else with the secrets that are stored.
+        let keeps_secrets = definition.implementation_type == before.implementation_type;
         let authored = &mut definition.authored;
         if let Some(implementation) = self.take::<Value>("implementation") {
             let new = implementation.unwrap_or_else(|| Value::Object(Map::new()));
-            authored.implementation = unredacted(new, &before.authored.implementation);
+            authored.implementation =
+                if keeps_secrets { with_kept_secrets(new, &before.authored.implementation) } else { new };
         }
         for (key, place) in [
             ("execution_spec", &mut authored.execution_spec),
@@ -299,8 +338,10 @@ impl Sent {
                 *place = Some(spec).filter(|spec| !spec.is_null());
             }
         }
-        if let (Some(new), Some(old)) = (&mut authored.execution_spec, &before.authored.execution_spec) {
-            *new = unredacted(std::mem::take(new), old);
+        if let (Some(new), Some(old), true) =
+            (&mut authored.execution_spec, &before.authored.execution_spec, keeps_secrets)
+        {
+            *new = with_kept_secrets(std::mem::take(new), old);
         }
         // What is to be executed says of what kind it is.
         let of_spec = authored.execution_spec.as_ref().and_then(|spec| spec["kind"].as_str());

@@ -134,8 +134,8 @@ impl Registry {
         }
     }
 
-    /// Withdraws a version: no call may name it any more, and its number is never published again. Approvals that
-    /// wait on it are superseded when somebody decides on them, as the seal does not hold any more.
+    /// Withdraws a version: no call may name it any more, and its number is never published again. The seals of approvals
+    /// that wait on it do not hold any more; the engine supersedes them.
     pub async fn withdraw_version(
         &self,
         permit: &Permit<PublishTools>,

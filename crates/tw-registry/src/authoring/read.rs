@@ -37,7 +37,7 @@ pub(super) struct New {
 /// Reads a new tool, and tells what is wrong with it. Without a slug nothing more can be asked about it.
 pub(crate) fn read_new(body: &Value, kinds: &dyn Kinds) -> Result<(New, Vec<Fault>)> {
     let has_category = body.get("category").is_some();
-    let (body, unread) = in_our_words(body, canonical_manifest)?;
+    let (body, unread) = in_our_words(&draft::without_own(body), canonical_manifest)?;
     let mut members = members(&body)?;
     // One that was only made of the slug is no fault of the author's.
     if !has_category && members.get("category").and_then(Value::as_str).is_none_or(draft::is_no_word) {

@@ -109,7 +109,7 @@ codes! {
     Permission = "permission": permission(why) => "must be a permission such as `entities.team.read`: {why}";
     Pointer = "pointer": pointer() => "must be a JSON pointer such as /a/b or /items/*/name";
     FileKind = "file_kind": file_kind() => "must be a media type such as image/* or an ending such as .pdf";
-    Redacted = "redacted": redacted() => "must be the secret itself: `***` only stands in the place of one that is stored";
+    Redacted = "redacted": redacted() => "must be the secret itself: `***` stands for a stored one only while its kind, server and tool stay the same";
     Language = "language": language() => "must be a language tag such as `de` or `de-AT`";
     Wrong = "wrong": wrong() => "is wrong";
     Cursor = "cursor": cursor() => "must be a cursor of this list";

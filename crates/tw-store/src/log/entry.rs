@@ -33,7 +33,7 @@ pub struct Entry {
 
 /// Events about a session that are about no run. They share the numbers of its other events.
 #[derive(Clone, Debug)]
-pub struct Note {
+pub struct SessionNote {
     pub tenant: TenantId,
     /// A stored session.
     pub session: SessionId,
@@ -56,7 +56,7 @@ pub struct Audit {
 #[derive(Clone, Debug)]
 pub(crate) enum Item {
     Run(Entry),
-    Note(Note),
+    Note(SessionNote),
     /// A line of the audit alone.
     Line {
         tenant: TenantId,

@@ -4,7 +4,7 @@
 //! run's row. Entries of many tenants and sessions share one transaction, and an entry is answered
 //! after that transaction is on disk. The run's row is the lock: an entry names the state it expects
 //! the run to be in, and one that finds another state is rejected alone, without a gap and without
-//! disturbing its neighbours. A [`Note`] is about a session and no run, a line of the audit about neither; both share
+//! disturbing its neighbours. A [`SessionNote`] is about a session and no run, a line of the audit about neither; both share
 //! the transactions.
 //!
 //! Start with [`Entry`], then `plan.rs`, which is pure and holds the rules; `sqlite.rs` and
@@ -26,7 +26,7 @@ use tw_model::{SessionId, TenantId};
 
 pub use entry::{
     Appended, ApprovalDecision, Audit, Change, Claim, EditedInput, Entry, Expect, Finished, NewApproval,
-    NewEvent, NewRun, NewStanding, NewWait, Note, Park, Rejected, Transition, WaitChange,
+    NewEvent, NewRun, NewStanding, NewWait, Park, Rejected, SessionNote, Transition, WaitChange,
 };
 
 use self::{entry::Item, lane::Carrier, lines::Lines};
@@ -113,7 +113,7 @@ impl Log {
     }
 
     /// Hands events about a session that are about no run to the writer. They are numbered like its other events.
-    pub fn note(&self, note: Note) -> Ticket {
+    pub fn note(&self, note: SessionNote) -> Ticket {
         self.send(note.session, Item::Note(note), false)
     }
 

@@ -5,7 +5,8 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use tw_model::{ReplicaId, RunId, RunStatus, SessionId, TenantId, Timestamp};
 
 use super::entry::{
-    Appended, Audit, Change, Entry, Expect, Item, NewEvent, NewRun, Note, Rejected, Transition, WaitChange,
+    Appended, Audit, Change, Entry, Expect, Item, NewEvent, NewRun, Rejected, SessionNote, Transition,
+    WaitChange,
 };
 
 /// The part of a run's row that changes.
@@ -260,7 +261,7 @@ fn apply(entry: &Entry, change: &Change, state: &mut RunState, seq: i64) {
     }
 }
 
-fn note<'a>(note: &'a Note, found: &mut Found, plan: &mut Plan<'a>) -> Appended {
+fn note<'a>(note: &'a SessionNote, found: &mut Found, plan: &mut Plan<'a>) -> Appended {
     let key = (note.tenant, note.session);
     let counter = found.sessions.get_mut(&key).expect("checked by `check_start`");
     for event in &note.events {
@@ -336,7 +337,7 @@ mod tests {
         let audit = Some(Box::new(Audit { by: By::operator(), what }));
         match item {
             Item::Run(entry) => Item::Run(Entry { audit, ..entry }),
-            Item::Note(note) => Item::Note(Note { audit, ..note }),
+            Item::Note(note) => Item::Note(SessionNote { audit, ..note }),
             Item::Line { .. } => panic!("a line is one already"),
         }
     }
@@ -344,7 +345,7 @@ mod tests {
     fn note_in(session: SessionId) -> Item {
         let event =
             NewEvent { id: EventId::new(), kind: EventKind::OutputAppended, payload: "{}".to_owned() };
-        Item::Note(Note {
+        Item::Note(SessionNote {
             tenant: TenantId::GLOBAL,
             session,
             actor: Arc::from("{}"),

@@ -275,6 +275,28 @@ async fn owned_database(raw: &mut Raw, url: &str, name: &str) -> String {
     url
 }
 
+#[tokio::test(flavor = "multi_thread")]
+async fn user_who_may_not_make_the_role_is_told_what_to_do() {
+    let db = TestDb::new(Kind::Postgres).await;
+    let Target::Postgres { url } = db.target() else { unreachable!() };
+    let mut cluster = Raw::open(&db).await;
+    let name = format!("tw_plain_{}", Uuid::now_v7().simple());
+    cluster.execute(format!("CREATE ROLE {name} LOGIN")).await.unwrap();
+    cluster.execute(format!("CREATE DATABASE {name} OWNER {name}")).await.unwrap();
+
+    let refused = tw_store::migrate(&Target::Postgres { url: address(&url, &name, &name) }).await;
+
+    let said = refused.unwrap_err().to_string();
+    assert!(
+        said.contains("permission denied")
+            && said.contains("CREATEROLE")
+            && said.contains("toolwright migrate"),
+        "{said}"
+    );
+    cluster.execute(format!("DROP DATABASE {name}")).await.unwrap();
+    cluster.execute(format!("DROP ROLE {name}")).await.unwrap();
+}
+
 /// The address of a database in the same cluster.
 fn address(url: &str, user: &str, database: &str) -> String {
     let (scheme, rest) = url.split_once("://").unwrap();

@@ -14,7 +14,7 @@ use tw_store::{
     By, Error, NewAudit, Options, Store, Target, TenantScope,
     log::{
         ApprovalDecision, Audit, Change, EditedInput, Entry, Expect, Finished, NewApproval, NewEvent, NewRun,
-        NewWait, Note, Park, Rejected, Transition, WaitChange,
+        NewWait, Park, Rejected, SessionNote, Transition, WaitChange,
     },
 };
 use tw_test::{Kind, TestDb, entries, on_both};
@@ -123,8 +123,8 @@ fn late_result(tenant: &TenantScope, run: RunId, result: &str) -> Entry {
     entry(tenant, run, EventKind::LateResult, Transition::Change(Box::new(change)))
 }
 
-fn note(tenant: &TenantScope, session: SessionId) -> Note {
-    Note {
+fn note(tenant: &TenantScope, session: SessionId) -> SessionNote {
+    SessionNote {
         tenant: tenant.id(),
         session,
         actor: Arc::from("{}"),

@@ -2,7 +2,7 @@
 //! be the secret, also where none belongs.
 
 use serde_json::{Map, Value};
-use tw_base::{Error, Result, faultless, members};
+use tw_base::{Error, Result, faultless, is_of_client, members};
 use tw_exec::label_violation;
 use tw_model::{AllowedHost, CredentialType, Label, REDACTED};
 use tw_schema::{Fault, Violation};
@@ -232,7 +232,7 @@ impl Sent {
     fn refuse_unknown(&mut self) {
         let mut unknown = std::mem::take(&mut self.members);
         // A client's own members are taken and not kept.
-        unknown.retain(|name, _| !name.starts_with("x_"));
+        unknown.retain(|name, _| !is_of_client(name));
         for key in unknown.keys().take(UNKNOWN_TOLD) {
             self.say(format!("/{}", shown(key)), Violation::unknown_member());
         }
@@ -350,7 +350,7 @@ mod tests {
                 /payload/a b: must have a name of letters a-z, digits, `_` and `-`, at first a letter or `_`, 64 at most
                 /payload/c: must be a string, not an array
                 /payload/d: must have 1 to 16384 bytes
-                /payload/e: must be the secret itself: `***` only stands in the place of one that is stored
+                /payload/e: must be the secret itself: `***` stands for a stored one only while its kind, server and tool stay the same
                 /payload/f: must not hold control characters"#]],
         );
         check(

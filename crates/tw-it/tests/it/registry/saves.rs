@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use tw_model::Role;
 use tw_test::{Kind, TestDb, on_both};
 
-use super::{at, echo, history, live, make, needing, publish, put, read, with};
+use super::{at, echo, faults, history, live, make, needing, publish, put, read, with};
 use crate::world::World;
 
 /// What a save may move although it changes nothing.
@@ -17,6 +17,37 @@ fn lasting(tool: &Value) -> Value {
 }
 
 on_both! {
+    async fn clients_own_members_are_taken_at_every_level_and_not_kept(db: TestDb) {
+        let world = World::on(db).await;
+        let server = world.server();
+        let author = world.client(&server, "acme", Role::Builder).await;
+        let own = json!({
+            "x_own_a": 1, "execution": { "is_pure": true, "x_own_b": 1 }, "implementation_type": "http",
+            "implementation": { "url": "https://h.test/", "x_own_c": 1, "retry": { "max": 1, "x_own_d": {} }, "headers": { "x_kept": "{{ input.a }}" } },
+            "fields": [{ "name": "a", "type": "text", "x_own_e": 1 }], "form_spec": { "version": 2, "fields": [{ "path": "/a", "x_own_f": 1 }] },
+        });
+        let mut body = with(&echo("own"), &own);
+        body.as_object_mut().unwrap().remove("input_schema");
+        author.post("/api/tools", &body).await.is("201 draft");
+        author.patch(&at("own"), &own).await.is("200 draft");
+        let read = author.get(&at("own")).await;
+        assert!(read.text.contains("x_kept") && !read.text.contains("x_own"), "{}", read.text);
+        let case = json!({ "name": "One", "expect": { "status": "error", "x_own_g": 1 } });
+        let made = author.post(&format!("{}/tests", at("own")), &case).await;
+        assert!(made.status == 201 && !made.text.contains("x_own"), "{}", made.text);
+        let chain = json!({ "implementation_type": "composition", "execution_spec": { "kind": "composition", "x_own_h": 1,
+            "steps": [{ "id": "s", "tool": "own", "input": { "x_kept": 1 }, "x_own_i": 1 }] } });
+        let made = author.post("/api/tools", &with(&echo("chain"), &chain)).await;
+        made.is("201 draft");
+        assert!(made.text.contains("x_kept") && !made.text.contains("x_own"), "{}", made.text);
+        // Others are refused as before.
+        for wrong in [json!({ "execution": { "zz": 1 } }), json!({ "implementation": { "url": "https://h.test/", "zz": 1 } })] {
+            author.patch(&at("own"), &wrong).await.is("422 INVALID_PARAMS");
+        }
+        let misspelt = with(&echo("typo"), &json!({ "implementation": { "bultin_key": "json_transform" } }));
+        assert_eq!(faults(author.post("/api/tools", &misspelt).await.is("422 INVALID_PARAMS")), ["/implementation/bultin_key"]);
+    }
+
     async fn own_tool_saved_as_it_was_read_stays_as_it_is(db: TestDb) {
         let world = World::on(db).await;
         let server = world.server();

@@ -141,6 +141,41 @@ on_both! {
         assert_eq!(hash().await, first);
     }
 
+    async fn hidden_secret_is_not_kept_for_another_server_kind_or_tool(db: TestDb) {
+        let (upstream, evil) = (Upstream::start().await, Upstream::start().await);
+        let world = World::on(db).await;
+        let allow = format!("{},{}", upstream.host_and_port(), evil.host_and_port());
+        let server = world.server_with(&[], &[("TOOLWRIGHT_EGRESS__ALLOW", &allow)]);
+        let builder = world.client(&server, "acme", Role::Builder).await;
+        let definition = |url: &str, key: &str| {
+            json!({ "url": url, "method": "GET", "headers": { "X-Key": key }, "query": { "api_key": key } })
+        };
+        let http = json!({ "implementation_type": "http", "permission_level": "read",
+            "implementation": definition(&upstream.url("/a"), "LITERAL-7") });
+        builder.post("/api/tools", &with(&echo("keeping"), &http)).await.is("201 draft");
+
+        let elsewhere = json!({ "implementation": definition(&evil.url("/a"), "***") });
+        let hidden = ["/implementation/headers/X-Key", "/implementation/query/api_key"];
+        let refused = builder.patch(&at("keeping"), &elsewhere).await;
+        assert!(hidden.contains(&super::faults(refused.is("422 INVALID_PARAMS"))[0].as_str()), "{}", refused.text);
+        let whole = with(&read(&builder, "keeping").await, &elsewhere);
+        put(&builder, "keeping", &whole).await.is("422 INVALID_PARAMS");
+        let test = json!({ "input": {}, "definition": elsewhere });
+        builder.post(&format!("{}/test", at("keeping")), &test).await.is("422 INVALID_PARAMS");
+        let kind = json!({ "implementation_type": "internal", "implementation": { "headers": { "X-Key": "***" } } });
+        builder.patch(&at("keeping"), &kind).await.is("422 INVALID_PARAMS");
+        assert!(evil.requests().is_empty());
+
+        // The same server may be asked for something else, and a secret that is sent again goes anywhere.
+        let path = json!({ "implementation": definition(&upstream.url("/b"), "***") });
+        upstream.script([ANSWER]);
+        let test = json!({ "input": { "a": 1 }, "definition": path });
+        builder.post(&format!("{}/test", at("keeping")), &test).await.is("200 success");
+        assert_eq!(upstream.requests()[0].header("x-key"), Some("LITERAL-7"));
+        let again = json!({ "implementation": definition(&evil.url("/a"), "NEW-8") });
+        builder.patch(&at("keeping"), &again).await.is("200 draft");
+    }
+
     async fn secret_in_the_steps_of_a_chain_reaches_the_service_and_nobody_else(db: TestDb) {
         let upstream = Upstream::start().await;
         let world = World::on(db).await;

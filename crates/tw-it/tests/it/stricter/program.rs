@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use tw_test::{Kind, TestDb};
 
 use super::{
-    extended, make, set,
+    add_case, extended, make, set,
     states::{overlay, settings},
     tool,
     ways::{Caller, Case, Tally, Way, callers},
@@ -15,7 +15,7 @@ use crate::{
     world::{Client, Server, World},
 };
 
-const BY_PERSON: usize = 27;
+const BY_PERSON: usize = 28;
 const PER_STATE: usize = 5 * BY_PERSON + 3 * (BY_PERSON - 1);
 
 /// The comparisons of all tests on SQLite here.
@@ -57,6 +57,7 @@ async fn surround(author: &Client, slug: &str, input: &Value) {
     ] {
         make(author, &tool(&format!("{name}-{slug}"), &rest)).await;
     }
+    add_case(author, &format!("wrapper-{slug}"), input).await;
 }
 
 fn ways(slug: &str, id: &str, input: &Value) -> Vec<Way> {
@@ -81,6 +82,7 @@ fn ways(slug: &str, id: &str, input: &Value) -> Vec<Way> {
         Way::test("a test of the wrapper", &of("wrapper"), plain()),
         Way::test("a test of another wrapper", &of("wrapper"), body(json!({ "definition": lax }))),
         Way::test("a test of the chain", &of("chain"), plain()),
+        Way::cases("the test case of the wrapper", &of("wrapper"), json!({})),
         Way::run("its id", id, plain()),
         Way::run("other letter case", &slug.to_uppercase(), plain()),
         Way::run("without waiting", slug, body(json!({ "wait_ms": 0 }))),

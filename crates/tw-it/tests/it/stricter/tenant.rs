@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use tw_test::{Kind, TestDb};
 
 use super::{
-    extended, make, set,
+    add_case, extended, make, set,
     states::{definition, settings, switches},
     tool,
     ways::{Caller, Case, Tally, Way, callers},
@@ -15,11 +15,14 @@ use crate::{
 };
 
 /// How many ways a person has, and an agent, who has no browser. Five people and three agents call.
-const BY_PERSON: usize = 26;
+const BY_PERSON: usize = 28;
 const PER_STATE: usize = 5 * BY_PERSON + 3 * (BY_PERSON - 1);
 
+/// How many tools a test has, each in three states.
+const TOOLS: usize = 9;
+
 /// The comparisons of all tests on SQLite here.
-pub(super) const COMPARED: usize = 2 * 10 * 3 * PER_STATE;
+pub(super) const COMPARED: usize = 2 * TOOLS * 3 * PER_STATE;
 
 fn chain(slug: &str, spec: &Value) -> Value {
     let spec = extended(&json!({ "kind": "composition" }), spec);
@@ -39,6 +42,7 @@ async fn found(author: &Client, index: usize, old: &Value) -> String {
     }
     let withdrawn = author.post(&format!("/api/tools/{slug}/versions/1.1.0/withdraw"), &json!({})).await;
     assert_eq!(withdrawn.status, 200, "{}", withdrawn.text);
+    add_case(author, &slug, &json!({})).await;
     let id = author.get(&format!("/api/tools/{slug}")).await.text_at("/id");
     let step = |id: &str, tool: &str| json!({ "id": id, "tool": tool });
     let names = [step("a", &alias), step("b", &slug.to_uppercase())];
@@ -109,6 +113,8 @@ fn ways(index: usize, id: &str) -> Vec<Way> {
         Way::test("a test", own, plain()),
         Way::test("a test of another definition", own, body(json!({ "definition": lax }))),
         Way::test("a test of a chain", chain, plain()),
+        Way::cases("its test case", own, json!({})),
+        Way::cases("its test case against an old version", own, json!({ "against": "1.0.0" })),
         Way::run("a chain", chain, plain()),
         Way::run("a chain in a chain", outer, plain()),
         Way::run("a chain by alias and other case", names, plain()),
@@ -164,12 +170,12 @@ async fn compared(kind: Kind, seed: u64, tools: usize, rounds: usize) -> usize {
 
 #[tokio::test]
 async fn every_way_of_calling_a_tool_of_the_tenant_is_as_strict_as_the_direct_one() {
-    assert_eq!(compared(Kind::Sqlite, 11, 10, 3).await, 10 * 3 * PER_STATE);
+    assert_eq!(compared(Kind::Sqlite, 11, TOOLS, 3).await, TOOLS * 3 * PER_STATE);
 }
 
 #[tokio::test]
 async fn every_way_of_calling_other_tools_of_the_tenant_is_as_strict_as_the_direct_one() {
-    assert_eq!(compared(Kind::Sqlite, 12, 10, 3).await, 10 * 3 * PER_STATE);
+    assert_eq!(compared(Kind::Sqlite, 12, TOOLS, 3).await, TOOLS * 3 * PER_STATE);
 }
 
 mod postgres {

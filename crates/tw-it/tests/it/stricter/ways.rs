@@ -85,6 +85,11 @@ impl Way {
         Self::new(name, Door::Rest { path: format!("/api/tools/{tool}/test"), body }).for_people()
     }
 
+    /// The test cases of a tool, which has one.
+    pub(super) fn cases(name: &'static str, tool: &str, body: Value) -> Self {
+        Self::new(name, Door::Rest { path: format!("/api/tools/{tool}/tests/run"), body }).for_people()
+    }
+
     pub(super) fn browser(name: &'static str, tool: &str, body: Value) -> Self {
         Self::new(name, Door::Browser { path: format!("/api/tools/{tool}/run"), body }).for_people()
     }
@@ -149,6 +154,8 @@ impl Told {
         let decision = match (status, body["status"].as_str()) {
             (200, Some("success")) if body["output"] == json!({ "ran": null }) => Decision::Refused,
             (200, Some("success")) => Decision::Ran,
+            (200, None) if body["passed"] == 1 && body["failed"] == 0 => Decision::Ran,
+            (200, None) if body["passed"] == 0 && body["failed"] == 1 => Decision::Refused,
             (202, Some("needs_approval")) => Decision::Asked,
             (200, Some("error" | "cancelled")) | (400..500, _) => Decision::Refused,
             _ => panic!("{status}: {body}"),

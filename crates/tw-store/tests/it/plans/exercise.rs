@@ -416,6 +416,7 @@ async fn calls(store: &Store, acme: &TenantScope) {
             acme.approvals(status, after, 0, 50).await.unwrap();
         }
         acme.count_approvals(status).await.unwrap();
+        acme.open_approvals(None, 100).await.unwrap();
     }
 
     let (child, _) = runs.waiting(WaitsFor::Person, Vec::new()).await;
