@@ -12,8 +12,8 @@ use serde_json::Value;
 use tw_exec::{BoxFuture, Call, Called, Callee, Ended, Executor, InnerCall, Wait};
 use tw_model::{Code, ToolFailure, ToolResult};
 use tw_sandbox::{
-    CallFailure, Language, SCRIPT_BYTES_MAX, Sandbox, Script, ScriptCall, ScriptError, ScriptFault,
-    ScriptHost, ScriptLimits,
+    CallFailure, SCRIPT_BYTES_MAX, Sandbox, Script, ScriptCall, ScriptError, ScriptFault, ScriptHost,
+    ScriptLanguage, ScriptLimits,
 };
 use tw_schema::{Fault, Violation};
 
@@ -21,12 +21,12 @@ use crate::faults::{Faults, below};
 use calls::NamedCalls;
 
 const PLACE: &str = "/implementation";
-const LANGUAGES: [(&str, Language); 2] =
-    [("javascript", Language::JavaScript), ("typescript", Language::TypeScript)];
+const LANGUAGES: [(&str, ScriptLanguage); 2] =
+    [("javascript", ScriptLanguage::JavaScript), ("typescript", ScriptLanguage::TypeScript)];
 
 #[derive(Debug)]
 pub(crate) struct Artifact {
-    language: Language,
+    language: ScriptLanguage,
     source: Arc<str>,
     calls: NamedCalls,
     sandbox: Sandbox,
@@ -88,7 +88,7 @@ impl Artifact {
     }
 }
 
-fn language(written: Option<&Value>) -> Result<Language, Vec<Fault>> {
+fn language(written: Option<&Value>) -> Result<ScriptLanguage, Vec<Fault>> {
     let place = below(PLACE, "language");
     let Some(written) = written else { return Err(vec![Violation::required().at(place)]) };
     let known = LANGUAGES.iter().find(|(word, _)| written == word);
@@ -108,7 +108,7 @@ fn source(written: Option<&Value>) -> Result<&str, Vec<Fault>> {
 }
 
 /// What is wrong with a source that is about to be saved.
-fn unread(sandbox: &Sandbox, language: Language, source: &str) -> Vec<Fault> {
+fn unread(sandbox: &Sandbox, language: ScriptLanguage, source: &str) -> Vec<Fault> {
     let violation = |fault| match fault {
         ScriptFault::Syntax { line, why } => Violation::script(line, why),
         ScriptFault::NoExport => Violation::script_export(),

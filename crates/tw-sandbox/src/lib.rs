@@ -38,7 +38,7 @@ mod worker;
 
 pub use error::{Error, ScriptError};
 pub use jq::check as check_jq;
-pub use language::Language;
+pub use language::ScriptLanguage;
 pub use limits::{JqLimits, ScriptLimits};
 pub use pool::Sandbox;
 pub use process::Worker;

@@ -13,7 +13,7 @@ use tokio::{
 use crate::{
     error::{Error, ScriptError},
     jq,
-    language::Language,
+    language::ScriptLanguage,
     limits::{JqLimits, ScriptLimits},
     process::{Death, Worker},
     script::{Script, ScriptFault, ScriptHost, ScriptPool, check_in},
@@ -118,7 +118,11 @@ impl Sandbox {
     }
 
     /// Everything that is wrong with a source. Runs nothing of it. Takes the time that a worker takes to start.
-    pub fn check_script(&self, language: Language, source: &str) -> Result<Vec<ScriptFault>, ScriptError> {
+    pub fn check_script(
+        &self,
+        language: ScriptLanguage,
+        source: &str,
+    ) -> Result<Vec<ScriptFault>, ScriptError> {
         // A runtime of its own, because the one that waits for this may have no other thread.
         let check = || {
             thread::scope(|scope| {

@@ -14,7 +14,7 @@ use serde_json::Value;
 
 pub(crate) use session::{ScriptPool, check_in};
 
-use crate::language::Language;
+use crate::language::ScriptLanguage;
 
 /// How long a source may be.
 pub const SCRIPT_BYTES_MAX: usize = 256 << 10;
@@ -22,7 +22,7 @@ pub const SCRIPT_BYTES_MAX: usize = 256 << 10;
 /// One run of a script.
 #[derive(Clone, Copy, Debug)]
 pub struct Script<'a> {
-    pub language: Language,
+    pub language: ScriptLanguage,
     pub source: &'a str,
     pub input: &'a Value,
     /// What time it is for the script, in milliseconds since 1970. It stands still.

@@ -12,7 +12,7 @@ use std::{
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    language::Language,
+    language::ScriptLanguage,
     limits::{JqLimits, ScriptLimits},
 };
 
@@ -33,7 +33,7 @@ pub(crate) enum WorkerRequest<'a, I> {
         limits: JqLimits,
     },
     Script {
-        language: Language,
+        language: ScriptLanguage,
         #[serde(borrow)]
         source: Cow<'a, str>,
         input: I,
@@ -43,7 +43,7 @@ pub(crate) enum WorkerRequest<'a, I> {
     },
     /// Answered by the faults of the source.
     CheckScript {
-        language: Language,
+        language: ScriptLanguage,
         #[serde(borrow)]
         source: Cow<'a, str>,
         limits: ScriptLimits,

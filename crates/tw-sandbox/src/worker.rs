@@ -14,7 +14,7 @@ use serde_json::value::RawValue;
 
 use crate::{
     jq::{self, Filter, STACK_BYTES},
-    language::Language,
+    language::ScriptLanguage,
     limits::{JqLimits, ScriptLimits},
     outputs,
     recent::Recent,
@@ -128,12 +128,12 @@ impl Kept {
 
     fn javascript<'a>(
         &'a mut self,
-        language: Language,
+        language: ScriptLanguage,
         source: &'a str,
     ) -> Result<&'a str, Vec<ScriptFault>> {
         match language {
-            Language::JavaScript => Ok(source),
-            Language::TypeScript => {
+            ScriptLanguage::JavaScript => Ok(source),
+            ScriptLanguage::TypeScript => {
                 let read = |source: &str| syntax::read(language, source);
                 self.sources.get(source, read).map(String::as_str)
             }
@@ -151,7 +151,7 @@ fn stumbled(panic: &(dyn Any + Send)) -> WorkerFailure {
     }
 }
 
-fn faults_of(language: Language, source: &str, limits: &ScriptLimits) -> Vec<ScriptFault> {
+fn faults_of(language: ScriptLanguage, source: &str, limits: &ScriptLimits) -> Vec<ScriptFault> {
     match syntax::read(language, source) {
         Err(faults) => faults,
         Ok(text) => engine::compile(&text, limits).err().into_iter().collect(),

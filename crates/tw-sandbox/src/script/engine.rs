@@ -31,7 +31,7 @@ const NO_ROOM: [&str; 2] = ["out of memory", "string too long"];
 const NULL_OF_ITS_OWN: [&str; 2] = ["throw null", "reject(null"];
 
 /// The language without clocks, shared memory and references that are cleared at a time of their own.
-type Language = (
+type ScriptLanguage = (
     intrinsic::Date,
     intrinsic::Eval,
     intrinsic::RegExpCompiler,
@@ -127,7 +127,7 @@ fn fresh(limits: &ScriptLimits) -> Result<(Runtime, Context)> {
     let runtime = Runtime::new()?;
     runtime.set_memory_limit(limits.memory_bytes);
     runtime.set_max_stack_size(limits.stack_bytes);
-    let context = Context::custom::<Language>(&runtime)?;
+    let context = Context::custom::<ScriptLanguage>(&runtime)?;
     Ok((runtime, context))
 }
 

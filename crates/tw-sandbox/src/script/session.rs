@@ -18,7 +18,7 @@ use tokio::{
 use super::{Script, ScriptCall, ScriptFault, ScriptHost};
 use crate::{
     error::ScriptError,
-    language::Language,
+    language::ScriptLanguage,
     limits::ScriptLimits,
     process::{Death, Process, Worker},
     seats::{Pool, Seat},
@@ -221,7 +221,7 @@ fn unreadable(error: serde_json::Error) -> ScriptError {
 /// Has a source checked by a worker of its own.
 pub(crate) async fn check_in(
     worker: &Worker,
-    language: Language,
+    language: ScriptLanguage,
     source: &str,
 ) -> Result<Vec<ScriptFault>, ScriptError> {
     let limits = ScriptLimits::within(CHECK_MAX);

@@ -6,7 +6,7 @@ use oxc_parser::{Parser, ParserReturn};
 use oxc_span::{GetSpan, SourceType, Span};
 
 use super::{ScriptFault, strip};
-use crate::language::Language;
+use crate::language::ScriptLanguage;
 
 /// How many faults are told.
 const FAULTS_MAX: usize = 20;
@@ -14,18 +14,18 @@ const FAULTS_MAX: usize = 20;
 /// The JavaScript of a source, line by line where it stood, or what is wrong with the source.
 ///
 /// It recurses as deeply as the source is nested, so it is for a worker alone.
-pub(crate) fn read(language: Language, source: &str) -> Result<String, Vec<ScriptFault>> {
+pub(crate) fn read(language: ScriptLanguage, source: &str) -> Result<String, Vec<ScriptFault>> {
     let allocator = Allocator::default();
     let kind = match language {
-        Language::JavaScript => SourceType::mjs(),
-        Language::TypeScript => SourceType::ts().with_module(true),
+        ScriptLanguage::JavaScript => SourceType::mjs(),
+        ScriptLanguage::TypeScript => SourceType::ts().with_module(true),
     };
     let read = Parser::new(&allocator, source, kind).parse();
     let mut faults = unread(source, &read);
     let mut text = source.to_owned();
     if faults.is_empty() {
         faults.extend(imports(source, &read.program));
-        if language == Language::TypeScript {
+        if language == ScriptLanguage::TypeScript {
             let (stripped, unsupported) = strip::types(source, &read.program);
             text = stripped;
             faults.extend(unsupported.into_iter().map(|(span, why)| fault(source, span, why)));

@@ -5,7 +5,7 @@ use std::{sync::Arc, time::Duration};
 use serde_json::{Value, json};
 use tokio::sync::Barrier;
 use tw_sandbox::{
-    CallFailure, Language, Script, ScriptCall, ScriptError, ScriptFault, ScriptHost, ScriptLimits,
+    CallFailure, Script, ScriptCall, ScriptError, ScriptFault, ScriptHost, ScriptLanguage, ScriptLimits,
 };
 
 use crate::{PATIENCE, World};
@@ -40,7 +40,7 @@ pub(crate) fn host<F>(answer: F) -> Host<F> {
     Host { logs: Vec::new(), rounds: Vec::new(), answer }
 }
 
-pub(crate) fn script<'a>(language: Language, source: &'a str, input: &'a Value) -> Script<'a> {
+pub(crate) fn script<'a>(language: ScriptLanguage, source: &'a str, input: &'a Value) -> Script<'a> {
     Script { language, source, input, now_ms: 1_700_000_000_000, seed: [1, 2, 3, 4] }
 }
 
@@ -58,7 +58,7 @@ impl World {
     ) -> (Result<Value, ScriptError>, Vec<String>) {
         let mut host =
             host(|_, call: &ScriptCall| -> Option<Result<Value, CallFailure>> { panic!("{call:?}") });
-        let script = script(Language::JavaScript, source, &input);
+        let script = script(ScriptLanguage::JavaScript, source, &input);
         let given = self.sandbox.script(1, script, ScriptLimits::within(time), &mut host).await;
         (given.map(Option::unwrap), host.logs)
     }
@@ -121,7 +121,7 @@ async fn typescript_runs_and_its_lines_are_those_of_the_author() {
     for (a, wanted) in [(1, Ok(json!(1))), (2, Err("too much (line 6)"))] {
         let input = json!({ "a": a });
         let mut host = host(|_, _: &ScriptCall| None);
-        let script = script(Language::TypeScript, source, &input);
+        let script = script(ScriptLanguage::TypeScript, source, &input);
         let given = world.sandbox.script(1, script, ScriptLimits::within(PATIENCE), &mut host).await;
         assert_eq!(
             given.map(Option::unwrap).map_err(|error| error.to_string()),
@@ -172,7 +172,7 @@ async fn calls_are_answered_in_their_order_and_failures_can_be_caught() {
         })
     });
     let input = json!({});
-    let script = script(Language::JavaScript, source, &input);
+    let script = script(ScriptLanguage::JavaScript, source, &input);
     let given =
         world.sandbox.script(1, script, ScriptLimits::within(PATIENCE), &mut host).await.unwrap().unwrap();
     assert_eq!(given["a"], json!({ "tool": "one", "input": { "n": 1 } }));
@@ -190,7 +190,7 @@ async fn failure_of_a_call_that_is_not_caught_keeps_its_code_and_the_line_of_the
         Some(Err(CallFailure { code: "TOOL_DISABLED".to_owned(), message: "off".to_owned() }))
     });
     let input = json!({});
-    let script = script(Language::JavaScript, source, &input);
+    let script = script(ScriptLanguage::JavaScript, source, &input);
     let error = world.sandbox.script(1, script, ScriptLimits::within(PATIENCE), &mut host).await.unwrap_err();
     let ScriptError::Exception { message, line, code } = error else { panic!("{error:?}") };
     assert_eq!((message.as_str(), line, code.as_deref()), ("off", Some(3), Some("TOOL_DISABLED")));
@@ -206,7 +206,7 @@ async fn call_that_waits_suspends_the_script_and_the_worker_is_free() {
     assert!(
         world
             .sandbox
-            .script(1, script(Language::JavaScript, source, &input), limits, &mut host)
+            .script(1, script(ScriptLanguage::JavaScript, source, &input), limits, &mut host)
             .await
             .unwrap()
             .is_none()
@@ -218,7 +218,7 @@ async fn call_that_waits_suspends_the_script_and_the_worker_is_free() {
 #[tokio::test]
 async fn source_is_checked_without_running_it() {
     let world = World::new();
-    let check = |source: &str| world.sandbox.check_script(Language::JavaScript, source).unwrap();
+    let check = |source: &str| world.sandbox.check_script(ScriptLanguage::JavaScript, source).unwrap();
     assert_eq!(check("while (true) {}\nexport default () => 1"), []);
     assert_eq!(check("const a = 1;"), [ScriptFault::NoExport]);
     let faults = check("export default () => 1;\nlet a = 1;\nlet a = 2;");
@@ -268,7 +268,7 @@ async fn more_scripts_than_workers_wait_at_once_and_all_come_to_their_end() {
     let input = json!({});
     let runs = (0..ALL).map(async |lane| {
         let mut host = Patient { all: Arc::clone(&all), begun: 0, made: 0 };
-        let script = script(Language::JavaScript, source, &input);
+        let script = script(ScriptLanguage::JavaScript, source, &input);
         let given =
             world.sandbox.script(lane as u128, script, ScriptLimits::within(PATIENCE), &mut host).await;
         assert_eq!(given.unwrap(), Some(json!(1)));

@@ -1,7 +1,7 @@
 use super::*;
 
 fn typescript(source: &str) -> String {
-    read(Language::TypeScript, source).unwrap_or_else(|faults| panic!("{source}: {faults:?}"))
+    read(ScriptLanguage::TypeScript, source).unwrap_or_else(|faults| panic!("{source}: {faults:?}"))
 }
 
 /// The same without what stands for types: white space, and the signs that end statements.
@@ -61,23 +61,23 @@ fn classes_keep_what_runs() {
 #[test]
 fn what_makes_code_of_its_own_is_told_with_its_line() {
     let source = "\nenum A { B }\nnamespace N { export const a = 1 }\nclass C { constructor(private a: string) {} }\nexport default 1;";
-    let faults = read(Language::TypeScript, source).unwrap_err();
+    let faults = read(ScriptLanguage::TypeScript, source).unwrap_err();
     let lines: Vec<_> = faults
         .iter()
         .map(|fault| matches!(fault, ScriptFault::Syntax { line, .. } if (2..=4).contains(line)))
         .collect();
     assert_eq!(lines, [true, true, true], "{faults:?}");
-    assert!(read(Language::TypeScript, "declare enum A { B }\nexport default 1").is_ok());
+    assert!(read(ScriptLanguage::TypeScript, "declare enum A { B }\nexport default 1").is_ok());
 }
 
 #[test]
 fn faults_are_told_all_at_once_with_their_lines() {
-    let faults = read(Language::JavaScript, "import a from 'a';\n\nimport b from 'b';").unwrap_err();
+    let faults = read(ScriptLanguage::JavaScript, "import a from 'a';\n\nimport b from 'b';").unwrap_err();
     assert_eq!(faults.len(), 3, "{faults:?}");
     assert_eq!(faults[1], ScriptFault::Syntax { line: 3, why: "there are no modules to import".to_owned() });
     assert_eq!(faults[2], ScriptFault::NoExport);
-    let faults = read(Language::JavaScript, "export default () => {\n  return 1 +;\n}").unwrap_err();
+    let faults = read(ScriptLanguage::JavaScript, "export default () => {\n  return 1 +;\n}").unwrap_err();
     assert!(matches!(&faults[..], [ScriptFault::Syntax { line: 2, .. }]), "{faults:?}");
-    assert!(read(Language::JavaScript, "const a: number = 1; export default a").is_err());
-    assert!(read(Language::JavaScript, "const f = () => 1; export { f as default };").is_ok());
+    assert!(read(ScriptLanguage::JavaScript, "const a: number = 1; export default a").is_err());
+    assert!(read(ScriptLanguage::JavaScript, "const f = () => 1; export { f as default };").is_ok());
 }
