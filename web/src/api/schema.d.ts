@@ -2100,8 +2100,8 @@ export interface components {
             effect?: string | null;
             error?: string | null;
             error_code?: string | null;
-            /** @description What the tool wrote to its log, line by line. */
-            logs: string[];
+            /** @description What the tool wrote to its log, line by line, where it wrote something. */
+            logs?: string[];
             markdown?: string | null;
             output?: unknown;
             /**

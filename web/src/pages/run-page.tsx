@@ -14,7 +14,7 @@ import { LateResult } from '~/features/runs/late-result'
 import { useRunEvents } from '~/features/runs/run-events'
 import { RunHead } from '~/features/runs/run-head'
 import { RunInput } from '~/features/runs/run-input'
-import { EventList, RunLogs } from '~/features/runs/run-log'
+import { EventList, StreamedOutput } from '~/features/runs/run-log'
 import { WaterfallChart } from '~/features/runs/waterfall-chart'
 import { Fault, Loading, Skeleton } from '~/kit/states'
 import { usePageName } from '~/kit/title'
@@ -63,7 +63,7 @@ function RunDetail({ run }: { run: Run }) {
           {run.late_result !== undefined && <LateResult late={run.late_result} tool={tool} />}
         </Section>
       </div>
-      <RunLogs run={run} events={events.data ?? []} />
+      <StreamedOutput events={events.data ?? []} />
       <Section name="events">
         {events.error && <Fault error={events.error} onRetry={() => void events.refetch()} />}
         {events.data && <EventList events={events.data} />}

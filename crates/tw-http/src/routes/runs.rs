@@ -39,7 +39,9 @@ pub(crate) struct RunAnswer {
     output: Option<Box<RawValue>>,
     summary: Option<String>,
     markdown: Option<String>,
-    /// What the tool wrote to its log, line by line.
+    /// What the tool wrote to its log, line by line, where it wrote something.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schema(required = false)]
     logs: Vec<String>,
     error: Option<String>,
     error_code: Option<&'static str>,

@@ -209,11 +209,14 @@ test('hostile outputs are texts', async () => {
   expect(screen.getAllByRole('link')).toHaveLength(1)
 })
 
-test('what a tool wrote to its log is shown, also where it failed', () => {
+test('what a tool wrote to its log is shown, also where it failed', async () => {
   const run = { status: 'error', error_code: 'SANDBOX_EXCEPTION', error: 'no (line 3)' }
-  const { rerender } = render(<RunResult run={{ ...run, logs: ['one', '<b>two</b>'] }} />)
+  await showPage(new QueryClient(), <RunResult run={{ ...run, logs: ['one', '<b>two</b>'] }} />)
   expect(screen.getByLabelText('Log').textContent).toBe('one\n<b>two</b>')
   expect(screen.getByText('no (line 3)')).toBeVisible()
-  rerender(<RunResult run={{ ...run, logs: [] }} />)
+})
+
+test('a run without a log shows none', () => {
+  render(<RunResult run={{ status: 'success', output: 1, logs: [] }} />)
   expect(screen.queryByLabelText('Log')).toBeNull()
 })

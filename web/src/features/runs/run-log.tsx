@@ -1,7 +1,6 @@
 import { type ReactNode, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 
-import type { Run } from '~/api/runs'
 import { Raw } from '~/features/result/raw'
 import { useLocale } from '~/i18n'
 import { Badge, type Tone } from '~/kit/badge'
@@ -67,40 +66,26 @@ function Folded({ summary, children }: { summary: ReactNode; children: ReactNode
   )
 }
 
-/** What the tool wrote while it ran: its log, and its output as it came. */
-export function RunLogs({ run, events }: { run: Run; events: RunEvent[] }) {
+/** The output of a tool as it came, piece by piece. */
+export function StreamedOutput({ events }: { events: RunEvent[] }) {
   const { t } = useTranslation('runs')
-  const appended = events
+  const text = events
     .filter((event) => event.type === 'tool.output_appended')
     .map((event) => String(event.payload.text ?? ''))
     .join('')
-  const logs = Array.isArray(run.logs) ? run.logs.map(line).join('\n') : ''
-  const parts = [
-    ['logs', logs],
-    ['appended', appended],
-  ].filter(([, text]) => text !== '')
-  return parts.map(([name = '', text = '']) => (
-    <section key={name} aria-labelledby={name} className="grid min-w-0 gap-3">
-      <h2 id={name} className="text-base font-semibold">
-        {t(name)}
+  if (text === '') return null
+  return (
+    <section aria-labelledby="appended" className="grid min-w-0 gap-3">
+      <h2 id="appended" className="text-base font-semibold">
+        {t('appended')}
       </h2>
       <pre
         tabIndex={0}
-        aria-labelledby={name}
+        aria-labelledby="appended"
         className="max-h-96 overflow-auto rounded-md border border-line bg-raised p-3 font-mono text-xs whitespace-pre-wrap"
       >
         <LongText text={text} />
       </pre>
     </section>
-  ))
-}
-
-/** Logs are lines, or objects with a message. */
-function line(entry: unknown): string {
-  if (typeof entry === 'string') return entry
-  if (typeof entry === 'object' && entry !== null && 'message' in entry) {
-    const { level, message } = entry as { level?: unknown; message: unknown }
-    return level ? `${level}: ${message}` : String(message)
-  }
-  return JSON.stringify(entry)
+  )
 }

@@ -447,8 +447,9 @@ on_both! {
                 if let Err(fault) = TOO_LARGE.accept(&outcome) {
                     report.fault(&name, &fault);
                 }
-                // What the kernel buffers on both sides has left the client too.
-                if LIMIT + (32 << 20) < sent || Duration::from_secs(5) < took {
+                // What the kernel buffers on both sides has left the client too: 36 MiB by the usual settings, by which it
+                // counts pages and not bytes.
+                if LIMIT + (72 << 20) < sent || Duration::from_secs(5) < took {
                     report.fault(&name, &format!("was refused after {took:?} only"));
                 }
                 report.count += 1;

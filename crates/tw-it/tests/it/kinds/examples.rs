@@ -72,11 +72,11 @@ on_both! {
         let agent = world.agent(&server, "acme").await;
         let folder = world.folder.path().join("examples");
         let slugs = examples_for(&upstream, &folder);
-        assert_eq!(slugs.len(), 7);
+        assert_eq!(slugs.len(), 8);
         let came = import(&world, &admin, &folder);
-        assert_eq!((&came["created"], &came["failed"]), (&json!(7), &json!(0)), "{came:#}");
+        assert_eq!((&came["created"], &came["failed"]), (&json!(8), &json!(0)), "{came:#}");
         let again = import(&world, &admin, &folder);
-        assert_eq!((&again["unchanged"], &again["failed"]), (&json!(7), &json!(0)), "{again:#}");
+        assert_eq!((&again["unchanged"], &again["failed"]), (&json!(8), &json!(0)), "{again:#}");
         for slug in &slugs {
             admin.post(&format!("/api/tools/{slug}/publish"), &json!({})).await.is("200 published");
         }

@@ -12,13 +12,14 @@ use super::{
 };
 use crate::world::World;
 
-const KEYS: [&str; 44] = [
+const KEYS: [&str; 45] = [
     "id",
     "slug",
     "name",
     "description",
     "category",
     "icon",
+    "i18n",
     "tags",
     "kind",
     "origin",
