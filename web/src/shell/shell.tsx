@@ -36,7 +36,7 @@ export function Shell() {
   const { t } = useTranslation()
   const isSignedOut = useSignedOut()
   return (
-    <div className="grid min-h-dvh grid-rows-[auto_1fr]">
+    <div className="grid min-h-dvh grid-cols-[minmax(0,1fr)] grid-rows-[auto_1fr]">
       <a
         href="#content"
         className="sr-only focus:not-sr-only focus:absolute focus:z-50 focus:bg-ground focus:p-3"
