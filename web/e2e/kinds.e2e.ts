@@ -470,7 +470,7 @@ test('a script is written, the line that is wrong is told, and its log is shown'
   await page.locator('.cm-lintRange-error').first().waitFor()
   await expectAccessible(page)
   await expectNoSidewaysScroll(page)
-  await page.getByLabel('Language').selectOption('TypeScript')
+  await page.getByLabel('Language', { exact: true }).selectOption('TypeScript')
   const source =
     'export default (input: { city: string }) => {\n  console.log("asked for", input.city)'
   await rewrite(page, 'Source', `${source};\n  return input.city.toUpperCase();\n};\n`)
@@ -480,5 +480,5 @@ test('a script is written, the line that is wrong is told, and its log is shown'
   await panel.getByText('GRAZ', { exact: true }).waitFor()
   await expect.poll(() => panel.getByLabel('Log').textContent()).toBe('asked for Graz')
   await page.getByRole('button', { name: 'Save & publish' }).click()
-  await said(page, 'Shout is published')
+  await publishIt(page, 'Shout')
 })

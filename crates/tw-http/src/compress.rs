@@ -12,11 +12,11 @@ use tower_http::{
 
 /// Less is not worth its head.
 const SIZE_MIN: u64 = 1_024;
-/// More would keep a thread that serves everybody busy: the fastest level takes some milliseconds for this.
+/// More would keep a thread that serves everybody busy: it takes some milliseconds for this.
 const SIZE_MAX: u64 = 1_048_576;
 
 pub(crate) fn layer() -> CompressionLayer<Compressible> {
-    CompressionLayer::new().quality(CompressionLevel::Fastest).compress_when(Compressible)
+    CompressionLayer::new().quality(CompressionLevel::Default).compress_when(Compressible)
 }
 
 /// An answer whose size is known and worth the work. A stream has none, and what is in it must not wait.

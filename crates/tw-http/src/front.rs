@@ -290,11 +290,17 @@ pub(crate) fn trace(headers: &HeaderMap) -> Option<Trace> {
 
 fn finish(response: &mut Response, id: &str, trace: Option<HeaderValue>, path: &str) {
     let headers = response.headers_mut();
+    headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+    // What is for documents and for whoever asks about a request means nothing to the parts of a page, and every byte of a
+    // first load counts.
+    let kind = headers.get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
+    if kind.starts_with("text/javascript") || kind.starts_with("text/css") {
+        return;
+    }
     headers.extend(HeaderValue::from_str(id).map(|id| (REQUEST_ID, id)));
     if let Some(trace) = trace {
         headers.insert("traceparent", trace);
     }
-    headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
     headers.insert(header::REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
     headers.insert(header::X_FRAME_OPTIONS, HeaderValue::from_static("DENY"));
     headers.entry(header::CONTENT_SECURITY_POLICY).or_insert(HeaderValue::from_static(
