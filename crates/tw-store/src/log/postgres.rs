@@ -149,11 +149,13 @@ async fn find_runs(connection: &mut PgConnection, items: &[&Item], found: &mut F
         return Ok(());
     }
     let rows: Vec<RunRow> = sqlx::query_as(
-        "SELECT r.id, r.tenant_id, r.session_id, r.status, r.replica_id, r.lease_epoch, r.last_seq, r.input_seq,
-            r.output_seq, r.summary, r.error, r.error_code, r.effect, r.started_us, r.finished_us, r.duration_us,
-            r.listed_us
-         FROM unnest($1::uuid[], $2::uuid[]) AS w (tenant_id, id)
-         JOIN runs r ON r.tenant_id = w.tenant_id AND r.id = w.id ORDER BY r.tenant_id, r.id FOR UPDATE OF r",
+        // Each run is looked up by itself, in the order of the names: a plan that is made while the table is empty is kept,
+        // and a join with all runs of a tenant seems as good as any then.
+        "SELECT found.* FROM unnest($1::uuid[], $2::uuid[]) AS w (tenant_id, id)
+         CROSS JOIN LATERAL (SELECT r.id, r.tenant_id, r.session_id, r.status, r.replica_id, r.lease_epoch, r.last_seq,
+            r.input_seq, r.output_seq, r.summary, r.error, r.error_code, r.effect, r.started_us, r.finished_us,
+            r.duration_us, r.listed_us
+            FROM runs r WHERE r.tenant_id = w.tenant_id AND r.id = w.id FOR UPDATE) AS found",
     )
     .bind(&tenants)
     .bind(&runs)
@@ -190,6 +192,9 @@ async fn find_sessions(connection: &mut PgConnection, items: &[&Item], found: &m
 }
 
 /// Writes the whole group in one statement: every trip to the database is paid for by everybody in it.
+///
+/// Runs are changed by their place, which does not move while they are locked; as in [`find_runs`], so that no plan joins
+/// with all runs of a tenant.
 async fn write(connection: &mut PgConnection, plan: &Plan<'_>) -> Result<()> {
     const Q: &str = "WITH opened AS (
             INSERT INTO runs (status, replica_id, lease_epoch, last_seq, input_seq, output_seq, summary, error,
@@ -211,7 +216,9 @@ async fn write(connection: &mut PgConnection, plan: &Plan<'_>) -> Result<()> {
             $45::bigint[], $46::uuid[], $47::uuid[]) AS w (status, replica_id, lease_epoch, last_seq, input_seq,
             output_seq, summary, error, error_code, effect, started_us, finished_us, duration_us, listed_us, id,
             tenant_id)
-            WHERE r.tenant_id = w.tenant_id AND r.id = w.id
+            CROSS JOIN LATERAL (SELECT k.ctid AS place FROM runs k
+                WHERE k.tenant_id = w.tenant_id AND k.id = w.id OFFSET 0) AS kept
+            WHERE r.ctid = kept.place
         ), numbered AS (
             UPDATE sessions s SET last_seq = w.seq
             FROM unnest($48::uuid[], $49::uuid[], $50::bigint[]) AS w (id, tenant_id, seq)
