@@ -3,6 +3,10 @@
 
 use std::process::ExitCode;
 
+/// As in `toolwright`.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 fn main() -> ExitCode {
     tw_bench::subject::main()
 }

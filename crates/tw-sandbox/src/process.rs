@@ -77,6 +77,8 @@ impl Process {
             .args(&worker.args)
             .env_clear()
             .env("TZ", "UTC")
+            // What mimalloc reserves must not count as memory in use, or the limit of a request is above all of it.
+            .env("MIMALLOC_ARENA_EAGER_COMMIT", "0")
             .current_dir(home.path())
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())

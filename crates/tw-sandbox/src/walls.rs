@@ -13,6 +13,8 @@ use crate::{jq::STACK_BYTES, wire};
 const OPEN_FILES: u64 = 3;
 /// What a worker has before any request, where the system does not tell: the stack, and this.
 const RESTING_BYTES: u64 = 16 << 20;
+/// What a worker may have before any request beside its stack. With more, the limit of a request would bound nothing.
+const RESTING_BYTES_MAX: u64 = 64 << 20;
 
 #[derive(Debug)]
 pub(crate) struct Walls {
@@ -25,6 +27,10 @@ impl Walls {
     /// On the thread that will run what tenants write, and after it was started.
     pub(crate) fn raise() -> io::Result<Self> {
         let resting_bytes = data_bytes().unwrap_or(STACK_BYTES as u64 + RESTING_BYTES);
+        if STACK_BYTES as u64 + RESTING_BYTES_MAX < resting_bytes {
+            let why = format!("the worker has {resting_bytes} bytes of memory before its first request");
+            return Err(io::Error::other(why));
+        }
         for (resource, most) in
             [(Resource::Core, 0), (Resource::Fsize, 0), (Resource::Nofile, OPEN_FILES), (Resource::Nproc, 0)]
         {
