@@ -106,7 +106,7 @@ pub(crate) fn heard_out(request: Request) -> Request {
 }
 
 /// How much is listened to, and for how long, after a request has been refused.
-const HEARD_OUT_BYTES: usize = 64 << 20;
+const HEARD_OUT_BYTES: usize = 32 << 20;
 const HEARD_OUT_FOR: Duration = Duration::from_secs(5);
 
 struct HeardOut(Option<Body>);
