@@ -104,7 +104,7 @@ test('what was refused meanwhile lands at its place', async () => {
   world.expectComplaint(/412/)
   await dialog.getByRole('button', { name: 'Publish 1.0.1' }).click()
   await dialog.getByText('Somebody else has changed this tool').waitFor()
-  await dialog.getByRole('button', { name: 'Read it again' }).click()
+  await dialog.getByRole('button', { name: 'Load the current state' }).click()
   await dialog.waitFor({ state: 'detached' })
   await page.getByRole('button', { name: 'Publish', exact: true }).click()
   await expect.poll(() => dialog.getByLabel('Version number').inputValue()).toBe('2.0.0')
@@ -180,7 +180,7 @@ test('advice of a save is told, and keeps nothing from going live', async () => 
   await page.keyboard.insertText('{"type": "object"}')
   await page.getByRole('button', { name: 'Save & publish' }).click()
   await publishIt(page, 'Forecast')
-  await page.getByRole('note').getByText('One thing could be better').waitFor()
+  await page.getByRole('note').getByText('1 suggestion').waitFor()
   await expectAccessible(page)
 })
 
@@ -215,4 +215,37 @@ test('any two revisions are compared, and each save says what it changed', async
   await page.reload()
   await page.getByText('Breaking').first().waitFor()
   await expectAccessible(page)
+})
+
+test('recorded calls are replayed with the draft, and what differs is shown', async () => {
+  await made('replayed')
+  for (const city of ['Graz', 'Linz']) {
+    await world.server.api('POST', '/api/tools/replayed/run', { input: { city } })
+  }
+  const page = await world.signedIn()
+  await page.goto('/admin/tools/replayed/edit?tab=tests')
+  const replay = page.getByRole('region', { name: 'Replay', exact: true })
+  await replay.getByRole('button', { name: 'Replay recorded calls' }).click()
+  await replay.getByText('2 calls give the same.').waitFor()
+
+  const withCountry = { ...CITY, country: { type: 'string', default: 'AT' } }
+  await change('replayed', { input_schema: { type: 'object', properties: withCountry } })
+  await page.reload()
+  await page.getByRole('button', { name: 'Publish', exact: true }).click()
+  const dialog = dialogOf(page)
+  await dialog.getByRole('button', { name: 'Replay recorded calls' }).click()
+  await dialog.getByText('2 calls differ.').waitFor()
+  await dialog.getByText('"AT"').first().waitFor()
+  await expectAccessible(page)
+  await dialog.getByRole('link', { name: 'Recorded call of 1.0.0' }).first().click()
+  await page.getByRole('heading', { name: 'Run of replayed' }).waitFor()
+})
+
+test('a tool that changes data is not replayed', async () => {
+  await made('unreplayed', { permission_level: 'write' })
+  const page = await world.signedIn()
+  await page.goto('/admin/tools/unreplayed/edit?tab=tests')
+  const replay = page.getByRole('region', { name: 'Replay', exact: true })
+  await replay.getByText('This tool may change data.').waitFor()
+  expect(await replay.getByRole('button').count()).toBe(0)
 })

@@ -15,7 +15,7 @@ use tw_model::{Mode, RunStatus, TenantId, ToolFailure};
 use tw_registry::{Against, CaseCall, CaseEnd, CaseRunner, Outcome, Unsaved};
 use tw_store::Run;
 
-use crate::{CallRequest, Engine, Inside};
+use crate::{CallRequest, Engine, Inside, corridor::record::Record};
 
 /// The engine, for the registry that it has.
 pub(crate) struct CaseCalls(Weak<Inside>);
@@ -39,10 +39,10 @@ impl CaseCalls {
 impl CaseRunner for CaseCalls {
     fn call<'a>(&'a self, permit: &'a Permit<RunTools>, call: CaseCall) -> BoxFuture<'a, Result<CaseEnd>> {
         Box::pin(async move {
-            let (engine, permit) = (self.engine()?, permit.clone());
-            // Whoever hangs up must not leave a call behind that waits for somebody.
-            let called = tokio::spawn(async move { engine.call_case(&permit, call).await });
-            called.await.unwrap_or_else(|error| Err(Error::internal("running a test case", error)))
+            match self.engine()?.call_and_tell(permit, call, None).await {
+                Err(error) if is_about_the_input(&error) => Ok(refused(&error)),
+                ended => ended,
+            }
         })
     }
 
@@ -66,7 +66,24 @@ impl CaseRunner for CaseCalls {
 }
 
 impl Engine {
-    async fn call_case(&self, permit: &Permit<RunTools>, call: CaseCall) -> Result<CaseEnd> {
+    /// Calls a tool and says what came of it. Whoever hangs up must not leave a call behind that waits for somebody.
+    pub(crate) async fn call_and_tell(
+        &self,
+        permit: &Permit<RunTools>,
+        call: CaseCall,
+        record: Option<Arc<Record>>,
+    ) -> Result<CaseEnd> {
+        let (engine, permit) = (self.clone(), permit.clone());
+        let called = tokio::spawn(async move { engine.call_case(&permit, call, record).await });
+        called.await.unwrap_or_else(|error| Err(Error::internal("running a test case", error)))
+    }
+
+    async fn call_case(
+        &self,
+        permit: &Permit<RunTools>,
+        call: CaseCall,
+        record: Option<Arc<Record>>,
+    ) -> Result<CaseEnd> {
         let CaseCall { tool, against, input, secrets, until } = call;
         let (version, unsaved) = match against {
             Against::Saved => (None, None),
@@ -88,21 +105,11 @@ impl Engine {
             idempotency: None,
             unwanted: None,
             deadline: Some(until),
+            record,
         };
-        let run = match self.call(permit, request).await {
-            Ok(answer) => self.ended_or_taken_back(permit, answer.run, until).await,
-            Err(error) if is_about_the_input(&error) => return Ok(refused(&error)),
-            Err(error) => return Err(error),
-        };
-        let output = run.output.as_deref().map(|output| serde_json::from_str(output.get()));
-        let output = output.transpose().map_err(|error| Error::internal("reading an output", error))?;
-        let outcome = Outcome {
-            status: run.status,
-            output: output.unwrap_or_default(),
-            error: run.error,
-            error_code: run.error_code.map(|code| code.to_string()),
-        };
-        Ok(CaseEnd { run: Some(run.id), outcome })
+        let answer = self.call(permit, request).await?;
+        let run = self.ended_or_taken_back(permit, answer.run, until).await;
+        Ok(CaseEnd { run: Some(run.id), outcome: outcome_of(&run)? })
     }
 
     /// Waits for a run that goes on by itself. One that waits for somebody who may take days, or longer than there is
@@ -124,9 +131,21 @@ impl Engine {
     }
 }
 
+/// What came of a run, as its record shows it.
+pub(crate) fn outcome_of(run: &Run) -> Result<Outcome> {
+    let output = run.output.as_deref().map(|output| serde_json::from_str(output.get()));
+    let output = output.transpose().map_err(|error| Error::internal("reading an output", error))?;
+    Ok(Outcome {
+        status: run.status,
+        output: output.unwrap_or_default(),
+        error: run.error.clone(),
+        error_code: run.error_code.map(|code| code.to_string()),
+    })
+}
+
 /// Whether a refusal says something about one case: its input, or the moment. What is refused for the tool or the
 /// caller is refused for all of them.
-fn is_about_the_input(error: &Error) -> bool {
+pub(crate) fn is_about_the_input(error: &Error) -> bool {
     matches!(
         error,
         Error::InvalidParams { .. }
@@ -140,7 +159,7 @@ fn is_about_the_input(error: &Error) -> bool {
 }
 
 /// A call that was refused has ended with an error, without a run.
-fn refused(error: &Error) -> CaseEnd {
+pub(crate) fn refused(error: &Error) -> CaseEnd {
     let outcome = Outcome {
         status: RunStatus::Error,
         output: Value::Null,

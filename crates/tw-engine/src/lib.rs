@@ -19,6 +19,7 @@ mod models;
 mod once;
 mod operator;
 mod pure;
+mod replay;
 mod resume;
 mod run_log;
 mod runs;
@@ -47,10 +48,12 @@ use tw_vault::{CredentialAdmin, Vault};
 pub use crate::{
     approvals::{Approve, ApprovedCall},
     calls::{Answered, WorkerCalls, answer_schema},
+    corridor::record::Record,
     corridor::{Answer, CallRequest, IdempotencyKey, RateLimits},
     models::ListedModel,
     once::{Claimed, Once},
     operator::{FirstRun, Operator},
+    replay::{REPLAY_DEFAULT, REPLAY_MAX, ReplayReport, ReplayedCall},
     run_log::WrapperSettings,
     sessions::{EventReader, StreamStart},
     standing::{STANDING_LIFE_MAX, StandingWish, list::JudgedStanding},

@@ -411,6 +411,7 @@ impl Engine {
             sealed_input: kept.sealed_input,
             upstream_key: kept.upstream_key,
             edited_by: kept.edited_by,
+            record: None,
         };
         match Job::new(self.clone(), cleared, lease).run().await {
             Ok(_) => Ok(ResumeOutcome::Over),

@@ -104,6 +104,7 @@ impl Door {
             idempotency: None,
             unwanted: Some(unwanted),
             deadline: None,
+            record: None,
         };
         match self.engine.call(permit, request).await {
             Ok(answer) => {

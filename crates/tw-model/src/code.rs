@@ -55,6 +55,7 @@ codes! {
     VersionWithdrawn => "VERSION_WITHDRAWN", 409, "The version was withdrawn";
     BreakingChange => "BREAKING_CHANGE", 409, "Publishing would break callers of what is live";
     TestsFailed => "TESTS_FAILED", 409, "Test cases of the tool do not pass";
+    NotRecorded => "NOT_RECORDED", 409, "A replayed call would do what its record has no answer for";
     NeedsApproval => "NEEDS_APPROVAL", 409, "A person has to approve this first";
     AlreadyDecided => "ALREADY_DECIDED", 409, "The approval was decided before";
     Superseded => "SUPERSEDED", 409, "The tool has changed since the approval was asked for";

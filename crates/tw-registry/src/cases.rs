@@ -37,12 +37,12 @@ const PART_BYTES_MAX: usize = 64 << 10;
 /// As long as a filter of `json_transform`.
 const FILTER_BYTES_MAX: usize = 16_384;
 const ERROR_CODE_BYTES_MAX: usize = 64;
-/// How many cases of a batch run at once. One author's tests are not everybody's load.
-const AT_ONCE: usize = 4;
-/// How long all cases of a batch may take together: as long as a caller may wait for a run.
-const BATCH_TIME: Duration = Duration::from_secs(120);
+/// How many calls of a batch run at once. One author's tests are not everybody's load.
+pub const AT_ONCE: usize = 4;
+/// How long all calls of a batch may take together: as long as a caller may wait for a run.
+pub const BATCH_TIME: Duration = Duration::from_secs(120);
 /// How long an output may take to be compared, behind other costly work of the tenant.
-const COMPARE_TIME: Duration = Duration::from_secs(10);
+pub const COMPARE_TIME: Duration = Duration::from_secs(10);
 /// How often a change is tried again that somebody else came before.
 const TRIES: usize = 16;
 
@@ -84,6 +84,20 @@ pub enum Against {
     Version(String),
     /// What is about to go live, be it saved or not.
     Draft(ToolEntry),
+}
+
+impl Against {
+    /// Reads `draft`, which is also meant by nothing, or the number of a version.
+    pub fn read(sent: Option<&str>, path: &str) -> Result<Self> {
+        match sent {
+            None | Some("draft") => Ok(Self::Saved),
+            Some(number) => {
+                semver::Version::parse(number)
+                    .map_err(|error| Error::invalid(path, Violation::version(error.to_string())))?;
+                Ok(Self::Version(number.to_owned()))
+            }
+        }
+    }
 }
 
 /// How the call of a case ended.
@@ -289,23 +303,9 @@ impl Registry {
         let permit = Permit::<RunTools>::check(caller.clone())?;
         let view = self.catalogue.view(caller.tenant, caller.epoch).await?;
         let entry = find(&view, caller, name)?.0;
-        let against = match against {
-            None | Some("draft") => Against::Saved,
-            Some(number) => {
-                semver::Version::parse(number)
-                    .map_err(|error| Error::invalid("/against", Violation::version(error.to_string())))?;
-                Against::Version(number.to_owned())
-            }
-        };
+        let against = Against::read(against, "/against")?;
         let own = entry.own("is part of the program and has no test cases")?;
-        if let Against::Version(number) = &against
-            && *number != own.stored.version
-        {
-            let scope = self.store.tenant(caller.tenant);
-            let found = scope.tool_at_version(own.stored.id, number, false).await;
-            let found = found.map_err(Error::store("reading a version"))?;
-            found.ok_or(Error::NotFound { what: "version of this tool" })?;
-        }
+        self.check_against(caller, entry, &against).await?;
         let mut cases = self.cases_of(caller, own.stored.id).await?;
         if let Some(only) = only {
             if !only.iter().all(|id| cases.iter().any(|case| case.id == *id)) {
@@ -318,6 +318,19 @@ impl Registry {
             self.note_results(caller, own, &cases, &report).await?;
         }
         Ok(report)
+    }
+
+    /// Whether there is what calls of a tool are to be held against.
+    pub async fn check_against(&self, caller: &Caller, entry: &ToolEntry, against: &Against) -> Result<()> {
+        let Against::Version(number) = against else { return Ok(()) };
+        let missing = || Error::NotFound { what: "version of this tool" };
+        let ToolEntry::Own(own) = entry else { return Err(missing()) };
+        if *number == own.stored.version {
+            return Ok(());
+        }
+        let found = self.store.tenant(caller.tenant).tool_at_version(own.stored.id, number, false).await;
+        found.map_err(Error::store("reading a version"))?.ok_or_else(missing)?;
+        Ok(())
     }
 
     /// All test cases of a tool.

@@ -158,6 +158,18 @@ impl Tool {
         self.executor.level_of(input).max(self.def.level)
     }
 
+    /// Whether a call with this input changes nothing outside and asks nobody, by the tool's own word. What it calls has
+    /// words of its own.
+    #[must_use]
+    pub fn is_harmless(&self, input: &Value) -> bool {
+        let is_low = match self.level_of(input) {
+            Some(Level::Read | Level::Draft) => true,
+            Some(Level::Write | Level::Destructive) => false,
+            None => self.def.is_pure(),
+        };
+        is_low && !self.executor.asks_outside()
+    }
+
     /// What is known about caller, tool and tenant before there is an input.
     #[must_use]
     pub fn facts(&self, caller: &Caller, view: &View) -> Facts {

@@ -25,8 +25,8 @@ use tw_vault::Vault;
 pub use crate::{
     authoring::{Compared, EditContext, History, Publication, Unsaved, Waived},
     cases::{
-        Against, Case, CaseCall, CaseEnd, CaseReport, CaseResult, CaseRunner, Diff, EndStatus, Expectation,
-        Outcome, SentCase,
+        AT_ONCE, Against, BATCH_TIME, COMPARE_TIME, Case, CaseCall, CaseEnd, CaseReport, CaseResult,
+        CaseRunner, Diff, EndStatus, Expectation, Outcome, SentCase,
     },
     catalogue::{Catalogue, CatalogueError, Own, Side, Tool, ToolEntry, View},
     explain::{Check, ExplainAbout, Explained, ExplainedFor},

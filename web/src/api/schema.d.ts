@@ -774,6 +774,27 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/tools/{tool}/replay": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Makes recorded calls of a tool again, with a draft or a version, and says what differs.
+         * @description Only calls of tools that are pure, or whose level is `read` or `draft`, are made again. Steps with effects are answered
+         *     from the record, and never run.
+         */
+        post: operations["replay_calls"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/tools/{tool}/run": {
         parameters: {
             query?: never;
@@ -2069,6 +2090,59 @@ export interface components {
         ReferredCredential: {
             label: string;
             type: string;
+        };
+        /** @description What the recorded calls are made again with. */
+        Replay: {
+            /**
+             * Format: int64
+             * @description How many calls, the newest first: 1 to 100, 20 without it.
+             */
+            limit?: number | null;
+            /** @description `draft` for what was saved last (what is live where there is no draft), or the number of a version. */
+            version: string;
+        };
+        /** @description How the recorded calls went the second time. */
+        ReplayReport: {
+            /** @description How many gave something else. */
+            different: number;
+            items: components["schemas"]["ReplayedCall"][];
+            /** @description How many were not made again. */
+            not_replayed: number;
+            /** @description How many gave the same. */
+            same: number;
+        };
+        /** @description One recorded call, and what came of it the second time. */
+        ReplayedCall: {
+            /** Format: date-time */
+            at: string;
+            diff: components["schemas"]["TestDiff"][];
+            input: unknown;
+            /** @description Whether `replayed` was left out because the answer is full. */
+            is_cut: boolean;
+            /** @description Why the call was not made again, or which of its steps has no record. */
+            reason?: string | null;
+            /** @description The output that was recorded; `null` where there is none. */
+            recorded: unknown;
+            recorded_error_code?: string | null;
+            recorded_status: string;
+            /**
+             * Format: uuid
+             * @description The run of the replay, in the mode `debug`; `null` where the call was refused or not made.
+             */
+            replay_run_id?: string | null;
+            /** @description The output that came now; `null` where there is none. */
+            replayed: unknown;
+            replayed_error_code?: string | null;
+            replayed_status?: string | null;
+            /**
+             * Format: uuid
+             * @description The recorded run.
+             */
+            run_id: string;
+            /** @description Whether status, error code and output are equal; `null` where the call was not made again. */
+            same?: boolean | null;
+            /** @description The version that it ran. */
+            version: string;
         };
         /** @description A tool as it was at one revision. */
         RevisionView: {
@@ -5739,6 +5813,86 @@ export interface operations {
                 };
             };
             412: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Any other refusal or failure; `code` says which, and `status` with what */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    replay_calls: {
+        parameters: {
+            query?: never;
+            header?: {
+                "Idempotency-Key"?: string | null;
+            };
+            path: {
+                /** @description Slug or id */
+                tool: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Replay"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ReplayReport"];
+                };
+            };
+            /** @description No valid credentials were sent */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The caller may not do this, or a page of another site asked */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The tool has effects, or asks somebody */
+            409: {
                 headers: {
                     [name: string]: unknown;
                 };

@@ -42,7 +42,7 @@ test.each(['en', 'de'])(
 )
 
 test.each([
-  ['required', {}, 'Das wird gebraucht.'],
+  ['required', {}, 'Dieses Feld ist erforderlich.'],
   ['min_length', { limit: 2 }, 'Schreiben Sie mindestens 2 Zeichen.'],
   [
     'type',
@@ -54,17 +54,17 @@ test.each([
     { expected: 'object', found: 'array' },
     'Hier muss ein JSON-Objekt stehen, nicht eine Liste.',
   ],
-  ['enum', { values: ['a', 5], more: 3 }, 'Wählen Sie eines davon: “a”, 5 und 3 weitere.'],
+  ['enum', { values: ['a', 5], more: 3 }, 'Wählen Sie eines davon: „a“, 5 und 3 weitere.'],
   ['format', { format: 'email' }, 'Hier muss ein gültiger Wert der Form „E-Mail-Adresse“ stehen.'],
   [
     'unknown_field_in_expression',
     { name: 'input.town', known: ['input.city', 'input.zip'] },
-    'Es gibt kein Feld “input.town”. Es gibt: input.city, input.zip.',
+    'Es gibt kein Feld „input.town“. Es gibt: input.city, input.zip.',
   ],
   [
     'unknown_field_in_expression',
     { name: 'input.town', known: [] },
-    'Es gibt kein Feld “input.town”.',
+    'Es gibt kein Feld „input.town“.',
   ],
   ['unheard_of', {}, 'the words of the server'],
   ['minimum', {}, 'the words of the server'],
@@ -85,7 +85,7 @@ test.each([
     'Die E-Mail-Adresse oder das Passwort ist falsch.',
   ],
   [409, 'CONFLICT', { reason: 'in_use', by: ['a', 'b'] }, 'Es wird noch gebraucht von: a, b.'],
-  [409, 'CONFLICT', {}, 'Das geht im jetzigen Zustand nicht. (no)'],
+  [409, 'CONFLICT', {}, 'Der jetzige Zustand erlaubt das nicht. (no)'],
   [404, 'TOOL_NOT_FOUND', {}, 'no'],
   [502, 'UNKNOWN', {}, 'no'],
 ])('a problem %i %s %o is told in German', (status, code, params, expected) => {

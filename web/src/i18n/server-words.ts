@@ -71,13 +71,14 @@ function contextOf(params: Params): string | undefined {
 const QUOTED = new Set(['values', 'value', 'name', 'path', 'section', 'found'])
 
 function shown(t: Say, name: string, value: unknown, params: Params): string {
+  const quotes: string = t('quotes', { defaultValue: '“”' })
   const one = (part: unknown) => {
     if (typeof part !== 'string') return JSON.stringify(part)
     if (name === 'expected' || (name === 'found' && 'expected' in params)) {
       return t(`type.${part}`, { defaultValue: part })
     }
     if (name === 'format') return t(`format.${part}`, { defaultValue: part })
-    return QUOTED.has(name) ? `“${part}”` : part
+    return QUOTED.has(name) ? `${quotes[0]}${part}${quotes[1]}` : part
   }
   const all = Array.isArray(value) ? value.map(one) : [one(value)]
   if (name === 'expected') return all.join(t('or'))

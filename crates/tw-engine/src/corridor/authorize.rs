@@ -54,6 +54,11 @@ impl Authorized<'_> {
         tw_policy::strictest(&facts).expect("there is a definition that would run")
     }
 
+    /// Whether a call with this input changes nothing outside and asks nobody, by all definitions.
+    pub(super) fn is_harmless(&self, input: &Value) -> bool {
+        self.resolved.definitions().all(|tool| tool.is_harmless(input))
+    }
+
     /// How dangerous a call with this input is.
     pub(super) fn level(&self, input: &Value) -> Option<tw_model::Level> {
         self.resolved.definitions().map(|tool| tool.level_of(input)).max().flatten()

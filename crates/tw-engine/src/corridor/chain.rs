@@ -20,7 +20,7 @@ use tw_registry::Tool;
 use tw_store::Run;
 use tw_vault::CallSecrets;
 
-use super::{Answer, CallRequest, IdempotencyKey};
+use super::{Answer, CallRequest, IdempotencyKey, record::Record};
 use crate::{
     Engine,
     run_log::{KeptRefusal, WrapperSettings, look_again, raw},
@@ -47,6 +47,8 @@ pub(super) struct Inner {
     /// What its calls may hold and no record may show.
     pub(super) secrets: Option<Arc<CallSecrets>>,
     pub(super) refusals: Arc<Refusals>,
+    /// The record that answers calls with effects, where a recorded run is made again.
+    pub(super) record: Option<Arc<Record>>,
 }
 
 /// The calls of a run that were refused at the door. A refusal leaves no run that would answer again, and what a run
@@ -143,6 +145,7 @@ impl Inner {
             secrets: self.secrets.clone(),
             unwanted: None,
             deadline: Some(self.deadline),
+            record: self.record.clone(),
             input: input.to_owned(),
         }
     }

@@ -30,6 +30,7 @@ use super::{
     Answer,
     chain::{Inner, Refusals},
     gate::Cleared,
+    record::Record,
     slot::Slot,
 };
 use crate::{
@@ -55,6 +56,7 @@ pub(super) struct Start {
     pub(super) deadline: Option<Instant>,
     pub(super) settings: Option<WrapperSettings>,
     pub(super) upstream_key: Option<String>,
+    pub(super) record: Option<Arc<Record>>,
 }
 
 /// What a run under way is, beside its tool and input.
@@ -80,6 +82,8 @@ pub(crate) struct Lease {
     pub(crate) upstream_key: Option<String>,
     /// Who changed the input of this very run before it was approved.
     pub(crate) edited_by: Option<Party>,
+    /// The record that answers calls with effects, where a recorded run is made again.
+    pub(crate) record: Option<Arc<Record>>,
 }
 
 /// A run under way.
@@ -115,7 +119,8 @@ impl Engine {
         slot: Slot,
         wait: Duration,
     ) -> Result<Answer, Rejected> {
-        let Start { run, session, caller, mode, claim, unwanted, deadline, settings, upstream_key } = start;
+        let Start { run, session, caller, mode, claim, unwanted, deadline, settings, upstream_key, record } =
+            start;
         let tool = Arc::clone(cleared.tool());
         let session = session.unwrap_or(run.into());
         // While a worker or a person is asked, whoever made the call does nothing, and its time stands still.
@@ -139,7 +144,9 @@ impl Engine {
             upstream_key: upstream_key.clone(),
             ..Resumption::new(&caller, mode, session)
         };
-        let waits = tool.executor.is_resumable().then(|| kept().row(&tool, PendingState::Claimed));
+        // Nobody goes on with a replay: without its record it would do what the recorded run did.
+        let is_resumable = tool.executor.is_resumable() && record.is_none();
+        let waits = is_resumable.then(|| kept().row(&tool, PendingState::Claimed));
         let entry = starting.open(&self.inner.store, claim, waits, cleared.text(), cleared.standing());
         let started = entry.at;
         // Asking takes no time, and a caller who waits for less wants to know what was asked.
@@ -177,6 +184,7 @@ impl Engine {
                     sealed_input,
                     upstream_key,
                     edited_by: None,
+                    record,
                 };
                 let job = Job::new(engine, cleared, lease);
                 match unwanted {
@@ -235,11 +243,13 @@ impl Job {
         let outcome = self.run_tool(deadline).instrument(span).await;
         self.lease.spent += began.elapsed();
         let result = match outcome {
-            Outcome::Waits(wait) => Box::pin(self.park(wait, deadline)).await,
-            Outcome::Interrupted if self.tool.executor.is_resumable() => {
-                Box::pin(self.leave_to_others()).await
+            Outcome::Waits(Wait::Runs { .. } | Wait::Answer { .. }) if self.lease.record.is_some() => {
+                let message = "the call would wait for somebody, and a replay does not";
+                self.finish(End::failed(Code::NotRecorded, message.to_owned())).await
             }
-            Outcome::Interrupted => {
+            Outcome::Waits(wait) if self.lease.record.is_none() => Box::pin(self.park(wait, deadline)).await,
+            Outcome::Interrupted if self.is_resumable() => Box::pin(self.leave_to_others()).await,
+            Outcome::Interrupted | Outcome::Waits(_) => {
                 let message = "the server stopped while the tool was running";
                 self.finish(End::interrupted(self.effect(), message)).await
             }
@@ -409,7 +419,13 @@ impl Job {
             edited_by: self.lease.edited_by.clone(),
             secrets: self.secrets.clone(),
             refusals: Arc::clone(&self.refusals),
+            record: self.lease.record.clone(),
         }
+    }
+
+    /// Whether another replica can go on with it.
+    fn is_resumable(&self) -> bool {
+        self.tool.executor.is_resumable() && self.lease.record.is_none()
     }
 
     fn stopped(&self) -> Outcome {
@@ -460,7 +476,7 @@ impl Job {
         let (run, spent) = (self.lease.run, Some(self.lease.spent));
         let beside = Beside { logs: self.logs(), usage: self.usage.total() };
         let ended = end.with(run, &self.tool.slug, spent, beside);
-        let over = self.tool.executor.is_resumable().then_some(WaitChange::Over);
+        let over = self.is_resumable().then_some(WaitChange::Over);
         let change = Change { wait: over, ..ended.change(self.expect()) };
         let entry = self.change(change, Some(ended.event.clone()));
         let run = ended.onto(self.record(RunStatus::Running), entry.at);

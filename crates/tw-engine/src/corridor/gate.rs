@@ -20,6 +20,7 @@ pub(crate) struct Cleared {
     permissions: PermissionSet,
     secrets: Option<Arc<CallSecrets>>,
     standing: Option<Standing>,
+    is_harmless: bool,
 }
 
 impl Cleared {
@@ -29,6 +30,11 @@ impl Cleared {
 
     pub(crate) fn text(&self) -> &RawValue {
         &self.text
+    }
+
+    /// Whether it changes nothing outside and asks nobody, now and before it could run.
+    pub(super) fn is_harmless(&self) -> bool {
+        self.is_harmless && self.standing.is_none()
     }
 
     /// The standing approval by which it may run, where somebody would have to be asked.
@@ -80,8 +86,8 @@ pub(super) fn gate(valid: Valid, clearance: Clearance) -> Gate {
         Clearance::Undecided => (false, None),
     };
     if clear {
-        let Valid { tool, value, text, permissions, secrets, .. } = valid;
-        Gate::Clear(Cleared { tool, value, text, permissions, secrets, standing })
+        let Valid { tool, value, text, permissions, secrets, is_harmless, .. } = valid;
+        Gate::Clear(Cleared { tool, value, text, permissions, secrets, standing, is_harmless })
     } else {
         Gate::Ask(valid)
     }

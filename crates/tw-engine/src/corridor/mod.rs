@@ -13,6 +13,7 @@ mod groups;
 mod limits;
 pub(crate) mod park;
 mod parties;
+pub(crate) mod record;
 pub(crate) mod resolve;
 pub(crate) mod slot;
 mod unwanted;
@@ -39,6 +40,7 @@ use tw_vault::CallSecrets;
 
 use self::{
     gate::{Clearance, Cleared, Gate},
+    record::{Record, Replayed},
     resolve::{Parked, Subject},
     unwanted::Unanswered,
     validate::{Valid, Words},
@@ -77,6 +79,8 @@ pub struct CallRequest {
     pub unwanted: Option<CancellationToken>,
     /// When whoever waits for it is out of time, where that is sooner than the tool's own time.
     pub deadline: Option<Instant>,
+    /// Where a recorded call is replayed: the record of the run that is made again, or that makes this call.
+    pub record: Option<Arc<Record>>,
 }
 
 /// A key that makes a request the same request when it is sent again.
@@ -198,8 +202,20 @@ impl Engine {
             return Ok(Walk::Changed);
         }
         let (subject, secrets) = (request.subject(), request.secrets.as_ref());
-        let recorded = match self.walk(caller, &view, subject, &request.input, secrets).await? {
-            Gate::Clear(cleared) => return self.run_cleared(caller, request, claim, cleared).await,
+        let gate = self.walk(caller, &view, subject, &request.input, secrets).await?;
+        let record = match &request.record {
+            None => None,
+            Some(record) => match Box::pin(self.replayed(caller, record, &gate)).await? {
+                Replayed::Again(record) => Some(record),
+                Replayed::AsRecorded(run) => {
+                    let run = *run;
+                    let answer = Answer { run, approval: None, pending: None, is_repeat: true };
+                    return Ok(Walk::Replayed(Box::new(answer)));
+                }
+            },
+        };
+        let recorded = match gate {
+            Gate::Clear(cleared) => return self.run_cleared(caller, request, claim, cleared, record).await,
             Gate::Ask(asked) => Box::pin(self.ask(caller, request, claim, asked)).await?,
         };
         walked(recorded)
@@ -288,6 +304,7 @@ impl Engine {
         request: &CallRequest,
         claim: Option<Claim>,
         cleared: Cleared,
+        record: Option<Arc<Record>>,
     ) -> Result<Walk> {
         let tool = Arc::clone(cleared.tool());
         let session = self.session_for(caller, request.session, &tool).await?;
@@ -317,6 +334,7 @@ impl Engine {
             deadline: request.deadline,
             settings: request.settings.clone(),
             upstream_key: request.upstream_key(caller),
+            record,
         };
         let walk = match self.begin(start, cleared, slot, wait).await {
             Ok(answer) if answer.run.status.waits() => {

@@ -23,6 +23,8 @@ pub(crate) struct Valid {
     pub(super) tool: Arc<Tool>,
     pub(super) rule: Rule,
     pub(super) level: Option<Level>,
+    /// Whether it changes nothing outside and asks nobody.
+    pub(super) is_harmless: bool,
     pub(super) value: Value,
     /// The same as text, as it is written down: the caller's own bytes wherever nothing had to be changed or hidden.
     pub(super) text: Box<RawValue>,
@@ -107,8 +109,9 @@ pub(super) async fn validate(
     };
     authorized.check(&inside.services, &value).await?;
     let (rule, level) = (authorized.rule(view, &value), authorized.level(&value));
-    let permissions = authorized.permissions();
-    let valid = Valid { tool: Arc::clone(authorized.tool()), rule, level, value, text, permissions, secrets };
+    let (permissions, is_harmless) = (authorized.permissions(), authorized.is_harmless(&value));
+    let tool = Arc::clone(authorized.tool());
+    let valid = Valid { tool, rule, level, is_harmless, value, text, permissions, secrets };
     // What was passed on is hidden wherever it stands, and so is whatever stands where secrets stand.
     if valid.secrets.is_some() {
         return Ok(valid);

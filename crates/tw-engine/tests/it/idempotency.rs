@@ -28,6 +28,7 @@ fn again(request: &CallRequest) -> CallRequest {
         mode: request.mode,
         idempotency: request.idempotency.clone(),
         deadline: None,
+        record: None,
     }
 }
 

@@ -185,6 +185,7 @@ pub(crate) fn request(tool: &str, input: &Value) -> CallRequest {
         mode: Mode::Production,
         idempotency: None,
         deadline: None,
+        record: None,
     }
 }
 

@@ -13,6 +13,7 @@ mod keys;
 mod login;
 mod models;
 mod operations;
+mod replay;
 mod runs;
 mod sessions;
 mod standing;
@@ -159,6 +160,7 @@ pub(crate) fn routes() -> OpenApiRouter<App> {
         .routes(routes!(explain::explain))
         .routes(routes!(test_cases::list, test_cases::create))
         .routes(routes!(test_cases::run))
+        .routes(routes!(replay::replay))
         .routes(routes!(test_cases::change, test_cases::remove))
         .routes(routes!(tools::run))
         .routes(routes!(tools::test))

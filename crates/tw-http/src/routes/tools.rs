@@ -388,6 +388,7 @@ pub(crate) async fn run(
         upstream_key: None,
         unwanted: None,
         deadline: None,
+        record: None,
     };
     let answer = app.engine.call(&permit, request).await?;
     Ok(super::runs::answered(answer).into_response())
@@ -430,6 +431,7 @@ impl TestRequest {
             upstream_key: None,
             unwanted: None,
             deadline: None,
+            record: None,
         }
     }
 }

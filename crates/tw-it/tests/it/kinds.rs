@@ -9,6 +9,7 @@ mod http;
 mod internal;
 mod prompt;
 mod races;
+mod replay;
 mod resumed;
 mod space;
 mod waiting;

@@ -351,6 +351,9 @@ impl Scene {
             "POST /api/tools/{tool}/tests" => {
                 (Some(self.own_tool().await), Some(json!({ "name": "A case" })))
             }
+            "POST /api/tools/{tool}/replay" => {
+                (Some(self.tool_with_case().await.0), Some(json!({ "version": "draft" })))
+            }
             "POST /api/tools/{tool}/tests/run" => (Some(self.tool_with_case().await.0), Some(json!({}))),
             "PATCH /api/tools/{tool}/tests/{id}" | "DELETE /api/tools/{tool}/tests/{id}" => {
                 let (slug, id) = self.tool_with_case().await;

@@ -1,8 +1,10 @@
 //! `toolwright runs`.
 
+use std::process::ExitCode;
+
 use anyhow::Result;
 use clap::Subcommand;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::{Server, field, items, people::People, tail};
 use crate::output::{self, block, moment};
@@ -35,27 +37,94 @@ pub(crate) enum Command {
         #[arg(long)]
         new: bool,
     },
+    /// Make recorded calls of a tool again, and show what differs
+    #[command(
+        after_help = "Steps with effects are answered from the record. Ends with 1 where something differs."
+    )]
+    Replay {
+        #[arg(long, value_name = "SLUG")]
+        tool: String,
+        /// draft, or the number of a version
+        #[arg(long, value_name = "VERSION", default_value = "draft")]
+        against: String,
+        /// How many calls, the newest first, 100 at the most [default: 20]
+        #[arg(long)]
+        limit: Option<i64>,
+    },
 }
 
-pub(crate) async fn run(server: &Server, command: Command) -> Result<()> {
+pub(crate) async fn run(server: &Server, command: Command) -> Result<ExitCode> {
     let client = server.client()?;
     match command {
         Command::List { tool, status, limit } => {
             let runs = client.list(&["runs"], &[("tool", tool), ("status", status)], Some(limit)).await?;
-            if server.json { output::json(&runs) } else { list(&runs) }
+            if server.json { output::json(&runs)? } else { list(&runs)? }
         }
         Command::Show { id } => {
             let run = client.get(&["runs", &id], &[]).await?;
-            if server.json { output::json(&run) } else { show(&run, &People::of(&client).await) }
+            if server.json { output::json(&run)? } else { show(&run, &People::of(&client).await)? }
         }
         Command::Tail { id, new } => {
             let shown = |event: &Value| match server.json {
                 true => output::json_line(event),
                 false => output::say(&line(event)),
             };
-            tail::follow(&client, id, new, shown).await
+            tail::follow(&client, id, new, shown).await?;
+        }
+        Command::Replay { tool, against, limit } => {
+            let mut body = json!({ "version": against });
+            if let Some(limit) = limit {
+                body["limit"] = json!(limit);
+            }
+            let report = client.post(&["tools", &tool, "replay"], body.to_string(), None).await?;
+            if server.json {
+                output::json(&report)?
+            } else {
+                replayed(&report)?
+            }
+            if report["different"] != 0 {
+                return Ok(ExitCode::FAILURE);
+            }
         }
     }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// A recorded call in a line each, with the first difference, or why it was not made again.
+fn replayed(report: &Value) -> Result<()> {
+    output::table(
+        &["run", "version", "recorded", "replayed", "result", "what differs"],
+        items(report).map(|item| {
+            let result = match item["same"].as_bool() {
+                Some(true) => "same",
+                Some(false) => "different",
+                None => "not replayed",
+            };
+            let diff = &item["diff"][0];
+            let told = match (item["reason"].as_str(), diff.is_null()) {
+                (Some(reason), _) => reason.to_owned(),
+                (None, true) => String::new(),
+                (None, false) => {
+                    format!("{}: was {}, is {}", field(diff, "path"), diff["expected"], diff["actual"])
+                }
+            };
+            vec![
+                field(item, "run_id"),
+                field(item, "version"),
+                field(item, "recorded_status"),
+                field(item, "replayed_status"),
+                result.to_owned(),
+                told,
+            ]
+        }),
+    )?;
+    let count = |name: &str| field(report, name);
+    output::say(&format!(
+        "{} same, {} different, {} not replayed",
+        count("same"),
+        count("different"),
+        count("not_replayed")
+    ))
 }
 
 fn list(runs: &Value) -> Result<()> {

@@ -67,7 +67,7 @@ pub(crate) enum Command {
         /// The definition as JSON, or `-` for standard input
         file: PathBuf,
     },
-    /// Change a tool; what it says is a draft until it is published, switches hold at once
+    /// Change a tool: its definition as a draft until it is published, its switches at once
     #[command(after_help = "Example:\n  \
         echo '{ \"description\": \"Greets people\" }' | toolwright tools patch greet -\n\n\
         What is left out stays as it is, and null takes a property back.")]
@@ -85,18 +85,18 @@ pub(crate) enum Command {
     Test {
         /// Its slug or id
         tool: String,
-        /// `draft` for what was saved last, or the number of a version [default: draft]
+        /// `draft`, or the number of a version [default: draft]
         #[arg(long, value_name = "draft|X.Y.Z")]
         against: Option<String>,
     },
-    /// Make what was saved last what runs, once it is checked
+    /// Publish the draft after checking it
     #[command(after_help = "Examples:\n  \
         toolwright tools publish greet\n  \
         toolwright tools publish greet --version 2.0.0\n\n\
         Refused is what cannot work, what breaks callers under the same major number, and what fails a test case.\n\
         A refusal changes nothing. The audit log says who did without a check.")]
     Publish(authoring::PublishArgs),
-    /// Give what was saved last a new number, greater than the one it has
+    /// Give the draft a new version number, greater than the one it has
     Version {
         /// Its slug or id
         tool: String,
@@ -134,12 +134,12 @@ pub(crate) enum Command {
         #[arg(long, default_value = "draft")]
         to: String,
     },
-    /// Remove a tool of the tenant's own, or what the tenant has laid over one of the program's
+    /// Remove a tool of the tenant's own, or the tenant's changes to a tool of the program
     Delete {
         /// Its slug or id
         tool: String,
     },
-    /// Tell why somebody sees a tool or may call it, or why not
+    /// Explain why a user or a key may or may not see and call a tool
     Explain {
         /// Its slug or id
         tool: String,
@@ -167,7 +167,7 @@ pub(crate) enum Command {
     },
     /// Write the tenant's own tools to files, one for each, fit for version control
     #[command(after_help = "Example:\n  toolwright tools export --out tools/\n\n\
-        A file is named after its tool and says what was saved last, without ids and times. Secrets are\n\
+        A file is named after its tool and holds its draft, without ids and times. Secrets are\n\
         written as `***`, which keeps the stored one when the file is imported where it came from.")]
     Export {
         /// The folder; it is made where it is missing

@@ -344,3 +344,18 @@ fn operator_switches_a_tool_off_for_every_tenant_of_a_running_server() {
     let refused = scene.world.refused("tools switch nothing-of-ours off");
     assert!(refused.contains("nothing-of-ours") && refused.contains("part of the program"), "{refused}");
 }
+
+/// The allocator of the program is not that of the other tests, and what it reserves counts in the worker.
+#[test]
+fn filter_gets_no_more_memory_than_its_limit() {
+    let scene = Scene::new();
+    let run = |filter: &str| {
+        let input = json!({ "data": null, "expression": filter }).to_string();
+        let output = scene.run(&format!("tools run json_transform --input {input}"));
+        format!("{}{}", stdout(&output), stderr(&output))
+    };
+    // The values of the second take a hundred times what those of the first do.
+    assert!(run("[range(20000)]|length").contains("20000"));
+    let refused = run("[range(2000000)]|length");
+    assert!(refused.contains("needs more than 67108864 bytes of memory"), "{refused}");
+}

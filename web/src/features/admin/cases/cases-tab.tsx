@@ -14,6 +14,7 @@ import { CaseDialog } from './case-dialog'
 import { CaseRow } from './case-row'
 import { type CaseReport, type CaseResult, casesOf, type SentCase, useRunCases } from './queries'
 import { RemoveCase } from './remove-case'
+import { ReplayPart } from './replay-part'
 import { contentOf, stateOf } from './state'
 
 const NEW: SentCase = { name: '', input: {}, expect: {} }
@@ -124,6 +125,12 @@ export default function CasesTab({ tool }: { tool: Tool }) {
           ))}
         </ul>
       )}
+      <section aria-labelledby="replay" className="grid min-w-0 gap-2">
+        <h2 id="replay" className="text-base font-semibold">
+          {t('replay.title')}
+        </h2>
+        <ReplayPart tool={tool} />
+      </section>
       {editing && (
         <CaseDialog
           tool={tool}

@@ -7,6 +7,7 @@ import { Button } from '~/kit/button'
 import { Dialog } from '~/kit/dialog'
 import { Fault, Skeleton } from '~/kit/states'
 import { toast } from '~/kit/toast'
+import { ReplayPart } from '../cases/replay-part'
 import { focusSoon } from '../focus-soon'
 import { UsedBy } from '../list/used-by'
 import { comparisonOf } from '../queries'
@@ -26,7 +27,10 @@ interface Props {
   onStale: () => void
 }
 
-/** Everything that counts before a draft goes live: what changes and for whom, its number, and its test cases. */
+/**
+ * Everything that counts before a draft goes live: what changes and for whom, its number, its test cases, and
+ * what recorded calls give with it.
+ */
 export default function PublishDialog(props: Props) {
   const { tool, onClose } = props
   const { t } = useTranslation('publish')
@@ -60,7 +64,7 @@ interface DecisionProps extends Props {
 }
 
 function Decision({ tool, compared, onClose, onPublished, onStale }: DecisionProps) {
-  const { t } = useTranslation('publish')
+  const { t } = useTranslation(['publish', 'cases'])
   const [typed, setTyped] = useState<string>()
   const [confirmed, setConfirmed] = useState('')
   const [ignores, setIgnores] = useState(false)
@@ -129,6 +133,11 @@ function Decision({ tool, compared, onClose, onPublished, onStale }: DecisionPro
       <Part title={t('tests')} id={PLACES.tests}>
         <TestsPart tool={tool} tests={tests} ignores={ignores} onIgnore={setIgnores} />
       </Part>
+      {compared && (
+        <Part title={t('cases:replay.title')}>
+          <ReplayPart tool={tool} />
+        </Part>
+      )}
       {refusal.other !== undefined && <Fault error={refusal.other} />}
       {refusal.isStale && <Stale onRead={onStale} />}
       <div className="sticky -bottom-5 -mx-5 -mb-5 flex flex-wrap items-center justify-end gap-2 border-t border-line bg-ground px-5 py-3">

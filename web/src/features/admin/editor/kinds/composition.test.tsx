@@ -72,7 +72,7 @@ test('JSON in a row that is half typed is kept, and keeps the chain from being s
   expect(where).toHaveValue('{"a":1')
   expect(now().unread['/execution_spec/steps/0/input/where']?.text).toBe('{"a":1')
   await user.click(card(1).getByRole('button', { name: 'Edit as JSON: Input' }))
-  expect(card(1).getByRole('alert')).toHaveTextContent('Fix what cannot be read here first')
+  expect(card(1).getByRole('alert')).toHaveTextContent('Fix the errors here before')
   await user.type(where, ',"b":2}')
   expect(now().unread).toEqual({})
   expect(input()).toEqual({ where: { a: 1, b: 2 } })
