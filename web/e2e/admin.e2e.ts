@@ -186,7 +186,7 @@ test('everything that is wrong is told at once, each with the way to it, and not
   await expectAccessible(page)
   await told.getByRole('button', { name: /^Address: / }).click()
   await page.waitForURL('**tab=execution**')
-  await page.getByText('This is needed.').last().waitFor()
+  await page.getByText('This field is required.').last().waitFor()
   await expect.poll(() => focused(page)).toBe('part-implementation-url')
   await tab(page, 'Identity')
   await expect.poll(() => page.getByLabel('Slug').inputValue()).toBe('not.ready')

@@ -87,7 +87,7 @@ test('a tool over HTTP is made in the editor, tried, published and run', async (
   world.expectComplaint(/422/)
   await page.getByRole('button', { name: 'Save draft' }).click()
   // The server says that the address is missing, and the page says where.
-  await complaint(page, 'Address: This is needed.').waitFor()
+  await complaint(page, 'Address: This field is required.').waitFor()
   const url = page.getByLabel('Address')
   await expect.poll(() => url.getAttribute('aria-invalid')).toBe('true')
   await expect
@@ -348,7 +348,7 @@ test('going to another kind and back loses nothing, and half typed JSON keeps it
   await kind(page, 'Function').click()
   world.expectComplaint(/422/)
   await page.getByRole('button', { name: 'Save draft' }).click()
-  await complaint(page, 'Function: This is needed.').waitFor()
+  await complaint(page, 'Function: This field is required.').waitFor()
   await kind(page, 'HTTP').click()
   await expect.poll(() => page.getByLabel('Address').inputValue()).toBe(`http://${host()}/changed`)
   await write(page, 'Body (JSON)', '{"a": ')
@@ -357,7 +357,7 @@ test('going to another kind and back loses nothing, and half typed JSON keeps it
   await kind(page, 'HTTP').click()
   await page.getByText('Your text is kept.').first().waitFor()
   await page.getByRole('button', { name: 'Edit as JSON' }).click()
-  await page.getByText('Fix what cannot be read here first').waitFor()
+  await page.getByText('Fix the errors here before').waitFor()
   await page.getByRole('button', { name: 'Save draft' }).click()
   await page
     .getByRole('alert')

@@ -129,3 +129,15 @@ test('an approval and its run are in the language of who decides', async () => {
   await expect.poll(() => page.title()).toContain('Überstunden')
   await expect.poll(() => readOf(page, 'Stundenzahl').first().textContent()).toBe('1000,25')
 })
+
+test('no name in the navigation of a phone is cut off', async () => {
+  await german()
+  const page = await world.signedIn({ width: 375, height: 700 })
+  await page.goto('/tools')
+  const words = page.getByRole('navigation').locator('a span.truncate')
+  await words.filter({ hasText: 'Zugänge' }).waitFor()
+  const cut = await words.evaluateAll((found) =>
+    found.filter((word) => word.clientWidth < word.scrollWidth).map((word) => word.textContent),
+  )
+  expect(cut).toEqual([])
+})

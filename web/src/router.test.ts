@@ -12,7 +12,7 @@ test.each(['/admin/tools/new', '/approvals'] as const)(
   async (path) => {
     i18next.removeResourceBundle('en', 'server')
     await (router.routesByPath[path].options.component as unknown as Preloaded).preload()
-    expect(i18next.t('fault.required', { ns: 'server' })).toBe('This is needed.')
+    expect(i18next.t('fault.required', { ns: 'server' })).toBe('This field is required.')
   },
   30_000,
 )

@@ -20,7 +20,7 @@ afterAll(async () => {
 test('a refusal is told in the language of the page', () => {
   const detail = 'there is no such thing: the path holds no id'
   render(<Fault error={new Problem(404, 'NOT_FOUND', detail, [], 'q-1')} />)
-  expect(screen.getByRole('alert')).toHaveTextContent(/^Unter dieser Nummer gibt es hier nichts/)
+  expect(screen.getByRole('alert')).toHaveTextContent(/^Unter dieser Kennung gibt es hier nichts/)
 })
 
 test('what went wrong with a run is told in the language of the page, the words of a tool are not', async () => {

@@ -43,7 +43,7 @@ export function Shell() {
       >
         {t('skip')}
       </a>
-      <header className="sticky top-0 z-30 flex h-14 items-center gap-1 border-b border-line bg-ground px-3 sm:gap-4 sm:px-5">
+      <header className="sticky top-0 z-30 flex h-14 items-center gap-1 border-b border-line bg-ground px-1 sm:gap-4 sm:px-5">
         <Link to="/tools" search={{}} className="hidden items-center gap-2 font-semibold sm:flex">
           <Hammer aria-hidden className="size-5 text-accent" />
           Toolwright
@@ -84,7 +84,7 @@ function Nothing() {
 }
 
 const tab =
-  'flex min-w-0 flex-col items-center justify-center gap-0.5 rounded-md px-1 py-1 text-[0.6875rem] leading-tight font-medium text-muted hover:bg-raised hover:text-text sm:px-2 lg:h-9 lg:flex-row lg:gap-2 lg:px-2.5 lg:py-0 lg:text-sm [&.active]:bg-accent-soft [&.active]:text-accent [&_svg]:size-4'
+  'flex min-w-0 flex-col items-center justify-center gap-0.5 rounded-md px-0.5 py-1 text-[0.6875rem] leading-tight font-medium text-muted hover:bg-raised hover:text-text sm:px-2 lg:h-9 lg:flex-row lg:gap-2 lg:px-2.5 lg:py-0 lg:text-sm [&.active]:bg-accent-soft [&.active]:text-accent [&_svg]:size-4'
 
 function Navigation() {
   const { t } = useTranslation()

@@ -189,7 +189,7 @@ test('a failed run says why, in words, with its code and its page', async () => 
   const run = { status: 'error', error: 'No luck', error_code: 'TOOL_FAILED', effect: 'unknown' }
   await showPage(new QueryClient(), <RunResult run={run} />)
   expect(screen.getByText('No luck')).toBeVisible()
-  expect(screen.getByText(/says that it could not do this/)).toBeVisible()
+  expect(screen.getByText(/ran and reported an error/)).toBeVisible()
   expect(screen.getByText(/Check what it did/)).toBeVisible()
   expect(screen.getByRole('link')).toHaveAttribute('href', '/docs/errors/TOOL_FAILED')
 })

@@ -42,7 +42,7 @@ test.each([
   [
     { contains: { type: 'string' } },
     [1],
-    'The list lacks an item that is wanted, or has too many of them.',
+    'The list has too few or too many items of the required form.',
   ],
   [{ not: { type: 'string' } }, 'x', 'This form of the value is not allowed.'],
   [false, 1, 'This is not allowed here.'],
