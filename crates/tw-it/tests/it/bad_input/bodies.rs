@@ -400,6 +400,7 @@ on_both! {
                 "patch /api/tenants/current" | "patch /api/me" => &Wanted::Done(200),
                 "patch /api/users/{id}"
                 | "post /api/tools/{tool}/tests"
+                | "post /api/tools/{tool}/replay"
                 | "post /api/runs/{id}/tool-results"
                 | "post /api/credentials/{id}/test" => &NO_FIT,
                 name if name.contains('{') => &nobody,
