@@ -13,7 +13,8 @@
 //! [`schema_to_fields`] convert between the two forms of an input. [`check_form_spec`],
 //! [`check_view_spec`] and [`check_sections`] check forms and views against the schemas of their tool.
 //! [`check_schema_translations`] and [`check_translations`] check what is written for people of other
-//! languages. [`compare`] finds the changes of a new version that break users of the old one.
+//! languages. [`project`] rewrites an input for the providers of models, and [`unproject`] turns their arguments
+//! back. [`compare`] finds the changes of a new version that break users of the old one.
 
 mod advice;
 mod cache;
@@ -33,6 +34,7 @@ mod members;
 mod outline;
 mod pattern;
 mod pointer;
+mod projection;
 mod schema;
 mod specs;
 mod strict;
@@ -57,6 +59,7 @@ pub use limits::{
 };
 pub use manifest::{canonical_manifest, canonical_patch, slug_from_name};
 pub use members::{Unnamed, known_instead};
+pub use projection::{Projected, SchemaChange, ToolFormat, Unprojectable, project, unproject};
 pub use schema::Schema;
 pub use specs::{check_form_spec, check_sections, check_view_spec};
 pub use strict::{DEPTH_MAX as JSON_DEPTH_MAX, JsonFault, JsonFaultKind, parse, scan};
