@@ -1,9 +1,9 @@
 //! Turns at the door, so that many cheap requests of one do not hold up the few of another.
 //!
 //! What is ready to go on is served in the order in which it got ready. Whoever keeps a hundred requests under way would
-//! therefore have a hundred pieces of work before everybody else's. While several ask, each has a few requests that begin,
-//! and its others wait behind those. A request that has to wait itself, for the disk or for a tool, gives its turn back:
-//! turns bound what wants a processor, not what is under way.
+//! therefore have a hundred pieces of work before everybody else's. While several ask, each has a few requests at work,
+//! and its others wait behind those. A request that has to wait itself, for the disk or for a tool, gives its turn back
+//! and takes another one to go on: turns bound what wants a processor, not what is under way.
 
 use std::{
     collections::HashMap,
@@ -11,10 +11,12 @@ use std::{
     net::IpAddr,
     pin::pin,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
+    task::{Context, Poll, ready},
     time::{Duration, Instant},
 };
 
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio_util::sync::PollSemaphore;
 use tw_model::TenantId;
 
 use crate::processors;
@@ -57,8 +59,27 @@ pub struct Turn {
 enum Phase {
     #[default]
     Before,
-    Holding(#[expect(dead_code, reason = "given back when dropped")] OwnedSemaphorePermit),
+    Holding(Arc<Semaphore>, #[expect(dead_code, reason = "given back when dropped")] OwnedSemaphorePermit),
+    /// It has waited, and needs another turn to go on.
+    Between(PollSemaphore),
     Over,
+}
+
+impl Phase {
+    /// Takes another turn where it needs one.
+    fn poll_turn(&mut self, context: &mut Context<'_>) -> Poll<()> {
+        if let Self::Between(lane) = self {
+            let held = ready!(lane.poll_acquire(context)).expect("a lane is never closed");
+            *self = Self::Holding(lane.clone_inner(), held);
+        }
+        Poll::Ready(())
+    }
+
+    fn has_to_wait(&mut self) {
+        if let Self::Holding(lane, _) = self {
+            *self = Self::Between(PollSemaphore::new(Arc::clone(lane)));
+        }
+    }
 }
 
 impl Default for Turns {
@@ -99,8 +120,8 @@ impl Turn {
             return;
         }
         let Some(lane) = self.turns.lane(asker, Instant::now()) else { return };
-        let held = lane.acquire_owned().await.expect("a lane is never closed");
-        *lock(&self.phase) = Phase::Holding(held);
+        let held = Arc::clone(&lane).acquire_owned().await.expect("a lane is never closed");
+        *lock(&self.phase) = Phase::Holding(lane, held);
     }
 
     /// Gives the turn back, for a request of several parts. Returns what the parts take theirs by.
@@ -110,17 +131,15 @@ impl Turn {
         self.turns
     }
 
-    /// Does the work of the request, and gives the turn back when that is done or has to wait.
+    /// Does the work of the request, and gives the turn back when that is done, and while it has to wait.
     pub async fn hold<T>(&self, work: impl Future<Output = T>) -> T {
         let _over = Over(self);
         let mut work = pin!(work);
         poll_fn(|context| {
+            ready!(lock(&self.phase).poll_turn(context));
             let polled = work.as_mut().poll(context);
             if polled.is_pending() {
-                let mut phase = lock(&self.phase);
-                if matches!(*phase, Phase::Holding(_)) {
-                    *phase = Phase::Over;
-                }
+                lock(&self.phase).has_to_wait();
             }
             polled
         })
@@ -144,6 +163,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 #[cfg(test)]
 mod tests {
     use futures::FutureExt as _;
+    use tokio::sync::oneshot;
 
     use super::*;
 
@@ -193,5 +213,20 @@ mod tests {
         let mut slow = Box::pin(request(&turns, busy, std::future::pending()));
         assert!(slow.as_mut().now_or_never().is_none());
         assert!(request(&turns, busy, async {}).now_or_never().is_some());
+    }
+
+    #[tokio::test]
+    async fn request_that_has_waited_takes_another_turn_to_go_on() {
+        let (turns, busy, quiet) = (turns(), tenant(), tenant());
+        request(&turns, quiet, async {}).await;
+        let (answer, answered) = oneshot::channel::<()>();
+        let mut waits = Box::pin(request(&turns, busy, async { answered.await.unwrap() }));
+        assert!(waits.as_mut().now_or_never().is_none());
+        let other = request(&turns, busy, async {
+            answer.send(()).unwrap();
+            assert!(waits.as_mut().now_or_never().is_none(), "the other has the turn");
+        });
+        other.now_or_never().unwrap();
+        assert!(waits.now_or_never().is_some(), "the other is done");
     }
 }
