@@ -1,8 +1,8 @@
 //! Running the tool under its deadline, and checking what it gave back.
 
-use std::{panic::AssertUnwindSafe, sync::Arc, time::Duration};
+use std::{panic::AssertUnwindSafe, sync::Arc, task::Poll, time::Duration};
 
-use futures::FutureExt;
+use futures::{FutureExt, poll};
 use serde_json::Value;
 use tokio::{
     sync::{mpsc, oneshot},
@@ -22,7 +22,7 @@ use tw_registry::Tool;
 use tw_schema::Schema;
 use tw_store::{
     Run,
-    log::{Change, Claim, Entry, Expect, NewEvent, Rejected, Ticket, WaitChange},
+    log::{Change, Claim, Entry, Expect, NewEvent, Rejected, WaitChange},
 };
 use tw_vault::{CallSecrets, Vault};
 
@@ -37,7 +37,7 @@ use crate::{
     Engine,
     flights::{Boarding, Stop},
     pure::Question,
-    run_log::{self, Beside, End, OutputAppended, Resumption, Starting, WrapperSettings},
+    run_log::{self, Beginning, Beside, End, OutputAppended, Resumption, Starting, WrapperSettings},
 };
 
 /// How close to its deadline a run is out of time.
@@ -67,8 +67,8 @@ pub(crate) struct Lease {
     pub(crate) mode: Mode,
     pub(crate) started: Timestamp,
     pub(crate) lease_epoch: i64,
-    /// The start that is still on its way to disk, where the tool need not wait for it.
-    pub(crate) starting: Option<Ticket>,
+    /// The start that is not on disk yet, where the tool need not wait for it.
+    pub(crate) starting: Option<Beginning>,
     pub(crate) boarding: Boarding,
     pub(crate) slot: Slot,
     /// How long it may take.
@@ -165,7 +165,7 @@ impl Engine {
                     let _ = on_disk.send(());
                     None
                 } else {
-                    Some(engine.inner.log.append_soon(entry))
+                    Some(Beginning::Kept(Box::new(entry)))
                 };
                 let lease = Lease {
                     caller,
@@ -325,12 +325,25 @@ impl Job {
         };
         let tool = AssertUnwindSafe(tool).catch_unwind();
         tokio::pin!(tool);
+        let mut at_once = match poll!(&mut tool) {
+            Poll::Ready(ended) => Some(ended),
+            Poll::Pending => {
+                self.send_start();
+                None
+            }
+        };
         let outcome = loop {
+            let ended = async {
+                match at_once.take() {
+                    Some(ended) => ended,
+                    None => (&mut tool).await,
+                }
+            };
             tokio::select! {
                 biased;
                 Some(text) = appended.recv() => self.note_output(&text),
                 Some(wait) = has_to_wait.recv() => break Outcome::Waits(wait),
-                ended = &mut tool => break match ended {
+                ended = ended => break match ended {
                     Ok(Ended::Done(result)) => self.check_output(result, deadline).await,
                     Ok(Ended::Waits(wait)) => Outcome::Waits(wait),
                     // A tool that was told to stop may put that in its own words; why it was told counts.
@@ -359,6 +372,14 @@ impl Job {
             self.note_output(&text);
         }
         outcome
+    }
+
+    /// Sends the start on its way to disk. What the tool appends and its end come after it.
+    fn send_start(&mut self) {
+        self.lease.starting = match self.lease.starting.take() {
+            Some(Beginning::Kept(entry)) => Some(self.engine.inner.log.append_start(*entry)),
+            sent => sent,
+        };
     }
 
     /// A tool that makes calls passes on what its definition holds.
@@ -456,11 +477,13 @@ impl Job {
     }
 
     /// A piece of output while the tool runs. Not waited for: the end of the run is, and it comes after.
-    fn note_output(&self, text: &str) {
+    fn note_output(&mut self, text: &str) {
+        self.send_start();
         let clean = self.secrets.as_ref().map(|secrets| secrets.text(text.to_owned()));
         let text = clean.as_deref().unwrap_or(text);
         let event = run_log::event(EventKind::OutputAppended, self.lease.run, &OutputAppended { text });
-        drop(self.engine.inner.log.append_soon(self.change(Change::expecting(self.expect()), Some(event))));
+        let entry = self.change(Change::expecting(self.expect()), Some(event));
+        self.engine.inner.log.append_unwatched(entry);
     }
 
     /// What the tool wrote to its log, without secrets.
@@ -499,7 +522,8 @@ impl Job {
 
     /// The run as somebody else has ended it.
     async fn as_stored(&mut self) -> Result<Run, Rejected> {
-        if let Some(starting) = self.lease.starting.take() {
+        self.send_start();
+        if let Some(Beginning::Sent(starting)) = self.lease.starting.take() {
             starting.wait().await?;
         }
         let scope = self.engine.inner.store.tenant(self.lease.caller.tenant);

@@ -132,20 +132,38 @@ impl RunLog {
         result
     }
 
-    /// Appends without waiting for it.
-    pub(crate) fn append_soon(&self, entry: Entry) -> Ticket {
-        self.store.log().append_patiently(entry)
+    /// Appends the start of a run whose end comes later.
+    pub(crate) fn append_start(&self, entry: Entry) -> Beginning {
+        Beginning::Sent(self.store.log().append(entry))
     }
 
-    /// Appends the end of a run whose start may still be on its way, and waits for both.
+    /// Appends something that nobody waits for.
+    pub(crate) fn append_unwatched(&self, entry: Entry) {
+        self.store.log().append_unwatched(entry);
+    }
+
+    /// Appends the end of a run, with its start where that has not been sent yet, and waits for both.
     pub(crate) async fn append_end(
         &self,
         entry: Entry,
-        starting: Option<Ticket>,
+        beginning: Option<Beginning>,
     ) -> Result<Appended, Rejected> {
+        let log = self.store.log();
+        let sent = match beginning {
+            Some(Beginning::Kept(start)) => {
+                let identity = RunIdentity::of(&entry);
+                let ended = log.append_both(*start, entry).wait().await;
+                if matches!(ended, Err(Rejected::Failed(_))) {
+                    self.settler.never_started(identity);
+                }
+                return ended;
+            }
+            Some(Beginning::Sent(ticket)) => Some(ticket),
+            None => None,
+        };
         let again = entry.clone();
-        let ending = self.store.log().append(entry);
-        if let Some(starting) = starting
+        let ending = log.append(entry);
+        if let Some(starting) = sent
             && let Err(rejected) = starting.wait().await
         {
             // The end went the same way; the start says why.
@@ -161,4 +179,12 @@ impl RunLog {
         }
         ended
     }
+}
+
+/// The start of a run for which nothing waits, until it is known to be on disk.
+#[derive(Debug)]
+pub(crate) enum Beginning {
+    /// Not sent yet. A tool that is done at once has its start and its end written together.
+    Kept(Box<Entry>),
+    Sent(Ticket),
 }

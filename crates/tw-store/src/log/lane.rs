@@ -24,14 +24,21 @@ const ENTRIES_MAX: usize = 512;
 const BYTES_MAX: usize = 16 << 20;
 /// How long one transaction may take before it is given up: a database that accepts and never answers must
 /// not hold callers for ever.
-const PATIENCE: Duration = Duration::from_secs(10);
+pub(super) const PATIENCE: Duration = Duration::from_secs(10);
 const CONFLICT_TRIES: usize = 5;
-/// How long an entry that nobody waits for is kept back.
-const LINGER: Duration = Duration::from_millis(2);
 /// How often others get a turn before a transaction begins, as long as they bring something.
 const TURNS: usize = 4;
 
 type AnswerSender = oneshot::Sender<Result<Appended, Rejected>>;
+
+/// Who is told what came of an item.
+#[derive(Debug)]
+pub(super) enum Reply {
+    To(AnswerSender),
+    /// Whoever waits for the next item, which is about the same run. If this one is rejected, that is the answer.
+    WithNext,
+    Nobody,
+}
 
 /// Brings groups to the database.
 #[derive(Debug)]
@@ -68,32 +75,28 @@ impl Group {
     }
 }
 
-/// Runs a lane until it is closed. One that dies answers nobody of whom it had just taken an entry, and goes on with
+/// Runs a lane until it is closed: on SQLite on a thread of its own, on PostgreSQL in a task. One that dies answers nobody of whom it had just taken an entry, and goes on with
 /// the next at once.
 pub(super) async fn keep_up(
     deaths: Deaths,
-    carrier: Carrier,
+    mut carrier: Carrier,
     wake: Arc<Wake>,
     mut jobs: mpsc::UnboundedReceiver<LaneJob>,
     lines: Arc<Lines>,
 ) {
     let mut closing = false;
-    while !deaths.are_none("log_lane", run(&carrier, &wake, &mut jobs, &lines, &mut closing)).await {}
+    while !deaths.are_none("log_lane", run(&mut carrier, &wake, &mut jobs, &lines, &mut closing)).await {}
     jobs.close();
     // What arrived after the close was asked for is answered rather than dropped without a word.
     while let Ok(job) = jobs.try_recv() {
-        if let LaneJob::Append { answer, .. } = job {
+        if let LaneJob::Append { reply: Reply::To(answer), .. } = job {
             let _ = answer.send(Err(Rejected::Closed));
         }
-    }
-    if let Carrier::Sqlite(writer) = carrier {
-        // A thread that hangs in the disk ends with the process.
-        let _ = tokio::time::timeout(PATIENCE, writer.close()).await;
     }
 }
 
 async fn run(
-    carrier: &Carrier,
+    carrier: &mut Carrier,
     wake: &Wake,
     jobs: &mut mpsc::UnboundedReceiver<LaneJob>,
     lines: &Lines,
@@ -106,7 +109,7 @@ async fn run(
             let Some(first) = jobs.recv().await else { return };
             batch.add(first);
         }
-        batch.gather(jobs, lines).await;
+        batch.gather(matches!(carrier, Carrier::Sqlite(_)), jobs, lines).await;
         if batch.closing {
             *closing = true;
             lines.close();
@@ -120,34 +123,42 @@ async fn run(
 struct Batch {
     items: Vec<Item>,
     /// One per item.
-    answers: Vec<AnswerSender>,
+    replies: Vec<Reply>,
     /// The places of its lines in their queues, free once the batch is written.
     places: Vec<OwnedSemaphorePermit>,
     bytes: usize,
-    /// Somebody waits for one of them.
-    hurried: bool,
     closing: bool,
 }
 
 impl Batch {
     fn add(&mut self, job: LaneJob) {
         match job {
-            LaneJob::Append { item, answer, patient } => {
-                self.bytes += item.events().iter().map(|event| event.payload.len()).sum::<usize>();
-                self.hurried |= !patient;
-                self.items.push(item);
-                self.answers.push(answer);
+            LaneJob::Append { first, item, reply, since } => {
+                // Its caller has been told that it takes too long, and goes by that.
+                if matches!(&reply, Reply::To(answer) if answer.is_closed()) && PATIENCE <= since.elapsed() {
+                    return;
+                }
+                if let Some(first) = first {
+                    self.push(*first, Reply::WithNext);
+                }
+                self.push(item, reply);
             }
-            LaneJob::Lines => self.hurried = true,
+            LaneJob::Lines => {}
             LaneJob::Close => self.closing = true,
         }
+    }
+
+    fn push(&mut self, item: Item, reply: Reply) {
+        self.bytes += item.events().iter().map(|event| event.payload.len()).sum::<usize>();
+        self.items.push(item);
+        self.replies.push(reply);
     }
 
     /// Lines are taken last, and have room of their own: however many there are, entries find theirs.
     fn add_lines(&mut self, lines: &Lines) {
         for line in lines.take() {
             self.items.push(line.item);
-            self.answers.push(line.answer);
+            self.replies.push(Reply::To(line.answer));
             self.places.push(line.place);
         }
     }
@@ -167,19 +178,16 @@ impl Batch {
     }
 
     /// Gathers what belongs into the same transaction. A flush costs far more than the moment that lets
-    /// callers who were just answered come back, and a start wait for its own end.
-    async fn gather(&mut self, jobs: &mut mpsc::UnboundedReceiver<LaneJob>, lines: &Lines) {
+    /// callers who were just answered come back.
+    async fn gather(&mut self, has_thread: bool, jobs: &mut mpsc::UnboundedReceiver<LaneJob>, lines: &Lines) {
         self.drain(jobs);
-        let patience = tokio::time::Instant::now() + LINGER;
-        while !self.hurried && lines.is_empty() && !self.is_full() {
-            match tokio::time::timeout_at(patience, jobs.recv()).await {
-                Ok(Some(job)) => self.add(job),
-                Ok(None) | Err(_) => break,
-            }
-            self.drain(jobs);
-        }
         for _ in 0..TURNS {
-            tokio::task::yield_now().await;
+            // Those who come back are on the threads of the runtime.
+            if has_thread {
+                std::thread::yield_now();
+            } else {
+                tokio::task::yield_now().await;
+            }
             if !self.drain(jobs) {
                 break;
             }
@@ -188,27 +196,25 @@ impl Batch {
     }
 }
 
-async fn write(carrier: &Carrier, wake: &Wake, batch: Batch) {
+async fn write(carrier: &mut Carrier, wake: &Wake, batch: Batch) {
     if batch.items.is_empty() {
         return;
     }
     let group = Group::new(batch.items);
+    let mut replies = Replies { replies: batch.replies.into_iter(), why: None };
     match attempt(carrier, &group).await {
-        Ok(written) => answer_all(wake, &group, batch.answers, written),
+        Ok(written) => replies.send(wake, &group, written),
         // One item that the database cannot take must not fail its neighbours.
-        Err(Error::Database { .. } | Error::Corrupt { .. }) if 1 < batch.answers.len() => {
-            for (single, answer) in group.singles().zip(batch.answers) {
-                match attempt(carrier, &single).await {
-                    Ok(written) => answer_all(wake, &single, vec![answer], written),
-                    Err(error) => drop(answer.send(Err(fail(error)))),
-                }
+        Err(Error::Database { .. } | Error::Corrupt { .. }) if 1 < group.part.len() => {
+            for single in group.singles() {
+                let written = attempt(carrier, &single).await;
+                replies.send(wake, &single, written.unwrap_or_else(|error| vec![Err(fail(error))]));
             }
         }
         Err(error) => {
             let rejected = fail(error);
-            for answer in batch.answers {
-                let _ = answer.send(Err(rejected.clone()));
-            }
+            let all = group.part.clone().map(|_| Err(rejected.clone())).collect();
+            replies.send(wake, &group, all);
         }
     }
     drop(batch.places);
@@ -219,18 +225,29 @@ fn fail(error: Error) -> Rejected {
     Rejected::Failed(Arc::new(error))
 }
 
-fn answer_all(
-    wake: &Wake,
-    group: &Group,
-    answers: Vec<AnswerSender>,
-    written: Vec<Result<Appended, Rejected>>,
-) {
-    for ((item, answer), result) in group.items().into_iter().zip(answers).zip(written) {
-        if result.is_ok() {
-            tell(wake, item);
+/// The replies to a batch that are still to be sent, in the order of its items.
+struct Replies {
+    replies: std::vec::IntoIter<Reply>,
+    /// Why the item was rejected whose answer comes with the next one's.
+    why: Option<Rejected>,
+}
+
+impl Replies {
+    /// Answers the next items: one result for each.
+    fn send(&mut self, wake: &Wake, group: &Group, written: Vec<Result<Appended, Rejected>>) {
+        for ((item, reply), result) in group.items().into_iter().zip(self.replies.by_ref()).zip(written) {
+            if result.is_ok() {
+                tell(wake, item);
+            }
+            match reply {
+                Reply::To(answer) => {
+                    // A caller that has gone away no longer needs the answer; the item stands.
+                    let _ = answer.send(self.why.take().map_or(result, Err));
+                }
+                Reply::WithNext => self.why = result.err(),
+                Reply::Nobody => {}
+            }
         }
-        // A caller that has gone away no longer needs the answer; the item stands.
-        let _ = answer.send(result);
     }
 }
 
@@ -267,12 +284,12 @@ fn tell_change(wake: &Wake, entry: &Entry, change: &Change) {
 }
 
 /// Writes the group in one transaction, again where another transaction got in the way.
-async fn attempt(carrier: &Carrier, group: &Group) -> Outcome {
+async fn attempt(carrier: &mut Carrier, group: &Group) -> Outcome {
     let mut tries = 0;
     loop {
         tries += 1;
         let carried = match carrier {
-            Carrier::Sqlite(writer) => tokio::time::timeout(PATIENCE, writer.carry_out(group.clone())).await,
+            Carrier::Sqlite(writer) => Ok(writer.carry_out(group).await),
             Carrier::Postgres(pg) => tokio::time::timeout(PATIENCE, postgres::carry_out(pg, group)).await,
             #[cfg(test)]
             Carrier::Broken => panic!("nobody carries this"),
@@ -301,7 +318,10 @@ fn is_conflict(error: &Error) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::atomic::{AtomicUsize, Ordering};
+    use std::{
+        sync::atomic::{AtomicUsize, Ordering},
+        time::Instant,
+    };
 
     use tw_model::{TenantId, Timestamp};
 
@@ -311,13 +331,52 @@ mod tests {
         log::entry::Audit,
     };
 
-    fn append(jobs: &mpsc::UnboundedSender<LaneJob>) -> oneshot::Receiver<Result<Appended, Rejected>> {
+    fn line() -> Item {
         let what = NewAudit::change("call.refused", "tool:echo".to_owned(), None, None);
         let audit = Box::new(Audit { by: By::operator(), what });
-        let item = Item::Line { tenant: TenantId::new(), at: Timestamp::now(), audit };
+        Item::Line { tenant: TenantId::new(), at: Timestamp::now(), audit }
+    }
+
+    fn append(jobs: &mpsc::UnboundedSender<LaneJob>) -> oneshot::Receiver<Result<Appended, Rejected>> {
         let (answer, answered) = oneshot::channel();
-        assert!(jobs.send(LaneJob::Append { item, answer, patient: false }).is_ok());
+        let job =
+            LaneJob::Append { first: None, item: line(), reply: Reply::To(answer), since: Instant::now() };
+        assert!(jobs.send(job).is_ok());
         answered
+    }
+
+    #[test]
+    fn answer_to_two_items_is_why_the_first_was_rejected() {
+        let ((both, of_both), (next, of_next)) = (oneshot::channel(), oneshot::channel());
+        let replies = vec![Reply::WithNext, Reply::To(both), Reply::Nobody, Reply::To(next)];
+        let mut replies = Replies { replies: replies.into_iter(), why: None };
+        let wake = Wake::alone();
+        let appended = Appended { seq: 1, lease_epoch: 1 };
+
+        // One by one, as after a group that the database did not take.
+        replies.send(&wake, &Group::new(vec![line()]), vec![Err(Rejected::Stale { epoch: 7 })]);
+        let rest = vec![Err(Rejected::NoRun), Err(Rejected::NoRun), Ok(appended)];
+        replies.send(&wake, &Group::new(vec![line(), line(), line()]), rest);
+
+        let of_both = of_both.blocking_recv().unwrap();
+        assert!(matches!(of_both, Err(Rejected::Stale { epoch: 7 })), "{of_both:?}");
+        assert!(of_next.blocking_recv().unwrap().is_ok());
+    }
+
+    #[test]
+    fn entry_whose_caller_was_told_that_it_takes_too_long_is_not_written() {
+        let late = Instant::now().checked_sub(PATIENCE).expect("the machine has been on for longer");
+        let job = |reply, since| LaneJob::Append { first: None, item: line(), reply, since };
+        let gone = || Reply::To(oneshot::channel().0);
+        let (waits, _waiting) = oneshot::channel();
+        let mut batch = Batch::default();
+
+        batch.add(job(gone(), late));
+        assert!(batch.items.is_empty());
+        batch.add(job(gone(), Instant::now()));
+        batch.add(job(Reply::To(waits), late));
+        batch.add(job(Reply::Nobody, late));
+        assert_eq!(batch.items.len(), 3, "those who hang up, who wait still and who never did");
     }
 
     #[tokio::test]

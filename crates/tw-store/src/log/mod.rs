@@ -18,9 +18,16 @@ mod postgres;
 mod rows;
 mod sqlite;
 
-use std::sync::Arc;
+use std::{
+    sync::Arc,
+    thread,
+    time::{Duration, Instant},
+};
 
-use tokio::sync::{Mutex, mpsc, oneshot};
+use tokio::{
+    runtime::Handle,
+    sync::{Mutex, mpsc, oneshot},
+};
 
 use tw_model::{SessionId, TenantId};
 
@@ -29,7 +36,11 @@ pub use entry::{
     NewEvent, NewRun, NewStanding, NewWait, Park, Rejected, SessionNote, Transition, WaitChange,
 };
 
-use self::{entry::Item, lane::Carrier, lines::Lines};
+use self::{
+    entry::Item,
+    lane::{Carrier, PATIENCE, Reply},
+    lines::Lines,
+};
 use crate::{
     audit_line::{By, NewAudit},
     db::Db,
@@ -45,7 +56,10 @@ const LANES_POSTGRES: usize = 4;
 #[derive(Clone, Debug)]
 pub struct Log {
     lanes: Arc<[Lane]>,
-    tasks: Arc<Mutex<Vec<tokio::task::JoinHandle<()>>>>,
+    /// One for each lane, told when it has ended.
+    ends: Arc<Mutex<Vec<oneshot::Receiver<()>>>>,
+    /// How long somebody waits for an answer, where the lane itself cannot give up what takes too long.
+    patience: Option<Duration>,
 }
 
 #[derive(Debug)]
@@ -55,11 +69,13 @@ struct Lane {
 }
 
 #[derive(Debug)]
-pub(crate) enum LaneJob {
+enum LaneJob {
     Append {
+        /// What goes before it into the same transaction.
+        first: Option<Box<Item>>,
         item: Item,
-        answer: oneshot::Sender<Result<Appended, Rejected>>,
-        patient: bool,
+        reply: Reply,
+        since: Instant,
     },
     /// There are lines of the audit to take.
     Lines,
@@ -69,12 +85,26 @@ pub(crate) enum LaneJob {
 /// An entry on its way to disk.
 #[derive(Debug)]
 #[must_use = "an entry is only on disk once this has been awaited"]
-pub struct Ticket(oneshot::Receiver<Result<Appended, Rejected>>);
+pub struct Ticket {
+    answer: oneshot::Receiver<Result<Appended, Rejected>>,
+    patience: Option<Duration>,
+}
 
 impl Ticket {
     /// Waits until the entry is on disk, or is known not to be.
     pub async fn wait(self) -> Result<Appended, Rejected> {
-        self.0.await.unwrap_or_else(|_| Err(unanswered()))
+        match in_time(self.patience, self.answer).await {
+            Some(answered) => answered.unwrap_or_else(|_| Err(unanswered())),
+            None => Err(Rejected::Failed(Arc::new(crate::timed_out()))),
+        }
+    }
+}
+
+/// What comes of it, unless it takes longer than that.
+async fn in_time<T>(patience: Option<Duration>, work: impl Future<Output = T>) -> Option<T> {
+    match patience {
+        Some(patience) => tokio::time::timeout(patience, work).await.ok(),
+        None => Some(work.await),
     }
 }
 
@@ -86,19 +116,40 @@ fn unanswered() -> Rejected {
 
 impl Log {
     pub(crate) fn start(db: &Db, wake: &Arc<Wake>, deaths: &Deaths) -> Result<Self> {
-        let carriers = match db {
-            Db::Sqlite { file, .. } => vec![Carrier::Sqlite(sqlite::Writer::start(Arc::clone(file))?)],
-            Db::Pg(pg) => (0..LANES_POSTGRES).map(|_| Carrier::Postgres(pg.clone())).collect(),
+        let (carriers, patience) = match db {
+            // The disk cannot be given up on: whoever waits for it too long goes.
+            Db::Sqlite { file, .. } => {
+                (vec![Carrier::Sqlite(sqlite::Writer::new(Arc::clone(file)))], Some(PATIENCE))
+            }
+            Db::Pg(pg) => ((0..LANES_POSTGRES).map(|_| Carrier::Postgres(pg.clone())).collect(), None),
         };
-        let start = |carrier| {
+        let (mut lanes, mut ends) = (Vec::new(), Vec::new());
+        for carrier in carriers {
             let (sender, jobs) = mpsc::unbounded_channel();
             let lane = Lane { jobs: sender, lines: Arc::default() };
-            let task =
+            let on_thread = matches!(carrier, Carrier::Sqlite(_));
+            let kept_up =
                 lane::keep_up(deaths.clone(), carrier, Arc::clone(wake), jobs, Arc::clone(&lane.lines));
-            (lane, tokio::spawn(task))
-        };
-        let (lanes, tasks): (Vec<_>, Vec<_>) = carriers.into_iter().map(start).unzip();
-        Ok(Self { lanes: lanes.into(), tasks: Arc::new(Mutex::new(tasks)) })
+            let (end, ended) = oneshot::channel();
+            let work = async move {
+                kept_up.await;
+                // Nobody may wait for it.
+                let _ = end.send(());
+            };
+            if on_thread {
+                // Writing blocks, and a hand-over between threads costs more than most of what a call does: the
+                // thread that writes takes from the queue and answers callers itself.
+                let runtime = Handle::current();
+                let thread = thread::Builder::new().name("log".to_owned());
+                let spawned = thread.spawn(move || runtime.block_on(work));
+                spawned.map_err(|error| Error::Startup(format!("no thread for the log: {error}")))?;
+            } else {
+                tokio::spawn(work);
+            }
+            lanes.push(lane);
+            ends.push(ended);
+        }
+        Ok(Self { lanes: lanes.into(), ends: Arc::new(Mutex::new(ends)), patience })
     }
 
     /// Whether there is a lane that takes no more entries: it was closed, or it broke off.
@@ -109,12 +160,23 @@ impl Log {
     /// Hands an entry to the writer at once. Entries of one session are written in the order of these
     /// calls.
     pub fn append(&self, entry: Entry) -> Ticket {
-        self.send(entry.session, Item::Run(entry), false)
+        self.send(entry.session, None, Item::Run(entry))
+    }
+
+    /// The same for two entries about one run, in one transaction where the database takes it. Where the first is
+    /// rejected, that is the answer.
+    pub fn append_both(&self, first: Entry, second: Entry) -> Ticket {
+        self.send(second.session, Some(Box::new(Item::Run(first))), Item::Run(second))
+    }
+
+    /// The same for an entry that nobody waits for.
+    pub fn append_unwatched(&self, entry: Entry) {
+        self.job(entry.session, None, Item::Run(entry), Reply::Nobody);
     }
 
     /// Hands events about a session that are about no run to the writer. They are numbered like its other events.
     pub fn note(&self, note: SessionNote) -> Ticket {
-        self.send(note.session, Item::Note(note), false)
+        self.send(note.session, None, Item::Note(note))
     }
 
     /// Writes a line of the audit about something that is no change in this database, such as a refused call, and waits
@@ -126,23 +188,21 @@ impl Log {
         let audit = Box::new(Audit { by, what });
         let nudge = || drop(lane.jobs.send(LaneJob::Lines));
         let answered = lane.lines.add(tenant, audit, nudge).await?;
-        answered.await.unwrap_or_else(|_| Err(unanswered())).map(drop)
+        Ticket { answer: answered, patience: self.patience }.wait().await.map(drop)
     }
 
-    /// The same for an entry that nobody waits for yet: the writer keeps it back for a moment, so that it
-    /// can share a transaction with what follows.
-    pub fn append_patiently(&self, entry: Entry) -> Ticket {
-        self.send(entry.session, Item::Run(entry), true)
-    }
-
-    fn send(&self, session: SessionId, item: Item, patient: bool) -> Ticket {
+    fn send(&self, session: SessionId, first: Option<Box<Item>>, item: Item) -> Ticket {
         let (answer, ticket) = oneshot::channel();
-        let sent =
-            self.lanes[self.lane_of(session.uuid())].jobs.send(LaneJob::Append { item, answer, patient });
-        if let Err(mpsc::error::SendError(LaneJob::Append { answer, .. })) = sent {
+        self.job(session, first, item, Reply::To(answer));
+        Ticket { answer: ticket, patience: self.patience }
+    }
+
+    fn job(&self, session: SessionId, first: Option<Box<Item>>, item: Item, reply: Reply) {
+        let job = LaneJob::Append { first, item, reply, since: Instant::now() };
+        let sent = self.lanes[self.lane_of(session.uuid())].jobs.send(job);
+        if let Err(mpsc::error::SendError(LaneJob::Append { reply: Reply::To(answer), .. })) = sent {
             let _ = answer.send(Err(Rejected::Closed));
         }
-        Ticket(ticket)
     }
 
     fn lane_of(&self, id: uuid::Uuid) -> usize {
@@ -153,9 +213,9 @@ impl Log {
         for lane in self.lanes.iter() {
             let _ = lane.jobs.send(LaneJob::Close);
         }
-        for task in self.tasks.lock().await.drain(..) {
-            // A lane that panicked has said so; closing goes on.
-            let _ = task.await;
+        for ended in self.ends.lock().await.drain(..) {
+            // A lane that panicked has said so; closing goes on. One that hangs in the disk ends with the process.
+            let _ = in_time(self.patience, ended).await;
         }
     }
 }

@@ -1,11 +1,9 @@
-//! Carries groups out on SQLite, on a thread with a connection of its own. The writer is alone, so reading
-//! is locking.
+//! Carries groups out on SQLite, by a connection of its own. The writer is alone, so reading is locking.
 
 use std::{
     collections::HashMap,
     panic::{AssertUnwindSafe, catch_unwind},
-    sync::{Arc, mpsc},
-    thread,
+    sync::Arc,
 };
 
 use rusqlite::{
@@ -13,12 +11,11 @@ use rusqlite::{
     params_from_iter,
     types::{ToSqlOutput, Value as Stored, ValueRef},
 };
-use tokio::sync::oneshot;
 use tw_model::{AuditId, ReplicaId, RunId, SessionId, TenantId};
 
 use super::{
     entry::{Audit, Item, Rejected},
-    lane::{Group, Outcome},
+    lane::{Group, Outcome, PATIENCE},
     plan::{Found, Plan, RunState, existing_runs, plan, stored_sessions},
     rows::{self, Needed, RunRow, Statement, Value},
 };
@@ -27,64 +24,29 @@ use crate::{
     error::{Error, Result},
 };
 
-/// The thread that writes. It ends when this is dropped.
+/// Writes groups, on the thread that it is called on.
 #[derive(Debug)]
 pub(super) struct Writer {
-    orders: mpsc::Sender<Order>,
-    ended: oneshot::Receiver<()>,
-}
-
-struct Order {
-    group: Group,
-    answer: oneshot::Sender<Outcome>,
+    file: Arc<File>,
+    connection: Option<Connection>,
 }
 
 impl Writer {
-    pub(super) fn start(file: Arc<File>) -> Result<Self> {
-        let (orders, taken) = mpsc::channel();
-        let (end, ended) = oneshot::channel();
-        let thread = thread::Builder::new().name("log".to_owned());
-        let run = move || {
-            run(&file, &taken);
-            // Nobody may wait for it.
-            let _ = end.send(());
-        };
-        thread.spawn(run).map_err(|error| Error::Startup(format!("no thread for the log: {error}")))?;
-        Ok(Self { orders, ended })
+    pub(super) fn new(file: Arc<File>) -> Self {
+        Self { file, connection: None }
     }
 
-    pub(super) async fn carry_out(&self, group: Group) -> Outcome {
-        let (answer, answered) = oneshot::channel();
-        // Without a thread there is nobody to keep the other end.
-        let _ = self.orders.send(Order { group, answer });
-        answered.await.unwrap_or_else(|_| Err(Error::crashed()))
-    }
-
-    /// Waits until the connection is closed.
-    pub(super) async fn close(self) {
-        drop(self.orders);
-        let _ = self.ended.await;
-    }
-}
-
-fn run(file: &File, orders: &mpsc::Receiver<Order>) {
-    let mut connection = None;
-    for Order { group, answer } in orders {
-        let turn = file.turn.blocking_lock();
-        if answer.is_closed() {
-            // Whoever asked has been told that it takes too long.
-            continue;
-        }
-        let written = catch_unwind(AssertUnwindSafe(|| carry_out(file, &mut connection, &group)));
+    pub(super) async fn carry_out(&mut self, group: &Group) -> Outcome {
+        let Self { file, connection } = self;
+        let turn = tokio::time::timeout(PATIENCE, file.turn.lock());
+        let _turn = turn.await.map_err(|_| crate::timed_out())?;
+        let written = catch_unwind(AssertUnwindSafe(|| carry_out(file, connection, group)));
         let usable = written.is_ok() && connection.as_ref().is_none_or(Connection::is_autocommit);
         if !usable {
-            connection = None;
+            *connection = None;
         }
-        drop(turn);
-        // After a panic, which has spoken for itself, the answer is dropped, and that is one too.
-        if let Ok(outcome) = written {
-            let _ = answer.send(outcome);
-        }
+        // A panic has spoken for itself.
+        written.unwrap_or_else(|_| Err(Error::crashed()))
     }
 }
 
