@@ -12,6 +12,7 @@ mod approvals;
 mod calls;
 mod cases;
 mod corridor;
+mod detaching;
 mod flights;
 mod ledger;
 mod life;

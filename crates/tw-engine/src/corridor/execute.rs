@@ -35,6 +35,7 @@ use super::{
 };
 use crate::{
     Engine,
+    detaching::Detaching,
     flights::{Boarding, Stop},
     pure::Question,
     run_log::{self, Beginning, Beside, End, OutputAppended, Resumption, Starting, WrapperSettings},
@@ -110,8 +111,8 @@ enum Outcome {
 }
 
 impl Engine {
-    /// Writes down the start and runs the tool, in a task of its own: a caller who hangs up does not
-    /// stop a run.
+    /// Writes down the start and runs the tool. A caller who hangs up does not stop a run: it goes on in a task of its
+    /// own.
     pub(super) async fn begin(
         &self,
         start: Start,
@@ -154,46 +155,50 @@ impl Engine {
             .then(|| starting.record(&self.inner.store, started, RunStatus::Running));
         let engine = self.clone();
         let (on_disk, told) = oneshot::channel();
+        let is_inner = !caller.chain.is_empty();
         // From here on nothing depends on the caller: a start that is written has somebody who runs it,
         // and a run that ends has somebody who writes that down.
-        // The run is some kilobytes, which are moved once and not at every step into the task.
-        let mut task = tokio::spawn(
-            Box::pin(async move {
-                let starting = if flush_first {
-                    engine.inner.log.append(entry).await?;
-                    // Only a caller who no longer waits for the end wants to know.
-                    let _ = on_disk.send(());
-                    None
-                } else {
-                    Some(Beginning::Kept(Box::new(entry)))
-                };
-                let lease = Lease {
-                    caller,
-                    run,
-                    session,
-                    mode,
-                    started,
-                    lease_epoch: 1,
-                    starting,
-                    boarding,
-                    slot,
-                    limit,
-                    spent: Duration::ZERO,
-                    refusals: Refusals::default(),
-                    settings,
-                    sealed_input,
-                    upstream_key,
-                    edited_by: None,
-                    record,
-                };
-                let job = Job::new(engine, cleared, lease);
-                match unwanted {
-                    Some(unwanted) => job.run_while_wanted(unwanted).await,
-                    None => job.run().await,
-                }
-            })
-            .in_current_span(),
-        );
+        let work = async move {
+            let starting = if flush_first {
+                engine.inner.log.append(entry).await?;
+                // Only a caller who no longer waits for the end wants to know.
+                let _ = on_disk.send(());
+                None
+            } else {
+                Some(Beginning::Kept(Box::new(entry)))
+            };
+            let lease = Lease {
+                caller,
+                run,
+                session,
+                mode,
+                started,
+                lease_epoch: 1,
+                starting,
+                boarding,
+                slot,
+                limit,
+                spent: Duration::ZERO,
+                refusals: Refusals::default(),
+                settings,
+                sealed_input,
+                upstream_key,
+                edited_by: None,
+                record,
+            };
+            let job = Job::new(engine, cleared, lease);
+            match unwanted {
+                Some(unwanted) => job.run_while_wanted(unwanted).await,
+                None => job.run().await,
+            }
+        };
+        let work = work.in_current_span();
+        // A chain of calls would be deep for one stack, so each call in it has a task and with it a stack of its own.
+        let mut task = if is_inner {
+            tokio::spawn(Box::pin(work)).map(Result::ok).left_future()
+        } else {
+            Detaching::new(work).map(Result::ok).right_future()
+        };
         let ended = match open {
             None => task.await,
             Some(open) => match tokio::time::timeout(wait, &mut task).await {
