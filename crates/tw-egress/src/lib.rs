@@ -24,6 +24,7 @@ mod line;
 mod policy;
 mod request;
 mod resolve;
+mod sse;
 mod stream;
 mod target;
 
@@ -37,3 +38,4 @@ pub use limits::RequestLimits;
 pub use policy::{Policy, PolicyError, Reach};
 pub use request::{Method, Request};
 pub use resolve::Resolve;
+pub use sse::{EventTooLarge, SseReader};

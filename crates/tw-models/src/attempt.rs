@@ -6,7 +6,7 @@ use bytes::Bytes;
 use jiff::{Timestamp, fmt::rfc2822::DateTimeParser};
 use tokio::time::{Instant, timeout};
 use toolwright_sdk::{BoxFuture, HeavyPool, INLINE_BYTES_MAX, Redactor, failure_of};
-use tw_egress::{Error, Method, OpenResponse, Request};
+use tw_egress::{Error, Method, OpenResponse, Request, SseReader};
 use tw_model::{Code, ToolFailure, Usage, UsageId};
 
 use crate::{
@@ -15,12 +15,13 @@ use crate::{
     ask::Asked,
     key::Endpoint,
     spec::Tokens,
-    sse::SseReader,
     wire::{self, Outgoing},
 };
 
 /// What a stream may have with everything around its text.
 const STREAM_BYTES_MAX: usize = 64 << 20;
+/// What one event of a stream may have: more than a model says at once.
+const EVENT_BYTES_MAX: usize = 4 << 20;
 /// What an answer in one piece may have.
 const WHOLE_BYTES_MAX: usize = 8 << 20;
 /// How often whoever shows the text hears that nothing has come.
@@ -271,7 +272,7 @@ impl Attempt<'_> {
         draft: &mut Draft,
         relay: &mut Relay<'_>,
     ) -> Result<(), Setback> {
-        let mut reader = SseReader::default();
+        let mut reader = SseReader::new(EVENT_BYTES_MAX);
         while !draft.is_whole {
             let Some(bytes) = self.next(response, relay).await? else { break };
             let events = reader.feed(&bytes).map_err(|_| self.odd("it has an event that is too large"))?;

@@ -15,7 +15,6 @@ mod key;
 mod ledger;
 mod models;
 mod spec;
-mod sse;
 mod wire;
 
 pub use answer::{ModelAnswer, ModelStop, TextSink};

@@ -1,11 +1,10 @@
 //! Server-sent events, out of bytes that arrive in any pieces.
 
-/// What one event may have, joined.
-const EVENT_BYTES_MAX: usize = 4 << 20;
-
 /// Collects bytes and hands out the data of whole events.
-#[derive(Debug, Default)]
-pub(crate) struct SseReader {
+#[derive(Debug)]
+pub struct SseReader {
+    /// What one event may have, joined.
+    bytes_max: usize,
     /// A line that has not ended yet.
     line: Vec<u8>,
     data: Vec<u8>,
@@ -13,13 +12,20 @@ pub(crate) struct SseReader {
     after_return: bool,
 }
 
-/// An event is larger than anything that a model says at once.
-#[derive(Debug, PartialEq, Eq)]
-pub(crate) struct EventTooLarge;
+/// An event is larger than whoever reads it allows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("one event of the stream is too large")]
+pub struct EventTooLarge;
 
 impl SseReader {
+    /// A reader of events that have at most so many bytes each.
+    #[must_use]
+    pub fn new(bytes_max: usize) -> Self {
+        Self { bytes_max, line: Vec::new(), data: Vec::new(), has_data: false, after_return: false }
+    }
+
     /// Reads on; the data of every event that has ended, in order.
-    pub(crate) fn feed(&mut self, bytes: &[u8]) -> Result<Vec<Vec<u8>>, EventTooLarge> {
+    pub fn feed(&mut self, bytes: &[u8]) -> Result<Vec<Vec<u8>>, EventTooLarge> {
         let mut events = Vec::new();
         for byte in bytes {
             // A line ends with CR, LF or both.
@@ -34,7 +40,7 @@ impl SseReader {
                     self.line.push(*byte);
                 }
             }
-            if EVENT_BYTES_MAX < self.line.len() + self.data.len() {
+            if self.bytes_max < self.line.len() + self.data.len() {
                 return Err(EventTooLarge);
             }
         }
@@ -42,7 +48,8 @@ impl SseReader {
     }
 
     /// What is left when the other side stops without an empty line behind its last event.
-    pub(crate) fn rest(mut self) -> Option<Vec<u8>> {
+    #[must_use]
+    pub fn rest(mut self) -> Option<Vec<u8>> {
         if !self.line.is_empty() {
             self.end_line();
         }
@@ -69,7 +76,7 @@ mod tests {
     use super::*;
 
     fn texts(pieces: &[&[u8]]) -> Vec<String> {
-        let mut reader = SseReader::default();
+        let mut reader = SseReader::new(4 << 20);
         let mut found = Vec::new();
         for piece in pieces {
             found.extend(reader.feed(piece).unwrap());
@@ -92,7 +99,7 @@ mod tests {
 
     #[test]
     fn endless_event_is_refused() {
-        let mut reader = SseReader::default();
+        let mut reader = SseReader::new(4 << 20);
         let piece = vec![b'x'; 1 << 20];
         let fed: Vec<_> = (0..5).map(|_| reader.feed(&piece)).collect();
         assert_eq!(fed.last(), Some(&Err(EventTooLarge)));
