@@ -1,0 +1,392 @@
+//! Lists and calls the tools of servers, and remembers how each is spoken to.
+
+use std::{
+    collections::BTreeSet,
+    fmt,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+    time::Duration,
+};
+
+use moka::future::Cache;
+use serde_json::{Map, Value, json};
+use tokio::time::Instant;
+use toolwright_sdk::Network;
+use tw_model::TenantId;
+
+use crate::{
+    CallOptions, CallResult, Error, ListLimits, Listing, Overrun, Target,
+    connect::{self, Greeting},
+    deserted::UnderWay,
+    era::{self, Manner},
+    exchange::{Answer, Line, Said, Terms},
+    rpc::Outgoing,
+};
+
+const LIST: &str = "tools/list";
+const CALL: &str = "tools/call";
+
+/// How many servers are remembered.
+const SERVERS_MAX: u64 = 10_000;
+/// For how long what was learned about a server that nobody calls is kept.
+const IDLE_FOR: Duration = Duration::from_secs(30 * 60);
+/// For how long it is kept at all, so that a server that learns the present revision is spoken to in it.
+const KNOWN_FOR: Duration = Duration::from_secs(12 * 60 * 60);
+
+/// Toolwright as a client of MCP servers. Cheap to clone; clones remember the same.
+#[derive(Clone)]
+pub struct Client {
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    network: Arc<dyn Network>,
+    known: Cache<Key, Arc<Known>>,
+    next: AtomicU64,
+}
+
+/// A server as one tenant calls it with one set of headers. A session belongs to whoever opened it.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+struct Key {
+    tenant: TenantId,
+    url: String,
+    headers: [u8; 32],
+}
+
+#[derive(Debug)]
+struct Known {
+    greeting: Greeting,
+    /// Tells what was learned at one time from what was learned at another.
+    serial: u64,
+}
+
+impl Client {
+    /// A client that has learned nothing yet.
+    #[must_use]
+    pub fn new(network: Arc<dyn Network>) -> Self {
+        let known =
+            Cache::builder().max_capacity(SERVERS_MAX).time_to_idle(IDLE_FOR).time_to_live(KNOWN_FOR).build();
+        Self { shared: Arc::new(Shared { network, known, next: AtomicU64::new(1) }) }
+    }
+
+    /// All tools that a server has on offer.
+    pub async fn list_tools(&self, target: &Target, limits: ListLimits) -> Result<Listing, Error> {
+        let line = self.line(target, LIST, None)?;
+        let known = self.known(&line, limits.deadline).await?;
+        match self.list(&line, &known.greeting, limits).await {
+            Err(Outdated::Maybe(error)) => {
+                let Some(known) = self.learn_again(&line, &known, limits.deadline).await? else {
+                    return Err(error);
+                };
+                self.list(&line, &known.greeting, limits).await.map_err(Outdated::into_error)
+            }
+            listed => listed.map_err(Outdated::into_error),
+        }
+    }
+
+    /// Calls a tool of a server. A tool that says that it failed is a result.
+    ///
+    /// Dropped before it has ended, it tells the server that the answer is not wanted any more.
+    pub async fn call_tool(
+        &self,
+        target: &Target,
+        name: &str,
+        arguments: &Map<String, Value>,
+        options: CallOptions,
+    ) -> Result<CallResult, Error> {
+        let line = self.line(target, CALL, options.trace.as_deref())?;
+        let cancelled = options.cancel.clone();
+        tokio::select! {
+            biased;
+            () = cancelled.cancelled() => Err(Error::Cancelled { at: line.at(CALL) }),
+            called = self.call(&line, name, arguments, &options) => called,
+        }
+    }
+
+    async fn call(
+        &self,
+        line: &Line,
+        name: &str,
+        arguments: &Map<String, Value>,
+        options: &CallOptions,
+    ) -> Result<CallResult, Error> {
+        let known = self.known(line, options.deadline).await?;
+        match self.call_once(line, &known.greeting.manner, name, arguments, options).await {
+            Err(Outdated::Maybe(error)) => {
+                let Some(known) = self.learn_again(line, &known, options.deadline).await? else {
+                    return Err(error);
+                };
+                let called = self.call_once(line, &known.greeting.manner, name, arguments, options).await;
+                called.map_err(Outdated::into_error)
+            }
+            called => called.map_err(Outdated::into_error),
+        }
+    }
+
+    async fn call_once(
+        &self,
+        line: &Line,
+        manner: &Manner,
+        name: &str,
+        arguments: &Map<String, Value>,
+        options: &CallOptions,
+    ) -> Result<CallResult, Outdated> {
+        let id = self.number();
+        let mut params = Map::new();
+        params.insert("name".to_owned(), json!(name));
+        params.insert("arguments".to_owned(), Value::Object(arguments.clone()));
+        let mut meta = if manner.is_stateless() { era::request_meta() } else { Map::new() };
+        if options.progress.is_some() {
+            meta.insert("progressToken".to_owned(), json!(id));
+        }
+        if let Some(trace) = &options.trace {
+            meta.insert("traceparent".to_owned(), json!(trace));
+        }
+        if !meta.is_empty() {
+            params.insert("_meta".to_owned(), Value::Object(meta));
+        }
+        let outgoing = Outgoing { method: CALL, id, params };
+        let mut terms = Terms::new(Some(manner), options.deadline, options.bytes);
+        terms.progress = options.progress.as_ref();
+        if manner.is_stateless() {
+            terms.headers =
+                vec![("mcp-method".to_owned(), CALL.to_owned()), ("mcp-name".to_owned(), name.to_owned())];
+        }
+        let under_way = UnderWay::new(line, manner, id);
+        let asked = line.ask(&outgoing, &terms).await;
+        // What was never sent, or was refused by HTTP, is not worked on.
+        match &asked {
+            Err(Error::Late { .. } | Error::TooLarge { .. } | Error::Invalid { .. } | Error::Busy { .. }) => {
+            }
+            _ => under_way.answered(),
+        }
+        let Answer { bytes, said, .. } = current(line, CALL, manner, asked?)?;
+        let result = match said {
+            Said::Result(result) => complete(line, CALL, result)?,
+            Said::Fault(fault) => return Err(connect::protocol(line, CALL, &fault).into()),
+            Said::Nothing(_) => unreachable!("`current` has told it"),
+        };
+        let redactor = Arc::clone(&line.redactor);
+        let read =
+            line.sized(CALL, options.deadline, bytes, move || CallResult::read(result, &redactor)).await?;
+        read.map_err(|why| Error::Invalid { at: line.at(CALL), why: why.to_owned() }.into())
+    }
+
+    async fn list(&self, line: &Line, greeting: &Greeting, limits: ListLimits) -> Result<Listing, Outdated> {
+        let manner = &greeting.manner;
+        let (mut entries, mut seen) = (Vec::new(), BTreeSet::new());
+        let (mut cursor, mut bytes) = (None::<String>, 0);
+        let over = |over| Error::TooLarge { at: line.at(LIST), over };
+        for page in 0.. {
+            if limits.pages <= page {
+                return Err(over(Overrun::Pages(limits.pages)).into());
+            }
+            let mut params = Map::new();
+            if let Some(cursor) = &cursor {
+                params.insert("cursor".to_owned(), json!(cursor));
+            }
+            if manner.is_stateless() {
+                params.insert("_meta".to_owned(), Value::Object(era::request_meta()));
+            }
+            let outgoing = Outgoing { method: LIST, id: self.number(), params };
+            let mut terms = Terms::new(Some(manner), limits.deadline, limits.bytes - bytes);
+            if manner.is_stateless() {
+                terms.headers.push(("mcp-method".to_owned(), LIST.to_owned()));
+            }
+            let asked = connect::twice(line, &outgoing, &terms).await.map_err(|error| match error {
+                Error::TooLarge { over: Overrun::Bytes(_), .. } => over(Overrun::Bytes(limits.bytes)),
+                error => error,
+            });
+            let answer = current(line, LIST, manner, asked?)?;
+            bytes = limits.bytes.min(bytes + answer.bytes);
+            let mut result = match answer.said {
+                Said::Result(result) => complete(line, LIST, result)?,
+                Said::Fault(fault) => return Err(connect::protocol(line, LIST, &fault).into()),
+                Said::Nothing(_) => unreachable!("`current` has told it"),
+            };
+            let Some(Value::Array(tools)) = result.remove("tools") else {
+                let why = "`tools` must be a list".to_owned();
+                return Err(Error::Invalid { at: line.at(LIST), why }.into());
+            };
+            entries.extend(tools);
+            if limits.tools < entries.len() {
+                return Err(over(Overrun::Tools(limits.tools)).into());
+            }
+            match result.remove("nextCursor") {
+                None | Some(Value::Null) => break,
+                Some(Value::String(next)) => {
+                    if !seen.insert(next.clone()) {
+                        let why = format!(
+                            "page {} leads back to an earlier page, so the list never ends",
+                            page + 1
+                        );
+                        return Err(Error::Invalid { at: line.at(LIST), why }.into());
+                    }
+                    cursor = Some(next);
+                }
+                Some(_) => {
+                    let why = "`nextCursor` must be a text".to_owned();
+                    return Err(Error::Invalid { at: line.at(LIST), why }.into());
+                }
+            }
+        }
+        let redactor = Arc::clone(&line.redactor);
+        let sorted =
+            line.sized(LIST, limits.deadline, bytes, move || Listing::sorted(entries, &redactor)).await;
+        let (tools, left_out) = sorted?;
+        let revision = manner.revision().to_owned();
+        Ok(Listing { server: greeting.server.clone(), revision, tools, left_out })
+    }
+
+    /// The way to a server. A credential that is not for its host is told before anything is sent.
+    fn line(&self, target: &Target, method: &'static str, trace: Option<&str>) -> Result<Line, Error> {
+        let egress = self.shared.network.egress(target.tenant);
+        let egress = match trace {
+            Some(trace) => egress.traced(trace),
+            None => egress,
+        };
+        let line = Line::new(egress, target);
+        for secret in &target.secrets {
+            let checked = secret.check_host(&target.url);
+            checked.map_err(|failure| Error::Denied { at: line.at(method), why: failure.message })?;
+        }
+        for (name, value) in &target.headers {
+            let checked = Target::check_header(name, value);
+            checked.map_err(|error| Error::Unanswered { at: line.at(method), error })?;
+        }
+        Ok(line)
+    }
+
+    fn number(&self) -> u64 {
+        self.shared.next.fetch_add(1, Ordering::Relaxed)
+    }
+
+    /// What is known about a server; learned now where nobody has asked it yet. Of several calls one asks.
+    async fn known(&self, line: &Line, deadline: Instant) -> Result<Arc<Known>, Error> {
+        let key = Key::of(&line.target);
+        loop {
+            let learned = self.shared.known.try_get_with(key.clone(), async {
+                let greeting = connect::greet(line, &|| self.number(), deadline).await?;
+                Ok::<_, Error>(Arc::new(Known { greeting, serial: self.number() }))
+            });
+            match learned.await {
+                Ok(known) => return Ok(known),
+                // Whoever asked had less time than is left here.
+                Err(error)
+                    if matches!(*error, Error::Late { .. } | Error::Cancelled { .. })
+                        && Instant::now() < deadline => {}
+                Err(error) => return Err((*error).clone()),
+            }
+        }
+    }
+
+    /// Learns again what was known about a server. `None` where it is the same as before, and no session: then the
+    /// answer that caused the doubt counts.
+    async fn learn_again(
+        &self,
+        line: &Line,
+        old: &Known,
+        deadline: Instant,
+    ) -> Result<Option<Arc<Known>>, Error> {
+        let key = Key::of(&line.target);
+        if self.shared.known.get(&key).await.is_some_and(|known| known.serial == old.serial) {
+            self.shared.known.invalidate(&key).await;
+        }
+        let again = match old.greeting.manner {
+            Manner::Session { revision, .. } => Some(revision),
+            Manner::Stateless => None,
+        };
+        let learned = self.shared.known.try_get_with(key, async {
+            let greeting = match again {
+                Some(revision) => connect::greet_again(line, &|| self.number(), revision, deadline).await?,
+                None => connect::greet(line, &|| self.number(), deadline).await?,
+            };
+            Ok::<_, Error>(Arc::new(Known { greeting, serial: self.number() }))
+        });
+        let known = learned.await.map_err(|error| (*error).clone())?;
+        let is_same = known.greeting.manner.is_stateless() && old.greeting.manner.is_stateless();
+        Ok(Some(known).filter(|_| !is_same))
+    }
+}
+
+impl Key {
+    fn of(target: &Target) -> Self {
+        let mut hasher = blake3::Hasher::new();
+        for (name, value) in &target.headers {
+            for part in [name.to_ascii_lowercase().as_str(), value.as_str()] {
+                hasher.update(&(part.len() as u64).to_le_bytes());
+                hasher.update(part.as_bytes());
+            }
+        }
+        Self { tenant: target.tenant, url: target.url.clone(), headers: *hasher.finalize().as_bytes() }
+    }
+}
+
+/// Whether an error may only mean that what was known about a server is no longer so.
+enum Outdated {
+    Maybe(Error),
+    No(Error),
+}
+
+impl Outdated {
+    fn into_error(self) -> Error {
+        let (Self::Maybe(error) | Self::No(error)) = self;
+        error
+    }
+}
+
+impl From<Error> for Outdated {
+    fn from(error: Error) -> Self {
+        Self::No(error)
+    }
+}
+
+/// An answer with a message. A session that the server has ended, and a refusal that no server of the present revision
+/// gives, say that what was known is outdated; nothing was done then.
+fn current(line: &Line, method: &'static str, manner: &Manner, answer: Answer) -> Result<Answer, Outdated> {
+    let is_outdated = match (manner, &answer.said) {
+        (_, Said::Result(_)) => false,
+        (Manner::Session { id: Some(_), .. }, _) => matches!(answer.status, 400 | 404),
+        (Manner::Session { id: None, .. }, _) => answer.status == 400,
+        (Manner::Stateless, Said::Fault(fault)) => {
+            answer.status == 400 && (!era::is_of_present(fault) || !era::supported_by(fault).is_empty())
+        }
+        (Manner::Stateless, Said::Nothing(_)) => matches!(answer.status, 400 | 404 | 405),
+    };
+    let (status, error) = match &answer.said {
+        Said::Nothing(text) => {
+            (answer.status, Error::Refused { at: line.at(method), status: answer.status, text: text.clone() })
+        }
+        Said::Fault(fault) => (answer.status, connect::protocol(line, method, fault)),
+        Said::Result(_) => return Ok(answer),
+    };
+    match &answer.said {
+        _ if is_outdated => Err(Outdated::Maybe(error)),
+        Said::Nothing(_) => {
+            tracing::debug!(status, "an MCP server answered without a message");
+            Err(Outdated::No(error))
+        }
+        _ => Ok(answer),
+    }
+}
+
+/// A result that is the last word.
+fn complete(
+    line: &Line,
+    method: &'static str,
+    result: Map<String, Value>,
+) -> Result<Map<String, Value>, Error> {
+    match result.get("resultType").and_then(Value::as_str) {
+        None | Some("complete") => Ok(result),
+        Some("input_required") => Err(Error::InputRequired { at: line.at(method) }),
+        Some(_) => Err(Error::Invalid { at: line.at(method), why: "its `resultType` is unknown".to_owned() }),
+    }
+}
+
+impl fmt::Debug for Client {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Client").field("known", &self.shared.known.entry_count()).finish_non_exhaustive()
+    }
+}

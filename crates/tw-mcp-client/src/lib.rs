@@ -1,0 +1,31 @@
+//! Toolwright as a client of somebody else's MCP server, over HTTP.
+//!
+//! A server is a stranger: what it lists and answers has limits, is searched for the credentials that were sent to it,
+//! and no address in it is ever called. Everything leaves by the guarded client of the tenant. Which revision a server
+//! speaks is learned by asking it and remembered with its session; no session is ever shared between tenants, or
+//! between credentials of one tenant.
+//!
+//! Start with [`Client`]; which revision is spoken is decided in `era.rs`, and the one request is sent in
+//! `exchange.rs`.
+
+mod client;
+mod connect;
+mod deserted;
+mod era;
+mod error;
+mod exchange;
+mod limits;
+mod listing;
+mod outcome;
+mod rpc;
+mod servers;
+mod target;
+
+pub use client::Client;
+pub use era::{EARLIER, PRESENT};
+pub use error::{At, Error, Overrun};
+pub use limits::{CallOptions, ListLimits, Progress};
+pub use listing::{Annotations, Icon, LeftOut, Listing, RemoteTool, ServerInfo};
+pub use outcome::CallResult;
+pub use servers::McpServers;
+pub use target::Target;

@@ -1,0 +1,82 @@
+//! Where a server is, and what is sent to it.
+
+use std::fmt;
+
+use serde_json::{Map, Value};
+use toolwright_sdk::{Redactor, Secret};
+use tw_egress::{Error as EgressError, Request};
+use tw_model::{TenantId, secret_texts};
+use zeroize::Zeroizing;
+
+/// A server as one tenant calls it. Printed, it shows no path, no query and no value of a header.
+#[derive(Clone)]
+pub struct Target {
+    /// Whose server it is: its connections, its session and its lane are of this tenant alone.
+    pub tenant: TenantId,
+    pub url: String,
+    /// Sent with every request.
+    pub headers: Vec<(String, Zeroizing<String>)>,
+    /// The credentials that stand in the headers. They leave only for the hosts that they are for, and are taken out of
+    /// whatever comes back.
+    pub secrets: Vec<Secret>,
+}
+
+/// What the protocol itself says by headers.
+const OURS: &[&str] = &[
+    "accept",
+    "content-type",
+    "last-event-id",
+    "mcp-method",
+    "mcp-name",
+    "mcp-protocol-version",
+    "mcp-session-id",
+];
+const PARAMETER: &str = "mcp-param-";
+
+impl Target {
+    /// A server that is sent no headers of its own.
+    #[must_use]
+    pub fn new(tenant: TenantId, url: impl Into<String>) -> Self {
+        Self { tenant, url: url.into(), headers: Vec::new(), secrets: Vec::new() }
+    }
+
+    /// Adds a header.
+    #[must_use]
+    pub fn header(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
+        self.headers.push((name.into(), Zeroizing::new(value.into())));
+        self
+    }
+
+    /// Refuses a header that could not be sent, or that the protocol says something else by; such as when a tool is
+    /// saved.
+    pub fn check_header(name: &str, value: &str) -> Result<(), EgressError> {
+        let lower = name.to_ascii_lowercase();
+        if OURS.contains(&lower.as_str()) || lower.starts_with(PARAMETER) {
+            let why = format!("the header `{lower}` belongs to the protocol and is not for callers to set");
+            return Err(EgressError::BadRequest { why });
+        }
+        Request::check_header(name, value)
+    }
+
+    /// Finds everything in an answer that only this side may know.
+    pub(crate) fn redactor(&self) -> Redactor {
+        let header = |(name, value): &(String, Zeroizing<String>)| {
+            (name.clone(), Value::String(value.as_str().to_owned()))
+        };
+        let headers: Map<String, Value> = self.headers.iter().map(header).collect();
+        let written = secret_texts(&serde_json::json!({ "headers": headers }));
+        let opened = self.secrets.iter().map(|secret| secret.value.as_str());
+        Redactor::new(opened.chain(written.iter().map(String::as_str)))
+    }
+}
+
+impl fmt::Debug for Target {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let headers: Vec<_> = self.headers.iter().map(|(name, _)| name).collect();
+        f.debug_struct("Target")
+            .field("tenant", &self.tenant)
+            .field("site", &tw_egress::Site::in_text(&self.url))
+            .field("headers", &headers)
+            .finish_non_exhaustive()
+    }
+}
