@@ -22,7 +22,7 @@ pub(crate) const LAYERS: &[(&str, &[&str])] = &[
     ("toolwright-sdk", &["tw-egress", "tw-macros", "tw-model"]),
     ("tw-store", &["tw-model"]),
     ("tw-models", &["toolwright-sdk", "tw-egress", "tw-model"]),
-    ("tw-mcp-client", &["toolwright-sdk", "tw-egress", "tw-model"]),
+    ("tw-mcp-client", &["toolwright-sdk", "tw-egress", "tw-model", "tw-schema"]),
     ("tw-tools", &["toolwright-sdk"]),
     ("tw-exec", &["toolwright-sdk", "tw-model", "tw-schema"]),
     ("tw-base", &["tw-exec", "tw-model", "tw-schema", "tw-store"]),

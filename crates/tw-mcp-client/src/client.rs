@@ -1,10 +1,10 @@
 //! Lists and calls the tools of servers, and remembers how each is spoken to.
 
 use std::{
-    collections::BTreeSet,
+    collections::{BTreeMap, BTreeSet},
     fmt,
     sync::{
-        Arc,
+        Arc, Mutex, PoisonError,
         atomic::{AtomicU64, Ordering},
     },
     time::Duration,
@@ -15,6 +15,7 @@ use serde_json::{Map, Value, json};
 use tokio::time::Instant;
 use toolwright_sdk::Network;
 use tw_model::TenantId;
+use tw_schema::{MirroredParam, mirrored_params};
 
 use crate::{
     CallOptions, CallResult, Error, ListLimits, Listing, Overrun, Target,
@@ -22,6 +23,7 @@ use crate::{
     deserted::UnderWay,
     era::{self, Manner},
     exchange::{Answer, Line, Said, Terms},
+    mirrored,
     rpc::Outgoing,
 };
 
@@ -60,6 +62,25 @@ struct Known {
     greeting: Greeting,
     /// Tells what was learned at one time from what was learned at another.
     serial: u64,
+    /// The arguments that its tools want repeated in headers, by the names of those tools.
+    mirrored: Mutex<BTreeMap<String, Vec<MirroredParam>>>,
+}
+
+impl Known {
+    fn new(greeting: Greeting, serial: u64) -> Self {
+        Self { greeting, serial, mirrored: Mutex::default() }
+    }
+
+    fn mirrored(&self, tool: &str) -> Vec<MirroredParam> {
+        self.mirrored.lock().unwrap_or_else(PoisonError::into_inner).get(tool).cloned().unwrap_or_default()
+    }
+
+    fn learn_mirrored(&self, listing: &Listing) {
+        let mirrored =
+            listing.tools.iter().map(|tool| (tool.name.clone(), mirrored_params(&tool.input_schema)));
+        let mirrored = mirrored.filter(|(_, params)| !params.is_empty()).collect();
+        *self.mirrored.lock().unwrap_or_else(PoisonError::into_inner) = mirrored;
+    }
 }
 
 impl Client {
@@ -75,14 +96,13 @@ impl Client {
     pub async fn list_tools(&self, target: &Target, limits: ListLimits) -> Result<Listing, Error> {
         let line = self.line(target, LIST, None)?;
         let known = self.known(&line, limits.deadline).await?;
-        match self.list(&line, &known.greeting, limits).await {
-            Err(Outdated::Maybe(error)) => {
-                let Some(known) = self.learn_again(&line, &known, limits.deadline).await? else {
-                    return Err(error);
-                };
-                self.list(&line, &known.greeting, limits).await.map_err(Outdated::into_error)
-            }
-            listed => listed.map_err(Outdated::into_error),
+        let setback = match self.list(&line, &known, limits).await {
+            Err(Setback::Outdated(error)) => error,
+            listed => return listed.map_err(Setback::into_error),
+        };
+        match self.learn_again(&line, &known, limits.deadline).await? {
+            Some(known) => self.list(&line, &known, limits).await.map_err(Setback::into_error),
+            None => Err(setback),
         }
     }
 
@@ -112,27 +132,39 @@ impl Client {
         arguments: &Map<String, Value>,
         options: &CallOptions,
     ) -> Result<CallResult, Error> {
-        let known = self.known(line, options.deadline).await?;
-        match self.call_once(line, &known.greeting.manner, name, arguments, options).await {
-            Err(Outdated::Maybe(error)) => {
-                let Some(known) = self.learn_again(line, &known, options.deadline).await? else {
-                    return Err(error);
-                };
-                let called = self.call_once(line, &known.greeting.manner, name, arguments, options).await;
-                called.map_err(Outdated::into_error)
+        let mut known = self.known(line, options.deadline).await?;
+        let (mut may_learn_again, mut may_list) = (true, true);
+        loop {
+            match self.call_once(line, &known, name, arguments, options).await {
+                Err(Setback::Outdated(error)) if may_learn_again => {
+                    may_learn_again = false;
+                    let again = self.learn_again(line, &known, options.deadline).await?;
+                    known = again.ok_or(error)?;
+                }
+                // The list tells what the server wants to see in headers.
+                Err(Setback::Headers(error)) if may_list => {
+                    may_list = false;
+                    let before = known.mirrored(name);
+                    let listed = self.list(line, &known, ListLimits::until(options.deadline)).await;
+                    listed.map_err(Setback::into_error)?;
+                    if known.mirrored(name) == before {
+                        return Err(error);
+                    }
+                }
+                called => return called.map_err(Setback::into_error),
             }
-            called => called.map_err(Outdated::into_error),
         }
     }
 
     async fn call_once(
         &self,
         line: &Line,
-        manner: &Manner,
+        known: &Known,
         name: &str,
         arguments: &Map<String, Value>,
         options: &CallOptions,
-    ) -> Result<CallResult, Outdated> {
+    ) -> Result<CallResult, Setback> {
+        let manner = &known.greeting.manner;
         let id = self.number();
         let mut params = Map::new();
         params.insert("name".to_owned(), json!(name));
@@ -151,8 +183,9 @@ impl Client {
         let mut terms = Terms::new(Some(manner), options.deadline, options.bytes);
         terms.progress = options.progress.as_ref();
         if manner.is_stateless() {
-            terms.headers =
-                vec![("mcp-method".to_owned(), CALL.to_owned()), ("mcp-name".to_owned(), name.to_owned())];
+            terms.headers = mirrored::headers(&known.mirrored(name), arguments);
+            terms.headers.push(("mcp-method".to_owned(), CALL.to_owned()));
+            terms.headers.push(("mcp-name".to_owned(), mirrored::header_value(name)));
         }
         let under_way = UnderWay::new(line, manner, id);
         let asked = line.ask(&outgoing, &terms).await;
@@ -162,20 +195,15 @@ impl Client {
             }
             _ => under_way.answered(),
         }
-        let Answer { bytes, said, .. } = current(line, CALL, manner, asked?)?;
-        let result = match said {
-            Said::Result(result) => complete(line, CALL, result)?,
-            Said::Fault(fault) => return Err(connect::protocol(line, CALL, &fault).into()),
-            Said::Nothing(_) => unreachable!("`current` has told it"),
-        };
+        let (result, bytes) = settled(line, CALL, manner, asked?)?;
         let redactor = Arc::clone(&line.redactor);
         let read =
             line.sized(CALL, options.deadline, bytes, move || CallResult::read(result, &redactor)).await?;
         read.map_err(|why| Error::Invalid { at: line.at(CALL), why: why.to_owned() }.into())
     }
 
-    async fn list(&self, line: &Line, greeting: &Greeting, limits: ListLimits) -> Result<Listing, Outdated> {
-        let manner = &greeting.manner;
+    async fn list(&self, line: &Line, known: &Known, limits: ListLimits) -> Result<Listing, Setback> {
+        let Greeting { manner, server } = &known.greeting;
         let (mut entries, mut seen) = (Vec::new(), BTreeSet::new());
         let (mut cursor, mut bytes) = (None::<String>, 0);
         let over = |over| Error::TooLarge { at: line.at(LIST), over };
@@ -199,13 +227,8 @@ impl Client {
                 Error::TooLarge { over: Overrun::Bytes(_), .. } => over(Overrun::Bytes(limits.bytes)),
                 error => error,
             });
-            let answer = current(line, LIST, manner, asked?)?;
-            bytes = limits.bytes.min(bytes + answer.bytes);
-            let mut result = match answer.said {
-                Said::Result(result) => complete(line, LIST, result)?,
-                Said::Fault(fault) => return Err(connect::protocol(line, LIST, &fault).into()),
-                Said::Nothing(_) => unreachable!("`current` has told it"),
-            };
+            let (mut result, page_bytes) = settled(line, LIST, manner, asked?)?;
+            bytes = limits.bytes.min(bytes + page_bytes);
             let Some(Value::Array(tools)) = result.remove("tools") else {
                 let why = "`tools` must be a list".to_owned();
                 return Err(Error::Invalid { at: line.at(LIST), why }.into());
@@ -237,7 +260,11 @@ impl Client {
             line.sized(LIST, limits.deadline, bytes, move || Listing::sorted(entries, &redactor)).await;
         let (tools, left_out) = sorted?;
         let revision = manner.revision().to_owned();
-        Ok(Listing { server: greeting.server.clone(), revision, tools, left_out })
+        let listing = Listing { server: server.clone(), revision, tools, left_out };
+        if manner.is_stateless() {
+            known.learn_mirrored(&listing);
+        }
+        Ok(listing)
     }
 
     /// The way to a server. A credential that is not for its host is told before anything is sent.
@@ -269,7 +296,7 @@ impl Client {
         loop {
             let learned = self.shared.known.try_get_with(key.clone(), async {
                 let greeting = connect::greet(line, &|| self.number(), deadline).await?;
-                Ok::<_, Error>(Arc::new(Known { greeting, serial: self.number() }))
+                Ok::<_, Error>(Arc::new(Known::new(greeting, self.number())))
             });
             match learned.await {
                 Ok(known) => return Ok(known),
@@ -303,7 +330,7 @@ impl Client {
                 Some(revision) => connect::greet_again(line, &|| self.number(), revision, deadline).await?,
                 None => connect::greet(line, &|| self.number(), deadline).await?,
             };
-            Ok::<_, Error>(Arc::new(Known { greeting, serial: self.number() }))
+            Ok::<_, Error>(Arc::new(Known::new(greeting, self.number())))
         });
         let known = learned.await.map_err(|error| (*error).clone())?;
         let is_same = known.greeting.manner.is_stateless() && old.greeting.manner.is_stateless();
@@ -324,52 +351,68 @@ impl Key {
     }
 }
 
-/// Whether an error may only mean that what was known about a server is no longer so.
-enum Outdated {
-    Maybe(Error),
-    No(Error),
+/// Why there is no result, and what may mend it.
+enum Setback {
+    /// What was known about the server may no longer be so. It has done nothing.
+    Outdated(Error),
+    /// It wants headers that it was not sent. It has done nothing.
+    Headers(Error),
+    Final(Error),
 }
 
-impl Outdated {
+impl Setback {
     fn into_error(self) -> Error {
-        let (Self::Maybe(error) | Self::No(error)) = self;
+        let (Self::Outdated(error) | Self::Headers(error) | Self::Final(error)) = self;
         error
     }
 }
 
-impl From<Error> for Outdated {
+impl From<Error> for Setback {
     fn from(error: Error) -> Self {
-        Self::No(error)
+        Self::Final(error)
     }
 }
 
-/// An answer with a message. A session that the server has ended, and a refusal that no server of the present revision
-/// gives, say that what was known is outdated; nothing was done then.
-fn current(line: &Line, method: &'static str, manner: &Manner, answer: Answer) -> Result<Answer, Outdated> {
-    let is_outdated = match (manner, &answer.said) {
-        (_, Said::Result(_)) => false,
-        (Manner::Session { id: Some(_), .. }, _) => matches!(answer.status, 400 | 404),
-        (Manner::Session { id: None, .. }, _) => answer.status == 400,
-        (Manner::Stateless, Said::Fault(fault)) => {
-            answer.status == 400 && (!era::is_of_present(fault) || !era::supported_by(fault).is_empty())
+/// The result in an answer, with the size of the answer.
+fn settled(
+    line: &Line,
+    method: &'static str,
+    manner: &Manner,
+    answer: Answer,
+) -> Result<(Map<String, Value>, usize), Setback> {
+    let Answer { status, bytes, said, .. } = answer;
+    match said {
+        Said::Result(result) => Ok((complete(line, method, result)?, bytes)),
+        Said::Fault(fault) => {
+            let error = connect::protocol(line, method, &fault);
+            let is_outdated = match manner {
+                Manner::Session { .. } => {
+                    has_no_session(status, &fault.message) || (status == 400 && era::is_of_present(&fault))
+                }
+                Manner::Stateless => {
+                    status == 400 && (!era::is_of_present(&fault) || !era::supported_by(&fault).is_empty())
+                }
+            };
+            Err(match manner {
+                _ if is_outdated => Setback::Outdated(error),
+                Manner::Stateless if era::is_header_mismatch(&fault) => Setback::Headers(error),
+                _ => Setback::Final(error),
+            })
         }
-        (Manner::Stateless, Said::Nothing(_)) => matches!(answer.status, 400 | 404 | 405),
-    };
-    let (status, error) = match &answer.said {
         Said::Nothing(text) => {
-            (answer.status, Error::Refused { at: line.at(method), status: answer.status, text: text.clone() })
+            let is_outdated = match manner {
+                Manner::Session { .. } => has_no_session(status, &text),
+                Manner::Stateless => matches!(status, 400 | 404 | 405),
+            };
+            let error = Error::Refused { at: line.at(method), status, text };
+            Err(if is_outdated { Setback::Outdated(error) } else { Setback::Final(error) })
         }
-        Said::Fault(fault) => (answer.status, connect::protocol(line, method, fault)),
-        Said::Result(_) => return Ok(answer),
-    };
-    match &answer.said {
-        _ if is_outdated => Err(Outdated::Maybe(error)),
-        Said::Nothing(_) => {
-            tracing::debug!(status, "an MCP server answered without a message");
-            Err(Outdated::No(error))
-        }
-        _ => Ok(answer),
     }
+}
+
+/// Whether a refusal says that a session is not known any more. The status for it is 404; many servers say 400.
+fn has_no_session(status: u16, text: &str) -> bool {
+    status == 404 || (status == 400 && text.to_ascii_lowercase().contains("session"))
 }
 
 /// A result that is the last word.

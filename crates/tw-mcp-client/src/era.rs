@@ -74,6 +74,11 @@ pub(crate) fn is_of_present(fault: &Fault) -> bool {
     matches!(fault.code, HEADER_MISMATCH | MISSING_CAPABILITY | UNSUPPORTED_VERSION)
 }
 
+/// Whether headers of a request did not say what its body says.
+pub(crate) fn is_header_mismatch(fault: &Fault) -> bool {
+    fault.code == HEADER_MISMATCH
+}
+
 /// The revisions that a server names where it does not speak the one it was asked in.
 pub(crate) fn supported_by(fault: &Fault) -> Vec<String> {
     revisions(fault.data.as_ref().and_then(|data| data.get("supported")))

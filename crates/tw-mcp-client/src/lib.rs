@@ -16,6 +16,7 @@ mod error;
 mod exchange;
 mod limits;
 mod listing;
+mod mirrored;
 mod outcome;
 mod rpc;
 mod servers;

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use serde_json::{Map, Value};
 use toolwright_sdk::Redactor;
+use tw_schema::without_unfit_mirrors;
 
 use crate::exchange::Line;
 
@@ -131,6 +132,11 @@ impl RemoteTool {
             Some(schema @ Value::Object(_)) => schema.clone(),
             _ => return Err("`inputSchema` must be an object".to_owned()),
         };
+        let mut followed = input_schema.clone();
+        without_unfit_mirrors(&mut followed);
+        if followed != input_schema {
+            return Err("`inputSchema` has an `x-mcp-header` that no client can follow".to_owned());
+        }
         let output_schema = match schema("outputSchema") {
             None => None,
             Some(schema @ Value::Object(_)) => Some(schema.clone()),

@@ -7,7 +7,7 @@ use tw_identity::rights::{Permit, RunTools};
 use tw_model::Level;
 use tw_registry::Callable;
 
-use crate::{Door, KeptList, era::Era, mirrored};
+use crate::{Door, KeptList, era::Era};
 
 /// The tool by which a client collects what it could not wait for.
 pub(crate) const GET_RUN: &str = "get_run";
@@ -62,7 +62,7 @@ impl Door {
             entry.insert("icons".to_owned(), icons);
         }
         let mut input = for_models(&def.input_schema);
-        mirrored::without_unfit(&mut input);
+        tw_schema::without_unfit_mirrors(&mut input);
         entry.insert("inputSchema".to_owned(), input);
         entry.insert("outputSchema".to_owned(), for_models(&output_schema(tool, era)));
         entry.insert("annotations".to_owned(), annotations(tool));

@@ -31,6 +31,7 @@ mod limits;
 mod local;
 mod manifest;
 mod members;
+mod mirrored;
 mod outline;
 mod pattern;
 mod pointer;
@@ -59,6 +60,7 @@ pub use limits::{
 };
 pub use manifest::{canonical_manifest, canonical_patch, slug_from_name};
 pub use members::{Unnamed, known_instead};
+pub use mirrored::{MirroredParam, mirrored_params, without_unfit_mirrors};
 pub use projection::{Projected, SchemaChange, ToolFormat, Unprojectable, project, unproject};
 pub use schema::Schema;
 pub use specs::{check_form_spec, check_sections, check_view_spec};

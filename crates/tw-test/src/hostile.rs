@@ -8,7 +8,7 @@ pub mod tricks;
 
 use std::{
     collections::VecDeque,
-    io,
+    fmt, io,
     net::SocketAddr,
     sync::{Arc, Mutex, PoisonError},
 };
@@ -34,6 +34,19 @@ struct Seen {
     hang_ups: watch::Sender<usize>,
     requests: Mutex<Vec<Received>>,
     script: Mutex<VecDeque<(Vec<u8>, Then)>>,
+    handler: Handler,
+}
+
+/// What answers where the script has nothing to say.
+#[derive(Default)]
+struct Handler(Option<Box<Handle>>);
+
+type Handle = dyn Fn(&Received) -> (Vec<u8>, Then) + Send + Sync;
+
+impl fmt::Debug for Handler {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Handler").field(&self.0.is_some()).finish()
+    }
 }
 
 /// A request as it came.
@@ -63,9 +76,20 @@ impl Upstream {
 
     /// On an address of one's own, such as one of IPv6.
     pub async fn start_on(address: &str) -> Self {
+        Self::start_with(address, Handler::default()).await
+    }
+
+    /// One that answers every request by what it says, in place of its path.
+    pub async fn start_answering(
+        handle: impl Fn(&Received) -> (Vec<u8>, Then) + Send + Sync + 'static,
+    ) -> Self {
+        Self::start_with("127.0.0.1:0", Handler(Some(Box::new(handle)))).await
+    }
+
+    async fn start_with(address: &str, handler: Handler) -> Self {
         let listener = TcpListener::bind(address).await.expect("a port of this machine is free");
         let address = listener.local_addr().expect("a listener knows its address");
-        let seen = Arc::new(Seen::default());
+        let seen = Arc::new(Seen { handler, ..Seen::default() });
         let task = tokio::spawn(accept(listener, Arc::clone(&seen)));
         Self { address, seen, task }
     }
@@ -147,7 +171,8 @@ async fn serve(mut stream: TcpStream, seen: &Seen) -> io::Result<()> {
     while let Some(asked) = read(&mut stream, &mut unread).await? {
         seen.requests.lock().unwrap_or_else(PoisonError::into_inner).push(asked.clone());
         let scripted = seen.script.lock().unwrap_or_else(PoisonError::into_inner).pop_front();
-        let then = match scripted {
+        let handled = || seen.handler.0.as_ref().map(|handle| handle(&asked));
+        let then = match scripted.or_else(handled) {
             Some((answer, then)) => {
                 say(&mut stream, answer).await?;
                 then
@@ -159,6 +184,12 @@ async fn serve(mut stream: TcpStream, seen: &Seen) -> io::Result<()> {
             Then::Close => return stream.shutdown().await,
             Then::Reset => return stream.set_zero_linger(),
             Then::Hold => return hold(&mut stream).await,
+            Then::Drip => return tricks::drip(&mut stream).await.map(drop),
+            Then::Flood => {
+                return tricks::flood(&mut stream, b"x".repeat(64 << 10).as_slice(), usize::MAX)
+                    .await
+                    .map(drop);
+            }
         }
     }
     Ok(())
@@ -172,6 +203,10 @@ pub enum Then {
     Reset,
     /// Say nothing more until the other side goes.
     Hold,
+    /// Say a byte now and then, as chunks of a body, until the other side goes.
+    Drip,
+    /// Say as much as can be said, until the other side goes.
+    Flood,
 }
 
 async fn hold(stream: &mut TcpStream) -> io::Result<()> {

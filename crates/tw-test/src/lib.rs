@@ -3,16 +3,19 @@
 //!
 //! Nothing here is part of the product. Start with [`on_both!`], which declares a test for both
 //! databases, and [`TestDb`], what such a test is given; for what calls other people's servers, with
-//! [`Upstream`], and for what asks language models, with [`ModelServer`].
+//! [`Upstream`], for what asks language models, with [`ModelServer`], and for what calls MCP servers, with
+//! [`McpServer`].
 
 pub mod databases;
 pub mod entries;
 pub mod hostile;
+pub mod mcp;
 pub mod models;
 pub mod postgres;
 
 pub use databases::{Kind, TestDb};
 pub use hostile::Upstream;
+pub use mcp::{Generation, McpServer, Quirk};
 pub use models::{ModelFormat, ModelServer};
 
 /// How often a race is run: often enough to see every order come up, and in `make soak` until rare ones do.

@@ -29,12 +29,18 @@ pub(super) async fn play(stream: &mut (impl AsyncWrite + Unpin), asked: &Receive
     }
     match path {
         "/hang" => return Ok(Then::Hold),
-        "/drip" => return drip(stream).await,
-        "/endless" => return flood(stream, CHUNKED, &chunk(&[b'x'; 16 << 10]), usize::MAX).await,
-        "/continue-forever" => return flood(stream, "", b"HTTP/1.1 100 Continue\r\n\r\n", usize::MAX).await,
+        "/drip" => {
+            say(stream, CHUNKED).await?;
+            return drip(stream).await;
+        }
+        "/endless" => {
+            say(stream, CHUNKED).await?;
+            return flood(stream, &chunk(&[b'x'; 16 << 10]), usize::MAX).await;
+        }
+        "/continue-forever" => return flood(stream, b"HTTP/1.1 100 Continue\r\n\r\n", usize::MAX).await,
         "/huge" => {
-            let head = format!("HTTP/1.1 200 OK\r\ncontent-length: {HUGE_BYTES}\r\n\r\n");
-            return flood(stream, &head, &[0; 64 << 10], HUGE_BYTES / (64 << 10)).await;
+            say(stream, format!("HTTP/1.1 200 OK\r\ncontent-length: {HUGE_BYTES}\r\n\r\n")).await?;
+            return flood(stream, &[0; 64 << 10], HUGE_BYTES / (64 << 10)).await;
         }
         "/gzip" => say(stream, packed(&gzip(b"hello, packed")?)).await?,
         "/gzip-bytewise" => {
@@ -128,8 +134,7 @@ fn fixed(path: &str) -> Option<(String, Then)> {
 }
 
 /// A byte now and then: never silent for long, and never done.
-async fn drip(stream: &mut (impl AsyncWrite + Unpin)) -> io::Result<Then> {
-    say(stream, CHUNKED).await?;
+pub(super) async fn drip(stream: &mut (impl AsyncWrite + Unpin)) -> io::Result<Then> {
     let mut pace = interval(DRIP);
     loop {
         pace.tick().await;
@@ -137,13 +142,11 @@ async fn drip(stream: &mut (impl AsyncWrite + Unpin)) -> io::Result<Then> {
     }
 }
 
-async fn flood(
+pub(super) async fn flood(
     stream: &mut (impl AsyncWrite + Unpin),
-    head: &str,
     piece: &[u8],
     times: usize,
 ) -> io::Result<Then> {
-    say(stream, head).await?;
     for _ in 0..times {
         say(stream, piece).await?;
         // The one who reads may be on this very thread.
