@@ -21,10 +21,10 @@ use crate::{
     CallOptions, CallResult, Error, ListLimits, Listing, Overrun, Target,
     connect::{self, Greeting},
     deserted::UnderWay,
-    era::{self, Manner},
-    exchange::{Answer, Line, Said, Terms},
+    era::{self, ServerManner},
+    exchange::{RpcAnswer, Said, ServerLine, Terms},
     mirrored,
-    rpc::Outgoing,
+    rpc::RpcRequest,
 };
 
 const LIST: &str = "tools/list";
@@ -127,7 +127,7 @@ impl Client {
 
     async fn call(
         &self,
-        line: &Line,
+        line: &ServerLine,
         name: &str,
         arguments: &Map<String, Value>,
         options: &CallOptions,
@@ -158,7 +158,7 @@ impl Client {
 
     async fn call_once(
         &self,
-        line: &Line,
+        line: &ServerLine,
         known: &Known,
         name: &str,
         arguments: &Map<String, Value>,
@@ -179,7 +179,7 @@ impl Client {
         if !meta.is_empty() {
             params.insert("_meta".to_owned(), Value::Object(meta));
         }
-        let outgoing = Outgoing { method: CALL, id, params };
+        let outgoing = RpcRequest { method: CALL, id, params };
         let mut terms = Terms::new(Some(manner), options.deadline, options.bytes);
         terms.progress = options.progress.as_ref();
         if manner.is_stateless() {
@@ -202,7 +202,7 @@ impl Client {
         read.map_err(|why| Error::Invalid { at: line.at(CALL), why: why.to_owned() }.into())
     }
 
-    async fn list(&self, line: &Line, known: &Known, limits: ListLimits) -> Result<Listing, Setback> {
+    async fn list(&self, line: &ServerLine, known: &Known, limits: ListLimits) -> Result<Listing, Setback> {
         let Greeting { manner, server } = &known.greeting;
         let (mut entries, mut seen) = (Vec::new(), BTreeSet::new());
         let (mut cursor, mut bytes) = (None::<String>, 0);
@@ -218,7 +218,7 @@ impl Client {
             if manner.is_stateless() {
                 params.insert("_meta".to_owned(), Value::Object(era::request_meta()));
             }
-            let outgoing = Outgoing { method: LIST, id: self.number(), params };
+            let outgoing = RpcRequest { method: LIST, id: self.number(), params };
             let mut terms = Terms::new(Some(manner), limits.deadline, limits.bytes - bytes);
             if manner.is_stateless() {
                 terms.headers.push(("mcp-method".to_owned(), LIST.to_owned()));
@@ -268,13 +268,13 @@ impl Client {
     }
 
     /// The way to a server. A credential that is not for its host is told before anything is sent.
-    fn line(&self, target: &Target, method: &'static str, trace: Option<&str>) -> Result<Line, Error> {
+    fn line(&self, target: &Target, method: &'static str, trace: Option<&str>) -> Result<ServerLine, Error> {
         let egress = self.shared.network.egress(target.tenant);
         let egress = match trace {
             Some(trace) => egress.traced(trace),
             None => egress,
         };
-        let line = Line::new(egress, target);
+        let line = ServerLine::new(egress, target);
         for secret in &target.secrets {
             let checked = secret.check_host(&target.url);
             checked.map_err(|failure| Error::Denied { at: line.at(method), why: failure.message })?;
@@ -291,7 +291,7 @@ impl Client {
     }
 
     /// What is known about a server; learned now where nobody has asked it yet. Of several calls one asks.
-    async fn known(&self, line: &Line, deadline: Instant) -> Result<Arc<Known>, Error> {
+    async fn known(&self, line: &ServerLine, deadline: Instant) -> Result<Arc<Known>, Error> {
         let key = Key::of(&line.target);
         loop {
             let learned = self.shared.known.try_get_with(key.clone(), async {
@@ -313,7 +313,7 @@ impl Client {
     /// answer that caused the doubt counts.
     async fn learn_again(
         &self,
-        line: &Line,
+        line: &ServerLine,
         old: &Known,
         deadline: Instant,
     ) -> Result<Option<Arc<Known>>, Error> {
@@ -322,8 +322,8 @@ impl Client {
             self.shared.known.invalidate(&key).await;
         }
         let again = match old.greeting.manner {
-            Manner::Session { revision, .. } => Some(revision),
-            Manner::Stateless => None,
+            ServerManner::Session { revision, .. } => Some(revision),
+            ServerManner::Stateless => None,
         };
         let learned = self.shared.known.try_get_with(key, async {
             let greeting = match again {
@@ -375,34 +375,34 @@ impl From<Error> for Setback {
 
 /// The result in an answer, with the size of the answer.
 fn settled(
-    line: &Line,
+    line: &ServerLine,
     method: &'static str,
-    manner: &Manner,
-    answer: Answer,
+    manner: &ServerManner,
+    answer: RpcAnswer,
 ) -> Result<(Map<String, Value>, usize), Setback> {
-    let Answer { status, bytes, said, .. } = answer;
+    let RpcAnswer { status, bytes, said, .. } = answer;
     match said {
         Said::Result(result) => Ok((complete(line, method, result)?, bytes)),
         Said::Fault(fault) => {
             let error = connect::protocol(line, method, &fault);
             let is_outdated = match manner {
-                Manner::Session { .. } => {
+                ServerManner::Session { .. } => {
                     has_no_session(status, &fault.message) || (status == 400 && era::is_of_present(&fault))
                 }
-                Manner::Stateless => {
+                ServerManner::Stateless => {
                     status == 400 && (!era::is_of_present(&fault) || !era::supported_by(&fault).is_empty())
                 }
             };
             Err(match manner {
                 _ if is_outdated => Setback::Outdated(error),
-                Manner::Stateless if era::is_header_mismatch(&fault) => Setback::Headers(error),
+                ServerManner::Stateless if era::is_header_mismatch(&fault) => Setback::Headers(error),
                 _ => Setback::Final(error),
             })
         }
         Said::Nothing(text) => {
             let is_outdated = match manner {
-                Manner::Session { .. } => has_no_session(status, &text),
-                Manner::Stateless => matches!(status, 400 | 404 | 405),
+                ServerManner::Session { .. } => has_no_session(status, &text),
+                ServerManner::Stateless => matches!(status, 400 | 404 | 405),
             };
             let error = Error::Refused { at: line.at(method), status, text };
             Err(if is_outdated { Setback::Outdated(error) } else { Setback::Final(error) })
@@ -417,7 +417,7 @@ fn has_no_session(status: u16, text: &str) -> bool {
 
 /// A result that is the last word.
 fn complete(
-    line: &Line,
+    line: &ServerLine,
     method: &'static str,
     result: Map<String, Value>,
 ) -> Result<Map<String, Value>, Error> {

@@ -11,9 +11,9 @@ use tokio::time::Instant;
 
 use crate::{
     Error, ServerInfo,
-    era::{self, EARLIER, Manner, PRESENT, SERVER_INFO},
-    exchange::{Answer, Line, Said, Terms},
-    rpc::{self, Outgoing},
+    era::{self, EARLIER, PRESENT, SERVER_INFO, ServerManner},
+    exchange::{RpcAnswer, Said, ServerLine, Terms},
+    rpc::{self, RpcRequest},
 };
 
 pub(crate) const DISCOVER: &str = "server/discover";
@@ -27,7 +27,7 @@ const BYTES_MAX: usize = 1 << 20;
 /// What was learned about a server.
 #[derive(Clone, Debug)]
 pub(crate) struct Greeting {
-    pub(crate) manner: Manner,
+    pub(crate) manner: ServerManner,
     pub(crate) server: ServerInfo,
 }
 
@@ -42,7 +42,11 @@ enum Probe {
 pub(crate) type Numbers<'a> = &'a (dyn Fn() -> u64 + Send + Sync);
 
 /// Learns how a server is spoken to, and opens a session where it wants one.
-pub(crate) async fn greet(line: &Line, numbers: Numbers<'_>, deadline: Instant) -> Result<Greeting, Error> {
+pub(crate) async fn greet(
+    line: &ServerLine,
+    numbers: Numbers<'_>,
+    deadline: Instant,
+) -> Result<Greeting, Error> {
     match probe(line, numbers, deadline).await? {
         Probe::Present(greeting) => Ok(greeting),
         Probe::Earlier(revision) => initialize(line, numbers, revision, deadline).await,
@@ -51,7 +55,7 @@ pub(crate) async fn greet(line: &Line, numbers: Numbers<'_>, deadline: Instant) 
 
 /// Opens another session with a server that had one.
 pub(crate) async fn greet_again(
-    line: &Line,
+    line: &ServerLine,
     numbers: Numbers<'_>,
     revision: &'static str,
     deadline: Instant,
@@ -65,13 +69,13 @@ pub(crate) async fn greet_again(
     }
 }
 
-async fn probe(line: &Line, numbers: Numbers<'_>, deadline: Instant) -> Result<Probe, Error> {
+async fn probe(line: &ServerLine, numbers: Numbers<'_>, deadline: Instant) -> Result<Probe, Error> {
     let mut params = Map::new();
     params.insert("_meta".to_owned(), Value::Object(era::request_meta()));
-    let outgoing = Outgoing { method: DISCOVER, id: numbers(), params };
+    let outgoing = RpcRequest { method: DISCOVER, id: numbers(), params };
     let left = deadline.saturating_duration_since(Instant::now());
     let until = Instant::now() + PROBE_FOR.min(left / 3);
-    let mut terms = Terms::new(Some(&Manner::Stateless), until, BYTES_MAX);
+    let mut terms = Terms::new(Some(&ServerManner::Stateless), until, BYTES_MAX);
     terms.headers.push(("mcp-method".to_owned(), DISCOVER.to_owned()));
     let answer = match twice(line, &outgoing, &terms).await {
         Ok(answer) => answer,
@@ -83,7 +87,7 @@ async fn probe(line: &Line, numbers: Numbers<'_>, deadline: Instant) -> Result<P
             let supported = era::revisions(result.get("supportedVersions"));
             match chosen(line, DISCOVER, &supported)? {
                 Some(PRESENT) => Ok(Probe::Present(Greeting {
-                    manner: Manner::Stateless,
+                    manner: ServerManner::Stateless,
                     server: ServerInfo::read(
                         line,
                         result.get("_meta").and_then(|meta| meta.get(SERVER_INFO)),
@@ -113,7 +117,11 @@ fn is_refusal_of_the_request(status: u16) -> bool {
 }
 
 /// The best revision of those that a server names; `None` where it names none.
-fn chosen(line: &Line, method: &'static str, supported: &[String]) -> Result<Option<&'static str>, Error> {
+fn chosen(
+    line: &ServerLine,
+    method: &'static str,
+    supported: &[String],
+) -> Result<Option<&'static str>, Error> {
     match era::best(supported) {
         None if !supported.is_empty() => {
             Err(Error::Revision { at: line.at(method), supported: supported.to_vec() })
@@ -123,7 +131,7 @@ fn chosen(line: &Line, method: &'static str, supported: &[String]) -> Result<Opt
 }
 
 async fn initialize(
-    line: &Line,
+    line: &ServerLine,
     numbers: Numbers<'_>,
     revision: &'static str,
     deadline: Instant,
@@ -132,9 +140,9 @@ async fn initialize(
     params.insert("protocolVersion".to_owned(), json!(revision));
     params.insert("capabilities".to_owned(), json!({}));
     params.insert("clientInfo".to_owned(), era::client_info());
-    let outgoing = Outgoing { method: INITIALIZE, id: numbers(), params };
+    let outgoing = RpcRequest { method: INITIALIZE, id: numbers(), params };
     let terms = Terms::new(None, deadline, BYTES_MAX);
-    let Answer { status, session, said, .. } = twice(line, &outgoing, &terms).await?;
+    let RpcAnswer { status, session, said, .. } = twice(line, &outgoing, &terms).await?;
     let result = match said {
         Said::Result(result) => result,
         Said::Fault(fault) => return Err(protocol(line, INITIALIZE, &fault)),
@@ -152,7 +160,7 @@ async fn initialize(
         return Err(Error::Revision { at: line.at(INITIALIZE), supported });
     };
     let server = ServerInfo::read(line, result.get("serverInfo"), &result);
-    let manner = Manner::Session { revision, id: session };
+    let manner = ServerManner::Session { revision, id: session };
     let told = line.tell(INITIALIZED, rpc::notification(INITIALIZED, &json!({})), &manner, deadline).await?;
     if !(200..300).contains(&told) {
         return Err(Error::Refused { at: line.at(INITIALIZED), status: told, text: String::new() });
@@ -161,14 +169,18 @@ async fn initialize(
 }
 
 /// Asks what can be asked again where a connection broke.
-pub(crate) async fn twice(line: &Line, outgoing: &Outgoing, terms: &Terms<'_>) -> Result<Answer, Error> {
+pub(crate) async fn twice(
+    line: &ServerLine,
+    outgoing: &RpcRequest,
+    terms: &Terms<'_>,
+) -> Result<RpcAnswer, Error> {
     match line.ask(outgoing, terms).await {
         Err(Error::Unanswered { error, .. }) if error.is_retryable() => line.ask(outgoing, terms).await,
         answer => answer,
     }
 }
 
-pub(crate) fn protocol(line: &Line, method: &'static str, fault: &rpc::Fault) -> Error {
+pub(crate) fn protocol(line: &ServerLine, method: &'static str, fault: &rpc::RpcError) -> Error {
     let data = fault.data.clone().map(|data| line.redactor.value(data));
     Error::Protocol { at: line.at(method), code: fault.code, message: line.shown(&fault.message), data }
 }

@@ -4,8 +4,8 @@ use serde_json::json;
 use tokio::{runtime::Handle, time::Instant};
 
 use crate::{
-    era::Manner,
-    exchange::{ASIDE_FOR, Line},
+    era::ServerManner,
+    exchange::{ASIDE_FOR, ServerLine},
     rpc,
 };
 
@@ -16,13 +16,13 @@ const METHOD: &str = "notifications/cancelled";
 ///
 /// In the present revision the closed connection says it. Earlier servers work on, and have to be told.
 pub(crate) struct UnderWay<'a> {
-    line: &'a Line,
-    session: Option<&'a Manner>,
+    line: &'a ServerLine,
+    session: Option<&'a ServerManner>,
     id: u64,
 }
 
 impl<'a> UnderWay<'a> {
-    pub(crate) fn new(line: &'a Line, manner: &'a Manner, id: u64) -> Self {
+    pub(crate) fn new(line: &'a ServerLine, manner: &'a ServerManner, id: u64) -> Self {
         Self { line, session: Some(manner).filter(|manner| !manner.is_stateless()), id }
     }
 

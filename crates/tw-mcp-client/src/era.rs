@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::rpc::{Fault, text_of};
+use crate::rpc::{RpcError, text_of};
 
 /// The present revision: no handshake, every request says who it is.
 pub const PRESENT: &str = "2026-07-28";
@@ -23,14 +23,14 @@ const TOLD_MAX: usize = 8;
 
 /// How requests to a server are made.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Manner {
+pub(crate) enum ServerManner {
     /// In the present revision.
     Stateless,
     /// In an earlier one, behind a handshake.
     Session { revision: &'static str, id: Option<String> },
 }
 
-impl Manner {
+impl ServerManner {
     pub(crate) fn revision(&self) -> &'static str {
         match self {
             Self::Stateless => PRESENT,
@@ -70,17 +70,17 @@ pub(crate) fn earlier(name: &str) -> Option<&'static str> {
 }
 
 /// Whether an error is one that only servers of the present revision and later ones give.
-pub(crate) fn is_of_present(fault: &Fault) -> bool {
+pub(crate) fn is_of_present(fault: &RpcError) -> bool {
     matches!(fault.code, HEADER_MISMATCH | MISSING_CAPABILITY | UNSUPPORTED_VERSION)
 }
 
 /// Whether headers of a request did not say what its body says.
-pub(crate) fn is_header_mismatch(fault: &Fault) -> bool {
+pub(crate) fn is_header_mismatch(fault: &RpcError) -> bool {
     fault.code == HEADER_MISMATCH
 }
 
 /// The revisions that a server names where it does not speak the one it was asked in.
-pub(crate) fn supported_by(fault: &Fault) -> Vec<String> {
+pub(crate) fn supported_by(fault: &RpcError) -> Vec<String> {
     revisions(fault.data.as_ref().and_then(|data| data.get("supported")))
 }
 

@@ -14,8 +14,8 @@ use tw_egress::{
 
 use crate::{
     At, Error, Overrun, Progress, Target,
-    era::Manner,
-    rpc::{self, Fault, Incoming, Outgoing, text_of},
+    era::ServerManner,
+    rpc::{self, Incoming, RpcError, RpcRequest, text_of},
 };
 
 /// How many requests of its own a server may make before it answers.
@@ -34,7 +34,7 @@ const METHOD_NOT_FOUND: i64 = -32601;
 
 /// A server, and the way to it.
 #[derive(Clone)]
-pub(crate) struct Line {
+pub(crate) struct ServerLine {
     pub(crate) egress: Egress,
     pub(crate) target: Arc<Target>,
     pub(crate) redactor: Arc<Redactor>,
@@ -45,7 +45,7 @@ pub(crate) struct Line {
 #[derive(Debug)]
 pub(crate) struct Terms<'a> {
     /// `None` before it is known how the server is spoken to.
-    pub(crate) manner: Option<&'a Manner>,
+    pub(crate) manner: Option<&'a ServerManner>,
     pub(crate) headers: Vec<(String, String)>,
     pub(crate) deadline: Instant,
     pub(crate) bytes: usize,
@@ -53,14 +53,14 @@ pub(crate) struct Terms<'a> {
 }
 
 impl<'a> Terms<'a> {
-    pub(crate) fn new(manner: Option<&'a Manner>, deadline: Instant, bytes: usize) -> Self {
+    pub(crate) fn new(manner: Option<&'a ServerManner>, deadline: Instant, bytes: usize) -> Self {
         Self { manner, headers: Vec::new(), deadline, bytes, progress: None }
     }
 }
 
 /// What a server answered.
 #[derive(Debug)]
-pub(crate) struct Answer {
+pub(crate) struct RpcAnswer {
     pub(crate) status: u16,
     /// The session that the server names.
     pub(crate) session: Option<String>,
@@ -72,12 +72,12 @@ pub(crate) struct Answer {
 #[derive(Debug)]
 pub(crate) enum Said {
     Result(Map<String, Value>),
-    Fault(Fault),
+    Fault(RpcError),
     /// No message of the protocol; what stands there instead.
     Nothing(String),
 }
 
-impl Line {
+impl ServerLine {
     pub(crate) fn new(egress: Egress, target: &Target) -> Self {
         let redactor = Arc::new(target.redactor());
         let site = Site::in_text(&target.url);
@@ -95,7 +95,7 @@ impl Line {
     }
 
     /// Sends a request and waits for the answer that belongs to it.
-    pub(crate) async fn ask(&self, outgoing: &Outgoing, terms: &Terms<'_>) -> Result<Answer, Error> {
+    pub(crate) async fn ask(&self, outgoing: &RpcRequest, terms: &Terms<'_>) -> Result<RpcAnswer, Error> {
         let at = || self.at(outgoing.method);
         let unanswered = |error: EgressError| self.unanswered(outgoing.method, error, terms);
         let left = terms.deadline.saturating_duration_since(Instant::now());
@@ -112,7 +112,7 @@ impl Line {
         let is_success = (200..300).contains(&status);
         if is_success && content_type(&response) == STREAM {
             let (said, bytes) = self.read_stream(response, outgoing, terms).await?;
-            return Ok(Answer { status, session, bytes, said });
+            return Ok(RpcAnswer { status, session, bytes, said });
         }
         let kind = content_type(&response);
         let whole = response.read().await.map_err(unanswered)?;
@@ -124,10 +124,10 @@ impl Line {
             Err(error) => Err(error.to_string()),
         };
         match found {
-            Ok(said) => Ok(Answer { status, session, bytes, said }),
+            Ok(said) => Ok(RpcAnswer { status, session, bytes, said }),
             Err(_) if !is_success => {
                 let text = self.shown(&String::from_utf8_lossy(&whole.in_utf8()));
-                Ok(Answer { status, session, bytes, said: Said::Nothing(text) })
+                Ok(RpcAnswer { status, session, bytes, said: Said::Nothing(text) })
             }
             Err(_) if whole.body.trim_ascii().is_empty() => {
                 Err(Error::Invalid { at: at(), why: format!("it is HTTP {status} without a body") })
@@ -145,7 +145,7 @@ impl Line {
         &self,
         method: &'static str,
         body: String,
-        manner: &Manner,
+        manner: &ServerManner,
         deadline: Instant,
     ) -> Result<u16, Error> {
         let terms = Terms::new(Some(manner), deadline, ASIDE_BYTES_MAX);
@@ -155,7 +155,7 @@ impl Line {
         Ok(sent.status)
     }
 
-    fn request(&self, body: String, manner: Option<&Manner>, timeout: Duration) -> Request {
+    fn request(&self, body: String, manner: Option<&ServerManner>, timeout: Duration) -> Request {
         let mut request = Request::new(Method::Post, self.target.url.clone());
         for (name, value) in &self.target.headers {
             request = request.header(name, value.as_str());
@@ -164,7 +164,7 @@ impl Line {
         if let Some(manner) = manner {
             request = request.header("mcp-protocol-version", manner.revision());
         }
-        if let Some(session) = manner.and_then(Manner::session) {
+        if let Some(session) = manner.and_then(ServerManner::session) {
             request = request.header("mcp-session-id", session);
         }
         request.body(body).timeout(timeout)
@@ -186,7 +186,7 @@ impl Line {
     async fn read_stream(
         &self,
         mut response: OpenResponse,
-        outgoing: &Outgoing,
+        outgoing: &RpcRequest,
         terms: &Terms<'_>,
     ) -> Result<(Said, usize), Error> {
         let at = || self.at(outgoing.method);
@@ -241,7 +241,7 @@ impl Line {
 
     /// Answers a request of the server's own. In the present revision there are none.
     async fn answer(&self, id: &Value, method: &str, terms: &Terms<'_>) {
-        let Some(manner @ Manner::Session { .. }) = terms.manner else { return };
+        let Some(manner @ ServerManner::Session { .. }) = terms.manner else { return };
         let result = match method {
             "ping" => Ok(Value::Object(Map::new())),
             _ => Err((METHOD_NOT_FOUND, "this client takes no requests of that kind")),

@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 use toolwright_sdk::Redactor;
 use tw_schema::without_unfit_mirrors;
 
-use crate::exchange::Line;
+use crate::exchange::ServerLine;
 
 /// How many characters the name of a tool may have.
 const NAME_CHARS_MAX: usize = 128;
@@ -15,7 +15,7 @@ const INSTRUCTIONS_CHARS_MAX: usize = 16 << 10;
 
 /// All tools of a server, in its order.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Listing {
+pub struct ToolListing {
     pub server: ServerInfo,
     /// The revision of the protocol that it was asked in.
     pub revision: String,
@@ -77,7 +77,7 @@ pub struct LeftOut {
 }
 
 impl ServerInfo {
-    pub(crate) fn read(line: &Line, info: Option<&Value>, result: &Map<String, Value>) -> Self {
+    pub(crate) fn read(line: &ServerLine, info: Option<&Value>, result: &Map<String, Value>) -> Self {
         let text = |member: Option<&Value>, chars| {
             let text = line.redactor.text(member?.as_str()?.trim().to_owned());
             Some(text.chars().take(chars).collect::<String>()).filter(|text| !text.is_empty())
@@ -92,7 +92,7 @@ impl ServerInfo {
     }
 }
 
-impl Listing {
+impl ToolListing {
     /// Sorts the entries of a list into tools and the rest.
     pub(crate) fn sorted(entries: Vec<Value>, redactor: &Redactor) -> (Vec<RemoteTool>, Vec<LeftOut>) {
         let (mut tools, mut left_out) = (Vec::new(), Vec::new());

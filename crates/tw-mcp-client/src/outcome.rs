@@ -1,7 +1,8 @@
 //! What a tool of a server gave.
 
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 use toolwright_sdk::Redactor;
+use tw_model::{ToolFailure, with_content};
 
 /// The result of a call, without the credentials that the server was sent.
 #[derive(Clone, Debug, PartialEq)]
@@ -34,6 +35,33 @@ impl CallResult {
             is_error,
             meta: result.remove("_meta").map(|meta| redactor.value(meta)),
         })
+    }
+
+    /// The result, unless the tool says that it failed.
+    pub fn succeeded(self) -> Result<Self, ToolFailure> {
+        if !self.is_error {
+            return Ok(self);
+        }
+        Err(ToolFailure::new(match self.text().trim() {
+            "" => "The tool reported a failure and did not say why",
+            text => text,
+        }))
+    }
+
+    /// The structured content, else the text.
+    #[must_use]
+    pub fn data(&self) -> Value {
+        self.structured_content.clone().unwrap_or_else(|| Value::String(self.text()))
+    }
+
+    /// The data with pictures, sound and resources beside it; `None` where there are none, or no place for them.
+    #[must_use]
+    pub fn data_with_content(&self) -> Option<Value> {
+        self.others().next()?;
+        match &self.structured_content {
+            Some(data) => with_content(data, &self.content),
+            None => with_content(&json!({ "text": self.text() }), &self.content),
+        }
     }
 
     /// The texts of its blocks, one below the other.

@@ -4,13 +4,13 @@ use serde_json::{Map, Value, json};
 
 /// A request under way.
 #[derive(Debug)]
-pub(crate) struct Outgoing {
+pub(crate) struct RpcRequest {
     pub(crate) method: &'static str,
     pub(crate) id: u64,
     pub(crate) params: Map<String, Value>,
 }
 
-impl Outgoing {
+impl RpcRequest {
     pub(crate) fn body(&self) -> String {
         json!({ "jsonrpc": "2.0", "id": self.id, "method": self.method, "params": self.params }).to_string()
     }
@@ -33,7 +33,7 @@ pub(crate) fn answer(id: &Value, answer: &Result<Value, (i64, &str)>) -> String 
 
 /// An error of the protocol.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Fault {
+pub(crate) struct RpcError {
     pub(crate) code: i64,
     pub(crate) message: String,
     pub(crate) data: Option<Value>,
@@ -43,7 +43,7 @@ pub(crate) struct Fault {
 #[derive(Debug, PartialEq)]
 pub(crate) enum Incoming {
     Result(Map<String, Value>),
-    Fault(Fault),
+    Fault(RpcError),
     /// A request of the server's own.
     Asks {
         id: Value,
@@ -83,7 +83,7 @@ impl Incoming {
             return match error.get("code").and_then(Value::as_i64) {
                 Some(code) => {
                     let data = error.get("data").filter(|data| !data.is_null()).cloned();
-                    Self::Fault(Fault { code, message: text.to_owned(), data })
+                    Self::Fault(RpcError { code, message: text.to_owned(), data })
                 }
                 None => Self::Other("`error` must have a `code` that is a whole number"),
             };

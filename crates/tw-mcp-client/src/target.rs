@@ -10,7 +10,7 @@ use zeroize::Zeroizing;
 
 /// A server as one tenant calls it. Printed, it shows no path, no query and no value of a header.
 #[derive(Clone)]
-pub struct Target {
+pub struct McpTarget {
     /// Whose server it is: its connections, its session and its lane are of this tenant alone.
     pub tenant: TenantId,
     pub url: String,
@@ -33,7 +33,7 @@ const OURS: &[&str] = &[
 ];
 const PARAMETER: &str = "mcp-param-";
 
-impl Target {
+impl McpTarget {
     /// A server that is sent no headers of its own.
     #[must_use]
     pub fn new(tenant: TenantId, url: impl Into<String>) -> Self {
@@ -70,10 +70,10 @@ impl Target {
     }
 }
 
-impl fmt::Debug for Target {
+impl fmt::Debug for McpTarget {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let headers: Vec<_> = self.headers.iter().map(|(name, _)| name).collect();
-        f.debug_struct("Target")
+        f.debug_struct("McpTarget")
             .field("tenant", &self.tenant)
             .field("site", &tw_egress::Site::in_text(&self.url))
             .field("headers", &headers)
