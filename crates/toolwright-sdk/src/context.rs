@@ -174,6 +174,13 @@ impl ToolContext {
         self.parts.idempotency.clone().unwrap_or_else(|| self.parts.run.to_string())
     }
 
+    /// The `traceparent` of requests to others, for a protocol that carries it beside its headers. `None` where the caller
+    /// sent none.
+    #[must_use]
+    pub fn trace(&self) -> Option<&str> {
+        self.parts.trace.as_deref()
+    }
+
     /// Does work whose cost somebody else chooses, such as reading a large answer, in the lane of the tenant.
     /// It cannot be stopped from outside, so it must have an end of its own; see [`HeavyPool::run`]. For work that
     /// waits, or looks at whether it is cancelled, there is [`ToolContext::blocking`].

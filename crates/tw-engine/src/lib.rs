@@ -147,6 +147,7 @@ impl Engine {
                 services: tool_services
                     .services()
                     .with(Arc::new(models.clone()))
+                    .with(Arc::new(tw_mcp_client::Client::new(Arc::clone(&tool_services) as _)))
                     .with::<dyn Ledger>(Arc::new(ledger::TenantLedger::new(store.clone()))),
                 models,
                 tool_services,

@@ -12,6 +12,7 @@ use crate::{
     function::Function,
     http::{Circuits, Http},
     internal,
+    mcp::Mcp,
     outside::Outside,
     prompt::Prompt,
     sealed_chain::SealedChain,
@@ -101,6 +102,9 @@ impl Kind {
                     Artifact::read(written.implementation, &kinds.sandbox, written.is_new).map(boxed)
                 })
             },
+            Implementation::Mcp => Self::reading(|kinds, written| {
+                Mcp::read(written.implementation, &kinds.circuits, written.is_new).map(boxed)
+            }),
             Implementation::Composition => Self::chaining(chain),
             Implementation::Prompt => Self {
                 takes_spec: true,

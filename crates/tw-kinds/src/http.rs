@@ -6,7 +6,6 @@
 
 mod answer;
 mod call;
-mod circuit;
 mod fill;
 mod kind;
 mod literals;
@@ -14,7 +13,8 @@ mod retry;
 mod save;
 mod spec;
 
+pub use crate::circuit::{Circuit, CircuitKey, Circuits};
 pub use call::{Jq, SecretOpener, World};
-pub use circuit::{Circuit, CircuitKey, Circuits};
 pub(crate) use kind::Http;
+pub(crate) use retry::short_wait;
 pub use spec::HttpSpec;

@@ -11,12 +11,15 @@
 mod all;
 mod apart;
 mod artifact;
+mod circuit;
 mod composition;
 mod condition;
 mod faults;
 mod function;
+mod headers;
 pub mod http;
 mod internal;
+mod mcp;
 mod outside;
 mod program;
 mod prompt;

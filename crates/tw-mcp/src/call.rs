@@ -7,7 +7,7 @@ use tokio_util::sync::CancellationToken;
 use tw_base::Error;
 use tw_engine::{Answer, CallRequest, PendingCall};
 use tw_identity::rights::{Permit, ReadRuns, RunTools};
-use tw_model::{Caller, Code, Mode, RunId, RunStatus, WaitsFor};
+use tw_model::{Caller, Code, MCP_CONTENT, Mode, RunId, RunStatus, WaitsFor, parted};
 use tw_registry::Callable;
 
 use crate::{
@@ -272,6 +272,17 @@ fn failed(message: &str, era: Era) -> String {
 
 /// The result of a tool that ended well. Nothing is known of its shape where the tool is gone by now.
 fn succeeded(output: &str, shape: Option<Shape>, era: Era) -> String {
+    // Pictures and the like stand in the content, once, and not in the data.
+    if output.contains(MCP_CONTENT)
+        && let Some((data, blocks)) = serde_json::from_str(output).ok().and_then(|output| parted(&output))
+    {
+        let data = Value::Object(data).to_string();
+        let structured = match shape {
+            Some(Shape::InResult) => format!(r#"{{"result":{data}}}"#),
+            _ => data,
+        };
+        return written_blocks(&Value::Array(blocks).to_string(), Some(&structured), Some(false), era);
+    }
     let is_object = output.trim_start().starts_with('{');
     let text = serde_json::from_str::<String>(output);
     let text = text.as_deref().unwrap_or(output);
@@ -294,7 +305,12 @@ fn structured(json: &str, era: Era) -> String {
 
 /// A result; whether it is an error is left open while it waits.
 fn written(text: &str, structured: Option<&str>, is_error: Option<bool>, era: Era) -> String {
-    let mut result = format!(r#"{{"content":[{{"type":"text","text":{}}}]"#, quoted(text));
+    let content = format!(r#"[{{"type":"text","text":{}}}]"#, quoted(text));
+    written_blocks(&content, structured, is_error, era)
+}
+
+fn written_blocks(content: &str, structured: Option<&str>, is_error: Option<bool>, era: Era) -> String {
+    let mut result = format!(r#"{{"content":{content}"#);
     if let Some(json) = structured {
         result.extend([r#","structuredContent":"#, json]);
     }

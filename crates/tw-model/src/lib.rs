@@ -12,6 +12,7 @@ mod authored;
 mod bearer;
 mod call;
 mod code;
+mod content;
 mod credential;
 mod definition;
 mod event;
@@ -39,6 +40,7 @@ pub use call::{
     Actor, ActsAs, Caller, CallerParts, Channel, Link, Mode, Party, Principal, RunStatus, Source,
 };
 pub use code::Code;
+pub use content::{MCP_CONTENT, parted, with_content};
 pub use credential::{CredentialType, Label, LabelError};
 pub use definition::{
     Definition, REDACTED, SEALED, Switches, each_secret, holds_sealed, left_redacted, redacted, unredacted,

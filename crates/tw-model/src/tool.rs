@@ -146,6 +146,8 @@ pub enum Implementation {
     Function,
     /// A script, in a sandbox.
     Artifact,
+    /// A tool of somebody else's MCP server.
+    Mcp,
     /// Other tools, one after the other.
     Composition,
     /// A question to a language model.
@@ -165,13 +167,14 @@ impl Implementation {
         Self::Space,
         Self::Function,
         Self::Artifact,
+        Self::Mcp,
         Self::Composition,
         Self::Prompt,
         Self::Custom,
     ];
 
     /// Words of `implementation_type` that a later version will know.
-    pub const PLANNED: &[&str] = &["mcp", "rag_retrieval", "agent_call", "task", "code"];
+    pub const PLANNED: &[&str] = &["rag_retrieval", "agent_call", "task", "code"];
 
     /// The authored one that the wire's `implementation_type` names.
     #[must_use]
@@ -205,6 +208,7 @@ impl Implementation {
             Self::External => ("external", Some("external")),
             Self::Space => ("space", Some("space")),
             Self::Artifact => ("artifact", None),
+            Self::Mcp => ("mcp", None),
             Self::Composition => ("composition", None),
             Self::Prompt => ("prompt", None),
             Self::Custom => ("custom", None),
@@ -263,7 +267,7 @@ pub struct ToolDef {
 impl ToolDef {
     pub const TIMEOUT_MS_DEFAULT: u64 = 30_000;
 
-    /// Every word of the wire's `tool_type`, which is derived. This program has no tools of the second one yet.
+    /// Every word of the wire's `tool_type`, which is derived.
     pub const TOOL_TYPES: &[&str] = &["built_in", "mcp", "artifact", "custom"];
 
     /// Members of a tool that are derived or written elsewhere. Whoever saves what they read sends them back.

@@ -35,6 +35,7 @@ fn tool_type(face: &Face) -> &'static str {
     match face.implementation_type.as_str() {
         _ if face.builtin_key.is_some() => BUILT_IN,
         "artifact" => "artifact",
+        "mcp" => "mcp",
         _ => "custom",
     }
 }

@@ -7,6 +7,7 @@ mod external;
 mod governed;
 mod http;
 mod internal;
+mod mcp;
 mod prompt;
 mod races;
 mod replay;

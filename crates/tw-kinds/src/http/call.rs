@@ -9,9 +9,10 @@ use toolwright_sdk::{Redactor, Secret, failure_of};
 use tw_egress::{Egress, Error, Response};
 use tw_model::{Code, TenantId, ToolFailure, ToolResult};
 
-use super::{answer, circuit::Circuit, fill::Filled, retry, spec::HttpSpec};
+use super::{answer, fill::Filled, retry, spec::HttpSpec};
 use crate::{
     apart::{Apart, INLINE_BYTES_MAX, bytes_of},
+    circuit::Circuit,
     template::Context,
 };
 

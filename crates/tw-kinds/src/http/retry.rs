@@ -23,8 +23,13 @@ pub(super) fn wait(tries: u32, sent: &Result<Response, Error>) -> Duration {
     let asked = sent.as_ref().ok().and_then(|response| response.headers.get("retry-after"));
     match asked.and_then(|asked| asked_wait(asked, Timestamp::now())) {
         Some(asked) => asked.min(ASKED_WAIT_MAX),
-        None => backoff(tries).mul_f64(0.5 + fastrand::f64() / 2.0),
+        None => short_wait(tries),
     }
+}
+
+/// How long to wait where nobody has asked for more.
+pub(crate) fn short_wait(tries: u32) -> Duration {
+    backoff(tries).mul_f64(0.5 + fastrand::f64() / 2.0)
 }
 
 fn backoff(tries: u32) -> Duration {

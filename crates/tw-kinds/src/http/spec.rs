@@ -1,10 +1,10 @@
 //! What an author writes: `implementation` of a tool of kind `http`.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use serde_json::{Map, Value};
 use toolwright_sdk::Redactor;
-use tw_egress::{Error, Method, Request};
+use tw_egress::{Method, Request};
 use tw_exec::Lookup;
 use tw_model::names_a_secret;
 use tw_schema::{Fault, Violation};
@@ -12,6 +12,7 @@ use tw_schema::{Fault, Violation};
 use super::{call::Jq, fill::subscripts, literals::literals};
 use crate::{
     faults::{Faults, below},
+    headers,
     template::{Template, language::Cost, pieces::SecretReferences, text::Text},
     url_template::UrlTemplate,
 };
@@ -19,7 +20,6 @@ use crate::{
 pub(super) const PATH: &str = "/implementation";
 const NAMES: &[&str] = &["input"];
 const RETRIES_MAX: u64 = 5;
-const HEADERS_MAX: usize = 50;
 const MEMBERS: &[&str] =
     &["url", "method", "query", "headers", "body", "response", "retry", "idempotency_header"];
 
@@ -195,46 +195,13 @@ impl Reader {
     }
 
     fn headers(&mut self, value: &Value) -> Option<Vec<(String, Text)>> {
-        let at = below(PATH, "headers");
-        let members = self.object(value, &at)?;
-        if HEADERS_MAX < members.len() {
-            self.faults.say(&at, Violation::max_properties(HEADERS_MAX));
-        }
-        let mut seen = BTreeMap::new();
-        let mut headers = Vec::new();
-        for (name, value) in members {
-            let at = below(&at, name);
-            self.header_name(name, &at);
-            if let Some(other) = seen.insert(name.to_ascii_lowercase(), name) {
-                self.faults.say(&at, Violation::header_twice(other.as_str()));
-            }
-            let text = match value {
-                Value::String(text) => text.clone(),
-                Value::Number(_) | Value::Bool(_) => value.to_string(),
-                Value::Null => continue,
-                other => {
-                    self.faults.say(&at, Violation::typed(&["string"], other));
-                    continue;
-                }
-            };
-            if !text.contains("{{")
-                && let Err(Error::BadRequest { why }) = Request::check_header(name, &text)
-                && Request::check_header(name, "").is_ok()
-            {
-                self.faults.say(&at, Violation::header(why));
-            }
-            match Text::read(&text, &at, NAMES, SecretReferences::Secrets) {
-                Ok(text) => headers.push((name.clone(), text)),
-                Err(violation) => self.faults.say(at, violation),
-            }
-        }
-        Some(headers)
+        headers::read(value, &below(PATH, "headers"), NAMES, Request::check_header, &mut self.faults)
     }
 
     fn idempotency_header(&mut self, value: &Value, headers: &[(String, Text)]) -> Option<String> {
         let at = below(PATH, "idempotency_header");
         let name = self.text(value, &at)?;
-        self.header_name(name, &at);
+        headers::check_name(name, &at, Request::check_header, &mut self.faults);
         if headers.iter().any(|(other, _)| other.eq_ignore_ascii_case(name)) {
             self.faults.say(at, Violation::header_twice(name));
         }
@@ -244,15 +211,6 @@ impl Reader {
     fn fixed_name(&mut self, name: &str, at: &str) {
         if name.contains("{{") || name.contains("{%") {
             self.faults.say(at, Violation::fixed_name());
-        }
-    }
-
-    /// A name that the client would refuse is refused here, where the author sees it.
-    fn header_name(&mut self, name: &str, at: &str) {
-        match Request::check_header(name, "") {
-            Ok(()) => {}
-            Err(Error::BadRequest { why }) => self.faults.say(at, Violation::header(why)),
-            Err(error) => self.faults.say(at, Violation::header(error.to_string())),
         }
     }
 

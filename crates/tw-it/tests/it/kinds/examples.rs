@@ -4,15 +4,16 @@ use std::{fs, path::Path};
 
 use serde_json::{Value, json};
 use tw_model::Role;
-use tw_test::{TestDb, Upstream, on_both};
+use tw_test::{Generation, McpServer, Quirk, TestDb, Upstream, on_both};
 
 use super::{Worker, answer, call, calling, ids, once};
 use crate::world::{Client, World, eventually};
 
 const SERVICE: &str = "https://api.github.com";
+const REMOTE: &str = "https://mcp.deepwiki.com";
 
-/// The examples in a folder of their own, with another service in place of the one on the internet.
-fn examples_for(upstream: &Upstream, folder: &Path) -> Vec<String> {
+/// The examples in a folder of their own, with others in place of the services on the internet.
+fn examples_for(upstream: &Upstream, remote: &McpServer, folder: &Path) -> Vec<String> {
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples");
     fs::create_dir_all(folder).unwrap();
     let mut slugs = Vec::new();
@@ -22,7 +23,7 @@ fn examples_for(upstream: &Upstream, folder: &Path) -> Vec<String> {
             let text = fs::read_to_string(&path).unwrap();
             let definition: Value = serde_json::from_str(&text).unwrap();
             slugs.push(definition["slug"].as_str().unwrap().to_owned());
-            let text = text.replace(SERVICE, upstream.url("").trim_end_matches('/'));
+            let text = text.replace(SERVICE, &upstream.url("")).replace(REMOTE, &remote.upstream.url(""));
             fs::write(folder.join(path.file_name().unwrap()), text).unwrap();
         }
     }
@@ -60,9 +61,11 @@ fn json_answer(body: &Value) -> String {
 on_both! {
     async fn examples_come_in_and_run(db: TestDb) {
         let upstream = Upstream::start().await;
+        let remote = McpServer::start(Generation::Present).await;
         let world = World::on(db).await;
+        let allowed = format!("{},{}", upstream.host_and_port(), remote.upstream.host_and_port());
         let server = world.server_with(&[], &[
-            ("TOOLWRIGHT_EGRESS__ALLOW", &upstream.host_and_port()),
+            ("TOOLWRIGHT_EGRESS__ALLOW", &allowed),
             ("TOOLWRIGHT_MODELS__DEFAULT__PROVIDER", "ollama"),
             ("TOOLWRIGHT_MODELS__DEFAULT__MODEL", "m"),
             ("TOOLWRIGHT_MODELS__DEFAULT__BASE_URL", &upstream.url("/v1")),
@@ -71,15 +74,21 @@ on_both! {
         let member = world.client(&server, "acme", Role::Member).await;
         let agent = world.agent(&server, "acme").await;
         let folder = world.folder.path().join("examples");
-        let slugs = examples_for(&upstream, &folder);
-        assert_eq!(slugs.len(), 8);
+        let slugs = examples_for(&upstream, &remote, &folder);
+        assert_eq!(slugs.len(), 9);
         let came = import(&world, &admin, &folder);
-        assert_eq!((&came["created"], &came["failed"]), (&json!(8), &json!(0)), "{came:#}");
+        assert_eq!((&came["created"], &came["failed"]), (&json!(9), &json!(0)), "{came:#}");
         let again = import(&world, &admin, &folder);
-        assert_eq!((&again["unchanged"], &again["failed"]), (&json!(8), &json!(0)), "{again:#}");
+        assert_eq!((&again["unchanged"], &again["failed"]), (&json!(9), &json!(0)), "{again:#}");
         for slug in &slugs {
             admin.post(&format!("/api/tools/{slug}/publish"), &json!({})).await.is("200 published");
         }
+
+        let topics = json!({ "content": [{ "type": "text", "text": "- 1 Overview" }] });
+        remote.set(Quirk::Result(topics));
+        let told = member.run("repository.outline", json!({ "repoName": "tokio-rs/tokio" })).await;
+        assert_eq!(told.is("200 success").json()["output"], "- 1 Overview");
+        assert_eq!(remote.asked("tools/call")[0]["params"]["name"], "read_wiki_structure");
 
         let summary = json!({ "wish": "money back", "urgency": "normal", "products": ["lamp"] });
         let body = json!({ "choices": [{ "message": { "content": summary.to_string() }, "finish_reason": "stop" }] });

@@ -1,0 +1,130 @@
+//! Servers that are made with the official SDKs, as upstreams of ours.
+
+use std::{path::PathBuf, process::Stdio, sync::Arc, time::Duration};
+
+use serde_json::json;
+use tokio::{
+    io::{AsyncBufReadExt as _, BufReader},
+    process::{Child, Command},
+    time::{Instant, timeout},
+};
+use toolwright_sdk::Network;
+use tw_egress::{Egress, Policy, Reach};
+use tw_mcp_client::{Client, EARLIER, ListLimits, PRESENT, Target};
+use tw_model::{Role, TenantId};
+use tw_test::{Kind, TestDb};
+
+use crate::{mcp::tool, world::World};
+
+/// How long a server may take to say where it listens.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// A server of an SDK, gone when dropped.
+struct Upstream {
+    url: String,
+    _process: Child,
+}
+
+async fn start(language: &str, way: &str) -> Upstream {
+    let folder = std::env::var_os("TW_TEST_CLIENTS");
+    let folder = PathBuf::from(folder.expect("run this by `cargo xtask test`")).join(language);
+    let script = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("clients").join(language);
+    let mut command = match language {
+        "python" => {
+            let mut command = Command::new(folder.join("bin/python"));
+            command.args(["-W", "ignore"]).arg(script.join("serve.py"));
+            command
+        }
+        _ => {
+            // Packages are looked for from where the script is.
+            let copy = folder.join(format!("serve-{}.mjs", std::process::id()));
+            std::fs::copy(script.join("serve.mjs"), &copy).unwrap();
+            let mut command = Command::new("node");
+            command.arg(copy);
+            command
+        }
+    };
+    command.arg(way).current_dir(&folder).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
+    let mut process = command.kill_on_drop(true).spawn().unwrap();
+    let mut lines = BufReader::new(process.stdout.take().unwrap()).lines();
+    let url = timeout(PATIENCE, lines.next_line()).await.expect("the server starts").unwrap();
+    Upstream { url: url.expect("the server says where it listens"), _process: process }
+}
+
+#[derive(Debug)]
+struct Way(Egress);
+
+impl Network for Way {
+    fn egress(&self, _: TenantId) -> Egress {
+        self.0.clone()
+    }
+}
+
+/// Lists and calls the tools of a server, and calls them by a server of ours.
+async fn serves(language: &str, way: &str, revision: &str) {
+    let upstream = start(language, way).await;
+    let egress = Egress::new(Policy::new(Reach::Public, ["127.0.0.1/32"]).unwrap());
+    let client = Client::new(Arc::new(Way(egress)));
+    let target = Target::new(TenantId::new(), upstream.url.as_str());
+    let listing = client.list_tools(&target, ListLimits::until(Instant::now() + PATIENCE)).await.unwrap();
+    assert_eq!(listing.revision, revision);
+    assert_eq!(listing.server.name.as_deref(), Some("garden"));
+    assert_eq!(listing.server.instructions.as_deref(), Some("Dig gently."));
+    assert_eq!(listing.left_out, []);
+    let add = listing.tools.iter().find(|tool| tool.name == "add").unwrap();
+    assert_eq!(add.description.as_deref(), Some("Adds two numbers."));
+    assert_eq!(add.input_schema["required"], json!(["a", "b"]));
+    assert_eq!(add.output_schema.as_ref().unwrap()["properties"]["sum"]["type"], "number");
+
+    let world = World::on(TestDb::new(Kind::Sqlite).await).await;
+    let server = world.server_with(&[], &[("TOOLWRIGHT_EGRESS__ALLOW", "127.0.0.1/32")]);
+    let admin = world.client(&server, "acme", Role::Admin).await;
+    for remote in &listing.tools {
+        let implementation = json!({ "server_url": upstream.url, "tool_name": remote.name });
+        let rest = json!({
+            "implementation_type": "mcp", "implementation": implementation, "permission_level": "read",
+            "input_schema": remote.input_schema, "output_schema": remote.output_schema,
+        });
+        admin.post("/api/tools", &tool(&remote.name, &rest)).await.is("201 published");
+    }
+    for _ in 0..2 {
+        let told = admin.run("add", json!({ "a": 1, "b": 2 })).await;
+        assert_eq!(told.is("200 success").json()["output"]["sum"].as_f64(), Some(3.0), "{}", told.text);
+    }
+    let told = admin.run("echo", json!({ "text": "hi" })).await;
+    assert_eq!(told.is("200 success").json()["output"], "hi", "{}", told.text);
+    let told = admin.run("fail", json!({})).await;
+    told.is("200 error");
+    assert!(told.text_at("/error").contains("the cellar is locked"), "{}", told.text);
+    let told = admin.run("picture", json!({})).await;
+    let block = &told.is("200 success").json()["output"]["mcp_content"][0];
+    assert_eq!((&block["type"], &block["mimeType"]), (&json!("image"), &json!("image/png")), "{}", told.text);
+    if listing.tools.iter().any(|tool| tool.name == "dig") {
+        let told = admin.run("dig", json!({})).await;
+        assert_eq!(told.is("200 success").json()["output"], "a hole");
+        let run = admin.get(&format!("/api/runs/{}", told.text_at("/run_id"))).await.json();
+        if way == "stream" {
+            assert_eq!(run["logs"], json!(["progress 1 of 2: digging"]), "{run}");
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn official_python_server_that_answers_with_json() {
+    serves("python", "json", PRESENT).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn official_python_server_that_answers_with_streams() {
+    serves("python", "stream", PRESENT).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn official_typescript_server_1_with_sessions() {
+    serves("typescript", "v1", EARLIER[0]).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn official_typescript_server_2_of_the_present_revision() {
+    serves("typescript", "v2", PRESENT).await;
+}
