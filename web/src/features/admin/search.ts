@@ -35,6 +35,7 @@ export const NEW_KINDS = [
   'prompt',
   'composition',
   'artifact',
+  'mcp',
   'function',
   'external',
   'space',

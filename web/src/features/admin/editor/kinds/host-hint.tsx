@@ -28,7 +28,9 @@ export function HostHint({ credential, returnTo }: Props) {
   const { t } = useTranslation('kinds')
   const mayWrite = useMay('credentials.tenant.write')
   const { slug } = useEditing().definition
-  const host = plainHost(useInside('implementation', ['url']).value)
+  const url = useInside('implementation', ['url']).value
+  const serverUrl = useInside('implementation', ['server_url']).value
+  const host = plainHost(url ?? serverUrl)
   // The other tools that use it, once somebody wants to bind it: they may call another host.
   const [others, setOthers] = useState<string[]>([])
   const [busy, setBusy] = useState(false)

@@ -9,6 +9,7 @@ import {
   type LucideIcon,
   MessageSquareReply,
   Package,
+  Plug,
   Sparkles,
 } from 'lucide-react'
 import { useTranslation } from 'react-i18next'
@@ -21,6 +22,7 @@ const ICONS: Record<NewKind, LucideIcon> = {
   prompt: Sparkles,
   composition: Combine,
   artifact: Code,
+  mcp: Plug,
   function: FunctionSquare,
   external: Cpu,
   space: MessageSquareReply,
@@ -32,6 +34,7 @@ const EXAMPLES: Partial<Record<NewKind, string>> = {
   http: 'GET https://api.example.com/cities/{{ input.city }}',
   composition: 'weather.now → confirm.action',
   artifact: 'export default (input) => input.lines.length',
+  mcp: 'https://mcp.example.com/mcp → add',
   function: 'datetime_utils',
   internal: 'json_transform',
 }

@@ -32,10 +32,12 @@ const STORED = '***'
 
 interface Props {
   name: 'query' | 'headers'
+  /** Whether values can hold no expressions. */
+  isFixedText?: boolean
 }
 
 /** Names with values, one below the other. */
-export function PairRows({ name }: Props) {
+export function PairRows({ name, isFixedText = false }: Props) {
   const { t } = useTranslation('kinds')
   const { faults, unread, keepUnread, isOverride } = useEditing()
   const { id, path, value, set } = useInside('implementation', [name])
@@ -65,6 +67,7 @@ export function PairRows({ name }: Props) {
           key={index}
           id={`${id}-row-${index}`}
           of={name}
+          takesInputs={!isFixedText}
           pair={pair}
           number={index + 1}
           own={faultOfPair(rows, index)}
@@ -106,6 +109,7 @@ interface RowProps {
   /** Of the box for the name. */
   id: string
   of: Props['name']
+  takesInputs: boolean
   pair: Pair
   number: number
   own: ReturnType<typeof faultOfPair>
@@ -114,7 +118,17 @@ interface RowProps {
   onRemove: () => void
 }
 
-function PairRow({ id: nameId, of, pair, number, own, isFixed, onChange, onRemove }: RowProps) {
+function PairRow({
+  id: nameId,
+  of,
+  takesInputs,
+  pair,
+  number,
+  own,
+  isFixed,
+  onChange,
+  onRemove,
+}: RowProps) {
   const { t } = useTranslation('kinds')
   const { faults } = useEditing()
   const path = pathOf('implementation', [of, pair.name])
@@ -152,7 +166,7 @@ function PairRow({ id: nameId, of, pair, number, own, isFixed, onChange, onRemov
           aria-describedby={described}
           onChange={({ target }) => onChange({ ...pair, value: valueOf(target.value, pair.value) })}
         />
-        {!isFixed && (
+        {takesInputs && !isFixed && (
           <InsertMenu
             name={t(`insert_at.${of}`, { number })}
             sources={sources}

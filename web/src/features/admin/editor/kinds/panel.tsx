@@ -35,6 +35,10 @@ const PANELS = {
     () => import('./artifact'),
     (module) => module.default,
   ),
+  mcp: lazyPart(
+    () => import('./mcp'),
+    (module) => module.default,
+  ),
   prompt: lazyPart(
     () => import('./prompt'),
     (module) => module.default,
@@ -53,6 +57,7 @@ const SHOWN: Record<keyof typeof PANELS, string[]> = {
   space: ['pending_ttl_ms'],
   function: ['function_name'],
   artifact: ['language', 'source'],
+  mcp: ['server_url', 'server', 'tool_name', 'headers'],
   prompt: ['prompt_template', 'system', 'model', 'output', 'max_output_tokens'],
   composition: ['steps', 'output'],
 }
