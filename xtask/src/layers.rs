@@ -23,7 +23,7 @@ pub(crate) const LAYERS: &[(&str, &[&str])] = &[
     ("tw-store", &["tw-model"]),
     ("tw-models", &["toolwright-sdk", "tw-egress", "tw-model"]),
     ("tw-mcp-client", &["toolwright-sdk", "tw-egress", "tw-model", "tw-schema"]),
-    ("tw-tools", &["toolwright-sdk"]),
+    ("tw-tools", &["toolwright-sdk", "tw-mcp-client"]),
     ("tw-exec", &["toolwright-sdk", "tw-model", "tw-schema"]),
     ("tw-base", &["tw-exec", "tw-model", "tw-schema", "tw-store"]),
     ("tw-identity", &["toolwright-sdk", "tw-base", "tw-exec", "tw-model", "tw-schema", "tw-store"]),

@@ -3,6 +3,7 @@
 mod hidden;
 mod http_request;
 mod letters;
+mod mcp_call;
 mod open;
 mod outside;
 mod page;

@@ -7,7 +7,7 @@ use crate::house::Hut;
 
 /// Tools that ask somebody else. Their examples name sites that tests do not call; the files of their
 /// names run them against a server of this machine.
-const ASK_OTHERS: [&str; 3] = ["http_request", "web_fetch", "web_search"];
+const ASK_OTHERS: [&str; 4] = ["http_request", "mcp_call", "web_fetch", "web_search"];
 
 fn cx() -> ToolContext {
     Hut::near(&[]).context()
@@ -55,6 +55,7 @@ fn shipped_tools_are_registered_without_a_list() {
         "function_call",
         "http_request",
         "json_transform",
+        "mcp_call",
         "priority-matrix",
         "process-automation-scoper",
         "quick-score",

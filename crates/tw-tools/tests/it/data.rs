@@ -65,8 +65,17 @@ fn whatever_may_be_called_as_a_function_only_reads() {
     }
     let builtins: Vec<_> =
         tools.iter().filter(|tool| tool.builtin).map(|tool| (tool.define)().slug).collect();
-    let expected =
-        ["datetime_utils", "function_call", "http_request", "json_transform", "web_fetch", "web_search"];
+    let expected = [
+        "datetime_utils",
+        "function_call",
+        "http_request",
+        "json_transform",
+        "mcp_call",
+        "web_fetch",
+        "web_search",
+    ];
     assert_eq!(builtins.iter().map(|slug| slug.as_str()).collect::<Vec<_>>(), expected);
-    assert_eq!((tool("http_request").define)().level, Some(Level::Write));
+    for slug in ["http_request", "mcp_call"] {
+        assert_eq!((tool(slug).define)().level, Some(Level::Write));
+    }
 }

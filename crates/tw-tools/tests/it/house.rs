@@ -71,6 +71,7 @@ impl Hut {
         let services = Services::default().with::<dyn Network>(Arc::clone(this) as _);
         let services = services.with::<dyn Filters>(Arc::clone(this) as _);
         let services = services.with::<dyn Credentials>(Arc::clone(this) as _);
+        let services = services.with(Arc::new(tw_mcp_client::Client::new(Arc::clone(this) as _)));
         ToolContext::new(ContextParts {
             tenant: TenantId::new(),
             tenant_slug: "test".parse().unwrap(),

@@ -6,6 +6,7 @@ mod conformance;
 mod data;
 mod house;
 mod http_request;
+mod mcp_call;
 mod web_fetch;
 mod web_search;
 
