@@ -28,6 +28,7 @@ const OF_OTHER_KINDS: &[&str] = &[
     "retry",
     "idempotency_header",
     "pending_ttl_ms",
+    "server",
     "server_url",
     "tool_name",
 ];

@@ -128,12 +128,17 @@ async fn ask(
         }
     };
     tokio::pin!(asking);
-    loop {
+    let called = loop {
         tokio::select! {
-            called = &mut asking => return called,
+            called = &mut asking => break called,
             Some(report) = reports.recv() => call.cx.log(told(&report)),
         }
+    };
+    // The last ones may have come together with the answer.
+    while let Ok(report) = reports.try_recv() {
+        call.cx.log(told(&report));
     }
+    called
 }
 
 /// A report of progress as a line of the run's log.
