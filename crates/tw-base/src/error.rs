@@ -33,6 +33,10 @@ pub enum Error {
     ToolDisabled { tool: String },
     #[error("the tool `{tool}` is of the kind `{kind}`, which this version of the program cannot run")]
     UnknownKind { tool: String, kind: String },
+    #[error(
+        "the tool `{tool}` changed on the server it comes from, and is held until somebody decides about the change"
+    )]
+    ToolHeld { tool: String },
     #[error("version {version} of the tool `{tool}` was withdrawn")]
     VersionWithdrawn { tool: String, version: String },
     #[error("the tool `{tool}` is {status} and runs only once it is published")]
@@ -119,6 +123,7 @@ impl Error {
             Self::NotFound { .. } => Code::NotFound,
             Self::SessionNotFound => Code::SessionNotFound,
             Self::ToolDisabled { .. } | Self::UnknownKind { .. } => Code::ToolDisabled,
+            Self::ToolHeld { .. } => Code::ToolHeld,
             Self::VersionWithdrawn { .. } => Code::VersionWithdrawn,
             Self::ToolNotPublished { .. } => Code::ToolNotPublished,
             Self::BreakingChange { .. } => Code::BreakingChange,
@@ -152,7 +157,9 @@ impl Error {
         let params = match self {
             Self::WrongPassword => json!({ "reason": "wrong_password" }),
             Self::LinkUsed => json!({ "reason": "link_used" }),
-            Self::ToolNotFound { tool } | Self::ToolDisabled { tool } => json!({ "tool": tool }),
+            Self::ToolNotFound { tool } | Self::ToolDisabled { tool } | Self::ToolHeld { tool } => {
+                json!({ "tool": tool })
+            }
             Self::UnknownKind { tool, kind } => {
                 json!({ "reason": "unknown_kind", "tool": tool, "kind": kind })
             }
@@ -226,6 +233,7 @@ impl Error {
             | Self::NotFound { .. }
             | Self::SessionNotFound
             | Self::ToolDisabled { .. }
+            | Self::ToolHeld { .. }
             | Self::UnknownKind { .. }
             | Self::ToolNotPublished { .. }
             | Self::BreakingChange { .. }

@@ -51,6 +51,7 @@ codes! {
     MethodNotAllowed => "METHOD_NOT_ALLOWED", 405, "This path does not take that method";
     Conflict => "CONFLICT", 409, "The state of the thing does not allow this";
     ToolDisabled => "TOOL_DISABLED", 409, "The tool is switched off";
+    ToolHeld => "TOOL_HELD", 409, "The tool changed on its server and is held until somebody has looked at it";
     ToolNotPublished => "TOOL_NOT_PUBLISHED", 409, "The tool is not published";
     VersionWithdrawn => "VERSION_WITHDRAWN", 409, "The version was withdrawn";
     BreakingChange => "BREAKING_CHANGE", 409, "Publishing would break callers of what is live";

@@ -74,6 +74,9 @@ ids! {
     AuditId,
     CredentialId,
     TestCaseId,
+    McpServerId,
+    /// A change to an imported tool on its server.
+    McpDriftId,
     /// One request to a language model.
     UsageId,
     /// One boot of one server process.

@@ -47,8 +47,9 @@ pub use definition::{
 };
 pub use event::{Effect, EventKind};
 pub use id::{
-    ApprovalId, AuditId, CredentialId, EventId, IdError, KeyId, LoginId, PendingCallId, ReplicaId, RunId,
-    SessionId, StandingApprovalId, TenantId, TestCaseId, ToolId, UsageId, UserId,
+    ApprovalId, AuditId, CredentialId, EventId, IdError, KeyId, LoginId, McpDriftId, McpServerId,
+    PendingCallId, ReplicaId, RunId, SessionId, StandingApprovalId, TenantId, TestCaseId, ToolId, UsageId,
+    UserId,
 };
 pub use kept_secrets::with_kept_secrets;
 pub use language::Language;

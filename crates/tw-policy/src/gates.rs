@@ -37,6 +37,8 @@ pub enum Unavailable {
     /// It answers like one that does not exist.
     Hidden,
     Disabled,
+    /// It changed on the server it comes from, and nobody has decided about that.
+    Held,
     NotPublished,
 }
 
@@ -44,6 +46,7 @@ pub enum Unavailable {
 pub fn available(
     in_catalogue: bool,
     is_active: bool,
+    is_held: bool,
     status: ToolStatus,
     mode: Mode,
 ) -> Result<(), Unavailable> {
@@ -51,11 +54,12 @@ pub fn available(
         Mode::Production => status == ToolStatus::Published,
         Mode::Debug => matches!(status, ToolStatus::Published | ToolStatus::Draft),
     };
-    match (in_catalogue, is_active && status != ToolStatus::Disabled, runs) {
-        (false, _, _) => Err(Unavailable::Hidden),
-        (true, false, _) => Err(Unavailable::Disabled),
-        (true, true, false) => Err(Unavailable::NotPublished),
-        (true, true, true) => Ok(()),
+    match (in_catalogue, is_active && status != ToolStatus::Disabled, is_held, runs) {
+        (false, ..) => Err(Unavailable::Hidden),
+        (true, false, ..) => Err(Unavailable::Disabled),
+        (true, true, true, _) => Err(Unavailable::Held),
+        (true, true, false, false) => Err(Unavailable::NotPublished),
+        (true, true, false, true) => Ok(()),
     }
 }
 

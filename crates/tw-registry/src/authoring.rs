@@ -3,6 +3,7 @@
 //! Whatever door it comes through, a change is read, laid over what is stored, checked as a whole and
 //! written only if nobody else has written in between.
 
+mod adopt;
 mod callees;
 mod doubts;
 mod draft;
@@ -20,9 +21,15 @@ use std::sync::Arc;
 use serde_json::Value;
 use tw_model::{Actor, Caller, Definition, Implementation, Switches, Timestamp, ToolId, ToolStatus};
 use tw_schema::{Fault, Violation};
-use tw_store::{By, Changed, Claim, Left, NewAudit, Note, Override, Premise, StoredTool};
+use tw_store::{By, Changed, Claim, Import, Left, NewAudit, Note, Override, Premise, StoredTool};
 
 pub(crate) use self::read::in_lane;
+pub use self::{
+    adopt::decided,
+    gate::Waived,
+    history::{Compared, History},
+    publish::Publication,
+};
 use self::{
     callees::{calls_others, may_concern_callers},
     draft::Sent,
@@ -32,11 +39,6 @@ use self::{
     overrides::{layer_body, read_layer},
     read::{CHECKING, New, VERSION_FIRST, as_text, checked, parse, read_new, read_slug, with_change},
 };
-pub use self::{
-    gate::Waived,
-    history::{Compared, History},
-    publish::Publication,
-};
 use crate::{
     Registry,
     catalogue::{Own, ToolEntry, View, content_hash},
@@ -44,6 +46,13 @@ use crate::{
 };
 use tw_base::{Error, Result, faultless, members};
 use tw_identity::rights::{CreateTools, DeleteTools, Permit, PublishTools, Right, UpdateTools};
+
+/// Where an imported tool comes from, and the text of what it is pinned to.
+#[derive(Clone, Debug)]
+pub(crate) struct Origin {
+    pub(crate) import: Import,
+    pub(crate) remote: String,
+}
 
 /// How a tool has to be found for a change to be made, and who asks.
 #[derive(Clone, Copy, Debug, Default)]
@@ -80,7 +89,7 @@ impl Registry {
         let kinds = Arc::clone(self.catalogue.kinds());
         let (new, faults) = in_lane(caller.tenant, CHECKING, move || read_new(&body, &*kinds)).await??;
         let definition = new.definition.clone();
-        let tool = self.insert(caller, new, faults, asked).await?;
+        let tool = self.insert(caller, new, faults, None, asked).await?;
         Ok(Saved { tool, warnings: self.warnings(caller, &definition).await? })
     }
 
@@ -122,7 +131,7 @@ impl Registry {
         checked(caller.tenant, &slug, definition.clone(), self.catalogue.kinds(), Vec::new()).await?;
         let switches = Switches { status: ToolStatus::Draft, ..own.stored.switches.clone() };
         let new = New { slug, definition, switches, version: VERSION_FIRST.to_owned(), publish: false };
-        self.insert(caller, new, Vec::new(), asked).await
+        self.insert(caller, new, Vec::new(), None, asked).await
     }
 
     /// Makes a tool, unless something is wrong with it beside the `faults` that are known already.
@@ -131,6 +140,7 @@ impl Registry {
         caller: &Caller,
         new: New,
         faults: Vec<Fault>,
+        origin: Option<&Origin>,
         asked: EditContext<'_>,
     ) -> Result<Listed> {
         let (id, mut epoch) = (ToolId::new(), caller.epoch);
@@ -144,7 +154,7 @@ impl Registry {
             names_are_free(&view, id, &new.definition)?;
             let is_upset_by = |other: &StoredTool| may_concern_callers(&**self.catalogue.kinds(), other);
             let premise = calls_any.then_some(Premise { as_of: view.epoch, is_upset_by: &is_upset_by });
-            if self.insert_at(caller, id, &new, (view.epoch, premise), asked).await? {
+            if self.insert_at(caller, id, &new, origin, (view.epoch, premise), asked).await? {
                 return self.after_change(caller, &id.to_string()).await;
             }
             epoch = self.identity.epochs().ask(caller.tenant).await?;
@@ -158,13 +168,15 @@ impl Registry {
         caller: &Caller,
         id: ToolId,
         new: &New,
+        origin: Option<&Origin>,
         (epoch, premise): (i64, Option<Premise<'_>>),
         asked: EditContext<'_>,
     ) -> Result<bool> {
         let (slug, publish) = (new.slug.clone(), new.publish);
         let by = by(caller, asked);
         let definition = self.to_be_kept(caller, id, new.definition.clone()).await?;
-        let mut stored = StoredTool { definition, ..stored_as(id, new.clone(), by.actor.clone()) };
+        let import = origin.map(|origin| Box::new(origin.import.clone()));
+        let mut stored = StoredTool { definition, import, ..stored_as(id, new.clone(), by.actor.clone()) };
         let mut notes = vec![Note::Save];
         if publish {
             go_live(&mut stored);
@@ -180,7 +192,8 @@ impl Registry {
         let hash = content_hash(&stored.definition);
         let is_taken_by = |other: &StoredTool| shares_a_name(&stored, other);
         let claim = Some(Claim { free_at: epoch, is_taken_by: &is_taken_by });
-        let left = Left { premise, claim, notes: &notes, content_hash: &hash, audit };
+        let pins = origin.map(|origin| &*origin.remote);
+        let left = Left { premise, claim, notes: &notes, content_hash: &hash, accepts: None, pins, audit };
         let scope = self.store.tenant(caller.tenant);
         let made = scope.insert_tool(&stored, left, &by).await.map_err(|error| match error {
             tw_store::Error::Taken { what: "slug" } => taken(&slug),
@@ -236,8 +249,8 @@ impl Registry {
             } else {
                 (&[Note::Save], "tool.changed")
             };
-            let (definition, upset_by, note) = (Some(definition), None, None);
-            Ok(Edit { after, definition, faults, notes, action, claims_names: true, upset_by, note })
+            let definition = Some(definition);
+            Ok(Edit { definition, faults, notes, action, claims_names: true, ..Edit::of_switches(after) })
         };
         let saved = if publish {
             self.publish_own(caller, id, asked, Waived::in_body(body), plan).await?
@@ -272,9 +285,8 @@ impl Registry {
             let definition: Definition = parse(&snapshot.content)?;
             names_are_free(view, id, &definition)?;
             let (after, notes, action) = (stored.clone(), &[Note::Save], "tool.restored");
-            let (definition, faults) = (Some(definition), Vec::new());
-            let (upset_by, note) = (None, None);
-            Ok(Edit { after, definition, faults, notes, action, claims_names: true, upset_by, note })
+            let definition = Some(definition);
+            Ok(Edit { definition, notes, action, claims_names: true, ..Edit::of_switches(after) })
         };
         self.edit_own(caller, id, asked, plan).await?;
         self.after_change(caller, &id.to_string()).await
@@ -309,10 +321,8 @@ impl Registry {
                 let plan = |stored: &StoredTool, view: &View| {
                     is_unused(view, id)?;
                     let after = StoredTool { is_deleted: true, ..stored.clone() };
-                    let (definition, faults, notes) = (None, Vec::new(), &[]);
                     let (action, upset_by) = ("tool.removed", Some(calls_others as UpsetBy));
-                    let (claims_names, note) = (false, None);
-                    Ok(Edit { after, definition, faults, notes, action, claims_names, upset_by, note })
+                    Ok(Edit { action, upset_by, ..Edit::of_switches(after) })
                 };
                 self.edit_own(caller, id, asked, plan).await?;
             }
@@ -392,6 +402,7 @@ fn stored_as(id: ToolId, new: New, created_by: String) -> StoredTool {
         created: now,
         created_by,
         is_deleted: false,
+        import: None,
     }
 }
 

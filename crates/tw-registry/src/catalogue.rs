@@ -14,7 +14,8 @@ use serde_json::{Value, json};
 use toolwright_sdk::{CodeTool, RunFn};
 use tw_exec::{BoxFuture, Call, Ended, Executor, Kinds};
 use tw_model::{
-    Caller, Layer, Level, Slug, TenantId, TenantSlug, ToolDef, ToolId, ToolStatus, Unlisted, look_alike,
+    Caller, Layer, Level, Origin, Slug, TenantId, TenantSlug, ToolDef, ToolId, ToolStatus, Unlisted,
+    look_alike,
 };
 use tw_policy::{Facts, GateOverride};
 use tw_schema::{Schema, SchemaCache};
@@ -252,6 +253,22 @@ impl ToolEntry {
         match self {
             Self::Code(tool) => tool.def.is_active,
             Self::Own(own) => own.stored.switches.is_active,
+        }
+    }
+
+    /// Whether nobody may call it until somebody has decided about what changed on the server it comes from.
+    pub fn is_held(&self) -> bool {
+        match self {
+            Self::Code(_) => false,
+            Self::Own(own) => own.stored.import.as_ref().is_some_and(|import| import.held),
+        }
+    }
+
+    /// Where it comes from.
+    pub fn origin(&self) -> Origin {
+        match self {
+            Self::Code(tool) => tool.def.origin,
+            Self::Own(own) => own.origin(),
         }
     }
 

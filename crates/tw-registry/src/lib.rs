@@ -8,8 +8,10 @@ mod catalogue;
 mod definitions;
 mod explain;
 mod manage;
+mod mcp;
 mod openapi;
 mod references;
+mod remote;
 mod tools;
 mod toolset;
 
@@ -23,7 +25,7 @@ use tw_store::Store;
 use tw_vault::Vault;
 
 pub use crate::{
-    authoring::{Compared, EditContext, History, Publication, Unsaved, Waived},
+    authoring::{Compared, EditContext, History, Publication, Unsaved, Waived, decided},
     cases::{
         AT_ONCE, Against, BATCH_TIME, COMPARE_TIME, Case, CaseCall, CaseEnd, CaseReport, CaseResult,
         CaseRunner, Diff, EndStatus, Expectation, Outcome, SentCase,
@@ -31,7 +33,9 @@ pub use crate::{
     catalogue::{Catalogue, CatalogueError, Own, Side, Tool, ToolEntry, View},
     explain::{Check, ExplainAbout, Explained, ExplainedFor},
     manage::definition as manage_tools,
+    mcp::{ImportedTool, McpImport, McpSource, SkippedRemote, Suspicion, makes_slugs, suspicions},
     openapi::{ImportNote, ImportedTools, SkippedOperation},
+    remote::{RemoteDefinition, RemoteDifference, differences},
     tools::{Listed, Saved, ToolFilter, seen},
     toolset::{Callable, ToolsetKey},
 };

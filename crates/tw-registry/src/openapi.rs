@@ -116,7 +116,7 @@ fn concerns_one(error: &Error) -> bool {
     matches!(error.code(), Code::InvalidParams | Code::MissingParam | Code::Conflict)
 }
 
-fn reason(error: &Error) -> String {
+pub(crate) fn reason(error: &Error) -> String {
     match error {
         Error::InvalidParams { faults, .. } | Error::MissingParam { faults, .. } => {
             let told =

@@ -270,6 +270,7 @@ fn runs(entry: &ToolEntry) -> Result<(), &'static str> {
     match entry.status() {
         ToolStatus::Disabled => Err("disabled"),
         _ if !entry.is_active() => Err("inactive"),
+        _ if entry.is_held() => Err("held"),
         _ if entry.unknown_kind().is_some() => Err("unknown_kind"),
         ToolStatus::Draft => Err("draft"),
         ToolStatus::Deprecated => Err("deprecated"),
@@ -297,7 +298,7 @@ impl ToolFilter {
                     && is(&self.implementation_type, &face.implementation_type)
                     && is(&self.tool_type, tool_type(face))
                     && is(&self.kind, "tenant_custom")
-                    && is(&self.origin, "database")
+                    && is(&self.origin, entry.origin().as_str())
                     && is(&self.category, &face.category)
                     && self.mentioned([own.stored.slug.as_str(), &face.name, &face.description])
             }

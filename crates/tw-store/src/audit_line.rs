@@ -5,7 +5,7 @@ use serde_json::Value;
 /// Who makes a change.
 #[derive(Clone, Debug)]
 pub struct By {
-    /// A [`tw_model::Actor`] as JSON, or `{"kind":"operator"}`, or `{"kind":"stranger"}`.
+    /// A [`tw_model::Actor`] as JSON, or `{"kind":"operator"}`, `{"kind":"system"}` or `{"kind":"stranger"}`.
     pub actor: String,
     pub request_id: Option<String>,
 }
@@ -15,6 +15,12 @@ impl By {
     #[must_use]
     pub fn operator() -> Self {
         Self { actor: r#"{"kind":"operator"}"#.to_owned(), request_id: None }
+    }
+
+    /// The server itself, which nobody asked.
+    #[must_use]
+    pub fn system() -> Self {
+        Self { actor: r#"{"kind":"system"}"#.to_owned(), request_id: None }
     }
 
     /// Somebody at the door who has not shown who they are.

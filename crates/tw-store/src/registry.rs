@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde_json::json;
 use sqlx::AssertSqlSafe;
-use tw_model::{Policy, Slug, Switches, TenantId, Timestamp, ToolId, ToolStatus};
+use tw_model::{McpDriftId, McpServerId, Policy, Slug, Switches, TenantId, Timestamp, ToolId, ToolStatus};
 use uuid::Uuid;
 
 use crate::{
@@ -12,6 +12,7 @@ use crate::{
     db::{Tx, on, within},
     error::{Error, Result},
     filter::{Arg, Conditions},
+    mcp_drifts::{DriftStatus, Import},
     row::row,
     scope::{Store, TenantScope, now_us},
     tenants::Changed,
@@ -38,6 +39,8 @@ pub struct StoredTool {
     pub created: Timestamp,
     pub created_by: String,
     pub is_deleted: bool,
+    /// Where it comes from, if it was imported from an MCP server.
+    pub import: Option<Box<Import>>,
 }
 
 /// A row of a tenant's own tools: the tool, or the little that can be said of one that cannot be read.
@@ -95,8 +98,15 @@ pub struct Left<'a> {
     pub notes: &'a [Note],
     /// The name of the content of the definition.
     pub content_hash: &'a str,
+    /// The drift that it accepts. Refused where somebody has decided about that already.
+    pub accepts: Option<McpDriftId>,
+    /// The remote definition that the tool is pinned to from now on.
+    pub pins: Option<&'a str>,
     pub audit: NewAudit,
 }
+
+const ALREADY_DECIDED: &str =
+    "the drift was decided about already, or the server has changed the tool again since";
 
 impl Note {
     #[must_use]
@@ -162,6 +172,10 @@ row! {
         created_us: i64,
         created_by: String,
         deleted_us: Option<i64>,
+        mcp_server_id: Option<Uuid>,
+        mcp_tool: Option<String>,
+        mcp_hash: Option<String>,
+        mcp_held: bool,
     }
 }
 
@@ -196,8 +210,8 @@ macro_rules! select {
     ($rest:literal) => {
         concat!(
             "SELECT id, slug, enabled, is_active, status, permission_policy, tenant_slugs, tags, definition, version,
-             live, live_version, published_us, revision, updated_us, created_us, created_by, deleted_us
-             FROM tools WHERE tenant_id = $1 AND kind = 'tenant_custom' AND ",
+             live, live_version, published_us, revision, updated_us, created_us, created_by, deleted_us,
+             mcp_server_id, mcp_tool, mcp_hash, mcp_held FROM tools WHERE tenant_id = $1 AND kind = 'tenant_custom' AND ",
             $rest
         )
     };
@@ -287,9 +301,9 @@ impl TenantScope {
     pub async fn insert_tool(&self, tool: &StoredTool, left: Left<'_>, by: &By) -> Result<Changed<()>> {
         const Q: &str = "INSERT INTO tools (id, tenant_id, slug, slug_key, kind, enabled, is_active, status,
             permission_policy, tenant_slugs, tags, definition, version, live, live_version, published_us, revision,
-            updated_us, created_us, created_by, changed_epoch)
+            updated_us, created_us, created_by, changed_epoch, mcp_server_id, mcp_tool, mcp_hash, mcp_held)
             VALUES ($1, $2, $3, $4, 'tenant_custom', $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17,
-            $18, $19, $20)
+            $18, $19, $20, $21, $22, $23, $24)
             ON CONFLICT (tenant_id, slug_key, kind) WHERE deleted_us IS NULL DO NOTHING";
         let mut tx = self.begin().await?;
         let epoch = self.bump_epoch(&mut tx).await?;
@@ -299,7 +313,7 @@ impl TenantScope {
         if !self.holds(&mut tx, left.premise, epoch).await? {
             return Ok(Changed::Stale(()));
         }
-        let switches = &tool.switches;
+        let (switches, import) = (&tool.switches, tool.import.as_deref());
         let inserted = within!(&mut tx, c => sqlx::query(Q)
             .bind(tool.id.uuid()).bind(self.tenant.uuid()).bind(tool.slug.as_str()).bind(tool.slug.key())
             .bind(switches.enabled).bind(switches.is_active).bind(switches.status.as_str())
@@ -308,6 +322,8 @@ impl TenantScope {
             .bind(&*tool.definition).bind(&tool.version).bind(tool.live.as_deref()).bind(&tool.live_version)
             .bind(tool.published.map(Timestamp::micros)).bind(tool.revision).bind(tool.updated.micros())
             .bind(tool.created.micros()).bind(&tool.created_by).bind(epoch)
+            .bind(import.map(|import| import.server.uuid())).bind(import.map(|import| &import.tool))
+            .bind(import.map(|import| &import.hash)).bind(import.is_some_and(|import| import.held))
             .execute(c).await.map(|done| done.rows_affected()))
         .map_err(Error::doing("writing a tool"))?;
         if inserted == 0 {
@@ -329,7 +345,8 @@ impl TenantScope {
     ) -> Result<Changed<()>> {
         const Q: &str = "UPDATE tools SET enabled = $3, is_active = $4, status = $5, permission_policy = $6,
             tenant_slugs = $7, tags = $8, definition = $9, version = $10, live = $11, live_version = $12,
-            published_us = $13, revision = $14, updated_us = $15, deleted_us = $16, changed_epoch = $17
+            published_us = $13, revision = $14, updated_us = $15, deleted_us = $16, changed_epoch = $17,
+            mcp_tool = $19, mcp_hash = $20, mcp_held = $21
             WHERE tenant_id = $1 AND id = $2 AND updated_us = $18 AND deleted_us IS NULL";
         let mut tx = self.begin().await?;
         let epoch = self.bump_epoch(&mut tx).await?;
@@ -339,7 +356,7 @@ impl TenantScope {
         if !self.holds(&mut tx, left.premise, epoch).await? {
             return Ok(Changed::Stale(()));
         }
-        let switches = &tool.switches;
+        let (switches, import) = (&tool.switches, tool.import.as_deref());
         let deleted = tool.is_deleted.then_some(tool.updated.micros());
         let updated = within!(&mut tx, c => sqlx::query(Q)
             .bind(self.tenant.uuid()).bind(tool.id.uuid())
@@ -348,7 +365,8 @@ impl TenantScope {
             .bind(json!(switches.tenant_slugs).to_string()).bind(json!(switches.tags).to_string())
             .bind(&*tool.definition).bind(&tool.version).bind(tool.live.as_deref()).bind(&tool.live_version)
             .bind(tool.published.map(Timestamp::micros)).bind(tool.revision).bind(tool.updated.micros())
-            .bind(deleted).bind(epoch).bind(seen.micros())
+            .bind(deleted).bind(epoch).bind(seen.micros()).bind(import.map(|import| &import.tool))
+            .bind(import.map(|import| &import.hash)).bind(import.is_some_and(|import| import.held))
             .execute(c).await.map(|done| done.rows_affected()))
         .map_err(Error::doing("writing a tool"))?;
         if updated == 0 {
@@ -356,6 +374,12 @@ impl TenantScope {
         }
         if tool.is_deleted {
             self.forget_test_cases(&mut tx, tool.id).await?;
+            self.close_drift(&mut tx, tool.id).await?;
+        }
+        if let Some(drift) = left.accepts
+            && !self.decide_drift(&mut tx, drift, DriftStatus::Accepted, by).await?
+        {
+            return Err(Error::Refused { why: ALREADY_DECIDED });
         }
         self.note(&mut tx, tool, &left, by).await?;
         self.audit_in(&mut tx, by, left.audit).await?;
@@ -365,15 +389,15 @@ impl TenantScope {
 
     async fn note(&self, tx: &mut Tx, tool: &StoredTool, left: &Left<'_>, by: &By) -> Result<()> {
         let Left { notes, content_hash: hash, .. } = *left;
-        const CONTENT: &str =
-            "INSERT INTO schema_contents (tenant_id, content_hash, content) VALUES ($1, $2, $3)
-            ON CONFLICT (tenant_id, content_hash) DO NOTHING";
         const SAVE: &str = "INSERT INTO schema_versions
             (id, tenant_id, subject_kind, subject_id, revision, version, content_hash, author, created_us)
             VALUES ($1, $2, 'tool', $3, $4, $5, $6, $7, $8)";
         const OTHER: &str = "INSERT INTO tool_versions
             (id, tenant_id, tool_id, revision, version, content_hash, author, created_us, reason)
             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)";
+        if let (Some(import), Some(remote)) = (&tool.import, left.pins) {
+            self.keep_content(tx, &import.hash, remote).await?;
+        }
         if notes.is_empty() {
             return Ok(());
         }
@@ -381,9 +405,7 @@ impl TenantScope {
         if gives_number && self.withdrawn_in(tx, tool.id, &tool.version).await?.is_some() {
             return Err(Error::Taken { what: "version" });
         }
-        within!(tx, c => sqlx::query(CONTENT).bind(self.tenant.uuid()).bind(hash).bind(&*tool.definition)
-            .execute(c).await.map(drop))
-        .map_err(Error::doing("writing a definition"))?;
+        self.keep_content(tx, hash, &tool.definition).await?;
         for (index, note) in notes.iter().enumerate() {
             let at = tool.updated.micros();
             let saves = *note == Note::Save;
@@ -533,7 +555,18 @@ impl ToolRow {
             tenant_slugs: list(&self.tenant_slugs, "the tenants")?,
             tags: list(&self.tags, "the tags")?,
         };
+        let import = match (self.mcp_server_id, &self.mcp_tool, &self.mcp_hash) {
+            (None, _, _) => None,
+            (Some(server), Some(tool), Some(hash)) => Some(Box::new(Import {
+                server: McpServerId::from_uuid(server),
+                tool: tool.clone(),
+                hash: hash.clone(),
+                held: self.mcp_held,
+            })),
+            _ => return Err(corrupt("the origin")),
+        };
         Ok(StoredTool {
+            import,
             id: ToolId::from_uuid(self.id),
             slug: self.slug.parse().map_err(|_| corrupt("the slug"))?,
             switches,

@@ -148,9 +148,11 @@ impl Engine {
     fn switched_on(&self, view: &View, name: &str, entry: &ToolEntry, mode: Mode) -> Result<Arc<Tool>> {
         let slug = || entry.slug().to_string();
         let (in_catalogue, status) = (entry.in_catalogue(view.slug()).is_ok(), entry.status());
-        available(in_catalogue, entry.is_active(), status, mode).map_err(|why| match why {
+        let is_held = entry.is_held();
+        available(in_catalogue, entry.is_active(), is_held, status, mode).map_err(|why| match why {
             Unavailable::Hidden => Error::ToolNotFound { tool: name.to_owned() },
             Unavailable::Disabled => Error::ToolDisabled { tool: slug() },
+            Unavailable::Held => Error::ToolHeld { tool: slug() },
             Unavailable::NotPublished => Error::ToolNotPublished { tool: slug(), status: status.as_str() },
         })?;
         let unpublished = || Error::ToolNotPublished { tool: slug(), status: "a draft" };

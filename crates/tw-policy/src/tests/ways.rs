@@ -100,7 +100,7 @@ fn decided(case: &Case) -> Verdict {
     let operator = GateOverride { enabled: case.operator, ..GateOverride::default() };
     operator.lay_over(&mut live, case.always_asks);
     case.tenant.lay_over(&mut live, case.always_asks);
-    if available(live.in_catalogue("acme").is_ok(), live.is_active, live.status, case.mode).is_err() {
+    if available(live.in_catalogue("acme").is_ok(), live.is_active, false, live.status, case.mode).is_err() {
         return Verdict::Deny;
     }
     let mut definitions = vec![(live, case.live.of_input)];

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 use tw_base::{Error, Result};
 use tw_exec::Kinds;
-use tw_model::{Caller, Definition, Timestamp, ToolId, ToolStatus, redacted};
+use tw_model::{Caller, Definition, McpDriftId, Timestamp, ToolId, ToolStatus, redacted};
 use tw_schema::Fault;
 use tw_store::{Changed, Claim, Left, NewAudit, Note, Premise, StoredTool, moment_after};
 
@@ -41,13 +41,15 @@ pub(super) struct Edit {
     pub(super) upset_by: Option<UpsetBy>,
     /// What the audit log says beside it.
     pub(super) note: Option<String>,
+    /// The drift that it accepts, and the text of the remote definition that the tool is pinned to then, if another.
+    pub(super) accepts: Option<(McpDriftId, Option<String>)>,
 }
 
 /// Whether what has become of a tool may forbid a change to another one.
 pub(super) type UpsetBy = fn(&dyn Kinds, &StoredTool) -> bool;
 
 impl Edit {
-    /// A change to the switches alone, which leaves no revision.
+    /// A change to what is no part of the definition, which leaves no revision.
     pub(super) fn of_switches(after: StoredTool) -> Self {
         Self {
             after,
@@ -58,6 +60,7 @@ impl Edit {
             claims_names: false,
             upset_by: None,
             note: None,
+            accepts: None,
         }
     }
 
@@ -157,7 +160,7 @@ impl Registry {
         epoch: i64,
         asked: EditContext<'_>,
     ) -> Result<bool> {
-        let Edit { mut after, notes, action, claims_names, upset_by, note, .. } = edit;
+        let Edit { mut after, notes, action, claims_names, upset_by, note, accepts, .. } = edit;
         after.updated = moment_after(before.updated);
         let audit = NewAudit {
             action: action.to_owned(),
@@ -174,7 +177,11 @@ impl Registry {
             other.id != after.id && upset_by.is_some_and(|upset_by| upset_by(kinds, other))
         };
         let premise = upset_by.map(|_| Premise { as_of: epoch, is_upset_by: &is_upset_by });
-        let left = Left { premise, claim, notes, content_hash: &hash, audit };
+        let (accepts, pins) = match &accepts {
+            Some((drift, remote)) => (Some(*drift), remote.as_deref()),
+            None => (None, None),
+        };
+        let left = Left { premise, claim, notes, content_hash: &hash, accepts, pins, audit };
         let scope = self.store.tenant(caller.tenant);
         let by = by(caller, asked);
         let changed = scope.update_tool(&after, before.updated, left, &by).await;

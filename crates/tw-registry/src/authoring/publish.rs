@@ -42,8 +42,7 @@ impl Registry {
                 None => (stored.clone(), &[Note::Publish]),
             };
             let action = "tool.published";
-            let (faults, upset_by, note) = (Vec::new(), None, None);
-            Ok(Edit { after, definition, faults, notes, action, claims_names: false, upset_by, note })
+            Ok(Edit { definition, notes, action, ..Edit::of_switches(after) })
         };
         self.publish_own(caller, id, asked, waived, plan).await?;
         self.after_change(caller, &id.to_string()).await

@@ -98,6 +98,10 @@ impl Own {
         Ok(Self { stored, draft_face, live_face, draft: OnceLock::new(), live: OnceLock::new() })
     }
 
+    pub(super) fn origin(&self) -> Origin {
+        if self.stored.import.is_some() { Origin::Mcp } else { Origin::Database }
+    }
+
     /// Names the tool as it stands.
     pub(crate) fn mark(&self) -> String {
         mark(&self.stored)
@@ -217,7 +221,7 @@ impl Own {
             tags: switches.tags.clone(),
             version: version.parse().map_err(|error: semver::Error| corrupt(stored, &error))?,
             layer: Layer::TenantCustom,
-            origin: Origin::Database,
+            origin: self.origin(),
             status: switches.status,
             enabled: switches.enabled,
             is_active: switches.is_active,

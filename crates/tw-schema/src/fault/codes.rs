@@ -227,6 +227,8 @@ codes! {
     UrlSecret = "url_secret": url_secret(name) => "must not show `{name}` to everybody who sees the tool; put it under `query`, where it is kept as a secret";
     Header = "header": header(why) => "cannot be sent: {why}";
     HeaderTwice = "header_twice": header_twice(other) => "must be another header than `{other}`";
+    EgressDenied = "egress_denied": egress_denied(why) => "must be an address that may be called: {why}";
+    McpCommand = "mcp_command": mcp_command() => "must be left out: no command is ever started for a request; give the `url` of a server that speaks HTTP";
     Multipart = "multipart": multipart() => "must go with a `body` that is a text with all the parts in it; an object is sent as JSON or as `application/x-www-form-urlencoded`";
 
     // Approvals.

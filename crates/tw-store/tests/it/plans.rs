@@ -84,7 +84,26 @@ const SQLITE: &[Kind] = &[Kind::Sqlite];
 const POSTGRES: &[Kind] = &[Kind::Postgres];
 const BOTH: &[Kind] = &[Kind::Sqlite, Kind::Postgres];
 
-const ALLOWED: [Allowed; 21] = [
+const ALLOWED: [Allowed; 25] = [
+    allowed(
+        BOTH,
+        "walks all of a tenant's mcp_servers",
+        "SELECT count(*) FROM mcp_servers",
+        "a tenant has at most 200",
+    ),
+    allowed(
+        BOTH,
+        "walks all of a tenant's mcp_drifts",
+        "status = 'pending' GROUP BY server_id",
+        "in an index of those alone that nobody has decided about: at most one for each tool",
+    ),
+    allowed(BOTH, "sorts", "status = 'pending' GROUP BY server_id", "at most one for each tool"),
+    allowed(
+        POSTGRES,
+        "walks all of a tenant's mcp_drifts",
+        "UPDATE mcp_drifts SET status = $3",
+        "in an index of those alone that nobody has decided about",
+    ),
     allowed(SQLITE, "walks all of", "LIMIT 10001) AS counted", "stops at ten thousand"),
     allowed(
         SQLITE,

@@ -16,7 +16,15 @@ fn line(action: &str) -> NewAudit {
 }
 
 fn left(notes: &[Note]) -> Left<'_> {
-    Left { premise: None, claim: None, notes, content_hash: "hash", audit: line("tool.changed") }
+    Left {
+        premise: None,
+        claim: None,
+        notes,
+        content_hash: "hash",
+        accepts: None,
+        pins: None,
+        audit: line("tool.changed"),
+    }
 }
 
 /// A tool that was published under each of these numbers.
@@ -36,6 +44,7 @@ async fn published(tenant: &TenantScope, versions: &[&str]) -> StoredTool {
         created: now,
         created_by: "{}".to_owned(),
         is_deleted: false,
+        import: None,
     };
     tenant.insert_tool(&tool, left(&[]), &By::operator()).await.unwrap();
     for version in versions {

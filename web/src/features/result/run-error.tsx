@@ -27,6 +27,7 @@ const EXPLAINED = new Set([
   'TIMEOUT',
   'TOOL_DISABLED',
   'TOOL_FAILED',
+  'TOOL_HELD',
   'TOOL_PANICKED',
   'UPSTREAM_ERROR',
 ])

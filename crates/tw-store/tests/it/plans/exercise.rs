@@ -20,6 +20,7 @@ use tw_test::{TestDb, entries};
 use uuid::Uuid;
 
 use super::filters;
+use crate::mcp_servers::{drift_of, imported, mcp_server};
 use crate::world::{FAR, fresh_hash, key, link_to, login_of, member, two_tenants, use_link};
 
 const PAST: Timestamp = Timestamp::from_micros(0);
@@ -30,6 +31,7 @@ pub(super) async fn everything(db: &TestDb) -> [TenantId; 2] {
     tenants(&store, &acme).await;
     people(&store, &acme, &globex).await;
     tools(&store, &acme).await;
+    mcp_servers(&store, &acme).await;
     credentials(&store, &acme).await;
     keys_of_requests(&store, &acme).await;
     calls(&store, &acme).await;
@@ -132,6 +134,7 @@ async fn tools(store: &Store, acme: &TenantScope) {
         created: now,
         created_by: "{}".to_owned(),
         is_deleted: false,
+        import: None,
     };
     let premise = Premise { as_of: 0, is_upset_by: &|_| false };
     let left = |notes| Left {
@@ -139,6 +142,8 @@ async fn tools(store: &Store, acme: &TenantScope) {
         claim: None,
         notes,
         content_hash: "hash",
+        accepts: None,
+        pins: None,
         audit: line("tool.changed"),
     };
     acme.insert_tool(&tool, left(&[Note::Save]), &By::operator()).await.unwrap();
@@ -169,6 +174,34 @@ async fn tools(store: &Store, acme: &TenantScope) {
     acme.overrides().await.unwrap();
     acme.remove_override(&slug, None, &By::operator()).await.unwrap();
     store.set_for_everybody(&slug, layer, &By::operator()).await.unwrap();
+}
+
+async fn mcp_servers(store: &Store, acme: &TenantScope) {
+    let (mut server, by) = (mcp_server("acme"), By::operator());
+    let now = Timestamp::now();
+    acme.create_mcp_server(&server, Some("[]"), now, 9, &by).await.unwrap();
+    acme.mcp_server(server.id).await.unwrap();
+    acme.mcp_server_by_name("ACME").await.unwrap();
+    acme.mcp_servers(None, 50).await.unwrap();
+    acme.count_mcp_servers().await.unwrap();
+    acme.mcp_listing(server.id).await.unwrap();
+    store.due_mcp_servers(now, 9).await.unwrap();
+    assert!(acme.claim_mcp_server(server.id, now, FAR).await.unwrap());
+    assert!(acme.note_mcp_answer(server.id, server.updated, &server.answer, None, now).await.unwrap());
+    let tool = imported(acme, server.id).await;
+    let drift = drift_of(server.id, tool.id, "other");
+    assert!(acme.add_mcp_drift(&drift, Some("{}"), &by).await.unwrap());
+    acme.mcp_drift(drift.id).await.unwrap();
+    acme.mcp_drifts(server.id, None, 50).await.unwrap();
+    acme.last_mcp_drift(tool.id).await.unwrap();
+    acme.pending_mcp_drifts().await.unwrap();
+    acme.reject_mcp_drift(&drift, &by).await.unwrap();
+    assert!(acme.close_mcp_drift(tool.id, "pinned", "x", &by).await.unwrap());
+    let seen = server.updated;
+    server.updated = server.moment_after();
+    acme.change_mcp_server(&server, seen, now, &by).await.unwrap();
+    let epoch = acme.epoch().await.unwrap();
+    acme.remove_mcp_server(server.id, server.updated, epoch, &by).await.unwrap();
 }
 
 async fn cases(acme: &TenantScope, tool: ToolId) {

@@ -21,7 +21,7 @@ const HISTORY: &str = "INSERT INTO runs (id, tenant_id, session_id, own_session,
     CASE WHEN i % 100 = 0 THEN 'TIMEOUT' END, i, i, i FROM {runs}";
 
 /// What is around them. Of what waits, or is to be decided, one in a hundred still is.
-const AROUND: [&str; 23] = [
+const AROUND: [&str; 25] = [
     "INSERT INTO session_events (tenant_id, session_id, seq, id, type, run_id, tool, actor, payload, at_us)
      SELECT {half}, {id}, 1, {id}, 'tool.started', {id}, 'usual', '{}', '{}', i FROM {runs}",
     "INSERT INTO sessions (id, tenant_id, kind, principal, created_us, updated_us)
@@ -71,6 +71,12 @@ const AROUND: [&str; 23] = [
      cache_write_tokens, estimated, created_us)
      SELECT {tenant}, {id}, {id}, i, 'default', 'openai', 'm', 1, 1, 0, 0, {yes}, i FROM {rows}",
     "INSERT INTO usage_days (tenant_id, day, tokens, cost_nanos) SELECT {tenant}, i, 1, 1 FROM {rows}",
+    "INSERT INTO mcp_servers (tenant_id, id, name, name_key, url, headers, status, tools, due_us, created_us, updated_us,
+     created_by)
+     SELECT {tenant}, {id}, 's' || i, 's' || i, 'u', '{}', 'ok', 0, i + 1000000000000, i, i, '{}' FROM {rows}",
+    "INSERT INTO mcp_drifts (tenant_id, id, server_id, tool_id, slug, kind, pinned_hash, diff, status, seen_us)
+     SELECT {tenant}, {id}, {id}, {id}, 's' || i, 'changed', 'h', '[]',
+     CASE WHEN i % 100 = 0 THEN 'pending' ELSE 'accepted' END, i FROM {rows}",
     "INSERT INTO places (tenant_id, name, place, replica_id, until_us) SELECT {tenant}, 'g' || i, 0, {id}, i FROM {rows}",
 ];
 
