@@ -39,6 +39,8 @@ use tw_identity::{
     Identity,
     rights::{Permit, RunTools},
 };
+use tw_mcp_client::{Client, McpServers};
+use tw_mcp_servers::McpServerAdmin;
 use tw_model::{Caller, Code, SessionId, TenantId, Timestamp};
 use tw_models::{Ledger, Models};
 use tw_registry::{Catalogue, CatalogueError, Registry};
@@ -61,8 +63,9 @@ pub use crate::{
 };
 /// The rows that doors show. What is done with them goes through the engine.
 pub use tw_store::{
-    ApiKey, Approval, AuditFilter, AuditRecord, Event, Note, PendingCall, Run, RunFilter, Session,
-    StandingApproval, StandingFilter, StoredCredential, Tenant, TenantChange, TestResult, ToolVersion, User,
+    ApiKey, Approval, AuditFilter, AuditRecord, DriftStatus, Event, McpDrift, Note, PendingCall, Run,
+    RunFilter, Session, StandingApproval, StandingFilter, StoredCredential, StoredMcpServer, Tenant,
+    TenantChange, TestResult, ToolVersion, User,
 };
 
 /// Everything behind the doors. Cheap to clone.
@@ -78,6 +81,7 @@ pub(crate) struct Inside {
     registry: Arc<Registry>,
     pub(crate) identity: Arc<Identity>,
     credentials: CredentialAdmin,
+    pub(crate) mcp_servers: Arc<McpServerAdmin>,
     pub(crate) secrets: Secrets,
     pub(crate) vault: Vault,
     tool_services: Arc<services::ToolServices>,
@@ -136,6 +140,18 @@ impl Engine {
             Arc::clone(&registry) as _,
             Arc::clone(&tool_services) as _,
         );
+        // What it learns about a server is of use to calls and to those who manage servers.
+        let mcp_client = Client::new(Arc::clone(&tool_services) as _);
+        let mcp_servers = Arc::new(McpServerAdmin::new(tw_mcp_servers::Parts {
+            store: store.clone(),
+            vault: vault.clone(),
+            epochs: Arc::clone(identity.epochs()),
+            secrets: secrets.clone(),
+            registry: Arc::clone(&registry),
+            credentials: Arc::clone(&tool_services) as _,
+            network: Arc::clone(&tool_services) as _,
+            client: mcp_client.clone(),
+        }));
         let flights: Arc<flights::Flights> = Arc::default();
         let engine = Self {
             inner: Arc::new(Inside {
@@ -143,11 +159,13 @@ impl Engine {
                 registry,
                 identity,
                 credentials,
+                mcp_servers: Arc::clone(&mcp_servers),
                 secrets,
                 services: tool_services
                     .services()
                     .with(Arc::new(models.clone()))
-                    .with(Arc::new(tw_mcp_client::Client::new(Arc::clone(&tool_services) as _)))
+                    .with(Arc::new(mcp_client))
+                    .with::<dyn McpServers>(mcp_servers)
                     .with::<dyn Ledger>(Arc::new(ledger::TenantLedger::new(store.clone()))),
                 models,
                 tool_services,
@@ -188,6 +206,12 @@ impl Engine {
     #[must_use]
     pub fn credentials(&self) -> &CredentialAdmin {
         &self.inner.credentials
+    }
+
+    /// The MCP servers of others, and what is imported from them.
+    #[must_use]
+    pub fn mcp_servers(&self) -> &McpServerAdmin {
+        &self.inner.mcp_servers
     }
 
     /// The permit to run tools, for a caller who is about to ask for this one. An agent that is refused it
@@ -280,7 +304,11 @@ impl Engine {
     async fn note_refused(&self, caller: &Caller, tool: &str, error: &Error) {
         let refused = matches!(
             error.code(),
-            Code::NotPermitted | Code::ToolNotFound | Code::ToolDisabled | Code::ToolNotPublished
+            Code::NotPermitted
+                | Code::ToolNotFound
+                | Code::ToolDisabled
+                | Code::ToolHeld
+                | Code::ToolNotPublished
         );
         if !refused || !caller.principal.is_agent() {
             return;

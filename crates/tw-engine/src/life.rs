@@ -25,6 +25,8 @@ use crate::{
 const HEAR_EVERY: Duration = Duration::from_millis(500);
 const BEAT_EVERY: Duration = Duration::from_secs(3);
 const LOOK_EVERY: Duration = Duration::from_secs(1);
+/// How often is looked which MCP servers are due.
+const REFRESH_EVERY: Duration = Duration::from_secs(10);
 const FORGET_KEYS_EVERY: Duration = Duration::from_secs(600);
 
 /// How long a loop that died rests before it is begun again: one that dies at once must not take a core.
@@ -76,6 +78,7 @@ impl Engine {
         self.until(end, "resume_waiting", Self::resume_waiting);
         self.until(end, "stop_ended_runs", Self::stop_ended_runs);
         self.until(end, "forget_old_keys", Self::forget_old_keys);
+        self.until(end, "refresh_mcp_servers", Self::refresh_mcp_servers);
     }
 
     fn until<F: Future<Output = ()> + Send + 'static>(
@@ -89,6 +92,16 @@ impl Engine {
             let pulse = engine.inner.pulse.clone();
             end.run_until_cancelled(pulse.keep_up(name, || work(engine.clone()))).await
         });
+    }
+
+    async fn refresh_mcp_servers(self) {
+        let mut ticks = ticks(REFRESH_EVERY);
+        loop {
+            ticks.tick().await;
+            if let Err(error) = self.inner.mcp_servers.refresh_due().await {
+                tracing::debug!(%error, "MCP servers could not be refreshed");
+            }
+        }
     }
 
     async fn hear_changes(self) {

@@ -60,6 +60,8 @@ rights! {
     WriteKeys: Never, "keys.tenant.write";
     ReadCredentials: Never, "credentials.tenant.read";
     WriteCredentials: Never, "credentials.tenant.write";
+    ReadMcpServers: Never, "mcp_servers.tenant.read";
+    WriteMcpServers: Never, "mcp_servers.tenant.write";
     ReadMembers: Never, "members.tenant.read";
     WriteMembers: Never, "members.tenant.write";
     /// Which language models can be asked.

@@ -11,6 +11,7 @@ mod explain;
 mod imports;
 mod keys;
 mod login;
+mod mcp_servers;
 mod models;
 mod operations;
 mod replay;
@@ -189,6 +190,13 @@ pub(crate) fn routes() -> OpenApiRouter<App> {
         .routes(routes!(credentials::read, credentials::change, credentials::remove))
         .routes(routes!(credentials::used_by))
         .routes(routes!(credentials::test))
+        .routes(routes!(mcp_servers::list, mcp_servers::create))
+        .routes(routes!(mcp_servers::read, mcp_servers::change, mcp_servers::remove))
+        .routes(routes!(mcp_servers::refresh))
+        .routes(routes!(mcp_servers::import))
+        .routes(routes!(mcp_servers::drifts))
+        .routes(routes!(mcp_servers::accept))
+        .routes(routes!(mcp_servers::reject))
         .routes(routes!(users::list, users::create))
         .routes(routes!(users::read, users::change, users::remove))
         .routes(routes!(users::invite))

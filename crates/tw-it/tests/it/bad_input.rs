@@ -19,7 +19,10 @@ use tw_model::Role;
 use tw_store::Target;
 use tw_test::TestDb;
 
-use crate::world::{Client, Server, World, lines_of, slug};
+use crate::{
+    mcp_servers::plant,
+    world::{Client, Server, World, lines_of, slug},
+};
 use raw::{Outcome, Response, exchange};
 
 /// By when an answer has to be there. A server that is not optimised reads a large body more slowly.
@@ -77,6 +80,7 @@ impl Scene {
         let credential = admin.post("/api/credentials", &secret).await.text_at("/id");
         let things = BTreeMap::from([
             ("/api/credentials/", credential),
+            ("/api/mcp-servers/", plant(&world, "acme", "remote").await.0),
             ("/api/approvals/", parked.text_at("/approval_id")),
             ("/api/runs/", parked.text_at("/run_id")),
             ("/api/sessions/", parked.text_at("/run_id")),

@@ -11,6 +11,7 @@ use tw_test::{TestDb, on_both};
 use uuid::Uuid;
 
 use crate::{
+    mcp_servers::plant as plant_server,
     rights::{Scene, operations, send},
     world::{Answer, Client, Server, World, slug},
 };
@@ -640,6 +641,7 @@ struct Planted {
     user: String,
     credential: String,
     call: String,
+    remote: String,
     ids: Vec<String>,
 }
 
@@ -667,6 +669,8 @@ async fn plant(world: &World, server: &Server) -> Planted {
         "provider_variant": canary("variant"), "payload": { canary("payload-name"): "hidden" },
     });
     let credential = admin.post("/api/credentials", &credential).await.is("201").text_at("/id");
+
+    let (remote, _) = plant_server(world, "acme", &canary("server")).await;
 
     let own = json!({
         "slug": "planted", "name": canary("own-name"), "description": canary("own-description"), "publish": true,
@@ -713,19 +717,20 @@ async fn plant(world: &World, server: &Server) -> Planted {
         approval.clone(),
         user.clone(),
         credential.clone(),
+        remote.clone(),
         call.clone(),
         key_id,
         own,
         slow,
         parked.text_at("/run_id"),
     ];
-    Planted { canaries, run, session, approval, user, credential, call, ids }
+    Planted { canaries, run, session, approval, user, credential, call, remote, ids }
 }
 
 /// Every way to read: each `GET` of the published description, lists also with everything that steers
 /// them.
 fn reads(planted: &Planted) -> Vec<String> {
-    let Planted { run, session, approval, user, credential, call, .. } = planted;
+    let Planted { run, session, approval, user, credential, call, remote, .. } = planted;
     let mut paths = Vec::new();
     for operation in operations() {
         if operation.method != Method::GET {
@@ -741,6 +746,7 @@ fn reads(planted: &Planted) -> Vec<String> {
             "/api/users/{id}" => format!("/api/users/{user}"),
             "/api/pending-calls/{id}" => format!("/api/pending-calls/{call}"),
             path if path.starts_with("/api/credentials/{id}") => path.replace("{id}", credential),
+            path if path.starts_with("/api/mcp-servers/{id}") => path.replace("{id}", remote),
             path if path.starts_with("/api/sessions/{id}") => path.replace("{id}", session),
             path if path.contains('{') => panic!("GET {path} is not searched: give it a thing here"),
             path => path.to_owned(),
@@ -753,6 +759,7 @@ fn reads(planted: &Planted) -> Vec<String> {
             "/api/users",
             "/api/api-keys",
             "/api/credentials",
+            "/api/mcp-servers",
             "/api/audit",
             "/api/tenants",
         ]

@@ -17,6 +17,7 @@ mod load;
 mod managed_secrets;
 mod mcp;
 mod mcp_clients;
+mod mcp_servers;
 mod mcp_upstreams;
 mod outage;
 mod people;

@@ -17,6 +17,7 @@ use tw_model::{ActsAs, Role, Timestamp};
 use tw_test::TestDb;
 
 use crate::{
+    mcp_servers::{plant, plant_unused},
     people::Browser,
     world::{Answer, Client, Server, World, eventually, slug},
 };
@@ -290,6 +291,7 @@ impl Scene {
     pub async fn ask(&self, operation: &Operation, owner: &Client) -> Option<Ask> {
         let mut shows = None;
         let mut case = None;
+        let mut second = String::new();
         let (object, body) = match operation.name().as_str() {
             "GET /healthz"
             | "GET /readyz"
@@ -399,6 +401,25 @@ impl Scene {
             "PATCH /api/credentials/{id}" => {
                 (Some(self.credential().await), Some(json!({ "provider_key": "weather" })))
             }
+            "GET /api/mcp-servers" => (None, None),
+            "POST /api/mcp-servers" => {
+                // A name that nobody has: no server answers there.
+                let url = "https://mcp.invalid/";
+                (None, Some(json!({ "name": self.fresh("server"), "url": url })))
+            }
+            "DELETE /api/mcp-servers/{id}" => {
+                (Some(plant_unused(&self.world, "acme", &self.fresh("server")).await), None)
+            }
+            name if name.contains(" /api/mcp-servers/{id}") => {
+                let (server, drift) = plant(&self.world, "acme", &self.fresh("server")).await;
+                second = drift;
+                let body = match operation.method {
+                    _ if name.ends_with("/import") => Some(json!({ "tools": ["none"] })),
+                    Method::PATCH => Some(json!({ "allowed_tools": ["add"] })),
+                    _ => None,
+                };
+                (Some(server), body)
+            }
             "POST /api/users" => {
                 let email = format!("{}@example.com", self.fresh("invited"));
                 (None, Some(json!({ "email": email, "display_name": "Invited", "role": "member" })))
@@ -429,7 +450,7 @@ impl Scene {
         let mut template =
             if object.is_some() { format!("{before}{{}}{after}") } else { operation.path.clone() };
         let revision = if operation.path.ends_with("/withdraw") { "2.0.0" } else { "1" };
-        template = template.replace("{revision}", revision);
+        template = template.replace("{revision}", revision).replace("{drift}", &second);
         if let Some(case) = case {
             template = template.replace("{id}", &case);
         }

@@ -401,6 +401,7 @@ on_both! {
                 "patch /api/users/{id}"
                 | "post /api/tools/{tool}/tests"
                 | "post /api/tools/{tool}/replay"
+                | "post /api/mcp-servers/{id}/import"
                 | "post /api/runs/{id}/tool-results"
                 | "post /api/credentials/{id}/test" => &NO_FIT,
                 name if name.contains('{') => &nobody,

@@ -1,0 +1,55 @@
+//! What is needed to keep servers and to ask them.
+
+use std::sync::Arc;
+
+use toolwright_sdk::{Credentials, Network};
+use tw_base::{Lanes, Secrets};
+use tw_identity::Epochs;
+use tw_mcp_client::Client;
+use tw_registry::Registry;
+use tw_store::Store;
+use tw_vault::Vault;
+
+/// How many requests to servers a tenant may have under way at once, beside calls of tools.
+const ASKED_AT_ONCE: usize = 4;
+
+/// The MCP servers of tenants, as their administrators see them.
+pub struct McpServerAdmin {
+    pub(crate) store: Store,
+    pub(crate) vault: Vault,
+    pub(crate) epochs: Arc<Epochs>,
+    pub(crate) secrets: Secrets,
+    pub(crate) registry: Arc<Registry>,
+    pub(crate) credentials: Arc<dyn Credentials>,
+    pub(crate) network: Arc<dyn Network>,
+    pub(crate) client: Client,
+    pub(crate) lanes: Lanes,
+}
+
+impl std::fmt::Debug for McpServerAdmin {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("McpServerAdmin").field("vault", &self.vault).finish_non_exhaustive()
+    }
+}
+
+/// What a [`McpServerAdmin`] is made with.
+#[derive(Debug)]
+pub struct Parts {
+    pub store: Store,
+    pub vault: Vault,
+    pub epochs: Arc<Epochs>,
+    pub secrets: Secrets,
+    pub registry: Arc<Registry>,
+    pub credentials: Arc<dyn Credentials>,
+    pub network: Arc<dyn Network>,
+    pub client: Client,
+}
+
+impl McpServerAdmin {
+    #[must_use]
+    pub fn new(parts: Parts) -> Self {
+        let Parts { store, vault, epochs, secrets, registry, credentials, network, client } = parts;
+        let lanes = Lanes::new(ASKED_AT_ONCE);
+        Self { store, vault, epochs, secrets, registry, credentials, network, client, lanes }
+    }
+}
