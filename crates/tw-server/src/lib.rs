@@ -138,6 +138,13 @@ enum Command {
         #[command(subcommand)]
         command: client::approvals::Command,
     },
+    /// Use the tools of MCP servers of others
+    McpServers {
+        #[command(flatten)]
+        server: Server,
+        #[command(subcommand)]
+        command: client::mcp_servers::Command,
+    },
     /// Show who the key stands for
     Me(Server),
     /// Run what tenants wrote, for a server that starts this itself
@@ -185,6 +192,7 @@ async fn dispatch(command: Command) -> Result<ExitCode> {
         Command::Tenants { common, command } => operator::tenants::run(&common, command).await?,
         Command::Users { common, command } => operator::users::run(&common, command).await?,
         Command::Keys { common, command } => operator::keys::run(&common, command).await?,
+        Command::McpServers { server, command } => client::mcp_servers::run(&server, command).await?,
         Command::Approvals { server, command } => client::approvals::run(&server, command).await?,
         Command::Mcp { server, command } => client::mcp::run(&server, command).await?,
         Command::Login(server) => client::login::login(&server).await?,

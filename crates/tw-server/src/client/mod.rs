@@ -3,6 +3,7 @@
 pub(crate) mod approvals;
 pub(crate) mod login;
 pub(crate) mod mcp;
+pub(crate) mod mcp_servers;
 mod people;
 mod problem;
 mod profiles;
