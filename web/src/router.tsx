@@ -268,6 +268,22 @@ const credential = createRoute({
   component: page(() => import('~/pages/credential-page'), ...CREDENTIAL_TEXTS),
 })
 
+const SERVER_TEXTS = ['mcp-servers', 'credentials', 'admin', 'server']
+
+const mcpServers = createRoute({
+  getParentRoute: () => inside,
+  path: '/admin/mcp-servers',
+  staticData: { title: 'mcp_servers' },
+  component: page(() => import('~/pages/mcp-servers-page'), ...SERVER_TEXTS),
+})
+
+const mcpServer = createRoute({
+  getParentRoute: () => inside,
+  path: '/admin/mcp-servers/$id',
+  staticData: { title: 'mcp_server' },
+  component: page(() => import('~/pages/mcp-server-page'), ...SERVER_TEXTS),
+})
+
 /** Whatever is no page. */
 const missing = createRoute({
   getParentRoute: () => inside,
@@ -298,6 +314,8 @@ export const router = createRouter({
       credentials,
       credentialNew,
       credential,
+      mcpServers,
+      mcpServer,
       missing,
     ]),
   ]),

@@ -306,6 +306,141 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/mcp-servers": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The tenant's MCP servers, oldest first, as they answered last. None of them is asked. */
+        get: operations["list_mcp_servers"];
+        put?: never;
+        /**
+         * Adds an MCP server and asks it for its tools.
+         * @description A server that does not answer is added all the same: `status` and `last_error` say what went wrong. An address that may
+         *     not be called is refused, and so is a command.
+         */
+        post: operations["create_mcp_server"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/mcp-servers/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** One MCP server with the tools that it listed last. It is not asked. */
+        get: operations["read_mcp_server"];
+        put?: never;
+        post?: never;
+        /** Removes an MCP server. Tools that were imported from it, or that name it, are removed first: 409 names them. */
+        delete: operations["remove_mcp_server"];
+        options?: never;
+        head?: never;
+        /** Changes an MCP server. At another address, or with other headers, it is asked for its tools at once. */
+        patch: operations["change_mcp_server"];
+        trace?: never;
+    };
+    "/api/mcp-servers/{id}/drift": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What imported tools of a server were found to be instead, newest first. The server is not asked. */
+        get: operations["list_mcp_drift"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/mcp-servers/{id}/drift/{drift}/accept": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Takes what the server offers now, as a new version of the same tool, live if the tool was live. A tool that the server
+         *     has no more is switched off.
+         */
+        post: operations["accept_mcp_drift"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/mcp-servers/{id}/drift/{drift}/reject": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Rejects what the server offers now. The tool stays held until the server offers again what was imported, or something
+         *     else that is accepted.
+         */
+        post: operations["reject_mcp_drift"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/mcp-servers/{id}/import": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Makes tools of those that a server listed last: drafts, or with `publish` tools that are live.
+         * @description The server is not asked. What cannot be a tool is in `skipped`, with the reason.
+         */
+        post: operations["import_mcp_tools"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/mcp-servers/{id}/refresh": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Asks an MCP server for its tools, and holds those against what was imported. `status` says how that went. */
+        post: operations["refresh_mcp_server"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/me": {
         parameters: {
             query?: never;
@@ -1159,6 +1294,12 @@ export interface paths {
 export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
+        /** @description What a server says about itself. Nobody has verified it. */
+        AboutView: {
+            name?: string | null;
+            title?: string | null;
+            version?: string | null;
+        };
         /** @description What a person is asked to decide. */
         ApprovalView: {
             /** @description What the approver changed in the input. */
@@ -1348,6 +1489,34 @@ export interface components {
         DenyRequest: {
             note?: string | null;
         };
+        /** @description One place where two remote definitions differ. */
+        DriftDifference: {
+            after: unknown;
+            before: unknown;
+            path: string;
+        };
+        /** @description A change of an imported tool on its server. */
+        DriftView: {
+            current_hash?: string | null;
+            /** Format: date-time */
+            decided_at?: string | null;
+            decided_by?: Record<string, never> | null;
+            diff: components["schemas"]["DriftDifference"][];
+            /** Format: uuid */
+            id: string;
+            /** @description `changed`, `renamed` or `removed`. */
+            kind: string;
+            pinned_hash: string;
+            /** Format: date-time */
+            seen_at: string;
+            slug: string;
+            /** @description `pending`, `accepted` or `rejected`. */
+            status: string;
+            /** @description What the server calls the tool now; where it has it no more, what it was called. */
+            tool: string;
+            /** Format: uuid */
+            tool_id: string;
+        };
         /** @description A page of events. There is no total: a log grows. */
         EventList: {
             items: components["schemas"]["EventView"][];
@@ -1431,6 +1600,13 @@ export interface components {
         FunctionTemplate: components["schemas"]["TemplateFacts"] & {
             function_name: string;
         };
+        /** @description Which tools of a server are to be imported. */
+        ImportBody: {
+            /** @description Makes them live at once, instead of drafts. */
+            publish?: boolean;
+            /** @description Their names on the server. */
+            tools: string[];
+        };
         /** @description Something about a tool that its author should know. */
         ImportNoteView: {
             message: string;
@@ -1452,6 +1628,11 @@ export interface components {
             /** @description What was left out of tools that were made. */
             notes: components["schemas"]["ImportNoteView"][];
             skipped: components["schemas"]["SkippedView"][];
+        };
+        /** @description Something in a tool's definition that a person should look at. */
+        ImportWarning: components["schemas"]["SuspicionView"] & {
+            /** @description Its name on the server. */
+            tool: string;
         };
         /** @description One property of the input that the approver changed. */
         InputChange: {
@@ -1611,6 +1792,37 @@ export interface components {
             total?: number | null;
         };
         /** @description A page of a list. */
+        List_DriftView: {
+            items: {
+                current_hash?: string | null;
+                /** Format: date-time */
+                decided_at?: string | null;
+                decided_by?: Record<string, never> | null;
+                diff: components["schemas"]["DriftDifference"][];
+                /** Format: uuid */
+                id: string;
+                /** @description `changed`, `renamed` or `removed`. */
+                kind: string;
+                pinned_hash: string;
+                /** Format: date-time */
+                seen_at: string;
+                slug: string;
+                /** @description `pending`, `accepted` or `rejected`. */
+                status: string;
+                /** @description What the server calls the tool now; where it has it no more, what it was called. */
+                tool: string;
+                /** Format: uuid */
+                tool_id: string;
+            }[];
+            /** @description Send it as `cursor` to get the next page; `null` on the last. */
+            next_cursor?: string | null;
+            /**
+             * Format: int64
+             * @description How many there are in all; `null` when that is more than is counted.
+             */
+            total?: number | null;
+        };
+        /** @description A page of a list. */
         List_FunctionTemplate: {
             items: (components["schemas"]["TemplateFacts"] & {
                 function_name: string;
@@ -1644,6 +1856,50 @@ export interface components {
                 /** Format: date-time */
                 revoked_at?: string | null;
                 role: string;
+            }[];
+            /** @description Send it as `cursor` to get the next page; `null` on the last. */
+            next_cursor?: string | null;
+            /**
+             * Format: int64
+             * @description How many there are in all; `null` when that is more than is counted.
+             */
+            total?: number | null;
+        };
+        /** @description A page of a list. */
+        List_McpServerView: {
+            items: {
+                /** @description The remote tools that may be imported; `null` for all. */
+                allowed_tools?: string[] | null;
+                /** Format: date-time */
+                created_at: string;
+                created_by: Record<string, never>;
+                /** @description Sent with every request, their values shown as `***`. */
+                headers: Record<string, never>;
+                /** Format: uuid */
+                id: string;
+                last_error?: string | null;
+                /** Format: date-time */
+                last_listed_at?: string | null;
+                name: string;
+                /**
+                 * Format: int64
+                 * @description How many changes of imported tools nobody has decided about.
+                 */
+                pending_drifts: number;
+                /** @description The revision of the protocol that it is asked in. */
+                protocol_version?: string | null;
+                server?: components["schemas"]["AboutView"] | null;
+                /** @description How it went last: `ready`, `unauthorized`, `unreachable` or `failed`. */
+                status: string;
+                /**
+                 * Format: int64
+                 * @description How many tools it listed last.
+                 */
+                tool_count: number;
+                transport: string;
+                /** Format: date-time */
+                updated_at: string;
+                url: string;
             }[];
             /** @description Send it as `cursor` to get the next page; `null` on the last. */
             next_cursor?: string | null;
@@ -1953,6 +2209,67 @@ export interface components {
             expires_at: string;
             tenant: string;
         };
+        /** @description What came of an import. */
+        McpImportView: {
+            /** @description The tools that are here now. One that was imported before is as it was. */
+            items: components["schemas"]["ToolView"][];
+            skipped: components["schemas"]["SkippedRemoteView"][];
+            warnings: components["schemas"]["ImportWarning"][];
+        };
+        /** @description What can be said about a server. */
+        McpServerBody: {
+            /** @description The remote tools that may be imported; `null` for all. */
+            allowed_tools?: string[] | null;
+            /**
+             * @description Sent with every request. A value may be `secret:<label>`, alone or behind a word such as `Bearer`; any other one is
+             *     kept encrypted and shown as `***`, which sent back keeps it as long as the server stays at the same host.
+             */
+            headers?: Record<string, never> | null;
+            /** @description Unique in the tenant whatever its case. The slugs of imported tools begin with it. */
+            name?: string | null;
+            url?: string | null;
+        };
+        /** @description An MCP server with its tools. */
+        McpServerDetail: components["schemas"]["McpServerView"] & {
+            /** @description Entries of the server's list that are no tools. */
+            left_out: components["schemas"]["SkippedRemoteView"][];
+            tools: components["schemas"]["RemoteToolView"][];
+        };
+        /** @description An MCP server of others. */
+        McpServerView: {
+            /** @description The remote tools that may be imported; `null` for all. */
+            allowed_tools?: string[] | null;
+            /** Format: date-time */
+            created_at: string;
+            created_by: Record<string, never>;
+            /** @description Sent with every request, their values shown as `***`. */
+            headers: Record<string, never>;
+            /** Format: uuid */
+            id: string;
+            last_error?: string | null;
+            /** Format: date-time */
+            last_listed_at?: string | null;
+            name: string;
+            /**
+             * Format: int64
+             * @description How many changes of imported tools nobody has decided about.
+             */
+            pending_drifts: number;
+            /** @description The revision of the protocol that it is asked in. */
+            protocol_version?: string | null;
+            server?: components["schemas"]["AboutView"] | null;
+            /** @description How it went last: `ready`, `unauthorized`, `unreachable` or `failed`. */
+            status: string;
+            /**
+             * Format: int64
+             * @description How many tools it listed last.
+             */
+            tool_count: number;
+            transport: string;
+            /** Format: date-time */
+            updated_at: string;
+            url: string;
+        };
         /** @description The caller. */
         Me: {
             /** @description The language that the person chose in this tenant, `de` or `en`; `null` leaves it to the browser. */
@@ -2090,6 +2407,28 @@ export interface components {
         ReferredCredential: {
             label: string;
             type: string;
+        };
+        /** @description A tool of a server. */
+        RemoteToolView: {
+            /** @description Hints of the server about itself. */
+            annotations?: Record<string, never> | null;
+            description?: string | null;
+            /** @description The name of its definition: schemas, texts and hints. */
+            hash?: string | null;
+            /** @description Whether the server has it in the list it gave last. */
+            listed: boolean;
+            name: string;
+            /** @description The level that the hints speak for. An imported tool gets `write`, or `destructive` where the server says so. */
+            proposed_level?: string | null;
+            /** @description The tool that was imported. */
+            slug?: string | null;
+            /** @description `new`, `imported`, or `held` until somebody has decided about a change. */
+            status: string;
+            title?: string | null;
+            /** Format: uuid */
+            tool_id?: string | null;
+            /** @description What a person should look at before a model reads it. */
+            warnings: components["schemas"]["SuspicionView"][];
         };
         /** @description What the recorded calls are made again with. */
         Replay: {
@@ -2276,6 +2615,11 @@ export interface components {
             /** @description The slug of the tenant to sign in to; without it, the first that the password opens. */
             tenant?: string | null;
         };
+        /** @description A remote tool that is no tool here. */
+        SkippedRemoteView: {
+            reason: string;
+            tool: string;
+        };
         /** @description An operation that became no tool. */
         SkippedView: {
             method: string;
@@ -2316,6 +2660,12 @@ export interface components {
              * @description For how long, in seconds.
              */
             for_s: number;
+        };
+        /** @description Something in a text that a person may not see, and a model reads. */
+        SuspicionView: {
+            code: string;
+            message: string;
+            path: string;
         };
         SwitchTenant: {
             tenant: string;
@@ -3870,6 +4220,679 @@ export interface operations {
                 };
                 content: {
                     "text/html": string;
+                };
+            };
+            /** @description Any other refusal or failure; `code` says which, and `status` with what */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_mcp_servers: {
+        parameters: {
+            query?: {
+                limit?: number;
+                cursor?: string;
+                offset?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["List_McpServerView"];
+                };
+            };
+            /** @description No valid credentials were sent */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The caller may not do this, or a page of another site asked */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Any other refusal or failure; `code` says which, and `status` with what */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    create_mcp_server: {
+        parameters: {
+            query?: never;
+            header?: {
+                "Idempotency-Key"?: string | null;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "name": "weather",
+                 *       "url": "https://mcp.example.com/mcp",
+                 *       "headers": {
+                 *         "Authorization": "Bearer secret:weather"
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["McpServerBody"];
+            };
+        };
+        responses: {
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["McpServerDetail"];
+                };
+            };
+            /** @description No valid credentials were sent */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The caller may not do this, or a page of another site asked */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Any other refusal or failure; `code` says which, and `status` with what */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    read_mcp_server: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["McpServerDetail"];
+                };
+            };
+            /** @description No valid credentials were sent */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The caller may not do this, or a page of another site asked */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Any other refusal or failure; `code` says which, and `status` with what */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    remove_mcp_server: {
+        parameters: {
+            query?: never;
+            header?: {
+                "If-Match"?: string | null;
+                "Idempotency-Key"?: string | null;
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description No valid credentials were sent */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The caller may not do this, or a page of another site asked */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            412: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Any other refusal or failure; `code` says which, and `status` with what */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    change_mcp_server: {
+        parameters: {
+            query?: never;
+            header?: {
+                "If-Match"?: string | null;
+                "Idempotency-Key"?: string | null;
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["McpServerBody"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["McpServerDetail"];
+                };
+            };
+            /** @description No valid credentials were sent */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The caller may not do this, or a page of another site asked */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            412: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Any other refusal or failure; `code` says which, and `status` with what */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_mcp_drift: {
+        parameters: {
+            query?: {
+                limit?: number;
+                cursor?: string;
+                offset?: number;
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["List_DriftView"];
+                };
+            };
+            /** @description No valid credentials were sent */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The caller may not do this, or a page of another site asked */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Any other refusal or failure; `code` says which, and `status` with what */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    accept_mcp_drift: {
+        parameters: {
+            query?: never;
+            header?: {
+                "Idempotency-Key"?: string | null;
+            };
+            path: {
+                id: string;
+                drift: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DriftView"];
+                };
+            };
+            /** @description No valid credentials were sent */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The caller may not do this, or a page of another site asked */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Any other refusal or failure; `code` says which, and `status` with what */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    reject_mcp_drift: {
+        parameters: {
+            query?: never;
+            header?: {
+                "Idempotency-Key"?: string | null;
+            };
+            path: {
+                id: string;
+                drift: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DriftView"];
+                };
+            };
+            /** @description No valid credentials were sent */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The caller may not do this, or a page of another site asked */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Any other refusal or failure; `code` says which, and `status` with what */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    import_mcp_tools: {
+        parameters: {
+            query?: never;
+            header?: {
+                "Idempotency-Key"?: string | null;
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ImportBody"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["McpImportView"];
+                };
+            };
+            /** @description No valid credentials were sent */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The caller may not do this, or a page of another site asked */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Any other refusal or failure; `code` says which, and `status` with what */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    refresh_mcp_server: {
+        parameters: {
+            query?: never;
+            header?: {
+                "Idempotency-Key"?: string | null;
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["McpServerDetail"];
+                };
+            };
+            /** @description No valid credentials were sent */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The caller may not do this, or a page of another site asked */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description Any other refusal or failure; `code` says which, and `status` with what */

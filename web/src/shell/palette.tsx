@@ -127,6 +127,7 @@ function useGroups(): Group[] {
     updates: useMay('tools.tenant.update'),
     creates: useMay('tools.tenant.create'),
     credentials: useMay('credentials.tenant.read'),
+    servers: useMay('mcp_servers.tenant.read'),
   }
   const { data: tools } = useQuery({
     queryKey: ['tools', 'palette'],
@@ -143,6 +144,7 @@ function useGroups(): Group[] {
     [may.updates, 'admin_tools', '/admin/tools'],
     [may.creates, 'tool_new', '/admin/tools/new'],
     [may.credentials, 'credentials', '/admin/credentials'],
+    [may.servers, 'mcp_servers', '/admin/mcp-servers'],
     [true, 'docs', '/docs'],
     [true, 'api_docs', '/docs/api'],
   ]

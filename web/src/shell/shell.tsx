@@ -6,7 +6,7 @@ import {
   Outlet,
   useRouter,
 } from '@tanstack/react-router'
-import { BookOpen, Hammer, Inbox, KeyRound, ListChecks, Wrench } from 'lucide-react'
+import { BookOpen, Hammer, Inbox, KeyRound, ListChecks, Server, Wrench } from 'lucide-react'
 import { lazy, Suspense } from 'react'
 import { useTranslation } from 'react-i18next'
 
@@ -92,6 +92,7 @@ function Navigation() {
   const answers = useMay('tools.tenant.run')
   const authors = useMay('tools.tenant.update')
   const seesCredentials = useMay('credentials.tenant.read')
+  const seesServers = useMay('mcp_servers.tenant.read')
   return (
     <nav aria-label={t('nav.label')} className="flex min-w-0 items-center sm:gap-1">
       <Link to="/tools" search={{}} className={tab}>
@@ -113,6 +114,12 @@ function Navigation() {
         <Link to="/admin/credentials" search={{}} className={tab}>
           <KeyRound aria-hidden />
           <Word name="credentials" />
+        </Link>
+      )}
+      {seesServers && (
+        <Link to="/admin/mcp-servers" className={tab}>
+          <Server aria-hidden />
+          <Word name="mcp_servers" />
         </Link>
       )}
     </nav>

@@ -1,0 +1,12 @@
+import type { ReactNode } from 'react'
+import { useTranslation } from 'react-i18next'
+
+import { useMay } from '~/api/me'
+import { NotYours } from '../for-authors'
+
+/** Pages for those who may see MCP servers. Others came by a link, and are told so. */
+export function ForMcpServers({ children }: { children: ReactNode }) {
+  const { t } = useTranslation('mcp-servers')
+  if (useMay('mcp_servers.tenant.read')) return children
+  return <NotYours heading={t('title')} title={t('not_yours')} hint={t('not_yours_hint')} />
+}
