@@ -1,6 +1,6 @@
 import { queryOptions } from '@tanstack/react-query'
-import i18next from 'i18next'
 
+import { language } from '~/i18n'
 import { api, body } from './client'
 import { Problem } from './problem'
 import type { components } from './schema'
@@ -28,7 +28,7 @@ export const toolAt = (slug: string, version: string, mode = 'production') =>
       const schemas = { input_schema, output_schema: output_schema ?? null }
       return { ...tool, name, i18n, ...schemas, form_spec, view_spec, output_sections }
     },
-    select: (tool) => translated(tool, i18next.language),
+    select: (tool) => translated(tool, language()),
     staleTime: 30_000,
   })
 

@@ -1,6 +1,5 @@
-import i18next from 'i18next'
-
 import { type Fault, Problem } from '~/api/problem'
+import { speak } from '~/i18n'
 import codes from '../../../openapi/codes.json'
 import { loadTexts } from '.'
 import { detailOf, errorWords, faultWords } from './server-words'
@@ -18,12 +17,12 @@ const fault = (code: string, params: Record<string, unknown> = {}): Fault => ({
 })
 
 beforeAll(async () => {
-  await i18next.changeLanguage('de')
+  await speak('de')
   await loadTexts(['server'])
 })
 
 afterAll(async () => {
-  await i18next.changeLanguage('en')
+  await speak('en')
 })
 
 test.each(['en', 'de'])(

@@ -1,13 +1,11 @@
-import i18next, { type TFunction } from 'i18next'
 import { useMemo } from 'react'
-import { useTranslation } from 'react-i18next'
 
 import { type Fault, Problem } from '~/api/problem'
+import { type TFunction, t, useTranslation } from '~/i18n'
 
 // What the server says, in the language of the page. It is made of codes and of the values that come with them, never
 // of the server's own sentences: those may be improved at any time. A code without a text here shows them.
 
-type Say = TFunction<'server'>
 type Params = Record<string, unknown>
 
 /** The codes whose own sentence says more than the code does, unless a reason tells it apart. */
@@ -24,13 +22,13 @@ const SAYS_MORE = new Set([
 ])
 
 /** What is wrong at a place. A fault without a code is this page's own, and told already. */
-export function sayFault(t: Say, { code, params = {}, message }: Fault): string {
+export function sayFault(t: TFunction, { code, params = {}, message }: Fault): string {
   if (code === undefined) return message
   return said(t, `fault.${code}`, params, message)
 }
 
 /** Why the server did not do what it was asked. */
-export function sayProblem(t: Say, { code, params, detail }: Problem): string {
+export function sayProblem(t: TFunction, { code, params, detail }: Problem): string {
   return said(t, `problem.${code}`, params, detail)
 }
 
@@ -39,7 +37,7 @@ export function detailOf({ code, params, detail }: Problem): string | undefined 
   return SAYS_MORE.has(code) && params.reason === undefined ? detail : undefined
 }
 
-function said(t: Say, key: string, params: Params, otherwise: string): string {
+function said(t: TFunction, key: string, params: Params, otherwise: string): string {
   const count = params.limit ?? params.count
   const options = {
     context: contextOf(params),
@@ -70,7 +68,7 @@ function contextOf(params: Params): string | undefined {
 /** The values that are data, and are shown as JSON has them. */
 const QUOTED = new Set(['values', 'value', 'name', 'path', 'section', 'found'])
 
-function shown(t: Say, name: string, value: unknown, params: Params): string {
+function shown(t: TFunction, name: string, value: unknown, params: Params): string {
   const quotes: string = t('quotes', { defaultValue: '“”' })
   const one = (part: unknown) => {
     if (typeof part !== 'string') return JSON.stringify(part)
@@ -106,8 +104,7 @@ export function useFaultsOf(error: unknown): Fault[] {
 
 const NONE: Fault[] = []
 
-const here: Say = ((key: string, options: object) =>
-  i18next.t(key, { ns: 'server', ...options })) as unknown as Say
+const here: TFunction = (key, options) => t(key, { ns: 'server', ...options })
 
 /** The same, outside of components. */
 export function faultWords(fault: Fault): string {

@@ -1,11 +1,11 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
-import { useTranslation } from 'react-i18next'
 
 import { actorOf, useMayReadRunOf } from '~/api/actor'
 import { runOf } from '~/api/runs'
 import type { components } from '~/api/schema'
+import { useTranslation } from '~/i18n'
 import { CopyButton } from './copy'
 import { Expiry } from './expiry'
 import { ActorName } from './people'

@@ -1,6 +1,4 @@
-import { useTranslation } from 'react-i18next'
-
-import { useLocale } from '~/i18n'
+import { useLocale, useTranslation } from '~/i18n'
 import { useNow } from './now'
 
 const MINUTE = 60

@@ -1,6 +1,6 @@
 import { Keyboard } from 'lucide-react'
-import { useTranslation } from 'react-i18next'
 
+import { useTranslation } from '~/i18n'
 import { Button } from './button'
 import { type Key, showSheet, usePageKeys } from './page-keys'
 

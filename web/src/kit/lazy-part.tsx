@@ -8,8 +8,8 @@ import {
   useEffect,
   useState,
 } from 'react'
-import { useTranslation } from 'react-i18next'
 
+import { useTranslation } from '~/i18n'
 import { Button } from './button'
 import { deployedScript, isOtherVersion, NotLoaded } from './not-loaded'
 import { useServerBack } from './server-back'

@@ -1,6 +1,6 @@
 import { Eye, FilePen, type LucideIcon, PencilLine, TriangleAlert } from 'lucide-react'
-import { useTranslation } from 'react-i18next'
 
+import { useTranslation } from '~/i18n'
 import { Badge, type Tone } from './badge'
 
 const LEVELS: Record<string, { icon: LucideIcon; tone: Tone }> = {

@@ -1,10 +1,10 @@
 import { queryOptions, useQuery } from '@tanstack/react-query'
 import { Bot, CircleUser } from 'lucide-react'
-import { useTranslation } from 'react-i18next'
 
 import type { Actor } from '~/api/actor'
 import { api, body } from '~/api/client'
 import { useMay, useMe } from '~/api/me'
+import { useTranslation } from '~/i18n'
 
 const members = queryOptions({
   queryKey: ['users', 'names'],

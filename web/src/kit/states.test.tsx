@@ -1,20 +1,19 @@
 import { QueryClient } from '@tanstack/react-query'
 import { render, screen } from '@testing-library/react'
-import i18next from 'i18next'
 
 import { Problem } from '~/api/problem'
 import { RunError } from '~/features/result/run-error'
-import { loadTexts } from '~/i18n'
+import { loadTexts, speak } from '~/i18n'
 import { showPage } from '~/test-page'
 import { Fault } from './states'
 
 beforeAll(async () => {
-  await i18next.changeLanguage('de')
+  await speak('de')
   await loadTexts(['server', 'result'])
 })
 
 afterAll(async () => {
-  await i18next.changeLanguage('en')
+  await speak('en')
 })
 
 test('a refusal is told in the language of the page', () => {

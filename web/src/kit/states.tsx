@@ -1,8 +1,8 @@
 import { CircleAlert } from 'lucide-react'
 import type { ReactNode } from 'react'
-import { useTranslation } from 'react-i18next'
 
 import { Problem } from '~/api/problem'
+import { useTranslation } from '~/i18n'
 import { detailOf, useServerWords } from '~/i18n/server-words'
 import { Button } from './button'
 import { cn } from './cn'

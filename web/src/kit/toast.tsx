@@ -1,7 +1,7 @@
 import { X } from 'lucide-react'
 import { useEffect, useEffectEvent, useState, useSyncExternalStore } from 'react'
-import { useTranslation } from 'react-i18next'
 
+import { useTranslation } from '~/i18n'
 import { cn } from './cn'
 
 const SHOWN_MS = 6_000

@@ -1,10 +1,10 @@
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
-import { useTranslation } from 'react-i18next'
 
 import { Problem } from '~/api/problem'
 import { AnswerDetail } from '~/features/answers/answer-detail'
 import { askedBy } from '~/features/answers/answer-queries'
+import { useTranslation } from '~/i18n'
 import { Empty, Fault, Loading } from '~/kit/states'
 
 const route = getRouteApi('/inside/approvals/answers/$id')

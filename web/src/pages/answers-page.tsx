@@ -1,12 +1,12 @@
 import { useInfiniteQuery } from '@tanstack/react-query'
 import { useRef } from 'react'
-import { useTranslation } from 'react-i18next'
 
 import { useMay } from '~/api/me'
 import { askedOfPeople } from '~/features/answers/answer-queries'
 import { AnswersList } from '~/features/answers/answers-list'
 import { KEYS } from '~/features/answers/keys'
 import { Inbox, NoInbox, useItems } from '~/features/approvals/inbox'
+import { useTranslation } from '~/i18n'
 import { useKeys } from '~/kit/keys'
 import { moveFocus } from '~/kit/move-focus'
 import { Empty } from '~/kit/states'

@@ -1,7 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link, useParams } from '@tanstack/react-router'
 import { useMemo } from 'react'
-import { useTranslation } from 'react-i18next'
 
 import { ApiSide } from '~/features/docs/api/api-side'
 import { description, operationsOf } from '~/features/docs/api/model'
@@ -9,6 +8,7 @@ import { OperationView } from '~/features/docs/api/operation-view'
 import { Overview } from '~/features/docs/api/overview'
 import { ApiProvider } from '~/features/docs/api/schema-view'
 import { SideFrame } from '~/features/docs/side'
+import { useTranslation } from '~/i18n'
 import { Empty, Fault, Loading } from '~/kit/states'
 import { usePageName } from '~/kit/title'
 

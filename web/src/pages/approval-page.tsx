@@ -1,11 +1,11 @@
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi, Link, useLocation } from '@tanstack/react-router'
-import { useTranslation } from 'react-i18next'
 
 import { Problem } from '~/api/problem'
-import { errorWords } from '~/i18n/server-words'
 import { ApprovalDetail } from '~/features/approvals/approval-detail'
 import { approvalOf } from '~/features/approvals/approval-queries'
+import { useTranslation } from '~/i18n'
+import { errorWords } from '~/i18n/server-words'
 import { Button } from '~/kit/button'
 import { Empty, Fault, Loading } from '~/kit/states'
 

@@ -1,8 +1,8 @@
 import { Link } from '@tanstack/react-router'
-import { useTranslation } from 'react-i18next'
 
 import { ForCredentials } from '~/features/admin/credentials/for-credentials'
 import { NewForm } from '~/features/admin/credentials/new-form'
+import { useTranslation } from '~/i18n'
 
 export default function CredentialNewPage() {
   const { t } = useTranslation('credentials')

@@ -1,10 +1,10 @@
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
-import { useTranslation } from 'react-i18next'
 
 import { CredentialDetail } from '~/features/admin/credentials/detail'
 import { ForCredentials } from '~/features/admin/credentials/for-credentials'
 import { credentialOf } from '~/features/admin/credentials/queries'
+import { useTranslation } from '~/i18n'
 import { Fault, Loading } from '~/kit/states'
 
 const route = getRouteApi('/inside/admin/credentials/$id')

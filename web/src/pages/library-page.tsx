@@ -2,25 +2,25 @@ import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
 import { LayoutGrid, Rows3 } from 'lucide-react'
 import { useEffect, useMemo } from 'react'
-import { useTranslation } from 'react-i18next'
 
 import { recentRuns } from '~/api/runs'
+import { translated } from '~/api/translated'
 import { bestFirst, byName, FACETS, filtered, recentFirst } from '~/features/tools/library-facets'
 import { ActiveFilters, Filters } from '~/features/tools/library-filters'
 import { healthByTool } from '~/features/tools/library-health'
-import { translated } from '~/api/translated'
 import { libraryTools } from '~/features/tools/library-queries'
 import { LibraryLoading, LibraryResults, NoMatch, NoTools } from '~/features/tools/library-results'
 import { Shelves } from '~/features/tools/library-shelves'
 import type { LibrarySearch } from '~/features/tools/search'
 import { useShelf } from '~/features/tools/shelf'
+import { useTranslation } from '~/i18n'
 import { Button } from '~/kit/button'
 import { Select } from '~/kit/field'
 import { KeySheet } from '~/kit/key-sheet'
 import { useKeys } from '~/kit/keys'
 import { marked, moveFocus } from '~/kit/move-focus'
-import { Fault } from '~/kit/states'
 import { SearchBox } from '~/kit/search-box'
+import { Fault } from '~/kit/states'
 
 const KEYS = [
   ['/', 'search'],
@@ -32,7 +32,7 @@ const KEYS = [
 const route = getRouteApi('/inside/tools')
 
 export default function LibraryPage() {
-  const { t, i18n } = useTranslation('library')
+  const { t, language } = useTranslation('library')
   const search = route.useSearch()
   const navigate = route.useNavigate()
   const list = useInfiniteQuery(libraryTools)
@@ -45,8 +45,8 @@ export default function LibraryPage() {
   const health = useMemo(() => healthByTool(runs ?? []), [runs])
   const tools = useMemo(() => {
     const all = list.data?.pages.flatMap((page) => page.items) ?? []
-    return all.map((tool) => translated(tool, i18n.language))
-  }, [list.data, i18n.language])
+    return all.map((tool) => translated(tool, language))
+  }, [list.data, language])
   const found = useMemo(() => {
     const found = byName(filtered(tools, search))
     if (search.sort === 'recent') {

@@ -1,10 +1,10 @@
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
-import { useTranslation } from 'react-i18next'
 
 import { ForMcpServers } from '~/features/admin/mcp-servers/for-mcp-servers'
 import { mcpServerOf } from '~/features/admin/mcp-servers/queries'
 import { ServerDetail } from '~/features/admin/mcp-servers/server-detail'
+import { useTranslation } from '~/i18n'
 import { Fault, Loading } from '~/kit/states'
 
 const route = getRouteApi('/inside/admin/mcp-servers/$id')

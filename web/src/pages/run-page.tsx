@@ -1,7 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
-import { useTranslation } from 'react-i18next'
 
 import { treeOf } from '~/api/run-tree'
 import { hasEnded, type Run, runOf } from '~/api/runs'
@@ -16,6 +15,7 @@ import { RunHead } from '~/features/runs/run-head'
 import { RunInput } from '~/features/runs/run-input'
 import { EventList, StreamedOutput } from '~/features/runs/run-log'
 import { WaterfallChart } from '~/features/runs/waterfall-chart'
+import { useTranslation } from '~/i18n'
 import { Fault, Loading, Skeleton } from '~/kit/states'
 import { usePageName } from '~/kit/title'
 

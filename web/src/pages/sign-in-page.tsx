@@ -1,13 +1,13 @@
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router'
 import { Hammer } from 'lucide-react'
 import { useState } from 'react'
-import { useTranslation } from 'react-i18next'
 
 import { api, queryClient, showTenant } from '~/api/client'
 import { Problem } from '~/api/problem'
 import { signedIn } from '~/api/signed-out'
 import { PasswordForm, useEnter } from '~/features/sign-in/password-form'
 import { SetPassword, useAccount } from '~/features/sign-in/set-password'
+import { useTranslation } from '~/i18n'
 import { Button } from '~/kit/button'
 import { Fault } from '~/kit/states'
 

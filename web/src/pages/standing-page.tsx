@@ -1,12 +1,12 @@
 import { useInfiniteQuery } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
-import { useTranslation } from 'react-i18next'
 
 import { useMay } from '~/api/me'
 import { Inbox, NoInbox, useItems } from '~/features/approvals/inbox'
 import { STANDING_STATES } from '~/features/approvals/search'
 import { StandingList } from '~/features/approvals/standing-list'
 import { standingBy } from '~/features/approvals/standing-queries'
+import { useTranslation } from '~/i18n'
 import { Empty } from '~/kit/states'
 
 const route = getRouteApi('/inside/approvals/standing')

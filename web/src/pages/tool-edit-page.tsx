@@ -1,11 +1,11 @@
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
-import { useTranslation } from 'react-i18next'
 
 import { Problem } from '~/api/problem'
 import { ToolEditor } from '~/features/admin/editor/editor'
 import { ForAuthors } from '~/features/admin/for-authors'
 import { toolOf } from '~/features/admin/queries'
+import { useTranslation } from '~/i18n'
 import { Button } from '~/kit/button'
 import { Fault, Loading } from '~/kit/states'
 

@@ -3,12 +3,11 @@ import { Link, useNavigate } from '@tanstack/react-router'
 import { Check } from 'lucide-react'
 import { DropdownMenu } from 'radix-ui'
 import { lazy, type ReactNode, Suspense, useState } from 'react'
-import { useTranslation } from 'react-i18next'
 
 import { api } from '~/api/client'
 import { chooseLanguage, useMe } from '~/api/me'
+import { LANGUAGES, type Language, loadTexts, useTranslation } from '~/i18n'
 import { errorWords } from '~/i18n/server-words'
-import { LANGUAGES, type Language, loadTexts } from '~/i18n'
 import { toast } from '~/kit/toast'
 import { showTheme } from '~/theme'
 import { AccountButton } from './account'
@@ -24,7 +23,7 @@ const PasswordDialog = lazy(async () => {
 const NAMES = { en: 'English', de: 'Deutsch' }
 
 export default function AccountMenu() {
-  const { t, i18n } = useTranslation()
+  const { t, language } = useTranslation()
   const me = useMe()
   const [isSettingPassword, setSettingPassword] = useState(false)
   const queries = useQueryClient()
@@ -48,9 +47,9 @@ export default function AccountMenu() {
       toast(errorWords(error), 'bad')
     }
   }
-  const speak = async (language: Language) => {
+  const speak = async (wanted: Language) => {
     try {
-      await chooseLanguage(language)
+      await chooseLanguage(wanted)
     } catch (error) {
       toast(errorWords(error), 'bad')
     }
@@ -84,13 +83,9 @@ export default function AccountMenu() {
               ))}
             </Group>
             <Group label={t('nav.language')}>
-              {LANGUAGES.map((language) => (
-                <Item
-                  key={language}
-                  chosen={language === i18n.language}
-                  onSelect={() => speak(language)}
-                >
-                  {NAMES[language]}
+              {LANGUAGES.map((one) => (
+                <Item key={one} chosen={one === language} onSelect={() => speak(one)}>
+                  {NAMES[one]}
                 </Item>
               ))}
             </Group>

@@ -1,9 +1,9 @@
 import { CatchBoundary } from '@tanstack/react-router'
 import { CircleUser } from 'lucide-react'
 import { type ComponentProps, lazy, Suspense, useState } from 'react'
-import { useTranslation } from 'react-i18next'
 
 import { useMe } from '~/api/me'
+import { useTranslation } from '~/i18n'
 import { Button } from '~/kit/button'
 
 const load = () => import('./account-menu')

@@ -1,5 +1,4 @@
-import { useTranslation } from 'react-i18next'
-
+import { useTranslation } from '~/i18n'
 import { Dialog } from '~/kit/dialog'
 import { useSingleKeys } from '~/kit/keys'
 import { type Key, showSheet, useSheet } from '~/kit/page-keys'

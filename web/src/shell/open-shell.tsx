@@ -1,7 +1,7 @@
 import { Link, Outlet, useLocation } from '@tanstack/react-router'
 import { Hammer, Moon, Sun } from 'lucide-react'
-import { useTranslation } from 'react-i18next'
 
+import { useTranslation } from '~/i18n'
 import { Button } from '~/kit/button'
 import { showTheme, useTheme } from '~/theme'
 

@@ -1,7 +1,7 @@
 import { CloudOff } from 'lucide-react'
 import { useEffect, useState } from 'react'
-import { useTranslation } from 'react-i18next'
 
+import { useTranslation } from '~/i18n'
 import { Button } from '~/kit/button'
 import { deployedScript, takeNewVersion } from '~/kit/not-loaded'
 import { useServerBack } from '~/kit/server-back'

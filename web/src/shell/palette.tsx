@@ -1,12 +1,12 @@
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { type KeyboardEvent, useEffect, useId, useRef, useState } from 'react'
-import { useTranslation } from 'react-i18next'
 
 import { api, body } from '~/api/client'
 import { useMay } from '~/api/me'
 import { recentRuns } from '~/api/runs'
 import { translated } from '~/api/translated'
+import { useTranslation } from '~/i18n'
 import { cn } from '~/kit/cn'
 import { Dialog } from '~/kit/dialog'
 import { Input } from '~/kit/field'
@@ -120,7 +120,7 @@ export default function Palette({ onClose }: { onClose: () => void }) {
 
 /** Where this person can go. */
 function useGroups(): Group[] {
-  const { t, i18n } = useTranslation()
+  const { t, language } = useTranslation()
   const may = {
     decides: useMay('approvals.tenant.read'),
     answers: useMay('tools.tenant.run'),
@@ -132,7 +132,7 @@ function useGroups(): Group[] {
   const { data: tools } = useQuery({
     queryKey: ['tools', 'palette'],
     queryFn: () => body(api.GET('/api/tools', { params: { query: { limit: TOOLS } } })),
-    select: ({ items }) => items.map((tool) => translated(tool, i18n.language)),
+    select: ({ items }) => items.map((tool) => translated(tool, language)),
     staleTime: 30_000,
   })
   const { data: runs } = useQuery(recentRuns)

@@ -8,12 +8,11 @@ import {
 } from '@tanstack/react-router'
 import { BookOpen, Hammer, Inbox, KeyRound, ListChecks, Server, Wrench } from 'lucide-react'
 import { lazy, Suspense } from 'react'
-import { useTranslation } from 'react-i18next'
 
 import { useMay } from '~/api/me'
 import { pendingAnswers, pendingApprovals } from '~/api/pending'
 import { useSignedOut } from '~/api/signed-out'
-import { loadTexts } from '~/i18n'
+import { loadTexts, useTranslation } from '~/i18n'
 import { Badge } from '~/kit/badge'
 import { Button } from '~/kit/button'
 import { cn } from '~/kit/cn'

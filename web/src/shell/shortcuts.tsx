@@ -1,9 +1,8 @@
 import { CatchBoundary } from '@tanstack/react-router'
-import { lazy, Suspense, useEffect, useState } from 'react'
-import { useTranslation } from 'react-i18next'
 import { Search } from 'lucide-react'
+import { lazy, Suspense, useEffect, useState } from 'react'
 
-import { loadTexts } from '~/i18n'
+import { loadTexts, useTranslation } from '~/i18n'
 import { Button } from '~/kit/button'
 import { useKeys } from '~/kit/keys'
 import { showSheet, useSheet } from '~/kit/page-keys'

@@ -1,6 +1,6 @@
 import { Outlet, useMatches } from '@tanstack/react-router'
-import { useTranslation } from 'react-i18next'
 
+import { useTranslation } from '~/i18n'
 import { useTitle } from '~/kit/title'
 
 /** Every page, and its name in the title of the window. */

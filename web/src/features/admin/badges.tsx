@@ -1,7 +1,7 @@
 import { Ban, CircleCheck, CircleDashed, CircleSlash, FilePen } from 'lucide-react'
-import { useTranslation } from 'react-i18next'
 
 import { UNAVAILABLE } from '~/api/unavailable'
+import { useTranslation } from '~/i18n'
 import { Badge, type Tone } from '~/kit/badge'
 import type { ToolItem } from './types'
 

@@ -1,10 +1,10 @@
 import type { RefObject } from 'react'
-import { useTranslation } from 'react-i18next'
 
 import { actorOf } from '~/api/actor'
 import { useMe } from '~/api/me'
 import type { Shown } from '~/features/result/blocks'
 import { Said } from '~/features/result/said'
+import { useTranslation } from '~/i18n'
 import { useNaming } from '~/kit/people'
 import type { Asked } from './answer-queries'
 

@@ -1,7 +1,7 @@
 import { useMemo, useState } from 'react'
-import { useTranslation } from 'react-i18next'
 
 import { InputForm } from '~/features/form/input-form'
+import { useTranslation } from '~/i18n'
 import { useFaultsOf } from '~/i18n/server-words'
 import { Button } from '~/kit/button'
 import { Fault } from '~/kit/states'

@@ -1,10 +1,10 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import type { RefObject } from 'react'
-import { useTranslation } from 'react-i18next'
 
 import { toolAt } from '~/api/tool-at'
 import { InputDigest } from '~/features/form/read/input-digest'
+import { useTranslation } from '~/i18n'
 import { Badge } from '~/kit/badge'
 import { Expiry } from '~/kit/expiry'
 import { Moment } from '~/kit/time'

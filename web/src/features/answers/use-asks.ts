@@ -1,7 +1,6 @@
-import { useTranslation } from 'react-i18next'
-
 import { actorOf } from '~/api/actor'
 import { useMe } from '~/api/me'
+import { useTranslation } from '~/i18n'
 import { useNaming } from '~/kit/people'
 import type { Asked } from './answer-queries'
 

@@ -1,10 +1,9 @@
-import { useTranslation } from 'react-i18next'
-
 import type { Fault } from '~/api/problem'
 import type { components } from '~/api/schema'
 import { InputForm } from '~/features/form/input-form'
 import { ReadInput } from '~/features/form/read/read-input'
 import { Raw } from '~/features/result/raw'
+import { useTranslation } from '~/i18n'
 import type { Approval } from './approval-queries'
 
 interface Props {

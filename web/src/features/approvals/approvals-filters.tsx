@@ -1,6 +1,5 @@
-import { useTranslation } from 'react-i18next'
-
 import { actorOf } from '~/api/actor'
+import { useTranslation } from '~/i18n'
 import { Button } from '~/kit/button'
 import { Select } from '~/kit/field'
 import { useNaming } from '~/kit/people'

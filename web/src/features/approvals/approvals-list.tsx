@@ -1,9 +1,9 @@
 import { Link } from '@tanstack/react-router'
 import { type ReactNode, type RefObject, useId } from 'react'
-import { useTranslation } from 'react-i18next'
 
 import { actorOf } from '~/api/actor'
 import { InputDigest } from '~/features/form/read/input-digest'
+import { useTranslation } from '~/i18n'
 import { Badge } from '~/kit/badge'
 import { Expiry } from '~/kit/expiry'
 import { LevelBadge } from '~/kit/level-badge'

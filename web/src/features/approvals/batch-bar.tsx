@@ -1,6 +1,6 @@
 import { Check, X } from 'lucide-react'
-import { useTranslation } from 'react-i18next'
 
+import { useTranslation } from '~/i18n'
 import { Button } from '~/kit/button'
 import type { Decision } from './approval-queries'
 

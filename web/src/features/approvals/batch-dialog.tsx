@@ -1,9 +1,9 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { CircleCheck, CircleX, Clock, LoaderCircle } from 'lucide-react'
 import { useState } from 'react'
-import { useTranslation } from 'react-i18next'
 
 import { InputDigest } from '~/features/form/read/input-digest'
+import { useTranslation } from '~/i18n'
 import { errorWords } from '~/i18n/server-words'
 import { Button } from '~/kit/button'
 import { cn } from '~/kit/cn'

@@ -1,6 +1,5 @@
-import { useTranslation } from 'react-i18next'
-
 import { labelOf } from '~/features/form/read/label-of'
+import { useTranslation } from '~/i18n'
 import { plain } from '~/kit/plain'
 import { ScrollBox } from '~/kit/scroll-box'
 import type { Change } from './diff'

@@ -1,6 +1,6 @@
 import { CalendarClock, Check, Pencil, X } from 'lucide-react'
-import { useTranslation } from 'react-i18next'
 
+import { useTranslation } from '~/i18n'
 import { Button } from '~/kit/button'
 import { Field, Textarea } from '~/kit/field'
 import { Fault } from '~/kit/states'

@@ -1,9 +1,9 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import { useTranslation } from 'react-i18next'
 
 import { useMay } from '~/api/me'
 import { pendingAnswers, pendingApprovals } from '~/api/pending'
+import { useTranslation } from '~/i18n'
 import { Badge } from '~/kit/badge'
 
 const look =

@@ -1,16 +1,16 @@
 import { useQuery } from '@tanstack/react-query'
 import type { RefObject } from 'react'
-import { useTranslation } from 'react-i18next'
 
 import { actorOf, useMayReadRunOf } from '~/api/actor'
 import { useMe } from '~/api/me'
 import { runOf } from '~/api/runs'
 import { toolAt } from '~/api/tool-at'
 import { RunResult } from '~/features/result/run-result'
+import { useTranslation } from '~/i18n'
 import { useNaming } from '~/kit/people'
 import { Moment } from '~/kit/time'
-import { ChangesTable } from './changes-table'
 import type { Approval } from './approval-queries'
+import { ChangesTable } from './changes-table'
 import { ApprovalStatus } from './words'
 
 /** How it was decided, by whom, and what came of it. */

@@ -1,9 +1,9 @@
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
-import { useTranslation } from 'react-i18next'
 
 import { useMayReadRunOf } from '~/api/actor'
 import { Problem } from '~/api/problem'
+import { useTranslation } from '~/i18n'
 import { useKept } from '~/kit/kept'
 import { toast } from '~/kit/toast'
 import { type Approval, approvalOf, type Decision, useDecide } from './approval-queries'

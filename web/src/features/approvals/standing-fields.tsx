@@ -1,6 +1,5 @@
-import { useTranslation } from 'react-i18next'
-
 import { useValues } from '~/features/form/read/use-values'
+import { useTranslation } from '~/i18n'
 import { Field, Select } from '~/kit/field'
 import type { Approval } from './approval-queries'
 import { FIRST_CHOICE, STANDING_HOURS, type StandingChoice } from './standing'

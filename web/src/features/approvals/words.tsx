@@ -1,8 +1,8 @@
 import { Ban, CircleCheck, CircleX, Hourglass, type LucideIcon, TimerOff } from 'lucide-react'
-import { useTranslation } from 'react-i18next'
 
 import { actorOf } from '~/api/actor'
 import { useMe } from '~/api/me'
+import { useTranslation } from '~/i18n'
 import { Badge, type Tone } from '~/kit/badge'
 import { useNaming } from '~/kit/people'
 import type { Approval } from './approval-queries'

@@ -1,10 +1,10 @@
 import { Link } from '@tanstack/react-router'
 import { Hash } from 'lucide-react'
 import { isValidElement, type ReactNode, useMemo } from 'react'
-import { useTranslation } from 'react-i18next'
 import type { Components } from 'react-markdown'
 
 import Markdown from '~/features/result/markdown'
+import { useTranslation } from '~/i18n'
 import { CodeBlock } from '~/kit/code-block'
 import { headingsOf, type PageHeading } from './headings'
 import { isOurs, linkFrom } from './links'

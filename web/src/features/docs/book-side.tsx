@@ -1,7 +1,7 @@
 import { Link, useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
-import { useTranslation } from 'react-i18next'
 
+import { useTranslation } from '~/i18n'
 import { findIn, type Hit } from './find'
 import { type BookPage, SECTIONS } from './queries'
 import { FindBox, Fold, Found, sideLink } from './side'

@@ -1,6 +1,7 @@
 import { Link } from '@tanstack/react-router'
 import { Fragment } from 'react'
-import { useTranslation } from 'react-i18next'
+
+import { useTranslation } from '~/i18n'
 
 /** Where a page stands, and the way up. */
 export function Crumbs({ steps }: { steps: { to: string; label: string }[] }) {

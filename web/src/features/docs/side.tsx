@@ -1,7 +1,7 @@
 import { ChevronRight } from 'lucide-react'
 import { type KeyboardEvent, type ReactNode, useRef } from 'react'
-import { useTranslation } from 'react-i18next'
 
+import { useTranslation } from '~/i18n'
 import { cn } from '~/kit/cn'
 import { Input } from '~/kit/field'
 import { useKeys } from '~/kit/keys'

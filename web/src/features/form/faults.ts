@@ -1,7 +1,7 @@
 import type { ErrorSchema } from '@rjsf/utils'
-import type { TFunction } from 'i18next'
 
 import type { Fault } from '~/api/problem'
+import { type TFunction } from '~/i18n'
 import type { Complaint } from './check/complaints'
 import type { FormModel } from './model'
 import type { Json } from './schema/json'

@@ -1,7 +1,7 @@
 import { CircleAlert } from 'lucide-react'
-import { useTranslation } from 'react-i18next'
 
 import type { Fault } from '~/api/problem'
+import { useTranslation } from '~/i18n'
 
 /** How much is wrong, and what no field can show. */
 export function Summary({ count, loose }: { count: number; loose: Fault[] }) {

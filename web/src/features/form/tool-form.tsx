@@ -1,8 +1,8 @@
 import { type FormEvent, type KeyboardEvent, type MouseEvent, useMemo, useState } from 'react'
-import { useTranslation } from 'react-i18next'
 
 import { stringify } from '~/api/exact'
 import type { Fault } from '~/api/problem'
+import { useTranslation } from '~/i18n'
 import { Button } from '~/kit/button'
 import { Boundary } from './boundary'
 import { Fields } from './fields'

@@ -1,8 +1,7 @@
 import { useEffect, useMemo, useState } from 'react'
-import { useTranslation } from 'react-i18next'
 
 import type { Fault } from '~/api/problem'
-import { useLocale } from '~/i18n'
+import { useLocale, useTranslation } from '~/i18n'
 import type { Complaint } from './check/complaints'
 import { placed, said } from './faults'
 import type { FormModel } from './model'

@@ -1,8 +1,7 @@
 import { ArrowDown, ArrowUp, ChevronsUpDown } from 'lucide-react'
 import { useMemo, useState } from 'react'
-import { useTranslation } from 'react-i18next'
 
-import { useLocale } from '~/i18n'
+import { useLocale, useTranslation } from '~/i18n'
 import { Button } from '~/kit/button'
 import { cn } from '~/kit/cn'
 import { ScrollBox } from '~/kit/scroll-box'

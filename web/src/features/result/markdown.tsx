@@ -1,9 +1,9 @@
 import type { ReactNode } from 'react'
 import Markdown, { type Components } from 'react-markdown'
 import rehypeSanitize, { defaultSchema } from 'rehype-sanitize'
-import { useTranslation } from 'react-i18next'
 import remarkGfm from 'remark-gfm'
 
+import { useTranslation } from '~/i18n'
 import { cn } from '~/kit/cn'
 import { ScrollBox } from '~/kit/scroll-box'
 import { safeLink } from './words'

@@ -1,6 +1,6 @@
 import { useMemo } from 'react'
-import { useTranslation } from 'react-i18next'
 
+import { useTranslation } from '~/i18n'
 import { BlockView, Formatted } from './block'
 import { blocks, rest, type Shown } from './blocks'
 import { Hints } from './hints'

@@ -1,6 +1,6 @@
 import { useMemo, useRef, useState } from 'react'
-import { useTranslation } from 'react-i18next'
 
+import { useTranslation } from '~/i18n'
 import { lazyPart } from '~/kit/lazy-part'
 import { Skeleton } from '~/kit/states'
 import { useTheme } from '~/theme'
@@ -64,7 +64,7 @@ function Drawn({ block, series }: { block: Block; series: Series }) {
   const theme = useTheme()
   const { currency } = useAround()
   const describe = useDescription()
-  const { i18n } = useTranslation()
+  const { language } = useTranslation()
   const { kind, config, hints } = block
   const option = useMemo(() => {
     const description = describe(block, series, currency)
@@ -75,7 +75,7 @@ function Drawn({ block, series }: { block: Block; series: Series }) {
     }
     return axes(config.chart === 'bar' ? 'bar' : 'line', drawing)
     // The texts and numbers inside depend on the language.
-  }, [block, series, theme, currency, i18n.language])
+  }, [block, series, theme, currency, language])
   const height = heightOf(block, series)
   return (
     <Chart

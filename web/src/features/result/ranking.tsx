@@ -1,6 +1,6 @@
 import { useMemo, useState } from 'react'
-import { useTranslation } from 'react-i18next'
 
+import { useTranslation } from '~/i18n'
 import { Badge } from '~/kit/badge'
 import { cn } from '~/kit/cn'
 import type { Block } from './blocks'

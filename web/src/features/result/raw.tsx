@@ -1,8 +1,7 @@
 import { useMemo, useState } from 'react'
-import { useTranslation } from 'react-i18next'
 
 import { stringify } from '~/api/exact'
-import { useLocale } from '~/i18n'
+import { useLocale, useTranslation } from '~/i18n'
 import { Button } from '~/kit/button'
 import { cn } from '~/kit/cn'
 import { CopyButton } from '~/kit/copy'

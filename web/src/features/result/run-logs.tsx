@@ -1,4 +1,4 @@
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '~/i18n'
 
 /** What the tool wrote to its log. */
 export function RunLogs({ lines }: { lines: string[] }) {

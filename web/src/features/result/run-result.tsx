@@ -1,9 +1,9 @@
 import { Braces } from 'lucide-react'
 import { useMemo, useState } from 'react'
-import { useTranslation } from 'react-i18next'
 
 import { hasEnded } from '~/api/runs'
 import { isTranslated } from '~/api/translated'
+import { useTranslation } from '~/i18n'
 import { Button } from '~/kit/button'
 import { duration } from '~/kit/time'
 import { blocks, currencyOf, type Shown } from './blocks'
@@ -38,7 +38,7 @@ export interface RunResultProps {
 
 /** What came of a run. */
 export function RunResult({ run, tool, level = 3 }: RunResultProps) {
-  const { t, i18n } = useTranslation('result')
+  const { t, language } = useTranslation('result')
   const [raw, setRaw] = useState(false)
   const { status, output, summary, markdown, error, error_code, duration_ms } = run
   const name = tool?.slug ?? run.tool ?? 'result'
@@ -48,8 +48,8 @@ export function RunResult({ run, tool, level = 3 }: RunResultProps) {
   )
   // The tool wrote its sentence in its own language and numbers; beside a translated result it stands apart.
   const isForeign = useMemo(
-    () => !!tool && isTranslated(tool, i18n.language) && blocks(tool, output).length > 0,
-    [tool, output, i18n.language],
+    () => !!tool && isTranslated(tool, language) && blocks(tool, output).length > 0,
+    [tool, output, language],
   )
   const hasOutput = output !== null && output !== undefined
   return (

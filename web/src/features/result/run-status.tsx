@@ -9,8 +9,8 @@ import {
   ShieldX,
   TimerOff,
 } from 'lucide-react'
-import { useTranslation } from 'react-i18next'
 
+import { useTranslation } from '~/i18n'
 import { Badge, type Tone } from '~/kit/badge'
 
 const LOOKS: Record<string, [Tone, LucideIcon]> = {

@@ -1,11 +1,11 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { Bot, ExternalLink, MessageSquareReply } from 'lucide-react'
-import { useTranslation } from 'react-i18next'
 
 import { useMay } from '~/api/me'
 import { treeOf, waitingIn } from '~/api/run-tree'
 import { hasEnded, type Run, runOf } from '~/api/runs'
+import { useTranslation } from '~/i18n'
 import { Button } from '~/kit/button'
 import { Moment } from '~/kit/time'
 

@@ -1,7 +1,7 @@
 import { ChartColumn, Download, Table2 } from 'lucide-react'
 import { type ReactNode, useId } from 'react'
-import { useTranslation } from 'react-i18next'
 
+import { useTranslation } from '~/i18n'
 import { Button } from '~/kit/button'
 import { useAround } from './context'
 import { download, fileName } from './download'

@@ -1,5 +1,4 @@
-import { useTranslation } from 'react-i18next'
-
+import { useTranslation } from '~/i18n'
 import { Raw } from './raw'
 
 /** What a person had changed when somebody else was faster. It is theirs to keep. */

@@ -1,7 +1,7 @@
 import { Check, Minus } from 'lucide-react'
 import { type ReactNode, useState } from 'react'
-import { useTranslation } from 'react-i18next'
 
+import { useTranslation } from '~/i18n'
 import { Button } from '~/kit/button'
 import { LongText } from '~/kit/long-text'
 import { useAround } from './context'

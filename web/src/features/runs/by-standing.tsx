@@ -1,9 +1,9 @@
 import { Link } from '@tanstack/react-router'
 import { ShieldCheck } from 'lucide-react'
-import { useTranslation } from 'react-i18next'
 
 import { actorOf } from '~/api/actor'
 import { useMay } from '~/api/me'
+import { useTranslation } from '~/i18n'
 import { ActorName } from '~/kit/people'
 import type { RunEvent } from './queries'
 

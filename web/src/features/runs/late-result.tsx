@@ -1,7 +1,6 @@
-import { useTranslation } from 'react-i18next'
-
 import type { Shown } from '~/features/result/blocks'
 import { Said } from '~/features/result/said'
+import { useTranslation } from '~/i18n'
 
 interface Props {
   late: unknown

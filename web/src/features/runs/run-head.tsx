@@ -1,11 +1,11 @@
 import { Link } from '@tanstack/react-router'
 import { RotateCcw, ShieldQuestion } from 'lucide-react'
 import type { ReactNode } from 'react'
-import { useTranslation } from 'react-i18next'
 
 import { useMay } from '~/api/me'
 import { hasEnded, type Run } from '~/api/runs'
 import { RunStatus } from '~/features/result/run-status'
+import { useTranslation } from '~/i18n'
 import { Button } from '~/kit/button'
 import { CopyButton } from '~/kit/copy'
 import { useNow } from '~/kit/now'

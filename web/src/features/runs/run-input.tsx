@@ -1,11 +1,11 @@
 import { useQuery } from '@tanstack/react-query'
-import { useTranslation } from 'react-i18next'
 
 import type { Run } from '~/api/runs'
 import { toolAt } from '~/api/tool-at'
 import { ReadInput } from '~/features/form/read/read-input'
 import { isObject } from '~/features/result/json'
 import { Raw } from '~/features/result/raw'
+import { useTranslation } from '~/i18n'
 
 /** What a run was given: in the tool's own form where that can be had, else as JSON. */
 export function RunInput({ run }: { run: Run }) {

@@ -1,8 +1,7 @@
 import { type ReactNode, useState } from 'react'
-import { useTranslation } from 'react-i18next'
 
 import { Raw } from '~/features/result/raw'
-import { useLocale } from '~/i18n'
+import { useLocale, useTranslation } from '~/i18n'
 import { Badge, type Tone } from '~/kit/badge'
 import { LongText } from '~/kit/long-text'
 import { ActorName } from '~/kit/people'

@@ -1,8 +1,8 @@
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
-import { useTranslation } from 'react-i18next'
 
 import { recentRuns } from '~/api/runs'
+import { useTranslation } from '~/i18n'
 import { Button } from '~/kit/button'
 import { Field, Input, Select } from '~/kit/field'
 import { MODES, RUN_STATES, type RunsSearch, SOURCES } from './search'

@@ -1,10 +1,10 @@
 import { Link } from '@tanstack/react-router'
 import { CornerDownRight } from 'lucide-react'
 import type { RefObject } from 'react'
-import { useTranslation } from 'react-i18next'
 
 import type { Run } from '~/api/runs'
 import { RunStatus } from '~/features/result/run-status'
+import { useTranslation } from '~/i18n'
 import { cn } from '~/kit/cn'
 import { ActorName } from '~/kit/people'
 import { ScrollBox } from '~/kit/scroll-box'

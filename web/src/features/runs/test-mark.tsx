@@ -1,7 +1,7 @@
 import { FlaskConical } from 'lucide-react'
-import { useTranslation } from 'react-i18next'
 
 import type { Run } from '~/api/runs'
+import { useTranslation } from '~/i18n'
 import { Badge } from '~/kit/badge'
 
 /** Marks a run by which an author tried a tool. It says nothing about how the tool does in earnest. */

@@ -1,11 +1,11 @@
 import { Link } from '@tanstack/react-router'
-import { useTranslation } from 'react-i18next'
 
 import type { TreeRun } from '~/api/run-tree'
+import { RunStatus } from '~/features/result/run-status'
+import { useTranslation } from '~/i18n'
 import { cn } from '~/kit/cn'
 import { useNow } from '~/kit/now'
 import { duration } from '~/kit/time'
-import { RunStatus } from '~/features/result/run-status'
 import type { RunEvent } from './queries'
 import { type Bar, type Phase, waterfall } from './waterfall'
 

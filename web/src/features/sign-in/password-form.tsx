@@ -1,7 +1,7 @@
 import { type FormEvent, useState } from 'react'
-import { useTranslation } from 'react-i18next'
 
 import { api } from '~/api/client'
+import { useTranslation } from '~/i18n'
 import { Button } from '~/kit/button'
 import { Field, Input } from '~/kit/field'
 import { Fault } from '~/kit/states'

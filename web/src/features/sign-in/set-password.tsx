@@ -1,9 +1,9 @@
 import { useQuery } from '@tanstack/react-query'
 import { type ReactNode, useState } from 'react'
-import { useTranslation } from 'react-i18next'
 
 import { api, body } from '~/api/client'
 import { Problem } from '~/api/problem'
+import { useTranslation } from '~/i18n'
 import { useFaultsOf } from '~/i18n/server-words'
 import { Button } from '~/kit/button'
 import { Field, Input } from '~/kit/field'

@@ -1,11 +1,11 @@
 import { ExternalLink } from 'lucide-react'
 import { useEffect, useEffectEvent, useState } from 'react'
-import { useTranslation } from 'react-i18next'
 
 import { api, body, queryClient } from '~/api/client'
 import { me, useMe } from '~/api/me'
 import { Problem } from '~/api/problem'
 import { putOff, signedIn } from '~/api/signed-out'
+import { useTranslation } from '~/i18n'
 import { Button } from '~/kit/button'
 import { Dialog } from '~/kit/dialog'
 import { Fault } from '~/kit/states'

@@ -1,6 +1,6 @@
 import { CircleCheck, CircleDashed, CircleOff, CircleSlash, type LucideIcon } from 'lucide-react'
-import { useTranslation } from 'react-i18next'
 
+import { useTranslation } from '~/i18n'
 import { Badge, type Tone } from '~/kit/badge'
 import type { ToolItem } from './library-queries'
 

@@ -1,7 +1,7 @@
 import { Check, ChevronDown, X } from 'lucide-react'
 import { useState } from 'react'
-import { useTranslation } from 'react-i18next'
 
+import { useTranslation } from '~/i18n'
 import { Button } from '~/kit/button'
 import { cn } from '~/kit/cn'
 import { type Choice, choices, FACETS, type Facet } from './library-facets'

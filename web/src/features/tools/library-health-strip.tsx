@@ -1,6 +1,4 @@
-import { useTranslation } from 'react-i18next'
-
-import { useLocale } from '~/i18n'
+import { useLocale, useTranslation } from '~/i18n'
 import { type Health, type Mark, STRIP } from './library-health'
 
 // Height says the same as colour, for those who do not see the colours.

@@ -1,8 +1,8 @@
 import { Link } from '@tanstack/react-router'
 import { useEffect, useRef, useState } from 'react'
-import { useTranslation } from 'react-i18next'
 
 import { useMay } from '~/api/me'
+import { useTranslation } from '~/i18n'
 import { Button } from '~/kit/button'
 import { CopyButton } from '~/kit/copy'
 import { Empty, Skeleton } from '~/kit/states'

@@ -1,7 +1,7 @@
 import { Link } from '@tanstack/react-router'
 import { Star } from 'lucide-react'
-import { useTranslation } from 'react-i18next'
 
+import { useTranslation } from '~/i18n'
 import { Button } from '~/kit/button'
 import { cn } from '~/kit/cn'
 import { ToolIcon } from '~/kit/tool-icon'

@@ -1,6 +1,6 @@
 import { Link } from '@tanstack/react-router'
-import { useTranslation } from 'react-i18next'
 
+import { useTranslation } from '~/i18n'
 import { LevelBadge } from '~/kit/level-badge'
 import { ToolIcon } from '~/kit/tool-icon'
 import { ToolStatusBadge, UnavailableBadge } from './library-badges'

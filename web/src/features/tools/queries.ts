@@ -1,10 +1,10 @@
 import { queryOptions } from '@tanstack/react-query'
-import i18next from 'i18next'
 
 import { api, body } from '~/api/client'
 import type { Run } from '~/api/runs'
 import type { components } from '~/api/schema'
 import { translated } from '~/api/translated'
+import { language } from '~/i18n'
 
 export type Tool = components['schemas']['ToolView']
 export type Answer = components['schemas']['RunAnswer']
@@ -14,7 +14,7 @@ export const tool = (slug: string) =>
   queryOptions({
     queryKey: ['tools', 'whole', slug],
     queryFn: () => body(api.GET('/api/tools/{tool}', { params: { path: { tool: slug } } })),
-    select: (tool) => translated(tool, i18next.language),
+    select: (tool) => translated(tool, language()),
     staleTime: 30_000,
   })
 

@@ -1,6 +1,6 @@
 import { useDeferredValue, useId, useMemo, useState } from 'react'
-import { useTranslation } from 'react-i18next'
 
+import { useTranslation } from '~/i18n'
 import { CopyButton } from '~/kit/copy'
 import { Select } from '~/kit/field'
 import { KEY, SNIPPET_NAMES, SNIPPETS, type SnippetName } from './tool-snippets'

@@ -1,7 +1,7 @@
 import { Link2, Sparkles } from 'lucide-react'
 import { useDeferredValue, useMemo } from 'react'
-import { useTranslation } from 'react-i18next'
 
+import { useTranslation } from '~/i18n'
 import { Button } from '~/kit/button'
 import { CopyButton } from '~/kit/copy'
 import type { Tool } from './queries'

@@ -1,13 +1,13 @@
 import { Link } from '@tanstack/react-router'
 import { Eye, FilePen, Pencil, ShieldQuestion, TriangleAlert } from 'lucide-react'
 import { Fragment } from 'react'
-import { useTranslation } from 'react-i18next'
 
 import { useMay } from '~/api/me'
+import { humanise } from '~/features/result/words'
+import { useTranslation } from '~/i18n'
 import { Badge } from '~/kit/badge'
 import { Button } from '~/kit/button'
 import { ToolIcon } from '~/kit/tool-icon'
-import { humanise } from '~/features/result/words'
 import type { Tool } from './queries'
 
 /** What a tool is called, is for, and may do. */

@@ -1,10 +1,10 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { Eye, RotateCcw } from 'lucide-react'
-import { useTranslation } from 'react-i18next'
 
 import type { Run } from '~/api/runs'
 import { RunStatus } from '~/features/result/run-status'
+import { useTranslation } from '~/i18n'
 import { Button } from '~/kit/button'
 import { cn } from '~/kit/cn'
 import { Fault, Skeleton } from '~/kit/states'

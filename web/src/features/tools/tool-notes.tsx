@@ -1,6 +1,6 @@
 import { CircleSlash, RotateCcw } from 'lucide-react'
-import { useTranslation } from 'react-i18next'
 
+import { useTranslation } from '~/i18n'
 import { Button } from '~/kit/button'
 import type { LinkFault } from './tool-input'
 

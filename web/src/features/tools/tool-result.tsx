@@ -1,10 +1,10 @@
 import { Link } from '@tanstack/react-router'
 import { History } from 'lucide-react'
 import { type RefObject, useEffect, useState } from 'react'
-import { useTranslation } from 'react-i18next'
 
 import { Problem } from '~/api/problem'
 import { statusOf } from '~/features/result/run-status'
+import { useTranslation } from '~/i18n'
 import { Button } from '~/kit/button'
 import { cn } from '~/kit/cn'
 import { CopyButton } from '~/kit/copy'

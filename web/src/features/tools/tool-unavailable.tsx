@@ -1,7 +1,7 @@
 import { CircleSlash } from 'lucide-react'
-import { useTranslation } from 'react-i18next'
 
 import { UNAVAILABLE } from '~/api/unavailable'
+import { useTranslation } from '~/i18n'
 import type { Tool } from './queries'
 
 /** Why the tool cannot be run now, and what would change that. */

@@ -1,8 +1,8 @@
 import { useState } from 'react'
-import { useTranslation } from 'react-i18next'
 
 import type { Fault as FaultAt } from '~/api/problem'
 import { InputForm } from '~/features/form/input-form'
+import { useTranslation } from '~/i18n'
 import { useFaultsOf } from '~/i18n/server-words'
 import { Button } from '~/kit/button'
 import { Dialog } from '~/kit/dialog'
@@ -10,8 +10,8 @@ import { Field, Input } from '~/kit/field'
 import { Fault } from '~/kit/states'
 import { toast } from '~/kit/toast'
 import type { Tool } from '../types'
-import { ExpectFields } from './expect-fields'
 import { type Part, readExpectation, typedOf } from './expect'
+import { ExpectFields } from './expect-fields'
 import { type SentCase, type TestCase, useSaveCase } from './queries'
 
 interface Props {

@@ -1,6 +1,6 @@
 import { CircleCheck, CircleDashed, CircleX, History } from 'lucide-react'
-import { useTranslation } from 'react-i18next'
 
+import { useTranslation } from '~/i18n'
 import { Badge } from '~/kit/badge'
 import { plain } from '~/kit/plain'
 import { ScrollBox } from '~/kit/scroll-box'

@@ -1,9 +1,9 @@
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { Play, Plus } from 'lucide-react'
 import { useState } from 'react'
-import { useTranslation } from 'react-i18next'
 
 import { useMay } from '~/api/me'
+import { useTranslation } from '~/i18n'
 import { Button } from '~/kit/button'
 import { Field, Select } from '~/kit/field'
 import { Empty, Fault, Skeleton } from '~/kit/states'

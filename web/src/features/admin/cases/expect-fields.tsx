@@ -1,5 +1,4 @@
-import { useTranslation } from 'react-i18next'
-
+import { useTranslation } from '~/i18n'
 import { Field, Input, Select, Textarea } from '~/kit/field'
 import { END_STATES, type Part, type TypedExpectation } from './expect'
 

@@ -1,8 +1,7 @@
 import { useNavigate } from '@tanstack/react-router'
-import { useTranslation } from 'react-i18next'
 
 import type { Run } from '~/api/runs'
-import { useLocale } from '~/i18n'
+import { useLocale, useTranslation } from '~/i18n'
 import { toast } from '~/kit/toast'
 import type { Tool } from '../types'
 import { CaseDialog } from './case-dialog'

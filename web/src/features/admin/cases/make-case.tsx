@@ -1,9 +1,9 @@
 import { FlaskConical } from 'lucide-react'
 import { useState } from 'react'
-import { useTranslation } from 'react-i18next'
 
 import { useMay } from '~/api/me'
 import { hasEnded, type Run } from '~/api/runs'
+import { useTranslation } from '~/i18n'
 import { Button } from '~/kit/button'
 import { lazyPart } from '~/kit/lazy-part'
 import { isOfProgram, type Tool } from '../types'

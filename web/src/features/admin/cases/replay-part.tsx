@@ -1,11 +1,11 @@
 import { useMutation } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { CircleCheck, CircleDashed, CircleX, History } from 'lucide-react'
-import { useTranslation } from 'react-i18next'
 
 import { api, body } from '~/api/client'
 import { useMay } from '~/api/me'
 import type { components } from '~/api/schema'
+import { useTranslation } from '~/i18n'
 import { Badge } from '~/kit/badge'
 import { Button } from '~/kit/button'
 import { Fault } from '~/kit/states'

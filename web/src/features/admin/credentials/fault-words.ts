@@ -1,10 +1,9 @@
-import type { TFunction } from 'i18next'
-
 import { type Fault, Problem } from '~/api/problem'
+import { type TFunction } from '~/i18n'
 import { faultWords } from '~/i18n/server-words'
 
 /** What the server has against something, in plain words. A text that is not there has no length, and no address. */
-export function plainly(t: TFunction<'credentials'>, fault: Fault, value?: string): string {
+export function plainly(t: TFunction, fault: Fault, value?: string): string {
   if (value === '') return t('fault.needed')
   return fault.code === 'taken' ? t('fault.taken') : faultWords(fault)
 }

@@ -1,5 +1,4 @@
-import { useTranslation } from 'react-i18next'
-
+import { useTranslation } from '~/i18n'
 import { Field, Input } from '~/kit/field'
 import { SecretInput } from '~/kit/secret-input'
 import { described } from '../editor/parts'

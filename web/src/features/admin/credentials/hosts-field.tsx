@@ -1,5 +1,4 @@
-import { useTranslation } from 'react-i18next'
-
+import { useTranslation } from '~/i18n'
 import { Field, Textarea } from '~/kit/field'
 import { Switch } from '~/kit/switch'
 import { described } from '../editor/parts'

@@ -1,14 +1,14 @@
 import { type FormEvent, useState } from 'react'
-import { useTranslation } from 'react-i18next'
 
 import { same } from '~/features/form/schema/json'
+import { useTranslation } from '~/i18n'
 import { Button } from '~/kit/button'
 import { toast } from '~/kit/toast'
 import { ProviderFields, TextField } from './fields'
 import { hostsOf, textOf } from './hosts'
 import { HostsField, isOfHosts } from './hosts-field'
 import { LeaveGuard } from './leave-guard'
-import { change, type Credential, type Marked, type Said } from './queries'
+import { type Credential, change, type Marked, type Said } from './queries'
 import { Refusal } from './refusal'
 import { idOf, useSending } from './use-sending'
 

@@ -1,6 +1,6 @@
 import { Plus, X } from 'lucide-react'
-import { useTranslation } from 'react-i18next'
 
+import { useTranslation } from '~/i18n'
 import { Button } from '~/kit/button'
 import { Field, Input, Select } from '~/kit/field'
 import { SecretInput } from '~/kit/secret-input'
@@ -13,8 +13,8 @@ import {
   pathOfText,
   type Row,
   SECRETS,
-  takesEndpoint,
   type Typed,
+  takesEndpoint,
   typeOf,
 } from './payload'
 import { idOf, type Sending } from './use-sending'

@@ -1,9 +1,9 @@
 import { Link } from '@tanstack/react-router'
 import { CircleAlert, GitMerge } from 'lucide-react'
 import type { ReactNode } from 'react'
-import { useTranslation } from 'react-i18next'
 
 import { useMay } from '~/api/me'
+import { useTranslation } from '~/i18n'
 import { Button } from '~/kit/button'
 import { Fault } from '~/kit/states'
 import { isStale, usersIn } from './fault-words'

@@ -1,13 +1,13 @@
 import { useQuery } from '@tanstack/react-query'
-import { useTranslation } from 'react-i18next'
 
+import { useTranslation } from '~/i18n'
 import { Button } from '~/kit/button'
 import { Dialog } from '~/kit/dialog'
 import { toast } from '~/kit/toast'
 import { credentialUsersOf, type Marked, remove } from './queries'
 import { Refusal } from './refusal'
-import { UsedBy } from './used-by'
 import { idOf, useSending } from './use-sending'
+import { UsedBy } from './used-by'
 
 interface Props {
   base: Marked

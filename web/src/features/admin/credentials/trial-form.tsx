@@ -1,8 +1,8 @@
 import { CircleCheck, CircleHelp, CircleX, Plug } from 'lucide-react'
 import { type FormEvent, useState } from 'react'
-import { useTranslation } from 'react-i18next'
 
 import { queryClient } from '~/api/client'
+import { useTranslation } from '~/i18n'
 import { Badge, type Tone } from '~/kit/badge'
 import { Button } from '~/kit/button'
 import { TextField } from './fields'

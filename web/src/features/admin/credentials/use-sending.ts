@@ -1,7 +1,7 @@
 import { useState } from 'react'
-import { useTranslation } from 'react-i18next'
 
 import type { Fault } from '~/api/problem'
+import { useTranslation } from '~/i18n'
 import { focusSoon } from '../focus-soon'
 import { faultsOf, plainly } from './fault-words'
 

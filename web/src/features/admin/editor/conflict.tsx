@@ -1,8 +1,8 @@
 import { useInfiniteQuery } from '@tanstack/react-query'
 import { GitMerge } from 'lucide-react'
 import { useEffect, useRef } from 'react'
-import { useTranslation } from 'react-i18next'
 
+import { useTranslation } from '~/i18n'
 import { Badge } from '~/kit/badge'
 import { Button } from '~/kit/button'
 import { Moment } from '~/kit/time'

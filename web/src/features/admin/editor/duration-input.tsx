@@ -1,6 +1,6 @@
 import { type ReactNode, useState } from 'react'
-import { useTranslation } from 'react-i18next'
 
+import { useTranslation } from '~/i18n'
 import { Field, Input, Select } from '~/kit/field'
 import { idOf, useEditing } from './context'
 import { NOT_TIME } from './fault-words'

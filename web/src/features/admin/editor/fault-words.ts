@@ -1,7 +1,5 @@
-import type { TFunction } from 'i18next'
-import { useTranslation } from 'react-i18next'
-
 import type { Fault } from '~/api/problem'
+import { type TFunction, useTranslation } from '~/i18n'
 import { faultWords } from '~/i18n/server-words'
 import { type Definition, partOf } from './definition'
 import { faultOfSlug } from './slug'
@@ -17,7 +15,7 @@ export const PAIR_FAULTS = {
 
 /** What is wrong with a part of a definition, in plain words. */
 export function plainly(
-  t: TFunction<'admin'>,
+  t: TFunction,
   fault: Fault,
   { slug, ...words }: Pick<Definition, 'slug' | 'name' | 'description'>,
 ): string {

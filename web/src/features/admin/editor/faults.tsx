@@ -1,8 +1,8 @@
 import { useNavigate } from '@tanstack/react-router'
 import { useEffect, useEffectEvent } from 'react'
-import { useTranslation } from 'react-i18next'
 
 import { type Fault as FaultAt, Problem } from '~/api/problem'
+import { useTranslation } from '~/i18n'
 import { Fault } from '~/kit/states'
 import type { ToolEditorSearch } from '../search'
 import { useEditing } from './context'

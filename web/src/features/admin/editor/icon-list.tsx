@@ -1,8 +1,8 @@
+import names from 'virtual:icons/names'
 import { Check } from 'lucide-react'
 import { type KeyboardEvent, useDeferredValue, useEffect, useRef, useState } from 'react'
-import { useTranslation } from 'react-i18next'
-import names from 'virtual:icons/names'
 
+import { useTranslation } from '~/i18n'
 import { cn } from '~/kit/cn'
 import { Input } from '~/kit/field'
 import { ToolIcon } from '~/kit/tool-icon'

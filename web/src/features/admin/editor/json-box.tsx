@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react'
-import { useTranslation } from 'react-i18next'
 
 import { parse, stringify } from '~/api/exact'
+import { useTranslation } from '~/i18n'
 import { lazyPart } from '~/kit/lazy-part'
 import { Skeleton } from '~/kit/states'
 import { useEditing } from './context'

@@ -1,7 +1,7 @@
 import { X } from 'lucide-react'
 import { type ReactNode, useId, useState } from 'react'
-import { useTranslation } from 'react-i18next'
 
+import { useTranslation } from '~/i18n'
 import { Field, Input, Select, Textarea } from '~/kit/field'
 import { Switch } from '~/kit/switch'
 import { idOf, useEditing, usePart } from './context'

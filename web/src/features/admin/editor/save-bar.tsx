@@ -1,8 +1,8 @@
 import { Link } from '@tanstack/react-router'
 import { ExternalLink, Rocket, Save } from 'lucide-react'
-import { useTranslation } from 'react-i18next'
 
 import { useMay } from '~/api/me'
+import { useTranslation } from '~/i18n'
 import { Badge } from '~/kit/badge'
 import { Button } from '~/kit/button'
 import { DraftMark, StatusBadge } from '../badges'

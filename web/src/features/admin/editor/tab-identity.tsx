@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { useDeferredValue } from 'react'
-import { useTranslation } from 'react-i18next'
 
+import { useTranslation } from '~/i18n'
 import { Button } from '~/kit/button'
 import { focusSoon } from '../focus-soon'
 import { isTaken } from '../queries'

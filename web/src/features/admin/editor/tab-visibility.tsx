@@ -1,6 +1,6 @@
 import { ShieldCheck } from 'lucide-react'
-import { useTranslation } from 'react-i18next'
 
+import { useTranslation } from '~/i18n'
 import { asksFirst } from '../preview/specs'
 import { useEditing, usePart } from './context'
 import { ChoicePart, SwitchPart, TextPart, WordsPart } from './parts'

@@ -1,9 +1,9 @@
 import { ChevronRight } from 'lucide-react'
 import { useId } from 'react'
-import { useTranslation } from 'react-i18next'
 
 import { type Json, text } from '~/features/form/schema/json'
 import { steps } from '~/features/form/schema/pointer'
+import { useTranslation } from '~/i18n'
 import { Badge } from '~/kit/badge'
 import { cn } from '~/kit/cn'
 import { Field, Input, Select } from '~/kit/field'

@@ -1,8 +1,8 @@
 import { useState } from 'react'
-import { useTranslation } from 'react-i18next'
 
-import { focusSoon } from '../focus-soon'
+import { useTranslation } from '~/i18n'
 import { idOf, useEditing, usePart } from '../editor/context'
+import { focusSoon } from '../focus-soon'
 import { FieldRow } from './field-row'
 import { dropRow, moveRow, rowsOf, sayOf, sectionsOf, withSections } from './form-layout'
 import { SectionRows } from './section-rows'

@@ -1,5 +1,4 @@
-import { useTranslation } from 'react-i18next'
-
+import { useTranslation } from '~/i18n'
 import { useEditing } from '../editor/context'
 import { JsonPart } from '../editor/json-part'
 import { FormPart } from './form-part'

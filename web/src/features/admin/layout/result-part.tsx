@@ -1,8 +1,8 @@
 import { Plus } from 'lucide-react'
 import { useId } from 'react'
-import { useTranslation } from 'react-i18next'
 
 import { isJson, type Json, text } from '~/features/form/schema/json'
+import { useTranslation } from '~/i18n'
 import { Button } from '~/kit/button'
 import { Field, Input, Select } from '~/kit/field'
 import { idOf, useEditing, usePart } from '../editor/context'

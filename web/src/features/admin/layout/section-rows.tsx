@@ -1,8 +1,8 @@
 import { Plus } from 'lucide-react'
 import { useId } from 'react'
-import { useTranslation } from 'react-i18next'
 
 import { text } from '~/features/form/schema/json'
+import { useTranslation } from '~/i18n'
 import { Button } from '~/kit/button'
 import { Field, Input } from '~/kit/field'
 import { Switch } from '~/kit/switch'

@@ -1,9 +1,9 @@
 import { useQuery } from '@tanstack/react-query'
 import { CircleCheck, CircleX } from 'lucide-react'
 import { useState } from 'react'
-import { useTranslation } from 'react-i18next'
 
 import { useMay } from '~/api/me'
+import { useTranslation } from '~/i18n'
 import { Badge } from '~/kit/badge'
 import { Field, Select } from '~/kit/field'
 import { Fault, Skeleton } from '~/kit/states'

@@ -1,9 +1,9 @@
 import { Link } from '@tanstack/react-router'
 import { Copy, Download, ExternalLink, Pencil, Rocket, Trash2 } from 'lucide-react'
 import { useState } from 'react'
-import { useTranslation } from 'react-i18next'
 
 import { useMay } from '~/api/me'
+import { useTranslation } from '~/i18n'
 import { Button } from '~/kit/button'
 import { lazyPart } from '~/kit/lazy-part'
 import { save } from '../export'

@@ -1,10 +1,10 @@
 import { useMutation } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { type FormEvent, useState } from 'react'
-import { useTranslation } from 'react-i18next'
 
 import { api, body } from '~/api/client'
 import { Problem } from '~/api/problem'
+import { useTranslation } from '~/i18n'
 import { faultWords } from '~/i18n/server-words'
 import { Button } from '~/kit/button'
 import { Dialog } from '~/kit/dialog'

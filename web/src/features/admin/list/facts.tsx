@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react'
-import { useTranslation } from 'react-i18next'
 
+import { useTranslation } from '~/i18n'
 import { FactList } from '~/kit/facts'
 import { Moment } from '~/kit/time'
 import { useReason } from '../badges'

@@ -1,5 +1,4 @@
-import { useTranslation } from 'react-i18next'
-
+import { useTranslation } from '~/i18n'
 import { Select } from '~/kit/field'
 import { SearchBox } from '~/kit/search-box'
 import { TOOL_KINDS, TOOL_STATES, type ToolsAdminSearch } from '../search'

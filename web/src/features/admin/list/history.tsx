@@ -1,7 +1,7 @@
 import { useInfiniteQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import { useTranslation } from 'react-i18next'
 
+import { useTranslation } from '~/i18n'
 import { Badge } from '~/kit/badge'
 import { Fault, Skeleton } from '~/kit/states'
 import { Moment } from '~/kit/time'

@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
-import { useTranslation } from 'react-i18next'
 
+import { useTranslation } from '~/i18n'
 import { CopyButton } from '~/kit/copy'
 import { Dialog } from '~/kit/dialog'
 import { Fault, Loading } from '~/kit/states'

@@ -1,8 +1,8 @@
 import { type InfiniteData, useMutation } from '@tanstack/react-query'
-import { useTranslation } from 'react-i18next'
 
 import { api, body, queryClient } from '~/api/client'
 import type { components } from '~/api/schema'
+import { useTranslation } from '~/i18n'
 import { errorWords } from '~/i18n/server-words'
 import { toast } from '~/kit/toast'
 import { TOOLS, toolChanged } from '../queries'

@@ -1,6 +1,6 @@
 import { useState } from 'react'
-import { useTranslation } from 'react-i18next'
 
+import { useTranslation } from '~/i18n'
 import { errorWords } from '~/i18n/server-words'
 import { Button } from '~/kit/button'
 import { Moment } from '~/kit/time'

@@ -1,8 +1,8 @@
 import { Link } from '@tanstack/react-router'
 import { Download, TriangleAlert } from 'lucide-react'
 import { useState } from 'react'
-import { useTranslation } from 'react-i18next'
 
+import { useTranslation } from '~/i18n'
 import { errorWords } from '~/i18n/server-words'
 import { Button } from '~/kit/button'
 import { toast } from '~/kit/toast'

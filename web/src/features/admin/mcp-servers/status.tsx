@@ -1,5 +1,4 @@
-import { useTranslation } from 'react-i18next'
-
+import { useTranslation } from '~/i18n'
 import { Badge, type Tone } from '~/kit/badge'
 
 const TONES: Record<string, Tone> = {

@@ -1,8 +1,8 @@
 import { type ReactNode, useDeferredValue, useId, useMemo, useState } from 'react'
-import { useTranslation } from 'react-i18next'
 
 import { stringify } from '~/api/exact'
 import { translated } from '~/api/translated'
+import { useTranslation } from '~/i18n'
 import { CopyButton } from '~/kit/copy'
 import { Select } from '~/kit/field'
 import { lazyPart } from '~/kit/lazy-part'
@@ -59,16 +59,13 @@ export default function PreviewTab() {
 }
 
 function FormCard() {
-  const { t, i18n } = useTranslation('admin')
+  const { t, language } = useTranslation('admin')
   const { definition } = useEditing()
   const { slug, ...written } = useDeferredValue(definition)
   const { input_schema, form_spec } = useMemo(
     () =>
-      translated(
-        { input_schema: written.input_schema, form_spec: written.form_spec },
-        i18n.language,
-      ),
-    [written.input_schema, written.form_spec, i18n.language],
+      translated({ input_schema: written.input_schema, form_spec: written.form_spec }, language),
+    [written.input_schema, written.form_spec, language],
   )
   const [input, setInput] = useState<unknown>({})
   return (

@@ -1,7 +1,7 @@
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
-import { useTranslation } from 'react-i18next'
 
+import { useTranslation } from '~/i18n'
 import { Fault, Skeleton } from '~/kit/states'
 import { revisionOf, versionsOf } from '../queries'
 import type { Comparison, Tool } from '../types'

@@ -1,8 +1,8 @@
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
-import { useTranslation } from 'react-i18next'
 
 import type { Fault, Problem } from '~/api/problem'
+import { useTranslation } from '~/i18n'
 import { faultWords, useFaultsOf } from '~/i18n/server-words'
 import { cn } from '~/kit/cn'
 import { placeOf } from '../editor/definition'

@@ -1,7 +1,7 @@
 import { TriangleAlert } from 'lucide-react'
-import { useTranslation } from 'react-i18next'
 
 import type { Problem } from '~/api/problem'
+import { useTranslation } from '~/i18n'
 import { errorWords } from '~/i18n/server-words'
 import { Field, Input } from '~/kit/field'
 import type { Tool } from '../types'

@@ -1,8 +1,8 @@
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { Play } from 'lucide-react'
-import { useTranslation } from 'react-i18next'
 
 import { useMay } from '~/api/me'
+import { useTranslation } from '~/i18n'
 import { Button } from '~/kit/button'
 import { Fault, Skeleton } from '~/kit/states'
 import { CaseBadge, DiffTable } from '../cases/case-parts'
@@ -13,7 +13,7 @@ import {
   type TestCase,
   useRunCases,
 } from '../cases/queries'
-import { contentOf, stateOf, type CaseState } from '../cases/state'
+import { type CaseState, contentOf, stateOf } from '../cases/state'
 import { versionsOf } from '../queries'
 import type { Tool } from '../types'
 

@@ -1,7 +1,7 @@
 import { useId, useState } from 'react'
-import { useTranslation } from 'react-i18next'
 
 import { parse, stringify } from '~/api/exact'
+import { useTranslation } from '~/i18n'
 import { Field, Input, Select } from '~/kit/field'
 import type { Kind, Schema } from './kinds'
 import { optionsOf } from './options'

@@ -1,6 +1,6 @@
 import { type ReactNode, useId } from 'react'
-import { useTranslation } from 'react-i18next'
 
+import { useTranslation } from '~/i18n'
 import { Field, Input, Select } from '~/kit/field'
 import { DefaultField } from './default-field'
 import { FieldList } from './field-list'

@@ -1,6 +1,6 @@
 import { useId } from 'react'
-import { useTranslation } from 'react-i18next'
 
+import { useTranslation } from '~/i18n'
 import { Field, Input } from '~/kit/field'
 import { type Kind, type Schema, withKeyword } from './kinds'
 

@@ -1,6 +1,6 @@
 import { Plus, Trash2 } from 'lucide-react'
-import { useTranslation } from 'react-i18next'
 
+import { useTranslation } from '~/i18n'
 import { Button } from '~/kit/button'
 import { Input } from '~/kit/field'
 import type { Schema } from './kinds'

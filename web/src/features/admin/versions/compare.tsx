@@ -1,8 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
-import { useTranslation } from 'react-i18next'
 
-import { useLocale } from '~/i18n'
+import { useLocale, useTranslation } from '~/i18n'
 import { Field, Select } from '~/kit/field'
 import { Fault, Skeleton } from '~/kit/states'
 import { comparisonOf, revisionOf } from '../queries'

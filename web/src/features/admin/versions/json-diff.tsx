@@ -1,6 +1,6 @@
 import { useMemo } from 'react'
-import { useTranslation } from 'react-i18next'
 
+import { useTranslation } from '~/i18n'
 import { cn } from '~/kit/cn'
 import { ScrollBox } from '~/kit/scroll-box'
 import { type DiffRow, folded, type Line, sideBySide } from './diff'

@@ -1,9 +1,9 @@
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { type FormEvent, useState } from 'react'
-import { useTranslation } from 'react-i18next'
 
 import { api, body } from '~/api/client'
 import { useMay } from '~/api/me'
+import { useTranslation } from '~/i18n'
 import { Button } from '~/kit/button'
 import { Field, Input } from '~/kit/field'
 import { Fault } from '~/kit/states'

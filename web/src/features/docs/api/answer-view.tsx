@@ -1,8 +1,8 @@
 import { Link } from '@tanstack/react-router'
 import { useMemo } from 'react'
-import { useTranslation } from 'react-i18next'
 
 import { parse, stringify } from '~/api/exact'
+import { useTranslation } from '~/i18n'
 import { Badge } from '~/kit/badge'
 import { CodeBlock } from '~/kit/code-block'
 import type { Came } from './send'

@@ -1,8 +1,8 @@
 import { Link, useNavigate } from '@tanstack/react-router'
 import { ArrowLeft } from 'lucide-react'
 import { useState } from 'react'
-import { useTranslation } from 'react-i18next'
 
+import { useTranslation } from '~/i18n'
 import { FindBox, Fold, Found, sideLink } from '../side'
 import { grouped, matching, type Operation } from './model'
 import { MethodBadge } from './words'
@@ -39,7 +39,7 @@ export function ApiSide({ operations, current }: { operations: Operation[]; curr
         {grouped(found).map(([tag, inTag]) => (
           <Fold
             key={`${tag} ${isSearching} ${current?.tag === tag}`}
-            title={t(`api.tag.${tag}`, tag)}
+            title={t(`api.tag.${tag}`, { defaultValue: tag })}
             open={isSearching || current?.tag === tag}
           >
             <ul className="grid min-w-0">

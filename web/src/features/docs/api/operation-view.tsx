@@ -1,9 +1,9 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { type ReactNode, useId, useState } from 'react'
-import { useTranslation } from 'react-i18next'
 
 import { me } from '~/api/me'
+import { useTranslation } from '~/i18n'
 import { Badge } from '~/kit/badge'
 import { CodeBlock } from '~/kit/code-block'
 import { Crumbs } from '../crumbs'
@@ -26,7 +26,7 @@ export function OperationView({ api, operation }: { api: Description; operation:
   return (
     <div className="min-w-0">
       <Crumbs steps={steps} />
-      <p className="text-xs text-muted">{t(`api.tag.${tag}`, tag)}</p>
+      <p className="text-xs text-muted">{t(`api.tag.${tag}`, { defaultValue: tag })}</p>
       <h1 className="mt-1 flex flex-wrap items-center gap-x-3 gap-y-1">
         <MethodBadge method={method} className="w-auto px-2 text-xs" />
         <span className="min-w-0 font-mono text-lg font-semibold break-all">{path}</span>

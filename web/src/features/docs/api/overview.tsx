@@ -1,7 +1,7 @@
 import { Link } from '@tanstack/react-router'
 import { useId } from 'react'
-import { useTranslation } from 'react-i18next'
 
+import { useTranslation } from '~/i18n'
 import { CodeBlock } from '~/kit/code-block'
 import { Crumbs } from '../crumbs'
 import { type Description, grouped, type Operation } from './model'
@@ -52,7 +52,7 @@ function Group({ tag, operations }: { tag: string; operations: Operation[] }) {
   return (
     <section aria-labelledby={id} className="min-w-0">
       <h2 id={id} className="mb-2 text-base font-semibold">
-        {t(`api.tag.${tag}`, tag)}
+        {t(`api.tag.${tag}`, { defaultValue: tag })}
       </h2>
       <ul className="divide-y divide-line overflow-hidden rounded-lg border border-line">
         {operations.map(({ id, method, path, summary }) => (

@@ -1,6 +1,6 @@
 import { useId } from 'react'
-import { useTranslation } from 'react-i18next'
 
+import { useTranslation } from '~/i18n'
 import { Field, Input, Select } from '~/kit/field'
 import { typeOf } from './example'
 import type { Parameter } from './model'

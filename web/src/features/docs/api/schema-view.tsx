@@ -1,6 +1,6 @@
 import { createContext, useContext, useState } from 'react'
-import { useTranslation } from 'react-i18next'
 
+import { useTranslation } from '~/i18n'
 import { typeOf } from './example'
 import { type Description, followed, refOf, type Schema } from './model'
 import { Sentence } from './words'

@@ -1,6 +1,6 @@
-import { FormModel } from '../model'
+import { t } from '~/i18n'
 import { said } from '../faults'
-import i18next from 'i18next'
+import { FormModel } from '../model'
 import { meets } from './checker'
 import { isTame } from './patterns'
 
@@ -8,7 +8,7 @@ function told(schema: unknown, value: unknown): string[] {
   const model = new FormModel(schema, undefined)
   return model
     .complaints(value)
-    .map((complaint) => said(complaint, i18next.t, 'en'))
+    .map((complaint) => said(complaint, t, 'en'))
     .map(({ path, message }) => `${path}: ${message}`)
 }
 

@@ -1,7 +1,7 @@
 import { useState } from 'react'
-import { useTranslation } from 'react-i18next'
 
 import { parse as read, stringify } from '~/api/exact'
+import { useTranslation } from '~/i18n'
 import { Input, Select, Textarea } from '~/kit/field'
 import { list, same, texts } from '../schema/json'
 import { readNumber } from './digits'

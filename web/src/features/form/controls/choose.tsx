@@ -1,12 +1,11 @@
-import { useTranslation } from 'react-i18next'
-
+import { useTranslation } from '~/i18n'
 import { cn } from '~/kit/cn'
 import { Input, Select } from '~/kit/field'
 import { humanize } from '../schema/humanize'
 import { type Json, list, same } from '../schema/json'
 import { variantOf } from './kind'
 import { Label } from './label'
-import { aria, type ControlProps, shown as asText } from './props'
+import { aria, shown as asText, type ControlProps } from './props'
 
 export interface Option {
   /** What the page calls it; the value itself may be anything. */

@@ -1,5 +1,4 @@
-import { useTranslation } from 'react-i18next'
-
+import { useTranslation } from '~/i18n'
 import { AnyControl, JsonControl } from './any'
 import {
   BooleanControl,

@@ -1,8 +1,7 @@
 import { Paperclip, X } from 'lucide-react'
 import { useState } from 'react'
-import { useTranslation } from 'react-i18next'
 
-import { useLocale } from '~/i18n'
+import { useLocale, useTranslation } from '~/i18n'
 import { Button } from '~/kit/button'
 import { Input } from '~/kit/field'
 import { text } from '../schema/json'

@@ -1,7 +1,6 @@
 import { X } from 'lucide-react'
-import { useTranslation } from 'react-i18next'
 
-import { useLocale } from '~/i18n'
+import { useLocale, useTranslation } from '~/i18n'
 import { Button } from '~/kit/button'
 import { plain } from '~/kit/plain'
 import { aria, type ControlProps } from './props'
@@ -18,7 +17,7 @@ export function isHeld(value: unknown): value is string {
 export function HeldText(props: ControlProps & { value: string }) {
   const { id, label, value, onChange, readOnly } = props
   const { t } = useTranslation('form')
-  const count = new Intl.NumberFormat(useLocale()).format(value.length)
+  const length = new Intl.NumberFormat(useLocale()).format(value.length)
   return (
     <div
       id={id}
@@ -32,7 +31,7 @@ export function HeldText(props: ControlProps & { value: string }) {
         {plain(value.slice(0, SHOWN))}…
       </p>
       <div className="flex flex-wrap items-center justify-between gap-2">
-        <p className="text-xs text-muted">{t('held', { count })}</p>
+        <p className="text-xs text-muted">{t('held', { length })}</p>
         {!readOnly && (
           <Button size="small" autoFocus onClick={() => onChange(undefined)}>
             <X aria-hidden />

@@ -1,11 +1,11 @@
 import { ChevronDown } from 'lucide-react'
 import { useState } from 'react'
-import { useTranslation } from 'react-i18next'
 
+import { useTranslation } from '~/i18n'
 import { Input } from '~/kit/field'
 import { list, same } from '../schema/json'
 import { CheckboxesControl, type Option } from './choose'
-import { type ControlProps, shown as asText } from './props'
+import { shown as asText, type ControlProps } from './props'
 
 /** From so many choices on, a search is quicker than looking. */
 const SEARCH_FROM = 10

@@ -1,7 +1,7 @@
 import { X } from 'lucide-react'
 import { useRef, useState } from 'react'
-import { useTranslation } from 'react-i18next'
 
+import { useTranslation } from '~/i18n'
 import { Input } from '~/kit/field'
 import { list } from '../schema/json'
 import { aria, type ControlProps, shown } from './props'

@@ -1,7 +1,6 @@
 import { type ReactNode, useContext, useState } from 'react'
-import { useTranslation } from 'react-i18next'
 
-import { useLocale } from '~/i18n'
+import { useLocale, useTranslation } from '~/i18n'
 import { unitWord } from '~/i18n/units'
 import { Button } from '~/kit/button'
 import { Input, Textarea } from '~/kit/field'

@@ -1,7 +1,7 @@
 import { ExternalLink, Image, type LucideIcon, Mail, Phone } from 'lucide-react'
-import { useTranslation } from 'react-i18next'
 
 import { safeLink } from '~/features/result/words'
+import { useTranslation } from '~/i18n'
 import { type Json, text } from '../schema/json'
 import { shown } from './props'
 

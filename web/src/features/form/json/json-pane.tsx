@@ -1,7 +1,6 @@
-import { useTranslation } from 'react-i18next'
-
 import { parse as read } from '~/api/exact'
 import type { Fault } from '~/api/problem'
+import { useTranslation } from '~/i18n'
 import { lazyPart } from '~/kit/lazy-part'
 import { Skeleton } from '~/kit/states'
 import { Faults } from '../theme/notes'

@@ -1,11 +1,9 @@
-import type { TFunction } from 'i18next'
-
+import { type TFunction } from '~/i18n'
 import { digest, varyingIn } from './digest'
 import { labelOf } from './label-of'
 import { Place } from './place'
 
-const t = ((key: string, { count }: { count?: number } = {}) =>
-  count === undefined ? key : `${key} ${count}`) as unknown as TFunction<'form'>
+const t: TFunction = (key, { count } = {}) => (count === undefined ? key : `${key} ${count}`)
 const WORDS = { t, locale: 'en-GB' }
 
 const SCHEMA = {

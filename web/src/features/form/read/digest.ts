@@ -1,5 +1,4 @@
-import type { TFunction } from 'i18next'
-
+import { type TFunction } from '~/i18n'
 import { plain } from '~/kit/plain'
 import { currencyOf } from '../controls/currency'
 import { isJson, type Json, same } from '../schema/json'
@@ -17,7 +16,7 @@ export interface Digest {
 }
 
 export interface Words {
-  t: TFunction<'form'>
+  t: TFunction
   locale: string
 }
 

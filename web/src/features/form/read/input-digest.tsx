@@ -1,7 +1,6 @@
 import { useMemo } from 'react'
-import { useTranslation } from 'react-i18next'
 
-import { useLocale } from '~/i18n'
+import { useLocale, useTranslation } from '~/i18n'
 import { digest } from './digest'
 import { Place } from './place'
 

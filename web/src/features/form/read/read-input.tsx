@@ -1,7 +1,7 @@
 import { useMemo, useState } from 'react'
-import { useTranslation } from 'react-i18next'
 
 import { Raw } from '~/features/result/raw'
+import { useTranslation } from '~/i18n'
 import { CurrencyContext, currencyOf } from '../controls/currency'
 import { ModeSwitch } from '../mode-switch'
 import { isJson } from '../schema/json'

@@ -1,8 +1,6 @@
-import type { TFunction } from 'i18next'
 import { useMemo } from 'react'
-import { useTranslation } from 'react-i18next'
 
-import { useLocale } from '~/i18n'
+import { useLocale, useTranslation } from '~/i18n'
 import { pointer, steps } from '../schema/pointer'
 import { inShort, valuesOf, type Words } from './digest'
 import { labelOf } from './label-of'
@@ -52,5 +50,5 @@ function indexed(step: string): string | number {
 function useWords(): Words {
   const { t } = useTranslation('form')
   const locale = useLocale()
-  return useMemo(() => ({ t: t as TFunction<'form'>, locale }), [t, locale])
+  return useMemo(() => ({ t, locale }), [t, locale])
 }

@@ -1,11 +1,11 @@
 import type { FieldProps } from '@rjsf/utils'
 import { type ComponentType, useState } from 'react'
-import { useTranslation } from 'react-i18next'
 
+import { useTranslation } from '~/i18n'
 import { Input, Select } from '~/kit/field'
-import { Label } from '../controls/label'
 import { defined } from '../check/adapter'
 import { meets } from '../check/checker'
+import { Label } from '../controls/label'
 import { start } from '../schema/fill'
 import { isJson, type Json, own } from '../schema/json'
 import { layers, member, names } from '../schema/layers'

@@ -1,14 +1,13 @@
 import { ADDITIONAL_PROPERTY_FLAG, type FieldTemplateProps } from '@rjsf/utils'
 import { X } from 'lucide-react'
 import { useContext } from 'react'
-import { useTranslation } from 'react-i18next'
 
-import { useLocale } from '~/i18n'
+import { useLocale, useTranslation } from '~/i18n'
 import { Button } from '~/kit/button'
 import { cn } from '~/kit/cn'
 import { Field, Input } from '~/kit/field'
-import { Label } from '../controls/label'
 import { kindOf, mustAnswer } from '../controls/kind'
+import { Label } from '../controls/label'
 import { hintOf, isBlank } from './hint'
 import { Faults, faultId, Hint, hintId } from './notes'
 import {

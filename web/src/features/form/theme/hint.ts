@@ -1,5 +1,4 @@
-import type { TFunction } from 'i18next'
-
+import { type TFunction } from '~/i18n'
 import { shown } from '../controls/props'
 import { isJson, type Json } from '../schema/json'
 

@@ -1,8 +1,8 @@
 import type { FieldProps } from '@rjsf/utils'
 import { Plus } from 'lucide-react'
 import { type ComponentType, useState } from 'react'
-import { useTranslation } from 'react-i18next'
 
+import { useTranslation } from '~/i18n'
 import { Button } from '~/kit/button'
 import { start } from '../schema/fill'
 import { useScope } from './scope'

@@ -1,8 +1,7 @@
 import type { FieldProps } from '@rjsf/utils'
 import { useContext } from 'react'
-import { useTranslation } from 'react-i18next'
 
-import { useLocale } from '~/i18n'
+import { useLocale, useTranslation } from '~/i18n'
 import { Control } from '../controls/control'
 import { kindOf, mustAnswer } from '../controls/kind'
 import { useUnit } from '../controls/text'

@@ -1,6 +1,6 @@
 import { useMemo } from 'react'
-import { useTranslation } from 'react-i18next'
 
+import { useTranslation } from '~/i18n'
 import { Field, Select } from '~/kit/field'
 import { lazyPart } from '~/kit/lazy-part'
 import { Skeleton } from '~/kit/states'

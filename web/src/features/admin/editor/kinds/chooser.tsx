@@ -1,5 +1,4 @@
-import { useTranslation } from 'react-i18next'
-
+import { useTranslation } from '~/i18n'
 import { cn } from '~/kit/cn'
 import { NEW_KINDS } from '../../search'
 import { useEditing, usePart } from '../context'
@@ -44,7 +43,7 @@ export function KindChooser() {
                 {t(`kind.${kind}.name`, { defaultValue: kind })}
               </span>
               <span className="text-xs text-muted">
-                {t([`kind.${kind}.text`, 'kind.other.text'])}
+                {t(`kind.${kind}.text`, { defaultValue: t('kind.other.text') })}
               </span>
             </span>
           </label>

@@ -1,6 +1,6 @@
 import { CircleArrowDown, CircleArrowUp, Split } from 'lucide-react'
-import { useTranslation } from 'react-i18next'
 
+import { useTranslation } from '~/i18n'
 import { cn } from '~/kit/cn'
 import { idOf, useEditing } from '../context'
 import { isBelow } from '../inside'

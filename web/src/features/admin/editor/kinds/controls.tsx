@@ -1,7 +1,7 @@
 import { type ReactNode, useMemo, useRef } from 'react'
-import { useTranslation } from 'react-i18next'
 
 import type { Step } from '~/features/form/schema/pointer'
+import { useTranslation } from '~/i18n'
 import { Field, Input } from '~/kit/field'
 import { useEditing, useInside } from '../context'
 import { JsonBox } from '../json-box'

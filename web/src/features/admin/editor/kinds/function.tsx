@@ -1,5 +1,4 @@
-import { useTranslation } from 'react-i18next'
-
+import { useTranslation } from '~/i18n'
 import { TemplatePicker } from './template-picker'
 
 /** A function of the program. */

@@ -1,15 +1,15 @@
 import { useState } from 'react'
-import { useTranslation } from 'react-i18next'
 
 import { queryClient } from '~/api/client'
 import { useMay } from '~/api/me'
+import { useTranslation } from '~/i18n'
 import { errorWords } from '~/i18n/server-words'
 import { Button } from '~/kit/button'
 import { toast } from '~/kit/toast'
 import { plainHost } from '../../credentials/hosts'
 import {
-  change,
   type Credential,
+  change,
   credentials,
   credentialUsersOf,
   current,

@@ -1,8 +1,8 @@
 import { Braces } from 'lucide-react'
 import { DropdownMenu } from 'radix-ui'
 import { type RefObject, useRef } from 'react'
-import { useTranslation } from 'react-i18next'
 
+import { useTranslation } from '~/i18n'
 import { Button } from '~/kit/button'
 import { exampleWords } from './known-fields'
 import type { Source } from './steps'

@@ -1,6 +1,5 @@
-import { useTranslation } from 'react-i18next'
-
 import { isJson } from '~/features/form/schema/json'
+import { useTranslation } from '~/i18n'
 import type { Schema } from '../../schema/kinds'
 import { idOf, useEditing, useInside } from '../context'
 import { JsonBox } from '../json-box'

@@ -12,8 +12,8 @@ import {
   Plug,
   Sparkles,
 } from 'lucide-react'
-import { useTranslation } from 'react-i18next'
 
+import { useTranslation } from '~/i18n'
 import { NEW_KINDS, type NewKind, type ToolEditorSearch } from '../../search'
 import { functions } from './queries'
 

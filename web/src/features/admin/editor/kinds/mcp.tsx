@@ -1,5 +1,4 @@
-import { useTranslation } from 'react-i18next'
-
+import { useTranslation } from '~/i18n'
 import { useInside } from '../context'
 import { TextInside } from './controls'
 import { PairRows } from './pair-rows'

@@ -1,5 +1,4 @@
-import { useTranslation } from 'react-i18next'
-
+import { useTranslation } from '~/i18n'
 import { CopyButton } from '~/kit/copy'
 import { useEditing, useInside } from '../context'
 import { DurationInput } from '../duration-input'

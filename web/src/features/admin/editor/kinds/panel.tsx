@@ -1,6 +1,6 @@
 import { useState } from 'react'
-import { useTranslation } from 'react-i18next'
 
+import { useTranslation } from '~/i18n'
 import { Button } from '~/kit/button'
 import { lazyPart } from '~/kit/lazy-part'
 import { Skeleton } from '~/kit/states'

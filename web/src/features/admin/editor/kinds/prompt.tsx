@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { type ReactNode, useRef } from 'react'
-import { useTranslation } from 'react-i18next'
 
+import { useTranslation } from '~/i18n'
 import { Field, Select, Textarea } from '~/kit/field'
 import { useInside } from '../context'
 import { described, NumberInput } from '../parts'

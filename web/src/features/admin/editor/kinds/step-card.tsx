@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
-import { useTranslation } from 'react-i18next'
 
+import { useTranslation } from '~/i18n'
 import { Field, Select } from '~/kit/field'
 import { MoveButtons } from '../../move-buttons'
 import type { Tool } from '../../types'

@@ -1,9 +1,9 @@
 import { X } from 'lucide-react'
 import { type ReactNode, useRef, useState } from 'react'
-import { useTranslation } from 'react-i18next'
 
 import { isJson } from '~/features/form/schema/json'
 import type { Step } from '~/features/form/schema/pointer'
+import { useTranslation } from '~/i18n'
 import { Button } from '~/kit/button'
 import { Input, Textarea } from '~/kit/field'
 import { focusSoon } from '../../focus-soon'

@@ -1,8 +1,8 @@
 import { useQuery } from '@tanstack/react-query'
 import { type FormEvent, useId, useState } from 'react'
-import { useTranslation } from 'react-i18next'
 
 import { useMay } from '~/api/me'
+import { useTranslation } from '~/i18n'
 import { errorWords } from '~/i18n/server-words'
 import { Button } from '~/kit/button'
 import { Dialog } from '~/kit/dialog'

@@ -1,5 +1,4 @@
-import { useTranslation } from 'react-i18next'
-
+import { useTranslation } from '~/i18n'
 import { Input } from '~/kit/field'
 import { textOf } from '../pairs'
 import type { Leaf } from './proposal'

@@ -1,7 +1,7 @@
 import { KeyRound } from 'lucide-react'
 import { useId } from 'react'
-import { useTranslation } from 'react-i18next'
 
+import { useTranslation } from '~/i18n'
 import { Field, Input, Select } from '~/kit/field'
 import type { Credential } from '../../../credentials/queries'
 import type { Secret } from './proposal'
