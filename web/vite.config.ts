@@ -13,6 +13,8 @@ import { defineConfig } from 'vitest/config'
 
 import { TOOL_ICONS } from './src/kit/tool-icons'
 
+const source = (path: string) => fileURLToPath(new URL(`./src/${path}`, import.meta.url))
+
 const server = process.env.TOOLWRIGHT_URL ?? 'http://127.0.0.1:7420'
 
 /** The icons of tools as files, for MCP clients, which show them outside this app. */
@@ -102,7 +104,7 @@ const OF_FIRST_PAGE = /\/web\/src\/(pages\/library-page\.|features\/tools\/libra
 
 /** The icons that the frame and the first page import, by their names in Lucide. */
 const firstIcons = new Set<string>()
-const sources = fileURLToPath(new URL('./src/', import.meta.url))
+const sources = source('')
 for (const name of readdirSync(sources, { recursive: true, encoding: 'utf8' })) {
   const path = `${sources}${name}`.replaceAll('\\', '/')
   if (!/\.tsx?$/.test(path) || !(OUR_OWN.test(path) || OF_FIRST_PAGE.test(path))) continue
@@ -142,13 +144,20 @@ const toServer = { target: server, changeOrigin: true, headers: { origin: server
 export default defineConfig({
   plugins: [react(), tailwindcss(), iconFiles, iconData, compressed],
   resolve: {
-    alias: {
-      '~': fileURLToPath(new URL('./src', import.meta.url)),
-      // The form library can format descriptions; ours are plain, and the formatter is a sixth of the form.
-      'markdown-to-jsx/react': fileURLToPath(
-        new URL('./src/features/form/theme/plain-description.ts', import.meta.url),
-      ),
-    },
+    alias: [
+      { find: '~', replacement: source('.') },
+      // What the form library has and our forms do not use is a third of it.
+      { find: 'markdown-to-jsx/react', replacement: source('features/form/library/markdown.ts') },
+      {
+        find: '../getDefaultRegistry.js',
+        replacement: source('features/form/library/registry.ts'),
+      },
+      {
+        find: /^@x0k\/json-schema-merge(\/.*)?$/,
+        replacement: source('features/form/library/merge.ts'),
+      },
+      { find: 'fast-uri', replacement: source('features/form/library/addresses.ts') },
+    ],
   },
   build: {
     outDir: 'dist',
@@ -183,6 +192,8 @@ export default defineConfig({
     globals: true,
     include: ['src/**/*.test.{ts,tsx}'],
     setupFiles: ['src/test-setup.ts'],
+    // With the parts that take the place of its own.
+    server: { deps: { inline: [/@rjsf/] } },
     // A busy machine is slow, not wrong.
     testTimeout: 30_000,
   },

@@ -9,11 +9,13 @@ import { ObjectTemplate } from './object-template'
 
 const Nothing = () => null
 
+/** All that the library asks for by name: it has no fields and templates beside these. */
 export const fields: RegistryFieldsType = {
   AnyOfField: ChoiceField,
   OneOfField: ChoiceField,
   ArrayField: ListField,
   ObjectField,
+  CyclicSchemaField: LeafField,
   BooleanField: LeafField,
   FallbackField: LeafField,
   NullField: LeafField,
@@ -32,4 +34,6 @@ export const templates: Partial<TemplatesType> = {
   FieldErrorTemplate: Nothing,
   FieldHelpTemplate: Nothing,
   ErrorListTemplate: Nothing,
+  // Every list that is drawn has items, and every schema a type.
+  UnsupportedFieldTemplate: Nothing,
 }
