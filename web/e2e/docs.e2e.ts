@@ -9,7 +9,7 @@ test('a stranger reads what an error means, and goes on from there', async () =>
   await page.getByRole('heading', { name: 'RATE_LIMITED', level: 1 }).waitFor()
   await expect.poll(() => page.title()).toBe('RATE_LIMITED · Toolwright')
   await expectAccessible(page)
-  await page.getByRole('navigation', { name: 'Where this is' }).getByText('Error codes').click()
+  await page.getByRole('navigation', { name: 'Breadcrumb' }).getByText('Error codes').click()
   await page.getByRole('heading', { name: 'Error codes', level: 1 }).waitFor()
   // Relative links of the Markdown lead to pages of the app.
   await page.getByRole('article').getByRole('link', { name: 'faults' }).click()

@@ -146,7 +146,7 @@ test.each(NOWHERE)('%s is nothing', async (path) => {
   world.expectComplaint(/404/)
   const page = await world.signedIn()
   await page.goto(path)
-  await page.getByText('There is nothing at this address.').waitFor()
+  await page.getByText('Page not found').waitFor()
   await page.getByRole('navigation', { name: 'Main' }).waitFor()
   // It is one page, whatever led to it.
   if (path === NOWHERE[0]) await expectAccessible(page)

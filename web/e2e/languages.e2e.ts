@@ -95,7 +95,7 @@ test('a tool of the program is German from its form to its result', async () => 
   await expect.poll(async () => (await axis.allTextContents()).join(' ')).toMatch(/-\d{1,2}\.000/)
   expect((await axis.allTextContents()).filter((text) => /\d{4}/.test(text))).toEqual([])
   // What the tool says in its own words stands apart.
-  const own = page.getByText('Zusammenfassung im Wortlaut des Werkzeugs, wie Agenten sie lesen')
+  const own = page.getByText('Zusammenfassung des Werkzeugs, wie Agenten sie lesen')
   await own.waitFor()
   expect(await page.getByText(/^NPV/).first().isVisible()).toBe(false)
   await own.click()

@@ -52,7 +52,7 @@ test('the same is approved for hours, seen in the run, listed by label and revok
   expect((await called('refund', { customer: 'Globex', amount: 7 })).status).toBe('needs_approval')
 
   await page.goto('/approvals')
-  await page.getByRole('link', { name: 'Standing', exact: true }).click()
+  await page.getByRole('link', { name: 'Standing approvals', exact: true }).click()
   await page.getByRole('heading', { name: 'clerk may run Refund' }).waitFor()
   const row = page.getByRole('list', { name: 'Standing approvals' }).getByRole('listitem')
   await row.getByText('1 call let through').waitFor()

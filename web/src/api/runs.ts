@@ -25,6 +25,22 @@ export interface RunPage {
 /** The states in which a run is over. */
 const ENDED = new Set(['success', 'error', 'cancelled', 'timed_out'])
 
+interface Lasting {
+  started_at?: string | null
+  finished_at?: string | null
+  duration_ms?: number | null
+}
+
+/** A run that waits for a person or for another run is not at work meanwhile; less than this is told as one time. */
+const WAIT_TOLD_MS = 500
+
+/** How long a run took from its start to its end, where that is more than the time in which it was at work. */
+export function tookInAll({ started_at, finished_at, duration_ms }: Lasting): number | undefined {
+  if (!started_at || !finished_at || duration_ms == null) return undefined
+  const all = Date.parse(finished_at) - Date.parse(started_at)
+  return all - duration_ms > WAIT_TOLD_MS ? all : undefined
+}
+
 export function hasEnded(status: string): boolean {
   return ENDED.has(status)
 }

@@ -42,7 +42,7 @@ test.each(['en', 'de'])(
 
 test.each([
   ['required', {}, 'Dieses Feld ist erforderlich.'],
-  ['min_length', { limit: 2 }, 'Schreiben Sie mindestens 2 Zeichen.'],
+  ['min_length', { limit: 2 }, 'Geben Sie mindestens 2 Zeichen ein.'],
   [
     'type',
     { expected: ['integer', 'null'], found: 'string' },

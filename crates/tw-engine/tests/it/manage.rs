@@ -109,7 +109,7 @@ on_both! {
             (with("slug", json!("test.write")), "CONFLICT: there is a tool `test.write` already"),
             (with("status", json!("published")), "INVALID_PARAMS: `status` must be set to `published` by"),
             (json!({ "action": "update", "slug": "test.write", "input_schema": { "type": "object" } }),
-             "INVALID_PARAMS: `input_schema` cannot be changed in a tool that is part of the program"),
+             "INVALID_PARAMS: `input_schema` cannot be changed in a built-in tool"),
         ] {
             let answer = told(&server.call("bot", "manageTools", input.clone()).await);
             assert!(answer.starts_with(expected), "{input}: {answer}");

@@ -151,16 +151,16 @@ mod tests {
         check(
             "secret:-x",
             expect![
-                "refused: must have a label behind `secret:`, which must start and end with a letter or a digit"
+                "refused: must have a label after `secret:`, which must start and end with a letter or a digit"
             ],
         );
         check(
             "secret:{{ input.a }}",
-            expect!["refused: must have a label behind `secret:` that is no expression, nor touches one"],
+            expect!["refused: must have a label after `secret:` that contains and touches no expression"],
         );
         check(
             "secret:a{{ input.a }}",
-            expect!["refused: must have a label behind `secret:` that is no expression, nor touches one"],
+            expect!["refused: must have a label after `secret:` that contains and touches no expression"],
         );
     }
 }

@@ -201,19 +201,19 @@ fn what_cannot_be_read_is_told_when_it_is_saved() {
     check(json!("{{ cycler(1) }}"), expect!["at save: /t: must read `input`, and `cycler` is not known"]);
     check(
         json!({ "{{ input.a }}": 1 }),
-        expect!["at save: /t/{{ input.a }}: must be a name as it is, without an expression"],
+        expect!["at save: /t/{{ input.a }}: must not contain an expression: names are fixed"],
     );
     check(
         json!("{% include 'x' %}"),
-        expect!["at save: /t: must have only `if` and `for` in `{% … %}`, not `include`"],
+        expect!["at save: /t: must use only the statements `if` and `for` in `{% … %}`, not `include`"],
     );
     check(
         json!("{%- set a = 1 %}"),
-        expect!["at save: /t: must have only `if` and `for` in `{% … %}`, not `set`"],
+        expect!["at save: /t: must use only the statements `if` and `for` in `{% … %}`, not `set`"],
     );
     check(
         json!("{% macro m() %}{% endmacro %}"),
-        expect!["at save: /t: must have only `if` and `for` in `{% … %}`, not `macro`"],
+        expect!["at save: /t: must use only the statements `if` and `for` in `{% … %}`, not `macro`"],
     );
     check(
         json!("{% for a in input.list %}"),

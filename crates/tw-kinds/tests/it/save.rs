@@ -53,9 +53,9 @@ fn everything_that_is_wrong_is_told_at_once() {
         expect![[r#"
             /implementation/auth: is not a known member
             /implementation/method: must be one of "GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"
-            /implementation/url: must have scheme, host and port written out; an expression stands behind the first `/` or `?`
+            /implementation/url: must have a fixed scheme, host and port; expressions are allowed after the first `/` or `?`
             /implementation/query/a: must close every `{{` with `}}`
-            /implementation/query/{{ input.b }}: must be a name as it is, without an expression
+            /implementation/query/{{ input.b }}: must not contain an expression: names are fixed
             /implementation/headers/Host: cannot be sent: the header `host` is not for callers to set
             /implementation/headers/content-length: cannot be sent: the header `content-length` is not for callers to set
             /implementation/headers/X A: cannot be sent: the name of a header has characters that cannot be sent
@@ -64,7 +64,7 @@ fn everything_that_is_wrong_is_told_at_once() {
             /implementation/headers/X-L: must be a string, not an array
             /implementation/headers/Proxy-Authorization: cannot be sent: the header `proxy-authorization` is not for callers to set
             /implementation/headers/X-{{ input.a }}: cannot be sent: the name of a header has characters that cannot be sent
-            /implementation/headers/X-T: must have a label behind `secret:` that is no expression, nor touches one
+            /implementation/headers/X-T: must have a label after `secret:` that contains and touches no expression
             /implementation/idempotency_header: must be another header than `X-A`
             /implementation/body/x~1y/0: must read `input`, and `nothing` is not known
             /implementation/response: must be a valid jq filter: `nonsense` is no filter

@@ -147,15 +147,15 @@ fn every_fault_is_told_with_its_place() {
             /0/name: is required
             /1/options: must have at least 1 item
             /2/items: is required
-            /2/name: must be unique, and "a" is there twice
+            /2/name: must be unique; "a" appears twice
             /3/variant: must be one of "input", "textarea", "markdown", "code", "password"
             /4/default: must be a number, not a string
             /5/name: must have at most 128 characters
-            /6/fields/1/name: must be unique, and "x" is there twice
+            /6/fields/1/name: must be unique; "x" appears twice
             /7/items/type: must be one of "text", "number", "boolean", "date", "enum", "url", "email", "phone", "media", "relation", "object", "array"
-            /8/items: must be left out: `text` has none
-            /8/options: must be left out: `text` has none
-            /8/target: must be left out: `text` has none
+            /8/items: must be left out: `text` does not support it
+            /8/options: must be left out: `text` does not support it
+            /8/target: must be left out: `text` does not support it
             /9/options/3/value: is required
             /10/label: must be a string, not a number
             /10/placeholder: is not a known member
@@ -165,9 +165,9 @@ fn every_fault_is_told_with_its_place() {
     refused(
         json!([{ "name": "h", "type": "enum", "options": ["a", "a", null, 1, 1.0, ["x"]] }]),
         expect![[r#"
-            /0/options/1/value: must be unique, and "a" is there twice
+            /0/options/1/value: must be unique; "a" appears twice
             /0/options/2/value: must be a string, a number or a boolean
-            /0/options/4/value: must be unique, and 1.0 is there twice
+            /0/options/4/value: must be unique; 1.0 appears twice
             /0/options/5/value: must be a string, a number or a boolean"#]],
     );
     refused(json!({ "a": "text" }), expect![": must be an array, not an object"]);
@@ -232,7 +232,7 @@ fn thousand_fields_are_taken_and_one_more_is_not() {
         |count: usize| (0..count).map(|n| Field::new(format!("f{n}"), FieldType::Text)).collect::<Vec<_>>();
     assert!(fields_to_schema(&fields(1_000)).is_ok());
     let faults = fields_to_schema(&fields(1_002)).unwrap_err();
-    assert_eq!(lines(&faults), ": must have at most 1000 fields, with those inside others");
+    assert_eq!(lines(&faults), ": must have at most 1000 fields, nested ones included");
 }
 
 #[test]

@@ -74,7 +74,7 @@ fn how_long_an_answer_is_taken_may_stand_beside_the_timeout() {
     refused(
         json!({ "name": "a", "pendingTtlMs": 700, "implementation": { "pending_ttl_ms": 800 } }),
         expect![
-            "/pendingTtlMs: `implementation.pending_ttl_ms` and `pendingTtlMs` say different things; give one of them"
+            "/pendingTtlMs: `implementation.pending_ttl_ms` and `pendingTtlMs` contradict each other; give one of them"
         ],
     );
 }
@@ -93,7 +93,7 @@ fn built_in_may_be_named_beside_the_kind() {
     refused(
         json!({ "name": "a", "builtin_key": "x", "implementation": { "builtin_key": "y" } }),
         expect![
-            "/builtin_key: `implementation.builtin_key` and `builtin_key` say different things; give one of them"
+            "/builtin_key: `implementation.builtin_key` and `builtin_key` contradict each other; give one of them"
         ],
     );
 }
@@ -257,7 +257,7 @@ fn fields_stay_beside_the_schema_that_is_made_of_them() {
     assert_eq!(canonical_manifest(&read).unwrap(), read);
     refused(
         json!({ "name": "a", "fields": [{ "name": "x", "type": "text" }], "input_schema": { "type": "object" } }),
-        expect!["/input_schema: `fields` and `input_schema` say different things; give one of them"],
+        expect!["/input_schema: `fields` and `input_schema` contradict each other; give one of them"],
     );
     refused(
         json!({ "name": "a", "fields": [{ "name": "x", "type": "colour" }, { "name": "y", "type": "enum" }] }),
@@ -281,13 +281,13 @@ fn two_spellings_may_agree_and_must_not_differ() {
             "implementation": { "url": "https://a.example" }, "execution": { "url": "https://b.example", "isPure": true, "is_pure": false },
         }),
         expect![[r#"
-            /execution/is_pure: `isPure` and `is_pure` say different things; give one of them
-            /execution/url: `implementation.url` and `execution.url` say different things; give one of them
+            /execution/is_pure: `isPure` and `is_pure` contradict each other; give one of them
+            /execution/url: `implementation.url` and `execution.url` contradict each other; give one of them
             /executionType: says `gateway`, which is `implementation_type` `http`, but `implementation_type` says "mcp"
-            /inputSchema: `input_schema` and `inputSchema` say different things; give one of them
-            /parameters: `input_schema` and `parameters` say different things; give one of them
-            /schema/input: `input_schema` and `schema.input` say different things; give one of them
-            /timeoutMs: `timeout` and `timeoutMs` say different things; give one of them"#]],
+            /inputSchema: `input_schema` and `inputSchema` contradict each other; give one of them
+            /parameters: `input_schema` and `parameters` contradict each other; give one of them
+            /schema/input: `input_schema` and `schema.input` contradict each other; give one of them
+            /timeoutMs: `timeout` and `timeoutMs` contradict each other; give one of them"#]],
     );
 }
 
@@ -303,9 +303,9 @@ fn what_cannot_be_read_is_told_all_at_once() {
             /executionType: must be one of "gateway", "external", "space", "internal"
             /paramSchema/x/type: must be one of "string", "number", "integer", "boolean", "object", "array", "null"
             /paramSchema/y: must be an object, not a string
-            /requiredParams/1: must be described, and "z" is not
+            /requiredParams/1: must be described; "z" is not
             /schema/both: is not a known member
-            /slug: is required: the name has no letters or digits to make one of
+            /slug: is required: the name has no letters or digits to make a slug from
             /timeout: must be a positive whole number"#]],
     );
     for timeout in [json!(-1), json!(1.5), json!("30000"), json!(true), json!([])] {

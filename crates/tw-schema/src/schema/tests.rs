@@ -53,7 +53,7 @@ fn document_that_is_no_schema_is_refused_with_the_place() {
     );
     refused(
         json!({ "type": ["string", "string"] }),
-        expect!["the schema is wrong at `/type`: must not hold two equal items"],
+        expect!["the schema is wrong at `/type`: must not contain two equal items"],
     );
     refused(json!({ "minLength": -1 }), expect!["the schema is wrong at `/minLength`: must be at least 0"]);
     refused(
@@ -186,7 +186,7 @@ fn what_clients_would_stumble_over_is_refused() {
     refused(
         json!({ "properties": { "a": { "enum": [] } } }),
         expect![
-            "the schema is wrong at `/properties/a/enum`: must have at least one entry: nothing would ever fit"
+            "the schema is wrong at `/properties/a/enum`: must have at least one value: an empty list allows nothing"
         ],
     );
     compile(
@@ -269,7 +269,7 @@ fn faults_are_said_in_plain_words() {
         expect![[r#"
         /sizes: must be an object, not an array
         /tags: must have at most 3 items
-        /tags: must not hold two equal items
+        /tags: must not contain two equal items
         /tags/1: must be a string, not a number
         /tags/3: must be a string, not a boolean
         /years: must be at most 50"#]],
@@ -288,18 +288,18 @@ fn faults_of_a_choice_are_those_of_the_form_that_was_meant() {
         { "type": "object", "properties": { "kind": { "const": "b" }, "y": { "type": "integer" } }, "required": ["kind", "y"] },
     ] });
     check(tagged.clone(), json!({ "kind": "b", "x": 1 }), expect!["/y: is required"]);
-    check(tagged, json!({ "kind": "c" }), expect![": must fit one of the allowed forms"]);
+    check(tagged, json!({ "kind": "c" }), expect![": must match at least one of the allowed forms"]);
     check(
         json!({ "anyOf": [{ "minimum": 5 }, { "maximum": 1 }] }),
         json!(3),
-        expect![": must fit one of the allowed forms"],
+        expect![": must match at least one of the allowed forms"],
     );
     check(
         json!({ "oneOf": [{ "minimum": 1 }, { "maximum": 5 }] }),
         json!(3),
-        expect![": must fit exactly one of the allowed forms, and fits several"],
+        expect![": must match exactly one of the allowed forms, and matches several"],
     );
-    check(json!({ "not": { "type": "string" } }), json!("x"), expect![": must not have this form"]);
+    check(json!({ "not": { "type": "string" } }), json!("x"), expect![": must not match the schema in `not`"]);
 }
 
 #[test]
@@ -312,7 +312,7 @@ fn faults_of_the_rarer_keywords_have_words_too() {
     check(
         json!({ "contains": { "type": "integer" } }),
         json!(["a"]),
-        expect![": must hold the wanted number of items of the wanted form"],
+        expect![": must contain the required number of items that match `contains`"],
     );
     check(json!({ "dependentRequired": { "a": ["b"] } }), json!({ "a": 1 }), expect!["/b: is required"]);
     check(
@@ -324,7 +324,7 @@ fn faults_of_the_rarer_keywords_have_words_too() {
     check(
         json!({ "prefixItems": [{}], "unevaluatedItems": false }),
         json!([1, 2]),
-        expect![": must not hold items beyond those that are described"],
+        expect![": must not contain items that the schema does not describe"],
     );
     check(
         json!({ "if": { "type": "integer" }, "then": { "minimum": 5 } }),

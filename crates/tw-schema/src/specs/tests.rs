@@ -90,36 +90,36 @@ fn everything_that_is_wrong_with_a_form_is_told_with_its_place() {
         &check_form_spec(&spec, &input()),
         expect![[r#"
             /columns: is not a known member
-            /fields/0/path: must be in the input schema, and "/mood" is not
+            /fields/0/path: must be in the input schema; "/mood" is not
             /fields/1/path: must be a JSON pointer such as /a/b or /items/*/name
             /fields/2/path: must not be empty
             /fields/3/path: is required
             /fields/4/colour: is not a known member
             /fields/4/hidden: must be a boolean, not a number
             /fields/4/rows: must be a positive whole number
-            /fields/4/section: must be one of the sections, and "other" is none
+            /fields/4/section: must be one of the sections; there is no "other"
             /fields/4/width: must be one of "full", "half", "third"
-            /fields/5/path: must be unique, and "/mode" is there twice
+            /fields/5/path: must be unique; "/mode" appears twice
             /fields/5/show_when: must have exactly one of `equals`, `not_equals`, `in`, `exists`
             /fields/5/show_when/in: must have at least 1 item
             /fields/5/show_when/path: must not depend on itself
             /fields/6/show_when: must have exactly one of `equals`, `not_equals`, `in`, `exists`
-            /fields/6/show_when/path: must be in the input schema, and "/mood" is not
+            /fields/6/show_when/path: must be in the input schema; "/mood" is not
             /fields/6/upload/accept/0: must be a media type such as image/* or an ending such as .pdf
             /fields/6/upload/fast: is not a known member
             /fields/6/upload/max_bytes: must be a positive whole number
-            /fields/7/path: must be in the input schema, and "/address/street" is not
+            /fields/7/path: must be in the input schema; "/address/street" is not
             /fields/7/show_when/exists: must be a boolean, not a string
             /fields/8/label: must be a string, not an array
-            /fields/8/path: must be in the input schema, and "/items/name" is not
-            /fields/9/path: must be in the input schema, and "/items/*/colour" is not
+            /fields/8/path: must be in the input schema; "/items/name" is not
+            /fields/9/path: must be in the input schema; "/items/*/colour" is not
             /fields/9/show_when: must be an object, not a number
-            /fields/10/path: must be in the input schema, and "/mode/x" is not
+            /fields/10/path: must be in the input schema; "/mode/x" is not
             /fields/11/path: must be a JSON pointer such as /a/b or /items/*/name
             /fields/12: must be an object, not a string
             /sections/0/title: is required
             /sections/1/collapsed: must be a boolean, not a string
-            /sections/1/id: must be unique, and "main" is there twice
+            /sections/1/id: must be unique; "main" appears twice
             /sections/2/icon: is not a known member
             /sections/2/id: is required
             /sections/3: must be an object, not a number
@@ -190,20 +190,20 @@ fn everything_that_is_wrong_with_a_view_is_told_with_its_place() {
     told(
         &check_view_spec(&spec, Some(&output())),
         expect![[r#"
-            /blocks/0/key: must be in the output schema, and "sum" is not
+            /blocks/0/key: must be in the output schema; "sum" is not
             /blocks/1/type: must be one of "summary", "table", "chart", "radar", "ranking", "markdown", "json", "custom"
             /blocks/2/type: is required
             /blocks/3: must have exactly one of `key`, `path`
             /blocks/4: must have exactly one of `key`, `path`
             /blocks/5/path: must be a JSON pointer such as /a/b or /items/*/name
             /blocks/6/config: must be an object, not an array
-            /blocks/6/path: must be in the output schema, and "/rows/*/month" is not
-            /blocks/7/path: must be in the output schema, and "/rows/year" is not
+            /blocks/6/path: must be in the output schema; "/rows/*/month" is not
+            /blocks/7/path: must be in the output schema; "/rows/year" is not
             /blocks/8/label: must be a string, not a number
-            /blocks/8/path: must be in the output schema, and "/total/x" is not
+            /blocks/8/path: must be in the output schema; "/total/x" is not
             /blocks/8/size: is not a known member
-            /blocks/9/path: must be in the output schema, and "/choice/y" is not
-            /blocks/10/path: must be in the output schema, and "/total/*" is not
+            /blocks/9/path: must be in the output schema; "/choice/y" is not
+            /blocks/10/path: must be in the output schema; "/total/*" is not
             /blocks/11: must be an object, not null
             /theme: is not a known member
             /version: must be 1"#]],
@@ -234,7 +234,7 @@ fn sections_have_one_of_six_types_and_a_key_of_the_output() {
             Some(&output()),
         ),
         expect![[r#"
-            /0/key: must be in the output schema, and "sum" is not
+            /0/key: must be in the output schema; "sum" is not
             /1/label: must not be empty
             /1/type: must be one of "summary", "table", "chart", "radar", "ranking", "custom"
             /2/config: must be an object, not a number
@@ -258,7 +258,7 @@ fn hostile_schemas_and_specs_are_checked_in_reasonable_time() {
     let spec = json!({ "version": 2, "fields": [{ "path": "/a".repeat(20) }, { "path": "/b" }] });
     told(
         &check_form_spec(&spec, &schema),
-        expect![[r#"/fields/1/path: must be in the input schema, and "/b" is not"#]],
+        expect![[r#"/fields/1/path: must be in the input schema; "/b" is not"#]],
     );
     let all = schema.to_string().replace("anyOf", "allOf");
     let all: Value = serde_json::from_str(&all).unwrap();

@@ -84,7 +84,7 @@ const SQLITE: &[Kind] = &[Kind::Sqlite];
 const POSTGRES: &[Kind] = &[Kind::Postgres];
 const BOTH: &[Kind] = &[Kind::Sqlite, Kind::Postgres];
 
-const ALLOWED: [Allowed; 25] = [
+const ALLOWED: [Allowed; 23] = [
     allowed(
         BOTH,
         "walks all of a tenant's mcp_servers",
@@ -116,18 +116,6 @@ const ALLOWED: [Allowed; 25] = [
         "walks all of a tenant's approvals",
         "WHERE a.tenant_id = $1 ORDER BY a.id LIMIT",
         "stops at the end of the page",
-    ),
-    allowed(
-        BOTH,
-        "walks all of a tenant's standing_approvals",
-        "FROM standing_approvals WHERE tenant_id = $1",
-        "lists alone, to the end of the page, of rows that people make one by one",
-    ),
-    allowed(
-        SQLITE,
-        "sorts",
-        "FROM standing_approvals WHERE tenant_id = $1 AND revoked_us IS NULL AND expires_us",
-        "lists alone, of rows that people make one by one",
     ),
     allowed(SQLITE, "sorts", "AS part UNION ALL SELECT * FROM (SELECT r.id", "a page of each source"),
     allowed(

@@ -341,21 +341,21 @@ mod tests {
                 /label: must start and end with a letter or a digit
                 /payload/password: is required
                 /payload/username: must not contain `:`
-                /payload/token: must be left out: `basic` has none"#]],
+                /payload/token: must be left out: `basic` does not support it"#]],
         );
         check(
             json!({ "label": "a", "type": "custom",
                     "payload": { "a b": "hunter2", "c": ["hunter2"], "d": "", "e": "***", "f": "x\u{0}" } }),
             expect![[r#"
-                /payload/a b: must have a name of letters a-z, digits, `_` and `-`, at first a letter or `_`, 64 at most
+                /payload/a b: must have a name of letters a-z, digits, `_` and `-` that starts with a letter or `_` and has at most 64 characters
                 /payload/c: must be a string, not an array
                 /payload/d: must have 1 to 16384 bytes
-                /payload/e: must be the secret itself: `***` stands for a stored one only while its kind, server and tool stay the same
-                /payload/f: must not hold control characters"#]],
+                /payload/e: must be the secret itself: `***` keeps a stored secret only while kind, server and tool stay the same
+                /payload/f: must not contain control characters"#]],
         );
         check(
             json!({ "label": "a", "type": "api_key", "payload": { "api_key": "hunter2\r\nX-Evil: 1" } }),
-            expect!["/payload/api_key: must not hold control characters"],
+            expect!["/payload/api_key: must not contain control characters"],
         );
         check(
             json!({ "label": "a", "type": "custom", "payload": {} }),

@@ -190,7 +190,7 @@ test('a failed run says why, in words, with its code and its page', async () => 
   await showPage(new QueryClient(), <RunResult run={run} />)
   expect(screen.getByText('No luck')).toBeVisible()
   expect(screen.getByText(/ran and reported an error/)).toBeVisible()
-  expect(screen.getByText(/Check what it did/)).toBeVisible()
+  expect(screen.getByText(/Check its effects/)).toBeVisible()
   expect(screen.getByRole('link')).toHaveAttribute('href', '/docs/errors/TOOL_FAILED')
 })
 

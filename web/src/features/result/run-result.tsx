@@ -1,7 +1,7 @@
 import { Braces } from 'lucide-react'
 import { useMemo, useState } from 'react'
 
-import { hasEnded } from '~/api/runs'
+import { hasEnded, tookInAll } from '~/api/runs'
 import { isTranslated } from '~/api/translated'
 import { useTranslation } from '~/i18n'
 import { Button } from '~/kit/button'
@@ -25,6 +25,8 @@ export interface ShownRun {
   error_code?: string | null
   effect?: string | null
   duration_ms?: number | null
+  started_at?: string | null
+  finished_at?: string | null
   logs?: string[]
 }
 
@@ -40,7 +42,8 @@ export interface RunResultProps {
 export function RunResult({ run, tool, level = 3 }: RunResultProps) {
   const { t, language } = useTranslation('result')
   const [raw, setRaw] = useState(false)
-  const { status, output, summary, markdown, error, error_code, duration_ms } = run
+  const { status, output, summary, markdown, error, error_code } = run
+  const duration_ms = tookInAll(run) ?? run.duration_ms
   const name = tool?.slug ?? run.tool ?? 'result'
   const around = useMemo(
     () => ({ currency: currencyOf(output), name, level }),
@@ -52,6 +55,8 @@ export function RunResult({ run, tool, level = 3 }: RunResultProps) {
     [tool, output, language],
   )
   const hasOutput = output !== null && output !== undefined
+  // Without an output, the sentence of a failed run is its error once more.
+  const saysError = !hasOutput && Boolean(error || error_code)
   return (
     <AroundOutput value={around}>
       <div className="grid min-w-0 gap-5">
@@ -83,7 +88,7 @@ export function RunResult({ run, tool, level = 3 }: RunResultProps) {
             wanted={status === 'cancelled'}
           />
         )}
-        {summary && <Summary text={summary} isForeign={isForeign} />}
+        {summary && !saysError && <Summary text={summary} isForeign={isForeign} />}
         {hasOutput &&
           (raw ? (
             <Raw value={output} name={t('raw')} />

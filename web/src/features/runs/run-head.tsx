@@ -3,7 +3,7 @@ import { RotateCcw, ShieldQuestion } from 'lucide-react'
 import type { ReactNode } from 'react'
 
 import { useMay } from '~/api/me'
-import { hasEnded, type Run } from '~/api/runs'
+import { hasEnded, type Run, tookInAll } from '~/api/runs'
 import { RunStatus } from '~/features/result/run-status'
 import { useTranslation } from '~/i18n'
 import { Button } from '~/kit/button'
@@ -67,6 +67,7 @@ function Facts({ run }: { run: Run }) {
     run.status === 'running'
       ? now - Date.parse(run.started_at ?? run.requested_at)
       : run.duration_ms
+  const all = tookInAll(run)
   return (
     <dl className="grid grid-cols-2 gap-x-6 gap-y-3 rounded-lg border border-line bg-raised p-4 sm:grid-cols-3 lg:grid-cols-4">
       <Fact name="tool">
@@ -91,7 +92,9 @@ function Facts({ run }: { run: Run }) {
       <Fact name="time">
         <Moment at={run.started_at ?? run.requested_at} />
       </Fact>
-      <Fact name="duration">{took(ms)}</Fact>
+      <Fact name="duration">
+        {all === undefined ? took(ms) : t('at_work', { all: took(all), work: took(ms) })}
+      </Fact>
       {run.parent_run_id && (
         <Fact name="parent">
           <Link

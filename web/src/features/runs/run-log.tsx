@@ -15,6 +15,15 @@ const tones: Record<string, Tone> = {
   'tool.started': 'accent',
 }
 
+/** The log keeps a denied call as a cancelled one, with a code of its own. */
+function isDenial({ type, payload }: RunEvent): boolean {
+  return type === 'tool.cancelled' && payload.error_code === 'DENIED'
+}
+
+function nameOf(event: RunEvent): string {
+  return isDenial(event) ? 'denied' : event.type.replace(/^tool\./, '')
+}
+
 /** What the log knows of a run, in the order in which it happened. */
 export function EventList({ events }: { events: RunEvent[] }) {
   const { t } = useTranslation('runs')
@@ -35,8 +44,8 @@ export function EventList({ events }: { events: RunEvent[] }) {
                 <time dateTime={event.at} className="text-xs tabular-nums text-muted">
                   {clock.format(new Date(event.at))}
                 </time>
-                <Badge tone={tones[event.type] ?? 'plain'}>
-                  {t(`event.${event.type.replace(/^tool\./, '')}`, { defaultValue: event.type })}
+                <Badge tone={isDenial(event) ? 'bad' : (tones[event.type] ?? 'plain')}>
+                  {t(`event.${nameOf(event)}`, { defaultValue: event.type })}
                 </Badge>
                 <span className="min-w-0 text-xs">
                   <ActorName actor={event.actor} />

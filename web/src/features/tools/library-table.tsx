@@ -52,7 +52,7 @@ function ToolRow({ tool, health }: { tool: ToolItem; health: Health | undefined 
           <ToolIcon name={tool.icon} className="text-accent" />
           <span className="grid min-w-0">
             <span className="font-medium break-words group-hover:underline">{tool.name}</span>
-            <span className="text-xs break-all text-muted">{tool.slug}</span>
+            <span className="text-xs wrap-anywhere text-muted">{tool.slug}</span>
           </span>
         </Link>
       </th>

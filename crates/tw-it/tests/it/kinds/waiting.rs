@@ -101,10 +101,10 @@ on_both! {
         let told: Vec<_> = refused.is("422 INVALID_PARAMS").json()["errors"].as_array().unwrap().iter()
             .map(|fault| format!("{}: {}", fault["path"].as_str().unwrap(), fault["message"].as_str().unwrap())).collect();
         assert_eq!(told, [
-            "/execution_spec/steps/0/input: must read steps before it, and `b` is none",
-            "/execution_spec/steps/1/when: must read steps before it, and `zzz` is none",
-            "/execution_spec/steps/2/input: must read steps before it, and `c` is none",
-            "/execution_spec/output: must read steps before it, and `d` is none",
+            "/execution_spec/steps/0/input: must read an earlier step; there is no `b` before this one",
+            "/execution_spec/steps/1/when: must read an earlier step; there is no `zzz` before this one",
+            "/execution_spec/steps/2/input: must read an earlier step; there is no `c` before this one",
+            "/execution_spec/output: must read an earlier step; there is no `d` before this one",
         ]);
     }
 

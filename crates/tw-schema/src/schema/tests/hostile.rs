@@ -84,7 +84,7 @@ fn keywords_of_older_drafts_are_followed_or_refused_wherever_they_stand() {
     refused(
         json!({ "$ref": "#/x-part", "x-part": { "items": [{}], "additionalItems": false } }),
         expect![
-            "the schema is wrong at ``: refers to a part whose `items` must be one schema; a list of them is called `prefixItems`"
+            "the schema is wrong at ``: refers to a part whose `items` must be one schema; for a list of schemas use `prefixItems`"
         ],
     );
     // These mean nothing in 2020-12, and the validator does not look at them.

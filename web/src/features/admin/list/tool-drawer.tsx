@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
 
+import { translated } from '~/api/translated'
 import { useTranslation } from '~/i18n'
 import { CopyButton } from '~/kit/copy'
 import { Dialog } from '~/kit/dialog'
@@ -16,9 +17,15 @@ import { UsedBy } from './used-by'
 
 /** All there is to know about a tool, and what can be done with it. */
 export function ToolDrawer({ slug, onClose }: { slug: string; onClose: () => void }) {
+  const { language } = useTranslation()
   const { data: tool, error, refetch } = useQuery(toolOf(slug))
   return (
-    <Dialog open as="drawer" title={tool?.name ?? slug} onClose={onClose}>
+    <Dialog
+      open
+      as="drawer"
+      title={tool ? translated(tool, language).name : slug}
+      onClose={onClose}
+    >
       {tool ? (
         <About tool={tool} onClose={onClose} />
       ) : error ? (

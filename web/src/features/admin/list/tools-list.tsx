@@ -4,6 +4,7 @@ import { Plus } from 'lucide-react'
 import { useCallback } from 'react'
 
 import { useMay } from '~/api/me'
+import { translated } from '~/api/translated'
 import { useTranslation } from '~/i18n'
 import { Button } from '~/kit/button'
 import { Empty, Fault, Skeleton } from '~/kit/states'
@@ -54,14 +55,14 @@ function NewTool() {
 }
 
 function Found({ search, mayCreate }: { search: ToolsAdminSearch; mayCreate: boolean }) {
-  const { t } = useTranslation('admin')
+  const { t, language } = useTranslation('admin')
   const maySwitch = useMay('tools.tenant.update')
   const { data, error, refetch, hasNextPage, fetchNextPage, isFetchingNextPage } = useInfiniteQuery(
     toolsOf(search),
   )
   if (error && !data) return <Fault error={error} onRetry={() => void refetch()} />
   if (!data) return <Waiting />
-  const tools = data.pages.flatMap((page) => page.items)
+  const tools = data.pages.flatMap(({ items }) => items.map((tool) => translated(tool, language)))
   const total = data.pages[0]?.total ?? tools.length
   if (tools.length === 0) {
     const isFiltered = search.q || search.kind || search.status

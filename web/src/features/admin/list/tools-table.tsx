@@ -71,7 +71,7 @@ function Row({ tool, canSwitch }: { tool: ToolItem; canSwitch: boolean }) {
             >
               {tool.name}
             </Link>
-            <span className="font-mono text-xs break-all text-muted">{tool.slug}</span>
+            <span className="font-mono text-xs wrap-anywhere text-muted">{tool.slug}</span>
             <div className="flex flex-wrap gap-1 sm:hidden">{badges}</div>
             <Unavailable reason={tool.unavailable_reason} />
           </div>

@@ -33,11 +33,27 @@ function ChangeList({ changes }: { changes: readonly Change[] }) {
           <Breaking is={breaking} />
           <span className="min-w-0 break-words">
             <span className="text-muted">{t(`editor.${part}`)}</span>{' '}
-            <code className="break-all">{path || '/'}</code> {message}
+            <code className="break-all">{path || '/'}</code> <What kind={kind} message={message} />
           </span>
         </li>
       ))}
     </ul>
+  )
+}
+
+/** The kinds that say all there is to say. */
+const SAID = /^(property|required|additional)_/
+
+/** The server tells a change in English; another language tells its kind, with the details as the server has them. */
+function What({ kind, message }: Pick<Change, 'kind' | 'message'>) {
+  const { t } = useTranslation('admin')
+  const text = t(`change.${kind}`, { defaultValue: '' })
+  if (text === '') return message
+  if (SAID.test(kind)) return text
+  return (
+    <>
+      {text} <span lang="en">({message})</span>
+    </>
   )
 }
 

@@ -26,7 +26,7 @@ test.each([
   [{ maximum: 100 }, 9007199254740993n, 'Enter a number of at most 100.'],
   [{ type: 'number' }, 'not a number', 'Enter a number.'],
   [{ type: ['string', 'null'] }, 5, 'Enter a text.'],
-  [{ type: ['string', 'number'] }, true, 'This is of the wrong type.'],
+  [{ type: ['string', 'number'] }, true, 'This has the wrong type.'],
   [{ minLength: 3 }, 'ab', 'Enter at least 3 characters.'],
   [{ minLength: 1 }, '', 'This field is required.'],
   [{ maxLength: 1 }, 'ab', 'Enter at most one character.'],
@@ -38,7 +38,7 @@ test.each([
   [{ format: 'uri' }, 'x', 'Enter a full address, such as https://example.com.'],
   [{ format: 'json-pointer' }, 'x', 'This is not a valid json-pointer.'],
   [{ type: 'array', minItems: 2 }, [1], 'Add at least 2 items.'],
-  [{ type: 'array', uniqueItems: true }, [1, 1], 'Every item may be there only once.'],
+  [{ type: 'array', uniqueItems: true }, [1, 1], 'Each item may appear only once.'],
   [
     { contains: { type: 'string' } },
     [1],
@@ -114,10 +114,10 @@ test('of several forms the one that was meant is spoken of', () => {
     '/a: Choose one of the values offered.',
   ])
   expect(told(object({ a: { oneOf: [{ minimum: 1 }, { minimum: 2 }] } }), { a: 3 })).toEqual([
-    '/a: This fits more than one of the forms, but must fit exactly one.',
+    '/a: This matches more than one of the allowed forms, but must match exactly one.',
   ])
   expect(told(object({ a: { anyOf: [{ minimum: 5 }, { multipleOf: 2 }] } }), { a: 3 })).toEqual([
-    '/a: This fits none of the allowed forms.',
+    '/a: This matches none of the allowed forms.',
   ])
 })
 

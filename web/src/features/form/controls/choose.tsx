@@ -1,7 +1,7 @@
 import { useTranslation } from '~/i18n'
 import { cn } from '~/kit/cn'
 import { Input, Select } from '~/kit/field'
-import { humanize } from '../schema/humanize'
+import { choiceInWords } from '../schema/humanize'
 import { type Json, list, same } from '../schema/json'
 import { variantOf } from './kind'
 import { Label } from './label'
@@ -13,8 +13,6 @@ export interface Option {
   value: unknown
   label: string
 }
-
-const WORDS = /^[a-z][a-z0-9]*(?:[_-][a-z0-9]+)*$/
 
 /** The choices of an `enum`, with the labels that the schema gives them. */
 export function options(entries: unknown[], labels: unknown[]): Option[] {
@@ -28,9 +26,8 @@ export function options(entries: unknown[], labels: unknown[]): Option[] {
   })
 }
 
-/** Names that programs use become words; anything else stays as it was written. */
 function word(value: unknown): string {
-  return typeof value === 'string' && WORDS.test(value) ? humanize(value) : asText(value)
+  return typeof value === 'string' ? choiceInWords(value) : asText(value)
 }
 
 export function optionsOf(schema: Json): Option[] {

@@ -1,6 +1,6 @@
 import { plain } from '~/kit/plain'
 import { variantOf } from '../controls/kind'
-import { humanize } from '../schema/humanize'
+import { choiceInWords, humanize } from '../schema/humanize'
 import { type Json, list, same, text } from '../schema/json'
 import { item, layers, member, names, required } from '../schema/layers'
 import { pointer, type Step, steps } from '../schema/pointer'
@@ -83,12 +83,14 @@ export class Place {
     )
   }
 
-  /** The words for a choice, where the schema has some. */
+  /** The words for a choice, as the form has them. */
   choice(value: unknown): string | undefined {
     for (const layer of this.all) {
       const index = list(layer.enum).findIndex((entry) => same(entry, value))
       const word = list(layer['x-enum-labels'])[index]
-      if (index >= 0 && typeof word === 'string') return word
+      if (index < 0) continue
+      if (typeof word === 'string') return word
+      return typeof value === 'string' ? choiceInWords(value) : undefined
     }
     return undefined
   }

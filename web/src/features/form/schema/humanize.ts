@@ -24,6 +24,13 @@ function titleCase(word: string, shouts: boolean): string {
   return (letters[0] ?? '').toUpperCase() + letters.slice(1).join('').toLowerCase()
 }
 
+const NAME = /^[a-z][a-z0-9]*(?:[_-][a-z0-9]+)*$/
+
+/** A value to choose: names that programs use become words, anything else stays as it was written. */
+export function choiceInWords(value: string): string {
+  return NAME.test(value) ? humanize(value) : value
+}
+
 /** The words of a name: what stands between signs, and what capitals set apart. */
 function words(name: string): string[] {
   const found: string[] = []
