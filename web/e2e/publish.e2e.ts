@@ -198,6 +198,31 @@ test('the list of tools publishes by the same dialog, in German too', async () =
   await said(page, 'Forecast 1.0.1 ist veröffentlicht')
 })
 
+test('what a switch saved does not keep a publication right after it from going through', async () => {
+  await made('switched')
+  await change('switched', { description: 'Better.' })
+  const page = await world.signedIn()
+  await page.goto('/admin/tools?q=switched&open=switched')
+  const drawer = page.getByRole('dialog', { name: 'Forecast' })
+  await drawer.getByRole('button', { name: 'Publish', exact: true }).waitFor()
+  await page.keyboard.press('Escape')
+  // Reading the tool again takes longer than a person needs.
+  let go = () => {}
+  const held = new Promise<void>((done) => {
+    go = done
+  })
+  await page.route('**/api/tools/switched', async (route) => {
+    if (route.request().method() === 'GET') await held
+    await route.continue()
+  })
+  await page.getByRole('switch', { name: 'Forecast: active' }).click()
+  await said(page, 'cannot be run any more')
+  await page.getByRole('link', { name: 'Forecast' }).click()
+  await drawer.getByRole('button', { name: 'Publish', exact: true }).click()
+  await publishIt(page, 'Forecast')
+  go()
+})
+
 test('any two revisions are compared, and each save says what it changed', async () => {
   await made('compared')
   await change('compared', { input_schema: BREAKING })

@@ -299,7 +299,11 @@ fn faults_of_a_choice_are_those_of_the_form_that_was_meant() {
         json!(3),
         expect![": must match exactly one of the allowed forms, and matches several"],
     );
-    check(json!({ "not": { "type": "string" } }), json!("x"), expect![": must not match the schema in `not`"]);
+    check(
+        json!({ "not": { "type": "string" } }),
+        json!("x"),
+        expect![": must not match the schema in `not`"],
+    );
 }
 
 #[test]

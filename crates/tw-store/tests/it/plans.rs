@@ -84,7 +84,11 @@ const SQLITE: &[Kind] = &[Kind::Sqlite];
 const POSTGRES: &[Kind] = &[Kind::Postgres];
 const BOTH: &[Kind] = &[Kind::Sqlite, Kind::Postgres];
 
-const ALLOWED: [Allowed; 23] = [
+/// Without an agent or a tool, for which there are indexes.
+const WALKS_STANDING: &str = "walks all of a tenant's standing_approvals";
+const STANDING_BY_STATUS: &str = "lists alone, to the end of the page, of rows that people make one by one";
+
+const ALLOWED: [Allowed; 29] = [
     allowed(
         BOTH,
         "walks all of a tenant's mcp_servers",
@@ -116,6 +120,27 @@ const ALLOWED: [Allowed; 23] = [
         "walks all of a tenant's approvals",
         "WHERE a.tenant_id = $1 ORDER BY a.id LIMIT",
         "stops at the end of the page",
+    ),
+    allowed(
+        SQLITE,
+        WALKS_STANDING,
+        "FROM standing_approvals WHERE tenant_id = $1 ORDER BY",
+        STANDING_BY_STATUS,
+    ),
+    allowed(BOTH, WALKS_STANDING, "tenant_id = $1 AND revoked_us IS NOT NULL ORDER BY", STANDING_BY_STATUS),
+    allowed(
+        POSTGRES,
+        WALKS_STANDING,
+        "revoked_us IS NOT NULL LIMIT 10001) AS counted",
+        "stops at ten thousand",
+    ),
+    allowed(POSTGRES, WALKS_STANDING, "revoked_us IS NULL AND expires_us <= $2 ORDER BY", STANDING_BY_STATUS),
+    allowed(POSTGRES, WALKS_STANDING, "revoked_us IS NULL AND expires_us > $2 ORDER BY", STANDING_BY_STATUS),
+    allowed(
+        SQLITE,
+        "sorts",
+        "FROM standing_approvals WHERE tenant_id = $1 AND revoked_us IS NULL AND expires_us",
+        "lists alone, of rows that people make one by one",
     ),
     allowed(SQLITE, "sorts", "AS part UNION ALL SELECT * FROM (SELECT r.id", "a page of each source"),
     allowed(

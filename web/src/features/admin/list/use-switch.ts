@@ -32,10 +32,12 @@ export function useSwitch() {
     onMutate: async ({ tool, name, on }) => {
       await queryClient.cancelQueries({ queryKey: TOOLS })
       const before = queryClient.getQueriesData<Pages>({ queryKey: TOOLS })
-      show(tool.slug, name, on)
+      put(tool.slug, { [name]: on })
       return before
     },
-    onSuccess: (_, { tool, name, on, isUndo }) => {
+    onSuccess: (saved, { tool, name, on, isUndo }) => {
+      // With its new mark: a publication at once must not be taken for one of somebody who has read an older tool.
+      put(tool.slug, { [name]: on, etag: saved.etag, revision: saved.revision })
       const undo = () => flip.mutate({ tool, name, on: !on, isUndo: true })
       const text = t(`switch.${name}_${on ? 'on' : 'off'}`, { name: tool.name })
       toast(text, 'good', isUndo ? undefined : { label: t('switch.undo'), run: undo })
@@ -49,9 +51,10 @@ export function useSwitch() {
   return (tool: ToolItem, name: SwitchName, on: boolean) => flip.mutate({ tool, name, on })
 }
 
-function show(slug: string, name: SwitchName, on: boolean) {
+/** Lays what is known of a tool over what the page has read. */
+function put(slug: string, known: Partial<Tool>) {
   const changed = <T extends ToolItem>(tool: T): T =>
-    tool.slug === slug ? { ...tool, [name]: on } : tool
+    tool.slug === slug ? { ...tool, ...known } : tool
   queryClient.setQueriesData<Pages>({ queryKey: TOOLS }, (data) =>
     data
       ? {
