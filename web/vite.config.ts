@@ -94,7 +94,7 @@ const MENUS =
 const OF_EVERY_PAGE =
   /node_modules\/(react|react-dom|scheduler|@tanstack\/(react-router|router-core|history|react-store|store|react-query|query-core)|use-sync-external-store|openapi-fetch|clsx|class-variance-authority|get-nonce|lucide-react)\//
 const OUR_OWN =
-  /\/web\/src\/(api\/(?!actor|events|run-tree|tool-at|unavailable)|kit\/(badge|button|cn|copy|field|kept|key-sheet|keys|lazy-part|level-badge|merge-classes|move-focus|not-loaded|now|page-keys|plain|search-box|server-back|states|time|title|toast|tool-icon|shipped-icons|wide)\.|shell\/(shell|account|shortcuts|titled|page-not-loaded)\.|i18n\/(index|texts|server-words|en\/app)\.|features\/[^/]+\/(credentials\/)?(search|shelf|time-range)\.|(nonce|router|theme)\.)/
+  /\/web\/src\/(api\/(?!actor|events|run-tree|tool-at|unavailable)|kit\/(badge|button|cn|copy|field|kept|key-sheet|keys|lazy-part|level-badge|merge-classes|move-focus|not-loaded|now|page-keys|plain|search-box|server-back|states|time|title|toast|tool-icon|shipped-icons|wide)\.|shell\/(shell|frame|account|shortcuts|titled|page-not-loaded)\.|i18n\/(index|texts|server-words|en\/app)\.|features\/[^/]+\/(credentials\/)?(search|shelf|time-range)\.|(nonce|router|theme)\.)/
 
 /** What the bundler adds by itself. */
 const OF_BUNDLER = /^\0(vite\/|rolldown\/|virtual:icons$)/

@@ -1,9 +1,10 @@
-import { Link, Outlet, useLocation } from '@tanstack/react-router'
+import { Link, useLocation } from '@tanstack/react-router'
 import { Hammer, Moon, Sun } from 'lucide-react'
 
 import { useTranslation } from '~/i18n'
 import { Button } from '~/kit/button'
 import { showTheme, useTheme } from '~/theme'
+import { Frame } from './frame'
 
 const tab =
   'rounded-md px-2.5 py-1.5 font-medium text-muted hover:bg-raised hover:text-text [&.active]:bg-accent-soft [&.active]:text-accent'
@@ -15,51 +16,41 @@ export default function OpenShell() {
   const theme = useTheme()
   const Icon = theme === 'dark' ? Sun : Moon
   return (
-    <div className="grid min-h-dvh grid-rows-[auto_1fr]">
-      <a
-        href="#content"
-        className="sr-only focus:not-sr-only focus:absolute focus:z-50 focus:bg-ground focus:p-3"
-      >
-        {t('skip')}
-      </a>
-      <header className="sticky top-0 z-30 flex h-14 items-center gap-1 border-b border-line bg-ground px-3 sm:gap-4 sm:px-5">
-        <Link to="/docs" className="flex items-center gap-2 font-semibold">
-          <Hammer aria-hidden className="size-5 text-accent" />
-          <span className="max-sm:sr-only">Toolwright</span>
-        </Link>
-        <nav aria-label={t('nav.label')} className="flex min-w-0 items-center gap-1">
-          <Link to="/docs" activeOptions={{ exact: true }} className={tab}>
-            <span className="sm:hidden">{t('nav_short.docs')}</span>
-            <span className="max-sm:hidden">{t('nav.docs')}</span>
+    <Frame
+      barClass="px-3"
+      bar={
+        <>
+          <Link to="/docs" className="flex items-center gap-2 font-semibold">
+            <Hammer aria-hidden className="size-5 text-accent" />
+            <span className="max-sm:sr-only">Toolwright</span>
           </Link>
-          <Link to="/docs/api" className={tab}>
-            <span className="sm:hidden">{t('nav_short.api_docs')}</span>
-            <span className="max-sm:hidden">{t('nav.api_docs')}</span>
-          </Link>
-        </nav>
-        <div className="ml-auto flex shrink-0 items-center gap-1">
-          <Button
-            tone="quiet"
-            size="icon"
-            aria-label={t(theme === 'dark' ? 'nav.to_light' : 'nav.to_dark')}
-            onClick={() => showTheme(theme === 'dark' ? 'light' : 'dark')}
-          >
-            <Icon aria-hidden />
-          </Button>
-          <Button asChild tone="primary" size="small">
-            <Link to="/sign-in" search={{ next: href }}>
-              {t('nav.sign_in')}
+          <nav aria-label={t('nav.label')} className="flex min-w-0 items-center gap-1">
+            <Link to="/docs" activeOptions={{ exact: true }} className={tab}>
+              <span className="sm:hidden">{t('nav_short.docs')}</span>
+              <span className="max-sm:hidden">{t('nav.docs')}</span>
             </Link>
-          </Button>
-        </div>
-      </header>
-      <main
-        id="content"
-        tabIndex={-1}
-        className="mx-auto w-full max-w-7xl min-w-0 px-4 py-6 outline-none sm:px-6"
-      >
-        <Outlet />
-      </main>
-    </div>
+            <Link to="/docs/api" className={tab}>
+              <span className="sm:hidden">{t('nav_short.api_docs')}</span>
+              <span className="max-sm:hidden">{t('nav.api_docs')}</span>
+            </Link>
+          </nav>
+          <div className="ml-auto flex shrink-0 items-center gap-1">
+            <Button
+              tone="quiet"
+              size="icon"
+              aria-label={t(theme === 'dark' ? 'nav.to_light' : 'nav.to_dark')}
+              onClick={() => showTheme(theme === 'dark' ? 'light' : 'dark')}
+            >
+              <Icon aria-hidden />
+            </Button>
+            <Button asChild tone="primary" size="small">
+              <Link to="/sign-in" search={{ next: href }}>
+                {t('nav.sign_in')}
+              </Link>
+            </Button>
+          </div>
+        </>
+      }
+    />
   )
 }

@@ -1,11 +1,5 @@
 import { useQuery } from '@tanstack/react-query'
-import {
-  CatchBoundary,
-  type ErrorComponentProps,
-  Link,
-  Outlet,
-  useRouter,
-} from '@tanstack/react-router'
+import { CatchBoundary, type ErrorComponentProps, Link, useRouter } from '@tanstack/react-router'
 import { BookOpen, Hammer, Inbox, KeyRound, ListChecks, Server, Wrench } from 'lucide-react'
 import { lazy, Suspense } from 'react'
 
@@ -19,6 +13,7 @@ import { cn } from '~/kit/cn'
 import { isNotLoaded } from '~/kit/not-loaded'
 import { Fault, Loading } from '~/kit/states'
 import { Account } from './account'
+import { Frame } from './frame'
 import { PageNotLoaded } from './page-not-loaded'
 import { Shortcuts } from './shortcuts'
 
@@ -35,37 +30,28 @@ export function Shell() {
   const { t } = useTranslation()
   const isSignedOut = useSignedOut()
   return (
-    <div className="grid min-h-dvh grid-cols-[minmax(0,1fr)] grid-rows-[auto_1fr]">
-      <a
-        href="#content"
-        className="sr-only focus:not-sr-only focus:absolute focus:z-50 focus:bg-ground focus:p-3"
-      >
-        {t('skip')}
-      </a>
-      <header className="sticky top-0 z-30 flex h-14 items-center gap-1 border-b border-line bg-ground px-1 sm:gap-4 sm:px-5">
-        <Link to="/tools" search={{}} className="hidden items-center gap-2 font-semibold sm:flex">
-          <Hammer aria-hidden className="size-5 text-accent" />
-          Toolwright
-        </Link>
-        <Navigation />
-        <div className="ml-auto flex shrink-0 items-center">
-          <Shortcuts />
-          <Button asChild tone="quiet" className="max-lg:hidden">
-            <Link to="/docs">
-              <BookOpen aria-hidden />
-              {t('nav_short.docs')}
-            </Link>
-          </Button>
-          <Account />
-        </div>
-      </header>
-      <main
-        id="content"
-        tabIndex={-1}
-        className="mx-auto w-full max-w-7xl min-w-0 px-4 py-6 outline-none sm:px-6"
-      >
-        <Outlet />
-      </main>
+    <Frame
+      barClass="px-1"
+      bar={
+        <>
+          <Link to="/tools" search={{}} className="hidden items-center gap-2 font-semibold sm:flex">
+            <Hammer aria-hidden className="size-5 text-accent" />
+            Toolwright
+          </Link>
+          <Navigation />
+          <div className="ml-auto flex shrink-0 items-center">
+            <Shortcuts />
+            <Button asChild tone="quiet" className="max-lg:hidden">
+              <Link to="/docs">
+                <BookOpen aria-hidden />
+                {t('nav_short.docs')}
+              </Link>
+            </Button>
+            <Account />
+          </div>
+        </>
+      }
+    >
       {isSignedOut && (
         <CatchBoundary getResetKey={() => ''} errorComponent={Nothing}>
           <Suspense>
@@ -73,7 +59,7 @@ export function Shell() {
           </Suspense>
         </CatchBoundary>
       )}
-    </div>
+    </Frame>
   )
 }
 
