@@ -131,7 +131,7 @@ enum Command {
         #[command(subcommand)]
         command: client::runs::Command,
     },
-    /// Decide on calls that wait for a person
+    /// List, approve and deny calls that wait for approval
     Approvals {
         #[command(flatten)]
         server: Server,
@@ -145,7 +145,7 @@ enum Command {
         #[command(subcommand)]
         command: client::mcp_servers::Command,
     },
-    /// Show who the key stands for
+    /// Show the user or agent behind the key
     Me(Server),
     /// Run what tenants wrote, for a server that starts this itself
     #[command(hide = true)]

@@ -49,10 +49,10 @@ const DURATIONS: &[f64] =
 pub(crate) struct Args {
     #[command(flatten)]
     place: Sources,
-    /// Where to listen; port 0 takes a free one [default: 127.0.0.1:7420]
+    /// The address to listen on; port 0 takes a free port [default: 127.0.0.1:7420]
     #[arg(long, value_name = "ADDR")]
     listen: Option<String>,
-    /// Where people and programs reach the server, if not there
+    /// The URL under which people and programs reach the server, if it differs
     #[arg(long, value_name = "URL")]
     public_url: Option<String>,
 }

@@ -14,7 +14,7 @@ use crate::output::{self, block, moment};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// List the calls that wait for a person
+    /// List the calls that wait for approval
     List {
         /// pending, approved, denied, expired or cancelled [default: pending]
         #[arg(long)]
@@ -22,9 +22,9 @@ pub(crate) enum Command {
         #[arg(long, default_value_t = 50)]
         limit: usize,
     },
-    /// Show what is to be decided
+    /// Show a call that waits for approval
     Show { id: String },
-    /// Let the call run, and print how it went
+    /// Approve the call, and print its result
     #[command(after_help = "Examples:\n  \
         toolwright approvals approve ID --note 'checked with finance'\n  \
         toolwright approvals approve ID --input '{ \"amount\": 50 }'\n  \
@@ -45,12 +45,12 @@ pub(crate) enum Command {
         #[arg(long = "field", value_name = "POINTER", requires = "standing")]
         fields: Vec<String>,
     },
-    /// List and revoke what is approved for later calls as well
+    /// List and revoke standing approvals
     Standing {
         #[command(subcommand)]
         command: standing::Command,
     },
-    /// Refuse the call
+    /// Deny the call
     Deny {
         id: String,
         /// Why, for the record and for whoever asked

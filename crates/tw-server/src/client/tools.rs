@@ -40,7 +40,7 @@ pub(crate) enum Command {
         #[arg(long)]
         category: Option<String>,
     },
-    /// Show a tool and what it takes
+    /// Show a tool and its input
     Show {
         /// Its slug or id
         slug: String,
@@ -59,7 +59,7 @@ pub(crate) enum Command {
         somebody."
     )]
     Run(RunArgs),
-    /// Make a tool of the tenant's own, as a draft
+    /// Create a tool of the tenant, as a draft
     #[command(after_help = "Examples:\n  \
         toolwright tools create greet.json\n  \
         echo '{ \"name\": \"greet\", … }' | toolwright tools create -")]
@@ -123,7 +123,7 @@ pub(crate) enum Command {
         #[arg(long, value_name = "N")]
         limit: Option<usize>,
     },
-    /// Show what changed between two versions, whom that breaks and which number it asks for
+    /// Show the changes between two versions, which of them break callers, and the version number they need
     Compare {
         /// Its slug or id
         tool: String,
@@ -134,7 +134,7 @@ pub(crate) enum Command {
         #[arg(long, default_value = "draft")]
         to: String,
     },
-    /// Remove a tool of the tenant's own, or the tenant's changes to a tool of the program
+    /// Delete a tool of the tenant, or the tenant's changes to a built-in tool
     Delete {
         /// Its slug or id
         tool: String,
@@ -150,7 +150,7 @@ pub(crate) enum Command {
         #[arg(long, value_name = "ID")]
         for_key: Option<String>,
     },
-    /// Switch a tool of the program for every tenant, on the database itself
+    /// Switch a built-in tool on or off for every tenant, directly in the database
     #[command(after_help = "Examples:\n  \
         toolwright tools switch roi-calculator off --data-dir ./data\n  \
         toolwright tools switch roi-calculator default --database-url postgres://…\n\n\
@@ -165,7 +165,7 @@ pub(crate) enum Command {
         #[arg(value_parser = ["on", "off", "default"])]
         to: String,
     },
-    /// Write the tenant's own tools to files, one for each, fit for version control
+    /// Write each tool of the tenant to a file, for version control
     #[command(after_help = "Example:\n  toolwright tools export --out tools/\n\n\
         A file is named after its tool and holds its draft, without ids and times. Secrets are\n\
         written as `***`, which keeps the stored one when the file is imported where it came from.")]
@@ -174,7 +174,7 @@ pub(crate) enum Command {
         #[arg(long, value_name = "DIR")]
         out: PathBuf,
     },
-    /// Make drafts of the files of a folder; a second time changes nothing
+    /// Create drafts from the files of a folder; importing again changes nothing
     #[command(after_help = "Example:\n  toolwright tools import tools/\n\n\
         Every *.json is one definition. A tool that is missing is created, one that differs is changed, the\n\
         others are left alone. What a file leaves out stays as it is. Nothing is published, except active\n\
@@ -185,7 +185,7 @@ pub(crate) enum Command {
         /// The folder
         dir: PathBuf,
     },
-    /// Make a draft of an http tool of every operation of an OpenAPI document
+    /// Create a draft http tool for each operation of an OpenAPI document
     #[command(after_help = "Example:\n  toolwright tools import-openapi shop.json\n\n\
         The document must be JSON, version 3.0 or 3.1. What cannot be a tool is skipped, with the reason.")]
     ImportOpenapi {

@@ -22,16 +22,16 @@ const OTHER: &[&str] = &["MASTER_KEY", "CONFIG", "URL", "KEY"];
 /// Where the settings and the data are.
 #[derive(Clone, Debug, Default, clap::Args)]
 pub(crate) struct Sources {
-    /// The file with the settings, in TOML
+    /// The settings file, in TOML
     #[arg(long, value_name = "FILE", env = "TOOLWRIGHT_CONFIG", global = true)]
     pub(crate) config: Option<PathBuf>,
-    /// The folder of the embedded database, unless `database_url` is set [default: a folder of the user's own]
+    /// The folder of the embedded database, unless `database_url` is set [default: a folder of the current user]
     #[arg(long, value_name = "DIR", global = true)]
     pub(crate) data_dir: Option<PathBuf>,
-    /// A PostgreSQL database instead: postgres://…
+    /// The PostgreSQL database to use instead: postgres://…
     ///
     /// Other users of the machine can read command lines. A URL with a password belongs in the environment,
-    /// as TOOLWRIGHT_DATABASE_URL, or in the file with the settings.
+    /// as TOOLWRIGHT_DATABASE_URL, or in the settings file.
     #[arg(long, value_name = "URL", global = true)]
     pub(crate) database_url: Option<String>,
 }

@@ -14,7 +14,7 @@ use crate::{fail::Hint, output};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Make a key and print it, this once
+    /// Create a key and print it; it is not shown again
     #[command(after_help = "Examples:\n  \
         toolwright keys create --tenant demo --role admin\n  \
         toolwright keys create --role agent --acts-as agent --agent helper --expires-in 90d")]
