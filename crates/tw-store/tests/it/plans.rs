@@ -134,8 +134,8 @@ const ALLOWED: [Allowed; 29] = [
         "revoked_us IS NOT NULL LIMIT 10001) AS counted",
         "stops at ten thousand",
     ),
-    allowed(POSTGRES, WALKS_STANDING, "revoked_us IS NULL AND expires_us <= $2 ORDER BY", STANDING_BY_STATUS),
-    allowed(POSTGRES, WALKS_STANDING, "revoked_us IS NULL AND expires_us > $2 ORDER BY", STANDING_BY_STATUS),
+    allowed(BOTH, WALKS_STANDING, "revoked_us IS NULL AND expires_us <= $2 ORDER BY", STANDING_BY_STATUS),
+    allowed(BOTH, WALKS_STANDING, "revoked_us IS NULL AND expires_us > $2 ORDER BY", STANDING_BY_STATUS),
     allowed(
         SQLITE,
         "sorts",
