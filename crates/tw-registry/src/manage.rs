@@ -31,6 +31,11 @@ const DESCRIPTION: &str = "Makes, changes, removes, lists and shows the tools of
     every call first, so say in `description` what the tool is for and when to use it. `create` makes a tool that \
     is live at once; `update` saves a draft unless `publish` is true. To run a tool, call it by its own name.";
 
+const GERMAN: &str = "Erstellt, ändert, entfernt, listet und zeigt die Werkzeuge dieses Mandanten. Jeden Aufruf gibt zuerst ein \
+    Mensch frei; darum gehört in `description`, wozu und wann das Werkzeug dient. `create` erstellt ein Werkzeug, das sofort \
+    in Betrieb ist; `update` speichert einen Entwurf, es sei denn, `publish` ist true. Ausgeführt wird ein Werkzeug unter \
+    seinem eigenen Namen.";
+
 /// Members of the input that are no part of a definition.
 const ABOUT_THE_CALL: &[&str] = &["action", "q", "limit", "offset"];
 
@@ -359,6 +364,10 @@ pub fn definition() -> ToolDef {
         policy: Some(Policy::AlwaysAsk),
         open_world: Some(false),
         output_schema: Some(Arc::clone(&OUTPUT)),
+        authored: Arc::new(Authored {
+            i18n: Some(json!({ "de": { "name": "Werkzeuge verwalten", "description": GERMAN } })),
+            ..Authored::default()
+        }),
         ..ToolDef::new(SLUG.parse().expect("the word is a slug"), Implementation::Code, Arc::clone(&INPUT))
     }
 }
