@@ -89,6 +89,7 @@ async fn serve(args: Args) -> Result<()> {
         kinds: Arc::new(AllKinds::new(sandbox.clone())),
         sandbox,
         models: tw_models::Models::default(),
+        base_url: None,
     };
     let engine = Engine::start(setup)?;
     let first = operator.bootstrap().await.context("prepare the database")?;

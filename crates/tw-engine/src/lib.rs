@@ -47,6 +47,7 @@ use tw_registry::{Catalogue, CatalogueError, Registry};
 use tw_sandbox::Sandbox;
 use tw_store::{NewAudit, Store};
 use tw_vault::{CredentialAdmin, Vault};
+use tw_webhooks::Webhooks;
 
 pub use crate::{
     approvals::{Approve, ApprovedCall},
@@ -65,7 +66,7 @@ pub use crate::{
 pub use tw_store::{
     ApiKey, Approval, AuditFilter, AuditRecord, DriftStatus, Event, McpDrift, Note, PendingCall, Run,
     RunFilter, Session, StandingApproval, StandingFilter, StoredCredential, StoredMcpServer, Tenant,
-    TenantChange, TestResult, ToolVersion, User,
+    TenantChange, TestResult, ToolVersion, User, Webhook, WebhookDelivery,
 };
 
 /// Everything behind the doors. Cheap to clone.
@@ -82,6 +83,7 @@ pub(crate) struct Inside {
     pub(crate) identity: Arc<Identity>,
     credentials: CredentialAdmin,
     pub(crate) mcp_servers: Arc<McpServerAdmin>,
+    webhooks: Webhooks,
     pub(crate) secrets: Secrets,
     pub(crate) vault: Vault,
     tool_services: Arc<services::ToolServices>,
@@ -116,6 +118,8 @@ pub struct Setup {
     pub kinds: Arc<dyn Kinds>,
     /// The language models that tools may ask.
     pub models: Models,
+    /// Where people find this server, for links in what others are told.
+    pub base_url: Option<String>,
 }
 
 impl Engine {
@@ -125,7 +129,7 @@ impl Engine {
     ///
     /// When two tools share a slug, or a schema cannot be used.
     pub fn start(setup: Setup) -> Result<Self, CatalogueError> {
-        let Setup { store, master_key, limits, egress, sandbox, kinds, models } = setup;
+        let Setup { store, master_key, limits, egress, sandbox, kinds, models, base_url } = setup;
         let secrets = Secrets::new(&master_key);
         let vault = Vault::new(store.clone(), &master_key);
         let identity = Arc::new(Identity::new(store.clone(), secrets.clone()));
@@ -152,6 +156,14 @@ impl Engine {
             network: Arc::clone(&tool_services) as _,
             client: mcp_client.clone(),
         }));
+        let webhooks = Webhooks::new(
+            store.clone(),
+            vault.clone(),
+            Arc::clone(identity.epochs()),
+            secrets.clone(),
+            Arc::clone(&tool_services) as _,
+            base_url,
+        );
         let flights: Arc<flights::Flights> = Arc::default();
         let engine = Self {
             inner: Arc::new(Inside {
@@ -160,6 +172,7 @@ impl Engine {
                 identity,
                 credentials,
                 mcp_servers: Arc::clone(&mcp_servers),
+                webhooks,
                 secrets,
                 services: tool_services
                     .services()
@@ -214,6 +227,12 @@ impl Engine {
         &self.inner.mcp_servers
     }
 
+    /// Who is told when something happens.
+    #[must_use]
+    pub fn webhooks(&self) -> &Webhooks {
+        &self.inner.webhooks
+    }
+
     /// The permit to run tools, for a caller who is about to ask for this one. An agent that is refused it
     /// leaves a trace.
     pub async fn may_run(&self, caller: Caller, tool: &str) -> Result<Permit<RunTools>> {
@@ -261,6 +280,7 @@ impl Engine {
         // Everybody else was heard of before this, also a server that died a moment ago.
         let earlier = Timestamp::from_micros(beat.micros() - 1);
         self.inner.store.forget_dead(earlier).await.map_err(Error::store("forgetting dead servers"))?;
+        self.inner.store.release_deliveries(beat).await.map_err(Error::store("taking over deliveries"))?;
         self.close_orphans(earlier).await
     }
 

@@ -79,6 +79,7 @@ impl Engine {
         self.until(end, "stop_ended_runs", Self::stop_ended_runs);
         self.until(end, "forget_old_keys", Self::forget_old_keys);
         self.until(end, "refresh_mcp_servers", Self::refresh_mcp_servers);
+        self.until(end, "tell_webhooks", Self::tell_webhooks);
     }
 
     fn until<F: Future<Output = ()> + Send + 'static>(
@@ -226,6 +227,10 @@ impl Engine {
                 }
             }
         }
+    }
+
+    async fn tell_webhooks(self) {
+        self.webhooks().keep_sending().await;
     }
 
     async fn forget_old_keys(self) {

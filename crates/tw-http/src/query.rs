@@ -144,6 +144,21 @@ impl<T: FromStr + Send> FromRequestParts<App> for Id<T> {
     }
 }
 
+/// Two ids in the path, of a thing and of a part of it.
+#[derive(Debug)]
+pub(crate) struct TwoIds<T, U>(pub(crate) T, pub(crate) U);
+
+impl<T: FromStr + Send, U: FromStr + Send> FromRequestParts<App> for TwoIds<T, U> {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Problem> {
+        let missing = || Problem::new(Code::NotFound, "nothing has this id: an id must be a UUID");
+        let path = Path::<(String, String)>::from_request_parts(parts, app).await;
+        let Path((first, second)) = path.map_err(|_| missing())?;
+        Ok(Self(first.parse().map_err(|_| missing())?, second.parse().map_err(|_| missing())?))
+    }
+}
+
 /// A tool's slug or id in the path.
 #[derive(Debug)]
 pub(crate) struct ToolName(pub(crate) String);

@@ -62,6 +62,8 @@ rights! {
     WriteCredentials: Never, "credentials.tenant.write";
     ReadMcpServers: Never, "mcp_servers.tenant.read";
     WriteMcpServers: Never, "mcp_servers.tenant.write";
+    ReadWebhooks: Never, "webhooks.tenant.read";
+    WriteWebhooks: Never, "webhooks.tenant.write";
     ReadMembers: Never, "members.tenant.read";
     WriteMembers: Never, "members.tenant.write";
     /// Which language models can be asked.

@@ -79,6 +79,9 @@ ids! {
     McpDriftId,
     /// One request to a language model.
     UsageId,
+    WebhookId,
+    /// One event on its way to one webhook. It is the same however often it is tried.
+    WebhookDeliveryId,
     /// One boot of one server process.
     ReplicaId,
 }

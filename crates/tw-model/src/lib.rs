@@ -32,6 +32,7 @@ mod tool;
 mod trace;
 mod upstream_key;
 mod usage;
+mod webhook;
 
 pub use allowed_hosts::{ALLOWED_HOSTS_MAX, AllowedHost, AllowedHostError};
 pub use authored::Authored;
@@ -49,7 +50,7 @@ pub use event::{Effect, EventKind};
 pub use id::{
     ApprovalId, AuditId, CredentialId, EventId, IdError, KeyId, LoginId, McpDriftId, McpServerId,
     PendingCallId, ReplicaId, RunId, SessionId, StandingApprovalId, TenantId, TestCaseId, ToolId, UsageId,
-    UserId,
+    UserId, WebhookDeliveryId, WebhookId,
 };
 pub use kept_secrets::with_kept_secrets;
 pub use language::Language;
@@ -69,3 +70,4 @@ pub use tool::{
 pub use trace::{NoTrace, Trace};
 pub use upstream_key::{upstream_key, upstream_key_within};
 pub use usage::{Money, Usage};
+pub use webhook::{DeliveryStatus, WebhookEvent, WebhookOff};

@@ -145,6 +145,13 @@ enum Command {
         #[command(subcommand)]
         command: client::mcp_servers::Command,
     },
+    /// Tell other services when something happens
+    Webhooks {
+        #[command(flatten)]
+        server: Server,
+        #[command(subcommand)]
+        command: client::webhooks::Command,
+    },
     /// Show the user or agent behind the key
     Me(Server),
     /// Run what tenants wrote, for a server that starts this itself
@@ -194,6 +201,7 @@ async fn dispatch(command: Command) -> Result<ExitCode> {
         Command::Keys { common, command } => operator::keys::run(&common, command).await?,
         Command::McpServers { server, command } => client::mcp_servers::run(&server, command).await?,
         Command::Approvals { server, command } => client::approvals::run(&server, command).await?,
+        Command::Webhooks { server, command } => client::webhooks::run(&server, command).await?,
         Command::Mcp { server, command } => client::mcp::run(&server, command).await?,
         Command::Login(server) => client::login::login(&server).await?,
         Command::Logout(server) => client::login::logout(&server)?,

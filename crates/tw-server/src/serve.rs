@@ -84,6 +84,7 @@ pub(crate) async fn run(args: Args) -> Result<ExitCode> {
     patiently(&target, async || master_key::check(&key, &operator).await).await?;
     let sandbox = Sandbox::new(Worker::this_program());
     let models = config.models()?;
+    let base = config.public_url.clone().unwrap_or_else(|| format!("http://{}", reachable(address)));
     let setup = Setup {
         store,
         master_key: key.key,
@@ -92,10 +93,10 @@ pub(crate) async fn run(args: Args) -> Result<ExitCode> {
         kinds: Arc::new(AllKinds::new(sandbox.clone())),
         sandbox,
         models: models.clone(),
+        base_url: Some(base.clone()),
     };
     let engine = start_engine(&target, setup).await?;
     let first = patiently(&target, async || bootstrap(&target, &operator).await).await?;
-    let base = config.public_url.clone().unwrap_or_else(|| format!("http://{}", reachable(address)));
     let running = Running::open(&config, engine, listener, &base, metrics)?;
 
     if let Some(lock) = &mut lock {

@@ -45,6 +45,7 @@ mod tools;
 mod usage;
 mod users;
 mod wake;
+mod webhooks;
 mod withdrawals;
 
 pub use approvals::{Approval, OpenApproval};
@@ -72,4 +73,5 @@ pub use tools::{Override, StoredOverride};
 pub use usage::{NewUsage, SpendingLimit, SpendingLimits};
 pub use users::{Added, NewUser, User, normal_email};
 pub use wake::{SessionWatch, Wake};
+pub use webhooks::{DeliveryTry, ToldApproval, ToldRun, Webhook, WebhookDelivery};
 pub use withdrawals::Withdrawn;

@@ -2,9 +2,11 @@
 
 use std::sync::Arc;
 
-use serde_json::json;
+use serde_json::{Value, json};
 use sqlx::AssertSqlSafe;
-use tw_model::{McpDriftId, McpServerId, Policy, Slug, Switches, TenantId, Timestamp, ToolId, ToolStatus};
+use tw_model::{
+    McpDriftId, McpServerId, Policy, Slug, Switches, TenantId, Timestamp, ToolId, ToolStatus, WebhookEvent,
+};
 use uuid::Uuid;
 
 use crate::{
@@ -330,8 +332,15 @@ impl TenantScope {
             return Err(Error::Taken { what: "slug" });
         }
         self.note(&mut tx, tool, &left, by).await?;
+        let is_published = left.notes.contains(&Note::Publish);
+        if is_published {
+            self.tell_published(&mut tx, tool, by).await?;
+        }
         self.audit_in(&mut tx, by, left.audit).await?;
         self.commit_bumped(tx).await?;
+        if is_published {
+            self.store.wake().deliveries_wait();
+        }
         Ok(Changed::Done(()))
     }
 
@@ -382,9 +391,25 @@ impl TenantScope {
             return Err(Error::Refused { why: ALREADY_DECIDED });
         }
         self.note(&mut tx, tool, &left, by).await?;
+        let is_published = left.notes.contains(&Note::Publish);
+        if is_published {
+            self.tell_published(&mut tx, tool, by).await?;
+        }
         self.audit_in(&mut tx, by, left.audit).await?;
         self.commit_bumped(tx).await?;
+        if is_published {
+            self.store.wake().deliveries_wait();
+        }
         Ok(Changed::Done(()))
+    }
+
+    async fn tell_published(&self, tx: &mut Tx, tool: &StoredTool, by: &By) -> Result<()> {
+        let actor: Value = serde_json::from_str(&by.actor).unwrap_or_default();
+        let data = json!({
+            "tool_id": tool.id, "tool": tool.slug.as_str(), "version": tool.version,
+            "published_at": tool.updated, "published_by": actor,
+        });
+        self.tell_webhooks(tx, WebhookEvent::ToolPublished, &data, tool.updated).await
     }
 
     async fn note(&self, tx: &mut Tx, tool: &StoredTool, left: &Left<'_>, by: &By) -> Result<()> {

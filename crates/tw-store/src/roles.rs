@@ -15,11 +15,13 @@ const RIGHTS: [(&str, &str); 4] = [
     (
         "SELECT, INSERT, UPDATE",
         "tenants, users, sessions, runs, pending_calls, approvals, api_keys, logins, sign_in_links, tenant_epoch, meta,
-         tools, tenant_keys, standing_approvals, usage_records, usage_days, mcp_drifts",
+         tools, tenant_keys, standing_approvals, usage_records, usage_days, mcp_drifts, webhook_deliveries",
     ),
     ("SELECT, INSERT, DELETE", "pending_children"),
-    ("SELECT, INSERT, UPDATE, DELETE", "memberships, idempotency, replicas, credentials, places, test_cases,
-         mcp_servers"),
+    (
+        "SELECT, INSERT, UPDATE, DELETE",
+        "memberships, idempotency, replicas, credentials, places, test_cases, mcp_servers, webhooks",
+    ),
 ];
 
 /// Any number, known to nobody else: two servers must not hand out rights at the same moment.

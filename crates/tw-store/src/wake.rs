@@ -52,6 +52,7 @@ struct Channels {
     runs: broadcast::Sender<RunId>,
     calls: broadcast::Sender<TenantId>,
     pending: Notify,
+    deliveries: Notify,
 }
 
 /// Somebody who waits for events of one session, until dropped.
@@ -107,6 +108,7 @@ impl Wake {
             runs: broadcast::channel(1024).0,
             calls: broadcast::channel(1024).0,
             pending: Notify::new(),
+            deliveries: Notify::new(),
         };
         Self { inner: Arc::new(inner), remote: None, tasks: Vec::new() }
     }
@@ -141,6 +143,16 @@ impl Wake {
     /// Resolves when a pending call may have become ready.
     pub async fn pending(&self) {
         self.inner.pending.notified().await;
+    }
+
+    /// Resolves when this server has written something that a webhook is told.
+    pub async fn deliveries(&self) {
+        self.inner.deliveries.notified().await;
+    }
+
+    /// Nobody else is told: the server that wrote it sends it, and the others look by themselves.
+    pub(crate) fn deliveries_wait(&self) {
+        self.inner.deliveries.notify_one();
     }
 
     pub(crate) fn session_changed(&self, session: SessionId) {

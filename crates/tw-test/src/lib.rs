@@ -12,11 +12,13 @@ pub mod hostile;
 pub mod mcp;
 pub mod models;
 pub mod postgres;
+pub mod receiver;
 
 pub use databases::{Kind, TestDb};
 pub use hostile::Upstream;
 pub use mcp::{Generation, McpServer, Quirk};
 pub use models::{ModelFormat, ModelServer};
+pub use receiver::{HookMessage, Receiver};
 
 /// How often a race is run: often enough to see every order come up, and in `make soak` until rare ones do.
 #[must_use]

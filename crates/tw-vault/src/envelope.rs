@@ -10,7 +10,7 @@ use chacha20poly1305::{
     aead::{Aead, Payload},
 };
 use tw_base::{MasterKey, secrets};
-use tw_model::{CredentialId, RunId, TenantId, ToolId};
+use tw_model::{CredentialId, RunId, TenantId, ToolId, WebhookId};
 use tw_store::SealedSecret;
 use zeroize::Zeroizing;
 
@@ -119,9 +119,11 @@ fn tenant_key_of(tenant: TenantId) -> Vec<u8> {
     [b"toolwright tenant key 1\0", &tenant.uuid().as_bytes()[..]].concat()
 }
 
-/// What a secret is sealed as: one that lies in a tool, or what a run is resumed with. Of one length, as in `seal_as`.
+/// What a secret is sealed as: one that lies in a tool, what a run is resumed with, or what a webhook signs with. Of one
+/// length, as in `seal_as`.
 const TOOL_SECRET: &[u8; 25] = b"toolwright tool secret 1\0";
 const RUN_SECRET: &[u8; 25] = b"toolwright runs secret 1\0";
+const WEBHOOK_SECRET: &[u8; 25] = b"toolwright hook secret 1\0";
 
 /// The key of a tenant, for the secrets that its tools hold themselves.
 ///
@@ -158,6 +160,18 @@ impl TenantKey {
     #[must_use]
     pub fn open_for_run(&self, run: RunId, sealed: &[u8]) -> Option<Zeroizing<Vec<u8>>> {
         decrypt(&self.secrets, &self.binding(RUN_SECRET, run.uuid().as_bytes()), sealed)
+    }
+
+    /// Seals what the messages of this webhook are signed with.
+    #[must_use]
+    pub fn seal_for_webhook(&self, webhook: WebhookId, secret: &[u8]) -> Vec<u8> {
+        self.seal_as(&self.binding(WEBHOOK_SECRET, webhook.uuid().as_bytes()), secret)
+    }
+
+    /// What was sealed for this webhook, or `None`.
+    #[must_use]
+    pub fn open_for_webhook(&self, webhook: WebhookId, sealed: &[u8]) -> Option<Zeroizing<Vec<u8>>> {
+        decrypt(&self.secrets, &self.binding(WEBHOOK_SECRET, webhook.uuid().as_bytes()), sealed)
     }
 
     fn seal_as(&self, binding: &[u8], secret: &[u8]) -> Vec<u8> {

@@ -93,6 +93,7 @@ impl World {
             kinds: Arc::new(AllKinds::new(sandbox.clone())),
             sandbox,
             models: tw_models::Models::default(),
+            base_url: None,
         };
         let server =
             Server { engine: Engine::start(setup).unwrap(), store, people: Arc::clone(&self.people) };

@@ -6,14 +6,15 @@ use tw_base::PageRequest;
 use tw_engine::Note;
 use tw_model::{
     ActsAs, CredentialType, Layer, Level, Mode, Origin, Policy, Role, RunStatus, Source, ToolDef, ToolStatus,
+    WebhookEvent,
 };
 use tw_registry::EndStatus;
 use utoipa::{
     Modify, Number,
     openapi::{
-        KnownFormat, Object, OpenApi, RefOr, Schema, SchemaFormat,
+        Array, KnownFormat, Object, OpenApi, RefOr, Schema, SchemaFormat,
         path::{Operation, ParameterIn},
-        schema::{SchemaType, Type},
+        schema::{ArrayItems, SchemaType, Type},
     },
 };
 
@@ -96,6 +97,9 @@ fn bound_members(name: &str, schema: &mut RefOr<Schema>) {
         _ => return,
     };
     for (member, schema) in members {
+        if let RefOr::T(Schema::Array(list)) = schema {
+            bound_items(name, member, list);
+        }
         let RefOr::T(Schema::Object(schema)) = schema else { continue };
         if let Some(words) = words_of_member(name, member) {
             one_of(schema, &words);
@@ -104,6 +108,15 @@ fn bound_members(name: &str, schema: &mut RefOr<Schema>) {
         } else if member == "for_s" {
             between(schema, 1, super::approvals::STANDING_S_MAX);
         }
+    }
+}
+
+fn bound_items(name: &str, member: &str, list: &mut Array) {
+    if let (Some(words), ArrayItems::RefOrSchema(items)) = (words_of_member(name, member), &mut list.items)
+        && let RefOr::T(Schema::Object(item)) = &mut **items
+    {
+        one_of(item, &words);
+        list.min_items = Some(1);
     }
 }
 
@@ -116,6 +129,7 @@ fn words_of_member(schema: &str, member: &str) -> Option<Vec<&'static str>> {
         ("RunRequest", "mode") => vec![Mode::Production.as_str(), Mode::Debug.as_str()],
         ("ToolBody", "permission_level") => Level::ALL.iter().map(|word| word.as_str()).collect(),
         ("ToolBody", "permission_policy") => Policy::ALL.iter().map(|word| word.as_str()).collect(),
+        ("CreateWebhook" | "ChangeWebhook", "events") => WebhookEvent::ALL.map(WebhookEvent::as_str).to_vec(),
         ("CredentialBody", "type") => CredentialType::ALL.map(CredentialType::as_str).to_vec(),
         _ => return None,
     })

@@ -23,6 +23,7 @@ mod test_cases;
 mod test_stream;
 mod tools;
 mod users;
+mod webhooks;
 
 use axum::response::{IntoResponse, Response};
 use serde::Serialize;
@@ -197,6 +198,13 @@ pub(crate) fn routes() -> OpenApiRouter<App> {
         .routes(routes!(mcp_servers::drifts))
         .routes(routes!(mcp_servers::accept))
         .routes(routes!(mcp_servers::reject))
+        .routes(routes!(webhooks::list, webhooks::create))
+        .routes(routes!(webhooks::read, webhooks::change, webhooks::remove))
+        .routes(routes!(webhooks::rotate_secret))
+        .routes(routes!(webhooks::test))
+        .routes(routes!(webhooks::deliveries))
+        .routes(routes!(webhooks::redeliver))
+        .routes(routes!(webhooks::redeliver_of))
         .routes(routes!(users::list, users::create))
         .routes(routes!(users::read, users::change, users::remove))
         .routes(routes!(users::invite))

@@ -78,7 +78,10 @@ impl Scene {
         let key = admin.get("/api/api-keys").await.text_at("/items/0/id");
         let secret = json!({ "label": "weather", "type": "api_key", "payload": { "api_key": "x" } });
         let credential = admin.post("/api/credentials", &secret).await.text_at("/id");
+        let hook = json!({ "url": "https://a.example/hook", "events": ["mcp.drift"] });
+        let webhook = admin.post("/api/webhooks", &hook).await.text_at("/id");
         let things = BTreeMap::from([
+            ("/api/webhooks/", webhook),
             ("/api/credentials/", credential),
             ("/api/mcp-servers/", plant(&world, "acme", "remote").await.0),
             ("/api/approvals/", parked.text_at("/approval_id")),
@@ -99,6 +102,7 @@ impl Scene {
         match (operation.path.find('{'), operation.path.find('}')) {
             (Some(from), Some(to)) => {
                 format!("{}{thing}{}", &operation.path[..from], &operation.path[to + 1..])
+                    .replace("{delivery}", NOBODY)
             }
             _ => operation.path.clone(),
         }
@@ -131,6 +135,8 @@ impl Scene {
             }
             "patch /api/users/{id}" => json!({ "role": "viewer" }),
             "patch /api/me" => json!({ "language": "de" }),
+            "post /api/webhooks" => json!({ "url": "https://a.example/other", "events": ["mcp.drift"] }),
+            "patch /api/webhooks/{id}" => json!({ "enabled": true }),
             "patch /api/tenants/current" => json!({ "name": "acme" }),
             "post /api/credentials/{id}/test" => json!({ "url": "https://api.example.com/" }),
             "post /api/approvals/{id}/approve" => json!({ "note": "text" }),

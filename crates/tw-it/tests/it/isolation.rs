@@ -642,6 +642,7 @@ struct Planted {
     credential: String,
     call: String,
     remote: String,
+    webhook: String,
     ids: Vec<String>,
 }
 
@@ -671,6 +672,8 @@ async fn plant(world: &World, server: &Server) -> Planted {
     let credential = admin.post("/api/credentials", &credential).await.is("201").text_at("/id");
 
     let (remote, _) = plant_server(world, "acme", &canary("server")).await;
+    let hook = json!({ "url": format!("https://a.example/{}", canary("hook")), "events": ["mcp.drift"] });
+    let webhook = admin.post("/api/webhooks", &hook).await.is("201").text_at("/id");
 
     let own = json!({
         "slug": "planted", "name": canary("own-name"), "description": canary("own-description"), "publish": true,
@@ -722,15 +725,16 @@ async fn plant(world: &World, server: &Server) -> Planted {
         key_id,
         own,
         slow,
+        webhook.clone(),
         parked.text_at("/run_id"),
     ];
-    Planted { canaries, run, session, approval, user, credential, call, remote, ids }
+    Planted { canaries, run, session, approval, user, credential, call, remote, webhook, ids }
 }
 
 /// Every way to read: each `GET` of the published description, lists also with everything that steers
 /// them.
 fn reads(planted: &Planted) -> Vec<String> {
-    let Planted { run, session, approval, user, credential, call, remote, .. } = planted;
+    let Planted { run, session, approval, user, credential, call, remote, webhook, .. } = planted;
     let mut paths = Vec::new();
     for operation in operations() {
         if operation.method != Method::GET {
@@ -748,6 +752,7 @@ fn reads(planted: &Planted) -> Vec<String> {
             path if path.starts_with("/api/credentials/{id}") => path.replace("{id}", credential),
             path if path.starts_with("/api/mcp-servers/{id}") => path.replace("{id}", remote),
             path if path.starts_with("/api/sessions/{id}") => path.replace("{id}", session),
+            path if path.starts_with("/api/webhooks/{id}") => path.replace("{id}", webhook),
             path if path.contains('{') => panic!("GET {path} is not searched: give it a thing here"),
             path => path.to_owned(),
         };
@@ -760,6 +765,7 @@ fn reads(planted: &Planted) -> Vec<String> {
             "/api/api-keys",
             "/api/credentials",
             "/api/mcp-servers",
+            "/api/webhooks",
             "/api/audit",
             "/api/tenants",
         ]

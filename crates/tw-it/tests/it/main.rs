@@ -26,4 +26,5 @@ mod replicas;
 mod rights;
 mod shutdown;
 mod stricter;
+mod webhooks;
 mod world;

@@ -266,6 +266,29 @@ impl Scene {
         made.is("201").text_at("/id")
     }
 
+    /// A tenant may have fifty webhooks, and this test makes more.
+    async fn makes_room_for_a_webhook(&self, admin: &Client) {
+        let all = admin.get("/api/webhooks?limit=200").await.json();
+        let all = all["items"].as_array().unwrap();
+        for old in all.iter().take(all.len().saturating_sub(20)) {
+            admin.delete(&format!("/api/webhooks/{}", old["id"].as_str().unwrap())).await;
+        }
+    }
+
+    async fn webhook(&self) -> String {
+        let admin = self.world.client(&self.server, "acme", Role::Admin).await;
+        self.makes_room_for_a_webhook(&admin).await;
+        admin.post("/api/webhooks", &webhook_body()).await.is("201").text_at("/id")
+    }
+
+    /// A webhook and something that it was told.
+    async fn delivery(&self) -> (String, String) {
+        let (hook, admin) =
+            (self.webhook().await, self.world.client(&self.server, "acme", Role::Admin).await);
+        let tested = admin.post(&format!("/api/webhooks/{hook}/test"), &json!({})).await;
+        (hook, tested.is("200 failed").text_at("/id"))
+    }
+
     /// A tool that the tenant has written itself.
     async fn own_tool(&self) -> String {
         let admin = self.world.client(&self.server, "acme", Role::Admin).await;
@@ -308,6 +331,7 @@ impl Scene {
             | "GET /api/workers/stream"
             | "GET /api/api-keys"
             | "GET /api/credentials"
+            | "GET /api/webhooks"
             | "GET /api/users"
             | "GET /api/roles"
             | "GET /api/models"
@@ -420,6 +444,23 @@ impl Scene {
                 };
                 (Some(server), body)
             }
+            "POST /api/webhooks" => {
+                let admin = self.world.client(&self.server, "acme", Role::Admin).await;
+                self.makes_room_for_a_webhook(&admin).await;
+                (None, Some(webhook_body()))
+            }
+            "GET /api/webhooks/{id}"
+            | "DELETE /api/webhooks/{id}"
+            | "GET /api/webhooks/{id}/deliveries"
+            | "POST /api/webhooks/{id}/rotate-secret"
+            | "POST /api/webhooks/{id}/test" => (Some(self.webhook().await), None),
+            "PATCH /api/webhooks/{id}" => (Some(self.webhook().await), Some(json!({ "enabled": false }))),
+            "POST /api/webhooks/deliveries/{id}/redeliver" => (Some(self.delivery().await.1), None),
+            "POST /api/webhooks/{id}/deliveries/{delivery}/redeliver" => {
+                let (hook, delivery) = self.delivery().await;
+                case = Some(delivery);
+                (Some(hook), None)
+            }
             "POST /api/users" => {
                 let email = format!("{}@example.com", self.fresh("invited"));
                 (None, Some(json!({ "email": email, "display_name": "Invited", "role": "member" })))
@@ -452,7 +493,8 @@ impl Scene {
         let revision = if operation.path.ends_with("/withdraw") { "2.0.0" } else { "1" };
         template = template.replace("{revision}", revision).replace("{drift}", &second);
         if let Some(case) = case {
-            template = template.replace("{id}", &case);
+            template =
+                template.replace(if template.contains("{delivery}") { "{delivery}" } else { "{id}" }, &case);
         }
         if operation.path.ends_with("/version") {
             template.push_str("?new_version=2.0.0");
@@ -562,6 +604,11 @@ impl Scene {
         }
         browser.request(ask.method.clone(), &ask.path())
     }
+}
+
+/// Of something that no test does: nothing is sent there but tests, and those are refused at the door.
+fn webhook_body() -> Value {
+    json!({ "url": "https://hooks.invalid/", "events": ["mcp.drift"] })
 }
 
 fn credential_body(label: &str) -> Value {

@@ -11,6 +11,7 @@ pub(crate) mod runs;
 mod sse;
 mod tail;
 pub(crate) mod tools;
+pub(crate) mod webhooks;
 
 use std::{error::Error as _, time::Duration};
 

@@ -49,8 +49,26 @@ pub(super) enum Carrier {
     Broken,
 }
 
-/// One answer per item, once the group is on disk.
-pub(super) type Outcome = Result<Vec<Result<Appended, Rejected>>, Error>;
+/// What became of a group that is on disk.
+#[derive(Debug)]
+pub(super) struct Written {
+    /// One per item.
+    pub(super) answers: Vec<Result<Appended, Rejected>>,
+    /// Some of it is on its way to webhooks.
+    pub(super) is_told: bool,
+}
+
+impl Written {
+    /// Wakes whoever sends to webhooks, and leaves the answers.
+    fn told(self, wake: &Wake) -> Vec<Result<Appended, Rejected>> {
+        if self.is_told {
+            wake.deliveries_wait();
+        }
+        self.answers
+    }
+}
+
+pub(super) type Outcome = Result<Written, Error>;
 
 /// Items that share a transaction. Cheap to clone.
 #[derive(Clone, Debug)]
@@ -203,11 +221,11 @@ async fn write(carrier: &mut Carrier, wake: &Wake, batch: Batch) {
     let group = Group::new(batch.items);
     let mut replies = Replies { replies: batch.replies.into_iter(), why: None };
     match attempt(carrier, &group).await {
-        Ok(written) => replies.send(wake, &group, written),
+        Ok(written) => replies.send(wake, &group, written.told(wake)),
         // One item that the database cannot take must not fail its neighbours.
         Err(Error::Database { .. } | Error::Corrupt { .. }) if 1 < group.part.len() => {
             for single in group.singles() {
-                let written = attempt(carrier, &single).await;
+                let written = attempt(carrier, &single).await.map(|written| written.told(wake));
                 replies.send(wake, &single, written.unwrap_or_else(|error| vec![Err(fail(error))]));
             }
         }

@@ -2,7 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
-use tw_model::{ReplicaId, RunId, RunStatus, SessionId, TenantId, Timestamp};
+use tw_model::{EventKind, ReplicaId, RunId, RunStatus, SessionId, TenantId, Timestamp, WebhookEvent};
+use uuid::Uuid;
 
 use super::entry::{
     Appended, Audit, Change, Entry, Expect, Item, NewEvent, NewRun, Rejected, SessionNote, Transition,
@@ -35,6 +36,8 @@ pub(crate) struct RunState {
 #[derive(Debug, Default)]
 pub(crate) struct Found {
     pub(crate) epochs: HashMap<TenantId, i64>,
+    /// What the webhooks of each tenant are told of, as [`WebhookEvent::bits`].
+    pub(crate) told: HashMap<TenantId, i64>,
     pub(crate) runs: HashMap<(TenantId, RunId), RunState>,
     pub(crate) sessions: HashMap<(TenantId, SessionId), i64>,
 }
@@ -49,6 +52,8 @@ pub(crate) struct Plan<'a> {
     /// Entries that also change the rows of a run that waits or waited.
     pub(crate) waits: Vec<(&'a Entry, &'a Change)>,
     pub(crate) audits: Vec<(&'a Item, &'a Audit)>,
+    /// What webhooks are told, where a tenant has some for it.
+    pub(crate) tellings: Vec<WebhookTelling>,
     /// One per entry, in order.
     pub(crate) answers: Vec<Result<Appended, Rejected>>,
 }
@@ -60,6 +65,15 @@ pub(crate) struct ChangedRun {
     pub(crate) state: RunState,
     /// Nothing but the number of its last event is new.
     pub(crate) only_numbered: bool,
+}
+
+/// Something about a run that webhooks may be told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct WebhookTelling {
+    pub(crate) tenant: TenantId,
+    pub(crate) event: WebhookEvent,
+    pub(crate) run: RunId,
+    pub(crate) at: Timestamp,
 }
 
 #[derive(Debug)]
@@ -142,6 +156,9 @@ pub(crate) fn plan<'a>(items: &[&'a Item], mut found: Found, refused: &HashMap<u
         if let (Ok(_), Some(audit)) = (&answer, item.audit()) {
             plan.audits.push((item, audit));
         }
+        if let (Ok(_), Some(entry)) = (&answer, item.as_run()) {
+            tell(entry, &found, &mut plan.tellings);
+        }
         plan.answers.push(answer);
     }
     plan.changed_runs.extend(touched.into_iter().map(|(key, only_numbered)| {
@@ -153,6 +170,46 @@ pub(crate) fn plan<'a>(items: &[&'a Item], mut found: Found, refused: &HashMap<u
     sessions.sort_unstable();
     plan.sessions = sessions;
     plan
+}
+
+/// Notes what the tenant's webhooks are told of this entry. Most tenants have none.
+fn tell(entry: &Entry, found: &Found, tellings: &mut Vec<WebhookTelling>) {
+    let told = found.told.get(&entry.tenant).copied().unwrap_or(0);
+    if told == 0 {
+        return;
+    }
+    let of_events = entry.events.iter().filter_map(|event| match event.kind {
+        EventKind::Completed => Some(WebhookEvent::RunCompleted),
+        EventKind::Failed => Some(WebhookEvent::RunFailed),
+        EventKind::NeedsApproval => Some(WebhookEvent::ApprovalRequested),
+        _ => None,
+    });
+    // Whether there was an approval to decide is seen where the decision is written.
+    let may_decide = match &entry.transition {
+        Transition::Open(_) => false,
+        Transition::Change(change) => change.decision.is_some() || change.to.is_some_and(|to| !to.is_open()),
+    };
+    let events = of_events.chain(may_decide.then_some(WebhookEvent::ApprovalDecided));
+    tellings.extend(events.filter(|event| told & event.bit() != 0).map(|event| WebhookTelling {
+        tenant: entry.tenant,
+        event,
+        run: entry.run,
+        at: entry.at,
+    }));
+}
+
+/// Who is told what, of webhooks as `(id, tenant, events)`.
+pub(crate) fn told<'a>(
+    tellings: &'a [WebhookTelling],
+    webhooks: &[(Uuid, Uuid, i64)],
+) -> Vec<(&'a WebhookTelling, Uuid)> {
+    let of = |telling: &'a WebhookTelling| {
+        let wants = move |(_, tenant, events): &&(Uuid, Uuid, i64)| {
+            *tenant == telling.tenant.uuid() && events & telling.event.bit() != 0
+        };
+        webhooks.iter().filter(wants).map(move |(webhook, ..)| (telling, *webhook))
+    };
+    tellings.iter().flat_map(of).collect()
 }
 
 fn open<'a>(
@@ -310,7 +367,7 @@ fn number<'a>(entry: &'a Entry, state: &mut RunState, found: &mut Found, plan: &
 mod tests {
     use std::sync::Arc;
 
-    use tw_model::{Channel, EventId, EventKind, Mode, Source, ToolId};
+    use tw_model::{Channel, EventId, Mode, Source, ToolId};
 
     use super::*;
     use crate::{
@@ -455,6 +512,29 @@ mod tests {
         let changed = |run| plan.changed_runs.iter().find(|changed| changed.run == run).unwrap();
         assert_eq!((changed(quiet).only_numbered, changed(quiet).state.last_seq), (true, 3));
         assert_eq!((changed(ended).only_numbered, changed(ended).state.last_seq), (false, 3));
+    }
+
+    #[test]
+    fn webhooks_are_told_what_stands_and_what_they_ask_for() {
+        let (run, other) = (RunId::new(), RunId::new());
+        let entries = [
+            start(run, run.into(), 0),
+            end(run, run.into(), 1),
+            end(run, run.into(), 1),
+            start(other, other.into(), 0),
+        ];
+        let tellings = |told: &[WebhookEvent]| {
+            let told = [(TenantId::GLOBAL, WebhookEvent::bits(told))].into();
+            let found = Found { told, ..Found::default() };
+            plan(&entries.iter().collect::<Vec<_>>(), found, &HashMap::new()).tellings
+        };
+
+        let at = Timestamp::from_micros(1);
+        let completed =
+            WebhookTelling { tenant: TenantId::GLOBAL, event: WebhookEvent::RunCompleted, run, at };
+        assert_eq!(tellings(&[WebhookEvent::RunCompleted, WebhookEvent::RunFailed]), [completed]);
+        assert_eq!(tellings(&[WebhookEvent::RunFailed]), []);
+        assert_eq!(tellings(&[]), []);
     }
 
     #[test]

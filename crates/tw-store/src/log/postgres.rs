@@ -3,13 +3,13 @@
 use std::{collections::HashMap, time::Duration};
 
 use sqlx::{PgConnection, Postgres, postgres::PgArguments, query::Query};
-use tw_model::{AuditId, ReplicaId, RunId, SessionId, TenantId};
+use tw_model::{AuditId, ReplicaId, RunId, SessionId, TenantId, WebhookDeliveryId};
 use uuid::Uuid;
 
 use super::{
     entry::{Audit, Entry, Item, NewRun, Rejected},
-    lane::{Group, Outcome},
-    plan::{Found, Plan, RunState, existing_runs, plan, stored_sessions},
+    lane::{Group, Outcome, Written},
+    plan::{Found, Plan, RunState, WebhookTelling, existing_runs, plan, stored_sessions, told},
     rows::{self, Needed, RunRow, Statement, Value},
 };
 use crate::{
@@ -33,12 +33,14 @@ pub(super) async fn carry_out(pg: &Pg, group: &Group) -> Outcome {
     for statement in rows::waits(&plan) {
         say(connection, statement).await?;
     }
+    let is_told = tell(connection, &plan.tellings).await?;
+    let written = Written { answers: plan.answers, is_told };
     match (tx.commit().await, transaction) {
-        (Ok(()), _) => Ok(plan.answers),
+        (Ok(()), _) => Ok(written),
         // The connection broke in the commit, so nobody knows. The database does.
         (Err(Error::Unavailable { source }), Some(transaction)) => {
             if committed(pg, &setting, &transaction).await? {
-                Ok(plan.answers)
+                Ok(written)
             } else {
                 Err(Error::Unavailable { source })
             }
@@ -126,17 +128,19 @@ async fn find(
     let mut found = Found::default();
     let ids: Vec<Uuid> = tenants.iter().map(|tenant| tenant.uuid()).collect();
     // The share lock makes a revocation wait for this group, or this group see the revocation.
-    let epochs: Vec<(Uuid, i64, String)> = sqlx::query_as(
-        "SELECT tenant_id, epoch, pg_current_xact_id()::text FROM tenant_epoch WHERE tenant_id = ANY ($1)
+    let epochs: Vec<(Uuid, i64, i64, String)> = sqlx::query_as(
+        "SELECT tenant_id, epoch, webhook_events, pg_current_xact_id()::text FROM tenant_epoch WHERE tenant_id = ANY ($1)
          ORDER BY tenant_id FOR SHARE",
     )
     .bind(&ids)
     .fetch_all(&mut *connection)
     .await
     .map_err(Error::doing("reading epochs"))?;
-    let transaction = epochs.first().map(|(_, _, transaction)| transaction.clone());
-    found.epochs =
-        epochs.into_iter().map(|(tenant, epoch, _)| (TenantId::from_uuid(tenant), epoch)).collect();
+    let transaction = epochs.first().map(|(_, _, _, transaction)| transaction.clone());
+    for (tenant, epoch, told, _) in epochs {
+        found.epochs.insert(TenantId::from_uuid(tenant), epoch);
+        found.told.insert(TenantId::from_uuid(tenant), told);
+    }
     find_runs(connection, items, &mut found).await?;
     find_sessions(connection, items, &mut found).await?;
     Ok((found, transaction))
@@ -280,6 +284,47 @@ async fn write_audits(connection: &mut PgConnection, audits: &[(&Item, &Audit)])
         .await
         .map(drop)
         .map_err(Error::doing("writing the audit"))
+}
+
+/// Writes what webhooks are told, in two statements, and says whether there is any of it.
+async fn tell(connection: &mut PgConnection, tellings: &[WebhookTelling]) -> Result<bool> {
+    // Counted and not asked by EXISTS, which may be answered by a look at all runs of a tenant.
+    const Q: &str =
+        "INSERT INTO webhook_deliveries (id, tenant_id, webhook_id, type, run_id, at_us, state, next_us)
+        SELECT t.id, t.tenant_id, t.webhook_id, t.type, t.run_id, t.at_us, 'pending', t.at_us
+        FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::text[], $5::uuid[], $6::bigint[])
+            AS t (id, tenant_id, webhook_id, type, run_id, at_us)
+        WHERE CASE WHEN t.type IN ('run.completed', 'run.failed')
+            THEN (SELECT count(*) FROM runs r WHERE r.tenant_id = t.tenant_id AND r.id = t.run_id
+                AND r.parent_run_id IS NULL AND r.mode = 'production')
+            WHEN t.type = 'approval.decided'
+            THEN (SELECT count(*) FROM approvals a WHERE a.run_id = t.run_id AND a.tenant_id = t.tenant_id
+                AND a.decided_us = t.at_us)
+            ELSE 1 END <> 0";
+    if tellings.is_empty() {
+        return Ok(false);
+    }
+    let mut tenants: Vec<_> = tellings.iter().map(|telling| telling.tenant.uuid()).collect();
+    tenants.sort_unstable();
+    tenants.dedup();
+    let webhooks: Vec<(Uuid, Uuid, i64)> =
+        sqlx::query_as("SELECT id, tenant_id, events FROM webhooks WHERE tenant_id = ANY ($1) AND enabled")
+            .bind(&tenants)
+            .fetch_all(&mut *connection)
+            .await
+            .map_err(Error::doing("reading webhooks"))?;
+    let told = told(tellings, &webhooks);
+    let written = sqlx::query(Q)
+        .bind(column(&told, |_| WebhookDeliveryId::new().uuid()))
+        .bind(column(&told, |(telling, _)| telling.tenant.uuid()))
+        .bind(column(&told, |(_, webhook)| *webhook))
+        .bind(column(&told, |(telling, _)| telling.event.as_str()))
+        .bind(column(&told, |(telling, _)| telling.run.uuid()))
+        .bind(column(&told, |(telling, _)| telling.at.micros()))
+        .execute(connection)
+        .await
+        .map_err(Error::doing("telling webhooks"))?;
+    Ok(written.rows_affected() != 0)
 }
 
 type Bound<'q> = Query<'q, Postgres, PgArguments>;

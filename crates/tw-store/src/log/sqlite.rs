@@ -11,12 +11,12 @@ use rusqlite::{
     params_from_iter,
     types::{ToSqlOutput, Value as Stored, ValueRef},
 };
-use tw_model::{AuditId, ReplicaId, RunId, SessionId, TenantId};
+use tw_model::{AuditId, ReplicaId, RunId, SessionId, TenantId, WebhookDeliveryId};
 
 use super::{
     entry::{Audit, Item, Rejected},
-    lane::{Group, Outcome, PATIENCE},
-    plan::{Found, Plan, RunState, existing_runs, plan, stored_sessions},
+    lane::{Group, Outcome, PATIENCE, Written},
+    plan::{Found, Plan, RunState, WebhookTelling, existing_runs, plan, stored_sessions, told},
     rows::{self, Needed, RunRow, Statement, Value},
 };
 use crate::{
@@ -63,11 +63,12 @@ fn carry_out(file: &File, connection: &mut Option<Connection>, group: &Group) ->
     let refused = decide_first(&tx, items, &found)?;
     let plan = plan(items, found, &refused);
     write(&tx, &plan)?;
+    let is_told = tell(&tx, &plan.tellings).map_err(Error::doing("telling webhooks"))?;
     tx.commit().map_err(Error::doing("committing"))?;
-    Ok(plan.answers)
+    Ok(Written { answers: plan.answers, is_told })
 }
 
-const FIND_EPOCH: &str = "SELECT tenant_id, epoch FROM tenant_epoch WHERE tenant_id = ?1";
+const FIND_EPOCH: &str = "SELECT tenant_id, epoch, webhook_events FROM tenant_epoch WHERE tenant_id = ?1";
 const FIND_RUN: &str =
     "SELECT id, tenant_id, session_id, status, replica_id, lease_epoch, last_seq, input_seq,
     output_seq, summary, error, error_code, effect, started_us, finished_us, duration_us, listed_us
@@ -80,9 +81,14 @@ fn find(tx: &Transaction<'_>, items: &[&Item]) -> Result<Found> {
     tenants.sort_unstable();
     tenants.dedup();
     let epochs = each(tx, FIND_EPOCH, &tenants, |statement, tenant| {
-        statement.query_row([tenant.uuid()], |row| Ok((TenantId::from_uuid(row.get(0)?), row.get(1)?)))
+        statement.query_row([tenant.uuid()], |row| {
+            Ok((TenantId::from_uuid(row.get(0)?), row.get(1)?, row.get(2)?))
+        })
     });
-    found.epochs = epochs.map_err(Error::doing("reading epochs"))?.into_iter().collect();
+    for (tenant, epoch, told) in epochs.map_err(Error::doing("reading epochs"))? {
+        found.epochs.insert(tenant, epoch);
+        found.told.insert(tenant, told);
+    }
     let runs = each(tx, FIND_RUN, &existing_runs(items), |statement, (tenant, run)| {
         statement.query_row([tenant.uuid(), run.uuid()], run_row)
     });
@@ -206,6 +212,40 @@ fn write(tx: &Transaction<'_>, plan: &Plan<'_>) -> Result<()> {
         say(tx, &statement)?;
     }
     write_audits(tx, plan).map_err(Error::doing("writing the audit"))
+}
+
+const FIND_WEBHOOKS: &str = "SELECT id, tenant_id, events FROM webhooks
+    WHERE tenant_id = ?1 AND enabled";
+const TELL: &str =
+    "INSERT INTO webhook_deliveries (id, tenant_id, webhook_id, type, run_id, at_us, state, next_us)
+    SELECT ?1, ?2, ?3, ?4, ?5, ?6, 'pending', ?6
+    WHERE (?4 NOT IN ('run.completed', 'run.failed') OR EXISTS (SELECT 1 FROM runs r
+            WHERE r.tenant_id = ?2 AND r.id = ?5 AND r.parent_run_id IS NULL AND r.mode = 'production'))
+        AND (?4 <> 'approval.decided' OR EXISTS (SELECT 1 FROM approvals a
+            WHERE a.run_id = ?5 AND a.tenant_id = ?2 AND a.decided_us = ?6))";
+
+/// Writes what webhooks are told, and says whether there is any of it.
+fn tell(tx: &Transaction<'_>, tellings: &[WebhookTelling]) -> rusqlite::Result<bool> {
+    if tellings.is_empty() {
+        return Ok(false);
+    }
+    let mut tenants: Vec<_> = tellings.iter().map(|telling| telling.tenant).collect();
+    tenants.sort_unstable();
+    tenants.dedup();
+    let mut find = prepare(tx, FIND_WEBHOOKS)?;
+    let mut webhooks = Vec::new();
+    for tenant in tenants {
+        let rows = find.query_map([tenant.uuid()], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
+        webhooks.extend(rows.collect::<rusqlite::Result<Vec<_>>>()?);
+    }
+    let mut insert = prepare(tx, TELL)?;
+    let mut written = 0;
+    for (WebhookTelling { tenant, event, run, at }, webhook) in told(tellings, &webhooks) {
+        let id = WebhookDeliveryId::new().uuid();
+        let values = params![id, tenant.uuid(), webhook, event.as_str(), run.uuid(), at.micros()];
+        written += insert.execute(values)?;
+    }
+    Ok(written != 0)
 }
 
 fn write_audits(tx: &Transaction<'_>, plan: &Plan<'_>) -> rusqlite::Result<()> {

@@ -88,7 +88,7 @@ const BOTH: &[Kind] = &[Kind::Sqlite, Kind::Postgres];
 const WALKS_STANDING: &str = "walks all of a tenant's standing_approvals";
 const STANDING_BY_STATUS: &str = "lists alone, to the end of the page, of rows that people make one by one";
 
-const ALLOWED: [Allowed; 29] = [
+const ALLOWED: [Allowed; 31] = [
     allowed(
         BOTH,
         "walks all of a tenant's mcp_servers",
@@ -141,6 +141,18 @@ const ALLOWED: [Allowed; 29] = [
         "sorts",
         "FROM standing_approvals WHERE tenant_id = $1 AND revoked_us IS NULL AND expires_us",
         "lists alone, of rows that people make one by one",
+    ),
+    allowed(
+        BOTH,
+        "walks all of a tenant's webhooks",
+        "FROM webhooks WHERE tenant_id =",
+        "at most fifty, made one by one",
+    ),
+    allowed(
+        SQLITE,
+        "scans webhook_deliveries",
+        "WHERE state = 'pending' AND claimed_by IS NOT NULL",
+        "what waits, once at the start of a server",
     ),
     allowed(SQLITE, "sorts", "AS part UNION ALL SELECT * FROM (SELECT r.id", "a page of each source"),
     allowed(

@@ -3,14 +3,16 @@
 use std::{sync::Arc, time::Duration};
 
 use tw_model::{
-    ApprovalId, ApprovalStatus, CredentialId, CredentialType, EventKind, Level, Money, PendingCallId,
-    PendingState, Role, RunId, RunStatus, SessionId, StandingApprovalId, StandingStatus, Switches, TenantId,
-    TestCaseId, Timestamp, ToolId, Usage, UsageId, UserId, WaitsFor,
+    ApprovalId, ApprovalStatus, CredentialId, CredentialType, DeliveryStatus, EventKind, Level, Money,
+    PendingCallId, PendingState, Role, RunId, RunStatus, SessionId, StandingApprovalId, StandingStatus,
+    Switches, TenantId, TestCaseId, Timestamp, ToolId, Usage, UsageId, UserId, WaitsFor, WebhookDeliveryId,
+    WebhookEvent, WebhookId, WebhookOff,
 };
 use tw_store::{
-    AddedCase, AuditFilter, By, KeyScope, Left, NewAudit, NewLogin, NewUsage, Note, Opens, Override, Premise,
-    Rewrap, RunPlace, SealedSecret, SpendingLimits, StandingFilter, Store, StoredCredential, StoredTool,
-    TenantChange, TenantScope, TestCase, TestResult, Wanted, WrappedKey,
+    AddedCase, AuditFilter, By, DeliveryTry, KeyScope, Left, NewAudit, NewLogin, NewUsage, Note, Opens,
+    Override, Premise, Rewrap, RunPlace, SealedSecret, SpendingLimits, StandingFilter, Store,
+    StoredCredential, StoredTool, TenantChange, TenantScope, TestCase, TestResult, Wanted, Webhook,
+    WebhookDelivery, WrappedKey,
     log::{
         ApprovalDecision, Audit, Change, Claim, EditedInput, Entry, Expect, Finished, NewApproval,
         NewStanding, NewWait, Park, Transition, WaitChange,
@@ -38,6 +40,7 @@ pub(super) async fn everything(db: &TestDb) -> [TenantId; 2] {
     runs(&acme).await;
     usage(&acme).await;
     servers(&store, &acme).await;
+    webhooks(&store, &acme).await;
     [acme.id(), globex.id()]
 }
 
@@ -290,6 +293,78 @@ async fn credentials(store: &Store, acme: &TenantScope) {
     acme.change_credential(&credential, now, None, &By::operator()).await.unwrap();
     let epoch = acme.epoch().await.unwrap();
     acme.remove_credential(credential.id, now, epoch, &By::operator()).await.unwrap();
+}
+
+async fn webhooks(store: &Store, acme: &TenantScope) {
+    let now = Timestamp::now();
+    let webhook = Webhook {
+        id: WebhookId::new(),
+        url: "https://a.example/hook".to_owned(),
+        events: WebhookEvent::ALL.to_vec(),
+        enabled: true,
+        off: None,
+        secret: vec![1],
+        old_secret: None,
+        failing_since: None,
+        created: now,
+        updated: now,
+        created_by: "{}".to_owned(),
+    };
+    acme.create_webhook(&webhook, 50, &By::operator()).await.unwrap();
+    let after = Webhook { updated: webhook.moment_after(), ..webhook.clone() };
+    acme.change_webhook(&after, now, "webhook.changed", &By::operator()).await.unwrap();
+    acme.webhooks(None, 50).await.unwrap();
+    acme.count_webhooks().await.unwrap();
+    // The log tells it of a run.
+    let (runs, run) = (Runs { store, tenant: acme, epoch: acme.epoch().await.unwrap() }, RunId::new());
+    runs.open(run, None, None).await;
+    runs.change(run, EventKind::Completed, change(Expect::Lease(1), Some(RunStatus::Success))).await;
+    let test = WebhookDelivery {
+        id: WebhookDeliveryId::new(),
+        webhook: webhook.id,
+        kind: "webhook.test".to_owned(),
+        run: None,
+        data: Some("{}".to_owned()),
+        at: now,
+        status: DeliveryStatus::Pending,
+        attempts: 1,
+        next: FAR,
+        is_claimed: true,
+        tried: None,
+        duration_us: None,
+        status_code: None,
+        answer: None,
+        error: None,
+    };
+    acme.add_delivery(&test).await.unwrap();
+    acme.claim_deliveries(webhook.id, now, FAR, 4).await.unwrap();
+    acme.claim_delivery(test.id, now, FAR).await.unwrap();
+    acme.keep_delivery_data(test.id, "{}").await.unwrap();
+    acme.told_run(RunId::new()).await.unwrap();
+    acme.told_approval(RunId::new()).await.unwrap();
+    for (becomes, attempts) in [(DeliveryStatus::Pending, 1), (DeliveryStatus::Delivered, 2)] {
+        let tried = DeliveryTry {
+            at: now,
+            duration: Duration::ZERO,
+            status_code: Some(200),
+            answer: None,
+            error: None,
+            becomes,
+            next: PAST,
+            counts: true,
+        };
+        acme.finish_delivery(&WebhookDelivery { attempts, ..test.clone() }, &tried).await.unwrap();
+        acme.claim_deliveries(webhook.id, now, FAR, 4).await.unwrap();
+    }
+    acme.webhook_delivery(test.id).await.unwrap();
+    acme.webhook_deliveries(webhook.id, None, 50).await.unwrap();
+    acme.count_webhook_deliveries(webhook.id).await.unwrap();
+    store.due_webhooks(now).await.unwrap();
+    store.release_deliveries(now).await.unwrap();
+    store.drop_old_deliveries(PAST).await.unwrap();
+    acme.switch_off_webhook(webhook.id, WebhookOff::Gone).await.unwrap();
+    let seen = acme.webhook(webhook.id).await.unwrap().unwrap().updated;
+    acme.remove_webhook(webhook.id, seen, &By::operator()).await.unwrap();
 }
 
 async fn keys_of_requests(store: &Store, acme: &TenantScope) {

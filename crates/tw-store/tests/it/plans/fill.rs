@@ -21,7 +21,7 @@ const HISTORY: &str = "INSERT INTO runs (id, tenant_id, session_id, own_session,
     CASE WHEN i % 100 = 0 THEN 'TIMEOUT' END, i, i, i FROM {runs}";
 
 /// What is around them. Of what waits, or is to be decided, one in a hundred still is.
-const AROUND: [&str; 25] = [
+const AROUND: [&str; 27] = [
     "INSERT INTO session_events (tenant_id, session_id, seq, id, type, run_id, tool, actor, payload, at_us)
      SELECT {half}, {id}, 1, {id}, 'tool.started', {id}, 'usual', '{}', '{}', i FROM {runs}",
     "INSERT INTO sessions (id, tenant_id, kind, principal, created_us, updated_us)
@@ -77,6 +77,11 @@ const AROUND: [&str; 25] = [
     "INSERT INTO mcp_drifts (tenant_id, id, server_id, tool_id, slug, kind, pinned_hash, diff, status, seen_us)
      SELECT {tenant}, {id}, {id}, {id}, 's' || i, 'changed', 'h', '[]',
      CASE WHEN i % 100 = 0 THEN 'pending' ELSE 'accepted' END, i FROM {rows}",
+    "INSERT INTO webhooks (id, tenant_id, url, events, enabled, secret, created_us, updated_us, created_by)
+     SELECT {id}, {tenant}, 'https://a.example', 63, {yes}, {bytes}, i, i, '{}' FROM {rows}",
+    "INSERT INTO webhook_deliveries (id, tenant_id, webhook_id, type, run_id, at_us, state, next_us)
+     SELECT {id}, {tenant}, {id}, 'run.completed', {id}, i, CASE WHEN i % 100 = 0 THEN 'pending' ELSE 'delivered' END, i
+     FROM {rows}",
     "INSERT INTO places (tenant_id, name, place, replica_id, until_us) SELECT {tenant}, 'g' || i, 0, {id}, i FROM {rows}",
 ];
 
