@@ -284,6 +284,22 @@ const mcpServer = createRoute({
   component: page(() => import('~/pages/mcp-server-page'), ...SERVER_TEXTS),
 })
 
+const WEBHOOK_TEXTS = ['webhooks', 'admin', 'server']
+
+const webhooks = createRoute({
+  getParentRoute: () => inside,
+  path: '/admin/webhooks',
+  staticData: { title: 'webhooks' },
+  component: page(() => import('~/pages/webhooks-page'), ...WEBHOOK_TEXTS),
+})
+
+const webhook = createRoute({
+  getParentRoute: () => inside,
+  path: '/admin/webhooks/$id',
+  staticData: { title: 'webhook' },
+  component: page(() => import('~/pages/webhook-page'), ...WEBHOOK_TEXTS),
+})
+
 /** Whatever is no page. */
 const missing = createRoute({
   getParentRoute: () => inside,
@@ -316,6 +332,8 @@ export const router = createRouter({
       credential,
       mcpServers,
       mcpServer,
+      webhooks,
+      webhook,
       missing,
     ]),
   ]),

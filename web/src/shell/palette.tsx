@@ -128,6 +128,7 @@ function useGroups(): Group[] {
     creates: useMay('tools.tenant.create'),
     credentials: useMay('credentials.tenant.read'),
     servers: useMay('mcp_servers.tenant.read'),
+    webhooks: useMay('webhooks.tenant.read'),
   }
   const { data: tools } = useQuery({
     queryKey: ['tools', 'palette'],
@@ -145,6 +146,7 @@ function useGroups(): Group[] {
     [may.creates, 'tool_new', '/admin/tools/new'],
     [may.credentials, 'credentials', '/admin/credentials'],
     [may.servers, 'mcp_servers', '/admin/mcp-servers'],
+    [may.webhooks, 'webhooks', '/admin/webhooks'],
     [true, 'docs', '/docs'],
     [true, 'api_docs', '/docs/api'],
   ]

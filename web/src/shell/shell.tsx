@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { CatchBoundary, type ErrorComponentProps, Link, useRouter } from '@tanstack/react-router'
-import { BookOpen, Hammer, Inbox, KeyRound, ListChecks, Server, Wrench } from 'lucide-react'
+import { BookOpen, Hammer, Inbox, KeyRound, ListChecks, Server, Webhook, Wrench } from 'lucide-react'
 import { lazy, Suspense } from 'react'
 
 import { useMay } from '~/api/me'
@@ -78,6 +78,7 @@ function Navigation() {
   const authors = useMay('tools.tenant.update')
   const seesCredentials = useMay('credentials.tenant.read')
   const seesServers = useMay('mcp_servers.tenant.read')
+  const seesWebhooks = useMay('webhooks.tenant.read')
   return (
     <nav aria-label={t('nav.label')} className="flex min-w-0 items-center sm:gap-1">
       <Link to="/tools" search={{}} className={tab}>
@@ -105,6 +106,13 @@ function Navigation() {
         <Link to="/admin/mcp-servers" className={tab}>
           <Server aria-hidden />
           <Word name="mcp_servers" />
+        </Link>
+      )}
+      {seesWebhooks && (
+        // Where there is little room the palette leads there.
+        <Link to="/admin/webhooks" className={cn(tab, 'hidden lg:flex')}>
+          <Webhook aria-hidden />
+          <Word name="webhooks" />
         </Link>
       )}
     </nav>
