@@ -90,6 +90,7 @@ async fn serve(args: Args) -> Result<()> {
         sandbox,
         models: tw_models::Models::default(),
         base_url: None,
+        telemetry: None,
     };
     let engine = Engine::start(setup)?;
     let first = operator.bootstrap().await.context("prepare the database")?;

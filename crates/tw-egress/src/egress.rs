@@ -16,7 +16,7 @@ use crate::{
     address::Class,
     answer::{Bounds, OpenResponse, Response},
     connect::{Connector, Dialer},
-    error::Error,
+    error::{Error, Site},
     failure, guard,
     limits::RequestLimits,
     line::Line,
@@ -38,6 +38,8 @@ pub struct Egress {
     policy: Arc<Policy>,
     limits: RequestLimits,
     trace: Option<Arc<str>>,
+    observer: Option<Arc<dyn Observe>>,
+    about: Option<Arc<str>>,
 }
 
 /// What an [`Egress`] is made of, where it is not the usual.
@@ -47,6 +49,7 @@ pub struct Builder {
     limits: RequestLimits,
     resolver: Arc<dyn Resolve>,
     trusted: Vec<Vec<u8>>,
+    observer: Option<Arc<dyn Observe>>,
 }
 
 impl Egress {
@@ -58,7 +61,13 @@ impl Egress {
 
     #[must_use]
     pub fn builder(policy: Policy) -> Builder {
-        Builder { policy, limits: RequestLimits::default(), resolver: Arc::new(System), trusted: Vec::new() }
+        Builder {
+            policy,
+            limits: RequestLimits::default(),
+            resolver: Arc::new(System),
+            trusted: Vec::new(),
+            observer: None,
+        }
     }
 
     /// The same rules, with connections and look-ups of its own.
@@ -78,6 +87,12 @@ impl Egress {
         Self { trace: Some(parent.into()), ..self }
     }
 
+    /// The same client, whose requests are about this, such as a language model, for whoever observes them.
+    #[must_use]
+    pub fn about(self, what: &str) -> Self {
+        Self { about: Some(what.into()), ..self }
+    }
+
     /// Refuses what can be refused without asking a name server or sending anything, such as when a
     /// tool is saved. What passes is checked again, and fully, when it is called.
     pub fn check(&self, url: &str) -> Result<(), Error> {
@@ -91,6 +106,24 @@ impl Egress {
 
     /// Sends a request and returns once the head of the answer is there.
     pub async fn open(&self, request: Request) -> Result<OpenResponse, Error> {
+        let (Some(observer), Some(parent)) = (&self.observer, &self.trace) else {
+            return self.open_unseen(request).await;
+        };
+        let (method, site) = (request.method.as_str(), Site::in_text(&request.url).to_string());
+        let began = Instant::now();
+        let opened = self.open_unseen(request).await;
+        observer.exchanged(&Exchange {
+            parent,
+            method,
+            site: &site,
+            about: self.about.as_deref(),
+            took: began.elapsed(),
+            outcome: opened.as_ref().map(|answer| answer.status),
+        });
+        opened
+    }
+
+    async fn open_unseen(&self, request: Request) -> Result<OpenResponse, Error> {
         let target = self.read(&request.url)?;
         let after = request.time(&self.limits);
         let bounds = Bounds {
@@ -149,6 +182,13 @@ impl Builder {
         self
     }
 
+    /// Names one who hears of every request that is part of a trace.
+    #[must_use]
+    pub fn observer(mut self, observer: Arc<dyn Observe>) -> Self {
+        self.observer = Some(observer);
+        self
+    }
+
     #[must_use]
     pub fn build(self) -> Egress {
         let policy = Arc::new(self.policy);
@@ -166,8 +206,29 @@ impl Builder {
             policy,
             limits: self.limits,
             trace: None,
+            observer: self.observer,
+            about: None,
         }
     }
+}
+
+/// A request that was made, and what came of it.
+#[derive(Debug)]
+pub struct Exchange<'a> {
+    /// The `traceparent` that it is part of.
+    pub parent: &'a str,
+    pub method: &'static str,
+    /// Scheme, host and port. What is behind them can hold a key.
+    pub site: &'a str,
+    pub about: Option<&'a str>,
+    /// Until the head of the answer was there.
+    pub took: std::time::Duration,
+    pub outcome: Result<u16, &'a Error>,
+}
+
+/// Somebody who hears of requests.
+pub trait Observe: Send + Sync + fmt::Debug {
+    fn exchanged(&self, exchange: &Exchange<'_>);
 }
 
 type Arrived = (http::Response<Incoming>, Line);

@@ -31,7 +31,7 @@ mod target;
 pub use address::Class;
 pub use answer::{OpenResponse, Response};
 pub use charset::Charset;
-pub use egress::{Builder, Egress};
+pub use egress::{Builder, Egress, Exchange, Observe};
 pub use error::{AnswerPart, Error, Obstacle, Site};
 pub use headers::Headers;
 pub use limits::RequestLimits;

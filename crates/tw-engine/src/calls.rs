@@ -120,6 +120,7 @@ impl Engine {
                 Ok(_) => {
                     self.has_ended(&ended);
                     count(&ended);
+                    self.observe_answered(&ended, &call);
                     let call =
                         scope.pending_call(call.id).await.map_err(Error::store("reading a pending call"))?;
                     return Ok(Answer { run: ended, approval: None, pending: call, is_repeat: false });
@@ -227,6 +228,7 @@ impl Engine {
             Ok(_) => {
                 count(&ended);
                 self.has_ended(&ended);
+                self.observe_answered(&ended, call);
                 Ok(())
             }
             // An answer came at the same moment.

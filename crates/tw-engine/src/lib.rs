@@ -27,6 +27,7 @@ mod runs;
 mod services;
 mod sessions;
 mod standing;
+mod telemetry;
 mod withdrawals;
 
 use std::{sync::Arc, time::Duration};
@@ -43,6 +44,7 @@ use tw_mcp_client::{Client, McpServers};
 use tw_mcp_servers::McpServerAdmin;
 use tw_model::{Caller, Code, SessionId, TenantId, Timestamp};
 use tw_models::{Ledger, Models};
+use tw_otel::Telemetry;
 use tw_registry::{Catalogue, CatalogueError, Registry};
 use tw_sandbox::Sandbox;
 use tw_store::{NewAudit, Store};
@@ -84,6 +86,7 @@ pub(crate) struct Inside {
     credentials: CredentialAdmin,
     pub(crate) mcp_servers: Arc<McpServerAdmin>,
     webhooks: Webhooks,
+    telemetry: Option<Telemetry>,
     pub(crate) secrets: Secrets,
     pub(crate) vault: Vault,
     tool_services: Arc<services::ToolServices>,
@@ -120,6 +123,8 @@ pub struct Setup {
     pub models: Models,
     /// Where people find this server, for links in what others are told.
     pub base_url: Option<String>,
+    /// Where traces are collected, if they are.
+    pub telemetry: Option<Telemetry>,
 }
 
 impl Engine {
@@ -129,7 +134,7 @@ impl Engine {
     ///
     /// When two tools share a slug, or a schema cannot be used.
     pub fn start(setup: Setup) -> Result<Self, CatalogueError> {
-        let Setup { store, master_key, limits, egress, sandbox, kinds, models, base_url } = setup;
+        let Setup { store, master_key, limits, egress, sandbox, kinds, models, base_url, telemetry } = setup;
         let secrets = Secrets::new(&master_key);
         let vault = Vault::new(store.clone(), &master_key);
         let identity = Arc::new(Identity::new(store.clone(), secrets.clone()));
@@ -173,6 +178,7 @@ impl Engine {
                 credentials,
                 mcp_servers: Arc::clone(&mcp_servers),
                 webhooks,
+                telemetry,
                 secrets,
                 services: tool_services
                     .services()

@@ -390,6 +390,9 @@ impl Engine {
             Claimed::Theirs => return Ok(ResumeOutcome::Over),
             Claimed::TenantChanged => return Ok(ResumeOutcome::TenantChanged),
         };
+        if begins {
+            self.observe_wait(&run, caller.trace.as_deref(), "wait for approval", [run.requested, started]);
+        }
         if tool.executor.is_resumable() && !self.inner.budgets.is_open(run.root) {
             let spent = self.inner.store.tenant(run.tenant).count_below(run.root).await;
             self.inner.budgets.open(run.root, spent.map_err(Error::store("counting inner runs"))?);

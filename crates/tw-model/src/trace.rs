@@ -10,6 +10,9 @@ use crate::RunId;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Trace {
     id: String,
+    /// The span of the one who sent it; `None` where the trace begins here.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    parent: Option<String>,
     flags: String,
 }
 
@@ -19,17 +22,39 @@ pub struct Trace {
 pub struct NoTrace;
 
 impl Trace {
+    /// The trace that begins with a run, where its caller has sent none.
+    #[must_use]
+    pub fn beginning(root: RunId) -> Self {
+        Self { id: root.uuid().simple().to_string(), parent: None, flags: "01".to_owned() }
+    }
+
     #[must_use]
     pub fn id(&self) -> &str {
         &self.id
     }
 
+    /// The span that whoever sent it was in.
+    #[must_use]
+    pub fn sender(&self) -> Option<&str> {
+        self.parent.as_deref()
+    }
+
+    #[must_use]
+    pub fn flags(&self) -> &str {
+        &self.flags
+    }
+
+    /// The id of the span that is a run.
+    #[must_use]
+    pub fn span_of(run: RunId) -> String {
+        // Ids of runs begin with the time; what tells two of a moment apart is at their end.
+        format!("{:016x}", run.uuid().as_u128() & u128::from(u64::MAX))
+    }
+
     /// What is sent to others on behalf of a run.
     #[must_use]
     pub fn parent(&self, run: RunId) -> String {
-        // Ids of runs begin with the time; what tells two of a moment apart is at their end.
-        let span = run.uuid().as_u128() & u128::from(u64::MAX);
-        format!("00-{}-{span:016x}-{}", self.id, self.flags)
+        format!("00-{}-{}-{}", self.id, Self::span_of(run), self.flags)
     }
 }
 
@@ -49,7 +74,8 @@ impl FromStr for Trace {
                     && is_id(parent, 16)
                     && is_hex(flags, 2) =>
             {
-                Ok(Self { id: trace.to_owned(), flags: flags.to_owned() })
+                let parent = Some(parent.to_owned());
+                Ok(Self { id: trace.to_owned(), parent, flags: flags.to_owned() })
             }
             _ => Err(NoTrace),
         }
@@ -65,10 +91,21 @@ mod tests {
         let trace: Trace = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01".parse().unwrap();
         let run = RunId::new();
         let parent = trace.parent(run);
-        assert_eq!(parent.parse(), Ok(trace.clone()));
+        let next: Trace = parent.parse().unwrap();
+        assert_eq!((next.id(), next.flags()), (trace.id(), "01"));
+        assert_eq!(next.sender(), Some(Trace::span_of(run).as_str()));
+        assert_eq!(trace.sender(), Some("b7ad6b7169203331"));
         assert!(parent.starts_with("00-0af7651916cd43dd8448eb211c80319c-") && parent.ends_with("-01"));
         assert!(!parent.contains("b7ad6b7169203331"));
         assert_ne!(parent, trace.parent(RunId::new()));
+    }
+
+    #[test]
+    fn trace_that_begins_with_a_run_has_an_id_that_others_take() {
+        let run = RunId::new();
+        let begun = Trace::beginning(run);
+        assert_eq!(begun.parent(run).parse::<Trace>().unwrap().id(), begun.id());
+        assert_eq!(begun.sender(), None);
     }
 
     #[test]

@@ -197,7 +197,8 @@ impl Attempt<'_> {
             sent = sent.header(name, value);
         }
         open.is_spent = true;
-        let answered = timeout(self.silence, asker.egress.open(sent)).await;
+        let egress = asker.egress.clone().about(&format!("chat {}", spec.model));
+        let answered = timeout(self.silence, egress.open(sent)).await;
         let answered = answered.map_err(|_| self.silent())?;
         let mut response = answered.map_err(|error| {
             open.is_spent = error.effect_possible();

@@ -19,6 +19,7 @@ use tokio_util::sync::CancellationToken;
 use tw_engine::{Engine, FirstRun, Operator, Setup};
 use tw_kinds::AllKinds;
 use tw_models::{ModelKey, Models};
+use tw_otel::Telemetry;
 use tw_sandbox::{Sandbox, Worker};
 use tw_store::{Durability, Options, Store, Target};
 
@@ -40,6 +41,8 @@ const CLOSING: Duration = Duration::from_millis(750);
 /// How long a start waits for PostgreSQL, at each step.
 const DATABASE_WITHIN: Duration = Duration::from_secs(20);
 const DATABASE_AGAIN_AFTER: Duration = Duration::from_millis(500);
+/// How long the last traces and metrics may take on their way.
+const TELEMETRY: Duration = Duration::from_secs(2);
 const UPKEEP_EVERY: Duration = Duration::from_secs(5);
 /// Upper ends, in seconds, of the ranges in which durations are counted.
 const DURATIONS: &[f64] =
@@ -62,6 +65,7 @@ struct Running {
     engine: Engine,
     http: JoinHandle<std::io::Result<()>>,
     stop: CancellationToken,
+    telemetry: Option<Telemetry>,
 }
 
 pub(crate) async fn run(args: Args) -> Result<ExitCode> {
@@ -85,19 +89,26 @@ pub(crate) async fn run(args: Args) -> Result<ExitCode> {
     let sandbox = Sandbox::new(Worker::this_program());
     let models = config.models()?;
     let base = config.public_url.clone().unwrap_or_else(|| format!("http://{}", reachable(address)));
+    let telemetry = start_telemetry(&config, &metrics)?;
+    let egress = tw_egress::Egress::builder(config.egress.policy()?);
+    let egress = match &telemetry {
+        Some(telemetry) => egress.observer(Arc::new(telemetry.clone())),
+        None => egress,
+    };
     let setup = Setup {
         store,
         master_key: key.key,
         limits: config.limits,
-        egress: tw_egress::Egress::new(config.egress.policy()?),
+        egress: egress.build(),
         kinds: Arc::new(AllKinds::new(sandbox.clone())),
         sandbox,
         models: models.clone(),
         base_url: Some(base.clone()),
+        telemetry: telemetry.clone(),
     };
     let engine = start_engine(&target, setup).await?;
     let first = patiently(&target, async || bootstrap(&target, &operator).await).await?;
-    let running = Running::open(&config, engine, listener, &base, metrics)?;
+    let running = Running::open(&config, engine, listener, &base, metrics, telemetry)?;
 
     if let Some(lock) = &mut lock {
         lock.announce(&base).context("cannot write the lock file")?;
@@ -137,6 +148,14 @@ fn install_metrics() -> Result<PrometheusHandle> {
         }
     });
     Ok(handle)
+}
+
+/// Begins to tell a collector, where one is named. It is the operator's own, so it may be anywhere.
+fn start_telemetry(config: &Config, metrics: &PrometheusHandle) -> Result<Option<Telemetry>> {
+    let Some(settings) = config.otel.settings()? else { return Ok(None) };
+    let egress = tw_egress::Egress::new(tw_egress::Policy::new(tw_egress::Reach::Any, [] as [&str; 0])?);
+    let metrics = metrics.clone();
+    Ok(Some(Telemetry::start(settings, egress, move || metrics.render())))
 }
 
 /// Does a step of the start again while PostgreSQL is out of reach: who starts both at once need not order them.
@@ -231,6 +250,7 @@ impl Running {
         listener: TcpListener,
         base: &str,
         metrics: PrometheusHandle,
+        telemetry: Option<Telemetry>,
     ) -> Result<Self> {
         let trusted_proxies = config.trusted_proxies()?;
         let settings = tw_http::HttpSettings {
@@ -250,7 +270,7 @@ impl Running {
         let router = tw_http::router(engine.clone(), settings, tw_mcp::router(engine.clone(), mcp));
         let stop = CancellationToken::new();
         let http = tokio::spawn(tw_http::serve(listener, router, config.max_connections, stop.clone()));
-        Ok(Self { engine, http, stop })
+        Ok(Self { engine, http, stop, telemetry })
     }
 
     async fn until_stopped(mut self, signals: &mut Signals) -> Result<ExitCode> {
@@ -286,6 +306,9 @@ impl Running {
         if timeout_at(gone, self.engine.close()).await.is_err() {
             tracing::error!("the database could not be closed in time");
             return ExitCode::FAILURE;
+        }
+        if let Some(telemetry) = self.telemetry {
+            telemetry.flush(TELEMETRY.min(gone.saturating_duration_since(Instant::now()))).await;
         }
         tracing::info!("stopped");
         ExitCode::SUCCESS

@@ -265,6 +265,7 @@ impl Job {
             && !run.status.is_open()
         {
             self.engine.has_ended(run);
+            self.engine.observe(run, self.lease.caller.trace.as_deref());
         }
         // The slot in the concurrency group is free once the end is on disk, not before.
         drop(self.lease.slot);
@@ -424,7 +425,7 @@ impl Job {
             log: self.log.clone(),
             blocking_in_flight: Arc::clone(&self.engine.inner.flights.blocking),
             idempotency: upstream_key.clone(),
-            trace: caller.trace.as_ref().map(|trace| trace.parent(*run)),
+            trace: self.engine.traceparent(caller, *run),
             services: self.engine.inner.services.clone(),
             // Only a run that can be resumed can wait for a call of its own.
             inner: self.tool.executor.is_resumable().then(|| Arc::clone(inner)),

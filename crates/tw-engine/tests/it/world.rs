@@ -94,6 +94,7 @@ impl World {
             sandbox,
             models: tw_models::Models::default(),
             base_url: None,
+            telemetry: None,
         };
         let server =
             Server { engine: Engine::start(setup).unwrap(), store, people: Arc::clone(&self.people) };

@@ -19,6 +19,7 @@ mod mcp;
 mod mcp_clients;
 mod mcp_servers;
 mod mcp_upstreams;
+mod otel;
 mod outage;
 mod people;
 mod registry;

@@ -49,6 +49,7 @@ pub(crate) struct Config {
     pub(crate) egress: EgressConfig,
     pub(crate) models: BTreeMap<String, models::ModelConfig>,
     pub(crate) agents: models::AgentsConfig,
+    pub(crate) otel: OtelConfig,
 }
 
 impl Default for Config {
@@ -71,6 +72,7 @@ impl Default for Config {
             egress: EgressConfig::default(),
             models: BTreeMap::new(),
             agents: models::AgentsConfig::default(),
+            otel: OtelConfig::default(),
         }
     }
 }
@@ -115,6 +117,47 @@ pub(crate) struct DatabaseConfig {
 impl Default for DatabaseConfig {
     fn default() -> Self {
         Self { connections: 20 }
+    }
+}
+
+/// Where traces and metrics go. Not `Debug`: a header can hold a key.
+#[derive(Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct OtelConfig {
+    /// A collector of OpenTelemetry that takes OTLP over HTTP, without the path of a signal. Without one nothing is told.
+    pub(crate) endpoint: Option<String>,
+    /// Sent along with everything.
+    pub(crate) headers: BTreeMap<String, String>,
+    pub(crate) service_name: String,
+}
+
+impl Default for OtelConfig {
+    fn default() -> Self {
+        Self { endpoint: None, headers: BTreeMap::new(), service_name: "toolwright".to_owned() }
+    }
+}
+
+impl OtelConfig {
+    /// Where traces and metrics go, if they do.
+    pub(crate) fn settings(&self) -> Result<Option<tw_otel::Settings>> {
+        let Some(endpoint) = self.endpoint.as_deref().filter(|text| !text.trim().is_empty()) else {
+            return Ok(None);
+        };
+        let fits = |url: &reqwest::Url| matches!(url.scheme(), "http" | "https") && url.query().is_none();
+        if !reqwest::Url::parse(endpoint).is_ok_and(|url| fits(&url)) {
+            bail!("`otel.endpoint` must be an address such as http://127.0.0.1:4318, not `{endpoint}`");
+        }
+        for (name, value) in &self.headers {
+            // The value is not shown: it may be a key.
+            if tw_egress::Request::check_header(name, value).is_err() {
+                bail!("`otel.headers.{name}` cannot be sent: it must be a header of one line");
+            }
+        }
+        Ok(Some(tw_otel::Settings {
+            endpoint: endpoint.to_owned(),
+            headers: self.headers.clone().into_iter().collect(),
+            service_name: self.service_name.clone(),
+        }))
     }
 }
 
@@ -178,6 +221,7 @@ impl Config {
             bail!("`body_limit_bytes`, `max_connections` and `database.connections` must be at least 1");
         }
         self.egress.policy()?;
+        self.otel.settings()?;
         self.trusted_proxies()?;
         self.models()?;
         EnvFilter::try_new(&self.log.level)
