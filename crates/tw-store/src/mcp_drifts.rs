@@ -126,9 +126,16 @@ impl TenantScope {
             .bind(&drift.current_hash).bind(&drift.diff).bind(drift.seen.micros())
             .execute(c).await.map(drop))
         .map_err(Error::doing("writing a drift"))?;
+        let told = serde_json::json!({
+            "drift_id": drift.id, "server_id": drift.server, "tool_id": drift.tool, "tool": drift.slug,
+            "kind": drift.kind, "pinned_hash": drift.pinned_hash, "current_hash": drift.current_hash,
+            "seen_at": drift.seen,
+        });
+        self.tell_webhooks(&mut tx, tw_model::WebhookEvent::McpDrift, &told, drift.seen).await?;
         let entry = NewAudit::change("mcp.drift", drift.object(), None, Some(drift.audited()));
         self.audit_in(&mut tx, by, entry).await?;
         self.commit_bumped(tx).await?;
+        self.store.wake().deliveries_wait();
         Ok(true)
     }
 
