@@ -21,6 +21,8 @@ use crate::faults::{Faults, below};
 use calls::NamedCalls;
 
 const PLACE: &str = "/implementation";
+/// The first two say which version of which artifact the source is. Whoever saves the tool sees to it.
+const MEMBERS: [&str; 4] = ["artifact_id", "artifact_version", "language", "source"];
 const LANGUAGES: [(&str, ScriptLanguage); 2] =
     [("javascript", ScriptLanguage::JavaScript), ("typescript", ScriptLanguage::TypeScript)];
 
@@ -36,7 +38,7 @@ impl Artifact {
     pub(crate) fn read(implementation: &Value, sandbox: &Sandbox, is_new: bool) -> Result<Self, Vec<Fault>> {
         let mut faults = Faults::default();
         for name in implementation.as_object().into_iter().flatten().map(|(name, _)| name) {
-            if !matches!(name.as_str(), "language" | "source") {
+            if !MEMBERS.contains(&name.as_str()) {
                 faults.say(below(PLACE, name), Violation::unknown_member());
             }
         }
@@ -110,7 +112,7 @@ fn source(written: Option<&Value>) -> Result<&str, Vec<Fault>> {
 /// What is wrong with a source that is about to be saved.
 fn unread(sandbox: &Sandbox, language: ScriptLanguage, source: &str) -> Vec<Fault> {
     let violation = |fault| match fault {
-        ScriptFault::Syntax { line, why } => Violation::script(line, why),
+        ScriptFault::Syntax { line, column, why } => Violation::script(line, column, why),
         ScriptFault::NoExport => Violation::script_export(),
     };
     let violations: Vec<_> = match sandbox.check_script(language, source) {

@@ -68,6 +68,7 @@ pub trait ScriptHost: Send {
 pub enum ScriptFault {
     Syntax {
         line: u32,
+        column: u32,
         why: String,
     },
     /// There is no default export.

@@ -161,7 +161,7 @@ fn faults_of(language: ScriptLanguage, source: &str, limits: &ScriptLimits) -> V
 /// A source that was saved and cannot be read any more.
 fn unread(faults: &[ScriptFault]) -> ScriptFailure {
     let (message, line) = match faults.first() {
-        Some(ScriptFault::Syntax { line, why }) => (why.clone(), Some(*line)),
+        Some(ScriptFault::Syntax { line, why, .. }) => (why.clone(), Some(*line)),
         _ => ("there is no default export".to_owned(), None),
     };
     ScriptFailure::Exception { message, line, code: None }

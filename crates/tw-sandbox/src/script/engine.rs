@@ -67,7 +67,8 @@ pub(crate) struct Prepared<'a> {
 
 /// Whether the engine can read JavaScript that was read before. Runs nothing of it.
 pub(crate) fn compile(text: &str, limits: &ScriptLimits) -> std::result::Result<(), ScriptFault> {
-    let unread = |line: Option<u32>, why: String| ScriptFault::Syntax { line: line.unwrap_or(1), why };
+    let unread =
+        |line: Option<u32>, why: String| ScriptFault::Syntax { line: line.unwrap_or(1), column: 1, why };
     let Ok((runtime, context)) = fresh(limits) else {
         return Err(unread(None, "it is too large".to_owned()));
     };

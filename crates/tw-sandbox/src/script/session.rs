@@ -29,6 +29,11 @@ use crate::{
 const WAITING_MAX: usize = 32;
 /// What a worker may say at once: some calls, or the output.
 const MESSAGE_BYTES_MAX: usize = 40 << 20;
+/// How many calls a script makes at once, and in all. It can get round both in its worker: see `prelude.js`.
+const BATCH_MAX: usize = 8;
+const CALLS_MAX: usize = 1000;
+/// The 1,024 UTF-16 units of a message in the most bytes that they can have.
+const FAILURE_BYTES_MAX: usize = 3 << 10;
 /// How long reading a source may take.
 const CHECK_MAX: Duration = Duration::from_secs(3);
 const TOO_DEEP: &str = "it is nested too deeply";
@@ -136,6 +141,9 @@ impl Run<'_> {
                     let calls: Vec<ScriptCall> = serde_json::from_str(calls.get()).map_err(unreadable)?;
                     let first = asked;
                     asked += calls.len();
+                    if BATCH_MAX < calls.len() || CALLS_MAX < asked {
+                        return Err(no_sense("it asks for more calls than a script can"));
+                    }
                     let was_made = asked <= *made;
                     if !was_made && !seat.step_aside(&self.pool.waiting) {
                         drop(seat);
@@ -201,12 +209,19 @@ impl Run<'_> {
     fn failed(&self, failure: ScriptFailure) -> ScriptError {
         match failure {
             ScriptFailure::Exception { message, line, code } => {
+                let (message, code) = (cut(message), code.map(cut));
                 ScriptError::Exception { message, line, code }
             }
             ScriptFailure::Memory => ScriptError::Memory { bytes: self.limits.memory_bytes },
-            ScriptFailure::Output { why } => ScriptError::Output { why },
+            ScriptFailure::Output { why } => ScriptError::Output { why: cut(why) },
         }
     }
+}
+
+/// What a worker says of a failure, no longer than it would be if its script had left everything as it found it.
+fn cut(mut text: String) -> String {
+    text.truncate(text.floor_char_boundary(FAILURE_BYTES_MAX));
+    text
 }
 
 fn no_sense(error: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> ScriptError {
@@ -229,7 +244,7 @@ pub(crate) async fn check_in(
     let request: WorkerRequest<'_, ()> = WorkerRequest::CheckScript { language, source, limits };
     let request = wire::frame(&request).map_err(no_sense)?;
     let mut process = Process::start(worker).await?;
-    let unread = |why: &str| Ok(vec![ScriptFault::Syntax { line: 1, why: why.to_owned() }]);
+    let unread = |why: &str| Ok(vec![ScriptFault::Syntax { line: 1, column: 1, why: why.to_owned() }]);
     let faults = match timeout(CHECK_MAX, process.ask(&request, wire::ANSWER_BESIDE_MAX)).await {
         Err(_) => unread("it takes too long to read"),
         Ok(Ok(answer)) => serde_json::from_slice(&answer).map_err(no_sense),

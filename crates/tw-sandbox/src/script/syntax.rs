@@ -41,11 +41,11 @@ pub(crate) fn read(language: ScriptLanguage, source: &str) -> Result<String, Vec
 fn unread(source: &str, read: &ParserReturn<'_>) -> Vec<ScriptFault> {
     let told = read.diagnostics.iter().map(|error| {
         let at = error.labels.first().map_or(0, |label| label.offset());
-        ScriptFault::Syntax { line: line_at(source, at as usize), why: lower(&error.message) }
+        syntax(source, at as usize, lower(&error.message))
     });
     let mut faults: Vec<_> = told.collect();
     if faults.is_empty() && read.panicked {
-        faults.push(ScriptFault::Syntax { line: 1, why: "it cannot be read".to_owned() });
+        faults.push(syntax(source, 0, "it cannot be read".to_owned()));
     }
     faults
 }
@@ -73,12 +73,20 @@ fn has_default(program: &Program<'_>) -> bool {
 }
 
 fn fault(source: &str, span: Span, why: &str) -> ScriptFault {
-    ScriptFault::Syntax { line: line_at(source, span.span().start as usize), why: why.to_owned() }
+    syntax(source, span.span().start as usize, why.to_owned())
 }
 
-fn line_at(source: &str, at: usize) -> u32 {
-    let before = source.as_bytes().get(..at).unwrap_or(source.as_bytes());
-    u32::try_from(before.iter().filter(|&&byte| byte == b'\n').count() + 1).unwrap_or(u32::MAX)
+fn syntax(source: &str, at: usize, why: String) -> ScriptFault {
+    let (line, column) = place_of(source, at);
+    ScriptFault::Syntax { line, column, why }
+}
+
+/// The line of a byte and its column, both from 1. A column is a character, as editors count.
+fn place_of(source: &str, at: usize) -> (u32, u32) {
+    let before = source.get(..at).unwrap_or(source);
+    let line = before.matches('\n').count() + 1;
+    let column = before.rsplit('\n').next().unwrap_or_default().chars().count() + 1;
+    (u32::try_from(line).unwrap_or(u32::MAX), u32::try_from(column).unwrap_or(u32::MAX))
 }
 
 /// A message goes on a sentence here.

@@ -3,9 +3,12 @@
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use tw_sandbox::ScriptError;
+use tw_sandbox::{ScriptCall, ScriptError, ScriptLanguage, ScriptLimits};
 
-use crate::{PATIENCE, SOON, World};
+use crate::{
+    PATIENCE, SOON, World,
+    scripts::{host, script},
+};
 
 /// How an attempt ends.
 #[derive(Debug, PartialEq, Eq)]
@@ -79,6 +82,106 @@ async fn script_cannot_get_out_nor_leave_anything_behind() {
         ],
     )
     .await;
+}
+
+#[tokio::test]
+async fn script_that_bends_the_language_bends_it_for_itself_alone() {
+    all(
+        PATIENCE,
+        &[
+            // What it is given is its own copy, and what it gives back is data.
+            ("export default (input) => { Object.defineProperty(input, 'a', { get: () => 7 }); return input }", End::Output(json!({ "a": 7 }))),
+            ("export default (input) => { input.__proto__.left = 1; input.constructor.left = 1; return Object.keys(input) }", End::Output(json!(["a"]))),
+            ("export default () => JSON.parse('{\"__proto__\": { \"left\": 1 }, \"constructor\": 2 }')", End::Output(json!({ "__proto__": { "left": 1 }, "constructor": 2 }))),
+            ("export default () => ({ ['__proto__']: 1 })", End::Output(json!({ "__proto__": 1 }))),
+            ("export default () => Object.create({ left: 1 }, { seen: { value: 2, enumerable: true } })", End::Output(json!({ "seen": 2 }))),
+            ("export default () => new Proxy([1, 2], { get: (all, key) => key === 'length' ? 2 : all[key] })", End::Output(json!([1, 2]))),
+            ("export default () => ({ then: (resolve) => resolve(3) })", End::Output(json!(3))),
+            ("export default () => ({ then: (_, reject) => reject(new Error('no')) })", End::Exception),
+            ("export default () => ({ then() {} })", End::Exception),
+            ("export default () => { const a = { then: (resolve) => resolve(a) }; let left = 5; a.then = (resolve) => resolve(left-- ? a : 4); return a }", End::Output(json!(4))),
+            ("export default function* () { yield 1 }", End::Output(json!({}))),
+            ("export default async function* () { yield 1 }", End::Output(json!({}))),
+            ("export default () => [undefined, () => 1, Symbol('a'), NaN, -0, Infinity]", End::Output(json!([null, null, null, null, 0, null]))),
+            ("export default () => ({ a: 1n })", End::NotJson),
+            // Its surroundings are frozen, or its own.
+            ("export default (input, ctx) => { 'use strict'; ctx.left = 1 }", End::Exception),
+            ("export default (input, ctx) => { delete ctx.callTool }", End::Exception),
+            ("export default (input, ctx) => Object.setPrototypeOf(ctx, null)", End::Exception),
+            ("export default () => { console.log = () => {} }", End::Exception),
+            ("export default () => { globalThis.console = null; globalThis.Date = null; return Object.keys(globalThis).includes('native') }", End::Output(json!(false))),
+            ("export default () => [globalThis.native, globalThis.std, globalThis.os, globalThis.process].every((it) => it === undefined)", End::Output(json!(true))),
+            ("export default () => new (Object.getPrototypeOf(function* () {}).constructor)('return 1')", End::Exception),
+            ("export default () => Reflect.construct((() => {}).constructor, ['return 1'])()", End::Exception),
+            ("export default () => [1].map(eval)", End::Exception),
+            ("export default () => new Function.prototype.constructor('return 1')", End::Exception),
+            ("const left = await import('data:text/javascript,export default 1'); export default () => 1", End::Exception),
+            ("export default () => import.meta.url ?? 'none'", End::Output(json!("none"))),
+            ("export default () => globalThis.WebAssembly ?? globalThis.Worker ?? globalThis.WeakRef ?? 'none'", End::Output(json!("none"))),
+            ("export default () => { throw new Error('x'.repeat(1e6)) }", End::Exception),
+            ("export default () => { const error = new Error('x'); error.stack = 'artifact:3 '.repeat(1e6); throw error }", End::Exception),
+            ("export default () => { const error = new Error('x'); error.line = -1; error.code = 'DENIED'; throw error }", End::Exception),
+            ("export default () => { throw new Proxy(new Error('x'), { get() { throw 1 } }) }", End::Exception),
+            ("export default () => { const deep = (n) => n === 0 ? 0 : [deep(n - 1)]; return JSON.stringify(deep(100)).length }", End::Output(json!(201))),
+            ("export default () => JSON.parse('['.repeat(1e5) + ']'.repeat(1e5))", End::Exception),
+            ("export default () => structuredClone({})", End::Exception),
+        ],
+    )
+    .await;
+}
+
+/// What the script's side keeps to, the serving side asks of it.
+#[tokio::test]
+async fn script_that_bends_what_drives_it_gets_no_more_than_its_share() {
+    let world = World::new();
+    let run = async |source: &str, answer: &mut (dyn FnMut() + Send)| {
+        let input = json!({ "a": 1 });
+        let mut host = host(|_, _: &ScriptCall| {
+            answer();
+            Some(Ok(json!(1)))
+        });
+        let script = script(ScriptLanguage::JavaScript, source, &input);
+        let given = world.sandbox.script(1, script, ScriptLimits::within(PATIENCE), &mut host).await;
+        (given.map(Option::unwrap), host.rounds)
+    };
+    let mut made = 0;
+    let many = "export default async (input, ctx) => { let made = 0; for (;;) { await ctx.callTool('a'); made += 1 } }";
+    let (given, rounds) = run(many, &mut || made += 1).await;
+    let Err(ScriptError::Exception { code, .. }) = given else { panic!("{given:?}") };
+    assert_eq!((code.as_deref(), rounds.len(), made), (Some("BUDGET_EXCEEDED"), 1000, 1000));
+
+    for (name, source) in [
+        (
+            "more at once than may be",
+            "const all = Array.from({ length: 50 }, () => ({ tool: 'a', text: '1', resolve() {}, reject() {} })); Array.prototype.splice = () => all; export default () => 1",
+        ),
+        (
+            "more in all than may be",
+            "let left = 2000; const one = [{ tool: 'a', text: '1', resolve() {}, reject() {} }]; Array.prototype.splice = () => left-- ? one : []; export default () => 1",
+        ),
+        (
+            "no calls but something else",
+            "Array.prototype.splice = () => [{ tool: 'a', text: '1}, 7, {' }]; export default () => 1",
+        ),
+    ] {
+        let mut made = 0;
+        let (given, rounds) = run(source, &mut || made += 1).await;
+        assert!(
+            matches!(given, Err(ScriptError::Output { .. } | ScriptError::Worker { .. })),
+            "{name}: {given:?}"
+        );
+        assert!(made <= 1000 && rounds.iter().all(|(_, calls)| *calls <= 8), "{name}: {made} calls");
+    }
+    // What it says of itself is as short as it would be.
+    let loud = "String.prototype.slice = () => 'x'.repeat(2e7); String.prototype.toWellFormed = String.prototype.slice; export default () => { throw new Error('no') }";
+    let (given, _) = run(loud, &mut || {}).await;
+    let told = given.unwrap_err().to_string();
+    assert!(told.len() <= 5000, "{} bytes", told.len());
+    // Calls that nobody waits for are made before the end, and their number has one too.
+    let late = "export default (input, ctx) => { const again = () => ctx.callTool('a').then(again); again(); return 1 }";
+    let (given, rounds) = run(late, &mut || {}).await;
+    assert_eq!((given.unwrap(), rounds.len()), (json!(1), 1000));
+    assert_eq!(world.js("export default (input) => input", json!([1])).await.0.unwrap(), json!([1]));
 }
 
 #[tokio::test]

@@ -210,8 +210,11 @@ codes! {
     UnknownNameInExpression = "unknown_name_in_expression": unknown_name_in_expression(name, known) => "must read {known:code}, and `{name}` is not known";
     Statement = "statement": statement(word) => "must use only the statements `if` and `for` in `{{% … %}}`, not `{word}`";
     Jq = "jq": jq(why) => "must be a valid jq filter: {why}";
-    Script = "script": script(line, why) => "is not valid in line {line}: {why}";
+    Script = "script": script(line, column, why) => "is not valid in line {line}, column {column}: {why}";
     ScriptExport = "script_export": script_export() => "must have `export default` with a function, such as `export default (input) => input`";
+    ArtifactUnknown = "artifact_unknown": artifact_unknown() => "must be the id of an artifact";
+    ArtifactVersion = "artifact_version": artifact_version(max) => "must be the number of a version: the artifact has 1 to {max}";
+    ArtifactSource = "artifact_source": artifact_source(version) => "must be the script of version {version}: leave out `artifact_version` to save another one as the next version";
     SecretLabel = "secret_label": secret_label(why) => "must have a label after `secret:`, which {why}";
     SecretExpression = "secret_expression": secret_expression() => "must have a label after `secret:` that contains and touches no expression";
     SecretStatements = "secret_statements": secret_statements() => "must not refer to a secret in a text with statements";

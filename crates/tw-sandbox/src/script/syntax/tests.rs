@@ -74,10 +74,16 @@ fn what_makes_code_of_its_own_is_told_with_its_line() {
 fn faults_are_told_all_at_once_with_their_lines() {
     let faults = read(ScriptLanguage::JavaScript, "import a from 'a';\n\nimport b from 'b';").unwrap_err();
     assert_eq!(faults.len(), 3, "{faults:?}");
-    assert_eq!(faults[1], ScriptFault::Syntax { line: 3, why: "there are no modules to import".to_owned() });
+    let why = "there are no modules to import".to_owned();
+    assert_eq!(faults[1], ScriptFault::Syntax { line: 3, column: 1, why });
     assert_eq!(faults[2], ScriptFault::NoExport);
     let faults = read(ScriptLanguage::JavaScript, "export default () => {\n  return 1 +;\n}").unwrap_err();
-    assert!(matches!(&faults[..], [ScriptFault::Syntax { line: 2, .. }]), "{faults:?}");
+    assert!(matches!(&faults[..], [ScriptFault::Syntax { line: 2, column: 13, .. }]), "{faults:?}");
+    let behind_umlauts = read(ScriptLanguage::JavaScript, "export default () => 'äöü' +;").unwrap_err();
+    assert!(
+        matches!(&behind_umlauts[..], [ScriptFault::Syntax { line: 1, column: 29, .. }]),
+        "{behind_umlauts:?}"
+    );
     assert!(read(ScriptLanguage::JavaScript, "const a: number = 1; export default a").is_err());
     assert!(read(ScriptLanguage::JavaScript, "const f = () => 1; export { f as default };").is_ok());
 }
