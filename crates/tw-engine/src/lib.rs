@@ -66,9 +66,9 @@ pub use crate::{
 };
 /// The rows that doors show. What is done with them goes through the engine.
 pub use tw_store::{
-    ApiKey, Approval, AuditFilter, AuditRecord, DriftStatus, Event, McpDrift, Note, PendingCall, Run,
-    RunFilter, Session, StandingApproval, StandingFilter, StoredCredential, StoredMcpServer, Tenant,
-    TenantChange, TestResult, ToolVersion, User, Webhook, WebhookDelivery,
+    ApiKey, Approval, ArtifactVersion, AuditFilter, AuditRecord, DriftStatus, Event, McpDrift, Note,
+    PendingCall, Run, RunFilter, Session, StandingApproval, StandingFilter, StoredArtifact, StoredCredential,
+    StoredMcpServer, Tenant, TenantChange, TestResult, ToolVersion, User, Webhook, WebhookDelivery,
 };
 
 /// Everything behind the doors. Cheap to clone.

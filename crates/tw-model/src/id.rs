@@ -77,6 +77,8 @@ ids! {
     McpServerId,
     /// A change to an imported tool on its server.
     McpDriftId,
+    /// A script of a tenant, with all of its versions.
+    ArtifactId,
     /// One request to a language model.
     UsageId,
     WebhookId,

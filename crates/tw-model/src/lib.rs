@@ -48,7 +48,7 @@ pub use definition::{
 };
 pub use event::{Effect, EventKind};
 pub use id::{
-    ApprovalId, AuditId, CredentialId, EventId, IdError, KeyId, LoginId, McpDriftId, McpServerId,
+    ApprovalId, ArtifactId, AuditId, CredentialId, EventId, IdError, KeyId, LoginId, McpDriftId, McpServerId,
     PendingCallId, ReplicaId, RunId, SessionId, StandingApprovalId, TenantId, TestCaseId, ToolId, UsageId,
     UserId, WebhookDeliveryId, WebhookId,
 };

@@ -19,9 +19,13 @@ mod read;
 use std::sync::Arc;
 
 use serde_json::Value;
-use tw_model::{Actor, Caller, Definition, Implementation, Switches, Timestamp, ToolId, ToolStatus};
+use tw_model::{
+    Actor, Caller, Definition, Implementation, Switches, TenantId, Timestamp, ToolId, ToolStatus,
+};
 use tw_schema::{Fault, Violation};
-use tw_store::{By, Changed, Claim, Import, Left, NewAudit, Note, Override, Premise, StoredTool};
+use tw_store::{
+    ArtifactChange, By, Changed, Claim, Import, Left, NewAudit, Note, Override, Premise, StoredTool,
+};
 
 pub(crate) use self::read::in_lane;
 pub use self::{
@@ -41,6 +45,7 @@ use self::{
 };
 use crate::{
     Registry,
+    artifacts::Pin,
     catalogue::{Own, ToolEntry, View, content_hash},
     tools::{Listed, Saved, find},
 };
@@ -85,9 +90,7 @@ impl Registry {
         if body.get("publish") == Some(&Value::Bool(true)) {
             needs::<PublishTools>(caller)?;
         }
-        let body = body.clone();
-        let kinds = Arc::clone(self.catalogue.kinds());
-        let (new, faults) = in_lane(caller.tenant, CHECKING, move || read_new(&body, &*kinds)).await??;
+        let (new, faults) = self.read_new(caller.tenant, body.clone()).await?;
         let definition = new.definition.clone();
         let tool = self.insert(caller, new, faults, None, asked).await?;
         Ok(Saved { tool, warnings: self.warnings(caller, &definition).await? })
@@ -130,8 +133,22 @@ impl Registry {
         self.vault.open_definition(caller.tenant, own.stored.id, &mut definition).await?;
         checked(caller.tenant, &slug, definition.clone(), self.catalogue.kinds(), Vec::new()).await?;
         let switches = Switches { status: ToolStatus::Draft, ..own.stored.switches.clone() };
-        let new = New { slug, definition, switches, version: VERSION_FIRST.to_owned(), publish: false };
+        let artifact = Pin::of(&definition.authored.implementation).map(|pin| ArtifactChange::Kept(pin.id));
+        let version = VERSION_FIRST.to_owned();
+        let new = New { slug, definition, switches, version, publish: false, artifact };
         self.insert(caller, new, Vec::new(), None, asked).await
+    }
+
+    /// Reads a new tool with the artifact that it names, and tells everything that is wrong with it.
+    async fn read_new(&self, tenant: TenantId, body: Value) -> Result<(New, Vec<Fault>)> {
+        let read = in_lane(tenant, CHECKING, move || read_new(&body)).await?;
+        let mut unchecked = read?;
+        let New { slug, definition, artifact, .. } = &mut unchecked.new;
+        let (pinned, wrong) = self.pin(tenant, slug, definition, None).await?;
+        *artifact = pinned;
+        unchecked.told.extend(wrong);
+        let kinds = Arc::clone(self.catalogue.kinds());
+        in_lane(tenant, CHECKING, move || unchecked.checked(&*kinds)).await
     }
 
     /// Makes a tool, unless something is wrong with it beside the `faults` that are known already.
@@ -192,8 +209,9 @@ impl Registry {
         let hash = content_hash(&stored.definition);
         let is_taken_by = |other: &StoredTool| shares_a_name(&stored, other);
         let claim = Some(Claim { free_at: epoch, is_taken_by: &is_taken_by });
-        let pins = origin.map(|origin| &*origin.remote);
-        let left = Left { premise, claim, notes: &notes, content_hash: &hash, accepts: None, pins, audit };
+        let (artifact, pins) = (new.artifact.as_ref(), origin.map(|origin| &*origin.remote));
+        let content_hash = &hash;
+        let left = Left { premise, claim, notes: &notes, content_hash, artifact, accepts: None, pins, audit };
         let scope = self.store.tenant(caller.tenant);
         let made = scope.insert_tool(&stored, left, &by).await.map_err(|error| match error {
             tw_store::Error::Taken { what: "slug" } => taken(&slug),
@@ -281,12 +299,12 @@ impl Registry {
         let scope = self.store.tenant(caller.tenant);
         let snapshot = scope.tool_snapshot(id, revision).await.map_err(Error::store("reading a revision"))?;
         let snapshot = snapshot.ok_or(Error::NotFound { what: "revision of this tool" })?;
+        let definition = self.unpinned_if_gone(caller, parse(&snapshot.content)?).await?;
         let plan = |stored: &StoredTool, view: &View| {
-            let definition: Definition = parse(&snapshot.content)?;
             names_are_free(view, id, &definition)?;
-            let (after, notes, action) = (stored.clone(), &[Note::Save], "tool.restored");
-            let definition = Some(definition);
-            Ok(Edit { definition, notes, action, claims_names: true, ..Edit::of_switches(after) })
+            let (definition, notes) = (Some(definition.clone()), &[Note::Save]);
+            let edit = Edit::of_switches(stored.clone());
+            Ok(Edit { definition, notes, action: "tool.restored", claims_names: true, ..edit })
         };
         self.edit_own(caller, id, asked, plan).await?;
         self.after_change(caller, &id.to_string()).await
@@ -331,6 +349,29 @@ impl Registry {
         Ok(())
     }
 
+    /// As [`Registry::pin`], for a change to a tool.
+    async fn pin_change(
+        &self,
+        tenant: TenantId,
+        stored: &StoredTool,
+        definition: &mut Definition,
+    ) -> Result<(Option<ArtifactChange>, Vec<Fault>)> {
+        let before: Definition = parse(&stored.definition)?;
+        let is_same_kind = before.implementation_type == definition.implementation_type;
+        let before = is_same_kind.then_some(&before.authored.implementation);
+        self.pin(tenant, &stored.slug, definition, before).await
+    }
+
+    /// An old definition of a script without the artifact that it names, if that is removed. Its source is at hand.
+    async fn unpinned_if_gone(&self, caller: &Caller, mut definition: Definition) -> Result<Definition> {
+        let Some(pin) = Pin::of(&definition.authored.implementation) else { return Ok(definition) };
+        let found = self.store.tenant(caller.tenant).artifact(pin.id).await;
+        if found.map_err(Error::store("reading an artifact"))?.is_none() {
+            pin.leave(&mut definition.authored.implementation);
+        }
+        Ok(definition)
+    }
+
     /// The id of a tool of the tenant's own.
     async fn own_id(&self, caller: &Caller, name: &str, otherwise: &str) -> Result<ToolId> {
         let view = self.catalogue.view(caller.tenant, caller.epoch).await?;
@@ -360,7 +401,8 @@ impl Registry {
                 return Err(Error::Conflict { why });
             }
             Some(ToolEntry::Own(own)) => {
-                let (after, definition, faults) = with_change(&own.stored, view, body)?;
+                let (after, mut definition, mut faults) = with_change(&own.stored, view, body)?;
+                faults.extend(self.pin_change(view.tenant.id, &own.stored, &mut definition).await?.1);
                 let kinds = self.catalogue.kinds();
                 let definition = checked(view.tenant.id, &after.slug, definition, kinds, faults).await?;
                 StoredTool { definition, ..after }
@@ -368,10 +410,7 @@ impl Registry {
             None => {
                 let mut body = members(body)?;
                 body.entry("slug").or_insert_with(|| name.into());
-                let kinds = Arc::clone(self.catalogue.kinds());
-                let (new, faults) =
-                    in_lane(view.tenant.id, CHECKING, move || read_new(&Value::Object(body), &*kinds))
-                        .await??;
+                let (new, faults) = self.read_new(view.tenant.id, Value::Object(body)).await?;
                 faultless(faults)?;
                 if !new.slug.as_str().eq_ignore_ascii_case(name) {
                     return Err(Error::invalid("/slug", Violation::slug_other()));
@@ -409,10 +448,8 @@ fn stored_as(id: ToolId, new: New, created_by: String) -> StoredTool {
 impl Registry {
     /// Whether a tool could be made of this, as far as that can be known before it is tried.
     pub(super) async fn check_new(&self, caller: &Caller, view: &View, body: &Value) -> Result<()> {
-        let body = body.clone();
-        let kinds = Arc::clone(self.catalogue.kinds());
         let (New { slug, definition, publish, .. }, mut faults) =
-            in_lane(caller.tenant, CHECKING, move || read_new(&body, &*kinds)).await??;
+            self.read_new(caller.tenant, body.clone()).await?;
         let id = ToolId::new();
         faults.extend(self.check_calls(caller, view, (id, &slug), &definition)?.0);
         if publish {
@@ -434,11 +471,12 @@ impl Registry {
         match entry {
             ToolEntry::Own(own) => {
                 let (id, slug) = (own.stored.id, &own.stored.slug);
-                let (after, definition, mut faults) = with_change(&own.stored, view, body)?;
+                let (after, mut definition, mut faults) = with_change(&own.stored, view, body)?;
                 let publish = body.get("publish") == Some(&Value::Bool(true));
                 if !publish && only_switches(&own.stored, &definition)? {
                     return faultless(faults);
                 }
+                faults.extend(self.pin_change(view.tenant.id, &own.stored, &mut definition).await?.1);
                 faults.extend(self.check_calls(caller, view, (id, slug), &definition)?.0);
                 if publish {
                     faults.extend(self.doubts(caller, view, &definition).await?);

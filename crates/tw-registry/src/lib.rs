@@ -2,6 +2,7 @@
 //!
 //! `catalogue.rs` has the tools as of an epoch; [`Registry`] is what doors ask.
 
+mod artifacts;
 mod authoring;
 mod cases;
 mod catalogue;
@@ -25,6 +26,7 @@ use tw_store::Store;
 use tw_vault::Vault;
 
 pub use crate::{
+    artifacts::{Artifact, SentArtifact, artifact_mark},
     authoring::{Compared, EditContext, History, Publication, Unsaved, Waived, decided},
     cases::{
         AT_ONCE, Against, BATCH_TIME, COMPARE_TIME, Case, CaseCall, CaseEnd, CaseReport, CaseResult,

@@ -42,7 +42,12 @@ const ALIASES: &[(&str, &str)] = &[
     ("timeout", "timeout_ms"),
     ("timeoutMs", "timeout_ms"),
     ("pendingTtlMs", "pending_ttl_ms"),
+    ("artifactId", ARTIFACT_ID),
+    ("artifactVersion", "artifact_version"),
 ];
+
+/// What a tool names that runs an artifact, and by which its kind is known where nothing else says it.
+const ARTIFACT_ID: &str = "artifact_id";
 
 /// Members of `execution` that describe the request, and belong to `implementation`.
 const CALLED: &[&str] =
@@ -104,6 +109,10 @@ fn read(body: &Value, purpose: Purpose) -> Result<Value, Vec<Fault>> {
     reading.settle_execution();
     reading.settle_implementation("pending_ttl_ms");
     reading.settle_implementation("builtin_key");
+    reading.refuse_unless(ARTIFACT_ID, |id| id.is_string(), |id| Violation::typed(&["string"], id));
+    reading.refuse_unless("artifact_version", |number| whole(number).is_some(), |_| Violation::positive());
+    reading.settle_implementation(ARTIFACT_ID);
+    reading.settle_implementation("artifact_version");
     reading.settle_type();
     if purpose == Purpose::Create {
         reading.fill_in();
@@ -260,8 +269,8 @@ impl Reading {
         }
     }
 
-    /// How long an answer is taken may stand beside how long a call may take, and which built-in runs beside the
-    /// kind. Both belong to `implementation`.
+    /// How long an answer is taken may stand beside how long a call may take, and which built-in or artifact runs
+    /// beside the kind. All of it belongs to `implementation`.
     fn settle_implementation(&mut self, key: &str) {
         let source = self.source(key);
         let Some(value) = self.out.shift_remove(key).filter(|value| !value.is_null()) else { return };
@@ -273,6 +282,17 @@ impl Reading {
             }
             _ => self.join_implementation(&source, Map::from_iter([(key.to_owned(), value)])),
         }
+    }
+
+    /// Refuses a key where it stands. Once it is part of `implementation` it would be told there.
+    fn refuse_unless(&mut self, key: &str, is_one: fn(&Value) -> bool, wrong: fn(&Value) -> Violation) {
+        let Some(value) = self.out.get(key).filter(|value| !value.is_null() && !is_one(value)) else {
+            return;
+        };
+        let violation = wrong(value);
+        let source = self.source(key);
+        self.out.shift_remove(key);
+        self.say(source_pointer(&source), violation);
     }
 
     fn join_implementation(&mut self, source: &str, called: Map<String, Value>) {
@@ -351,6 +371,13 @@ impl Reading {
                 Some(slug) => _ = self.out.insert("slug".to_owned(), json!(slug)),
                 None => self.say("/slug", Violation::slug_unmakeable()),
             }
+        }
+        let is_unsaid = |key: &str| self.out.get(key).is_none_or(Value::is_null);
+        let implementation = self.out.get("implementation");
+        if ["implementation_type", "execution_spec"].into_iter().all(is_unsaid)
+            && implementation.is_some_and(|members| members.get(ARTIFACT_ID).is_some_and(|id| !id.is_null()))
+        {
+            self.out.insert("implementation_type".to_owned(), json!("artifact"));
         }
         if self.out.get("category").is_none_or(Value::is_null)
             && let Some((category, _)) =

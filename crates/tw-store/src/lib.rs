@@ -8,6 +8,7 @@
 //! Start with [`Store`], then [`log`], the one way to change a run.
 
 mod approvals;
+mod artifacts;
 mod audit;
 mod audit_line;
 mod backup;
@@ -49,6 +50,7 @@ mod webhooks;
 mod withdrawals;
 
 pub use approvals::{Approval, OpenApproval};
+pub use artifacts::{ArtifactChange, ArtifactVersion, StoredArtifact};
 pub use audit::{AuditFilter, AuditRecord};
 pub use audit_line::{By, NewAudit};
 pub use bytes::PAGE_BYTES_MAX;

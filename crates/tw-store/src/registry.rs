@@ -10,6 +10,7 @@ use tw_model::{
 use uuid::Uuid;
 
 use crate::{
+    artifacts::ArtifactChange,
     audit_line::{By, NewAudit},
     db::{Tx, on, within},
     error::{Error, Result},
@@ -104,6 +105,8 @@ pub struct Left<'a> {
     pub accepts: Option<McpDriftId>,
     /// The remote definition that the tool is pinned to from now on.
     pub pins: Option<&'a str>,
+    /// What becomes of the artifact whose version the definition names.
+    pub artifact: Option<&'a ArtifactChange>,
     pub audit: NewAudit,
 }
 
@@ -299,7 +302,8 @@ impl TenantScope {
         Ok(!others.iter().any(|tool| (premise.is_upset_by)(tool)))
     }
 
-    /// Writes a new tool with what it leaves in the history. `Stale` where its premise may be wrong by now.
+    /// Writes a new tool with what it leaves in the history. `Stale` where its premise may be wrong by now, or its
+    /// artifact is not what it was.
     pub async fn insert_tool(&self, tool: &StoredTool, left: Left<'_>, by: &By) -> Result<Changed<()>> {
         const Q: &str = "INSERT INTO tools (id, tenant_id, slug, slug_key, kind, enabled, is_active, status,
             permission_policy, tenant_slugs, tags, definition, version, live, live_version, published_us, revision,
@@ -312,7 +316,9 @@ impl TenantScope {
         if !self.are_free(&mut tx, left.claim, epoch).await? {
             return Err(Error::Taken { what: "name" });
         }
-        if !self.holds(&mut tx, left.premise, epoch).await? {
+        if !self.holds(&mut tx, left.premise, epoch).await?
+            || !self.write_artifact(&mut tx, left.artifact, by).await?
+        {
             return Ok(Changed::Stale(()));
         }
         let (switches, import) = (&tool.switches, tool.import.as_deref());
@@ -362,7 +368,9 @@ impl TenantScope {
         if !self.are_free(&mut tx, left.claim, epoch).await? {
             return Err(Error::Taken { what: "name" });
         }
-        if !self.holds(&mut tx, left.premise, epoch).await? {
+        if !self.holds(&mut tx, left.premise, epoch).await?
+            || !self.write_artifact(&mut tx, left.artifact, by).await?
+        {
             return Ok(Changed::Stale(()));
         }
         let (switches, import) = (&tool.switches, tool.import.as_deref());

@@ -17,10 +17,10 @@ const RIGHTS: [(&str, &str); 4] = [
         "tenants, users, sessions, runs, pending_calls, approvals, api_keys, logins, sign_in_links, tenant_epoch, meta,
          tools, tenant_keys, standing_approvals, usage_records, usage_days, mcp_drifts, webhook_deliveries",
     ),
-    ("SELECT, INSERT, DELETE", "pending_children"),
+    ("SELECT, INSERT, DELETE", "pending_children, artifact_versions"),
     (
         "SELECT, INSERT, UPDATE, DELETE",
-        "memberships, idempotency, replicas, credentials, places, test_cases, mcp_servers, webhooks",
+        "memberships, idempotency, replicas, credentials, places, test_cases, mcp_servers, webhooks, artifacts",
     ),
 ];
 

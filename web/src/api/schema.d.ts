@@ -107,6 +107,94 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/artifacts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The tenant's artifacts without their sources, oldest first. */
+        get: operations["list_artifacts"];
+        put?: never;
+        /** Makes an artifact, which tools then name by its id. */
+        post: operations["create_artifact"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/artifacts/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** One artifact with the source of its newest version. */
+        get: operations["read_artifact"];
+        put?: never;
+        post?: never;
+        /** Removes an artifact that no tool names, with all of its versions. */
+        delete: operations["remove_artifact"];
+        options?: never;
+        head?: never;
+        /** Changes an artifact. Another script is its next version, the same one makes none, and no tool changes by that. */
+        patch: operations["change_artifact"];
+        trace?: never;
+    };
+    "/api/artifacts/{id}/used-by": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The tools that name an artifact, whichever version, in what runs or in what was saved last. */
+        get: operations["list_artifact_users"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/artifacts/{id}/versions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The versions of an artifact without their sources, newest first. */
+        get: operations["list_artifact_versions"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/artifacts/{id}/versions/{version}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** One version of an artifact, with its source. */
+        get: operations["read_artifact_version"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/audit": {
         parameters: {
             query?: never;
@@ -1464,6 +1552,44 @@ export interface components {
              */
             wait_ms?: number | null;
         };
+        /** @description An artifact in a list: everything but its source. */
+        ArtifactItem: {
+            /** @description The digest of the newest source, with its algorithm: `blake3:…`. */
+            checksum: string;
+            /** Format: date-time */
+            created_at: string;
+            created_by: Record<string, never>;
+            /** Format: uuid */
+            id: string;
+            /** @description `javascript` or `typescript`, of the newest version. */
+            language: string;
+            /** @description What people call it. Several may have one name. */
+            name: string;
+            /** Format: date-time */
+            updated_at: string;
+            /**
+             * Format: int64
+             * @description The number of its newest version, from 1 on.
+             */
+            version: number;
+        };
+        /** @description A version of an artifact. It never changes. */
+        ArtifactVersionView: {
+            author: Record<string, never>;
+            checksum: string;
+            /** Format: date-time */
+            created_at: string;
+            language: string;
+            /** @description Not in lists. */
+            source?: string | null;
+            /** Format: int64 */
+            version: number;
+        };
+        /** @description An artifact with the source of its newest version. */
+        ArtifactView: components["schemas"]["ArtifactItem"] & {
+            etag: string;
+            source: string;
+        };
         /** @description Who did what, with what was there before and after. */
         AuditView: {
             action: string;
@@ -1485,6 +1611,12 @@ export interface components {
         CancelRequest: {
             /** @description Why, for the log. */
             reason?: string | null;
+        };
+        /** @description A change to an artifact, property by property. Another script is its next version. */
+        ChangeArtifact: {
+            language?: string | null;
+            name?: string | null;
+            source?: string | null;
         };
         ChangeMe: {
             /** @description `de` or `en`; `null` leaves it to the browser. */
@@ -1532,6 +1664,14 @@ export interface components {
         ComparisonView: Record<string, never> & {
             from: string;
             to: string;
+        };
+        /** @description A new artifact. */
+        CreateArtifact: {
+            /** @description `javascript` or `typescript`. */
+            language: string;
+            name: string;
+            /** @description A script with `export default (input, ctx) => …`. */
+            source: string;
         };
         CreateKey: {
             /**
@@ -1883,6 +2023,57 @@ export interface components {
                 status: string;
                 tool: string;
                 version: string;
+            }[];
+            /** @description Send it as `cursor` to get the next page; `null` on the last. */
+            next_cursor?: string | null;
+            /**
+             * Format: int64
+             * @description How many there are in all; `null` when that is more than is counted.
+             */
+            total?: number | null;
+        };
+        /** @description A page of a list. */
+        List_ArtifactItem: {
+            items: {
+                /** @description The digest of the newest source, with its algorithm: `blake3:…`. */
+                checksum: string;
+                /** Format: date-time */
+                created_at: string;
+                created_by: Record<string, never>;
+                /** Format: uuid */
+                id: string;
+                /** @description `javascript` or `typescript`, of the newest version. */
+                language: string;
+                /** @description What people call it. Several may have one name. */
+                name: string;
+                /** Format: date-time */
+                updated_at: string;
+                /**
+                 * Format: int64
+                 * @description The number of its newest version, from 1 on.
+                 */
+                version: number;
+            }[];
+            /** @description Send it as `cursor` to get the next page; `null` on the last. */
+            next_cursor?: string | null;
+            /**
+             * Format: int64
+             * @description How many there are in all; `null` when that is more than is counted.
+             */
+            total?: number | null;
+        };
+        /** @description A page of a list. */
+        List_ArtifactVersionView: {
+            items: {
+                author: Record<string, never>;
+                checksum: string;
+                /** Format: date-time */
+                created_at: string;
+                language: string;
+                /** @description Not in lists. */
+                source?: string | null;
+                /** Format: int64 */
+                version: number;
             }[];
             /** @description Send it as `cursor` to get the next page; `null` on the last. */
             next_cursor?: string | null;
@@ -3027,6 +3218,13 @@ export interface components {
             /** @description With `publish`: callers of what is live may break. */
             accept_breaking?: boolean | null;
             aliases?: string[] | null;
+            /**
+             * Format: uuid
+             * @description The artifact that runs, also taken as a member of `implementation`. Without a version the newest is meant.
+             */
+            artifact_id?: string | null;
+            /** Format: int64 */
+            artifact_version?: number | null;
             category?: string | null;
             collaborative?: boolean | null;
             /** @description Read by people and by models: when to use the tool, and what to use instead. */
@@ -3141,6 +3339,13 @@ export interface components {
         /** @description A tool, whole. */
         ToolView: components["schemas"]["ToolItem"] & {
             aliases: string[];
+            /**
+             * Format: uuid
+             * @description The artifact whose source a script is, as `implementation` names it.
+             */
+            artifact_id?: string | null;
+            /** Format: int64 */
+            artifact_version?: number | null;
             etag: string;
             execution: components["schemas"]["ExecutionView"];
             /** @description What a chain does. Secrets as in `implementation`. */
@@ -3692,6 +3897,507 @@ export interface operations {
                 };
             };
             410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Any other refusal or failure; `code` says which, and `status` with what */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_artifacts: {
+        parameters: {
+            query?: {
+                limit?: number;
+                cursor?: string;
+                offset?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["List_ArtifactItem"];
+                };
+            };
+            /** @description No valid credentials were sent */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The caller may not do this, or a page of another site asked */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Any other refusal or failure; `code` says which, and `status` with what */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    create_artifact: {
+        parameters: {
+            query?: never;
+            header?: {
+                "Idempotency-Key"?: string | null;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "name": "Sum of a list",
+                 *       "language": "javascript",
+                 *       "source": "export default ({ numbers }) => numbers.reduce((sum, number) => sum + number, 0)"
+                 *     }
+                 */
+                "application/json": components["schemas"]["CreateArtifact"];
+            };
+        };
+        responses: {
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ArtifactView"];
+                };
+            };
+            /** @description No valid credentials were sent */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The caller may not do this, or a page of another site asked */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Any other refusal or failure; `code` says which, and `status` with what */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    read_artifact: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ArtifactView"];
+                };
+            };
+            /** @description No valid credentials were sent */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The caller may not do this, or a page of another site asked */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Any other refusal or failure; `code` says which, and `status` with what */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    remove_artifact: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The ETag of what was read */
+                "If-Match"?: string | null;
+                "Idempotency-Key"?: string | null;
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description No valid credentials were sent */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The caller may not do this, or a page of another site asked */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Tools name it */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            412: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Any other refusal or failure; `code` says which, and `status` with what */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    change_artifact: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The ETag of what was read */
+                "If-Match"?: string | null;
+                "Idempotency-Key"?: string | null;
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ChangeArtifact"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ArtifactView"];
+                };
+            };
+            /** @description No valid credentials were sent */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The caller may not do this, or a page of another site asked */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            412: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Any other refusal or failure; `code` says which, and `status` with what */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_artifact_users: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Users"];
+                };
+            };
+            /** @description No valid credentials were sent */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The caller may not do this, or a page of another site asked */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Any other refusal or failure; `code` says which, and `status` with what */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_artifact_versions: {
+        parameters: {
+            query?: {
+                limit?: number;
+                cursor?: string;
+                offset?: number;
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["List_ArtifactVersionView"];
+                };
+            };
+            /** @description No valid credentials were sent */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The caller may not do this, or a page of another site asked */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Any other refusal or failure; `code` says which, and `status` with what */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    read_artifact_version: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+                version: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ArtifactVersionView"];
+                };
+            };
+            /** @description No valid credentials were sent */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The caller may not do this, or a page of another site asked */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            404: {
                 headers: {
                     [name: string]: unknown;
                 };

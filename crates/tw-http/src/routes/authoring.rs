@@ -12,6 +12,7 @@ use tw_identity::rights::{CreateTools, DeleteTools, PublishTools, ReadHistory, U
 use tw_model::{Code, Timestamp};
 use tw_registry::{EditContext, History, Publication, Waived};
 use tw_vault::UsedBy;
+use uuid::Uuid;
 
 use super::{
     List,
@@ -99,6 +100,9 @@ pub(crate) struct ToolBody {
     implementation_type: Option<String>,
     #[schema(value_type = Option<Object>)]
     implementation: Option<Value>,
+    /// The artifact that runs, also taken as a member of `implementation`. Without a version the newest is meant.
+    artifact_id: Option<Uuid>,
+    artifact_version: Option<i64>,
     #[schema(value_type = Option<Object>)]
     execution_spec: Option<Value>,
     aliases: Option<Vec<String>>,

@@ -1,6 +1,7 @@
 //! The routes, one file per noun. What is listed here is what the published description says.
 
 mod approvals;
+mod artifacts;
 mod audit;
 mod authoring;
 mod bounds;
@@ -160,6 +161,11 @@ pub(crate) fn routes() -> OpenApiRouter<App> {
         .routes(routes!(authoring::used_by))
         .routes(routes!(imports::openapi))
         .routes(routes!(explain::explain))
+        .routes(routes!(artifacts::list, artifacts::create))
+        .routes(routes!(artifacts::read, artifacts::change, artifacts::remove))
+        .routes(routes!(artifacts::versions))
+        .routes(routes!(artifacts::version))
+        .routes(routes!(artifacts::used_by))
         .routes(routes!(test_cases::list, test_cases::create))
         .routes(routes!(test_cases::run))
         .routes(routes!(replay::replay))

@@ -97,6 +97,11 @@ pub(crate) struct ToolView {
     /// Settings of what runs. Secrets read `***`, and sending that back keeps them.
     #[schema(value_type = Object)]
     implementation: Value,
+    /// The artifact whose source a script is, as `implementation` names it.
+    #[schema(value_type = Option<Uuid>)]
+    artifact_id: Option<Value>,
+    #[schema(value_type = Option<i64>)]
+    artifact_version: Option<Value>,
     execution: ExecutionView,
     /// What a chain does. Secrets as in `implementation`.
     execution_spec: Option<Value>,
@@ -190,6 +195,8 @@ pub(super) fn view(listed: &Listed) -> ToolView {
         form_spec: authored.form_spec.clone(),
         view_spec: authored.view_spec.clone(),
         implementation: tw_model::redacted(&authored.implementation),
+        artifact_id: authored.implementation.get("artifact_id").cloned(),
+        artifact_version: authored.implementation.get("artifact_version").cloned(),
         execution: ExecutionView {
             is_pure: def.execution.is_pure,
             concurrency_group: def.execution.concurrency_group.clone(),

@@ -80,7 +80,11 @@ impl Scene {
         let credential = admin.post("/api/credentials", &secret).await.text_at("/id");
         let hook = json!({ "url": "https://a.example/hook", "events": ["mcp.drift"] });
         let webhook = admin.post("/api/webhooks", &hook).await.text_at("/id");
+        let script =
+            json!({ "name": "Script", "language": "javascript", "source": "export default () => 1" });
+        let artifact = admin.post("/api/artifacts", &script).await.text_at("/id");
         let things = BTreeMap::from([
+            ("/api/artifacts/", artifact),
             ("/api/webhooks/", webhook),
             ("/api/credentials/", credential),
             ("/api/mcp-servers/", plant(&world, "acme", "remote").await.0),
@@ -138,6 +142,10 @@ impl Scene {
             "post /api/webhooks" => json!({ "url": "https://a.example/other", "events": ["mcp.drift"] }),
             "patch /api/webhooks/{id}" => json!({ "enabled": true }),
             "patch /api/tenants/current" => json!({ "name": "acme" }),
+            "post /api/artifacts" => {
+                json!({ "name": "New", "language": "javascript", "source": "export default () => 1" })
+            }
+            "patch /api/artifacts/{id}" => json!({ "name": "Renamed" }),
             "post /api/credentials/{id}/test" => json!({ "url": "https://api.example.com/" }),
             "post /api/approvals/{id}/approve" => json!({ "note": "text" }),
             "post /api/auth/login" => {

@@ -640,6 +640,7 @@ struct Planted {
     approval: String,
     user: String,
     credential: String,
+    artifact: String,
     call: String,
     remote: String,
     webhook: String,
@@ -674,6 +675,9 @@ async fn plant(world: &World, server: &Server) -> Planted {
     let (remote, _) = plant_server(world, "acme", &canary("server")).await;
     let hook = json!({ "url": format!("https://a.example/{}", canary("hook")), "events": ["mcp.drift"] });
     let webhook = admin.post("/api/webhooks", &hook).await.is("201").text_at("/id");
+    let source = format!("export default () => '{}'", canary("source"));
+    let artifact = json!({ "name": canary("script"), "language": "javascript", "source": source });
+    let artifact = admin.post("/api/artifacts", &artifact).await.is("201").text_at("/id");
 
     let own = json!({
         "slug": "planted", "name": canary("own-name"), "description": canary("own-description"), "publish": true,
@@ -721,6 +725,7 @@ async fn plant(world: &World, server: &Server) -> Planted {
         user.clone(),
         credential.clone(),
         remote.clone(),
+        artifact.clone(),
         call.clone(),
         key_id,
         own,
@@ -728,13 +733,13 @@ async fn plant(world: &World, server: &Server) -> Planted {
         webhook.clone(),
         parked.text_at("/run_id"),
     ];
-    Planted { canaries, run, session, approval, user, credential, call, remote, webhook, ids }
+    Planted { canaries, run, session, approval, user, credential, artifact, call, remote, webhook, ids }
 }
 
 /// Every way to read: each `GET` of the published description, lists also with everything that steers
 /// them.
 fn reads(planted: &Planted) -> Vec<String> {
-    let Planted { run, session, approval, user, credential, call, remote, webhook, .. } = planted;
+    let Planted { run, session, approval, user, credential, artifact, call, remote, webhook, .. } = planted;
     let mut paths = Vec::new();
     for operation in operations() {
         if operation.method != Method::GET {
@@ -751,6 +756,9 @@ fn reads(planted: &Planted) -> Vec<String> {
             "/api/pending-calls/{id}" => format!("/api/pending-calls/{call}"),
             path if path.starts_with("/api/credentials/{id}") => path.replace("{id}", credential),
             path if path.starts_with("/api/mcp-servers/{id}") => path.replace("{id}", remote),
+            path if path.starts_with("/api/artifacts/{id}") => {
+                path.replace("{id}", artifact).replace("{version}", "1")
+            }
             path if path.starts_with("/api/sessions/{id}") => path.replace("{id}", session),
             path if path.starts_with("/api/webhooks/{id}") => path.replace("{id}", webhook),
             path if path.contains('{') => panic!("GET {path} is not searched: give it a thing here"),
@@ -766,6 +774,7 @@ fn reads(planted: &Planted) -> Vec<String> {
             "/api/credentials",
             "/api/mcp-servers",
             "/api/webhooks",
+            "/api/artifacts",
             "/api/audit",
             "/api/tenants",
         ]

@@ -1,6 +1,7 @@
 //! Tools that a tenant writes itself: made, changed, published, numbered, restored, removed, and run.
 
 mod approvals;
+mod artifacts;
 mod callers;
 mod doubts;
 mod gate;

@@ -266,6 +266,47 @@ async fn server_that_was_taken_for_dead_does_not_overwrite_what_others_wrote() {
     assert_eq!(lines_of(&ledger), ["one"]);
 }
 
+#[tokio::test(flavor = "multi_thread")]
+async fn script_of_a_server_that_was_taken_for_dead_is_finished_once_by_the_other() {
+    let (world, a, b) = two_servers().await;
+    let here = world.client(&a, "acme", Role::Builder).await;
+    let there = world.client(&b, "acme", Role::Admin).await;
+    let ledger = world.ledger("effects");
+    let effect =
+        |line: &str| format!("await ctx.callTool('test.write', {})", json!({ "file": ledger, "line": line }));
+    let source = format!(
+        "export default async (input, ctx) => {{ {}; await ctx.callTool('test.slow', {{ ms: 4000 }}); {}; return Date.now() }}",
+        effect("one"),
+        effect("two")
+    );
+    let body = json!({
+        "slug": "script", "name": "Script", "description": "Runs a script.", "implementation_type": "artifact",
+        "permission_level": "write", "publish": true, "input_schema": { "type": "object" }, "timeout_ms": 120_000,
+        "implementation": { "language": "javascript", "source": source },
+    });
+    here.post("/api/tools", &body).await.is("201 published");
+    let waiting = calling(&here, "script", json!({ "input": {} }));
+    let run = the_running(&there, "script").await;
+    the_running(&there, "test.slow").await;
+
+    // The other server takes the script up while the first one still holds its own run of it.
+    a.signal("STOP");
+    eventually("the script is finished", Duration::from_secs(60), async || {
+        there.get(&format!("/api/runs/{run}")).await.verdict() == "200 success"
+    })
+    .await;
+    let finished = there.get(&format!("/api/runs/{run}")).await.json();
+    a.signal("CONT");
+
+    let (answer, _) = waiting.await.unwrap();
+    answer.is("200 success");
+    assert_eq!(answer.json()["output"], finished["output"]);
+    here.run("test.echo", json!({ "value": 1 })).await.is("200 success");
+    assert_eq!(there.get(&format!("/api/runs/{run}")).await.json(), finished);
+    assert_eq!(there.trail(&run).await, ["tool.started", "tool.completed"]);
+    assert_eq!(lines_of(&ledger), ["one", "two"]);
+}
+
 /// Somebody who follows a session, is cut off, and comes back.
 struct Follower {
     client: Client,

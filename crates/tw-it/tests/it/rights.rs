@@ -289,6 +289,11 @@ impl Scene {
         (hook, tested.is("200 failed").text_at("/id"))
     }
 
+    async fn artifact(&self) -> String {
+        let admin = self.world.client(&self.server, "acme", Role::Admin).await;
+        admin.post("/api/artifacts", &artifact_body()).await.is("201").text_at("/id")
+    }
+
     /// A tool that the tenant has written itself.
     async fn own_tool(&self) -> String {
         let admin = self.world.client(&self.server, "acme", Role::Admin).await;
@@ -332,6 +337,7 @@ impl Scene {
             | "GET /api/api-keys"
             | "GET /api/credentials"
             | "GET /api/webhooks"
+            | "GET /api/artifacts"
             | "GET /api/users"
             | "GET /api/roles"
             | "GET /api/models"
@@ -415,6 +421,13 @@ impl Scene {
                 let key = key(&self.world, Role::Viewer, "viewer@acme.example", None, None).await;
                 (Some(key.key.id.to_string()), None)
             }
+            "POST /api/artifacts" => (None, Some(artifact_body())),
+            "GET /api/artifacts/{id}"
+            | "DELETE /api/artifacts/{id}"
+            | "GET /api/artifacts/{id}/versions"
+            | "GET /api/artifacts/{id}/versions/{version}"
+            | "GET /api/artifacts/{id}/used-by" => (Some(self.artifact().await), None),
+            "PATCH /api/artifacts/{id}" => (Some(self.artifact().await), Some(json!({ "name": "Renamed" }))),
             "POST /api/credentials" => (None, Some(credential_body(&self.fresh("credential")))),
             "GET /api/credentials/{id}"
             | "DELETE /api/credentials/{id}"
@@ -492,6 +505,7 @@ impl Scene {
             if object.is_some() { format!("{before}{{}}{after}") } else { operation.path.clone() };
         let revision = if operation.path.ends_with("/withdraw") { "2.0.0" } else { "1" };
         template = template.replace("{revision}", revision).replace("{drift}", &second);
+        template = template.replace("{version}", "1");
         if let Some(case) = case {
             template =
                 template.replace(if template.contains("{delivery}") { "{delivery}" } else { "{id}" }, &case);
@@ -609,6 +623,10 @@ impl Scene {
 /// Of something that no test does: nothing is sent there but tests, and those are refused at the door.
 fn webhook_body() -> Value {
     json!({ "url": "https://hooks.invalid/", "events": ["mcp.drift"] })
+}
+
+fn artifact_body() -> Value {
+    json!({ "name": "A script", "language": "javascript", "source": "export default () => 1" })
 }
 
 fn credential_body(label: &str) -> Value {
@@ -753,10 +771,11 @@ tenant's admin` asks for the things of a tenant that is not theirs.
 | sign in (401) | the caller is not known, or not any more |
 ";
 
-const CHAPTERS: [(&str, &str); 8] = [
+const CHAPTERS: [(&str, &str); 9] = [
     ("people", "Signing in, and who one is"),
     ("tools", "Tools"),
     ("runs", "Runs"),
+    ("artifacts", "Scripts and their versions"),
     ("sessions", "Sessions and their events"),
     ("approvals", "Approvals"),
     ("calls", "Calls that workers and people answer"),

@@ -7,7 +7,7 @@ use tw_base::{Error, Result};
 use tw_exec::Kinds;
 use tw_model::{Caller, Definition, McpDriftId, Timestamp, ToolId, ToolStatus, redacted};
 use tw_schema::Fault;
-use tw_store::{Changed, Claim, Left, NewAudit, Note, Premise, StoredTool, moment_after};
+use tw_store::{ArtifactChange, Changed, Claim, Left, NewAudit, Note, Premise, StoredTool, moment_after};
 
 use super::{
     EditContext, by,
@@ -43,6 +43,8 @@ pub(super) struct Edit {
     pub(super) note: Option<String>,
     /// The drift that it accepts, and the text of the remote definition that the tool is pinned to then, if another.
     pub(super) accepts: Option<(McpDriftId, Option<String>)>,
+    /// What becomes of the artifact that the definition names.
+    pub(super) artifact: Option<ArtifactChange>,
 }
 
 /// Whether what has become of a tool may forbid a change to another one.
@@ -61,6 +63,7 @@ impl Edit {
             upset_by: None,
             note: None,
             accepts: None,
+            artifact: None,
         }
     }
 
@@ -109,9 +112,15 @@ impl Registry {
         view: &View,
         edit: &mut Edit,
     ) -> Result<Option<Definition>> {
-        let Some(definition) = edit.definition.take() else { return Ok(None) };
+        let Some(mut definition) = edit.definition.take() else { return Ok(None) };
         let (id, slug) = (edit.after.id, &edit.after.slug);
         let mut faults = std::mem::take(&mut edit.faults);
+        if edit.notes.contains(&Note::Save) {
+            // Until it is written, the tool says what it said before.
+            let (artifact, wrong) = self.pin_change(caller.tenant, &edit.after, &mut definition).await?;
+            edit.artifact = artifact;
+            faults.extend(wrong);
+        }
         let (wrong, calls_any) = self.check_calls(caller, view, (id, slug), &definition)?;
         faults.extend(wrong);
         if edit.publishes() {
@@ -160,7 +169,7 @@ impl Registry {
         epoch: i64,
         asked: EditContext<'_>,
     ) -> Result<bool> {
-        let Edit { mut after, notes, action, claims_names, upset_by, note, accepts, .. } = edit;
+        let Edit { mut after, notes, action, claims_names, upset_by, note, accepts, artifact, .. } = edit;
         after.updated = moment_after(before.updated);
         let audit = NewAudit {
             action: action.to_owned(),
@@ -181,7 +190,8 @@ impl Registry {
             Some((drift, remote)) => (Some(*drift), remote.as_deref()),
             None => (None, None),
         };
-        let left = Left { premise, claim, notes, content_hash: &hash, accepts, pins, audit };
+        let (content_hash, written) = (&*hash, artifact.as_ref());
+        let left = Left { premise, claim, notes, content_hash, artifact: written, accepts, pins, audit };
         let scope = self.store.tenant(caller.tenant);
         let by = by(caller, asked);
         let changed = scope.update_tool(&after, before.updated, left, &by).await;
@@ -195,8 +205,10 @@ impl Registry {
         })?;
         match changed {
             Changed::Done(()) => Ok(true),
-            // With a premise it may be that alone which does not hold; the next look tells.
-            Changed::Stale(()) | Changed::Missing if asked.marks.is_some() && upset_by.is_none() => {
+            // With a premise or an artifact it may be that alone which does not hold; the next look tells.
+            Changed::Stale(()) | Changed::Missing
+                if asked.marks.is_some() && upset_by.is_none() && artifact.is_none() =>
+            {
                 Err(Error::Stale { what: "tool" })
             }
             Changed::Stale(()) | Changed::Missing => Ok(false),

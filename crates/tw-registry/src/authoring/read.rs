@@ -8,7 +8,7 @@ use tw_base::{Error, Result, faultless, members};
 use tw_exec::{Kinds, slug_violation};
 use tw_model::{Definition, Layer, Slug, Switches, TenantId};
 use tw_schema::{Fault, Violation, canonical_manifest, canonical_patch};
-use tw_store::StoredTool;
+use tw_store::{ArtifactChange, StoredTool};
 
 use super::{
     draft::{self, Sent},
@@ -32,10 +32,32 @@ pub(super) struct New {
     pub(super) switches: Switches,
     pub(super) version: String,
     pub(super) publish: bool,
+    /// What becomes of the artifact that the definition names.
+    pub(super) artifact: Option<ArtifactChange>,
 }
 
-/// Reads a new tool, and tells what is wrong with it. Without a slug nothing more can be asked about it.
-pub(crate) fn read_new(body: &Value, kinds: &dyn Kinds) -> Result<(New, Vec<Fault>)> {
+/// A definition that is to become a tool, before it is checked as a whole.
+pub(super) struct Unchecked {
+    pub(super) new: New,
+    /// What is wrong with what was sent.
+    pub(super) told: Vec<Fault>,
+    was_unread: bool,
+}
+
+impl Unchecked {
+    /// The same with everything that is wrong with it.
+    pub(super) fn checked(self, kinds: &dyn Kinds) -> (New, Vec<Fault>) {
+        let mut found = draft::check(&self.new.slug, &self.new.definition, kinds);
+        if self.was_unread {
+            // It may well have been there, in the words that could not be read.
+            found.retain(|fault| !["/input_schema", "/implementation_type"].contains(&fault.path.as_str()));
+        }
+        (self.new, told_once(self.told, found))
+    }
+}
+
+/// Reads a new tool. Without a slug nothing more can be asked about it.
+pub(super) fn read_new(body: &Value) -> Result<Unchecked> {
     let has_category = body.get("category").is_some();
     let (body, unread) = in_our_words(&draft::without_own(body), canonical_manifest)?;
     let mut members = members(&body)?;
@@ -66,14 +88,10 @@ pub(crate) fn read_new(body: &Value, kinds: &dyn Kinds) -> Result<(New, Vec<Faul
     if slug.is_none() && !sent.faults.iter().any(|fault| fault.path == "/slug") {
         sent.say("/slug", Violation::required());
     }
-    let mut found = slug.as_ref().map(|slug| draft::check(slug, &definition, kinds)).unwrap_or_default();
-    if was_unread {
-        // It may well have been there, in the words that could not be read.
-        found.retain(|fault| !["/input_schema", "/implementation_type"].contains(&fault.path.as_str()));
-    }
-    let faults = told_once(std::mem::take(&mut sent.faults), found);
-    let Some(slug) = slug else { return Err(Error::refused(faults)) };
-    Ok((New { slug, definition, switches, version, publish }, faults))
+    let told = std::mem::take(&mut sent.faults);
+    let Some(slug) = slug else { return Err(Error::refused(told)) };
+    let new = New { slug, definition, switches, version, publish, artifact: None };
+    Ok(Unchecked { new, told, was_unread })
 }
 
 /// A body in the canonical words, without what could not be put into them, and what is wrong with that.
@@ -97,7 +115,11 @@ fn in_our_words(body: &Value, read: fn(&Value) -> Result<Value, Vec<Fault>>) -> 
 
 /// What could not be read is told once, not again as what is missing then.
 fn told_once(mut told: Vec<Fault>, found: Vec<Fault>) -> Vec<Fault> {
-    let unread: Vec<_> = told.iter().map(|fault| fault.path.clone()).collect();
+    let mut unread: Vec<_> = told.iter().map(|fault| fault.path.clone()).collect();
+    if told.iter().any(|fault| fault.path.starts_with("/implementation/artifact_")) {
+        // They would have come with the artifact.
+        unread.extend(["/implementation/language", "/implementation/source"].map(str::to_owned));
+    }
     told.extend(found.into_iter().filter(|fault| !unread.contains(&fault.path)));
     told
 }

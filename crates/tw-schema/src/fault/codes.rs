@@ -200,6 +200,7 @@ codes! {
     OutputMissing = "output_missing": output_missing() => "is required by `output_schema`, and the output does not have it";
     OutputType = "output_type": output_type(expected, found) => "must be {expected:type} by `output_schema`, not {found:type}";
     OpenapiVersion = "openapi_version": openapi_version() => "must be 3.0 or 3.1: convert an older document first";
+    Yaml = "yaml": yaml(line, column, why) => "cannot be read as YAML in line {line}, column {column}: {why}";
     StepReference = "step_reference": step_reference() => "must name a step as in `steps.<id>.output`";
     FixedName = "fixed_name": fixed_name() => "must not contain an expression: names are fixed";
     Expression = "expression": expression(why) => "must be a valid expression: {why}";

@@ -95,11 +95,25 @@ fn exported(tool: &Value) -> Value {
     for key in WRITTEN {
         file.insert((*key).to_owned(), tool[*key].clone());
     }
+    if let Some(implementation) = file.get_mut("implementation") {
+        without_artifact(implementation);
+    }
     // Whether a tool is live is the server's to say; that it should not be used is its author's.
     if tool["status"] == "disabled" || tool["status"] == "deprecated" {
         file.insert("status".to_owned(), tool["status"].clone());
     }
     Value::Object(file)
+}
+
+/// Takes out which artifact a script is: another server has others. The source is there.
+fn without_artifact(implementation: &mut Value) {
+    let Some(members) = implementation.as_object_mut().filter(|members| members.contains_key("source"))
+    else {
+        return;
+    };
+    for key in ["artifact_id", "artifact_version"] {
+        members.shift_remove(key);
+    }
 }
 
 /// The definitions in a folder, by name.
@@ -367,7 +381,11 @@ fn differing(wanted: &Map<String, Value>, shown: &Value) -> Map<String, Value> {
     let default = |key: &str| defaults.iter().find_map(|defaults| defaults.get(key)).unwrap_or(&Value::Null);
     let differs = |key: &str, value: &Value| {
         let value = if value.is_null() { default(key) } else { value };
-        !same(&as_shown(key, value), &shown[key])
+        let mut shown = shown[key].clone();
+        if key == "implementation" && value.get("artifact_id").is_none() {
+            without_artifact(&mut shown);
+        }
+        !same(&as_shown(key, value), &shown)
     };
     let compared = wanted
         .iter()

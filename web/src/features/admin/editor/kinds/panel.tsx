@@ -56,7 +56,7 @@ const SHOWN: Record<keyof typeof PANELS, string[]> = {
   external: ['pending_ttl_ms'],
   space: ['pending_ttl_ms'],
   function: ['function_name'],
-  artifact: ['language', 'source'],
+  artifact: ['artifact_id', 'artifact_version', 'language', 'source'],
   mcp: ['server_url', 'server', 'tool_name', 'headers'],
   prompt: ['prompt_template', 'system', 'model', 'output', 'max_output_tokens'],
   composition: ['steps', 'output'],

@@ -18,6 +18,28 @@ export const builtins = queryOptions({
   staleTime: 300_000,
 })
 
+/** The scripts that there are, without their sources. */
+export const artifacts = queryOptions({
+  queryKey: ['admin', 'artifacts'],
+  queryFn: async () => (await body(api.GET('/api/artifacts', { params: WHOLE_LIST }))).items,
+  staleTime: 10_000,
+})
+
+/** A script with the source of its newest version. */
+export const readArtifact = async (id: string) =>
+  body(api.GET('/api/artifacts/{id}', { params: { path: { id } } }))
+
+/** The slugs of the tools that run a script. */
+export const artifactUsers = (id: string) =>
+  queryOptions({
+    queryKey: ['admin', 'artifacts', id, 'used-by'],
+    queryFn: async () => {
+      const users = await body(api.GET('/api/artifacts/{id}/used-by', { params: { path: { id } } }))
+      return users.items.map((user) => String((user as { slug?: unknown }).slug))
+    },
+    staleTime: 10_000,
+  })
+
 /** The language models that a tool of the kind `prompt` can ask. */
 export const models = queryOptions({
   queryKey: ['admin', 'models'],
