@@ -79,6 +79,8 @@ impl fmt::Debug for Services {
 pub struct Credential {
     /// What it is called, for a failure.
     pub label: String,
+    /// Whom it is for, as its provider and the variant of that; empty where nobody has said.
+    pub providers: Vec<String>,
     /// The hosts that it may be sent to; `None` for every host.
     pub allowed_hosts: Option<Vec<String>>,
     /// What stands for `secret:<label>`.
@@ -87,6 +89,12 @@ pub struct Credential {
 }
 
 impl Credential {
+    /// Whether it is for this provider, or this variant of one.
+    #[must_use]
+    pub fn is_for(&self, provider: &str) -> bool {
+        self.providers.iter().any(|name| name == provider)
+    }
+
     #[must_use]
     pub fn field(&self, name: &str) -> Option<&str> {
         self.fields.get(name).map(|text| text.as_str())

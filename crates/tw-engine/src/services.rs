@@ -94,7 +94,8 @@ impl Credentials for ToolServices {
 
 fn shown(secret: OpenedCredential) -> Credential {
     let (label, allowed_hosts) = (secret.label.to_string(), secret.allowed_hosts.clone());
-    Credential { label, allowed_hosts, value: secret.value(), fields: secret.into_fields() }
+    let (providers, value) = (secret.providers.clone(), secret.value());
+    Credential { label, providers, allowed_hosts, value, fields: secret.into_fields() }
 }
 
 /// A store that is away is nothing that the caller of a tool can mend.

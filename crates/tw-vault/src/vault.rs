@@ -35,6 +35,8 @@ pub struct OpenedCredential {
     pub label: Label,
     /// The hosts that it may be sent to; `None` for every host.
     pub allowed_hosts: Option<Vec<String>>,
+    /// Whom it is for, as its provider and the variant of that.
+    pub providers: Vec<String>,
     fields: BTreeMap<String, Zeroizing<String>>,
 }
 
@@ -151,7 +153,9 @@ impl Vault {
         self.touch(tenant, credential);
         let fields = fields.into_iter().map(|(name, text)| (name, Zeroizing::new(text))).collect();
         let (label, allowed_hosts) = (credential.label.clone(), credential.allowed_hosts.clone());
-        Ok(OpenedCredential { id, revision, kind, label, allowed_hosts, fields })
+        let providers = [&credential.provider_key, &credential.provider_variant];
+        let providers = providers.into_iter().flatten().cloned().collect();
+        Ok(OpenedCredential { id, revision, kind, label, allowed_hosts, providers, fields })
     }
 
     /// Writes down that a credential is in use, to the minute, without making the call wait for it.

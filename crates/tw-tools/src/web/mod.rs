@@ -1,5 +1,7 @@
 //! Tools that ask other people's servers. All of them go through the guarded client of their context.
 
+mod brave;
+mod exa;
 mod hidden;
 mod http_request;
 mod letters;

@@ -1,7 +1,6 @@
 //! `web_search`: finds pages on the web.
 //!
-//! Who is asked is a [`Provider`]; the first of them is Serper. Whose key pays for it is settled in
-//! `search_key.rs`.
+//! Who is asked is a [`Provider`]. Which of them it is, and whose key pays for it, is settled in `search_key.rs`.
 
 use std::fmt;
 
@@ -14,7 +13,7 @@ use toolwright_sdk::{
 };
 use url::Url;
 
-use super::{outside::refused, search_key::Key, serper::Serper};
+use super::{brave::Brave, exa::Exa, outside::refused, search_key::Key, serper::Serper};
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -57,7 +56,7 @@ pub(super) struct Hit {
 }
 
 /// Somebody who searches the web for us.
-pub(super) trait Provider: fmt::Debug + Sync {
+pub(super) trait Provider: fmt::Debug + Send + Sync {
     /// Its name in the output, and as the variant of a credential.
     fn name(&self) -> &'static str;
 
@@ -70,6 +69,9 @@ pub(super) trait Provider: fmt::Debug + Sync {
     fn hits(&self, response: &Response) -> Result<Vec<Hit>, ToolFailure>;
 }
 
+/// Everybody who can be asked, in the order in which keys are looked for.
+pub(super) const PROVIDERS: [&dyn Provider; 3] = [&Serper, &Exa, &Brave];
+
 /// Searches the web and gives back titles, addresses and snippets.
 ///
 /// Use it to find pages and for what may have changed lately. Read a page that it finds with
@@ -79,7 +81,7 @@ pub(super) trait Provider: fmt::Debug + Sync {
     name = "Web search",
     category = "web",
     icon = "search",
-    version = "1.0.0",
+    version = "1.1.0",
     level = "read",
     timeout_ms = 30_000,
     tags = ["web", "search", "research", "news"],
@@ -88,11 +90,10 @@ pub(super) trait Provider: fmt::Debug + Sync {
     sections = [("results", "Results", "table")],
     aliases = ["webSearch", "web.searchCompany"],
     builtin,
-    settings = ["api_key", "credentials_ref", "endpoint"]
+    settings = ["api_key", "credentials_ref", "endpoint", "provider"]
 )]
 async fn web_search(cx: ToolContext, input: Input) -> Result<Reply<Output>, ToolFailure> {
-    let provider: &dyn Provider = &Serper;
-    let key = Key::find(&cx, provider).await?;
+    let (provider, key) = Key::find(&cx).await?;
     // Whoever was asked may repeat the key in what it says.
     let redactor = key.redactor();
     let found = search(&cx, provider, &key, &redactor, &input).await;

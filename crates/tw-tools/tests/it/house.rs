@@ -42,6 +42,13 @@ impl Hut {
         self
     }
 
+    /// A credential that says whom it is for.
+    pub(crate) fn label_for(mut self, label: &str, provider: &str, fields: &[(&str, &str)]) -> Self {
+        let credential = Credential { providers: vec![provider.to_owned()], ..credential(fields) };
+        self.labels.insert(label.to_owned(), credential);
+        self
+    }
+
     /// A credential of which one text stands for the whole.
     pub(crate) fn value(mut self, label: &str, value: &str) -> Self {
         let credential = Credential { value: Some(value.to_owned().into()), ..credential(&[]) };
@@ -119,7 +126,8 @@ impl Resolve for Nobody {
 
 fn credential(fields: &[(&str, &str)]) -> Credential {
     let fields = fields.iter().map(|(name, text)| ((*name).to_owned(), (*text).to_owned().into()));
-    Credential { label: "k".to_owned(), allowed_hosts: None, value: None, fields: fields.collect() }
+    let (label, providers) = ("k".to_owned(), Vec::new());
+    Credential { label, providers, allowed_hosts: None, value: None, fields: fields.collect() }
 }
 
 impl Network for Hut {

@@ -1,4 +1,4 @@
-//! `web_search` against a server that plays Serper.
+//! `web_search` against servers that play Serper, Exa and Brave.
 
 use std::{env, process::Stdio, sync::Arc};
 
@@ -149,6 +149,94 @@ async fn key_in_the_settings_may_be_a_reference_to_a_credential() {
     assert_eq!(serper.connections(), before);
 }
 
+#[tokio::test]
+async fn exa_is_asked_with_its_key_and_its_answer_is_read() {
+    let exa = Upstream::start().await;
+    let found = json!({ "requestId": "r", "results": [
+        { "title": "One", "url": "https://one.test/", "text": "x".repeat(400), "score": 0.3 },
+        { "title": null, "url": "https://two.test/" },
+    ] });
+    exa.script([answer("200 OK", &found.to_string())]);
+    let own = [("api_key", "k-exa"), ("endpoint", &exa.url("/search"))];
+    let told = search(Hut::near(&[&exa]).provider("exa", None, &own).context()).await.unwrap();
+    assert_eq!(
+        told,
+        json!({
+            "results": [
+                { "title": "One", "url": "https://one.test/", "snippet": "x".repeat(300), "position": 1 },
+                { "title": "", "url": "https://two.test/", "snippet": "", "position": 2 },
+            ],
+            "provider": "exa",
+        })
+    );
+    let asked = exa.requests().remove(0);
+    assert_eq!((asked.method.as_str(), asked.header("x-api-key")), ("POST", Some("k-exa")));
+    let body = serde_json::from_slice::<Value>(&asked.body).unwrap();
+    assert_eq!((&body["query"], &body["numResults"]), (&json!("rye bread"), &json!(5)));
+}
+
+#[tokio::test]
+async fn brave_is_asked_with_its_key_and_its_answer_is_read() {
+    let brave = Upstream::start().await;
+    let found = json!({ "type": "search", "web": { "results": [
+        { "title": "<strong>Rye</strong> &amp; bread", "url": "https://one.test/", "description": "It&#x27;s &lt;b&gt;" },
+    ] } });
+    brave.script([answer("200 OK", &found.to_string()), answer("200 OK", r#"{"type":"search"}"#)]);
+    let own = [("token", "k-brave"), ("endpoint", &brave.url("/res/v1/web/search"))];
+    let cx = || Hut::near(&[&brave]).provider("web_search", Some("brave"), &own).context();
+    assert_eq!(
+        search(cx()).await.unwrap(),
+        json!({
+            "results": [{ "title": "Rye & bread", "url": "https://one.test/", "snippet": "It's <b>", "position": 1 }],
+            "provider": "brave",
+        })
+    );
+    let asked = brave.requests().remove(0);
+    assert_eq!((asked.method.as_str(), asked.header("x-subscription-token")), ("GET", Some("k-brave")));
+    assert_eq!(asked.path, "/res/v1/web/search?q=rye+bread&count=5");
+    assert_eq!(search(cx()).await.unwrap()["results"], json!([]));
+}
+
+#[tokio::test]
+async fn provider_is_the_one_that_there_is_a_key_for() {
+    let upstream = Upstream::start().await;
+    let endpoint = upstream.url("/");
+    let at = [("api_key", "k"), ("endpoint", endpoint.as_str())];
+    let hut = || {
+        let hut = Hut::near(&[&upstream]).provider("brave", None, &at).provider("exa", None, &at);
+        hut.label_for("mine", "brave", &at).label("other", &at)
+    };
+    let key = json!({ "api_key": "k", "endpoint": endpoint });
+    let with = |settings: Value, provider: &str| {
+        let mut settings = settings;
+        settings["provider"] = json!(provider);
+        settings
+    };
+    for (settings, expected) in [
+        (json!({}), "exa"),
+        (with(json!({}), "brave"), "brave"),
+        (json!({ "credentials_ref": "mine" }), "brave"),
+        (json!({ "credentials_ref": "other" }), "serper"),
+        (with(json!({ "credentials_ref": "other" }), "exa"), "exa"),
+        (key.clone(), "serper"),
+        (with(key, "brave"), "brave"),
+    ] {
+        upstream.script([answer("200 OK", "{}")]);
+        let told = search(set(hut().context(), settings.clone())).await.unwrap();
+        assert_eq!(told["provider"], expected, "{settings}");
+    }
+    let before = upstream.connections();
+    // Another one's key is not used, and not another one's service.
+    let failure = search(set(hut().context(), with(json!({}), "serper"))).await.unwrap_err();
+    if env::var_os("SERPER_API_KEY").is_none() {
+        assert_eq!(failure.code, Code::CredentialMissing);
+        assert!(failure.message.contains("'serper'") && !failure.message.contains("exa"), "{failure}");
+    }
+    let failure = search(set(hut().context(), with(json!({}), "altavista"))).await.unwrap_err();
+    assert_eq!(failure.message, "'provider' in the settings of the tool must be one of serper, exa, brave");
+    assert_eq!(upstream.connections(), before);
+}
+
 /// The environment belongs to the whole process, so a process of its own gets it: this program again,
 /// with this test.
 #[tokio::test]
@@ -178,12 +266,21 @@ async fn key_of_the_installation_is_the_last_one_and_stays_with_its_provider() {
 
 #[tokio::test]
 async fn without_any_key_the_failure_names_every_place() {
-    if env::var_os("SERPER_API_KEY").is_some() {
+    if ["SERPER_API_KEY", "EXA_API_KEY", "BRAVE_API_KEY"].into_iter().any(|name| env::var_os(name).is_some())
+    {
         return;
     }
     let failure = search(Hut::near(&[]).context()).await.unwrap_err();
     assert_eq!(failure.code, Code::CredentialMissing);
-    for place in ["'api_key'", "'credentials_ref'", "'web_search'", "'serper'", "SERPER_API_KEY"] {
+    for place in [
+        "'api_key'",
+        "'credentials_ref'",
+        "'web_search'",
+        "'serper' or 'exa' or 'brave'",
+        "SERPER_API_KEY",
+        "EXA_API_KEY",
+        "BRAVE_API_KEY",
+    ] {
         assert!(failure.message.contains(place), "{place}: {failure}");
     }
 }
