@@ -1,11 +1,12 @@
 //! Tools from an OpenAPI document: each operation becomes a draft of an `http` tool.
 //!
 //! `document.rs` follows references, `schemas.rs` makes JSON Schema 2020-12 of what 3.0 and 3.1 say, and `operation.rs`
-//! makes a definition of an operation. All three are pure; saving the drafts is left to authoring.
+//! makes a definition of an operation. `yaml.rs` reads a document that comes as text. All four are pure; saving the drafts is left to authoring.
 
 mod document;
 mod operation;
 mod schemas;
+mod yaml;
 
 use std::collections::BTreeMap;
 
@@ -68,7 +69,8 @@ struct Draft {
 struct Plan(Vec<(SkippedOperation, Option<Draft>)>);
 
 impl Registry {
-    /// Makes a draft of every operation of an OpenAPI document. `server` stands for the document's own servers.
+    /// Makes a draft of every operation of an OpenAPI document, which may be a text of JSON or YAML. `server` stands for
+    /// the document's own servers.
     pub async fn import_openapi(
         &self,
         permit: &Permit<CreateTools>,
@@ -76,7 +78,13 @@ impl Registry {
         server: Option<String>,
         request_id: &str,
     ) -> Result<ImportedTools> {
-        let read = move || plan(&document, server.as_deref());
+        let read = move || match &document {
+            Value::String(text) => match yaml::read(text) {
+                Ok(document) => plan(&document, server.as_deref()),
+                Err(violation) => Err(vec![violation.at("/document")]),
+            },
+            document => plan(document, server.as_deref()),
+        };
         let planned = in_lane(permit.caller().tenant, "reading an OpenAPI document", read).await?;
         let Plan(operations) = match planned {
             Ok(plan) => plan,

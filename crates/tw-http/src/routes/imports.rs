@@ -19,8 +19,8 @@ use crate::{
 #[derive(Debug, Deserialize, utoipa::ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ImportOpenapi {
-    /// The document as JSON, version 3.0 or 3.1.
-    #[schema(value_type = Object)]
+    /// The document, version 3.0 or 3.1: as JSON, or as a text of JSON or YAML.
+    #[schema(value_type = Value)]
     document: Value,
     /// Where the API is, instead of the servers that the document names.
     #[serde(default)]

@@ -187,7 +187,7 @@ pub(crate) enum Command {
     },
     /// Create a draft http tool for each operation of an OpenAPI document
     #[command(after_help = "Example:\n  toolwright tools import-openapi shop.json\n\n\
-        The document must be JSON, version 3.0 or 3.1. What cannot be a tool is skipped, with the reason.")]
+        The document must be JSON or YAML, version 3.0 or 3.1. What cannot be a tool is skipped, with the reason.")]
     ImportOpenapi {
         /// The document, or `-` for standard input
         file: PathBuf,

@@ -74,6 +74,14 @@ on_both! {
         // A second import makes nothing twice.
         let again = admin.post("/api/tools/import/openapi", &import).await.json();
         assert_eq!((again["items"].as_array().unwrap().len(), again["skipped"].as_array().unwrap().len()), (0, 5));
+        // The same from a text: YAML, with its faults at their places.
+        let yaml = "openapi: 3.0.3\ninfo: { title: Ping, version: 1.0.0 }\nservers: [{ url: https://ping.example }]\n\
+            paths:\n  /ping:\n    get:\n      operationId: ping\n      responses:\n        200: { description: pong }\n";
+        let made = admin.post("/api/tools/import/openapi", &json!({ "document": yaml })).await.json();
+        assert_eq!((&made["items"][0]["slug"], &made["skipped"]), (&json!("ping"), &json!([])), "{made}");
+        let refused = admin.post("/api/tools/import/openapi", &json!({ "document": "openapi: 3.0.3\na: [\n" })).await;
+        let fault = refused.is("422 INVALID_PARAMS").json()["errors"][0].clone();
+        assert_eq!((&fault["path"], &fault["code"]), (&json!("/document"), &json!("yaml")), "{fault}");
         let old = json!({ "document": { "swagger": "2.0", "paths": {} } });
         admin.post("/api/tools/import/openapi", &old).await.is("422 INVALID_PARAMS");
         let member = world.client(&server, "acme", Role::Member).await;

@@ -2,13 +2,12 @@
 
 use std::path::Path;
 
-use anyhow::{Context as _, Result};
+use anyhow::Result;
 use serde_json::{Value, json};
 
-use super::{json_text, text_of};
+use super::text_of;
 use crate::{
     client::{Client, field},
-    fail::Hint,
     output,
 };
 
@@ -18,9 +17,8 @@ pub(super) async fn import(
     server_url: Option<String>,
     as_json: bool,
 ) -> Result<()> {
-    let hint = "the document must be JSON: convert YAML first";
-    let document = json_text(text_of(file)?).context("the document is not JSON").hint(hint)?;
-    let body = format!(r#"{{"document":{},"server_url":{}}}"#, document.get(), json!(server_url));
+    // JSON or YAML: the server reads either.
+    let body = json!({ "document": text_of(file)?, "server_url": server_url }).to_string();
     let imported = client.post(&["tools", "import", "openapi"], body, None).await?;
     if as_json {
         return output::json(&imported);
