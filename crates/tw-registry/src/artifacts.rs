@@ -3,25 +3,23 @@
 //! A tool of the kind `artifact` names one version and keeps its source, so that what runs never changes by itself. Whoever
 //! saves a tool with a source of its own gets an artifact for it, or a next version of the one that it has.
 
-mod pin;
-
 use std::sync::Arc;
 
 use serde_json::{Value, json};
 use tw_base::{Error, Page, PageRequest, Result, by, faultless, name_violation};
 use tw_exec::Written;
 use tw_identity::rights::{CreateTools, DeleteTools, Permit, ReadHistory, UpdateTools};
-use tw_model::{ArtifactId, Caller, Implementation, TenantId, Timestamp, check_name};
-use tw_schema::{Digest, Fault};
+use tw_model::{ArtifactId, Caller, Implementation, TenantId, check_name};
+use tw_schema::Fault;
 use tw_store::{ArtifactVersion, Changed, StoredArtifact};
 use tw_vault::UsedBy;
 use uuid::Uuid;
 
-pub(crate) use self::pin::Pin;
 use crate::{
     Registry,
     authoring::in_lane,
     catalogue::{Side, ToolEntry, View},
+    pin::{Pin, first, next},
 };
 
 /// How often a change is tried again that somebody else came before.
@@ -38,7 +36,7 @@ pub struct SentArtifact {
 
 /// An artifact with the source of its newest version.
 #[derive(Clone, Debug)]
-pub struct Artifact {
+pub struct ArtifactWithSource {
     pub stored: StoredArtifact,
     pub source: String,
 }
@@ -49,44 +47,13 @@ pub fn artifact_mark(artifact: &StoredArtifact) -> String {
     format!("{}-{:x}", artifact.version, artifact.updated.micros())
 }
 
-/// The digest of a source, with the name of its algorithm.
-fn checksum(source: &str) -> String {
-    format!("blake3:{}", Digest::of(source.as_bytes()))
-}
-
-/// A new artifact, in its first version.
-fn first(name: String, language: &str, source: &str, author: String) -> StoredArtifact {
-    let now = Timestamp::now();
-    StoredArtifact {
-        id: ArtifactId::new(),
-        name,
-        version: 1,
-        language: language.to_owned(),
-        checksum: checksum(source),
-        created: now,
-        updated: now,
-        created_by: author,
-    }
-}
-
-/// An artifact with a next version.
-fn next(before: &StoredArtifact, language: &str, source: &str) -> StoredArtifact {
-    StoredArtifact {
-        version: before.version + 1,
-        language: language.to_owned(),
-        checksum: checksum(source),
-        updated: before.moment_after(),
-        ..before.clone()
-    }
-}
-
 impl Registry {
     pub async fn create_artifact(
         &self,
         permit: &Permit<CreateTools>,
         sent: SentArtifact,
         request_id: Option<&str>,
-    ) -> Result<Artifact> {
+    ) -> Result<ArtifactWithSource> {
         let caller = permit.caller();
         let (name, language) = (sent.name.unwrap_or_default(), sent.language.unwrap_or_default());
         let source = sent.source.unwrap_or_default();
@@ -96,7 +63,7 @@ impl Registry {
         let scope = self.store.tenant(caller.tenant);
         scope.create_artifact(&stored, &source, &by).await.map_err(Error::store("making an artifact"))?;
         self.identity.epochs().ask(caller.tenant).await?;
-        Ok(Artifact { stored, source })
+        Ok(ArtifactWithSource { stored, source })
     }
 
     /// The artifacts of the tenant, oldest first.
@@ -116,7 +83,7 @@ impl Registry {
         Ok(self.secrets.page(rows, page, &place, total, |artifact| artifact.id.uuid()))
     }
 
-    pub async fn artifact(&self, permit: &Permit<ReadHistory>, id: ArtifactId) -> Result<Artifact> {
+    pub async fn artifact(&self, permit: &Permit<ReadHistory>, id: ArtifactId) -> Result<ArtifactWithSource> {
         self.stored_artifact(permit.caller(), id).await
     }
 
@@ -169,18 +136,18 @@ impl Registry {
         sent: SentArtifact,
         marks: Option<&[String]>,
         request_id: Option<&str>,
-    ) -> Result<Artifact> {
+    ) -> Result<ArtifactWithSource> {
         let caller = permit.caller();
         let by = by(caller, request_id);
         for _ in 0..TRIES {
-            let Artifact { stored: before, source: old } = self.stored_artifact(caller, id).await?;
+            let ArtifactWithSource { stored: before, source: old } = self.stored_artifact(caller, id).await?;
             is_as_read(&before, marks)?;
             let language = sent.language.as_ref().unwrap_or(&before.language);
             let source = sent.source.as_ref().unwrap_or(&old);
             let name = sent.name.as_ref().unwrap_or(&before.name).clone();
             let is_same_script = (language, source) == (&before.language, &old);
             if is_same_script && name == before.name {
-                return Ok(Artifact { stored: before, source: old });
+                return Ok(ArtifactWithSource { stored: before, source: old });
             }
             self.check_artifact(caller, &name, language, source).await?;
             let (after, added) = if is_same_script {
@@ -192,7 +159,7 @@ impl Registry {
             let changed = scope.change_artifact(&before, &after, added, &by).await;
             if let Changed::Done(()) = changed.map_err(Error::store("changing an artifact"))? {
                 self.identity.epochs().ask(caller.tenant).await?;
-                return Ok(Artifact { stored: after, source: source.clone() });
+                return Ok(ArtifactWithSource { stored: after, source: source.clone() });
             }
         }
         Err(busy())
@@ -236,7 +203,7 @@ impl Registry {
         found.map_err(Error::store("reading an artifact"))?.ok_or_else(missing)
     }
 
-    async fn version_of(
+    pub(crate) async fn version_of(
         &self,
         tenant: TenantId,
         id: ArtifactId,
@@ -246,11 +213,11 @@ impl Registry {
         found.map_err(Error::store("reading a version"))
     }
 
-    async fn stored_artifact(&self, caller: &Caller, id: ArtifactId) -> Result<Artifact> {
+    async fn stored_artifact(&self, caller: &Caller, id: ArtifactId) -> Result<ArtifactWithSource> {
         let stored = self.head(caller, id).await?;
         // Removed in between, it is as gone as if it had never been.
         let newest = self.version_of(caller.tenant, id, stored.version).await?.ok_or_else(missing)?;
-        Ok(Artifact { stored, source: newest.source.unwrap_or_default() })
+        Ok(ArtifactWithSource { stored, source: newest.source.unwrap_or_default() })
     }
 
     async fn check_artifact(&self, caller: &Caller, name: &str, language: &str, source: &str) -> Result<()> {

@@ -45,8 +45,8 @@ use self::{
 };
 use crate::{
     Registry,
-    artifacts::Pin,
     catalogue::{Own, ToolEntry, View, content_hash},
+    pin::Pin,
     tools::{Listed, Saved, find},
 };
 use tw_base::{Error, Result, faultless, members};

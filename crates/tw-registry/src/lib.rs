@@ -11,6 +11,7 @@ mod explain;
 mod manage;
 mod mcp;
 mod openapi;
+mod pin;
 mod references;
 mod remote;
 mod tools;
@@ -26,7 +27,7 @@ use tw_store::Store;
 use tw_vault::Vault;
 
 pub use crate::{
-    artifacts::{Artifact, SentArtifact, artifact_mark},
+    artifacts::{ArtifactWithSource, SentArtifact, artifact_mark},
     authoring::{Compared, EditContext, History, Publication, Unsaved, Waived, decided},
     cases::{
         AT_ONCE, Against, BATCH_TIME, COMPARE_TIME, Case, CaseCall, CaseEnd, CaseReport, CaseResult,

@@ -10,7 +10,7 @@ use serde_json::Value;
 use tw_engine::{ArtifactVersion, StoredArtifact};
 use tw_identity::rights::{CreateTools, DeleteTools, ReadHistory, UpdateTools};
 use tw_model::{ArtifactId, Code, Timestamp};
-use tw_registry::{Artifact, SentArtifact, artifact_mark};
+use tw_registry::{ArtifactWithSource, SentArtifact, artifact_mark};
 use uuid::Uuid;
 
 use super::{
@@ -75,7 +75,7 @@ pub(crate) struct ArtifactView {
     etag: String,
 }
 
-fn whole(status: StatusCode, Artifact { stored, source }: Artifact) -> JsonAnswer {
+fn whole(status: StatusCode, ArtifactWithSource { stored, source }: ArtifactWithSource) -> JsonAnswer {
     let etag = format!("\"{}\"", artifact_mark(&stored));
     let view = ArtifactView { item: stored.into(), source, etag };
     JsonAnswer::new(status, &view).with(header::ETAG, &view.etag)

@@ -13,7 +13,7 @@ use super::{
     draft::check,
     edit::Edit,
     history::compare_definitions,
-    read::{CHECKING, in_lane, parse, read_new},
+    read::parse,
 };
 use crate::{Registry, catalogue::View, remote::RemoteDefinition, tools::Listed};
 
@@ -26,8 +26,7 @@ impl Registry {
         origin: Origin,
         asked: EditContext<'_>,
     ) -> Result<Listed> {
-        let (body, kinds) = (body.clone(), Arc::clone(self.catalogue.kinds()));
-        let (new, faults) = in_lane(caller.tenant, CHECKING, move || read_new(&body, &*kinds)).await??;
+        let (new, faults) = self.read_new(caller.tenant, body.clone()).await?;
         self.insert(caller, new, faults, Some(&origin), asked).await
     }
 

@@ -2,11 +2,10 @@
 
 use serde_json::{Map, Value, json};
 use tw_base::{Error, Result, read_value};
-use tw_model::{ArtifactId, Definition, Implementation, Slug, TenantId};
-use tw_schema::{Fault, Violation};
+use tw_model::{ArtifactId, Definition, Implementation, Slug, TenantId, Timestamp};
+use tw_schema::{Digest, Fault, Violation};
 use tw_store::{ArtifactChange, StoredArtifact};
 
-use super::{first, next};
 use crate::Registry;
 
 const ID: &str = "artifact_id";
@@ -172,4 +171,35 @@ fn put(implementation: &mut Value, artifact: &StoredArtifact, source: Option<&st
     members.insert(LANGUAGE.to_owned(), json!(artifact.language));
     members.insert(SOURCE.to_owned(), source.unwrap_or_default());
     members.extend(others);
+}
+
+/// The digest of a source, with the name of its algorithm.
+fn checksum(source: &str) -> String {
+    format!("blake3:{}", Digest::of(source.as_bytes()))
+}
+
+/// A new artifact, in its first version.
+pub(crate) fn first(name: String, language: &str, source: &str, author: String) -> StoredArtifact {
+    let now = Timestamp::now();
+    StoredArtifact {
+        id: ArtifactId::new(),
+        name,
+        version: 1,
+        language: language.to_owned(),
+        checksum: checksum(source),
+        created: now,
+        updated: now,
+        created_by: author,
+    }
+}
+
+/// An artifact with a next version.
+pub(crate) fn next(before: &StoredArtifact, language: &str, source: &str) -> StoredArtifact {
+    StoredArtifact {
+        version: before.version + 1,
+        language: language.to_owned(),
+        checksum: checksum(source),
+        updated: before.moment_after(),
+        ..before.clone()
+    }
 }
