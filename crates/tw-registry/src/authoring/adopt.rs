@@ -8,13 +8,7 @@ use tw_model::{Caller, Definition, Level, ToolStatus};
 use tw_schema::Bump;
 use tw_store::{Import, McpDrift, Note, StoredTool};
 
-use super::{
-    EditContext, Origin,
-    draft::check,
-    edit::Edit,
-    history::compare_definitions,
-    read::parse,
-};
+use super::{EditContext, Origin, draft::check, edit::Edit, history::compare_definitions, read::parse};
 use crate::{Registry, catalogue::View, remote::RemoteDefinition, tools::Listed};
 
 impl Registry {

@@ -23,6 +23,7 @@ fn left(notes: &[Note]) -> Left<'_> {
         content_hash: "hash",
         accepts: None,
         pins: None,
+        artifact: None,
         audit: line("tool.changed"),
     }
 }

@@ -226,6 +226,39 @@ on_both! {
         assert_eq!(lines_of(&ledger), ["one", "three", "once"]);
     }
 
+    async fn script_that_calls_something_else_when_it_runs_again_ends_and_says_so(db: TestDb) {
+        let world = World::on(db).await;
+        let mut server = world.server();
+        let builder = world.client(&server, "acme", Role::Builder).await;
+        // A refused call leaves no run, so a server that was not told of the refusal asks again.
+        let source = "export default async (input, ctx) => {
+            const there = await ctx.callTool('late').then(() => true, () => false);
+            return ctx.callTool('test.slow', { ms: there ? 10 : 60000 });
+        }";
+        make(&builder, &artifact("script", source)).await;
+        make(&builder, &artifact("late", "export default () => 1")).await;
+        let switch = async |is_active: bool| {
+            assert_eq!(builder.patch("/api/tools/late", &json!({ "is_active": is_active })).await.status, 200);
+        };
+        switch(false).await;
+        let open = call(&builder, "script", &json!({ "input": {}, "wait_ms": 0 })).await;
+        let run = open.text_at("/run_id");
+        first(&builder, "test.slow", "running").await;
+        switch(true).await;
+        server.kill();
+
+        let server = world.server();
+        let builder = builder.at(&server);
+        let ended = async || run_of(&builder, &run).await["status"] == "error";
+        eventually("the script has ended", 2 * PATIENCE, ended).await;
+        let ended = run_of(&builder, &run).await;
+        assert_eq!(ended["error_code"], "SANDBOX_EXCEPTION", "{ended}");
+        let said = "the script was run again and made another call than before: call 2, of `test.slow`";
+        assert!(ended["error"].as_str().unwrap().contains(said), "{ended}");
+        let made = builder.get(&format!("/api/runs?parent_run_id={run}&tool=test.slow")).await.json();
+        assert_eq!(made["total"], 1, "the other one was not made: {made}");
+    }
+
     async fn secret_that_a_script_is_given_is_in_no_log(db: TestDb) {
         let world = World::on(db).await;
         let server = world.server();

@@ -144,6 +144,7 @@ async fn tools(store: &Store, acme: &TenantScope) {
         premise: Some(premise),
         claim: None,
         notes,
+        artifact: None,
         content_hash: "hash",
         accepts: None,
         pins: None,
