@@ -13,7 +13,7 @@ const APPEND_ONLY: [&str; 2] = ["session_events", "audit_log"];
 /// What the server adds to and reads, and nothing else.
 const ADDED_TO: [&str; 3] = ["schema_contents", "schema_versions", "tool_versions"];
 /// Where the server changes no row.
-const NOT_CHANGED: [&str; 2] = ["pending_children", "withdrawn_versions"];
+const NOT_CHANGED: [&str; 3] = ["artifact_versions", "pending_children", "withdrawn_versions"];
 
 /// Every table that belongs to tenants, with the column that says to which.
 const FENCED: &str = "SELECT table_name::text FROM information_schema.columns

@@ -3,16 +3,16 @@
 use std::{sync::Arc, time::Duration};
 
 use tw_model::{
-    ApprovalId, ApprovalStatus, CredentialId, CredentialType, DeliveryStatus, EventKind, Level, Money,
-    PendingCallId, PendingState, Role, RunId, RunStatus, SessionId, StandingApprovalId, StandingStatus,
-    Switches, TenantId, TestCaseId, Timestamp, ToolId, Usage, UsageId, UserId, WaitsFor, WebhookDeliveryId,
-    WebhookEvent, WebhookId, WebhookOff,
+    ApprovalId, ApprovalStatus, ArtifactId, CredentialId, CredentialType, DeliveryStatus, EventKind, Level,
+    Money, PendingCallId, PendingState, Role, RunId, RunStatus, SessionId, StandingApprovalId,
+    StandingStatus, Switches, TenantId, TestCaseId, Timestamp, ToolId, Usage, UsageId, UserId, WaitsFor,
+    WebhookDeliveryId, WebhookEvent, WebhookId, WebhookOff,
 };
 use tw_store::{
-    AddedCase, AuditFilter, By, DeliveryTry, KeyScope, Left, NewAudit, NewLogin, NewUsage, Note, Opens,
-    Override, Premise, Rewrap, RunPlace, SealedSecret, SpendingLimits, StandingFilter, Store,
-    StoredCredential, StoredTool, TenantChange, TenantScope, TestCase, TestResult, Wanted, Webhook,
-    WebhookDelivery, WrappedKey,
+    AddedCase, AuditFilter, By, Changed, DeliveryTry, KeyScope, Left, NewAudit, NewLogin, NewUsage, Note,
+    Opens, Override, Premise, Rewrap, RunPlace, SealedSecret, SpendingLimits, StandingFilter, Store,
+    StoredArtifact, StoredCredential, StoredTool, TenantChange, TenantScope, TestCase, TestResult, Wanted,
+    Webhook, WebhookDelivery, WrappedKey,
     log::{
         ApprovalDecision, Audit, Change, Claim, EditedInput, Entry, Expect, Finished, NewApproval,
         NewStanding, NewWait, Park, Transition, WaitChange,
@@ -35,6 +35,7 @@ pub(super) async fn everything(db: &TestDb) -> [TenantId; 2] {
     tools(&store, &acme).await;
     mcp_servers(&store, &acme).await;
     credentials(&store, &acme).await;
+    artifacts(&acme).await;
     keys_of_requests(&store, &acme).await;
     calls(&store, &acme).await;
     runs(&acme).await;
@@ -261,6 +262,32 @@ impl Rewrap for Rewrapped {
     fn tenant_key(&self, _: TenantId, _: &[u8]) -> Option<Vec<u8>> {
         Some(vec![0])
     }
+}
+
+async fn artifacts(acme: &TenantScope) {
+    let (id, now) = (ArtifactId::new(), Timestamp::now());
+    let artifact = StoredArtifact {
+        id,
+        name: "a".to_owned(),
+        version: 1,
+        language: "javascript".to_owned(),
+        checksum: "blake3:0".to_owned(),
+        created: now,
+        updated: now,
+        created_by: "{}".to_owned(),
+    };
+    acme.create_artifact(&artifact, "1", &By::operator()).await.unwrap();
+    acme.artifact(id).await.unwrap();
+    acme.artifacts(None, 50).await.unwrap();
+    acme.count_artifacts().await.unwrap();
+    acme.artifact_version(id, 1).await.unwrap();
+    acme.artifact_versions(id, None, 50).await.unwrap();
+    let after = StoredArtifact { version: 2, updated: artifact.moment_after(), ..artifact.clone() };
+    let changed = acme.change_artifact(&artifact, &after, Some("2"), &By::operator()).await.unwrap();
+    assert_eq!(changed, Changed::Done(()));
+    let epoch = acme.epoch().await.unwrap();
+    let removed = acme.remove_artifact(id, after.updated, epoch, &By::operator()).await.unwrap();
+    assert_eq!(removed, Changed::Done(()));
 }
 
 async fn credentials(store: &Store, acme: &TenantScope) {

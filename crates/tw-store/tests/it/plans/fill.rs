@@ -61,6 +61,10 @@ const AROUND: [&str; 27] = [
     "INSERT INTO credentials (id, tenant_id, label, label_key, type, fields, ciphertext, wrapped_key, key_id, revision,
      created_us, updated_us, created_by)
      SELECT {id}, {tenant}, 'c' || i, 'c' || i, 'bearer', '[]', {bytes}, {bytes}, 'k', 1, i, i, '{}' FROM {rows}",
+    "INSERT INTO artifacts (id, tenant_id, name, version, language, checksum, created_us, updated_us, created_by)
+     SELECT {id}, {tenant}, 'a' || i, 1, 'javascript', 'c', i, i, '{}' FROM {rows}",
+    "INSERT INTO artifact_versions (tenant_id, artifact_id, version, language, source, checksum, author, created_us)
+     SELECT {tenant}, {id}, i, 'javascript', '1', 'c', '{}', i FROM {rows}",
     "INSERT INTO test_cases (tenant_id, tool_id, id, name, input, expect, created_us, updated_us, created_by)
      SELECT {tenant}, {tool}, {id}, 'c', '{}', '{}', i, i, '{}' FROM {rows}",
     "INSERT INTO standing_approvals (id, tenant_id, principal, tool_id, tool, definition_hash, context, fields, field_values,
