@@ -71,6 +71,7 @@ pub async fn plant(world: &World, tenant: &str, name: &str) -> (String, String) 
         claim: None,
         notes: &[],
         content_hash: "hash",
+        artifact: None,
         accepts: None,
         pins: Some(&remote),
         audit,

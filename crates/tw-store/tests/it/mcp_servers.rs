@@ -29,7 +29,7 @@ pub(crate) fn mcp_server(name: &str) -> StoredMcpServer {
 fn left<'a>(notes: &'a [Note], accepts: Option<McpDriftId>, pins: Option<&'a str>) -> Left<'a> {
     let (action, object) = ("tool.changed".to_owned(), "tool:x".to_owned());
     let audit = NewAudit { action, object, before: None, after: None, note: None };
-    Left { premise: None, claim: None, notes, content_hash: "hash", accepts, pins, audit }
+    Left { premise: None, claim: None, notes, content_hash: "hash", artifact: None, accepts, pins, audit }
 }
 
 /// A tool that was imported as `pinned`.
