@@ -608,8 +608,8 @@ impl Store {
                 SELECT (SELECT d.webhook_id FROM webhook_deliveries d WHERE d.state = 'pending' AND d.webhook_id > w.id
                     ORDER BY d.webhook_id LIMIT 1)
                 FROM waiting w WHERE w.id IS NOT NULL)
-            SELECT h.tenant_id, h.id FROM waiting w JOIN webhooks h ON h.id = w.id
-            WHERE h.enabled AND EXISTS (SELECT 1 FROM webhook_deliveries d
+            SELECT h.tenant_id, h.id FROM waiting w CROSS JOIN webhooks h
+            WHERE h.id = w.id AND h.enabled AND EXISTS (SELECT 1 FROM webhook_deliveries d
                 WHERE d.webhook_id = h.id AND d.state = 'pending' AND d.next_us <= $1)";
         const PG: &str = "SELECT tenant_id, id FROM tw_due_webhooks($1)";
         let sql = if self.is_shared() { PG } else { SQLITE };
