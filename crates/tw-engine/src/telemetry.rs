@@ -19,9 +19,9 @@ impl Engine {
         }
     }
 
-    /// Tells of a run that has ended.
-    pub(crate) fn observe(&self, run: &Run, trace: Option<&Trace>) {
-        self.emit(run, trace, |trace| of_run(trace, run));
+    /// Tells of a run that has ended, and of which agent it was. The record of a run that ends here does not name it.
+    pub(crate) fn observe(&self, run: &Run, agent: Option<&str>, trace: Option<&Trace>) {
+        self.emit(run, trace, |trace| of_run(trace, run, agent));
     }
 
     /// Tells for what a run has waited, from when to when.
@@ -37,7 +37,7 @@ impl Engine {
         let trace = Resumption::read(&call.context).ok().and_then(|kept| kept.trace);
         let name = format!("wait for {}", call.waits_for.as_str());
         self.observe_wait(run, trace.as_ref(), &name, [call.created, ended(run)]);
-        self.observe(run, trace.as_ref());
+        self.observe(run, run.principal.strip_prefix("agent:"), trace.as_ref());
     }
 
     /// Where nobody collects traces, this is all that happens.
@@ -61,7 +61,7 @@ fn ended(run: &Run) -> Timestamp {
     run.finished.unwrap_or_else(Timestamp::now)
 }
 
-fn of_run(trace: &Trace, run: &Run) -> Span {
+fn of_run(trace: &Trace, run: &Run, agent: Option<&str>) -> Span {
     let mut attributes: Vec<(&'static str, Attribute)> = vec![
         ("toolwright.tenant", run.tenant.to_string().into()),
         ("toolwright.run_id", run.id.to_string().into()),
@@ -70,7 +70,7 @@ fn of_run(trace: &Trace, run: &Run) -> Span {
         ("toolwright.status", run.status.as_str().into()),
         ("toolwright.source", run.source.as_str().into()),
     ];
-    if let Some(agent) = run.principal.strip_prefix("agent:") {
+    if let Some(agent) = agent {
         attributes.push(("toolwright.agent", agent.into()));
     }
     let code = run.error_code.map(Code::as_str);

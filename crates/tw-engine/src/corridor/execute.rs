@@ -265,7 +265,11 @@ impl Job {
             && !run.status.is_open()
         {
             self.engine.has_ended(run);
-            self.engine.observe(run, self.lease.caller.trace.as_deref());
+            let agent = match &self.lease.caller.principal {
+                Principal::Agent { slug, .. } => Some(slug.as_str()),
+                Principal::User { .. } => None,
+            };
+            self.engine.observe(run, agent, self.lease.caller.trace.as_deref());
         }
         // The slot in the concurrency group is free once the end is on disk, not before.
         drop(self.lease.slot);
