@@ -1930,8 +1930,8 @@ export interface components {
         };
         /** @description An OpenAPI document. */
         ImportOpenapi: {
-            /** @description The document as JSON, version 3.0 or 3.1. */
-            document: Record<string, never>;
+            /** @description The document, version 3.0 or 3.1: as JSON, or as a text of JSON or YAML. */
+            document: unknown;
             /** @description Where the API is, instead of the servers that the document names. */
             server_url?: string | null;
         };
