@@ -1,6 +1,15 @@
 import { useQuery } from '@tanstack/react-query'
 import { CatchBoundary, type ErrorComponentProps, Link, useRouter } from '@tanstack/react-router'
-import { BookOpen, Hammer, Inbox, KeyRound, ListChecks, Server, Webhook, Wrench } from 'lucide-react'
+import {
+  BookOpen,
+  Hammer,
+  Inbox,
+  KeyRound,
+  ListChecks,
+  Server,
+  Webhook,
+  Wrench,
+} from 'lucide-react'
 import { lazy, Suspense } from 'react'
 
 import { useMay } from '~/api/me'
