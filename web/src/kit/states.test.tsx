@@ -30,6 +30,6 @@ test('what went wrong with a run is told in the language of the page, the words 
       <RunError code="TOOL_FAILED" text="no such city" />
     </>,
   )
-  expect(screen.getByText(/^Jemand hat den Lauf abgebrochen/)).toBeInTheDocument()
+  expect(screen.getByText(/^Der Lauf wurde abgebrochen, bevor/)).toBeInTheDocument()
   expect(screen.getByText('no such city')).toBeInTheDocument()
 })
