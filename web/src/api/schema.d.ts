@@ -3341,7 +3341,7 @@ export interface components {
             aliases: string[];
             /**
              * Format: uuid
-             * @description The artifact whose source a script is, as `implementation` names it.
+             * @description The artifact whose source a script is, as `implementation` names it. Absent where there is none.
              */
             artifact_id?: string | null;
             /** Format: int64 */

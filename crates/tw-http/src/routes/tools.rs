@@ -97,10 +97,12 @@ pub(crate) struct ToolView {
     /// Settings of what runs. Secrets read `***`, and sending that back keeps them.
     #[schema(value_type = Object)]
     implementation: Value,
-    /// The artifact whose source a script is, as `implementation` names it.
-    #[schema(value_type = Option<Uuid>)]
+    /// The artifact whose source a script is, as `implementation` names it. Absent where there is none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<Uuid>, required = false)]
     artifact_id: Option<Value>,
-    #[schema(value_type = Option<i64>)]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<i64>, required = false)]
     artifact_version: Option<Value>,
     execution: ExecutionView,
     /// What a chain does. Secrets as in `implementation`.

@@ -310,7 +310,7 @@ on_both! {
         }
         let several = make("several", "custom", json!({ "a": "canary-4", "b": "canary-5" })).await;
         let told = admin.post(&test(&several), &json!({ "url": echo })).await;
-        assert!(told.is("422 INVALID_PARAMS").text_at("/detail").contains("it has several"), "{}", told.text);
+        assert!(told.is("422 INVALID_PARAMS").text_at("/detail").contains("has several"), "{}", told.text);
         builder.post(&test(&key), &json!({ "url": echo })).await.is("403 NOT_PERMITTED");
         let globex = world.client(&server, "globex", Role::Admin).await;
         globex.post(&test(&key), &json!({ "url": echo })).await.is("404 NOT_FOUND");
