@@ -275,7 +275,7 @@ test('a tool of the program is adapted, switched off and on, and put back', asyn
   await page.getByRole('link', { name: 'Quick Score' }).click()
   await page.waitForURL('**open=quick-score**')
   await page.getByRole('dialog').getByRole('link', { name: 'Customize' }).click()
-  await page.getByText('This tool is part of the program.').waitFor()
+  await page.getByText('This is a built-in tool.').waitFor()
   await page.getByLabel('Name', { exact: true }).fill('Fast Score')
   await tab(page, 'Visibility')
   await expect.poll(() => page.getByLabel('Required permission').isDisabled()).toBe(true)

@@ -204,7 +204,7 @@ test('a label that is taken is told at its field, and texts of the person’s ch
   await page.getByLabel('Text 2', { exact: true }).fill('7')
   world.expectComplaint(/422|409/)
   await page.getByRole('button', { name: 'Save credential' }).click()
-  await page.getByText('A name has letters a–z').waitFor()
+  await page.getByText('A name must have only letters a–z').waitFor()
   await expect.poll(() => focused(page)).toBe('credential-row-2')
   await expectAccessible(page)
   await page.getByLabel('Name of text 2').fill('key-id')
@@ -222,7 +222,10 @@ test('a label that is taken is told at its field, and texts of the person’s ch
   // Which of the two texts to send nobody can know.
   await part(page, 'Test').getByLabel('Address').fill(`http://${host()}/me`)
   await part(page, 'Test').getByRole('button', { name: 'Test' }).click()
-  await part(page, 'Test').getByRole('alert').getByText('It has several texts').waitFor()
+  await part(page, 'Test')
+    .getByRole('alert')
+    .getByText('The credential has several texts')
+    .waitFor()
 })
 
 test('whoever is slower is told, sees what it is now, and has typed nothing in vain', async () => {

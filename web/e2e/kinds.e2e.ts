@@ -464,7 +464,7 @@ test('a script is written, the line that is wrong is told, and its log is shown'
   await rewrite(page, 'Source', 'export default (input) => {\n  return 1 +;\n};\n')
   await page.getByRole('button', { name: 'Save & publish' }).click()
   await page
-    .getByText(/^Line 2 is not valid/)
+    .getByText(/^Line 2, column \d+ is not valid/)
     .first()
     .waitFor()
   await page.locator('.cm-lintRange-error').first().waitFor()

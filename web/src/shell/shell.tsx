@@ -111,14 +111,14 @@ function Navigation() {
           <Word name="credentials" />
         </Link>
       )}
+      {/* Where there is little room the palette leads to those that follow. */}
       {seesServers && (
-        <Link to="/admin/mcp-servers" className={tab}>
+        <Link to="/admin/mcp-servers" className={cn(tab, 'hidden lg:flex')}>
           <Server aria-hidden />
           <Word name="mcp_servers" />
         </Link>
       )}
       {seesWebhooks && (
-        // Where there is little room the palette leads there.
         <Link to="/admin/webhooks" className={cn(tab, 'hidden lg:flex')}>
           <Webhook aria-hidden />
           <Word name="webhooks" />

@@ -38,9 +38,10 @@ export function ToolResult({ ref, ...props }: Props) {
   const { run } = shown
   const fits = useFits(ref)
   useEffect(() => {
-    // What shows a result comes while the tool runs. One that does not come says so in its place.
-    if (start.state === 'asking') loadResult().catch(() => undefined)
-  }, [start.state])
+    // What shows a result is there before the tool runs, for the server may be away then. If it does not come, that is
+    // said in its place.
+    loadResult().catch(() => undefined)
+  }, [])
   return (
     <section
       ref={ref}
