@@ -11,8 +11,10 @@ use tw_schema::Violation;
 
 /// As deep as JSON may be.
 const DEPTH_MAX: usize = 128;
-/// What a document may come to, aliases included: bytes of text, and one for every value.
+/// What a document may come to, aliases included: bytes of text, and [`VALUE`] for every value.
 const SIZE_MAX: usize = 16 << 20;
+/// About what a value takes in memory beside its text. Aliases can repeat a short one a million times.
+const VALUE: usize = 64;
 /// Where a mapping takes over another one. No other program agrees on what that means.
 const MERGE: &str = "<<";
 
@@ -69,8 +71,8 @@ impl Reader {
         match event {
             Event::Scalar(text, style, anchor, tag) => {
                 let value = scalar(&text, style, tag.as_deref());
-                self.size += 1 + text.len();
-                self.close(anchor, Sized { value, size: 1 + text.len() })
+                self.size += VALUE + text.len();
+                self.close(anchor, Sized { value, size: VALUE + text.len() })
             }
             Event::SequenceStart(anchor, _) => self.begin(anchor, Inside::List(Vec::new())),
             Event::MappingStart(anchor, _) => self.begin(anchor, Inside::Object(Map::new(), None)),
@@ -109,8 +111,8 @@ impl Reader {
         if let Some(Open { inside: Inside::Object(_, None), .. }) = self.open.last() {
             return Err("a name must be a text");
         }
-        self.size += 1;
-        self.open.push(Open { anchor, size: 1, inside });
+        self.size += VALUE;
+        self.open.push(Open { anchor, size: VALUE, inside });
         Ok(())
     }
 
@@ -250,6 +252,13 @@ mod tests {
             laughs.push_str(&format!("a{level}: &a{level} [{items}]\n"));
         }
         assert!(refused(&laughs).contains("too large"));
+        // Few letters and many values: what they take in memory counts.
+        let short: String = (1..6)
+            .map(|level| {
+                format!("s{level}: &s{level} [{}]\n", vec![format!("*s{}", level - 1); 9].join(", "))
+            })
+            .collect();
+        assert!(refused(&format!("s0: &s0 [x, x, x, x, x, x, x, x, x]\n{short}")).contains("too large"));
         assert!(refused(&"[".repeat(100_000)).contains("YAML"));
         let deep: String = (0..500).map(|depth| format!("{}a:\n", " ".repeat(depth))).collect();
         assert!(refused(&deep).contains("nested too deeply"));
