@@ -16,5 +16,5 @@ pub use crate::{
     definition_parts::{DefinitionParts, HiddenInput},
     envelope::TenantKey,
     tool_secrets::open as open_secrets,
-    vault::{OpenedCredential, Stamp, Vault},
+    vault::{OpenedCredential, Stamp, Stamped, Vault},
 };

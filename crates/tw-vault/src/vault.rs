@@ -44,8 +44,16 @@ pub struct OpenedCredential {
 #[derive(Debug)]
 pub struct Stamp {
     pub reference: String,
-    /// The credential and its revision; `None` where there is none.
-    pub found: Option<(CredentialId, i64)>,
+    /// `None` where there is none.
+    pub found: Option<Stamped>,
+}
+
+/// The state of a credential: its payload, and where it may be sent.
+#[derive(Debug)]
+pub struct Stamped {
+    pub id: CredentialId,
+    pub revision: i64,
+    pub allowed_hosts: Option<Vec<String>>,
 }
 
 impl fmt::Debug for OpenedCredential {
@@ -121,7 +129,11 @@ impl Vault {
             if let (None, Some((label, _))) = (&found, reference.rsplit_once('.')) {
                 found = self.find(tenant, label).await?;
             }
-            let found = found.map(|credential| (credential.id, credential.revision));
+            let found = found.map(|credential| Stamped {
+                id: credential.id,
+                revision: credential.revision,
+                allowed_hosts: credential.allowed_hosts,
+            });
             stamps.push(Stamp { reference, found });
         }
         Ok(stamps)

@@ -5,7 +5,7 @@ use tw_base::{Secrets, secrets::equal};
 use tw_model::{RunId, SessionId, TenantId, Timestamp};
 use tw_registry::Tool;
 use tw_store::{Approval, Run};
-use tw_vault::Stamp;
+use tw_vault::{Stamp, Stamped};
 
 /// Proof that an approval stands for exactly this call. Only [`Unsealed::check`] makes one.
 #[derive(Debug)]
@@ -81,7 +81,13 @@ pub(super) fn stamped(credentials: &[Stamp]) -> String {
         // A reference is the author's, so it may hold anything.
         let reference = blake3::hash(reference.as_bytes());
         match found {
-            Some((id, revision)) => text.push_str(&format!("\n{reference} {id} {revision}")),
+            Some(Stamped { id, revision, allowed_hosts: None }) => {
+                text.push_str(&format!("\n{reference} {id} {revision}"));
+            }
+            Some(Stamped { id, revision, allowed_hosts: Some(hosts) }) => {
+                let hosts = blake3::hash(hosts.join(" ").as_bytes());
+                text.push_str(&format!("\n{reference} {id} {revision} {hosts}"));
+            }
             None => text.push_str(&format!("\n{reference} missing")),
         }
     }

@@ -568,6 +568,11 @@ on_both! {
             approve(&admin, &asked().await).await.is("200 success");
         }
 
+        // Nor may it be sent elsewhere than it could be when the call was approved.
+        let waiting = agent.run("by-label", json!({})).await.is("202 needs_approval").text_at("/approval_id");
+        admin.patch(&path, &json!({ "allowed_hosts": ["127.0.0.1"] })).await.is("200");
+        approve(&admin, &waiting).await.is("409 SUPERSEDED");
+
         // Nor may one appear that was not there.
         make(&admin, &writing("early", json!({ "query": { "k": "secret:late" } }))).await;
         let waiting = agent.run("early", json!({})).await.is("202 needs_approval").text_at("/approval_id");
