@@ -212,6 +212,7 @@ test('values are picked down to the fields that a step gave the last time, by ke
   const speed = page.getByRole('menuitem', { name: '{{ steps.now.output.current.wind.speed }}' })
   await speed.getByText('last: 3').waitFor()
   await page.keyboard.type('speed')
+  await expectFocused(speed)
   await page.keyboard.press('Enter')
   const value = 'at {{ steps.now.output.current.wind.speed }}'
   await expect.poll(() => second.getByRole('textbox', { name: 'city' }).inputValue()).toBe(value)
