@@ -101,7 +101,8 @@ export function ToolEditor({ tool, search }: { tool?: Tool; search: ToolEditorSe
   const isOverride = tool !== undefined && isOfProgram(tool)
   return (
     <EditingContext value={{ ...editor, isOverride }}>
-      <div className="grid min-w-0 gap-5" inert={editor.busy && !editor.base}>
+      {/* Once it is made, its own page takes over: what is typed into this one would be lost. */}
+      <div className="grid min-w-0 gap-5" inert={!tool && (editor.busy || Boolean(editor.base))}>
         <SaveBar onSave={setPublishing} />
         {isOverride && <Note>{t('editor.override_note')}</Note>}
         {editor.theirs && (
