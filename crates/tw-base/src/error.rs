@@ -23,6 +23,8 @@ pub enum Error {
     LinkUsed,
     #[error("{why}")]
     NotPermitted { why: String },
+    #[error("the owner of an agent cannot decide on its calls here; another approver can")]
+    SelfApproval,
     #[error("there is no tool `{tool}` in the catalogue")]
     ToolNotFound { tool: String },
     #[error("there is no such {what}")]
@@ -118,7 +120,7 @@ impl Error {
     pub fn code(&self) -> Code {
         match self {
             Self::Unauthenticated { .. } | Self::WrongPassword | Self::LinkUsed => Code::Unauthenticated,
-            Self::NotPermitted { .. } => Code::NotPermitted,
+            Self::NotPermitted { .. } | Self::SelfApproval => Code::NotPermitted,
             Self::ToolNotFound { .. } => Code::ToolNotFound,
             Self::NotFound { .. } => Code::NotFound,
             Self::SessionNotFound => Code::SessionNotFound,
@@ -157,6 +159,7 @@ impl Error {
         let params = match self {
             Self::WrongPassword => json!({ "reason": "wrong_password" }),
             Self::LinkUsed => json!({ "reason": "link_used" }),
+            Self::SelfApproval => json!({ "reason": "self_approval" }),
             Self::ToolNotFound { tool } | Self::ToolDisabled { tool } | Self::ToolHeld { tool } => {
                 json!({ "tool": tool })
             }
@@ -226,6 +229,7 @@ impl Error {
     pub fn is_refusal(&self) -> bool {
         match self {
             Self::NotPermitted { .. }
+            | Self::SelfApproval
             | Self::Taken { .. }
             | Self::InUse { .. }
             | Self::Busy { .. }

@@ -133,7 +133,7 @@ impl Engine {
             edited => edited?,
         };
         if self.forbids_self_approval(caller, approval.owner, level).await? {
-            return Err(self_approval());
+            return Err(Error::SelfApproval);
         }
         let standing = match &yes.standing {
             Some(wish) => {
@@ -176,7 +176,7 @@ impl Engine {
             let caller = permit.caller();
             let (approval, run) = self.decidable(caller, id).await?;
             if self.forbids_self_approval(caller, approval.owner, approval.level).await? {
-                return Err(self_approval());
+                return Err(Error::SelfApproval);
             }
             // Whoever asked learns why, and may ask better.
             let message = note.clone().unwrap_or_else(|| "a person declined the call".to_owned());
@@ -435,11 +435,6 @@ fn ending(
         ApprovalDecision { status: approval, by, note, changes: None, input: None, standing: None };
     let change = Change { decision: Some(decision), ..ended.change(Expect::Status(expected)) };
     (change, ended.event)
-}
-
-fn self_approval() -> Error {
-    let why = "the owner of an agent cannot decide on its calls here; another approver can";
-    Error::NotPermitted { why: why.to_owned() }
 }
 
 /// Another input, with what comes back hidden as it was.

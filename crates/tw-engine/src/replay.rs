@@ -10,7 +10,7 @@ use std::sync::{
 
 use futures::{StreamExt as _, TryStreamExt as _};
 use serde::Serialize;
-use serde_json::Value;
+use serde_json::{Map, Value, json};
 use tokio::time::Instant;
 use toolwright_sdk::HeavyPool;
 use tw_base::{Error, Result};
@@ -65,6 +65,10 @@ pub struct ReplayedCall {
     pub diff: Vec<Diff>,
     /// Why the call was not made again, or not to its end.
     pub reason: Option<String>,
+    /// The same for programs: a word in lower snake case, or the code of the error.
+    pub reason_code: Option<&'static str>,
+    /// The values in `reason`.
+    pub reason_params: Map<String, Value>,
     /// Whether `replayed` was left out because the answer is full.
     pub is_cut: bool,
 }
@@ -177,19 +181,19 @@ impl Engine {
             replay_run_id: None,
             diff: Vec::new(),
             reason: None,
+            reason_code: None,
+            reason_params: Map::new(),
             is_cut: false,
         };
         let Some(raw) = run.input.as_deref().map(ToOwned::to_owned) else {
-            item.reason = Some("its record has no input".to_owned());
-            return Ok(item);
+            return Ok(item.because("no_input", json!({}), "its record has no input"));
         };
         if let Some(at) = left_redacted(&item.input) {
-            item.reason = Some(format!("its input has a secret at `{at}`, which no record shows"));
-            return Ok(item);
+            let why = format!("its input has a secret at `{at}`, which no record shows");
+            return Ok(item.because("secret", json!({ "path": at }), why));
         }
         if until <= Instant::now() {
-            item.reason = Some("there was no time left for it: replay fewer calls".to_owned());
-            return Ok(item);
+            return Ok(item.because("no_time", json!({}), "there was no time left for it: replay fewer calls"));
         }
         let record = Arc::new(Record::of(run.id));
         let call = CaseCall { tool: run.tool_id, against: against.clone(), input: raw, secrets: None, until };
@@ -201,8 +205,8 @@ impl Engine {
                     | Error::OverLimit { .. }
                     | Error::CredentialMissing { .. }),
                 ) => {
-                    item.reason = Some(error.to_string());
-                    return Ok(item);
+                    let params = Value::Object(error.params());
+                    return Ok(item.because(error.code().as_str(), params, error.to_string()));
                 }
                 Err(error) if is_about_the_input(&error) => refused(&error),
                 ended => ended?,
@@ -216,9 +220,10 @@ impl Engine {
         let missing = record.missing();
         if !missing.is_empty() {
             let tools = missing.iter().map(|tool| format!("`{tool}`")).collect::<Vec<_>>().join(", ");
-            item.reason = Some(format!(
+            let why = format!(
                 "it calls {tools} with effects, and the record has no such call with this input: nothing was done"
-            ));
+            );
+            item = item.because("not_recorded", json!({ "tools": missing }), why);
         }
         item.same = Some(diff.is_empty() && missing.is_empty());
         item.diff = diff;
@@ -228,6 +233,14 @@ impl Engine {
             item.replayed = output;
         }
         Ok(item)
+    }
+}
+
+impl ReplayedCall {
+    /// The same with why the call was not made again, or not to its end.
+    fn because(self, code: &'static str, params: Value, why: impl Into<String>) -> Self {
+        let reason_params = params.as_object().cloned().unwrap_or_default();
+        Self { reason: Some(why.into()), reason_code: Some(code), reason_params, ..self }
     }
 }
 

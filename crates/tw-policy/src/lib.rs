@@ -91,6 +91,12 @@ impl Rule {
             Self::NothingSaid => "nothing_said",
         }
     }
+
+    /// The rule whose words these are, as they are kept with an approval.
+    #[must_use]
+    pub fn told(words: &str) -> Option<Self> {
+        RULES.iter().map(|(rule, _)| *rule).find(|rule| rule.to_string() == words)
+    }
 }
 
 impl fmt::Display for Rule {

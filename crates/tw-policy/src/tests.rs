@@ -30,6 +30,13 @@ fn policy_decides_where_it_is_given() {
 }
 
 #[test]
+fn rule_is_known_by_its_words() {
+    assert_eq!(Rule::told(&Rule::LevelWrite.to_string()), Some(Rule::LevelWrite));
+    assert_eq!(Rule::told(&Rule::Destructive.to_string()), Some(Rule::Destructive));
+    assert_eq!(Rule::told("somebody wants it so"), None);
+}
+
+#[test]
 fn nothing_relaxes_destructive() {
     check(Some(Level::Destructive), Some(Policy::Auto), Verdict::Ask);
 }

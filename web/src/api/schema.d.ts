@@ -1529,6 +1529,8 @@ export interface components {
             /** Format: date-time */
             requested_at: string;
             requested_by: string;
+            /** @description The rule that requires approval, such as `level_write`; `null` for a rule of an older version. */
+            rule?: string | null;
             /** Format: uuid */
             run_id: string;
             /** @description `pending`, `approved`, `denied`, `expired` or `cancelled`. */
@@ -2911,6 +2913,10 @@ export interface components {
             is_cut: boolean;
             /** @description Why the call was not made again, or which of its steps has no record. */
             reason?: string | null;
+            /** @description The reason as a word: `no_input`, `secret`, `no_time`, `not_recorded`, or the code of an error. */
+            reason_code?: string | null;
+            /** @description The values in `reason`. */
+            reason_params: Record<string, never>;
             /** @description The output that was recorded; `null` where there is none. */
             recorded: unknown;
             recorded_error_code?: string | null;

@@ -8,6 +8,7 @@ use serde_json::{Value, value::RawValue};
 use tw_engine::{Approval, Approve, ApprovedCall, StandingWish};
 use tw_identity::rights::{DecideApprovals, ReadApprovals};
 use tw_model::{ApprovalId, ApprovalStatus, StandingApprovalId, Timestamp};
+use tw_policy::Rule;
 use tw_schema::Violation;
 use uuid::Uuid;
 
@@ -36,6 +37,8 @@ pub(crate) struct ApprovalView {
     level: Option<&'static str>,
     /// Why it asks.
     reason: String,
+    /// The rule that requires approval, such as `level_write`; `null` for a rule of an older version.
+    rule: Option<&'static str>,
     requested_by: String,
     #[schema(value_type = String, format = DateTime)]
     requested_at: Timestamp,
@@ -73,6 +76,7 @@ impl From<Approval> for ApprovalView {
             version: approval.version,
             input: approval.input,
             level: approval.level.map(tw_model::Level::as_str),
+            rule: Rule::told(&approval.reason).map(Rule::as_str),
             reason: approval.reason,
             requested_by: approval.requested_by,
             requested_at: approval.requested,

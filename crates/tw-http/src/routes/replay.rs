@@ -2,7 +2,7 @@
 
 use axum::{extract::State, http::StatusCode, response::Response};
 use serde::Deserialize;
-use serde_json::Value;
+use serde_json::{Map, Value};
 use tw_identity::rights::TestTools;
 use uuid::Uuid;
 
@@ -78,6 +78,11 @@ pub(crate) struct ReplayedView {
     diff: Vec<DiffView>,
     /// Why the call was not made again, or which of its steps has no record.
     reason: Option<String>,
+    /// The reason as a word: `no_input`, `secret`, `no_time`, `not_recorded`, or the code of an error.
+    reason_code: Option<String>,
+    /// The values in `reason`.
+    #[schema(value_type = Object)]
+    reason_params: Map<String, Value>,
     /// Whether `replayed` was left out because the answer is full.
     is_cut: bool,
 }

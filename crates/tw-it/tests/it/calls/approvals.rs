@@ -441,7 +441,10 @@ on_both! {
         };
         approve(&owner, &ask("test.write").await, &json!({})).await.is("200 success");
         let destructive = ask("test.destroy").await;
-        approve(&owner, &destructive, &json!({})).await.is("403 NOT_PERMITTED");
+        assert_eq!(approval(&owner, &destructive).await["rule"], "destructive");
+        let refused = approve(&owner, &destructive, &json!({})).await;
+        refused.is("403 NOT_PERMITTED");
+        assert_eq!(refused.json()["params"]["reason"], "self_approval");
         deny(&owner, &destructive, &json!({})).await.is("403 NOT_PERMITTED");
         approve(&approver, &destructive, &json!({})).await.is("200 success");
         forbid(json!(true)).await;

@@ -95,6 +95,8 @@ on_both! {
         let item = &report["items"][0];
         assert_eq!(item["replayed_error_code"], "NOT_RECORDED");
         assert!(item["reason"].as_str().unwrap().contains("`test.write`"), "{item}");
+        assert_eq!(item["reason_code"], "not_recorded");
+        assert_eq!(item["reason_params"], json!({ "tools": ["test.write"] }));
         assert_eq!(lines_of(&ledger), ["n 1"], "a replay has no effects");
     }
 
@@ -138,6 +140,7 @@ on_both! {
         let report = replay(&builder, "test.echo", &json!({ "version": "draft" })).await.json();
         assert_eq!(counts(&report), (0, 0, 1), "{report}");
         assert!(report["items"][0]["reason"].as_str().unwrap().contains("/value/api_key"), "{report}");
+        assert_eq!(report["items"][0]["reason_code"], "secret");
         assert!(report["items"][0]["same"].is_null());
     }
 }
