@@ -1,6 +1,6 @@
 //! Scripts that try to get out, to stay, or to take more than there is for them.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 use tw_sandbox::{ScriptCall, ScriptError, ScriptLanguage, ScriptLimits};
@@ -247,6 +247,30 @@ async fn endless_script_ends_with_its_time() {
         ],
     )
     .await;
+}
+
+#[tokio::test]
+async fn time_of_a_script_is_kept_to_a_tenth() {
+    let world = World::new();
+    let mut fastest = Duration::MAX;
+    let sources = [
+        "export default () => { for (;;) {} }",
+        "export default async () => { for (;;) await null }",
+        "export default () => { for (;;) { try { for (;;) {} } catch {} } }",
+        "export default () => { let text = 'a'; for (;;) text = (text + text).slice(0, 1e6) }",
+    ];
+    for source in sources.iter().cycle().take(8) {
+        let (end, _) = attempt(&world, PATIENCE, "export default () => 1").await;
+        assert_eq!(end, End::Output(json!(1)));
+        let began = Instant::now();
+        let (end, why) = attempt(&world, SOON, source).await;
+        let took = began.elapsed();
+        assert_eq!(end, End::Time, "{source}: {why}");
+        assert!(SOON <= took, "{source}: {took:?}");
+        fastest = fastest.min(took);
+    }
+    // The machine may have been busy with something else at most of them.
+    assert!(fastest < SOON + SOON / 10, "{fastest:?}");
 }
 
 #[tokio::test]

@@ -32,11 +32,23 @@ async fn filter_reads_no_environment_and_no_file() {
 }
 
 #[tokio::test]
-async fn worker_has_nothing_but_its_pipes() {
-    // The environment of a test has at least the variables of cargo in it.
-    assert!(std::env::vars_os().count() > 1);
+async fn worker_of_filters_has_nothing_but_its_pipes() {
     let world = World::new();
     world.jq(".", Value::Null).await.unwrap();
+    has_nothing_but_its_pipes(&world);
+}
+
+#[tokio::test]
+async fn worker_of_scripts_has_nothing_but_its_pipes() {
+    let world = World::new();
+    let (given, _) = world.js("export default () => 1", Value::Null).await;
+    assert_eq!(given.unwrap(), 1);
+    has_nothing_but_its_pipes(&world);
+}
+
+fn has_nothing_but_its_pipes(world: &World) {
+    // The environment of a test has at least the variables of cargo in it.
+    assert!(std::env::vars_os().count() > 1);
     let [pid] = world.workers()[..] else { panic!() };
     let read = |file: &str| fs::read_to_string(format!("/proc/{pid}/{file}")).unwrap();
 
