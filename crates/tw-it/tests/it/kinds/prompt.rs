@@ -163,6 +163,35 @@ on_both! {
         models.upstream.hung_up(2).await;
     }
 
+    async fn heavy_prompt_that_was_cut_off_is_asked_once_and_stays_counted(db: TestDb) {
+        let models = ModelServer::start().await;
+        let world = World::on(db).await;
+        let limited = [("TOOLWRIGHT_MODELS__DEFAULT__MAX_OUTPUT_TOKENS", "100")];
+        let mut server = server_with(&world, &models, ModelFormat::OpenAi, &limited);
+        let admin = world.client(&server, "acme", Role::Admin).await;
+        make(&admin, &prompt("summary", &json!({}))).await;
+        // There is room for one reservation, and not for two.
+        let change = json!({ "settings": { "budgets": { "tokens_per_day": 250 } } });
+        admin.patch("/api/tenants/current", &change).await.is("200 active");
+        models.falls_silent_after(ModelFormat::OpenAi, &["half an "]);
+        let call = calling(&admin, "summary", json!({ "input": { "text": "x" } }));
+        let run = first(&admin, "summary", "running").await;
+        eventually("the first words are shown", PATIENCE, async || appended(&admin, &run).await == ["half an "]).await;
+        server.kill();
+        call.abort();
+
+        let server = server_with(&world, &models, ModelFormat::OpenAi, &limited);
+        let admin = admin.at(&server);
+        // A server of PostgreSQL counts as dead after 15 s; then others look after its runs.
+        let is_closed = async || run_of(&admin, &run).await["status"] == "error";
+        eventually("the run is closed", 2 * PATIENCE, is_closed).await;
+        assert_eq!(run_of(&admin, &run).await["error_code"], "INTERRUPTED");
+        assert_eq!(appended(&admin, &run).await, ["half an "]);
+        let text = failed_with(&admin.run("summary", json!({ "text": "x" })).await, "BUDGET_EXCEEDED");
+        assert!(text.contains("`tokens_per_day`"), "{text}");
+        assert_eq!(models.requests().len(), 1, "nothing was asked twice");
+    }
+
     async fn keys_are_found_in_their_order(db: TestDb) {
         let models = ModelServer::start().await;
         let world = World::on(db).await;
