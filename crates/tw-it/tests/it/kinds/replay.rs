@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use tw_model::Role;
 use tw_test::{TestDb, on_both};
 
-use super::{composition, make, with};
+use super::{artifact, composition, make, with};
 use crate::world::{Answer, Client, World, lines_of};
 
 async fn replay(who: &Client, tool: &str, body: &Value) -> Answer {
@@ -98,6 +98,50 @@ on_both! {
         assert_eq!(item["reason_code"], "not_recorded");
         assert_eq!(item["reason_params"], json!({ "tools": ["test.write"] }));
         assert_eq!(lines_of(&ledger), ["n 1"], "a replay has no effects");
+    }
+
+    async fn script_and_chain_in_a_chain_are_replayed_without_their_effects(db: TestDb) {
+        let world = World::on(db).await;
+        let server = world.server();
+        let builder = world.client(&server, "acme", Role::Builder).await;
+        let ledger = world.ledger("replayed");
+        let file = ledger.to_str().unwrap();
+        let script = |said: &str, line: &str| {
+            artifact("script", &format!(
+                "export default async (input, ctx) => {{
+                    const asked = await ctx.callTool('test.echo', {{ value: input.n }});
+                    const done = await ctx.callTool('test.write', {{ file: {file:?}, line: {line} }});
+                    return `{said} ${{asked.value}}: ${{done.done}}`;
+                }}"
+            ))
+        };
+        make(&builder, &script("wrote", "`n ${input.n}`")).await;
+        let steps = json!([{ "id": "inner", "tool": "script", "input": { "n": "{{ input.n }}" } }]);
+        let outer = composition("outer", &json!({ "steps": steps, "output": "{{ steps.inner.output }}" }));
+        make(&builder, &with(outer, &json!({ "permission_level": "read" }))).await;
+        builder.run("script", json!({ "n": 1 })).await.is("200 success");
+        builder.run("outer", json!({ "n": 2 })).await.is("200 success");
+        let written = ["n 1", "n 2"];
+        assert_eq!(lines_of(&ledger), written);
+        let of = async |tool: &str| replay(&builder, tool, &json!({ "version": "draft" })).await.json();
+        let report = of("script").await;
+        assert_eq!(counts(&report), (1, 0, 0), "{report}");
+        assert_eq!(report["items"][0]["replayed"], "wrote 1: n 1");
+        let report = of("outer").await;
+        assert_eq!(counts(&report), (1, 0, 0), "{report}");
+        assert_eq!(report["items"][0]["replayed"], "wrote 2: n 2");
+
+        // Another text is a difference; another effect is one that was never recorded.
+        let source = |body: Value| json!({ "implementation": body["implementation"] });
+        builder.patch("/api/tools/script", &source(script("put down", "`n ${input.n}`"))).await.is("200 published");
+        let report = of("script").await;
+        assert_eq!(counts(&report), (0, 1, 0), "{report}");
+        assert_eq!(report["items"][0]["replayed"], "put down 1: n 1");
+        builder.patch("/api/tools/script", &source(script("wrote", "`other ${input.n}`"))).await.is("200 published");
+        let report = of("script").await;
+        assert_eq!(counts(&report), (0, 1, 0), "{report}");
+        assert!(report["items"][0].to_string().contains("test.write"), "{report}");
+        assert_eq!(lines_of(&ledger), written, "a replay has no effects");
     }
 
     async fn replay_is_refused_where_it_must_not_be_made(db: TestDb) {
