@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use reqwest::Method;
 use serde_json::{Value, json};
 use tw_model::Role;
-use tw_test::{Kind, TestDb, Upstream};
+use tw_test::{Generation, Kind, McpServer, ModelFormat, ModelServer, TestDb, Upstream};
 
 use crate::{
     canary::holds,
@@ -118,6 +118,126 @@ async fn run_its_steps_and_their_requests_are_one_trace_without_what_was_in_them
         assert!(!holds(&request.body, "canary"), "{}", String::from_utf8_lossy(&request.body));
         assert_eq!(request.header("x_collector_key"), Some("k-collector"));
     }
+}
+
+fn tool(slug: &str, rest: &Value) -> Value {
+    let mut body = json!({
+        "slug": slug, "name": slug, "description": "Made by a test.", "permission_level": "read",
+        "input_schema": { "type": "object" }, "publish": true,
+    });
+    body.as_object_mut().unwrap().extend(rest.as_object().unwrap().clone());
+    body
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn waits_scripts_models_and_remote_servers_are_told_as_parts_of_their_runs() {
+    let world = World::on(TestDb::new(Kind::Sqlite).await).await;
+    let (collector, models) = (Upstream::start().await, ModelServer::start().await);
+    let remote = McpServer::start(Generation::Present).await;
+    let allowed = format!("{},{}", models.upstream.host_and_port(), remote.upstream.host_and_port());
+    let mut server = world.server_with(
+        &[],
+        &[
+            ("TOOLWRIGHT_OTEL__ENDPOINT", &collector.url("")),
+            ("TOOLWRIGHT_EGRESS__ALLOW", &allowed),
+            ("TOOLWRIGHT_MODELS__DEFAULT__PROVIDER", "openai"),
+            ("TOOLWRIGHT_MODELS__DEFAULT__MODEL", "m-1"),
+            ("TOOLWRIGHT_MODELS__DEFAULT__BASE_URL", &models.base_url()),
+            ("TOOLWRIGHT_MODELS__DEFAULT__API_KEY", "k-canary"),
+        ],
+    );
+    let admin = world.client(&server, "acme", Role::Admin).await;
+    let source = "export default async (input, ctx) => {
+        await ctx.callTool('test.echo', { value: 'canary-inner' });
+        return 'canary-output';
+    }";
+    let prompt = json!({ "kind": "prompt", "mode": "direct", "prompt_template": "canary {{ input.text }}" });
+    let implementation = json!({ "server_url": remote.url(), "tool_name": "echo" });
+    for body in [
+        tool("job", &json!({ "implementation_type": "external", "is_async": true })),
+        tool("question", &json!({ "implementation_type": "space", "is_async": true })),
+        tool(
+            "script",
+            &json!({ "implementation_type": "artifact", "implementation": { "language": "javascript", "source": source } }),
+        ),
+        tool("ask", &json!({ "execution_spec": prompt })),
+        tool("remote", &json!({ "implementation_type": "mcp", "implementation": implementation })),
+    ] {
+        admin.post("/api/tools", &body).await.is("201 published");
+    }
+    for slug in ["job", "question"] {
+        let open = admin.run(slug, json!({ "q": "canary-question" })).await;
+        let (run, call) = (open.is("202 pending").text_at("/run_id"), open.text_at("/pending_tool_call_id"));
+        let answer = json!({ "call_id": call, "result": "canary-answer" });
+        admin.post(&format!("/api/runs/{run}/tool-results"), &answer).await.is("200 success");
+    }
+    models.says(ModelFormat::OpenAi, "canary-text");
+    admin.run("script", json!({})).await.is("200 success");
+    admin.run("ask", json!({ "text": "x" })).await.is("200 success");
+    admin.run("remote", json!({ "text": "canary-remote" })).await.is("200 success");
+    assert_eq!(server.terminate().0, Some(0));
+
+    let spans = spans(&collector);
+    let below = |run: &str| {
+        let whole: Vec<_> = spans.iter().filter(|span| span["name"] == format!("run {run}")).collect();
+        assert_eq!(whole.len(), 1, "{run}: {spans:#?}");
+        let id = &whole[0]["spanId"];
+        let parts = spans.iter().filter(|span| span["parentSpanId"] == *id);
+        let parts: Vec<_> = parts.map(|span| span["name"].as_str().unwrap().to_owned()).collect();
+        (whole[0], parts)
+    };
+    for (run, part) in [
+        ("job", "wait for worker"),
+        ("question", "wait for person"),
+        ("script", "run test.echo"),
+        ("ask", "chat m-1"),
+        ("remote", "POST"),
+    ] {
+        let (whole, parts) = below(run);
+        assert!(parts.iter().any(|found| found == part), "{run}: {parts:?}");
+        assert_eq!(attribute(whole, "toolwright.status"), Some(&json!("success")));
+        assert!(
+            attribute(whole, "toolwright.tenant").is_some()
+                && attribute(whole, "toolwright.version").is_some()
+        );
+    }
+    let (remote_run, _) = below("remote");
+    let asked = remote.upstream.requests().pop().unwrap();
+    let parent = asked.header("traceparent").unwrap();
+    assert!(parent.contains(remote_run["traceId"].as_str().unwrap()), "{parent}");
+    for request in collector.requests() {
+        assert!(!holds(&request.body, "canary"), "{}", String::from_utf8_lossy(&request.body));
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn nothing_is_told_and_no_trace_begun_where_no_collector_is_named() {
+    let world = World::on(TestDb::new(Kind::Sqlite).await).await;
+    let (collector, upstream) = (Upstream::start().await, Upstream::start().await);
+    let mut server = world.server_with(
+        &[],
+        &[
+            ("TOOLWRIGHT_EGRESS__ALLOW", &upstream.host_and_port()),
+            // What other programs read is none of ours.
+            ("OTEL_EXPORTER_OTLP_ENDPOINT", &collector.url("")),
+        ],
+    );
+    let admin = world.client(&server, "acme", Role::Admin).await;
+    let implementation = json!({ "url": upstream.url("/") });
+    let call = tool("call", &json!({ "implementation_type": "http", "implementation": implementation }));
+    admin.post("/api/tools", &call).await.is("201 published");
+    admin.run("call", json!({})).await.is("200 success");
+    // A trace of the caller's goes on, with nobody here to tell of it.
+    let traced = admin.request(Method::POST, "/api/tools/call/run");
+    let traced = traced.header("traceparent", format!("00-{TRACE}-{SENDER}-01"));
+    admin.send(traced.json(&json!({ "input": {} }))).await.is("200 success");
+    let metrics = admin.get("/metrics").await.text;
+    assert!(!metrics.contains("toolwright_otel"), "{metrics}");
+    assert_eq!(server.terminate().0, Some(0));
+    let asked = upstream.requests();
+    assert_eq!(asked[0].header("traceparent"), None);
+    assert!(asked[1].header("traceparent").unwrap().contains(TRACE));
+    assert_eq!(collector.connections(), 0);
 }
 
 #[tokio::test(flavor = "multi_thread")]
