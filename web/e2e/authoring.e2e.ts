@@ -211,6 +211,10 @@ test('values are picked down to the fields that a step gave the last time, by ke
   await second.getByRole('button', { name: 'Insert a value into city' }).press('Enter')
   const speed = page.getByRole('menuitem', { name: '{{ steps.now.output.current.wind.speed }}' })
   await speed.getByText('last: 3').waitFor()
+  for (const width of [390, 1280]) {
+    await page.setViewportSize({ width, height: 900 })
+    await expectAccessible(page)
+  }
   await page.keyboard.type('speed')
   await expectFocused(speed)
   await page.keyboard.press('Enter')

@@ -57,55 +57,53 @@ export default function AccountMenu() {
   const theme = localStorage.getItem('theme') ?? 'system'
   return (
     <>
-      {/* It is loaded when somebody wants it open. */}
-      <DropdownMenu.Root defaultOpen>
+      {/* It is loaded when somebody wants it open. It stands in the header and hides nothing from screen readers. */}
+      <DropdownMenu.Root defaultOpen modal={false}>
         <DropdownMenu.Trigger asChild>
           <AccountButton />
         </DropdownMenu.Trigger>
-        <DropdownMenu.Portal>
-          <DropdownMenu.Content
-            align="end"
-            className="z-50 grid min-w-56 rounded-md border border-line bg-ground p-1 shadow-lg"
-          >
-            <p className="px-2 py-1.5 font-medium">{me.principal.display_name}</p>
-            <Group label={t('nav.tenant')}>
-              {me.tenants.map(({ id, slug, name }) => (
-                <Item key={id} chosen={id === me.tenant.id} onSelect={() => switchTo(slug)}>
-                  {name || slug}
-                </Item>
-              ))}
-            </Group>
-            <Group label={t('nav.theme')}>
-              {(['light', 'dark', 'system'] as const).map((name) => (
-                <Item key={name} chosen={name === theme} onSelect={() => showTheme(name)}>
-                  {t(`nav.theme_${name}`)}
-                </Item>
-              ))}
-            </Group>
-            <Group label={t('nav.language')}>
-              {LANGUAGES.map((one) => (
-                <Item key={one} chosen={one === language} onSelect={() => speak(one)}>
-                  {NAMES[one]}
-                </Item>
-              ))}
-            </Group>
-            <DropdownMenu.Separator className="my-1 h-px bg-line" />
-            {me.source === 'web' && (
-              <DropdownMenu.Item className={item} onSelect={() => setSettingPassword(true)}>
-                {t('nav.set_password')}
-              </DropdownMenu.Item>
-            )}
-            <DropdownMenu.Item asChild className={item}>
-              <Link to="/docs">{t('nav.docs')}</Link>
+        <DropdownMenu.Content
+          align="end"
+          className="z-50 grid min-w-56 rounded-md border border-line bg-ground p-1 shadow-lg"
+        >
+          <p className="px-2 py-1.5 font-medium">{me.principal.display_name}</p>
+          <Group label={t('nav.tenant')}>
+            {me.tenants.map(({ id, slug, name }) => (
+              <Item key={id} chosen={id === me.tenant.id} onSelect={() => switchTo(slug)}>
+                {name || slug}
+              </Item>
+            ))}
+          </Group>
+          <Group label={t('nav.theme')}>
+            {(['light', 'dark', 'system'] as const).map((name) => (
+              <Item key={name} chosen={name === theme} onSelect={() => showTheme(name)}>
+                {t(`nav.theme_${name}`)}
+              </Item>
+            ))}
+          </Group>
+          <Group label={t('nav.language')}>
+            {LANGUAGES.map((one) => (
+              <Item key={one} chosen={one === language} onSelect={() => speak(one)}>
+                {NAMES[one]}
+              </Item>
+            ))}
+          </Group>
+          <DropdownMenu.Separator className="my-1 h-px bg-line" />
+          {me.source === 'web' && (
+            <DropdownMenu.Item className={item} onSelect={() => setSettingPassword(true)}>
+              {t('nav.set_password')}
             </DropdownMenu.Item>
-            <DropdownMenu.Item asChild className={item}>
-              <Link to="/docs/api">{t('nav.api_docs')}</Link>
-            </DropdownMenu.Item>
-            <DropdownMenu.Item className={item} onSelect={signOut}>
-              {t('nav.sign_out')}
-            </DropdownMenu.Item>
-          </DropdownMenu.Content>
-        </DropdownMenu.Portal>
+          )}
+          <DropdownMenu.Item asChild className={item}>
+            <Link to="/docs">{t('nav.docs')}</Link>
+          </DropdownMenu.Item>
+          <DropdownMenu.Item asChild className={item}>
+            <Link to="/docs/api">{t('nav.api_docs')}</Link>
+          </DropdownMenu.Item>
+          <DropdownMenu.Item className={item} onSelect={signOut}>
+            {t('nav.sign_out')}
+          </DropdownMenu.Item>
+        </DropdownMenu.Content>
       </DropdownMenu.Root>
       {isSettingPassword && (
         <Suspense>

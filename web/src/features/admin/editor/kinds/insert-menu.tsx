@@ -37,13 +37,14 @@ export function InsertMenu({ name, sources, box, onChange, isBare }: Props) {
     cursor.current = undefined
   }
   return (
-    <DropdownMenu.Root>
+    <DropdownMenu.Root modal={false}>
       <DropdownMenu.Trigger asChild>
         <Button size="icon" className="shrink-0" aria-label={t('insert', { name })}>
           <Braces aria-hidden />
         </Button>
       </DropdownMenu.Trigger>
-      <DropdownMenu.Portal>
+      {/* Inside the main part of the page, where everything that can be read belongs. */}
+      <DropdownMenu.Portal container={document.getElementById('content')}>
         <DropdownMenu.Content
           align="end"
           collisionPadding={8}
