@@ -77,8 +77,9 @@ function Nothing() {
   return null
 }
 
+// Words stand below their icons, then beside them, and from 94rem on they are whole. German ones are long.
 const tab =
-  'flex min-w-0 flex-col items-center justify-center gap-0.5 rounded-md px-0.5 py-1 text-[0.6875rem] leading-tight font-medium text-muted hover:bg-raised hover:text-text sm:px-2 lg:h-9 lg:flex-row lg:gap-2 lg:px-2.5 lg:py-0 lg:text-sm [&.active]:bg-accent-soft [&.active]:text-accent [&_svg]:size-4'
+  'flex min-w-0 flex-col items-center justify-center gap-0.5 rounded-md px-0.5 py-1 text-[0.6875rem] leading-tight font-medium whitespace-nowrap text-muted hover:bg-raised hover:text-text sm:px-2 xl:h-9 xl:flex-row xl:gap-2 xl:px-2 xl:py-0 xl:text-sm min-[94rem]:px-2.5 [&.active]:bg-accent-soft [&.active]:text-accent [&_svg]:size-4'
 
 function Navigation() {
   const { t } = useTranslation()
@@ -128,13 +129,13 @@ function Navigation() {
   )
 }
 
-/** The name of a tab, and a shorter one below its icon where there is little room. */
+/** The name of a tab, and a shorter one where there is little room. */
 function Word({ name }: { name: string }) {
   const { t } = useTranslation()
   return (
     <>
-      <span className="max-w-full truncate lg:hidden">{t(`nav_short.${name}`)}</span>
-      <span className="hidden lg:inline">{t(`nav.${name}`)}</span>
+      <span className="max-w-full truncate min-[94rem]:hidden">{t(`nav_short.${name}`)}</span>
+      <span className="hidden min-[94rem]:inline">{t(`nav.${name}`)}</span>
     </>
   )
 }
@@ -159,7 +160,7 @@ function InboxTab({ decides, answers }: { decides: boolean; answers: boolean }) 
       {count > 0 && (
         <Badge
           tone="warn"
-          className="max-lg:absolute max-lg:top-0 max-lg:left-1/2 max-lg:ml-1 max-lg:px-1 max-lg:py-0"
+          className="max-xl:absolute max-xl:top-0 max-xl:left-1/2 max-xl:ml-1 max-xl:px-1 max-xl:py-0"
         >
           {count}
           <span className="sr-only"> {t('waiting', { count })}</span>

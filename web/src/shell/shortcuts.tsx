@@ -42,7 +42,7 @@ export function Shortcuts() {
         onClick={() => setSearching(true)}
       >
         <Search aria-hidden />
-        <span className="max-md:sr-only">{t('nav.go_to')}</span>
+        <span className="max-xl:sr-only">{t('nav.go_to')}</span>
       </Button>
       <CatchBoundary getResetKey={() => ''} errorComponent={() => null}>
         <Suspense>
