@@ -79,7 +79,7 @@ test('what breaks callers is told first, gets a major number, or has to be confi
 
   await number.fill('1.0.0')
   const publish = dialog.getByRole('button', { name: /^Publish/ })
-  await dialog.getByText('tells them that nothing breaks').waitFor()
+  await dialog.getByText('is not a new major version').waitFor()
   expect(await publish.getAttribute('aria-disabled')).toBe('true')
   await expectAccessible(page)
   await number.fill('0.9.0')
@@ -251,7 +251,7 @@ test('recorded calls are replayed with the draft, and what differs is shown', as
   await page.goto('/admin/tools/replayed/edit?tab=tests')
   const replay = page.getByRole('region', { name: 'Replay', exact: true })
   await replay.getByRole('button', { name: 'Replay recorded calls' }).click()
-  await replay.getByText('2 calls give the same.').waitFor()
+  await replay.getByText('2 calls give the same result.').waitFor()
 
   const withCountry = { ...CITY, country: { type: 'string', default: 'AT' } }
   await change('replayed', { input_schema: { type: 'object', properties: withCountry } })
@@ -273,4 +273,36 @@ test('a tool that changes data is not replayed', async () => {
   const replay = page.getByRole('region', { name: 'Replay', exact: true })
   await replay.getByText('This tool may change data.').waitFor()
   expect(await replay.getByRole('button').count()).toBe(0)
+})
+
+test('a number that is lower than what was added asks for is confirmed by hand too', async () => {
+  await made('grown')
+  const properties = { ...CITY, country: { type: 'string' } }
+  await change('grown', { input_schema: { type: 'object', properties } })
+  const page = await world.signedIn()
+  await page.goto('/admin/tools/grown/edit')
+  await page.getByRole('button', { name: 'Publish', exact: true }).click()
+  const dialog = dialogOf(page)
+  const number = dialog.getByLabel('Version number')
+  await expect.poll(() => number.inputValue()).toBe('1.1.0')
+  const publish = dialog.getByRole('button', { name: /^Publish/ })
+  expect(await publish.getAttribute('aria-disabled')).toBeNull()
+  await number.fill('1.0.1')
+  await dialog.getByText('This version number is too low for these changes. Use 1.1.0.').waitFor()
+  expect(await publish.getAttribute('aria-disabled')).toBe('true')
+  await expectAccessible(page)
+  await dialog.getByLabel('type grown').fill('grown')
+  await publish.click()
+  await said(page, 'Forecast 1.0.1 is published')
+})
+
+test('why a call was not replayed is said in German', async () => {
+  await made('unasked', { input_schema: { type: 'object' } })
+  await world.server.api('POST', '/api/tools/unasked/run', { input: { api_key: '***' } })
+  const page = await world.signedIn()
+  await page.addInitScript(() => localStorage.setItem('language', 'de'))
+  await page.goto('/admin/tools/unasked/edit?tab=tests')
+  await page.getByRole('button', { name: 'Letzte Aufrufe wiederholen' }).click()
+  await page.getByText('Die Eingabe hat an der Stelle /api_key ein Geheimnis').waitFor()
+  await expectAccessible(page)
 })

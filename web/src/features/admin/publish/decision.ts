@@ -15,10 +15,10 @@ export interface NumberChoice {
   version: string
   proposed: string
   fault?: 'not_a_version' | 'too_small'
-  /** Whether callers of what runs could break without the number telling them. */
-  needsAccept: boolean
-  /** Whether the number says less than the changes ask for. */
+  /** Whether the number says less than the changes ask for: then it has to be confirmed by hand. */
   isTooLow: boolean
+  /** Whether callers of what runs could break without the number telling them. */
+  hidesBreak: boolean
 }
 
 /** Which number a publication gets, and what that means to those who call what runs. */
@@ -31,5 +31,5 @@ export function chooseNumber({ live, draft, bump, breaking, typed }: Facts): Num
       ? 'too_small'
       : undefined
   const low = live !== undefined && fault === undefined && isTooLow(version, live, bump)
-  return { version, proposed, fault, needsAccept: low && breaking, isTooLow: low }
+  return { version, proposed, fault, isTooLow: low, hidesBreak: low && breaking }
 }

@@ -3,6 +3,7 @@ import { TriangleAlert } from 'lucide-react'
 import type { Problem } from '~/api/problem'
 import { useTranslation } from '~/i18n'
 import { errorWords } from '~/i18n/server-words'
+import { cn } from '~/kit/cn'
 import { Field, Input } from '~/kit/field'
 import type { Tool } from '../types'
 import type { Bump } from '../versions/semver'
@@ -21,7 +22,7 @@ interface Props {
   onConfirm: (text: string) => void
 }
 
-/** The number of a publication. One that hides a break has to be confirmed by hand. */
+/** The number of a publication. One that is lower than the changes ask for has to be confirmed by hand. */
 export function NumberPart(props: Props) {
   const { ids, tool, live, bump, number, refused, onType } = props
   const { t } = useTranslation('publish')
@@ -41,24 +42,22 @@ export function NumberPart(props: Props) {
           onChange={(event) => onType(event.target.value)}
         />
       </Field>
-      {number.isTooLow && !number.needsAccept && (
-        <p className="flex items-start gap-2 text-warn">
-          <TriangleAlert aria-hidden className="mt-0.5 size-4 shrink-0" />
-          {t('number.low', { proposed: number.proposed })}
-        </p>
-      )}
-      {number.needsAccept && <Confirm {...props} />}
+      {number.isTooLow && <Confirm {...props} />}
     </div>
   )
 }
 
 function Confirm({ ids, tool, number, confirmed, onConfirm, live }: Props) {
   const { t } = useTranslation('publish')
+  const { hidesBreak, version, proposed } = number
+  const look = hidesBreak
+    ? { box: 'border-bad bg-bad-soft', text: 'text-bad', why: 'confirm.why' }
+    : { box: 'border-warn bg-warn-soft', text: 'text-warn', why: 'confirm.why_added' }
   return (
-    <div className="grid gap-3 rounded-lg border border-bad bg-bad-soft p-4">
-      <p className="flex items-start gap-2 text-bad">
+    <div className={cn('grid gap-3 rounded-lg border p-4', look.box)}>
+      <p className={cn('flex items-start gap-2', look.text)}>
         <TriangleAlert aria-hidden className="mt-0.5 size-4 shrink-0" />
-        {t('confirm.why', { live, version: number.version, proposed: number.proposed })}
+        {t(look.why, { live, version, proposed })}
       </p>
       <Field id={ids.confirm} label={t('confirm.label', { slug: tool.slug })}>
         <Input

@@ -88,7 +88,7 @@ function Decision({ tool, compared, onClose, onPublished, onStale }: DecisionPro
   })
   const faults = useDraftFaults(tool, refusal.draft)
   const tests = useTests(tool, refusal.tests)
-  const isConfirmed = !number.needsAccept || confirmed.trim() === tool.slug
+  const isConfirmed = !number.isTooLow || confirmed.trim() === tool.slug
   const isHeld = faults.length > 0 || number.fault !== undefined || !isConfirmed
   const isBlocked = isHeld || (tests.failed > 0 && !ignores)
   const submit = (event: FormEvent) => {
@@ -96,7 +96,7 @@ function Decision({ tool, compared, onClose, onPublished, onStale }: DecisionPro
     if (isBlocked || publish.isPending) return
     const publication: Publication = {
       ...(number.version !== tool.version && { version: number.version }),
-      ...(number.needsAccept && { accept_breaking: true }),
+      ...(number.hidesBreak && { accept_breaking: true }),
       ...(tests.failed > 0 && { ignore_tests: true }),
     }
     publish.mutate(publication, {
@@ -147,7 +147,7 @@ function Decision({ tool, compared, onClose, onPublished, onStale }: DecisionPro
         <Button onClick={onClose}>{t('cancel', { ns: 'app' })}</Button>
         <Button
           type="submit"
-          tone={number.needsAccept || ignores ? 'danger' : 'primary'}
+          tone={number.hidesBreak || ignores ? 'danger' : 'primary'}
           disabled={isBlocked || publish.isPending || refusal.isStale === true}
         >
           <Rocket aria-hidden />
