@@ -304,7 +304,7 @@ test('a tool is cloned, and deleted', async () => {
   expect((await world.server.api('GET', '/api/tools/longer-lived')).status).toBe('draft')
 
   await page.goto('/admin/tools?open=short-lived')
-  await page.getByText("a person's own call").first().waitFor()
+  await page.getByText('A person’s own call needs no approval.').first().waitFor()
   await page.getByRole('button', { name: 'Delete' }).click()
   await page.getByRole('dialog').last().getByRole('button', { name: 'Delete' }).click()
   await said(page, 'short-lived is deleted')

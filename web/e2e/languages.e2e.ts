@@ -141,3 +141,52 @@ test('no name in the navigation of a phone is cut off', async () => {
   )
   expect(cut).toEqual([])
 })
+
+test('why a call waits is said in German, on the page of its tool too', async () => {
+  await german()
+  const setting = (name: string, value: unknown) =>
+    world.server.api('PATCH', '/api/tenants/current', { settings: { [name]: value } })
+  await setting('forbid_self_approval', true)
+  const agent = await world.server.agentKey()
+  const run = { input: { hours: 2 } }
+  const parked = await world.server.api('POST', '/api/tools/overtime/run', run, agent)
+  const page = await world.signedIn()
+  await page.goto(`/tools/overtime?run=${parked.run_id}`)
+  const why =
+    'Das Werkzeug ändert Daten; darum muss ein Mensch jeden Aufruf eines Agenten freigeben.'
+  await page.getByText(`Grund: ${why}`).waitFor()
+  await page.goto('/approvals')
+  await page.getByText(why).waitFor()
+  await page.goto(`/approvals/${parked.approval_id}`)
+  await page.getByText(why).waitFor()
+  world.expectComplaint(/403/)
+  await page.getByRole('button', { name: 'Freigeben', exact: true }).click()
+  await page.getByText('Wem ein Agent gehört, der kann nicht').waitFor()
+  expect(await page.getByText('owner of an agent').count()).toBe(0)
+  await expectAccessible(page)
+  await setting('forbid_self_approval', null)
+})
+
+test('who can use a tool is said in German, check by check', async () => {
+  await german()
+  await world.server.agentKey('drawer')
+  const page = await world.signedIn()
+  await page.goto('/admin/tools?open=overtime')
+  const drawer = page.getByRole('dialog')
+  await drawer.getByText('Der eigene Aufruf eines Menschen braucht keine Freigabe.').waitFor()
+  await drawer.getByText('Alle Prüfungen').click()
+  const checks = drawer.getByRole('listitem').filter({ has: page.getByLabel('bestanden') })
+  await checks.getByText('Die Rolle darf Werkzeuge ausführen').waitFor()
+  for (const text of await checks.allInnerTexts()) {
+    expect(text).not.toMatch(/\b(it|is|this|tool|tenant|nobody)\b/)
+  }
+  await expectAccessible(page)
+  const key = drawer.getByRole('option').filter({ hasText: '(drawer)' })
+  const subject = await key.getAttribute('value')
+  await drawer.getByLabel('Für').selectOption(subject)
+  await drawer.getByText('Das Werkzeug ändert Daten').waitFor()
+  await world.server.api('PATCH', '/api/tools/overtime', { is_active: false })
+  await page.reload()
+  await drawer.getByText('Es ist nicht aktiv').first().waitFor()
+  await world.server.api('PATCH', '/api/tools/overtime', { is_active: true })
+})

@@ -84,12 +84,20 @@ function shown(t: TFunction, name: string, value: unknown, params: Params): stri
   return all.join(', ') + (more > 0 ? t('more', { count: more }) : '')
 }
 
+/** Why a call has to be approved: the rule, and the server's own sentence for one that is not known here. */
+interface Asked {
+  rule?: string | null
+  reason: string
+}
+
 /** What the server says, for a component: it comes in the language of the page once its texts are there. */
 export function useServerWords() {
   const { t } = useTranslation('server', { useSuspense: false })
   return {
     problem: (problem: Problem) => sayProblem(t, problem),
     code: (code: string) => t(`problem.${code}`, { defaultValue: '', skipInterpolation: true }),
+    reason: ({ rule, reason }: Asked) =>
+      rule ? t(`rule.${rule}`, { defaultValue: reason }) : reason,
   }
 }
 
@@ -109,6 +117,11 @@ const here: TFunction = (key, options) => t(key, { ns: 'server', ...options })
 /** The same, outside of components. */
 export function faultWords(fault: Fault): string {
   return sayFault(here, fault)
+}
+
+/** Why the server refused, in one sentence: its own where the code alone says too little. */
+export function refusalWords(problem: Problem): string {
+  return detailOf(problem) ?? sayProblem(here, problem)
 }
 
 /** What went wrong, in one line, outside of components. */

@@ -5,7 +5,7 @@ import { Problem } from '~/api/problem'
 import { ApprovalDetail } from '~/features/approvals/approval-detail'
 import { approvalOf } from '~/features/approvals/approval-queries'
 import { useTranslation } from '~/i18n'
-import { errorWords } from '~/i18n/server-words'
+import { refusalWords } from '~/i18n/server-words'
 import { Button } from '~/kit/button'
 import { Empty, Fault, Loading } from '~/kit/states'
 
@@ -26,7 +26,7 @@ export default function ApprovalPage() {
       {error instanceof Problem && error.status === 403 ? (
         <Empty title={t('not_for_you.title')}>
           <div className="grid justify-items-center gap-4">
-            <p>{t('not_for_you.text', { reason: errorWords(error) })}</p>
+            <p>{t('not_for_you.text', { reason: refusalWords(error) })}</p>
             <Button asChild tone="primary">
               <Link to="/runs" search={{ status: 'needs_approval' }}>
                 {t('not_for_you.action')}

@@ -43,6 +43,8 @@ export interface Explanation {
   callable: boolean
   decision: 'allow' | 'ask' | 'deny'
   reason: string
+  /** The rule that decided, or the check that did not pass. */
+  rule: string
   checks: Check[]
 }
 

@@ -8,7 +8,7 @@ import type { Problem } from '~/api/problem'
 import { toolAt } from '~/api/tool-at'
 import { Unsent } from '~/features/result/unsent'
 import { useTranslation } from '~/i18n'
-import { errorWords } from '~/i18n/server-words'
+import { refusalWords, useServerWords } from '~/i18n/server-words'
 import { AskFacts } from '~/kit/ask-facts'
 import { KeySheet } from '~/kit/key-sheet'
 import { useKeys } from '~/kit/keys'
@@ -23,7 +23,7 @@ import { DETAIL_KEYS } from './keys'
 import { Outcome } from './outcome'
 import { canStand } from './standing'
 import { useDecision } from './use-decision'
-import { useReason, useWants } from './words'
+import { useWants } from './words'
 
 /** Everything about one approval, and the decision. */
 export function ApprovalDetail({
@@ -150,7 +150,7 @@ function Head({
 }) {
   const { t } = useTranslation('approvals')
   const wants = useWants()
-  const reason = useReason()
+  const { reason } = useServerWords()
   return (
     <header className="grid min-w-0 gap-2">
       <div className="flex items-center justify-between gap-2 text-xs text-muted">
@@ -164,7 +164,7 @@ function Head({
         {approval.level === 'destructive' && <LevelBadge level={approval.level} />}
       </div>
       <p className="text-muted">
-        <span className="font-medium text-text">{t('why')}</span> {reason(approval.reason)}
+        <span className="font-medium text-text">{t('why')}</span> {reason(approval)}
       </p>
     </header>
   )
@@ -176,7 +176,7 @@ function useRefusal(approval: Approval, forbidden: Problem | undefined): string 
   const decides = useMay('approvals.tenant.decide')
   const isOver = Date.parse(approval.expires_at) <= useNow(1_000)
   if (!decides) return t('read_only')
-  if (forbidden) return t('forbidden', { reason: errorWords(forbidden) })
+  if (forbidden) return t('forbidden', { reason: refusalWords(forbidden) })
   return isOver ? t('over') : undefined
 }
 

@@ -4,6 +4,7 @@ import { type ReactNode, type RefObject, useId } from 'react'
 import { actorOf } from '~/api/actor'
 import { InputDigest } from '~/features/form/read/input-digest'
 import { useTranslation } from '~/i18n'
+import { useServerWords } from '~/i18n/server-words'
 import { Badge } from '~/kit/badge'
 import { Expiry } from '~/kit/expiry'
 import { LevelBadge } from '~/kit/level-badge'
@@ -13,7 +14,7 @@ import type { Approval } from './approval-queries'
 import { canBatch, type Group } from './groups'
 import type { Selection } from './selection'
 import type { AskingTool } from './use-tools'
-import { ApprovalStatus, useReason, useWants } from './words'
+import { ApprovalStatus, useWants } from './words'
 
 interface Props {
   toolOf: (approval: Approval) => AskingTool | undefined
@@ -53,7 +54,7 @@ function ApprovalGroup({
 }) {
   const { t } = useTranslation('approvals')
   const wants = useWants()
-  const reason = useReason()
+  const { reason } = useServerWords()
   const id = useId()
   const [first] = approvals
   if (!first) return null
@@ -80,7 +81,7 @@ function ApprovalGroup({
             {first.level === 'destructive' && <LevelBadge level={first.level} />}
             {approvals.length > 1 && <Badge>{t('requests', { count: approvals.length })}</Badge>}
           </div>
-          <p className="text-xs text-muted">{reason(first.reason)}</p>
+          <p className="text-xs text-muted">{reason(first)}</p>
         </div>
       </div>
       <ul aria-labelledby={id} className="divide-y divide-line">

@@ -7,23 +7,6 @@ import { Badge, type Tone } from '~/kit/badge'
 import { useNaming } from '~/kit/people'
 import type { Approval } from './approval-queries'
 
-// The server says why in a sentence of its own; these are the ones it has.
-const REASONS: Record<string, string> = {
-  'the tool writes': 'level_write',
-  'the tool is destructive, and no setting relaxes that': 'destructive',
-  'the tenant wants every write approved': 'approve_all_writes',
-  "the tool's policy asks for every call of an agent": 'policy_always_ask',
-}
-
-/** Why a call has to be approved, in plain words; a reason that is not known here stays as it came. */
-export function useReason(): (reason: string) => string {
-  const { t } = useTranslation('approvals')
-  return (reason) => {
-    const known = Object.hasOwn(REASONS, reason) ? REASONS[reason] : undefined
-    return known ? t(`reason.${known}`) : reason
-  }
-}
-
 /** Who wants to run what, and what that may do, in one sentence. */
 export function useWants(): (
   approval: Pick<Approval, 'level' | 'requested_by'>,

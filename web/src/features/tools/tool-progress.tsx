@@ -8,6 +8,7 @@ import { useMay } from '~/api/me'
 import { RunStatus } from '~/features/result/run-status'
 import { RunWaiting } from '~/features/result/run-waiting'
 import { useTranslation } from '~/i18n'
+import { useServerWords } from '~/i18n/server-words'
 import { Button } from '~/kit/button'
 import { useNow } from '~/kit/now'
 import { Fault, Skeleton } from '~/kit/states'
@@ -83,6 +84,7 @@ function Waiting({ id }: { id: string }) {
   const { t } = useTranslation('tool')
   const decides = useMay('approvals.tenant.decide')
   const reads = useMay('approvals.tenant.read')
+  const { reason } = useServerWords()
   const { data } = useQuery({
     queryKey: ['approvals', 'one', id],
     queryFn: async () => (await api.GET('/api/approvals/{id}', { params: { path: { id } } })).data,
@@ -91,7 +93,7 @@ function Waiting({ id }: { id: string }) {
   return (
     <div className="grid gap-2 rounded-md border border-warn bg-warn-soft p-3 text-warn">
       <p>{t(decides ? 'you_decide' : 'others_decide')}</p>
-      {data?.reason && <p className="break-words">{t('because', { reason: data.reason })}</p>}
+      {data?.reason && <p className="break-words">{t('because', { reason: reason(data) })}</p>}
       {data?.expires_at && (
         <p>
           {t('expires')} <Moment at={data.expires_at} />

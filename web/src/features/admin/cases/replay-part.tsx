@@ -4,8 +4,10 @@ import { CircleCheck, CircleDashed, CircleX, History } from 'lucide-react'
 
 import { api, body } from '~/api/client'
 import { useMay } from '~/api/me'
+import { Problem } from '~/api/problem'
 import type { components } from '~/api/schema'
 import { useTranslation } from '~/i18n'
+import { refusalWords } from '~/i18n/server-words'
 import { Badge } from '~/kit/badge'
 import { Button } from '~/kit/button'
 import { Fault } from '~/kit/states'
@@ -84,8 +86,24 @@ function Differing({ items }: { items: Replayed[] }) {
   )
 }
 
+/** Why a call was not replayed, by its code; what is not known here stays as it came. */
+function useWhy() {
+  const { t } = useTranslation('cases')
+  return ({ reason, reason_code: code, reason_params }: Replayed) => {
+    if (!code || !reason) return reason
+    const params: Record<string, unknown> = reason_params
+    // The codes of errors are written in capitals.
+    if (/^[A-Z]/.test(code)) {
+      return refusalWords(new Problem(0, code, reason, [], undefined, params))
+    }
+    const values = Object.entries(params).map(([name, value]) => [name, [value].flat().join(', ')])
+    return t(`replay.reason.${code}`, { ...Object.fromEntries(values), defaultValue: reason })
+  }
+}
+
 function Row({ of }: { of: Replayed }) {
   const { t } = useTranslation('cases')
+  const why = useWhy()
   const state = of.same === false ? 'different' : 'not_replayed'
   const { tone, Icon } = LOOKS[state]
   return (
@@ -99,7 +117,7 @@ function Row({ of }: { of: Replayed }) {
         <Moment at={of.at} />
         {of.replay_run_id && <RunLink id={of.replay_run_id} label={t('replay.again')} />}
       </p>
-      {of.reason && <p className="break-words text-muted">{of.reason}</p>}
+      {of.reason && <p className="break-words text-muted">{why(of)}</p>}
       {of.diff.length > 0 && (
         <DiffTable of={t('replay.recorded', { version: of.version })} diff={of.diff} />
       )}

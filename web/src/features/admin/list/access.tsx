@@ -4,11 +4,12 @@ import { useState } from 'react'
 
 import { useMay } from '~/api/me'
 import { useTranslation } from '~/i18n'
+import { useServerWords } from '~/i18n/server-words'
 import { Badge } from '~/kit/badge'
 import { Field, Select } from '~/kit/field'
 import { Fault, Skeleton } from '~/kit/states'
 import { explanationOf, keys, people } from '../queries'
-import type { Explanation } from '../types'
+import type { Check, Explanation } from '../types'
 
 const TONES = { allow: 'good', ask: 'warn', deny: 'bad' } as const
 
@@ -58,8 +59,23 @@ export function Access({ slug }: { slug: string }) {
   )
 }
 
+/** What the answer says, by its codes; what is not known here stays as it came. */
+function useAccessWords() {
+  const { t } = useTranslation('admin')
+  const words = useServerWords()
+  const check = ({ check, passed, reason }: Check) =>
+    t(`access.${passed ? 'yes' : 'no'}.${check}`, { defaultValue: reason })
+  const decision = ({ checks, rule, reason }: Explanation) => {
+    const failed = checks.find(({ passed }) => !passed)
+    if (failed) return check(failed)
+    return t(`access.rule.${rule}`, { defaultValue: words.reason({ rule, reason }) })
+  }
+  return { check, decision }
+}
+
 function Told({ answer }: { answer: Explanation }) {
   const { t } = useTranslation('admin')
+  const words = useAccessWords()
   return (
     <div className="grid gap-2">
       <p className="flex flex-wrap items-center gap-2">
@@ -67,14 +83,14 @@ function Told({ answer }: { answer: Explanation }) {
           {t(answer.visible ? 'access.sees' : 'access.sees_not')}
         </Badge>
         <Badge tone={TONES[answer.decision]}>{t(`access.${answer.decision}`)}</Badge>
-        <span className="min-w-0 break-words">{answer.reason}</span>
+        <span className="min-w-0 break-words">{words.decision(answer)}</span>
       </p>
       <details>
         <summary className="cursor-pointer text-muted">{t('access.steps')}</summary>
         <ul className="mt-2 grid gap-1.5">
-          {answer.checks.map(({ check, passed, reason }) => (
-            <li key={check} className="flex items-start gap-2">
-              {passed ? (
+          {answer.checks.map((one) => (
+            <li key={one.check} className="flex items-start gap-2">
+              {one.passed ? (
                 <CircleCheck
                   aria-label={t('access.passed')}
                   className="mt-0.5 size-4 shrink-0 text-good"
@@ -85,7 +101,7 @@ function Told({ answer }: { answer: Explanation }) {
                   className="mt-0.5 size-4 shrink-0 text-bad"
                 />
               )}
-              <span className="min-w-0 break-words">{reason}</span>
+              <span className="min-w-0 break-words">{words.check(one)}</span>
             </li>
           ))}
         </ul>
