@@ -35,10 +35,7 @@ test('a request is filled in, sent with the rights of the login, and its answer 
   await page.getByRole('group', { name: 'curl' }).getByText('/api/tools/roi-calculator').waitFor()
   await page.keyboard.press('Enter')
   await answered(page, 200)
-  await page
-    .getByRole('group', { name: 'Body of the answer' })
-    .getByText('"ROI Calculator"')
-    .waitFor()
+  await page.getByRole('group', { name: 'Response body' }).getByText('"ROI Calculator"').waitFor()
   await page.getByText(/^\d+ headers$/).click()
   await page.getByText('x-request-id').waitFor()
   await expectAccessible(page)

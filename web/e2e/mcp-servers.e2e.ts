@@ -77,7 +77,7 @@ test('a server is added by keyboard, imported from, and a change there is accept
   const item = changes.getByRole('article', { name: 'garden.add' })
   await item.getByText('Adds two numbers.').waitFor()
   await item.getByText('⟨U+200B⟩').waitFor()
-  await offered.getByText('holds characters that nobody sees.').waitFor()
+  await offered.getByText('contains invisible characters.').waitFor()
   await expectAccessible(page)
   await item.getByRole('button', { name: 'Accept' }).press('Enter')
   await item.getByText('Accepted', { exact: true }).waitFor()

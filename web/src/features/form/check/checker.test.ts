@@ -21,7 +21,11 @@ test.each([
   [{ exclusiveMaximum: 2.5 }, 3, 'Enter a number less than 2.5.'],
   [{ multipleOf: 0.01 }, 0.005, 'Enter a multiple of 0.01.'],
   [{ type: 'integer' }, 1.5, 'Enter a whole number.'],
-  [{ type: 'integer' }, 123456789012345678901n, 'This number is too large to be kept exactly.'],
+  [
+    { type: 'integer' },
+    123456789012345678901n,
+    'This number is too large for exact storage. Enter a smaller number.',
+  ],
   [{ type: 'number' }, '12,5', 'Enter a number such as 1234.5 or 1,234.50.'],
   [{ maximum: 100 }, 9007199254740993n, 'Enter a number of at most 100.'],
   [{ type: 'number' }, 'not a number', 'Enter a number.'],
@@ -44,7 +48,7 @@ test.each([
     [1],
     'The list has too few or too many items of the required form.',
   ],
-  [{ not: { type: 'string' } }, 'x', 'This form of the value is not allowed.'],
+  [{ not: { type: 'string' } }, 'x', 'This value matches a form that is not allowed.'],
   [false, 1, 'This is not allowed here.'],
 ])('%j refuses %j in plain words', (schema, value, message) => {
   expect(told(object({ a: schema }), { a: value })).toEqual([`/a: ${message}`])
