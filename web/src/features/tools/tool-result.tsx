@@ -1,9 +1,9 @@
 import { Link } from '@tanstack/react-router'
-import { History } from 'lucide-react'
 import { type RefObject, useEffect, useState } from 'react'
 
 import { Problem } from '~/api/problem'
 import { statusOf } from '~/features/result/run-status'
+import { Stale } from '~/features/result/stale'
 import { useTranslation } from '~/i18n'
 import { Button } from '~/kit/button'
 import { cn } from '~/kit/cn'
@@ -111,7 +111,7 @@ function Content(props: Omit<Props, 'ref'>) {
     return (
       <>
         <div role="status" className="empty:hidden">
-          {isChanged && <Stale />}
+          {isChanged && <Stale text={t('stale_result')} />}
         </div>
         <RunResult fallback={<Skeleton className="h-40" />} run={run} tool={tool} />
       </>
@@ -119,17 +119,6 @@ function Content(props: Omit<Props, 'ref'>) {
   }
   if (shown.error) return <Fault error={shown.error} onRetry={shown.retry} />
   return <Empty title={t('no_result')}>{t(runnable ? 'no_result_hint' : 'no_result_to_see')}</Empty>
-}
-
-/** The result is of another input than the form holds. */
-function Stale() {
-  const { t } = useTranslation('tool')
-  return (
-    <p className="flex items-start gap-2 rounded-md border border-warn bg-warn-soft px-3 py-2 text-warn">
-      <History aria-hidden className="mt-0.5 size-4 shrink-0" />
-      {t('stale_result')}
-    </p>
-  )
 }
 
 /** The server did not run the tool, and says why; where the fields are at fault, they say it, too. */

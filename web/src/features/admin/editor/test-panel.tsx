@@ -6,7 +6,9 @@ import { useMay } from '~/api/me'
 import { type Fault as FaultAt, Problem } from '~/api/problem'
 import { hasEnded, runOf } from '~/api/runs'
 import type { components } from '~/api/schema'
+import { same } from '~/features/form/schema/json'
 import { useLiveText } from '~/features/result/live-text'
+import { Stale } from '~/features/result/stale'
 import { useTranslation } from '~/i18n'
 import { Button } from '~/kit/button'
 import { lazyPart } from '~/kit/lazy-part'
@@ -14,7 +16,7 @@ import { useNow } from '~/kit/now'
 import { Fault, Skeleton } from '~/kit/states'
 import { duration } from '~/kit/time'
 import { type Editing, useEditing } from './context'
-import { bodyOf, changesOf } from './definition'
+import { bodyOf, changesOf, type Definition } from './definition'
 import { plainly, usePlaceName } from './fault-words'
 import { LAST_OUTPUTS } from './kinds/queries'
 import { faultOfSlug } from './slug'
@@ -48,12 +50,24 @@ export function TestPanel() {
     // What its steps gave is offered where values are inserted.
     onSuccess: () => void queryClient.invalidateQueries({ queryKey: LAST_OUTPUTS }),
   })
+  const [tested, setTested] = useState<Tested>()
+  const isStale =
+    tested !== undefined && !(same(tested.input, input) && runsAlike(tested.definition, definition))
   const run = useFollowed(test.data)
   const text = useLiveText(run && !hasEnded(run.status) ? run : undefined)
   const shown = useDeferredValue(definition)
   const { slug, input_schema, form_spec } = shown
   const hasSlug = base !== undefined || faultOfSlug(definition.slug) === undefined
   const faults = test.error instanceof Problem ? inputFaults(test.error) : NONE
+  const change = (next: unknown, byHand: boolean) => {
+    setInput(next)
+    // What the form adds of its own accord, such as defaults, nobody has changed.
+    if (!byHand && tested && same(tested.input, input)) setTested({ ...tested, input: next })
+  }
+  const start = (input: unknown) => {
+    setTested({ input, definition })
+    test.mutate(input)
+  }
   return (
     <section
       aria-labelledby="test-title"
@@ -72,9 +86,9 @@ export function TestPanel() {
           fallback={<Skeleton className="h-32" />}
           tool={{ slug: slug || 'new', input_schema, form_spec }}
           value={input}
-          onChange={setInput}
+          onChange={change}
           faults={faults}
-          onSubmit={hasSlug ? test.mutate : undefined}
+          onSubmit={hasSlug ? start : undefined}
           submitLabel={t('test.run')}
           busy={test.isPending}
         />
@@ -84,6 +98,7 @@ export function TestPanel() {
         {test.error && faults.length === 0 && <Refused error={test.error} />}
         {run && (
           <div className="grid min-w-0 gap-3">
+            {isStale && <Stale text={t('test.stale')} />}
             <RunResult fallback={<Skeleton className="h-24" />} run={run} tool={shown} level={3} />
             {!hasEnded(run.status) && (
               <>
@@ -185,6 +200,27 @@ const WAIT_MS = 2_000
 
 /** What a model says is shown from its first word on. */
 const waitFor = (kind: string) => (kind === 'prompt' ? 0 : WAIT_MS)
+
+/** What a test was asked with. */
+interface Tested {
+  input: unknown
+  definition: Definition
+}
+
+/** What a run depends on. Names and switches change nothing in what a test gives. */
+const RUN_BY = [
+  'input_schema',
+  'output_schema',
+  'implementation_type',
+  'implementation',
+  'execution_spec',
+  'timeout_ms',
+  'execution',
+] as const
+
+function runsAlike(one: Definition, other: Definition): boolean {
+  return one === other || RUN_BY.every((key) => same(one[key], other[key]))
+}
 
 const NONE: FaultAt[] = []
 const IN_DEFINITION = '/definition'
