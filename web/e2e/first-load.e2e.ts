@@ -1,7 +1,14 @@
 import { gzipSync } from 'node:zlib'
 import type { Page } from 'playwright-core'
 
-import { expectAccessible, expectFocusIn, useWorld, withoutNews } from './world'
+import {
+  expectAccessible,
+  expectFocused,
+  expectFocusIn,
+  expectNoSidewaysScroll,
+  useWorld,
+  withoutNews,
+} from './world'
 
 const world = useWorld()
 
@@ -114,6 +121,19 @@ test('the title of the window says which page it is, in the language of the page
   const { run_id } = await world.server.api('POST', '/api/tools/e2e.named/run', { input: {} })
   const secret = { label: 'titled', type: 'api_key', payload: { api_key: 'k' } }
   const { id } = await world.server.api('POST', '/api/credentials', secret)
+  const input_schema = { type: 'object', properties: {} }
+  await world.server.echo('e2e.asks', { name: 'Asks', permission_level: 'write', input_schema })
+  const asks = '/api/tools/e2e.asks/run'
+  const agent = await world.server.agentKey()
+  const { approval_id } = await world.server.api('POST', asks, { input: {} }, agent)
+  const person = { name: 'Person', implementation_type: 'space', timeout_ms: 600_000, input_schema }
+  await world.server.echo('e2e.person', person)
+  const asked = { input: {}, wait_ms: 1 }
+  const call = await world.server.api('POST', '/api/tools/e2e.person/run', asked)
+  const remote = { name: 'remote', url: 'https://mcp.example.com/mcp' }
+  const server = await world.server.api('POST', '/api/mcp-servers', remote)
+  const hook = { url: 'https://hooks.example.com/secret', events: ['run.failed'] }
+  const webhook = await world.server.api('POST', '/api/webhooks', hook)
   const titles = [
     ['/tools', 'Tools', 'Werkzeuge'],
     ['/tools/e2e.named', 'Named', 'Named'],
@@ -125,7 +145,23 @@ test('the title of the window says which page it is, in the language of the page
     ['/approvals/standing', 'Standing approvals', 'Dauerfreigaben'],
     ['/admin/tools', 'Manage tools', 'Werkzeuge verwalten'],
     ['/admin/tools/e2e.named/edit', 'Edit Named', 'Named bearbeiten'],
+    ['/admin/tools/new', 'New tool', 'Neues Werkzeug'],
+    ['/admin/credentials', 'Credentials', 'Zugangsdaten'],
+    ['/admin/credentials/new', 'New credential', 'Neue Zugangsdaten'],
     [`/admin/credentials/${id}`, 'titled · Credentials', 'titled · Zugangsdaten'],
+    ['/admin/mcp-servers', 'MCP servers', 'MCP-Server'],
+    [`/admin/mcp-servers/${server.id}`, 'remote · MCP servers', 'remote · MCP-Server'],
+    ['/admin/webhooks', 'Webhooks', 'Webhooks'],
+    [
+      `/admin/webhooks/${webhook.id}`,
+      'hooks.example.com · Webhooks',
+      'hooks.example.com · Webhooks',
+    ],
+    [`/approvals/${approval_id}`, 'Approval for Asks', 'Freigabe für Asks'],
+    [`/approvals/answers/${call.pending_tool_call_id}`, 'Answer for Person', 'Antwort für Person'],
+    ['/docs', 'Documentation', 'Dokumentation'],
+    ['/docs/errors/NOT_FOUND', 'NOT_FOUND', 'NOT_FOUND'],
+    ['/docs/api', 'API reference', 'API-Referenz'],
     ['/nope', 'Page not found', 'Seite nicht gefunden'],
   ] as const
   world.expectComplaint(/404/)
@@ -317,4 +353,63 @@ test('signed out in one tab, the other leads to the sign-in and back with what w
   await page.waitForURL('**run=*')
   const { items } = await world.server.api('GET', '/api/runs?tool=e2e.kept')
   expect(items).toHaveLength(1)
+})
+
+test.each([1280, 390])('the account menu hides nothing of its page, %i wide', async (width) => {
+  const page = await world.signedIn({ width })
+  await page.goto('/tools')
+  await page.getByRole('link', { name: 'ROI Calculator' }).first().waitFor()
+  await page.getByRole('button', { name: /Account/ }).click()
+  await page.getByRole('menu').waitFor()
+  await expectAccessible(page)
+  await expectNoSidewaysScroll(page)
+  // What is named by a screen reader is still the page, and it closes by the keyboard.
+  await page.getByRole('heading', { level: 1 }).waitFor()
+  await page.keyboard.press('Escape')
+  await page.getByRole('menu').waitFor({ state: 'detached' })
+  await expectFocused(page.getByRole('button', { name: /Account/ }))
+})
+
+test.each(['en', 'de'])('nothing in the header wraps or overlaps, in %s', async (language) => {
+  const input_schema = { type: 'object', properties: {} }
+  await world.server.echo(`headed-${language}`, { permission_level: 'write', input_schema })
+  const agent = await world.server.agentKey(`header-${language}`)
+  await world.server.api('POST', `/api/tools/headed-${language}/run`, { input: {} }, agent)
+  const page = await world.signedIn()
+  await page.addInitScript((word) => localStorage.setItem('language', word), language)
+  for (const width of [1024, 1100, 1280, 1440, 1536]) {
+    await page.setViewportSize({ width, height: 800 })
+    await page.goto('/tools')
+    const bar = page.getByRole('banner')
+    await bar.getByRole('link', { name: /waiting for you|wart/ }).waitFor()
+    await page.evaluate(() => document.fonts.ready)
+    // Each line of a text has a box of its own.
+    const faults = await bar.evaluate((bar) => {
+      const linesOf = (one: Element) => {
+        const texts = [...one.childNodes].filter(({ nodeType }) => nodeType === Node.TEXT_NODE)
+        const boxes = texts.flatMap((text) => {
+          const range = document.createRange()
+          range.selectNode(text)
+          return [...range.getClientRects()]
+        })
+        return new Set(boxes.map(({ bottom }) => Math.round(bottom))).size
+      }
+      const words = [...bar.querySelectorAll('span')].filter((one) => one.clientWidth > 2)
+      const controls = [...bar.querySelectorAll('a, button')].filter((one) => one.clientWidth > 0)
+      const boxes = controls.map((one) => one.getBoundingClientRect())
+      const names = (all: Element[]) => all.map(({ textContent }) => textContent)
+      return {
+        wrapped: names(words.filter((one) => linesOf(one) > 1)),
+        cut: names([...words, ...controls].filter((one) => one.scrollWidth > one.clientWidth + 1)),
+        over: names(
+          controls.filter((_, place) => {
+            const [before, box] = [boxes[place - 1], boxes[place]]
+            return before !== undefined && box !== undefined && box.left < before.right - 0.5
+          }),
+        ),
+        beyond: names(controls.filter((_, place) => (boxes[place]?.right ?? 0) > innerWidth)),
+      }
+    })
+    expect(faults, `${width}`).toEqual({ wrapped: [], cut: [], over: [], beyond: [] })
+  }
 })

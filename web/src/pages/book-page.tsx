@@ -48,7 +48,8 @@ function Shown({ page, pages }: { page: BookPage; pages: BookPage[] }) {
   const { t } = useTranslation('docs')
   const text = useQuery(pageText(page.markdown))
   const found = useMemo(() => headingsOf(text.data ?? ''), [text.data])
-  usePageName(shortTitle(page))
+  // The first page is called as the program is, which the title says anyway.
+  usePageName(page.path === '/docs' ? t('title.docs', { ns: 'app' }) : shortTitle(page))
   useScrollToAnchor(text.data !== undefined)
   if (text.error) return <Fault error={text.error} onRetry={() => void text.refetch()} />
   const steps = [

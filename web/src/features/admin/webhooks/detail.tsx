@@ -1,14 +1,15 @@
 import { Link, useNavigate } from '@tanstack/react-router'
 import { Send, Trash2 } from 'lucide-react'
 import { type FormEvent, type ReactNode, useId, useState } from 'react'
-import { useTranslation } from '~/i18n'
-
 import { useMay } from '~/api/me'
+import { useTranslation } from '~/i18n'
+import { errorWords } from '~/i18n/server-words'
 import { Button } from '~/kit/button'
 import { Dialog } from '~/kit/dialog'
 import { Field, Input } from '~/kit/field'
 import { Fault } from '~/kit/states'
 import { Switch } from '~/kit/switch'
+import { usePageName } from '~/kit/title'
 import { toast } from '~/kit/toast'
 import { Deliveries } from './deliveries'
 import { EVENTS_ID, EventsField } from './events-field'
@@ -26,6 +27,13 @@ export function WebhookDetail({ webhook }: { webhook: Webhook }) {
   const [open, setOpen] = useState<'remove' | 'rotate'>()
   const { busy, problem, act } = useAct()
   const { id, url, enabled } = webhook
+  usePageName(t('title.webhook_of', { host: hostOf(url), ns: 'app' }))
+  const turn = async (on: boolean, isUndo = false) => {
+    await change(id, { enabled: on })
+    const undo = () => turn(!on, true).catch((error) => toast(errorWords(error), 'bad'))
+    const text = t(on ? 'turned_on' : 'turned_off', { host: hostOf(url) })
+    toast(text, 'good', isUndo ? undefined : { label: t('undo'), run: () => void undo() })
+  }
   const tryOut = async () => {
     const { status, error, response_status } = await test(id)
     if (status === 'delivered') toast(t('test_taken', { status: response_status }))
@@ -52,7 +60,7 @@ export function WebhookDetail({ webhook }: { webhook: Webhook }) {
               id="webhook-enabled"
               checked={enabled}
               disabled={busy}
-              onChange={(enabled) => void act(() => change(id, { enabled }))}
+              onChange={(enabled) => void act(() => turn(enabled))}
             />
             <label htmlFor="webhook-enabled">{t('enabled')}</label>
           </span>
@@ -88,6 +96,11 @@ export function WebhookDetail({ webhook }: { webhook: Webhook }) {
       {open === 'rotate' && <RotateDialog webhook={webhook} onClose={() => setOpen(undefined)} />}
     </div>
   )
+}
+
+/** Where messages go, without what may be long or secret behind it. */
+function hostOf(url: string): string {
+  return URL.canParse(url) ? new URL(url).host : url
 }
 
 function Part({ title, hint, children }: { title: string; hint?: string; children: ReactNode }) {
