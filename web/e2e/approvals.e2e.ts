@@ -80,6 +80,38 @@ test('a waiting agent gets what a person edited and approved', async () => {
   await expectAccessible(page)
 })
 
+test('a number that is written in another way is no change', async () => {
+  // As programs write it that tell 10.0 from 10.
+  const parked = async () => {
+    const answer = await fetch(`${world.server.url}/api/tools/pay/run`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${agent}`, 'content-type': 'application/json' },
+      body: '{"input": {"record": "tenth", "amount": 10.0}}',
+    })
+    return (await answer.json()) as Parked
+  }
+  const changed = async ({ approval_id }: Parked) => {
+    const { changes } = await world.server.api('GET', `/api/approvals/${approval_id}`)
+    return changes.map(({ path }: { path: string }) => path)
+  }
+  const first = await parked()
+  const page = await world.signedIn()
+  await page.goto(`/approvals/${first.approval_id}#edit`)
+  await page.getByLabel('Record').fill('eleventh')
+  await page.getByRole('button', { name: 'Review changes' }).click()
+  const dialog = page.getByRole('dialog')
+  await dialog.getByRole('row', { name: /^Record/ }).waitFor()
+  await expect.poll(() => dialog.getByRole('row').count()).toBe(2)
+  await dialog.getByRole('button', { name: 'Approve with changes' }).click()
+  await outcome(page, 'You approved this')
+  expect(await changed(first)).toEqual(['/record'])
+
+  const second = await parked()
+  const input = { record: 'eleventh', amount: 10 }
+  await world.server.api('POST', `/api/approvals/${second.approval_id}/approve`, { input })
+  expect(await changed(second)).toEqual(['/record'])
+})
+
 test('what does not fit is told at its field, and nothing typed is lost', async () => {
   const { approval_id } = await park('fits', 5)
   const page = await world.signedIn()

@@ -162,6 +162,7 @@ test('a denied request and a test are called so among the runs, and can be filte
   await page.goto(`/runs/${run_id}`)
   await page.getByRole('heading', { level: 1 }).getByText('Denied').waitFor()
   await page.getByText('not now').first().waitFor()
+  expect(await page.getByText(/cancelled/i).count()).toBe(0)
 
   await page.goto('/runs')
   const look = page

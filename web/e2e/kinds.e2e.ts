@@ -482,3 +482,25 @@ test('a script is written, the line that is wrong is told, and its log is shown'
   await page.getByRole('button', { name: 'Save & publish' }).click()
   await publishIt(page, 'Shout')
 })
+
+test('nobody answers yes or no by leaving it alone', async () => {
+  const confirmed = { type: 'boolean', title: 'Confirmed' }
+  const output_schema = { type: 'object', properties: { confirmed }, required: ['confirmed'] }
+  await make('confirm', { ...ASK, name: 'Confirm', output_schema })
+  const asked = { input: { city: 'Wien' }, wait_ms: 1 }
+  const run = await world.server.api('POST', '/api/tools/confirm/run', asked)
+  const now = () => world.server.api('GET', `/api/runs/${run.run_id}`)
+  const page = await world.signedIn()
+  await page.goto(`/approvals/answers/${run.pending_tool_call_id}`)
+  const group = page.getByRole('radiogroup', { name: 'Confirmed' })
+  await group.getByRole('radio').nth(1).waitFor()
+  expect(await group.getByRole('radio', { checked: true }).count()).toBe(0)
+  await page.getByRole('button', { name: 'Send answer' }).click()
+  await page.getByText('This field is required.').waitFor()
+  await expectAccessible(page)
+  expect((await now()).status).toBe('pending')
+  await group.getByRole('radio', { name: 'No' }).check()
+  await page.getByRole('button', { name: 'Send answer' }).click()
+  await page.getByRole('region', { name: 'You answered this' }).waitFor()
+  expect((await now()).output).toEqual({ confirmed: false })
+})

@@ -87,3 +87,24 @@ test('what is pasted into the form may be large', async () => {
   await page.getByText('Success', { exact: true }).first().waitFor()
   await expectAccessible(page)
 })
+
+test('a large input holds up neither the inbox nor its approval', async () => {
+  await world.server.echo('sends', { name: 'Sends', permission_level: 'write' })
+  const agent = await world.server.agentKey()
+  const call = { input: { text: 'z'.repeat(SIZE) } }
+  const { approval_id } = await world.server.api('POST', '/api/tools/sends/run', call, agent)
+  const page = await world.signedIn()
+  const wanted = 'bot wants to run Sends (changes data)'
+  for (const path of ['/approvals', `/approvals/${approval_id}`]) {
+    const worked = await countWork(page)
+    await page.goto(path)
+    await page.getByRole('heading', { name: wanted }).waitFor()
+    await page
+      .getByText(/^z{10}/)
+      .first()
+      .waitFor()
+    expect(await worked(), path).toBeLessThan(3)
+    await expectNoSidewaysScroll(page)
+    await expectAccessible(page)
+  }
+})

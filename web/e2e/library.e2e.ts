@@ -85,6 +85,39 @@ test('the health of a tool is told in words, and what was used last can come fir
   await first.getByRole('img', { name: 'Last run: 1 succeeded, 0 failed' }).waitFor()
 })
 
+test('tests of a tool are no sign of its health, and a tool without runs has no such line', async () => {
+  await world.server.echo('tried.only', { name: 'Tried only' })
+  for (const text of ['one', 'two']) {
+    await world.server.api('POST', '/api/tools/tried.only/test', { input: { text } })
+  }
+  const page = await world.signedIn()
+  await page.goto('/tools')
+  const list = page.getByRole('list', { name: 'Tools found' })
+  const card = (name: string) =>
+    list.getByRole('listitem').filter({ has: page.getByRole('link', { name, exact: true }) })
+  // By the time that one tool has its line, all have.
+  await card('Update record')
+    .getByRole('img', { name: /^Last run/ })
+    .waitFor()
+  await card('Tried only').waitFor()
+  expect(await card('Tried only').getByRole('img', { name: /run/i }).count()).toBe(0)
+  expect(
+    await card('Tried only')
+      .getByText(/runs?\b/i)
+      .count(),
+  ).toBe(0)
+})
+
+test('a search without a filter speaks of no filters', async () => {
+  const page = await world.signedIn()
+  await page.goto('/tools?q=no-such-tool')
+  await page.getByText('No tool matches “no-such-tool”. Try another word.').waitFor()
+  const main = page.getByRole('main')
+  expect(await main.getByRole('button', { name: /^Clear.*filters/ }).count()).toBe(0)
+  await main.getByRole('button', { name: 'Clear the search' }).click()
+  await page.getByRole('link', { name: /ROI Calculator/ }).waitFor()
+})
+
 test('a name is text, and an icon that nobody has is the usual one', async () => {
   const page = await world.signedIn()
   await page.goto('/tools?category=CRM')

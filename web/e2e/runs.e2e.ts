@@ -173,3 +173,24 @@ test('a table wider than the page scrolls by itself, and shows that there is mor
   await expectNoSidewaysScroll(page)
   await expectAccessible(page)
 })
+
+test('runs are in the order in which they started, also those that waited first', async () => {
+  await world.server.echo('waits', { permission_level: 'write' })
+  await world.server.echo('goes')
+  const agent = await world.server.agentKey('patient')
+  const parked = await world.server.api('POST', '/api/tools/waits/run', { input: {} }, agent)
+  await make('between', 'goes')
+  const page = await world.signedIn()
+  await page.goto('/runs')
+  const rows = page.getByRole('table').getByRole('link')
+  await expect
+    .poll(async () => (await rows.allTextContents()).slice(0, 2))
+    .toEqual(['goes', 'waits'])
+  await world.server.api('POST', `/api/approvals/${parked.approval_id}/approve`, {
+    wait_ms: 20_000,
+  })
+  await page.reload()
+  await expect
+    .poll(async () => (await rows.allTextContents()).slice(0, 2))
+    .toEqual(['waits', 'goes'])
+})

@@ -80,6 +80,21 @@ test('the button is in sight however long the form is, and Ctrl with Enter does 
   }
 })
 
+test('an amount is in the currency that the form names', async () => {
+  const page = await world.signedIn()
+  await page.goto('/tools/roi-calculator')
+  const amount = page.getByLabel(/^Initial investment/)
+  const unit = () =>
+    amount.evaluate((box) => {
+      const ids = box.getAttribute('aria-describedby')?.split(' ') ?? []
+      return ids.map((id) => document.getElementById(id)?.textContent).join(' ')
+    })
+  await expect.poll(unit).toContain('USD')
+  await page.getByLabel(/^Currency/).fill('EUR')
+  await expect.poll(unit).toContain('EUR')
+  expect(await page.getByText('currency', { exact: true }).count()).toBe(0)
+})
+
 test('a result says when the form holds something else than it was asked with', async () => {
   const page = await world.signedIn()
   await page.goto('/tools/roi-calculator')
@@ -306,7 +321,7 @@ test('a link that cannot fill the form says why', async () => {
   await page.goto('/tools/e2e.broken?input=[1]')
   await told('not an object')
   await page.goto(`/tools/e2e.broken?input={"text":"${'a'.repeat(6_000)}`)
-  await told('was cut on the way')
+  await told('was cut off')
 })
 
 const LARGE = '9007199254740993'
