@@ -307,7 +307,7 @@ impl Engine {
         let kept = Resumption::read(&approval.context)?;
         let has_secrets = sealed_input.is_some();
         let kept = Resumption { edited_by: Some(approver.party()), sealed_input, ..kept };
-        let context = kept.to_text();
+        let context = kept.text_for(tool.def.implementation);
         let facts = Sealed { context: &context, ..Sealed::of(approval, run, &tool, &credentials, &digest) };
         let shown: Value = serde_json::from_str(text.get()).unwrap_or(Value::Null);
         let changes = changes([before, &shown_before], [&value, &shown]);

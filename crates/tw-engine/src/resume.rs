@@ -252,7 +252,8 @@ impl Engine {
                 let why = "the call may no longer be made";
                 return self.cannot_go_on(&run, Code::NotPermitted, why).await;
             }
-            Err(error @ Error::Store { .. }) => return Err(error),
+            // A newer program can still run what this one does not know.
+            Err(error @ (Error::Store { .. } | Error::UnknownKind { .. })) => return Err(error),
             Err(error) => return self.cannot_go_on(&run, error.code(), &error.to_string()).await,
         };
         let caller = caller.as_of(view.epoch);
@@ -322,7 +323,9 @@ impl Engine {
                 let caller = caller.as_of(view.epoch);
                 self.run_again(ToResume { run, caller, kept, begins: true }, cleared).await
             }
-            Err(error @ (Error::Store { .. } | Error::Record { .. })) => Err(error),
+            Err(error @ (Error::Store { .. } | Error::Record { .. } | Error::UnknownKind { .. })) => {
+                Err(error)
+            }
             Err(error) => {
                 let end = match error {
                     Error::Superseded => {

@@ -188,6 +188,24 @@ impl Implementation {
         self.wire_names().0
     }
 
+    /// Whether a program that works beside this one during an upgrade may not know the kind. What a run of it needs to go
+    /// on is then kept so that no such program takes the run up.
+    #[must_use]
+    pub const fn is_recent(self) -> bool {
+        match self {
+            Self::Artifact | Self::Mcp | Self::Prompt => true,
+            Self::Code
+            | Self::Internal
+            | Self::Http
+            | Self::External
+            | Self::Space
+            | Self::Function
+            | Self::Composition
+            | Self::Custom
+            | Self::Unknown => false,
+        }
+    }
+
     /// The wire's `execution_type`, where one of its four words fits.
     #[must_use]
     pub const fn execution_type(self) -> Option<&'static str> {

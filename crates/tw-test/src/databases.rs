@@ -84,6 +84,15 @@ impl TestDb {
         Self { place: place.unwrap_or_else(|error| panic!("no database for the test: {error:?}")) }
     }
 
+    /// A fresh database with nothing in it, for a program that migrates it itself.
+    pub async fn unmigrated(kind: Kind) -> Self {
+        let place = match kind {
+            Kind::Sqlite => empty_folder().map(Home::Folder),
+            Kind::Postgres => Database::empty().await.map(Box::new).map(Home::Database),
+        };
+        Self { place: place.unwrap_or_else(|error| panic!("no database for the test: {error:?}")) }
+    }
+
     #[must_use]
     pub fn kind(&self) -> Kind {
         match self.place {
@@ -107,8 +116,12 @@ impl TestDb {
     }
 }
 
+fn empty_folder() -> Result<TempDir> {
+    tempfile::Builder::new().prefix("tw-test-").tempdir().context("make a folder")
+}
+
 async fn folder() -> Result<TempDir> {
-    let folder = tempfile::Builder::new().prefix("tw-test-").tempdir().context("make a folder")?;
+    let folder = empty_folder()?;
     tw_store::migrate(&Target::sqlite_in(folder.path())).await.context("migrate")?;
     Ok(folder)
 }
@@ -141,6 +154,15 @@ impl Database {
         // A copy has a role of its own, which the next migration makes.
         tw_store::migrate(&copy.target()).await.context("migrate the copy")?;
         Ok(copy)
+    }
+
+    async fn empty() -> Result<Self> {
+        let cluster = cluster();
+        let mut connection = PgConnection::connect_with(&cluster).await.context("connect to the cluster")?;
+        let name = format!("tw_test_{}", Uuid::now_v7().simple());
+        execute(&mut connection, format!("CREATE DATABASE {name}")).await.context("make a database")?;
+        connection.close().await.context("leave the cluster")?;
+        Ok(Self { cluster, name })
     }
 
     fn options(&self) -> PgConnectOptions {

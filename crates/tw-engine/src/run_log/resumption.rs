@@ -6,7 +6,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, value::RawValue};
 use tw_base::{Error, Result};
 use tw_model::{
-    Caller, Channel, Code, Link, Mode, Party, Principal, Role, SEALED, SessionId, Source, ToolId, Trace,
+    Caller, Channel, Code, Implementation, Link, Mode, Party, Principal, Role, SEALED, SessionId, Source,
+    ToolId, Trace,
 };
 use tw_vault::{CallSecrets, OpenedCall};
 
@@ -129,6 +130,15 @@ impl Resumption {
         serde_json::to_string(self).expect("a resumption is plain JSON")
     }
 
+    /// The same for a run of this kind. A program that does not know the kind could only end the run, so it must not be
+    /// able to read this: the word in front is no JSON.
+    pub(crate) fn text_for(&self, kind: Implementation) -> String {
+        match kind.is_recent() {
+            true => format!("{} {}", kind.type_name(), self.to_text()),
+            false => self.to_text(),
+        }
+    }
+
     /// The input with its secrets and these, where the log shows it without them.
     pub(crate) fn opened_input(&self) -> (Option<Box<RawValue>>, Option<&Arc<CallSecrets>>) {
         let opened = self.opened.as_ref();
@@ -137,6 +147,16 @@ impl Resumption {
 
     /// Reads what was kept.
     pub(crate) fn read(context: &str) -> Result<Self> {
-        serde_json::from_str(context).map_err(|error| Error::internal("reading a parked call", error))
+        let text = match context.split_once(' ') {
+            Some((word, text)) if !word.starts_with('{') => {
+                Implementation::parse(word).ok_or_else(|| {
+                    let why = format!("this version of the program cannot run the kind `{word}`");
+                    Error::internal("reading a parked call", why)
+                })?;
+                text
+            }
+            _ => context,
+        };
+        serde_json::from_str(text).map_err(|error| Error::internal("reading a parked call", error))
     }
 }

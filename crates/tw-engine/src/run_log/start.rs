@@ -76,7 +76,7 @@ impl Starting<'_> {
     pub(crate) fn park(&self, store: &Store, secrets: &Secrets, parking: Parking<'_>) -> (Entry, ApprovalId) {
         let Parking { resumption, claim, credentials, input, input_digest, level, rule } = parking;
         let expires = Timestamp::now().plus(APPROVAL_LIFE);
-        let context = resumption.to_text();
+        let context = resumption.text_for(self.tool.def.implementation);
         let facts = Sealed {
             tenant: self.caller.tenant,
             principal: &self.caller.principal.label(),
@@ -205,7 +205,7 @@ impl Resumption {
             id: PendingCallId::new(),
             waits_for: WaitsFor::Child,
             state,
-            context: resumption.to_text(),
+            context: resumption.text_for(tool.def.implementation),
             children: Vec::new(),
             deadline: None,
             // What it waits for runs out of time by itself.

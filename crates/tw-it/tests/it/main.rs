@@ -27,5 +27,6 @@ mod replicas;
 mod rights;
 mod shutdown;
 mod stricter;
+mod upgrade;
 mod webhooks;
 mod world;

@@ -17,6 +17,8 @@ use tw_model::{ActsAs, Role, TenantSlug};
 use tw_store::{Store, Target};
 use tw_test::TestDb;
 
+/// The program with the tools of `src/tools.rs`.
+pub const UNDER_TEST: &str = env!("CARGO_BIN_EXE_toolwright-under-test");
 /// How long a server may take to say where it listens.
 const START_PATIENCE: Duration = Duration::from_secs(60);
 
@@ -123,16 +125,7 @@ impl World {
 
     /// The program, told which database to use.
     pub fn command(&self) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_toolwright-under-test"));
-        command.env_clear().env("PATH", std::env::var_os("PATH").unwrap_or_default());
-        command.env("TOOLWRIGHT_MASTER_KEY", "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=");
-        match self.db.target() {
-            Target::Sqlite { file } => command.env("TOOLWRIGHT_DATA_DIR", file.parent().unwrap()),
-            Target::Postgres { url } => {
-                command.env("TOOLWRIGHT_DATABASE_URL", url).env("TOOLWRIGHT_DATA_DIR", self.folder.path())
-            }
-        };
-        command
+        program(Path::new(UNDER_TEST), &self.db, self.folder.path())
     }
 
     /// A server, and somebody at it.
@@ -148,6 +141,20 @@ impl World {
     pub fn ledger(&self, name: &str) -> PathBuf {
         self.folder.path().join(name)
     }
+}
+
+/// A program, told which database to use and, where that has none, which folder.
+pub fn program(path: &Path, db: &TestDb, folder: &Path) -> Command {
+    let mut command = Command::new(path);
+    command.env_clear().env("PATH", std::env::var_os("PATH").unwrap_or_default());
+    command.env("TOOLWRIGHT_MASTER_KEY", "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=");
+    match db.target() {
+        Target::Sqlite { file } => command.env("TOOLWRIGHT_DATA_DIR", file.parent().unwrap()),
+        Target::Postgres { url } => {
+            command.env("TOOLWRIGHT_DATABASE_URL", url).env("TOOLWRIGHT_DATA_DIR", folder)
+        }
+    };
+    command
 }
 
 /// The lines that tools have written.
