@@ -4,6 +4,8 @@ use serde_json::{Value, json};
 
 /// The revision of MCP that is spoken: the one without a handshake.
 pub const MCP_VERSION: &str = "2026-07-28";
+/// The newest one with a handshake.
+pub const MCP_EARLIER: &str = "2025-11-25";
 
 /// The body of a run over REST.
 #[must_use]
@@ -15,6 +17,13 @@ pub fn run(input: &Value) -> Vec<u8> {
 #[must_use]
 pub fn tools_call(tool: &str, input: &Value) -> Vec<u8> {
     mcp("tools/call", json!({ "name": tool, "arguments": input }))
+}
+
+/// The body of a call in a revision with a handshake.
+#[must_use]
+pub fn tools_call_earlier(tool: &str, input: &Value) -> Vec<u8> {
+    let params = json!({ "name": tool, "arguments": input });
+    json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params }).to_string().into_bytes()
 }
 
 /// The body that asks for the list of tools over MCP.

@@ -60,6 +60,16 @@ pub(crate) fn tools_call(tool: &str, key: Option<&str>, input: &Value) -> Reques
     mcp(&format!("Mcp-Method: tools/call\r\nMcp-Name: {tool}\r\n"), key, &bodies::tools_call(tool, input))
 }
 
+/// A call of a tool of an MCP server of this revision, by nobody in particular.
+pub(crate) fn tools_call_at(path: &str, revision: &str, tool: &str, input: &Value) -> Request {
+    if revision == MCP_VERSION {
+        return tools_call(tool, None, input);
+    }
+    let headers =
+        format!("Accept: application/json, text/event-stream\r\nMCP-Protocol-Version: {revision}\r\n");
+    with_body("POST", path, &headers, &bodies::tools_call_earlier(tool, input))
+}
+
 /// The list of tools over MCP.
 pub(crate) fn tools_list(key: Option<&str>) -> Request {
     mcp("Mcp-Method: tools/list\r\n", key, &bodies::tools_list())

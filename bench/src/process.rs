@@ -53,6 +53,13 @@ impl Server {
         cpu(self.child.id())
     }
 
+    /// The same with that of the processes that it has started, also of those that have ended.
+    pub(crate) fn cpu_of_tree(&self) -> Result<f64> {
+        let own = Stat::of(self.child.id())?;
+        let ended = own.ended / TICKS_PER_SECOND;
+        Ok(own.ticks / TICKS_PER_SECOND + ended + cpu_of_children(self.child.id())?)
+    }
+
     /// Memory that is in use now, in KiB.
     pub(crate) fn memory(&self) -> Result<f64> {
         let status = fs::read_to_string(format!("/proc/{}/status", self.child.id()))?;
@@ -71,8 +78,7 @@ impl Drop for Server {
 
 /// Processor time of a process, in seconds.
 pub(crate) fn cpu(pid: u32) -> Result<f64> {
-    let (_, user, system) = stat(pid)?;
-    Ok((user + system) / TICKS_PER_SECOND)
+    Ok(Stat::of(pid)?.ticks / TICKS_PER_SECOND)
 }
 
 /// Processor time of the processes that a process has started and that still run, in seconds.
@@ -81,20 +87,35 @@ pub(crate) fn cpu_of_children(parent: u32) -> Result<f64> {
     for entry in fs::read_dir("/proc")?.flatten() {
         let Some(pid) = entry.file_name().to_str().and_then(|name| name.parse().ok()) else { continue };
         // A process may end while we look.
-        if let Ok((of, user, system)) = stat(pid)
-            && of == parent
+        if let Ok(stat) = Stat::of(pid)
+            && stat.parent == parent
         {
-            ticks += user + system;
+            ticks += stat.ticks;
         }
     }
     Ok(ticks / TICKS_PER_SECOND)
 }
 
-/// The parent of a process, and its ticks in user and in system mode.
-fn stat(pid: u32) -> Result<(u32, f64, f64)> {
-    let text = fs::read_to_string(format!("/proc/{pid}/stat"))?;
-    // The name in brackets may hold anything, so the fields are counted from the last bracket.
-    let fields: Vec<&str> = text.rsplit(')').next().unwrap_or_default().split_whitespace().collect();
-    let field = |index: usize| fields.get(index).copied().context("a field of /proc/PID/stat");
-    Ok((field(1)?.parse()?, field(11)?.parse()?, field(12)?.parse()?))
+/// What the system says about a process.
+struct Stat {
+    parent: u32,
+    /// In user and in system mode.
+    ticks: f64,
+    /// The same of children that have ended.
+    ended: f64,
+}
+
+impl Stat {
+    fn of(pid: u32) -> Result<Self> {
+        let text = fs::read_to_string(format!("/proc/{pid}/stat"))?;
+        // The name in brackets may hold anything, so the fields are counted from the last bracket.
+        let fields: Vec<&str> = text.rsplit(')').next().unwrap_or_default().split_whitespace().collect();
+        let field = |index: usize| fields.get(index).copied().context("a field of /proc/PID/stat");
+        let ticks = |index: usize| anyhow::Ok(field(index)?.parse::<f64>()?);
+        Ok(Self {
+            parent: field(1)?.parse()?,
+            ticks: ticks(11)? + ticks(12)?,
+            ended: ticks(13)? + ticks(14)?,
+        })
+    }
 }

@@ -47,6 +47,10 @@ pub struct Ready {
 /// Serves until the standard input ends.
 #[must_use]
 pub fn main() -> ExitCode {
+    // The sandbox starts this program once more for what tenants write.
+    if std::env::args().nth(1).is_some_and(|first| first == "sandbox-worker") {
+        return tw_sandbox::serve_worker();
+    }
     tw_tools::link();
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
     let served =

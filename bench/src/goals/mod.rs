@@ -6,6 +6,7 @@ mod history;
 mod hop;
 mod log;
 mod mcp;
+mod script;
 mod sides;
 mod start;
 
@@ -28,6 +29,8 @@ pub(crate) const ALL: &[(&str, Measure)] = &[
     ("P9", catalogue::flat),
     ("P10", start::against_floor),
     ("P12", history::flat),
+    ("P16", script::against_native),
+    ("P17", hop::added_to_mcp),
 ];
 
 /// The best of several rounds of the same load. The rounds of the two sides of a ratio take turns, so

@@ -8,7 +8,14 @@ use std::{
     process::ExitCode,
 };
 
-use axum::{Json, Router, routing::post};
+use axum::{
+    Json, Router,
+    extract::Request,
+    http::StatusCode,
+    middleware::{self, Next},
+    response::{IntoResponse, Response},
+    routing::post,
+};
 use clap::Parser;
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
@@ -35,13 +42,23 @@ fn main() -> ExitCode {
 async fn serve(args: &Args) -> std::io::Result<()> {
     let listener = TcpListener::bind("127.0.0.1:0").await?;
     writeln!(std::io::stdout(), "{}", json!({ "port": listener.local_addr()?.port(), "key": null }))?;
+    let earlier = Router::new().route_service("/earlier", mcp::service(args.tools));
     let router = Router::new().route("/echo", post(echo)).route_service("/mcp", mcp::service(args.tools));
+    let router = router.merge(earlier.layer(middleware::from_fn(without_discovery)));
     let server = axum::serve(listener, router);
     tokio::select! {
         ended = server => ended,
         closed = tokio::task::spawn_blocking(|| std::io::stdin().read_to_end(&mut Vec::new())) => {
             closed.map_err(std::io::Error::other)?.map(drop)
         }
+    }
+}
+
+/// As a server that knows the revisions with a handshake alone.
+async fn without_discovery(request: Request, next: Next) -> Response {
+    match request.headers().get("mcp-method") {
+        Some(method) if method == "server/discover" => StatusCode::NOT_FOUND.into_response(),
+        _ => next.run(request).await,
     }
 }
 
