@@ -233,4 +233,24 @@ mod tests {
     fn command_line_is_well_formed() {
         Cli::command().debug_assert();
     }
+
+    /// An argument of a command that has the name of a global one takes its place, and then a key goes where it must not.
+    #[test]
+    fn no_command_has_an_argument_in_place_of_a_global_one() {
+        fn look(command: &clap::Command, global: &[&str]) {
+            for argument in
+                command.get_arguments().filter(|argument| global.contains(&argument.get_id().as_str()))
+            {
+                assert!(argument.is_global_set(), "{}: {}", command.get_name(), argument.get_id());
+            }
+            command.get_subcommands().for_each(|below| look(below, global));
+        }
+        let mut cli = Cli::command();
+        cli.build();
+        let with_server =
+            ["tools", "runs", "mcp-servers", "approvals", "webhooks", "mcp", "login", "logout", "me"];
+        for command in with_server.map(|name| cli.find_subcommand(name).expect(name)) {
+            look(command, &["url", "key", "profile", "json"]);
+        }
+    }
 }

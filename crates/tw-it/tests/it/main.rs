@@ -6,6 +6,7 @@ mod agents;
 mod bad_input;
 mod calls;
 mod canary;
+mod commands;
 mod conduct;
 mod credentials;
 mod fairness;

@@ -18,7 +18,10 @@ pub(crate) enum Command {
     #[command(after_help = "Example:\n  \
         toolwright webhooks create https://example.com/hook --event run.failed --event approval.requested")]
     Create {
-        url: String,
+        // Not `url`: that is the server's, and the key would be sent here.
+        /// The address of the receiver
+        #[arg(value_name = "URL")]
+        address: String,
         /// What it is told of; several times for several events
         #[arg(long = "event", value_name = "EVENT", required = true, value_parser = EVENTS)]
         events: Vec<String>,
@@ -47,8 +50,8 @@ pub(crate) async fn run(server: &Server, command: Command) -> Result<()> {
             let webhooks = client.list(&["webhooks"], &[], None).await?;
             if server.json { output::json(&webhooks) } else { list(&webhooks) }
         }
-        Command::Create { url, events } => {
-            let body = json!({ "url": url, "events": events }).to_string();
+        Command::Create { address, events } => {
+            let body = json!({ "url": address, "events": events }).to_string();
             let made = client.post(&["webhooks"], body, None).await?;
             if server.json {
                 return output::json(&made);
