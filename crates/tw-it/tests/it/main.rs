@@ -29,5 +29,6 @@ mod rights;
 mod shutdown;
 mod stricter;
 mod upgrade;
+mod ways_out;
 mod webhooks;
 mod world;

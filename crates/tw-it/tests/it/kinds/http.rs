@@ -11,6 +11,7 @@ use super::{
 };
 use crate::{
     canary::{everything_stored, holds},
+    ways_out::shut_urls,
     world::{Answer, Client, World, eventually},
 };
 
@@ -39,41 +40,6 @@ fn failed_with(answer: &Answer, code: &str) -> String {
     assert_eq!(answer.text_at("/error_code"), code, "{}", answer.text);
     assert_eq!(answer.json()["output"], Value::Null);
     answer.text_at("/error")
-}
-
-/// Loopback and its neighbours, as one would write them to get past somebody.
-fn shut_urls(port: u16) -> Vec<String> {
-    [
-        "127.0.0.1",
-        "localhost",
-        "LOCALHOST",
-        "localhost.",
-        "127.0.0.1.",
-        "127.1",
-        "2130706433",
-        "0x7f.1",
-        "0x7f000001",
-        "0177.0.0.1",
-        "017700000001",
-        "[::1]",
-        "[::ffff:127.0.0.1]",
-        "[::ffff:7f00:1]",
-        "[::127.0.0.1]",
-        "[64:ff9b::7f00:1]",
-        "[0:0:0:0:0:0:0:1]",
-        "0.0.0.0",
-        "0",
-        "[::]",
-        "127.0.0.2",
-        "user:pass@127.0.0.1",
-        "example.com@127.0.0.1",
-        "１２７.0.0.1",
-        "①②⑦.0.0.1",
-        "127。0。0。1",
-        "%31%32%37.0.0.1",
-    ]
-    .map(|host| format!("http://{host}:{port}/"))
-    .into()
 }
 
 on_both! {
