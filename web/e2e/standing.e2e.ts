@@ -29,7 +29,7 @@ test('the same is approved for hours, seen in the run, listed by label and revok
   const asked = await called('refund', { customer: 'ACME', amount: 5 })
   const page = await world.signedIn()
   await page.goto(`/approvals/${asked.approval_id}`)
-  await page.getByRole('button', { name: 'Approve calls like this for a while…' }).click()
+  await page.getByRole('button', { name: 'Approve calls like this…' }).click()
   const dialog = page.getByRole('dialog', { name: 'Approve the call of Refund?' })
   expect(await dialog.getByLabel('The whole input').isChecked()).toBe(true)
   await dialog.getByLabel('For how long').selectOption('8 hours')

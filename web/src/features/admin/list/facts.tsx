@@ -9,6 +9,8 @@ import type { Tool } from '../types'
 
 export function Facts({ tool }: { tool: Tool }) {
   const { t } = useTranslation('admin')
+  const { t: kinds } = useTranslation('kinds', { useSuspense: false })
+  const execution = tool.implementation_type
   const reason = useReason()
   const yes = (is: boolean) => t(is ? 'yes' : 'no')
   const level = tool.permission_level
@@ -24,7 +26,7 @@ export function Facts({ tool }: { tool: Tool }) {
     [t('editor.permission_level'), level ? t(`level.${level}`) : t('level.none')],
     [t('editor.permission_policy'), t(`policy.${tool.permission_policy ?? 'derived'}`)],
     [t('editor.required_permission'), tool.required_permission ?? '–'],
-    [t('editor.implementation_type'), tool.implementation_type],
+    [t('editor.implementation_type'), kinds(`kind.${execution}.name`, { defaultValue: execution })],
     [t('editor.timeout'), timeWords(tool.timeout_ms)],
     [t('drawer.published'), tool.published_at ? <Moment at={tool.published_at} /> : '–'],
   ]

@@ -77,13 +77,9 @@ export function RemoteTools({ server, mayImport }: Props) {
             />
             {t('publish')}
           </label>
-          <Button
-            tone="primary"
-            aria-disabled={isBusy || picked.length === 0}
-            onClick={() => void go()}
-          >
+          <Button tone="primary" disabled={isBusy || picked.length === 0} onClick={() => void go()}>
             <Download aria-hidden />
-            {t('import', { count: picked.length })}
+            {picked.length === 0 ? t('import_tools') : t('import', { count: picked.length })}
           </Button>
         </div>
       )}
