@@ -268,6 +268,12 @@ impl Drop for Saboteur {
     }
 }
 
+/// Whether this may commit: the end of a transaction, or a group of the log, which is written in one trip as a rule.
+fn commits(asked: &[u8]) -> bool {
+    let has = |word: &[u8]| asked.windows(word.len()).any(|window| window == word);
+    has(b"COMMIT") || has(b"tool.started") || has(b"tool.completed")
+}
+
 async fn relay(
     mut client: TcpStream,
     mut server: TcpStream,
@@ -280,7 +286,7 @@ async fn relay(
         tokio::select! {
             count = client.read(&mut asked) => {
                 let asked = &asked[..count?];
-                let commits = asked.windows(6).any(|window| window == b"COMMIT");
+                let commits = commits(asked);
                 if asked.is_empty() || commits && rng.below(one_in) == 0 {
                     if commits {
                         cuts.fetch_add(1, Ordering::Relaxed);

@@ -12,7 +12,6 @@ use super::{
     postgres, sqlite,
 };
 use crate::{
-    db::Pg,
     deaths::Deaths,
     error::{Cause, Error},
     wake::Wake,
@@ -44,7 +43,7 @@ pub(super) enum Reply {
 #[derive(Debug)]
 pub(super) enum Carrier {
     Sqlite(sqlite::Writer),
-    Postgres(Pg),
+    Postgres(Box<postgres::Writer>),
     #[cfg(test)]
     Broken,
 }
@@ -308,13 +307,13 @@ async fn attempt(carrier: &mut Carrier, group: &Group) -> Outcome {
         tries += 1;
         let carried = match carrier {
             Carrier::Sqlite(writer) => Ok(writer.carry_out(group).await),
-            Carrier::Postgres(pg) => tokio::time::timeout(PATIENCE, postgres::carry_out(pg, group)).await,
+            Carrier::Postgres(writer) => tokio::time::timeout(PATIENCE, writer.carry_out(group)).await,
             #[cfg(test)]
             Carrier::Broken => panic!("nobody carries this"),
         };
         let outcome = carried.unwrap_or_else(|_| {
-            if let Carrier::Postgres(pg) = carrier {
-                pg.presence.is_silent();
+            if let Carrier::Postgres(writer) = carrier {
+                writer.pg.presence.is_silent();
             }
             Err(crate::timed_out())
         });

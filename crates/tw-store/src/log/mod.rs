@@ -13,6 +13,7 @@
 mod entry;
 mod lane;
 mod lines;
+mod one_trip;
 mod plan;
 mod postgres;
 mod rows;
@@ -121,7 +122,10 @@ impl Log {
             Db::Sqlite { file, .. } => {
                 (vec![Carrier::Sqlite(sqlite::Writer::new(Arc::clone(file)))], Some(PATIENCE))
             }
-            Db::Pg(pg) => ((0..LANES_POSTGRES).map(|_| Carrier::Postgres(pg.clone())).collect(), None),
+            Db::Pg(pg) => {
+                let writer = || Carrier::Postgres(Box::new(postgres::Writer::new(pg.clone())));
+                ((0..LANES_POSTGRES).map(|_| writer()).collect(), None)
+            }
         };
         let (mut lanes, mut ends) = (Vec::new(), Vec::new());
         for carrier in carriers {

@@ -9,6 +9,7 @@ use uuid::Uuid;
 use super::{
     entry::{Audit, Entry, Item, NewRun, Rejected},
     lane::{Group, Outcome, Written},
+    one_trip::Known,
     plan::{Found, Plan, RunState, WebhookTelling, existing_runs, plan, stored_sessions, told},
     rows::{self, Needed, RunRow, Statement, Value},
 };
@@ -17,35 +18,60 @@ use crate::{
     error::{Error, Result},
 };
 
-pub(super) async fn carry_out(pg: &Pg, group: &Group) -> Outcome {
-    let items = &group.items();
-    let mut tenants: Vec<_> = items.iter().map(|item| item.tenant()).collect();
-    tenants.sort_unstable();
-    tenants.dedup();
-    let setting = tenants_setting(tenants.iter().copied());
-    let mut tx = pg.begin(&setting).await.map_err(Error::doing("beginning a transaction"))?;
-    let connection = tx.parts().0;
-    let (found, transaction) = find(connection, items, &tenants).await?;
-    let refused = decide_first(connection, items, &found).await?;
-    let plan = plan(items, found, &refused);
-    write(connection, &plan).await?;
-    write_audits(connection, &plan.audits).await?;
-    for statement in rows::waits(&plan) {
-        say(connection, statement).await?;
+/// Writes groups, and knows what the last ones have left.
+#[derive(Debug)]
+pub(super) struct Writer {
+    pub(super) pg: Pg,
+    known: Known,
+}
+
+impl Writer {
+    pub(super) fn new(pg: Pg) -> Self {
+        Self { pg, known: Known::default() }
     }
-    let is_told = tell(connection, &plan.tellings).await?;
-    let written = Written { answers: plan.answers, is_told };
-    match (tx.commit().await, transaction) {
-        (Ok(()), _) => Ok(written),
-        // The connection broke in the commit, so nobody knows. The database does.
-        (Err(Error::Unavailable { source }), Some(transaction)) => {
-            if committed(pg, &setting, &transaction).await? {
-                Ok(written)
-            } else {
-                Err(Error::Unavailable { source })
-            }
+
+    pub(super) async fn carry_out(&mut self, group: &Group) -> Outcome {
+        let items = &group.items();
+        if let Some(written) = self.known.write(&self.pg, items).await? {
+            return Ok(written);
         }
-        (Err(error), _) => Err(error),
+        self.known.have_fence(&self.pg).await?;
+        self.carry_out_by_steps(items).await
+    }
+
+    async fn carry_out_by_steps(&mut self, items: &[&Item]) -> Outcome {
+        let Self { pg, known } = self;
+        let mut tenants: Vec<_> = items.iter().map(|item| item.tenant()).collect();
+        tenants.sort_unstable();
+        tenants.dedup();
+        let setting = tenants_setting(tenants.iter().copied());
+        let mut tx = pg.begin(&setting).await.map_err(Error::doing("beginning a transaction"))?;
+        let connection = tx.parts().0;
+        let (found, transaction) = find(connection, items, &tenants).await?;
+        let told = |tenant| found.told.get(tenant).copied().unwrap_or(0);
+        let met: Vec<_> =
+            found.epochs.iter().map(|(tenant, epoch)| (*tenant, (*epoch, told(tenant)))).collect();
+        let refused = decide_first(connection, items, &found).await?;
+        let plan = plan(items, found, &refused);
+        write(connection, &plan).await?;
+        write_audits(connection, &plan.audits).await?;
+        for statement in rows::waits(&plan) {
+            say(connection, statement).await?;
+        }
+        let is_told = tell(connection, &plan.tellings).await?;
+        match (tx.commit().await, transaction) {
+            (Ok(()), _) => {}
+            // The connection broke in the commit, so nobody knows. The database does.
+            (Err(Error::Unavailable { source }), Some(transaction)) => {
+                if !committed(pg, &setting, &transaction).await? {
+                    return Err(Error::Unavailable { source });
+                }
+            }
+            (Err(error), _) => return Err(error),
+        }
+        known.met(met.into_iter());
+        known.left(&plan);
+        Ok(Written { answers: plan.answers, is_told })
     }
 }
 
@@ -196,45 +222,20 @@ async fn find_sessions(connection: &mut PgConnection, items: &[&Item], found: &m
 }
 
 /// Writes the whole group in one statement: every trip to the database is paid for by everybody in it.
-///
-/// Runs are changed by their place, which does not move while they are locked; as in [`find_runs`], so that no plan joins
-/// with all runs of a tenant.
 async fn write(connection: &mut PgConnection, plan: &Plan<'_>) -> Result<()> {
-    const Q: &str = "WITH opened AS (
-            INSERT INTO runs (status, replica_id, lease_epoch, last_seq, input_seq, output_seq, summary, error,
-            error_code, effect, started_us, finished_us, duration_us, listed_us, id, tenant_id, session_id, own_session,
-            parent_run_id, root_run_id, tool_id, tool, version, source, channel, mode, principal, actor, effectful,
-            repeatable, requested_us)
-            SELECT * FROM unnest($1::text[], $2::uuid[], $3::bigint[], $4::bigint[], $5::bigint[], $6::bigint[],
-            $7::text[], $8::text[], $9::text[], $10::text[], $11::bigint[], $12::bigint[], $13::bigint[],
-            $14::bigint[], $15::uuid[], $16::uuid[], $17::uuid[], $18::boolean[], $19::uuid[], $20::uuid[],
-            $21::uuid[], $22::text[], $23::text[], $24::text[], $25::text[], $26::text[], $27::text[], $28::text[],
-            $29::boolean[], $30::boolean[], $31::bigint[])
-        ), changed AS (
-            UPDATE runs r SET status = w.status, replica_id = w.replica_id, lease_epoch = w.lease_epoch,
-            last_seq = w.last_seq, input_seq = w.input_seq, output_seq = w.output_seq, summary = w.summary,
-            error = w.error, error_code = w.error_code, effect = w.effect, started_us = w.started_us,
-            finished_us = w.finished_us, duration_us = w.duration_us, listed_us = w.listed_us
-            FROM unnest($32::text[], $33::uuid[], $34::bigint[], $35::bigint[], $36::bigint[], $37::bigint[],
-            $38::text[], $39::text[], $40::text[], $41::text[], $42::bigint[], $43::bigint[], $44::bigint[],
-            $45::bigint[], $46::uuid[], $47::uuid[]) AS w (status, replica_id, lease_epoch, last_seq, input_seq,
-            output_seq, summary, error, error_code, effect, started_us, finished_us, duration_us, listed_us, id,
-            tenant_id)
-            CROSS JOIN LATERAL (SELECT k.ctid AS place FROM runs k
-                WHERE k.tenant_id = w.tenant_id AND k.id = w.id OFFSET 0) AS kept
-            WHERE r.ctid = kept.place
-        ), numbered AS (
-            UPDATE sessions s SET last_seq = w.seq
-            FROM unnest($48::uuid[], $49::uuid[], $50::bigint[]) AS w (id, tenant_id, seq)
-            WHERE s.id = w.id AND s.tenant_id = w.tenant_id
-        )
-        INSERT INTO session_events (tenant_id, session_id, seq, id, type, run_id, tool, actor, payload, at_us)
-        SELECT * FROM unnest($51::uuid[], $52::uuid[], $53::bigint[], $54::uuid[], $55::text[], $56::uuid[],
-        $57::text[], $58::text[], $59::text[], $60::bigint[])";
+    const Q: &str = "SELECT tw_write_group($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18,
+        $19, $20, $21, $22, $23, $24, $25, $26, $27, $28, $29, $30, $31, $32, $33, $34, $35, $36, $37, $38, $39, $40,
+        $41, $42, $43, $44, $45, $46, $47, $48, $49, $50, $51, $52, $53, $54, $55, $56, $57, $58, $59, $60)";
     if plan.new_runs.is_empty() && plan.changed_runs.is_empty() && plan.events.is_empty() {
         return Ok(());
     }
-    let query = bind_new_runs(sqlx::query(Q), &plan.new_runs);
+    let written = bind_rows(sqlx::query(Q), plan).execute(connection).await;
+    written.map(drop).map_err(Error::doing("writing a group"))
+}
+
+/// The rows of a group, as the columns that `tw_write_group` takes.
+pub(super) fn bind_rows<'q>(query: Bound<'q>, plan: &'q Plan<'_>) -> Bound<'q> {
+    let query = bind_new_runs(query, &plan.new_runs);
     let query = States::of(plan.changed_runs.iter().map(|changed| &changed.state))
         .bind(query)
         .bind(column(&plan.changed_runs, |changed| changed.run.uuid()))
@@ -254,10 +255,6 @@ async fn write(connection: &mut PgConnection, plan: &Plan<'_>) -> Result<()> {
         .bind(column(events, |planned| planned.actor))
         .bind(column(events, |planned| planned.event.payload.as_str()))
         .bind(column(events, |planned| planned.at.micros()))
-        .execute(connection)
-        .await
-        .map(drop)
-        .map_err(Error::doing("writing a group"))
 }
 
 /// Writes all lines of the audit in one statement.
@@ -327,9 +324,9 @@ async fn tell(connection: &mut PgConnection, tellings: &[WebhookTelling]) -> Res
     Ok(written.rows_affected() != 0)
 }
 
-type Bound<'q> = Query<'q, Postgres, PgArguments>;
+pub(super) type Bound<'q> = Query<'q, Postgres, PgArguments>;
 
-fn column<'r, T, C>(rows: &'r [T], of: impl Fn(&'r T) -> C) -> Vec<C> {
+pub(super) fn column<'r, T, C>(rows: &'r [T], of: impl Fn(&'r T) -> C) -> Vec<C> {
     rows.iter().map(of).collect()
 }
 

@@ -9,6 +9,7 @@ mod logins;
 mod lookup;
 mod mcp_servers;
 mod meta;
+mod one_trip;
 mod plans;
 mod schema;
 mod slots;

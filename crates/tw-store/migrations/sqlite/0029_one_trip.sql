@@ -1,0 +1,2 @@
+-- Nothing to do here: a file is asked without a trip.
+SELECT 1;
