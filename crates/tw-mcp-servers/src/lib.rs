@@ -11,10 +11,12 @@ mod ask;
 mod listing;
 mod read;
 mod servers;
+mod stamp;
 mod sweep;
 
 pub use crate::{
     admin::{Decision, SentImport, ServerDetail, ServerSummary, server_mark},
     listing::{ListedTool, ServerAbout, ToolState},
     servers::{McpServerAdmin, Parts},
+    stamp::{ServerStamp, StampedServer},
 };

@@ -47,7 +47,7 @@ use self::{
 };
 use crate::{
     Engine,
-    run_log::{Parking, Resumption, Starting, Unsealed, Way, WrapperSettings, tools_above},
+    run_log::{Parking, Reach, Resumption, Starting, Unsealed, Way, WrapperSettings, tools_above},
 };
 
 pub(crate) use chain::{Budgets, Refusals};
@@ -283,18 +283,22 @@ impl Engine {
     pub(crate) async fn unseal(&self, view: &View, parked: Parked<'_>) -> Result<Unsealed> {
         let tool = self.tool_of(view, parked).await?.ok_or(Error::Superseded)?;
         let Parked { approval, run, .. } = parked;
-        let credentials = self.credentials_of(run.tenant, &tool).await?;
-        Unsealed::check(approval, run, &tool, &credentials, &self.inner.secrets).ok_or(Error::Superseded)
+        let reach = self.reach_of(run.tenant, &tool).await?;
+        Unsealed::check(approval, run, &tool, &reach, &self.inner.secrets).ok_or(Error::Superseded)
     }
 
-    /// The credentials that a call of this tool would open now.
-    pub(crate) async fn credentials_of(&self, tenant: TenantId, tool: &Tool) -> Result<Vec<tw_vault::Stamp>> {
+    /// What a call of this tool would open, and whom it would ask, now.
+    pub(crate) async fn reach_of(&self, tenant: TenantId, tool: &Tool) -> Result<Reach> {
         if tool.executor.is_function() {
-            return Ok(Vec::new());
+            return Ok(Reach::default());
         }
         let (vault, implementation) = (&self.inner.vault, &tool.def.authored.implementation);
         let opened = vault.open_part(tenant, tool.def.id, implementation).await?;
-        vault.stamps(tenant, tool.executor.credentials(&opened)).await
+        let servers = self.inner.mcp_servers.stamps(tenant, tool.executor.mcp_servers(&opened)).await?;
+        let mut credentials = tool.executor.credentials(&opened);
+        let found = servers.iter().filter_map(|server| server.found.as_ref());
+        credentials.extend(found.flat_map(|server| server.credentials.iter().cloned()));
+        Ok(Reach { credentials: vault.stamps(tenant, credentials).await?, servers })
     }
 
     /// Runs a call that may run.
@@ -371,7 +375,7 @@ impl Engine {
         let sealed_input = asked.sealed_for(run);
         let Valid { tool, rule, level, text, .. } = asked;
         let session = self.session_for(caller, request.session, &tool).await?.unwrap_or(run.into());
-        let credentials = self.credentials_of(caller.tenant, &tool).await?;
+        let reach = self.reach_of(caller.tenant, &tool).await?;
         let starting = Starting { caller, tool: &tool, run, session, mode: request.mode };
         let parking = Parking {
             resumption: Resumption {
@@ -382,7 +386,7 @@ impl Engine {
                 ..Resumption::new(caller, request.mode, session)
             },
             claim,
-            credentials: &credentials,
+            reach: &reach,
             input: &text,
             input_digest,
             level,

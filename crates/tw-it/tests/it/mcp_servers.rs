@@ -246,6 +246,53 @@ on_both! {
         assert!(audit.contains("mcp.drift") && audit.contains("mcp.drift_accepted"), "{audit}");
     }
 
+    async fn approval_is_void_once_the_server_of_its_tool_is_another(db: TestDb) {
+        let (world, remote) = (World::on(db).await, McpServer::start(Generation::Present).await);
+        let server = serve(&world, &remote).await;
+        let admin = world.client(&server, "acme", Role::Admin).await;
+        let agent = world.agent(&server, "acme").await;
+        let credential = json!({ "label": "garden", "type": "bearer", "payload": { "token": "t-1" } });
+        let credential = admin.post("/api/credentials", &credential).await.is("201").text_at("/id");
+        let credential = format!("/api/credentials/{credential}");
+        let garden = json!({ "name": "garden", "url": remote.url(), "headers": { "X-Key": "secret:garden" } });
+        let garden = admin.post(PATH, &garden).await.is("201 ready").text_at("/id");
+        let garden = format!("{PATH}/{garden}");
+        import(&admin, &garden, "echo").await;
+        let ask = async |text: &str| {
+            let asked = agent.run("garden.echo", json!({ "text": text })).await;
+            asked.is("202 needs_approval").text_at("/approval_id")
+        };
+        let approve = async |id: &str, body: Value| {
+            admin.post(&format!("/api/approvals/{id}/approve"), &body).await
+        };
+        let standing = json!({ "standing": { "for_s": 3600 } });
+        let renamed = json!({ "name": "Garden", "allowed_tools": ["add", "echo"] });
+        let changes = [
+            (&garden, json!({ "url": format!("{}/2", remote.url()) })),
+            (&garden, json!({ "headers": { "X-Key": "secret:garden", "X-Place": "south" } })),
+            (&garden, json!({ "headers": { "X-Key": "secret:garden", "X-Place": "Bearer canary-4712" } })),
+            (&credential, json!({ "payload": { "token": "t-2" } })),
+            (&credential, json!({ "allowed_hosts": ["127.0.0.1"] })),
+        ];
+        for (index, (path, change)) in changes.into_iter().enumerate() {
+            let text = format!("text {index}");
+            approve(&ask(&text).await, standing.clone()).await.is("200 success");
+            agent.run("garden.echo", json!({ "text": text })).await.is("200 success");
+            let (waiting, edited) = (ask("other").await, ask("another").await);
+            // What says nothing about where a call goes changes nothing.
+            admin.patch(&garden, &renamed).await.is("200 ready");
+            admin.patch(&garden, &admin.get(&garden).await.json()).await.is("200 ready");
+            agent.run("garden.echo", json!({ "text": text })).await.is("200 success");
+            let calls = remote.asked("tools/call").len();
+            admin.patch(path, &change).await;
+            approve(&waiting, json!({})).await.is("409 SUPERSEDED");
+            approve(&edited, json!({ "input": { "text": "edited" } })).await.is("409 SUPERSEDED");
+            ask(&text).await;
+            assert_eq!(remote.asked("tools/call").len(), calls, "{change}: nothing was sent");
+            approve(&ask("other").await, json!({})).await.is("200 success");
+        }
+    }
+
     async fn rejected_renamed_removed_and_restored(db: TestDb) {
         let (world, remote) = (World::on(db).await, McpServer::start(Generation::Earlier(EARLIER)).await);
         let server = serve(&world, &remote).await;

@@ -180,4 +180,11 @@ impl Executor for Mcp {
         // What cannot be read is not sent either.
         McpSpec::read(implementation, false).map(|spec| spec.labels()).unwrap_or_default()
     }
+
+    fn mcp_servers(&self, implementation: &Value) -> BTreeSet<String> {
+        match McpSpec::read(implementation, false) {
+            Ok(McpSpec { server: Server::Named(name), .. }) => BTreeSet::from([name]),
+            Ok(_) | Err(_) => BTreeSet::new(),
+        }
+    }
 }
