@@ -176,7 +176,7 @@ impl Client {
         if let Some(trace) = &options.trace {
             meta.insert("traceparent".to_owned(), json!(trace));
         }
-        if !meta.is_empty() {
+        if !meta.is_empty() && *manner != ServerManner::Bare {
             params.insert("_meta".to_owned(), Value::Object(meta));
         }
         let outgoing = RpcRequest { method: CALL, id, params };
@@ -259,7 +259,7 @@ impl Client {
         let sorted =
             line.sized(LIST, limits.deadline, bytes, move || Listing::sorted(entries, &redactor)).await;
         let (tools, left_out) = sorted?;
-        let revision = manner.revision().to_owned();
+        let revision = manner.revision().map(str::to_owned);
         let listing = Listing { server: server.clone(), revision, tools, left_out };
         if manner.is_stateless() {
             known.learn_mirrored(&listing);
@@ -323,7 +323,7 @@ impl Client {
         }
         let again = match old.greeting.manner {
             ServerManner::Session { revision, .. } => Some(revision),
-            ServerManner::Stateless => None,
+            ServerManner::Stateless | ServerManner::Bare => None,
         };
         let learned = self.shared.known.try_get_with(key, async {
             let greeting = match again {
@@ -333,7 +333,8 @@ impl Client {
             Ok::<_, Error>(Arc::new(Known::new(greeting, self.number())))
         });
         let known = learned.await.map_err(|error| (*error).clone())?;
-        let is_same = known.greeting.manner.is_stateless() && old.greeting.manner.is_stateless();
+        let (now, before) = (&known.greeting.manner, &old.greeting.manner);
+        let is_same = now.is_sessionless() && now == before;
         Ok(Some(known).filter(|_| !is_same))
     }
 }
@@ -402,9 +403,16 @@ fn settled(
         Said::Nothing(text) => {
             let is_outdated = match manner {
                 ServerManner::Session { .. } => has_no_session(status, &text),
-                ServerManner::Stateless => matches!(status, 400 | 404 | 405),
+                ServerManner::Stateless | ServerManner::Bare => matches!(status, 400 | 404 | 405),
+            };
+            let text = match manner {
+                ServerManner::Bare => connect::doubted(status, &text),
+                ServerManner::Stateless | ServerManner::Session { .. } => text,
             };
             let error = Error::Refused { at: line.at(method), status, text };
+                ServerManner::Bare => {
+                    status == 400 && (era::is_of_present(&fault) || has_no_session(status, &fault.message))
+                }
             Err(if is_outdated { Setback::Outdated(error) } else { Setback::Final(error) })
         }
     }

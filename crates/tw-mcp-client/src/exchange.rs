@@ -161,8 +161,8 @@ impl ServerLine {
             request = request.header(name, value.as_str());
         }
         request = request.header("accept", format!("{JSON}, {STREAM}")).header("content-type", JSON);
-        if let Some(manner) = manner {
-            request = request.header("mcp-protocol-version", manner.revision());
+        if let Some(revision) = manner.and_then(ServerManner::revision) {
+            request = request.header("mcp-protocol-version", revision);
         }
         if let Some(session) = manner.and_then(ServerManner::session) {
             request = request.header("mcp-session-id", session);

@@ -25,6 +25,8 @@ pub enum Generation {
     Earlier(&'static str),
     /// With a handshake, and without sessions.
     Sessionless,
+    /// Plain JSON-RPC that knows `tools/call` alone and refuses all else: with this status, as a message where it is 200.
+    Bare(&'static str),
 }
 
 /// What a server does instead of answering `tools/list` or `tools/call`.
@@ -213,6 +215,12 @@ impl State {
         self.answered(method, &message)
     }
 
+            Generation::Bare(_) if method == "tools/call" => {}
+            Generation::Bare("200 OK") => {
+                let error = json!({ "code": -32601, "message": "Method not found" });
+                return self.say("200 OK", "", id, "error", &error);
+            }
+            Generation::Bare(status) => return plain(status, "text/plain", "what is that?"),
     fn answered(&self, method: &str, message: &Value) -> Said {
         let id = &message["id"];
         match method {

@@ -67,7 +67,7 @@ async fn serves(language: &str, way: &str, revision: &str) {
     let client = Client::new(Arc::new(Way(egress)));
     let target = Target::new(TenantId::new(), upstream.url.as_str());
     let listing = client.list_tools(&target, ListLimits::until(Instant::now() + PATIENCE)).await.unwrap();
-    assert_eq!(listing.revision, revision);
+    assert_eq!(listing.revision.as_deref(), Some(revision));
     assert_eq!(listing.server.name.as_deref(), Some("garden"));
     assert_eq!(listing.server.instructions.as_deref(), Some("Dig gently."));
     assert_eq!(listing.left_out, []);

@@ -70,6 +70,36 @@ on_both! {
         }
     }
 
+    async fn definition_in_the_older_form_is_called_at_a_server_without_a_handshake(db: TestDb) {
+        let world = World::on(db).await;
+        let upstream = McpServer::start(Generation::Bare("200 OK")).await;
+        let server = server_to(&world, &[&upstream.upstream]);
+        let admin = world.client(&server, "acme", Role::Admin).await;
+        let body = json!({
+            "slug": "older", "name": "Older", "description": "Adds two numbers.", "publish": true,
+            "tool_type": "mcp", "permission_level": "read",
+            "input_schema": { "type": "object", "properties": { "a": { "type": "number" }, "b": { "type": "number" } } },
+            "config_schema": { "implementation": {
+                "type": "mcp", "server_url": upstream.url(), "tool_name": "add", "headers": { "X-Api-Key": "canary-literal-32" },
+            } },
+        });
+        let made = admin.post("/api/tools", &body).await;
+        assert!(!made.is("201 published").text.contains("canary"), "{}", made.text);
+        let told = admin.run("older", json!({ "a": 1, "b": 2 })).await;
+        assert_eq!(told.is("200 success").json()["output"], json!({ "sum": 3.0 }));
+        let asked = upstream.asked("tools/call");
+        assert_eq!(asked.len(), 1);
+        assert_eq!((&asked[0]["jsonrpc"], &asked[0]["params"]), (&json!("2.0"), &json!({ "name": "add", "arguments": { "a": 1, "b": 2 } })));
+        assert_eq!(upstream.upstream.requests().pop().unwrap().header("x-api-key"), Some("canary-literal-32"));
+        for missing in ["server_url", "tool_name"] {
+            let mut body = body.clone();
+            body["slug"] = json!("wanting");
+            body["config_schema"]["implementation"].as_object_mut().unwrap().remove(missing);
+            let refused = admin.post("/api/tools", &body).await.is("422 INVALID_PARAMS").json();
+            assert_eq!(refused["errors"][0]["path"], format!("/implementation/{missing}"), "{refused}");
+        }
+    }
+
     async fn call_that_is_cancelled_or_late_ends_there_too(db: TestDb) {
         let world = World::on(db).await;
         let upstream = McpServer::start(Generation::Earlier("2025-11-25")).await;
