@@ -293,6 +293,30 @@ on_both! {
         }
     }
 
+    async fn credential_that_is_sent_to_a_server_is_in_use(db: TestDb) {
+        let (world, remote) = (World::on(db).await, McpServer::start(Generation::Present).await);
+        let server = serve(&world, &remote).await;
+        let admin = world.client(&server, "acme", Role::Admin).await;
+        for label in ["plain", "word"] {
+            let credential = json!({ "label": label, "type": "bearer", "payload": { "token": "t-1" } });
+            let credential = admin.post("/api/credentials", &credential).await.is("201").text_at("/id");
+            let path = format!("/api/credentials/{credential}");
+            let value = if label == "word" { "Bearer secret:word" } else { "secret:plain" };
+            let body = json!({ "name": label, "url": remote.url(), "headers": { "Authorization": value } });
+            let garden = format!("{PATH}/{}", admin.post(PATH, &body).await.is("201 ready").text_at("/id"));
+            let users = admin.get(&format!("{path}/used-by")).await.json();
+            let expected = json!([{ "kind": "mcp_server", "slug": format!("MCP server {label}"), "name": label }]);
+            assert_eq!(users["items"], expected);
+            let kept = admin.delete(&path).await;
+            assert_eq!(kept.is("409 CONFLICT").json()["params"]["by"], json!([format!("MCP server {label}")]));
+            admin.patch(&path, &json!({ "label": "other" })).await.is("409 CONFLICT");
+            admin.post(&format!("{garden}/refresh"), &json!({})).await.is("200 ready");
+            admin.patch(&garden, &json!({ "headers": {} })).await.is("200 ready");
+            assert_eq!(admin.get(&format!("{path}/used-by")).await.json()["items"], json!([]));
+            admin.delete(&path).await.is("204");
+        }
+    }
+
     async fn rejected_renamed_removed_and_restored(db: TestDb) {
         let (world, remote) = (World::on(db).await, McpServer::start(Generation::Earlier(EARLIER)).await);
         let server = serve(&world, &remote).await;
