@@ -418,6 +418,13 @@ on_both! {
         let unknown = json!({ "name": "日本", "url": remote.url(), "colour": "red" });
         assert_eq!(refused(unknown).await, [fault("/name", "slug_unmakeable"), fault("/colour", "unknown_member")].concat());
         admin.post(PATH, &json!({ "url": remote.url() })).await.is("422 MISSING_PARAM");
+        let several = json!({ "name": "x", "url": "http://127.0.0.1:1/", "headers": { "a b": "1" }, "colour": "red" });
+        let all = ["/url egress_denied", "/headers/a b header", "/colour unknown_member"];
+        let told = |answer: &Answer| faults(answer).into_iter().map(|(path, code)| format!("{path} {code}")).collect::<Vec<_>>();
+        assert_eq!(told(admin.post(PATH, &several).await.is("422 INVALID_PARAMS")), all);
+        let there = add(&admin, "there", &remote.url()).await;
+        assert_eq!(told(admin.patch(&there, &several).await.is("422 INVALID_PARAMS")), all);
+        admin.delete(&there).await.is("204");
 
         let secret = json!({ "label": "garden", "type": "bearer", "payload": { "token": "other-canary-0815" } });
         admin.post("/api/credentials", &secret).await.is("201");
