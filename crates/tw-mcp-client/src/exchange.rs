@@ -13,7 +13,7 @@ use tw_egress::{
 };
 
 use crate::{
-    At, Error, Overrun, Progress, Target,
+    At, Error, ListWatch, Overrun, Progress, Target,
     era::ServerManner,
     rpc::{self, Incoming, RpcError, RpcRequest, text_of},
 };
@@ -39,6 +39,7 @@ pub(crate) struct ServerLine {
     pub(crate) target: Arc<Target>,
     pub(crate) redactor: Arc<Redactor>,
     pub(crate) site: Site,
+    watch: Option<Arc<dyn ListWatch>>,
 }
 
 /// What is sent along with a request, and what its answer may take.
@@ -78,10 +79,17 @@ pub(crate) enum Said {
 }
 
 impl ServerLine {
-    pub(crate) fn new(egress: Egress, target: &Target) -> Self {
+    pub(crate) fn new(egress: Egress, target: &Target, watch: Option<Arc<dyn ListWatch>>) -> Self {
         let redactor = Arc::new(target.redactor());
         let site = Site::in_text(&target.url);
-        Self { egress, target: Arc::new(target.clone()), redactor, site }
+        Self { egress, target: Arc::new(target.clone()), redactor, site, watch }
+    }
+
+    /// Tells whoever watches that the tools of the server may be other than they were.
+    pub(crate) fn may_have_changed(&self) {
+        if let Some(watch) = &self.watch {
+            watch.may_have_changed(self.target.tenant, &self.target.url);
+        }
     }
 
     pub(crate) fn at(&self, method: &'static str) -> At {
@@ -225,6 +233,9 @@ impl ServerLine {
                     }
                     Incoming::Tells { method, params } if method == "notifications/progress" => {
                         self.report(&params, outgoing.id, terms);
+                    }
+                    Incoming::Tells { method, .. } if method == "notifications/tools/list_changed" => {
+                        self.may_have_changed();
                     }
                     Incoming::Tells { .. } => {}
                     Incoming::Other(why) => strange = Some(why),

@@ -21,6 +21,7 @@ mod outcome;
 mod rpc;
 mod servers;
 mod target;
+mod watch;
 
 pub use client::Client;
 pub use era::{EARLIER, PRESENT};
@@ -30,3 +31,4 @@ pub use listing::{Annotations, Icon, LeftOut, RemoteTool, ServerInfo, ToolListin
 pub use outcome::CallResult;
 pub use servers::McpServers;
 pub use target::McpTarget as Target;
+pub use watch::ListWatch;

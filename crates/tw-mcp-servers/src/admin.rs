@@ -20,7 +20,7 @@ use crate::{
 /// How often a change is tried again that somebody else came before.
 const TRIES: usize = 16;
 /// How many servers a tenant may have.
-const SERVERS_MAX: i64 = 200;
+pub(crate) const SERVERS_MAX: i64 = 200;
 /// How many tools one import may name.
 const IMPORT_MAX: usize = 500;
 

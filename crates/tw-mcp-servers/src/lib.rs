@@ -8,6 +8,7 @@
 
 mod admin;
 mod ask;
+mod hasten;
 mod listing;
 mod read;
 mod servers;

@@ -1,5 +1,7 @@
 //! MCP servers of others: registered, imported from, and held where they change.
 
+use std::time::Duration;
+
 use reqwest::StatusCode;
 use serde_json::{Value, json};
 use tw_model::{McpDriftId, McpServerId, Role, Switches, Timestamp, ToolId};
@@ -12,10 +14,12 @@ use tw_test::{
 
 use crate::{
     canary::{everything_stored, holds},
-    world::{Answer, Client, Server, World, slug, together},
+    world::{Answer, Client, Server, World, eventually, slug, together},
 };
 
 const PATH: &str = "/api/mcp-servers";
+/// How long a server may take that looks now and then.
+const PATIENCE: Duration = Duration::from_secs(60);
 const CANARY: &str = "canary-4711-of-a-header";
 
 /// A server of a tenant whose address nobody may call, and a change of one of its tools: their ids. Written past the
@@ -118,6 +122,13 @@ async fn serve(world: &World, remote: &McpServer) -> Server {
 async fn add(admin: &Client, name: &str, url: &str) -> String {
     let made = admin.post(PATH, &json!({ "name": name, "url": url })).await;
     format!("{PATH}/{}", made.is("201 ready").text_at("/id"))
+}
+
+/// Lets the time of a server come.
+async fn is_due(world: &World, tenant: &str, server: &str) {
+    let tenant = world.store().find_tenant(&slug(tenant)).await.unwrap().unwrap();
+    let id = server.rsplit('/').next().unwrap().parse().unwrap();
+    assert!(world.store().tenant(tenant).hasten_mcp_server(id, Timestamp::from_micros(1)).await.unwrap());
 }
 
 fn adds(description: &str, extra: Value) -> Value {
@@ -317,6 +328,44 @@ on_both! {
         }
     }
 
+    async fn server_that_may_have_changed_is_asked_without_waiting_for_its_time(db: TestDb) {
+        let world = World::on(db).await;
+        let changed = json!([adds("Else.", json!({}))]);
+        let ways = [
+            (Generation::Present, "it says so"),
+            (Generation::Earlier(EARLIER), "it says so"),
+            (Generation::Earlier(EARLIER), "its session is another"),
+            (Generation::Present, "its time has come"),
+        ];
+        for (index, (generation, how)) in ways.into_iter().enumerate() {
+            let (name, tool) = (format!("garden{index}"), format!("garden{index}.add"));
+            let remote = McpServer::start(generation).await;
+            let server = serve(&world, &remote).await;
+            let admin = world.client(&server, "acme", Role::Admin).await;
+            let garden = add(&admin, &name, &remote.url()).await;
+            import(&admin, &garden, "add").await;
+            admin.run(&tool, json!({ "a": 1, "b": 2 })).await.is("200 success");
+            let listed = remote.asked("tools/list").len();
+            remote.set(Quirk::Result(json!({ "tools": changed, "content": [] })));
+            match how {
+                "its session is another" => remote.forget_sessions(),
+                "its time has come" => {
+                    is_due(&world, "acme", &garden).await;
+                }
+                _ => remote.announce_changes(),
+            }
+            if how != "its time has come" {
+                admin.run(&tool, json!({ "a": 1, "b": 2 })).await;
+            }
+            eventually(how, PATIENCE, async || {
+                admin.get(&format!("/api/tools/{tool}")).await.json()["unavailable_reason"] == "held"
+            })
+            .await;
+            assert_eq!(remote.asked("tools/list").len(), listed + 1, "{generation:?}: {how}");
+            assert_eq!(drifts(&admin, &garden).await.len(), 1);
+        }
+    }
+
     async fn rejected_renamed_removed_and_restored(db: TestDb) {
         let (world, remote) = (World::on(db).await, McpServer::start(Generation::Earlier(EARLIER)).await);
         let server = serve(&world, &remote).await;
@@ -502,4 +551,25 @@ on_both! {
         admin.post(&import, &json!({})).await.is("422 MISSING_PARAM");
         admin.patch(&garden, &json!({ "name": "other" })).await.is("409 CONFLICT");
     }
+}
+
+#[tokio::test]
+async fn server_that_is_due_is_asked_by_one_of_two() {
+    let world = World::on(TestDb::new(tw_test::Kind::Postgres).await).await;
+    let remote = McpServer::start(Generation::Present).await;
+    let (one, other) = (serve(&world, &remote).await, serve(&world, &remote).await);
+    let (admin, there) =
+        (world.client(&one, "acme", Role::Admin).await, world.client(&other, "acme", Role::Admin).await);
+    let garden = add(&admin, "garden", &remote.url()).await;
+    import(&admin, &garden, "add").await;
+    let listed = remote.asked("tools/list").len();
+    lists(&remote, json!([adds("Else.", json!({}))]));
+    is_due(&world, "acme", &garden).await;
+    for client in [&admin, &there] {
+        eventually("the tool is held", PATIENCE, async || {
+            client.run("garden.add", json!({ "a": 1, "b": 2 })).await.verdict() == "409 TOOL_HELD"
+        })
+        .await;
+    }
+    assert_eq!(remote.asked("tools/list").len(), listed + 1);
 }
