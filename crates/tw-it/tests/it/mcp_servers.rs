@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use tw_model::{McpDriftId, McpServerId, Role, Switches, Timestamp, ToolId};
 use tw_store::{By, DriftStatus, Import, LastAnswer, Left, McpDrift, NewAudit, StoredMcpServer, StoredTool};
 use tw_test::{
-    TestDb,
+    Receiver, TestDb,
     mcp::{EARLIER, Generation, McpServer, Quirk},
     on_both,
 };
@@ -178,10 +178,16 @@ fn faults(answer: &Answer) -> Vec<(String, String)> {
 on_both! {
     async fn tool_that_changes_on_its_server_is_held_until_somebody_decides(db: TestDb) {
         let (world, remote) = (World::on(db).await, McpServer::start(Generation::Present).await);
-        let server = serve(&world, &remote).await;
+        let receiver = Receiver::start().await;
+        let allowed = [&remote.upstream, &receiver.upstream].map(|upstream| upstream.host_and_port()).join(",");
+        let server = world.server_with(&[], &[("TOOLWRIGHT_EGRESS__ALLOW", &allowed)]);
         let admin = world.client(&server, "acme", Role::Admin).await;
         let agent = world.agent(&server, "acme").await;
         let stranger = world.client(&server, "globex", Role::Admin).await;
+        for who in [&admin, &stranger] {
+            let hook = json!({ "url": receiver.url(), "events": ["mcp.drift"] });
+            who.post("/api/webhooks", &hook).await.is("201");
+        }
         lists(&remote, json!([adds("Adds two numbers.", json!({}))]));
         let garden = add(&admin, "garden", &remote.url()).await;
         import(&admin, &garden, "add").await;
@@ -231,6 +237,16 @@ on_both! {
         // Seen again, it is the same.
         refresh(&admin, &garden).await;
         assert_eq!(drifts(&admin, &garden).await, found);
+        eventually("the drift is told", PATIENCE, async || !receiver.told("mcp.drift").is_empty()).await;
+        let told = receiver.told("mcp.drift");
+        assert_eq!(told.len(), 1, "once, and to nobody else");
+        let data = &told[0].body["data"];
+        for (name, of_drift) in [("drift_id", "id"), ("tool", "slug"), ("kind", "kind"), ("pinned_hash", "pinned_hash"),
+            ("current_hash", "current_hash"), ("seen_at", "seen_at")] {
+            assert_eq!(data[name], drift[of_drift], "{name}");
+        }
+        assert!(garden.ends_with(data["server_id"].as_str().unwrap()));
+        assert!(!told[0].body.to_string().contains("IMPORTANT"), "not what the server says");
 
         let path = format!("{garden}/drift/{}", drift["id"].as_str().unwrap());
         for verb in ["accept", "reject"] {
