@@ -7,13 +7,13 @@ use tokio::{
     sync::mpsc,
     time::{Instant, timeout},
 };
-use toolwright_sdk::{HeavyPool, INLINE_BYTES_MAX, Redactor};
+use toolwright_sdk::{HeavyPool, INLINE_BYTES_MAX, Redactor, ToolProgress};
 use tw_egress::{
     AnswerPart, Egress, Error as EgressError, EventTooLarge, Method, OpenResponse, Request, Site, SseReader,
 };
 
 use crate::{
-    At, Error, ListWatch, Overrun, Progress, Target,
+    At, Error, ListWatch, Overrun, Target,
     era::ServerManner,
     rpc::{self, Incoming, RpcError, RpcRequest, text_of},
 };
@@ -50,7 +50,7 @@ pub(crate) struct Terms<'a> {
     pub(crate) headers: Vec<(String, String)>,
     pub(crate) deadline: Instant,
     pub(crate) bytes: usize,
-    pub(crate) progress: Option<&'a mpsc::Sender<Progress>>,
+    pub(crate) progress: Option<&'a mpsc::Sender<ToolProgress>>,
 }
 
 impl<'a> Terms<'a> {
@@ -272,7 +272,7 @@ impl ServerLine {
         let total = params.get("total").and_then(Value::as_f64);
         let message = params.get("message").and_then(Value::as_str).map(|text| self.shown(text));
         // Whoever watches slowly misses some.
-        let _ = listener.try_send(Progress { progress, total, message });
+        let _ = listener.try_send(ToolProgress { progress, total, message });
     }
 
     /// Reads JSON; a large one apart from everybody else.

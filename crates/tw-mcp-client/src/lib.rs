@@ -26,7 +26,7 @@ mod watch;
 pub use client::Client;
 pub use era::{EARLIER, PRESENT};
 pub use error::{At, Error, Overrun};
-pub use limits::{CallOptions, ListLimits, Progress};
+pub use limits::{CallOptions, ListLimits};
 pub use listing::{Annotations, Icon, LeftOut, RemoteTool, ServerInfo, ToolListing as Listing};
 pub use outcome::CallResult;
 pub use servers::McpServers;

@@ -13,6 +13,7 @@ mod groups;
 mod limits;
 pub(crate) mod park;
 mod parties;
+mod progress;
 pub(crate) mod record;
 pub(crate) mod resolve;
 pub(crate) mod slot;
@@ -22,8 +23,9 @@ pub(crate) mod validate;
 use std::{sync::Arc, time::Duration};
 
 use serde_json::value::RawValue;
-use tokio::time::Instant;
+use tokio::{sync::mpsc, time::Instant};
 use tokio_util::sync::CancellationToken;
+use toolwright_sdk::ToolProgress;
 use tw_base::{Error, Result};
 use tw_exec::BoxFuture;
 use tw_identity::rights::{Permit, RunTools};
@@ -77,6 +79,8 @@ pub struct CallRequest {
     pub idempotency: Option<IdempotencyKey>,
     /// Fires when the caller no longer wants the run; without it a run goes on whoever hangs up.
     pub unwanted: Option<CancellationToken>,
+    /// Who hears how far the run is while its caller waits.
+    pub progress: Option<mpsc::Sender<ToolProgress>>,
     /// When whoever waits for it is out of time, where that is sooner than the tool's own time.
     pub deadline: Option<Instant>,
     /// Where a recorded call is replayed: the record of the run that is made again, or that makes this call.
@@ -335,6 +339,7 @@ impl Engine {
             mode: request.mode,
             claim,
             unwanted: request.unwanted.clone(),
+            progress: request.progress.clone(),
             deadline: request.deadline,
             settings: request.settings.clone(),
             upstream_key: request.upstream_key(caller),
