@@ -15,7 +15,7 @@ use tw_model::{
 
 use crate::{
     Called, Credential, Credentials, Filters, HeavyPool, InnerCall, InnerCalls, LogLines, Network, Secret,
-    Services, UsageMeter, Wait,
+    Services, ToolProgress, UsageMeter, Wait,
 };
 
 /// What a tool is told about the call it serves, and what it may use while it works.
@@ -45,6 +45,8 @@ pub struct ContextParts {
     pub cancel: CancellationToken,
     /// Where appended output goes; `None` when nobody shows it.
     pub output: Option<mpsc::Sender<String>>,
+    /// Where reports of how far the tool is go; `None` when nobody shows them.
+    pub progress: Option<mpsc::Sender<ToolProgress>>,
     /// Where lines of the run's log go.
     pub log: LogLines,
     /// How many pieces of blocking work are under way, so that abandoned ones can be reported.
@@ -86,6 +88,7 @@ impl ToolContext {
             deadline: Instant::now() + Duration::from_secs(30),
             cancel: CancellationToken::new(),
             output: None,
+            progress: None,
             log: LogLines::default(),
             blocking_in_flight: Arc::default(),
             idempotency: None,
@@ -323,6 +326,18 @@ impl ToolContext {
     /// reader is too far behind. The result of the run does not depend on it either way.
     pub fn append(&self, text: impl Into<String>) -> bool {
         self.parts.output.as_ref().is_some_and(|output| output.try_send(text.into()).is_ok())
+    }
+
+    /// Tells whoever watches the run how far it is. As with [`ToolContext::append`] this never waits. Of many reports
+    /// some are left out, and so is one whose number is not higher than the one before.
+    pub fn progress(&self, report: ToolProgress) -> bool {
+        self.reports().is_some_and(|reports| reports.try_send(report).is_ok())
+    }
+
+    /// Where [`ToolContext::progress`] sends what it is given.
+    #[must_use]
+    pub fn reports(&self) -> Option<&mpsc::Sender<ToolProgress>> {
+        self.parts.progress.as_ref()
     }
 }
 

@@ -302,13 +302,13 @@ impl Engine {
             return Ok((None, level));
         }
         self.walk(approver, &view, subject, &meant, secrets).await?;
-        let credentials = self.credentials_of(run.tenant, &tool).await?;
+        let reach = self.reach_of(run.tenant, &tool).await?;
         // Under the seal: whoever changed the input is asked for their right again when the call and what it calls run.
         let kept = Resumption::read(&approval.context)?;
         let has_secrets = sealed_input.is_some();
         let kept = Resumption { edited_by: Some(approver.party()), sealed_input, ..kept };
         let context = kept.text_for(tool.def.implementation);
-        let facts = Sealed { context: &context, ..Sealed::of(approval, run, &tool, &credentials, &digest) };
+        let facts = Sealed { context: &context, ..Sealed::of(approval, run, &tool, &reach, &digest) };
         let shown: Value = serde_json::from_str(text.get()).unwrap_or(Value::Null);
         let changes = changes([before, &shown_before], [&value, &shown]);
         let seal = facts.seal(&self.inner.secrets).to_vec();

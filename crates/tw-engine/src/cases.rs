@@ -104,6 +104,7 @@ impl Engine {
             upstream_key: None,
             idempotency: None,
             unwanted: None,
+            progress: None,
             deadline: Some(until),
             record,
         };

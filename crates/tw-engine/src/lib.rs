@@ -64,6 +64,8 @@ pub use crate::{
     sessions::{EventReader, StreamStart},
     standing::{STANDING_LIFE_MAX, StandingWish, list::JudgedStanding},
 };
+/// How far a run is, for doors that tell it.
+pub use toolwright_sdk::ToolProgress;
 /// The rows that doors show. What is done with them goes through the engine.
 pub use tw_store::{
     ApiKey, Approval, ArtifactVersion, AuditFilter, AuditRecord, DriftStatus, Event, McpDrift, Note,

@@ -98,7 +98,10 @@ impl Engine {
     async fn refresh_mcp_servers(self) {
         let mut ticks = ticks(REFRESH_EVERY);
         loop {
-            ticks.tick().await;
+            tokio::select! {
+                _ = ticks.tick() => {}
+                () = self.inner.mcp_servers.wanted() => {}
+            }
             if let Err(error) = self.inner.mcp_servers.refresh_due().await {
                 tracing::debug!(%error, "MCP servers could not be refreshed");
             }

@@ -13,7 +13,7 @@ use serde::Serialize;
 use serde_json::{Map, Value, json};
 use tokio::time::Instant;
 use toolwright_sdk::HeavyPool;
-use tw_base::{Error, Result};
+use tw_base::{Error, Result, faultless};
 use tw_identity::rights::{Permit, ReadRuns, RunTools, TestTools};
 use tw_model::{Caller, Code, Mode, RunId, RunStatus, Timestamp, ToolId, left_redacted};
 use tw_registry::{
@@ -89,10 +89,14 @@ impl Engine {
         let entry = view.tools.get(name).filter(|entry| seen(entry, caller, &view).is_some());
         let entry = entry.ok_or_else(|| Error::ToolNotFound { tool: name.to_owned() })?;
         let limit = limit.unwrap_or(REPLAY_DEFAULT);
+        let mut faults = Vec::new();
         if !(1..=REPLAY_MAX).contains(&limit) {
-            return Err(Error::invalid("/limit", Violation::range(1, REPLAY_MAX)));
+            faults.push(Violation::range(1, REPLAY_MAX).at("/limit"));
         }
-        let against = Against::read(Some(version), "/version")?;
+        let against = Against::read(Some(version), "/version");
+        faults.extend(against.as_ref().err().into_iter().flat_map(Error::faults).cloned());
+        faultless(faults)?;
+        let against = against?;
         self.inner.registry.check_against(caller, entry, &against).await?;
         let pinned = match &against {
             Against::Version(number) => Some(number.as_str()),

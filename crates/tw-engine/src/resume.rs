@@ -416,6 +416,7 @@ impl Engine {
             settings: kept.wrapper,
             sealed_input: kept.sealed_input,
             upstream_key: kept.upstream_key,
+            progress: None,
             edited_by: kept.edited_by,
             record: None,
         };

@@ -112,8 +112,8 @@ impl Engine {
             self.rights(approver.tenant, &context.agent, &agent.permissions).await?.ok_or_else(gone)?;
         let decided = self.rights(approver.tenant, &context.approver, &approver.permissions).await?;
         let decided = decided.ok_or_else(gone)?;
-        let credentials = self.credentials_of(approver.tenant, tool).await?;
-        let facts = StandingSeal { agent: &asked, approver: &decided, credentials: &credentials };
+        let reach = self.reach_of(approver.tenant, tool).await?;
+        let facts = StandingSeal { agent: &asked, approver: &decided, reach: &reach };
         let row = row_of(approver.tenant, &new, wish.fields.as_deref());
         new.seal = facts.seal(row, &self.inner.secrets).to_vec();
         Ok(new)
@@ -195,8 +195,8 @@ impl Engine {
         let asked = self.rights(agent.tenant, &context.agent, &agent.permissions).await?;
         let decided = self.rights(agent.tenant, &context.approver, &approver.permissions).await?;
         let (Some(asked), Some(decided)) = (asked, decided) else { return Ok(None) };
-        let credentials = self.credentials_of(agent.tenant, tool).await?;
-        let facts = StandingSeal { agent: &asked, approver: &decided, credentials: &credentials };
+        let reach = self.reach_of(agent.tenant, tool).await?;
+        let facts = StandingSeal { agent: &asked, approver: &decided, reach: &reach };
         Ok(facts.check(agent.tenant, row, &self.inner.secrets))
     }
 

@@ -150,6 +150,11 @@ pub trait Executor: fmt::Debug + Send + Sync {
         BTreeSet::new()
     }
 
+    /// The MCP servers of the tenant that it asks, by their names or ids.
+    fn mcp_servers(&self, _implementation: &Value) -> BTreeSet<String> {
+        BTreeSet::new()
+    }
+
     /// Whether the service that it calls is told an idempotency key, and so does a thing once.
     fn sends_idempotency_key(&self) -> bool {
         false

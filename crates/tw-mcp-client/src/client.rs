@@ -4,8 +4,8 @@ use std::{
     collections::{BTreeMap, BTreeSet},
     fmt,
     sync::{
-        Arc, Mutex, PoisonError,
-        atomic::{AtomicU64, Ordering},
+        Arc, Mutex, OnceLock, PoisonError,
+        atomic::{AtomicBool, AtomicU64, Ordering},
     },
     time::Duration,
 };
@@ -18,7 +18,7 @@ use tw_model::TenantId;
 use tw_schema::{MirroredParam, mirrored_params};
 
 use crate::{
-    CallOptions, CallResult, Error, ListLimits, Listing, Overrun, Target,
+    CallOptions, CallResult, Error, ListLimits, ListWatch, Listing, Overrun, Target,
     connect::{self, Greeting},
     deserted::UnderWay,
     era::{self, ServerManner},
@@ -47,6 +47,7 @@ struct Shared {
     network: Arc<dyn Network>,
     known: Cache<Key, Arc<Known>>,
     next: AtomicU64,
+    watch: OnceLock<Arc<dyn ListWatch>>,
 }
 
 /// A server as one tenant calls it with one set of headers. A session belongs to whoever opened it.
@@ -89,13 +90,19 @@ impl Client {
     pub fn new(network: Arc<dyn Network>) -> Self {
         let known =
             Cache::builder().max_capacity(SERVERS_MAX).time_to_idle(IDLE_FOR).time_to_live(KNOWN_FOR).build();
-        Self { shared: Arc::new(Shared { network, known, next: AtomicU64::new(1) }) }
+        let (next, watch) = (AtomicU64::new(1), OnceLock::new());
+        Self { shared: Arc::new(Shared { network, known, next, watch }) }
+    }
+
+    /// Says who hears that what a server lists may have changed. Said once.
+    pub fn watched_by(&self, watch: Arc<dyn ListWatch>) {
+        let _ = self.shared.watch.set(watch);
     }
 
     /// All tools that a server has on offer.
     pub async fn list_tools(&self, target: &Target, limits: ListLimits) -> Result<Listing, Error> {
         let line = self.line(target, LIST, None)?;
-        let known = self.known(&line, limits.deadline).await?;
+        let (known, _) = self.known(&line, limits.deadline).await?;
         let setback = match self.list(&line, &known, limits).await {
             Err(Setback::Outdated(error)) => error,
             listed => return listed.map_err(Setback::into_error),
@@ -132,7 +139,10 @@ impl Client {
         arguments: &Map<String, Value>,
         options: &CallOptions,
     ) -> Result<CallResult, Error> {
-        let mut known = self.known(line, options.deadline).await?;
+        let (mut known, is_new) = self.known(line, options.deadline).await?;
+        if is_new {
+            line.may_have_changed();
+        }
         let (mut may_learn_again, mut may_list) = (true, true);
         loop {
             match self.call_once(line, &known, name, arguments, options).await {
@@ -140,6 +150,7 @@ impl Client {
                     may_learn_again = false;
                     let again = self.learn_again(line, &known, options.deadline).await?;
                     known = again.ok_or(error)?;
+                    line.may_have_changed();
                 }
                 // The list tells what the server wants to see in headers.
                 Err(Setback::Headers(error)) if may_list => {
@@ -176,7 +187,7 @@ impl Client {
         if let Some(trace) = &options.trace {
             meta.insert("traceparent".to_owned(), json!(trace));
         }
-        if !meta.is_empty() {
+        if !meta.is_empty() && *manner != ServerManner::Bare {
             params.insert("_meta".to_owned(), Value::Object(meta));
         }
         let outgoing = RpcRequest { method: CALL, id, params };
@@ -259,7 +270,7 @@ impl Client {
         let sorted =
             line.sized(LIST, limits.deadline, bytes, move || Listing::sorted(entries, &redactor)).await;
         let (tools, left_out) = sorted?;
-        let revision = manner.revision().to_owned();
+        let revision = manner.revision().map(str::to_owned);
         let listing = Listing { server: server.clone(), revision, tools, left_out };
         if manner.is_stateless() {
             known.learn_mirrored(&listing);
@@ -274,7 +285,7 @@ impl Client {
             Some(trace) => egress.traced(trace),
             None => egress,
         };
-        let line = ServerLine::new(egress, target);
+        let line = ServerLine::new(egress, target, self.shared.watch.get().cloned());
         for secret in &target.secrets {
             let checked = secret.check_host(&target.url);
             checked.map_err(|failure| Error::Denied { at: line.at(method), why: failure.message })?;
@@ -290,16 +301,18 @@ impl Client {
         self.shared.next.fetch_add(1, Ordering::Relaxed)
     }
 
-    /// What is known about a server; learned now where nobody has asked it yet. Of several calls one asks.
-    async fn known(&self, line: &ServerLine, deadline: Instant) -> Result<Arc<Known>, Error> {
-        let key = Key::of(&line.target);
+    /// What is known about a server, and whether it was learned now because nobody had asked it yet. Of several calls
+    /// one asks.
+    async fn known(&self, line: &ServerLine, deadline: Instant) -> Result<(Arc<Known>, bool), Error> {
+        let (key, is_new) = (Key::of(&line.target), AtomicBool::new(false));
         loop {
             let learned = self.shared.known.try_get_with(key.clone(), async {
                 let greeting = connect::greet(line, &|| self.number(), deadline).await?;
+                is_new.store(true, Ordering::Relaxed);
                 Ok::<_, Error>(Arc::new(Known::new(greeting, self.number())))
             });
             match learned.await {
-                Ok(known) => return Ok(known),
+                Ok(known) => return Ok((known, is_new.into_inner())),
                 // Whoever asked had less time than is left here.
                 Err(error)
                     if matches!(*error, Error::Late { .. } | Error::Cancelled { .. })
@@ -323,7 +336,7 @@ impl Client {
         }
         let again = match old.greeting.manner {
             ServerManner::Session { revision, .. } => Some(revision),
-            ServerManner::Stateless => None,
+            ServerManner::Stateless | ServerManner::Bare => None,
         };
         let learned = self.shared.known.try_get_with(key, async {
             let greeting = match again {
@@ -333,7 +346,8 @@ impl Client {
             Ok::<_, Error>(Arc::new(Known::new(greeting, self.number())))
         });
         let known = learned.await.map_err(|error| (*error).clone())?;
-        let is_same = known.greeting.manner.is_stateless() && old.greeting.manner.is_stateless();
+        let (now, before) = (&known.greeting.manner, &old.greeting.manner);
+        let is_same = now.is_sessionless() && now == before;
         Ok(Some(known).filter(|_| !is_same))
     }
 }
@@ -392,6 +406,9 @@ fn settled(
                 ServerManner::Stateless => {
                     status == 400 && (!era::is_of_present(&fault) || !era::supported_by(&fault).is_empty())
                 }
+                ServerManner::Bare => {
+                    status == 400 && (era::is_of_present(&fault) || has_no_session(status, &fault.message))
+                }
             };
             Err(match manner {
                 _ if is_outdated => Setback::Outdated(error),
@@ -402,7 +419,11 @@ fn settled(
         Said::Nothing(text) => {
             let is_outdated = match manner {
                 ServerManner::Session { .. } => has_no_session(status, &text),
-                ServerManner::Stateless => matches!(status, 400 | 404 | 405),
+                ServerManner::Stateless | ServerManner::Bare => matches!(status, 400 | 404 | 405),
+            };
+            let text = match manner {
+                ServerManner::Bare => connect::doubted(status, &text),
+                ServerManner::Stateless | ServerManner::Session { .. } => text,
             };
             let error = Error::Refused { at: line.at(method), status, text };
             Err(if is_outdated { Setback::Outdated(error) } else { Setback::Final(error) })

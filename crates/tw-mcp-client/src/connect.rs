@@ -2,7 +2,8 @@
 //!
 //! The present revision is tried first, by `server/discover`, which has no effect in any revision: a call of a tool that
 //! an older server might take for its own must not be what finds that out. Whatever is no answer of the present
-//! revision makes it an older one, which is then opened with `initialize`.
+//! revision makes it an older one, which is then opened with `initialize`. A server that knows that as little is called
+//! without either.
 
 use std::time::Duration;
 
@@ -18,6 +19,7 @@ use crate::{
 
 pub(crate) const DISCOVER: &str = "server/discover";
 const INITIALIZE: &str = "initialize";
+const METHOD_NOT_FOUND: i64 = -32601;
 const INITIALIZED: &str = "notifications/initialized";
 
 /// An older server may not answer at all what it does not know.
@@ -29,6 +31,13 @@ const BYTES_MAX: usize = 1 << 20;
 pub(crate) struct Greeting {
     pub(crate) manner: ServerManner,
     pub(crate) server: ServerInfo,
+}
+
+impl Greeting {
+    /// Of a server that says nothing about itself.
+    fn bare() -> Self {
+        Self { manner: ServerManner::Bare, server: ServerInfo::default() }
+    }
 }
 
 /// What the answer to the first request says about the server.
@@ -61,8 +70,9 @@ pub(crate) async fn greet_again(
     deadline: Instant,
 ) -> Result<Greeting, Error> {
     match initialize(line, numbers, revision, deadline).await {
-        // It may have been replaced by a newer one in the meantime.
-        Err(Error::Protocol { .. } | Error::Refused { .. } | Error::Revision { .. }) => {
+        // It may have been replaced by a newer one in the meantime, which knows no handshake.
+        Ok(Greeting { manner: ServerManner::Bare, .. })
+        | Err(Error::Protocol { .. } | Error::Refused { .. } | Error::Revision { .. }) => {
             greet(line, numbers, deadline).await
         }
         greeting => greeting,
@@ -144,15 +154,12 @@ async fn initialize(
     let terms = Terms::new(None, deadline, BYTES_MAX);
     let RpcAnswer { status, session, said, .. } = twice(line, &outgoing, &terms).await?;
     let result = match said {
-        Said::Result(result) => result,
+        Said::Result(result) if result.contains_key("protocolVersion") => result,
+        Said::Result(_) => return Ok(Greeting::bare()),
+        Said::Fault(fault) if fault.code == METHOD_NOT_FOUND => return Ok(Greeting::bare()),
         Said::Fault(fault) => return Err(protocol(line, INITIALIZE, &fault)),
-        Said::Nothing(text) => {
-            let text = match status {
-                404 | 405 => format!("is this the address of an MCP endpoint for streamable HTTP? {text}"),
-                _ => text,
-            };
-            return Err(Error::Refused { at: line.at(INITIALIZE), status, text: text.trim().to_owned() });
-        }
+        Said::Nothing(text) if knows_no_handshake(status, &text) => return Ok(Greeting::bare()),
+        Said::Nothing(text) => return Err(Error::Refused { at: line.at(INITIALIZE), status, text }),
     };
     let named = result.get("protocolVersion").and_then(Value::as_str).unwrap_or_default();
     let Some(revision) = era::earlier(named) else {
@@ -166,6 +173,22 @@ async fn initialize(
         return Err(Error::Refused { at: line.at(INITIALIZED), status: told, text: String::new() });
     }
     Ok(Greeting { manner, server })
+}
+
+/// Whether an answer without a message says that nothing is done by this name. One that wants a session knows more.
+fn knows_no_handshake(status: u16, text: &str) -> bool {
+    matches!(status, 404 | 405) || (status == 400 && !text.to_ascii_lowercase().contains("session"))
+}
+
+/// What a server says that may be none.
+pub(crate) fn doubted(status: u16, text: &str) -> String {
+    match status {
+        404 | 405 => {
+            let text = format!("is this the address of an MCP endpoint for streamable HTTP? {text}");
+            text.trim().to_owned()
+        }
+        _ => text.to_owned(),
+    }
 }
 
 /// Asks what can be asked again where a connection broke.

@@ -14,7 +14,8 @@ const METHOD: &str = "notifications/cancelled";
 /// A call under way. Dropped before its answer is there, it tells the server. A run that is cancelled or late is
 /// dropped at its next await, so this is the one place that sees every way in which a call ends too early.
 ///
-/// In the present revision the closed connection says it. Earlier servers work on, and have to be told.
+/// In the present revision the closed connection says it. Earlier servers work on, and have to be told; one that
+/// knows no revision knows no such message.
 pub(crate) struct UnderWay<'a> {
     line: &'a ServerLine,
     session: Option<&'a ServerManner>,
@@ -23,7 +24,7 @@ pub(crate) struct UnderWay<'a> {
 
 impl<'a> UnderWay<'a> {
     pub(crate) fn new(line: &'a ServerLine, manner: &'a ServerManner, id: u64) -> Self {
-        Self { line, session: Some(manner).filter(|manner| !manner.is_stateless()), id }
+        Self { line, session: Some(manner).filter(|manner| !manner.is_sessionless()), id }
     }
 
     /// Says that the server has answered.

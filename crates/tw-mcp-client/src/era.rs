@@ -28,13 +28,16 @@ pub(crate) enum ServerManner {
     Stateless,
     /// In an earlier one, behind a handshake.
     Session { revision: &'static str, id: Option<String> },
+    /// In none: a server that knows neither gets calls of tools as plain JSON-RPC.
+    Bare,
 }
 
 impl ServerManner {
-    pub(crate) fn revision(&self) -> &'static str {
+    pub(crate) fn revision(&self) -> Option<&'static str> {
         match self {
-            Self::Stateless => PRESENT,
-            Self::Session { revision, .. } => revision,
+            Self::Stateless => Some(PRESENT),
+            Self::Session { revision, .. } => Some(revision),
+            Self::Bare => None,
         }
     }
 
@@ -44,9 +47,14 @@ impl ServerManner {
 
     pub(crate) fn session(&self) -> Option<&str> {
         match self {
-            Self::Stateless => None,
+            Self::Stateless | Self::Bare => None,
             Self::Session { id, .. } => id.as_deref(),
         }
+    }
+
+    /// Whether requests open nothing that could end, so that learning the same again tells nothing new.
+    pub(crate) fn is_sessionless(&self) -> bool {
+        matches!(self, Self::Stateless | Self::Bare)
     }
 }
 

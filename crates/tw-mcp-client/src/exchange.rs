@@ -7,13 +7,13 @@ use tokio::{
     sync::mpsc,
     time::{Instant, timeout},
 };
-use toolwright_sdk::{HeavyPool, INLINE_BYTES_MAX, Redactor};
+use toolwright_sdk::{HeavyPool, INLINE_BYTES_MAX, Redactor, ToolProgress};
 use tw_egress::{
     AnswerPart, Egress, Error as EgressError, EventTooLarge, Method, OpenResponse, Request, Site, SseReader,
 };
 
 use crate::{
-    At, Error, Overrun, Progress, Target,
+    At, Error, ListWatch, Overrun, Target,
     era::ServerManner,
     rpc::{self, Incoming, RpcError, RpcRequest, text_of},
 };
@@ -39,6 +39,7 @@ pub(crate) struct ServerLine {
     pub(crate) target: Arc<Target>,
     pub(crate) redactor: Arc<Redactor>,
     pub(crate) site: Site,
+    watch: Option<Arc<dyn ListWatch>>,
 }
 
 /// What is sent along with a request, and what its answer may take.
@@ -49,7 +50,7 @@ pub(crate) struct Terms<'a> {
     pub(crate) headers: Vec<(String, String)>,
     pub(crate) deadline: Instant,
     pub(crate) bytes: usize,
-    pub(crate) progress: Option<&'a mpsc::Sender<Progress>>,
+    pub(crate) progress: Option<&'a mpsc::Sender<ToolProgress>>,
 }
 
 impl<'a> Terms<'a> {
@@ -78,10 +79,17 @@ pub(crate) enum Said {
 }
 
 impl ServerLine {
-    pub(crate) fn new(egress: Egress, target: &Target) -> Self {
+    pub(crate) fn new(egress: Egress, target: &Target, watch: Option<Arc<dyn ListWatch>>) -> Self {
         let redactor = Arc::new(target.redactor());
         let site = Site::in_text(&target.url);
-        Self { egress, target: Arc::new(target.clone()), redactor, site }
+        Self { egress, target: Arc::new(target.clone()), redactor, site, watch }
+    }
+
+    /// Tells whoever watches that the tools of the server may be other than they were.
+    pub(crate) fn may_have_changed(&self) {
+        if let Some(watch) = &self.watch {
+            watch.may_have_changed(self.target.tenant, &self.target.url);
+        }
     }
 
     pub(crate) fn at(&self, method: &'static str) -> At {
@@ -161,8 +169,8 @@ impl ServerLine {
             request = request.header(name, value.as_str());
         }
         request = request.header("accept", format!("{JSON}, {STREAM}")).header("content-type", JSON);
-        if let Some(manner) = manner {
-            request = request.header("mcp-protocol-version", manner.revision());
+        if let Some(revision) = manner.and_then(ServerManner::revision) {
+            request = request.header("mcp-protocol-version", revision);
         }
         if let Some(session) = manner.and_then(ServerManner::session) {
             request = request.header("mcp-session-id", session);
@@ -226,6 +234,9 @@ impl ServerLine {
                     Incoming::Tells { method, params } if method == "notifications/progress" => {
                         self.report(&params, outgoing.id, terms);
                     }
+                    Incoming::Tells { method, .. } if method == "notifications/tools/list_changed" => {
+                        self.may_have_changed();
+                    }
                     Incoming::Tells { .. } => {}
                     Incoming::Other(why) => strange = Some(why),
                 }
@@ -261,7 +272,7 @@ impl ServerLine {
         let total = params.get("total").and_then(Value::as_f64);
         let message = params.get("message").and_then(Value::as_str).map(|text| self.shown(text));
         // Whoever watches slowly misses some.
-        let _ = listener.try_send(Progress { progress, total, message });
+        let _ = listener.try_send(ToolProgress { progress, total, message });
     }
 
     /// Reads JSON; a large one apart from everybody else.

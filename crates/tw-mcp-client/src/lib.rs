@@ -21,12 +21,14 @@ mod outcome;
 mod rpc;
 mod servers;
 mod target;
+mod watch;
 
 pub use client::Client;
 pub use era::{EARLIER, PRESENT};
 pub use error::{At, Error, Overrun};
-pub use limits::{CallOptions, ListLimits, Progress};
+pub use limits::{CallOptions, ListLimits};
 pub use listing::{Annotations, Icon, LeftOut, RemoteTool, ServerInfo, ToolListing as Listing};
 pub use outcome::CallResult;
 pub use servers::McpServers;
 pub use target::McpTarget as Target;
+pub use watch::ListWatch;

@@ -2,6 +2,7 @@
 
 use tokio::{sync::mpsc, time::Instant};
 use tokio_util::sync::CancellationToken;
+use toolwright_sdk::ToolProgress;
 
 /// The bounds of a list. Over one of them there is no list: half of one would look as if the rest had been removed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,7 +31,7 @@ pub struct CallOptions {
     /// Ends the call, and tells the server so. A call whose future is dropped is told to the server as well.
     pub cancel: CancellationToken,
     /// Where the server's own reports go. What nobody takes in time is left out.
-    pub progress: Option<mpsc::Sender<Progress>>,
+    pub progress: Option<mpsc::Sender<ToolProgress>>,
     /// The `traceparent` of what this call is part of.
     pub trace: Option<String>,
     /// How large the answer may be, with everything that the server says before it.
@@ -43,12 +44,4 @@ impl CallOptions {
     pub fn until(deadline: Instant) -> Self {
         Self { deadline, cancel: CancellationToken::new(), progress: None, trace: None, bytes: 10 << 20 }
     }
-}
-
-/// How far a server says that it is.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Progress {
-    pub progress: f64,
-    pub total: Option<f64>,
-    pub message: Option<String>,
 }

@@ -17,8 +17,8 @@ const INSTRUCTIONS_CHARS_MAX: usize = 16 << 10;
 #[derive(Clone, Debug, PartialEq)]
 pub struct ToolListing {
     pub server: ServerInfo,
-    /// The revision of the protocol that it was asked in.
-    pub revision: String,
+    /// The revision of the protocol that it was asked in; `None` where in none.
+    pub revision: Option<String>,
     pub tools: Vec<RemoteTool>,
     /// What the list has beside these, and why it cannot be called.
     pub left_out: Vec<LeftOut>,

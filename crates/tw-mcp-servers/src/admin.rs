@@ -20,7 +20,7 @@ use crate::{
 /// How often a change is tried again that somebody else came before.
 const TRIES: usize = 16;
 /// How many servers a tenant may have.
-const SERVERS_MAX: i64 = 200;
+pub(crate) const SERVERS_MAX: i64 = 200;
 /// How many tools one import may name.
 const IMPORT_MAX: usize = 500;
 
@@ -71,8 +71,8 @@ impl McpServerAdmin {
         request_id: Option<&str>,
     ) -> Result<ServerDetail> {
         let caller = permit.caller();
-        let New { name, url, headers, allowed_tools } = read_new(body)?;
-        self.check_url(caller.tenant, &url)?;
+        let New { name, url, headers, allowed_tools } =
+            read_new(body, |url| self.refusal(caller.tenant, url))?;
         let (by, now, id) = (by(caller, request_id), Timestamp::now(), McpServerId::new());
         let scope = self.store.tenant(caller.tenant);
         // Told before the server is asked, and again by the database.
@@ -152,14 +152,15 @@ impl McpServerAdmin {
         for _ in 0..TRIES {
             let before = self.as_read(caller, id, marks).await?;
             let headers: Value = serde_json::from_str(&before.headers).unwrap_or_default();
-            let sent = read_change(body, &before.url, &headers)?;
+            let sent = read_change(body, &before.url, &headers, |url| self.refusal(caller.tenant, url))?;
             let after = self.with_change(caller.tenant, &before, sent).await?;
             if after == before {
                 return self.detail(caller, before).await;
             }
             let moved = after.url != before.url || after.headers != before.headers;
             if moved {
-                self.check_url(caller.tenant, &after.url)?;
+                let refusal = self.refusal(caller.tenant, &after.url);
+                refusal.map_or(Ok(()), |why| Err(Error::invalid("/url", why)))?;
             }
             if !after.name.eq_ignore_ascii_case(&before.name) {
                 self.unused(caller, &before, "renamed").await?;
@@ -330,14 +331,14 @@ impl McpServerAdmin {
         Ok(after)
     }
 
-    /// Refuses an address that may not be called, as far as that is known without asking a name server.
-    fn check_url(&self, tenant: TenantId, url: &str) -> Result<()> {
+    /// Why an address may not be called, as far as that is known without asking a name server.
+    fn refusal(&self, tenant: TenantId, url: &str) -> Option<Violation> {
         match self.network.egress(tenant).check(url) {
-            Ok(()) => Ok(()),
+            Ok(()) => None,
             Err(error @ (tw_egress::Error::BadUrl { .. } | tw_egress::Error::BadRequest { .. })) => {
-                Err(Error::invalid("/url", Violation::url(crate::ask::why_of(&error))))
+                Some(Violation::url(crate::ask::why_of(&error)))
             }
-            Err(error) => Err(denied(&error.to_string())),
+            Err(error) => Some(Violation::egress_denied(error.to_string())),
         }
     }
 

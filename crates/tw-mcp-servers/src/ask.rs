@@ -11,7 +11,7 @@ use tw_model::{Code, McpServerId, TenantId, ToolFailure, ToolId};
 use tw_store::{LastAnswer, StoredMcpServer};
 use zeroize::Zeroizing;
 
-use crate::{listing::ServerAbout, servers::McpServerAdmin};
+use crate::{listing::ServerAbout, servers::McpServerAdmin, stamp::reference};
 
 /// How long a server has for its whole list.
 const LISTED_WITHIN: Duration = Duration::from_secs(15);
@@ -69,6 +69,16 @@ impl McpServerAdmin {
         }
     }
 
+    /// The server that a tool names, by its name or its id.
+    pub(crate) async fn find(&self, tenant: TenantId, named: &str) -> Result<Option<StoredMcpServer>> {
+        let scope = self.store.tenant(tenant);
+        let found = match named.parse::<McpServerId>() {
+            Ok(id) => scope.mcp_server(id).await,
+            Err(_) => scope.mcp_server_by_name(named).await,
+        };
+        found.map_err(Error::store("reading an MCP server"))
+    }
+
     /// Where a server is and what is sent to it, with its credentials open.
     pub(crate) async fn target_of(
         &self,
@@ -97,7 +107,7 @@ impl McpServerAdmin {
             if 0 < index {
                 filled.push(' ');
             }
-            match word.strip_prefix("secret:").filter(|reference| !reference.is_empty()) {
+            match reference(word) {
                 None => filled.push_str(word),
                 Some(reference) => {
                     let secret = self.secret(tenant, reference).await?;
@@ -158,13 +168,7 @@ impl McpServerAdmin {
 impl McpServers for McpServerAdmin {
     fn target<'a>(&'a self, tenant: TenantId, server: &'a str) -> BoxFuture<'a, Result<Target, ToolFailure>> {
         Box::pin(async move {
-            let scope = self.store.tenant(tenant);
-            let found = match server.parse::<McpServerId>() {
-                Ok(id) => scope.mcp_server(id).await,
-                Err(_) => scope.mcp_server_by_name(server).await,
-            };
-            let found =
-                found.map_err(Error::store("reading an MCP server")).map_err(|error| hidden(&error))?;
+            let found = self.find(tenant, server).await.map_err(|error| hidden(&error))?;
             let found = found.ok_or_else(|| {
                 ToolFailure::new(format!(
                     "there is no MCP server `{}`",

@@ -8,13 +8,16 @@
 
 mod admin;
 mod ask;
+mod hasten;
 mod listing;
 mod read;
 mod servers;
+mod stamp;
 mod sweep;
 
 pub use crate::{
     admin::{Decision, SentImport, ServerDetail, ServerSummary, server_mark},
     listing::{ListedTool, ServerAbout, ToolState},
     servers::{McpServerAdmin, Parts},
+    stamp::{ServerStamp, StampedServer},
 };

@@ -61,7 +61,7 @@ impl ServerAbout {
             name: server.name.clone(),
             title: server.title.clone(),
             version: server.version.clone(),
-            revision: Some(listing.revision.clone()),
+            revision: listing.revision.clone(),
             left_out: left_out.map(|left_out| (left_out.name.clone(), left_out.why.clone())).collect(),
         }
     }

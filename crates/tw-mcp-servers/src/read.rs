@@ -58,8 +58,9 @@ pub(crate) struct New {
     pub(crate) allowed_tools: Option<Vec<String>>,
 }
 
-pub(crate) fn read_new(body: &Value) -> Result<New> {
-    let (sent, mut faults) = read(body)?;
+/// `refuses` says what is wrong with an address that may not be called.
+pub(crate) fn read_new(body: &Value, refuses: impl Fn(&str) -> Option<Violation>) -> Result<New> {
+    let (sent, mut faults) = read(body, refuses)?;
     let mut need = |key: &str, is_there: bool| {
         let path = format!("/{key}");
         if !is_there && !faults.iter().any(|fault| fault.path == path) {
@@ -81,9 +82,15 @@ pub(crate) fn read_new(body: &Value) -> Result<New> {
 }
 
 /// A change to a server that is at `url` and is sent `headers`, which may be sealed. Returns the headers that it is to be
-/// sent, where something about them or the address changes.
-pub(crate) fn read_change(body: &Value, url: &str, headers: &Value) -> Result<Sent> {
-    let (mut sent, mut faults) = read(body)?;
+/// sent, where something about them or the address changes. `refuses` says what is wrong with an address that may not be
+/// called.
+pub(crate) fn read_change(
+    body: &Value,
+    url: &str,
+    headers: &Value,
+    refuses: impl Fn(&str) -> Option<Violation>,
+) -> Result<Sent> {
+    let (mut sent, mut faults) = read(body, |new| if new == url { None } else { refuses(new) })?;
     let target = sent.url.as_deref().unwrap_or(url);
     let new = sent
         .headers
@@ -106,7 +113,7 @@ fn refuse_redacted(headers: &Map<String, Value>, faults: &mut Vec<Fault>) {
     }
 }
 
-fn read(body: &Value) -> Result<(Sent, Vec<Fault>)> {
+fn read(body: &Value, refuses: impl Fn(&str) -> Option<Violation>) -> Result<(Sent, Vec<Fault>)> {
     let mut members = members(body)?;
     for key in READ_ONLY {
         members.shift_remove(*key);
@@ -146,7 +153,7 @@ fn read(body: &Value) -> Result<(Sent, Vec<Fault>)> {
     }
     if let Some(url) = members.shift_remove("url") {
         sent.url = text("url", url, &mut faults).filter(|url| {
-            let wrong = wrong_url(url);
+            let wrong = wrong_url(url).or_else(|| refuses(url));
             faults.extend(wrong.clone().map(|wrong| wrong.at("/url")));
             wrong.is_none()
         });

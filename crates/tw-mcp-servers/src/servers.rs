@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use tokio::sync::Notify;
 use toolwright_sdk::{Credentials, Network};
 use tw_base::{Lanes, Secrets};
 use tw_identity::Epochs;
@@ -9,6 +10,8 @@ use tw_mcp_client::Client;
 use tw_registry::Registry;
 use tw_store::Store;
 use tw_vault::Vault;
+
+use crate::hasten::Hastening;
 
 /// How many requests to servers a tenant may have under way at once, beside calls of tools.
 const ASKED_AT_ONCE: usize = 4;
@@ -24,6 +27,7 @@ pub struct McpServerAdmin {
     pub(crate) network: Arc<dyn Network>,
     pub(crate) client: Client,
     pub(crate) lanes: Lanes,
+    pub(crate) wanted: Arc<Notify>,
 }
 
 impl std::fmt::Debug for McpServerAdmin {
@@ -49,7 +53,8 @@ impl McpServerAdmin {
     #[must_use]
     pub fn new(parts: Parts) -> Self {
         let Parts { store, vault, epochs, secrets, registry, credentials, network, client } = parts;
-        let lanes = Lanes::new(ASKED_AT_ONCE);
-        Self { store, vault, epochs, secrets, registry, credentials, network, client, lanes }
+        let (lanes, wanted) = (Lanes::new(ASKED_AT_ONCE), Arc::new(Notify::new()));
+        client.watched_by(Arc::new(Hastening::new(store.clone(), Arc::clone(&wanted))));
+        Self { store, vault, epochs, secrets, registry, credentials, network, client, lanes, wanted }
     }
 }

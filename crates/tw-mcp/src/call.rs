@@ -3,9 +3,10 @@
 use std::time::Duration;
 
 use serde_json::{Value, json, value::RawValue};
+use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 use tw_base::Error;
-use tw_engine::{Answer, CallRequest, PendingCall};
+use tw_engine::{Answer, CallRequest, PendingCall, ToolProgress};
 use tw_identity::rights::{Permit, ReadRuns, RunTools};
 use tw_model::{Caller, Code, MCP_CONTENT, Mode, RunId, RunStatus, WaitsFor, parted};
 use tw_registry::Callable;
@@ -32,6 +33,8 @@ pub(crate) struct WantedCall {
     arguments: Box<RawValue>,
     /// What the headers repeat of them, in the revision that knows such headers.
     repeated: Option<ParamHeaders>,
+    /// Who hears how far it is.
+    progress: Option<mpsc::Sender<ToolProgress>>,
 }
 
 impl WantedCall {
@@ -44,7 +47,14 @@ impl WantedCall {
             || RawValue::from_string("{}".to_owned()).expect("an empty object is JSON"),
             ToOwned::to_owned,
         );
-        Ok(Self { name: name.to_owned(), arguments, repeated })
+        Ok(Self { name: name.to_owned(), arguments, repeated, progress: None })
+    }
+}
+
+impl WantedCall {
+    /// The same, with somebody who hears how far it is.
+    pub(crate) fn watched(self, progress: Option<mpsc::Sender<ToolProgress>>) -> Self {
+        Self { progress, ..self }
     }
 }
 
@@ -72,7 +82,7 @@ impl Door {
         era: Era,
         unwanted: CancellationToken,
     ) -> Result<Told, RpcFault> {
-        let WantedCall { name, arguments, repeated } = wanted;
+        let WantedCall { name, arguments, repeated, progress } = wanted;
         if name == GET_RUN {
             return self.get_run(permit, &arguments, era).await.map(Told::without_run);
         }
@@ -103,6 +113,7 @@ impl Door {
             mode: Mode::Production,
             idempotency: None,
             unwanted: Some(unwanted),
+            progress,
             deadline: None,
             record: None,
         };

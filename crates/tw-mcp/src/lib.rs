@@ -15,6 +15,7 @@ mod era;
 mod listing;
 mod mirrored;
 mod post;
+mod reports;
 mod room;
 mod rpc;
 

@@ -26,6 +26,7 @@ use crate::{
     era::{self, EARLIER, Era},
     listing::GET_RUN,
     mirrored::ParamHeaders,
+    reports::CallReports,
     room::{ROOM, Room},
     rpc::{
         INTERNAL_ERROR, INVALID_PARAMS, INVALID_REQUEST, METHOD_NOT_FOUND, Message, OVER_LIMIT, PARSE_ERROR,
@@ -222,7 +223,9 @@ impl Door {
             },
             ("tools/call", _) => match self.wanted(caller, message, repeated).await {
                 Ok((permit, wanted)) => {
-                    return self.call_or_stream(permit, wanted, id, era, may_stream).await;
+                    let (listener, reports) = CallReports::of(&message.params, may_stream);
+                    let wanted = wanted.watched(listener);
+                    return self.call_or_stream(permit, wanted, id, era, may_stream.then_some(reports)).await;
                 }
                 Err(fault) => Err(fault),
             },
@@ -252,15 +255,16 @@ impl Door {
         })
     }
 
-    /// Answers plainly when the call is soon over, and as a stream with a heartbeat when it is not: some
-    /// clients hang up on a connection that stays silent.
+    /// Answers plainly when the call is soon over, and as a stream with a heartbeat when it is not, or when there is
+    /// something to report before: some clients hang up on a connection that stays silent. Without reports it may be no
+    /// stream.
     async fn call_or_stream(
         &self,
         permit: Permit<RunTools>,
         wanted: WantedCall,
         id: &RawValue,
         era: Era,
-        may_stream: bool,
+        reports: Option<CallReports>,
     ) -> Response {
         let (door, owned_id) = (self.clone(), id.to_owned());
         let lapse = Box::pin(self.engine.identity().lapse(&permit));
@@ -275,7 +279,7 @@ impl Door {
                 Err(fault) => Err(fault.answer(Some(&owned_id))),
             }
         });
-        if !may_stream {
+        let Some(mut reports) = reports else {
             return call.await.map_or_else(
                 |fault| fault,
                 |(body, run)| {
@@ -286,20 +290,32 @@ impl Door {
                     answer
                 },
             );
-        }
-        match tokio::time::timeout(PLAIN_FOR, &mut call).await {
+        };
+        let soon = async {
+            tokio::select! {
+                biased;
+                Some(report) = reports.next() => Err(Some(report)),
+                ended = &mut call => Ok(ended),
+                () = tokio::time::sleep(PLAIN_FOR) => Err(None),
+            }
+        };
+        match soon.await {
             Ok(Ok((body, _))) => respond(StatusCode::OK, body),
             Ok(Err(fault)) => fault,
-            Err(_) => {
+            Err(report) => {
                 let refusal = unauthenticated(LAPSED, Some(id));
-                let events = stream::unfold(Some((call, lapse, refusal)), |open| async {
-                    let (mut call, mut lapse, refusal) = open?;
+                let first = stream::iter(report.map(|report| event(&report)));
+                let events = stream::unfold(Some((call, lapse, refusal, reports)), |open| async {
+                    let (mut call, mut lapse, refusal, mut reports) = open?;
                     tokio::select! {
                         biased;
                         () = &mut lapse => {
                             // A run that has begun goes on, also after the key behind it is gone.
                             tokio::spawn(call);
                             Some((event(&body_of(refusal).await), None))
+                        }
+                        Some(report) = reports.next() => {
+                            Some((event(&report), Some((call, lapse, refusal, reports))))
                         }
                         ended = &mut call => {
                             let body = match ended {
@@ -310,7 +326,7 @@ impl Door {
                         }
                         () = tokio::time::sleep(HEARTBEAT) => {
                             let beat = Bytes::from_static(b": still running\n\n");
-                            Some((beat, Some((call, lapse, refusal))))
+                            Some((beat, Some((call, lapse, refusal, reports))))
                         }
                     }
                 });
@@ -320,7 +336,7 @@ impl Door {
                     // Asks proxies to pass on each event at once.
                     (header::HeaderName::from_static("x-accel-buffering"), "no"),
                 ];
-                (headers, Body::from_stream(events.map(Ok::<_, Infallible>))).into_response()
+                (headers, Body::from_stream(first.chain(events).map(Ok::<_, Infallible>))).into_response()
             }
         }
     }

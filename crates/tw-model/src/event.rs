@@ -9,6 +9,9 @@ pub enum EventKind {
     Started,
     #[serde(rename = "tool.output_appended")]
     OutputAppended,
+    /// How far the tool says that it is.
+    #[serde(rename = "tool.progress")]
+    Progress,
     #[serde(rename = "tool.completed")]
     Completed,
     #[serde(rename = "tool.failed")]
@@ -25,9 +28,10 @@ pub enum EventKind {
 }
 
 impl EventKind {
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 9] = [
         Self::Started,
         Self::OutputAppended,
+        Self::Progress,
         Self::Completed,
         Self::Failed,
         Self::Cancelled,
@@ -41,6 +45,7 @@ impl EventKind {
         match self {
             Self::Started => "tool.started",
             Self::OutputAppended => "tool.output_appended",
+            Self::Progress => "tool.progress",
             Self::Completed => "tool.completed",
             Self::Failed => "tool.failed",
             Self::Cancelled => "tool.cancelled",

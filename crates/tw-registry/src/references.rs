@@ -1,16 +1,19 @@
 //! Who refers to a credential.
 
-use serde_json::Value;
-use tw_base::Result;
+use serde_json::{Value, json};
+use tw_base::{Error, Result};
 use tw_exec::BoxFuture;
 use tw_model::{Label, TenantId, ToolId};
-use tw_store::StoredCredential;
+use tw_store::{StoredCredential, StoredMcpServer};
 use tw_vault::{References, TenantKey, UsedBy, open_secrets};
 
 use crate::{
     Registry,
     catalogue::{Side, ToolEntry, View},
 };
+
+/// More than a tenant may have.
+const SERVERS_MAX: i64 = 1_000;
 
 impl References for Registry {
     fn references<'a>(
@@ -22,7 +25,18 @@ impl References for Registry {
         Box::pin(async move {
             let view = self.catalogue.view(tenant, epoch).await?;
             let key = self.vault.tool_secrets(tenant).await?;
-            Ok((users_of(&view, key.as_deref(), credential), view.epoch))
+            let mut users = users_of(&view, key.as_deref(), credential);
+            // A change to a server is one of the epoch too, so what is read now is not older than the view.
+            let servers = self.store.tenant(tenant).mcp_servers(None, SERVERS_MAX).await;
+            let servers = servers.map_err(Error::store("reading MCP servers"))?.into_iter();
+            users.extend(servers.filter(|server| is_sent_to(server, key.as_deref(), credential)).map(
+                |StoredMcpServer { name, .. }| UsedBy {
+                    kind: "mcp_server",
+                    slug: format!("MCP server {name}"),
+                    name,
+                },
+            ));
+            Ok((users, view.epoch))
         })
     }
 }
@@ -42,14 +56,13 @@ fn users_of(view: &View, key: Option<&TenantKey>, credential: &StoredCredential)
 }
 
 fn refers(tool: ToolId, definition: &str, key: Option<&TenantKey>, credential: &StoredCredential) -> bool {
-    let id = credential.id.to_string();
     // Most tools refer to none, and need not be read for that.
-    if !["secret:", "sealed:", "redential", &id].iter().any(|hint| definition.contains(hint)) {
+    let search = Search::of(credential);
+    if !["secret:", "sealed:", "redential", &search.id].iter().any(|hint| definition.contains(hint)) {
         return false;
     }
     // One that cannot be read cannot be run either, so it uses nothing.
     let Ok(mut definition) = serde_json::from_str::<Value>(definition) else { return false };
-    let search = Search { id, label: credential.label.key(), fields: &credential.fields };
     ["implementation", "execution_spec"].iter().any(|part| {
         let Some(part) = definition.get_mut(part) else { return false };
         // A reference within a longer text is hidden like the text, and so is what is named like a secret.
@@ -58,13 +71,26 @@ fn refers(tool: ToolId, definition: &str, key: Option<&TenantKey>, credential: &
     })
 }
 
+/// Whether a header of a server refers to a credential.
+fn is_sent_to(server: &StoredMcpServer, key: Option<&TenantKey>, credential: &StoredCredential) -> bool {
+    let Ok(headers) = serde_json::from_str::<Value>(&server.headers) else { return false };
+    let mut part = json!({ "headers": headers });
+    // As it is sealed for the server.
+    let _ = open_secrets(key, ToolId::from_uuid(server.id.uuid()), &mut part);
+    Search::of(credential).finds(&part, false)
+}
+
 struct Search<'a> {
     id: String,
     label: String,
     fields: &'a [String],
 }
 
-impl Search<'_> {
+impl<'a> Search<'a> {
+    fn of(credential: &'a StoredCredential) -> Self {
+        Self { id: credential.id.to_string(), label: credential.label.key(), fields: &credential.fields }
+    }
+
     /// Looks for a reference in a value; `named` where a key above says that a credential stands there.
     fn finds(&self, value: &Value, named: bool) -> bool {
         match value {

@@ -248,6 +248,18 @@ impl TenantScope {
         Ok(claimed == 1)
     }
 
+    /// Has a server asked at `due`, where that is sooner than it would be.
+    pub async fn hasten_mcp_server(&self, id: McpServerId, due: Timestamp) -> Result<bool> {
+        const Q: &str = "UPDATE mcp_servers SET due_us = $3 WHERE tenant_id = $1 AND id = $2 AND due_us > $3";
+        let mut tx = self.begin().await?;
+        let hastened = within!(&mut tx, c => sqlx::query(Q)
+            .bind(self.tenant.uuid()).bind(id.uuid()).bind(due.micros())
+            .execute(c).await.map(|done| done.rows_affected()))
+        .map_err(Error::doing("having an MCP server asked sooner"))?;
+        tx.commit().await?;
+        Ok(hastened == 1)
+    }
+
     async fn mcp_server_in(&self, tx: &mut Tx, id: McpServerId) -> Result<Option<StoredMcpServer>> {
         let row: Option<ServerRow> = within!(tx, c => sqlx::query_as(SELECT_ONE)
             .bind(self.tenant.uuid()).bind(id.uuid()).fetch_optional(c).await)

@@ -25,6 +25,8 @@ pub enum Generation {
     Earlier(&'static str),
     /// With a handshake, and without sessions.
     Sessionless,
+    /// Plain JSON-RPC that knows `tools/call` alone and refuses all else: with this status, as a message where it is 200.
+    Bare(&'static str),
 }
 
 /// What a server does instead of answering `tools/list` or `tools/call`.
@@ -79,6 +81,7 @@ struct State {
     sessions: BTreeSet<String>,
     made: usize,
     page_tools: usize,
+    announces: bool,
 }
 
 impl McpServer {
@@ -91,6 +94,7 @@ impl McpServer {
             sessions: BTreeSet::new(),
             made: 0,
             page_tools: usize::MAX,
+            announces: false,
         }));
         let handling = Arc::clone(&state);
         let upstream = Upstream::start_answering(move |asked| locked(&handling).answer(asked)).await;
@@ -125,6 +129,11 @@ impl McpServer {
     pub fn set_from_the_start(&self, quirk: Quirk) {
         self.state().from_the_start = true;
         self.set(quirk);
+    }
+
+    /// Says with every answer from now on that its tools have changed.
+    pub fn announce_changes(&self) {
+        self.state().announces = true;
     }
 
     /// Becomes a server of another generation, as one does that is installed anew.
@@ -206,6 +215,12 @@ impl State {
                 return self.say("200 OK", "", id, "result", &initialized(EARLIER));
             }
             Generation::Sessionless => {}
+            Generation::Bare(_) if method == "tools/call" => {}
+            Generation::Bare("200 OK") => {
+                let error = json!({ "code": -32601, "message": "Method not found" });
+                return self.say("200 OK", "", id, "error", &error);
+            }
+            Generation::Bare(status) => return plain(status, "text/plain", "what is that?"),
         }
         if let (Some(quirk), "tools/list" | "tools/call") = (self.quirk.clone(), method) {
             return self.odd(&quirk, &message);
@@ -348,9 +363,15 @@ impl State {
 
     fn say(&self, status: &str, headers: &str, id: &Value, part: &str, value: &Value) -> Said {
         let message = json!({ "jsonrpc": "2.0", "id": id, part: value }).to_string();
-        let (kind, body) = match self.streams && status.starts_with("200") {
-            true => ("text/event-stream", format!("id: 1\ndata:\n\nevent: message\ndata: {message}\n\n")),
-            false => ("application/json", message),
+        let changed = r#"{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}"#;
+        let (kind, body) = match status.starts_with("200") {
+            true if self.announces => {
+                ("text/event-stream", format!("data: {changed}\n\ndata: {message}\n\n"))
+            }
+            true if self.streams => {
+                ("text/event-stream", format!("id: 1\ndata:\n\nevent: message\ndata: {message}\n\n"))
+            }
+            _ => ("application/json", message),
         };
         let length = body.len();
         let head =

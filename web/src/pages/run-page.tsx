@@ -14,6 +14,7 @@ import { useRunEvents } from '~/features/runs/run-events'
 import { RunHead } from '~/features/runs/run-head'
 import { RunInput } from '~/features/runs/run-input'
 import { EventList, StreamedOutput } from '~/features/runs/run-log'
+import { RunProgress } from '~/features/runs/run-progress'
 import { WaterfallChart } from '~/features/runs/waterfall-chart'
 import { useTranslation } from '~/i18n'
 import { Fault, Loading, Skeleton } from '~/kit/states'
@@ -59,6 +60,7 @@ function RunDetail({ run }: { run: Run }) {
       <div className="grid min-w-0 gap-6 lg:grid-cols-[minmax(0,2fr)_minmax(0,3fr)]">
         <RunInput run={run} />
         <Section name="result" live>
+          {isOpen && <RunProgress events={events.data ?? []} />}
           <RunResult run={run} tool={tool} />
           {run.late_result !== undefined && <LateResult late={run.late_result} tool={tool} />}
         </Section>

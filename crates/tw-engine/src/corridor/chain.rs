@@ -144,6 +144,7 @@ impl Inner {
             }),
             secrets: self.secrets.clone(),
             unwanted: None,
+            progress: None,
             deadline: Some(self.deadline),
             record: self.record.clone(),
             input: input.to_owned(),

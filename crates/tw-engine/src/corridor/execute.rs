@@ -10,7 +10,8 @@ use tokio::{
 };
 use tokio_util::sync::CancellationToken;
 use toolwright_sdk::{
-    ContextParts, HeavyPool, INLINE_BYTES_MAX, LogLines, Overload, ToolContext, UsageMeter, bytes_of,
+    ContextParts, HeavyPool, INLINE_BYTES_MAX, LogLines, Overload, ToolContext, ToolProgress, UsageMeter,
+    bytes_of,
 };
 use tracing::Instrument;
 use tw_exec::{BoxFuture, Call, Ended, InnerCalls, Unseal, Wait};
@@ -30,6 +31,7 @@ use super::{
     Answer,
     chain::{Inner, Refusals},
     gate::Cleared,
+    progress::ReportPace,
     record::Record,
     slot::Slot,
 };
@@ -45,6 +47,8 @@ use crate::{
 const AT_THE_END: Duration = Duration::from_millis(250);
 /// How many pieces of appended output wait to be written.
 const OUTPUT_QUEUE: usize = 64;
+/// How many reports of progress wait to be looked at.
+const REPORT_QUEUE: usize = 16;
 
 /// A run that is about to begin.
 pub(super) struct Start {
@@ -54,6 +58,7 @@ pub(super) struct Start {
     pub(super) mode: Mode,
     pub(super) claim: Option<Claim>,
     pub(super) unwanted: Option<CancellationToken>,
+    pub(super) progress: Option<mpsc::Sender<ToolProgress>>,
     pub(super) deadline: Option<Instant>,
     pub(super) settings: Option<WrapperSettings>,
     pub(super) upstream_key: Option<String>,
@@ -81,6 +86,8 @@ pub(crate) struct Lease {
     /// The input to be resumed with, where what is written down does not do.
     pub(crate) sealed_input: Option<String>,
     pub(crate) upstream_key: Option<String>,
+    /// Who made the call and wants to hear how far it is.
+    pub(crate) progress: Option<mpsc::Sender<ToolProgress>>,
     /// Who changed the input of this very run before it was approved.
     pub(crate) edited_by: Option<Party>,
     /// The record that answers calls with effects, where a recorded run is made again.
@@ -120,8 +127,19 @@ impl Engine {
         slot: Slot,
         wait: Duration,
     ) -> Result<Answer, Rejected> {
-        let Start { run, session, caller, mode, claim, unwanted, deadline, settings, upstream_key, record } =
-            start;
+        let Start {
+            run,
+            session,
+            caller,
+            mode,
+            claim,
+            unwanted,
+            progress,
+            deadline,
+            settings,
+            upstream_key,
+            record,
+        } = start;
         let tool = Arc::clone(cleared.tool());
         let session = session.unwrap_or(run.into());
         // While a worker or a person is asked, whoever made the call does nothing, and its time stands still.
@@ -183,6 +201,7 @@ impl Engine {
                 settings,
                 sealed_input,
                 upstream_key,
+                progress,
                 edited_by: None,
                 record,
             };
@@ -297,9 +316,11 @@ impl Job {
             return failed(failure);
         }
         let (output, mut appended) = mpsc::channel(OUTPUT_QUEUE);
+        let (reports, mut reported) = mpsc::channel(REPORT_QUEUE);
+        let mut pace = ReportPace::new();
         let (waits, mut has_to_wait) = mpsc::channel(1);
         let inner: Arc<dyn InnerCalls> = Arc::new(self.inner_calls(deadline));
-        let cx = self.context(deadline, output, waits, &inner);
+        let cx = self.context(deadline, (output, reports), waits, &inner);
         let input = std::mem::take(&mut self.input);
         let (engine, tool) = (self.engine.clone(), Arc::clone(&self.tool));
         let (caller, mode) = (self.lease.caller.clone(), self.lease.mode);
@@ -352,6 +373,8 @@ impl Job {
             tokio::select! {
                 biased;
                 Some(text) = appended.recv() => self.note_output(&text),
+                report = pace.due() => self.note_progress(report),
+                Some(report) = reported.recv() => pace.take(report),
                 Some(wait) = has_to_wait.recv() => break Outcome::Waits(wait),
                 ended = ended => break match ended {
                     Ok(Ended::Done(result)) => self.check_output(result, deadline).await,
@@ -406,7 +429,7 @@ impl Job {
     fn context(
         &self,
         deadline: Instant,
-        output: mpsc::Sender<String>,
+        (output, progress): (mpsc::Sender<String>, mpsc::Sender<ToolProgress>),
         waits: mpsc::Sender<Wait>,
         inner: &Arc<dyn InnerCalls>,
     ) -> ToolContext {
@@ -426,6 +449,7 @@ impl Job {
             deadline,
             cancel: self.lease.boarding.cancel.clone(),
             output: Some(output),
+            progress: Some(progress),
             log: self.log.clone(),
             blocking_in_flight: Arc::clone(&self.engine.inner.flights.blocking),
             idempotency: upstream_key.clone(),
@@ -494,6 +518,23 @@ impl Job {
         let event = run_log::event(EventKind::OutputAppended, self.lease.run, &OutputAppended { text });
         let entry = self.change(Change::expecting(self.expect()), Some(event));
         self.engine.inner.log.append_unwatched(entry);
+    }
+
+    /// How far the tool is while it runs. Not waited for either.
+    fn note_progress(&mut self, report: ToolProgress) {
+        self.send_start();
+        let message = report.message.map(|message| match &self.secrets {
+            Some(secrets) => secrets.text(message),
+            None => message,
+        });
+        let report = ToolProgress { message, ..report };
+        let event = run_log::event(EventKind::Progress, self.lease.run, &report);
+        let entry = self.change(Change::expecting(self.expect()), Some(event));
+        self.engine.inner.log.append_unwatched(entry);
+        if let Some(listener) = &self.lease.progress {
+            // Whoever listens slowly misses some.
+            let _ = listener.try_send(report);
+        }
     }
 
     /// What the tool wrote to its log, without secrets.

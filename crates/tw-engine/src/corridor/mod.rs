@@ -13,6 +13,7 @@ mod groups;
 mod limits;
 pub(crate) mod park;
 mod parties;
+mod progress;
 pub(crate) mod record;
 pub(crate) mod resolve;
 pub(crate) mod slot;
@@ -22,8 +23,9 @@ pub(crate) mod validate;
 use std::{sync::Arc, time::Duration};
 
 use serde_json::value::RawValue;
-use tokio::time::Instant;
+use tokio::{sync::mpsc, time::Instant};
 use tokio_util::sync::CancellationToken;
+use toolwright_sdk::ToolProgress;
 use tw_base::{Error, Result};
 use tw_exec::BoxFuture;
 use tw_identity::rights::{Permit, RunTools};
@@ -47,7 +49,7 @@ use self::{
 };
 use crate::{
     Engine,
-    run_log::{Parking, Resumption, Starting, Unsealed, Way, WrapperSettings, tools_above},
+    run_log::{Parking, Reach, Resumption, Starting, Unsealed, Way, WrapperSettings, tools_above},
 };
 
 pub(crate) use chain::{Budgets, Refusals};
@@ -77,6 +79,8 @@ pub struct CallRequest {
     pub idempotency: Option<IdempotencyKey>,
     /// Fires when the caller no longer wants the run; without it a run goes on whoever hangs up.
     pub unwanted: Option<CancellationToken>,
+    /// Who hears how far the run is while its caller waits.
+    pub progress: Option<mpsc::Sender<ToolProgress>>,
     /// When whoever waits for it is out of time, where that is sooner than the tool's own time.
     pub deadline: Option<Instant>,
     /// Where a recorded call is replayed: the record of the run that is made again, or that makes this call.
@@ -283,18 +287,22 @@ impl Engine {
     pub(crate) async fn unseal(&self, view: &View, parked: Parked<'_>) -> Result<Unsealed> {
         let tool = self.tool_of(view, parked).await?.ok_or(Error::Superseded)?;
         let Parked { approval, run, .. } = parked;
-        let credentials = self.credentials_of(run.tenant, &tool).await?;
-        Unsealed::check(approval, run, &tool, &credentials, &self.inner.secrets).ok_or(Error::Superseded)
+        let reach = self.reach_of(run.tenant, &tool).await?;
+        Unsealed::check(approval, run, &tool, &reach, &self.inner.secrets).ok_or(Error::Superseded)
     }
 
-    /// The credentials that a call of this tool would open now.
-    pub(crate) async fn credentials_of(&self, tenant: TenantId, tool: &Tool) -> Result<Vec<tw_vault::Stamp>> {
+    /// What a call of this tool would open, and whom it would ask, now.
+    pub(crate) async fn reach_of(&self, tenant: TenantId, tool: &Tool) -> Result<Reach> {
         if tool.executor.is_function() {
-            return Ok(Vec::new());
+            return Ok(Reach::default());
         }
         let (vault, implementation) = (&self.inner.vault, &tool.def.authored.implementation);
         let opened = vault.open_part(tenant, tool.def.id, implementation).await?;
-        vault.stamps(tenant, tool.executor.credentials(&opened)).await
+        let servers = self.inner.mcp_servers.stamps(tenant, tool.executor.mcp_servers(&opened)).await?;
+        let mut credentials = tool.executor.credentials(&opened);
+        let found = servers.iter().filter_map(|server| server.found.as_ref());
+        credentials.extend(found.flat_map(|server| server.credentials.iter().cloned()));
+        Ok(Reach { credentials: vault.stamps(tenant, credentials).await?, servers })
     }
 
     /// Runs a call that may run.
@@ -331,6 +339,7 @@ impl Engine {
             mode: request.mode,
             claim,
             unwanted: request.unwanted.clone(),
+            progress: request.progress.clone(),
             deadline: request.deadline,
             settings: request.settings.clone(),
             upstream_key: request.upstream_key(caller),
@@ -371,7 +380,7 @@ impl Engine {
         let sealed_input = asked.sealed_for(run);
         let Valid { tool, rule, level, text, .. } = asked;
         let session = self.session_for(caller, request.session, &tool).await?.unwrap_or(run.into());
-        let credentials = self.credentials_of(caller.tenant, &tool).await?;
+        let reach = self.reach_of(caller.tenant, &tool).await?;
         let starting = Starting { caller, tool: &tool, run, session, mode: request.mode };
         let parking = Parking {
             resumption: Resumption {
@@ -382,7 +391,7 @@ impl Engine {
                 ..Resumption::new(caller, request.mode, session)
             },
             claim,
-            credentials: &credentials,
+            reach: &reach,
             input: &text,
             input_digest,
             level,

@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 use tw_base::{Secrets, secrets::equal};
+use tw_mcp_servers::{ServerStamp, StampedServer};
 use tw_model::{RunId, SessionId, TenantId, Timestamp};
 use tw_registry::Tool;
 use tw_store::{Approval, Run};
@@ -24,8 +25,7 @@ pub(crate) struct Sealed<'a> {
     pub(crate) run: RunId,
     pub(crate) session: SessionId,
     pub(crate) tool: &'a Tool,
-    /// Of the credentials that the tool opens, in the order of their references.
-    pub(crate) credentials: &'a [Stamp],
+    pub(crate) reach: &'a Reach,
     pub(crate) input_digest: &'a str,
     pub(crate) expires: Timestamp,
 }
@@ -36,7 +36,7 @@ impl<'a> Sealed<'a> {
         approval: &'a Approval,
         run: &Run,
         tool: &'a Tool,
-        credentials: &'a [Stamp],
+        reach: &'a Reach,
         input_digest: &'a str,
     ) -> Self {
         Self {
@@ -47,7 +47,7 @@ impl<'a> Sealed<'a> {
             run: run.id,
             session: run.session,
             tool,
-            credentials,
+            reach,
             input_digest,
             expires: approval.expires,
         }
@@ -69,44 +69,63 @@ impl<'a> Sealed<'a> {
             self.input_digest,
             self.expires.micros(),
         );
-        text.push_str(&stamped(self.credentials));
+        text.push_str(&self.reach.text());
         secrets.seal(&text)
     }
 }
 
-/// Which credentials there are, and in which state, a line for each.
-pub(super) fn stamped(credentials: &[Stamp]) -> String {
-    let mut text = String::new();
-    for Stamp { reference, found } in credentials {
-        // A reference is the author's, so it may hold anything.
-        let reference = blake3::hash(reference.as_bytes());
-        match found {
-            Some(Stamped { id, revision, allowed_hosts: None }) => {
-                text.push_str(&format!("\n{reference} {id} {revision}"));
+/// What a call opens and whom it asks, beyond its definition, as these are at a moment.
+#[derive(Debug, Default)]
+pub(crate) struct Reach {
+    /// Of the credentials that the tool or a server of its opens, in the order of their references.
+    pub(crate) credentials: Vec<Stamp>,
+    /// Of the MCP servers that it names, in the order of their names.
+    pub(crate) servers: Vec<ServerStamp>,
+}
+
+impl Reach {
+    /// Which of them there are, and in which state, a line for each.
+    pub(super) fn text(&self) -> String {
+        let mut text = String::new();
+        for Stamp { reference, found } in &self.credentials {
+            // A reference is the author's, so it may hold anything.
+            let reference = blake3::hash(reference.as_bytes());
+            match found {
+                Some(Stamped { id, revision, allowed_hosts: None }) => {
+                    text.push_str(&format!("\n{reference} {id} {revision}"));
+                }
+                Some(Stamped { id, revision, allowed_hosts: Some(hosts) }) => {
+                    let hosts = blake3::hash(hosts.join(" ").as_bytes());
+                    text.push_str(&format!("\n{reference} {id} {revision} {hosts}"));
+                }
+                None => text.push_str(&format!("\n{reference} missing")),
             }
-            Some(Stamped { id, revision, allowed_hosts: Some(hosts) }) => {
-                let hosts = blake3::hash(hosts.join(" ").as_bytes());
-                text.push_str(&format!("\n{reference} {id} {revision} {hosts}"));
-            }
-            None => text.push_str(&format!("\n{reference} missing")),
         }
+        for ServerStamp { named, found } in &self.servers {
+            let named = blake3::hash(named.as_bytes());
+            match found {
+                Some(StampedServer { id, digest, .. }) => {
+                    text.push_str(&format!("\nserver {named} {id} {digest}"));
+                }
+                None => text.push_str(&format!("\nserver {named} missing")),
+            }
+        }
+        text
     }
-    text
 }
 
 impl Unsealed {
-    /// Checks an approval against the call that it is to let through, with the tool and its credentials as they are
-    /// now.
+    /// Checks an approval against the call that it is to let through, with the tool and its reach as they are now.
     pub(crate) fn check(
         approval: &Approval,
         run: &Run,
         tool: &Tool,
-        credentials: &[Stamp],
+        reach: &Reach,
         secrets: &Secrets,
     ) -> Option<Self> {
         let input = serde_json::from_str::<Value>(approval.input.get()).unwrap_or(Value::Null);
         let digest = input_digest(&input);
-        let facts = Sealed::of(approval, run, tool, credentials, &digest);
+        let facts = Sealed::of(approval, run, tool, reach, &digest);
         let is_as_stored =
             approval.input_digest == digest && approval.definition_hash == tool.definition_hash;
         let is_sealed = is_as_stored && equal(&approval.seal, &facts.seal(secrets));

@@ -6,9 +6,8 @@ use tw_base::{Secrets, secrets::equal};
 use tw_model::{Caller, Mode, Party, PermissionSet, Slug, StandingApprovalId, TenantId, Timestamp, ToolId};
 use tw_registry::Tool;
 use tw_store::StandingApproval;
-use tw_vault::Stamp;
 
-use super::{WrapperSettings, input_digest, seal::stamped};
+use super::{WrapperSettings, input_digest, seal::Reach};
 
 /// Proof that a standing approval lets a call through. Only [`StandingSeal::check`] makes one.
 #[derive(Clone, Debug)]
@@ -133,7 +132,7 @@ impl<'a> StandingFacts<'a> {
 pub(crate) struct StandingSeal<'a> {
     pub(crate) agent: &'a Rights,
     pub(crate) approver: &'a Rights,
-    pub(crate) credentials: &'a [Stamp],
+    pub(crate) reach: &'a Reach,
 }
 
 impl StandingSeal<'_> {
@@ -157,7 +156,7 @@ impl StandingSeal<'_> {
             self.agent.text(),
             self.approver.text(),
         );
-        text.push_str(&stamped(self.credentials));
+        text.push_str(&self.reach.text());
         secrets.seal(&text)
     }
 

@@ -14,9 +14,8 @@ use tw_store::{
     Run, Store,
     log::{Claim, Entry, NewApproval, NewEvent, NewRun, NewWait, Park, Transition},
 };
-use tw_vault::Stamp;
 
-use super::{Begun, Resumption, RunIdentity, Sealed, Standing, actor, payload};
+use super::{Begun, Reach, Resumption, RunIdentity, Sealed, Standing, actor, payload};
 
 /// How long an approval may be decided.
 const APPROVAL_LIFE: Duration = Duration::from_secs(24 * 60 * 60);
@@ -36,7 +35,7 @@ pub(crate) struct Starting<'a> {
 pub(crate) struct Parking<'a> {
     pub(crate) resumption: Resumption,
     pub(crate) claim: Option<Claim>,
-    pub(crate) credentials: &'a [Stamp],
+    pub(crate) reach: &'a Reach,
     pub(crate) input: &'a RawValue,
     pub(crate) input_digest: String,
     pub(crate) level: Option<Level>,
@@ -74,7 +73,7 @@ impl Starting<'_> {
 
     /// The entry of a run that waits for an approval before it begins.
     pub(crate) fn park(&self, store: &Store, secrets: &Secrets, parking: Parking<'_>) -> (Entry, ApprovalId) {
-        let Parking { resumption, claim, credentials, input, input_digest, level, rule } = parking;
+        let Parking { resumption, claim, reach, input, input_digest, level, rule } = parking;
         let expires = Timestamp::now().plus(APPROVAL_LIFE);
         let context = resumption.text_for(self.tool.def.implementation);
         let facts = Sealed {
@@ -85,7 +84,7 @@ impl Starting<'_> {
             run: self.run,
             session: self.session,
             tool: self.tool,
-            credentials,
+            reach,
             input_digest: &input_digest,
             expires,
         };

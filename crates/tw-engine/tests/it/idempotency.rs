@@ -25,6 +25,7 @@ fn again(request: &CallRequest) -> CallRequest {
         secrets: None,
         upstream_key: None,
         unwanted: None,
+        progress: None,
         mode: request.mode,
         idempotency: request.idempotency.clone(),
         deadline: None,

@@ -184,6 +184,7 @@ pub(crate) fn request(tool: &str, input: &Value) -> CallRequest {
         secrets: None,
         upstream_key: None,
         unwanted: None,
+        progress: None,
         mode: Mode::Production,
         idempotency: None,
         deadline: None,
@@ -347,7 +348,11 @@ pub(crate) fn lines(events: &[Event]) -> String {
             EventKind::OutputAppended => write!(text, " {:?}", word("text")).unwrap(),
             EventKind::NeedsApproval => write!(text, " {}", word("rule")).unwrap(),
             EventKind::Approved if !payload["changes"].is_null() => text.push_str(" changed"),
-            EventKind::Started | EventKind::Completed | EventKind::Approved | EventKind::LateResult => {}
+            EventKind::Started
+            | EventKind::Completed
+            | EventKind::Approved
+            | EventKind::Progress
+            | EventKind::LateResult => {}
         }
         if let Some(effect) = payload["effect"].as_str() {
             write!(text, " effect={effect}").unwrap();

@@ -396,6 +396,7 @@ pub(crate) async fn run(
         secrets: None,
         upstream_key: None,
         unwanted: None,
+        progress: None,
         deadline: None,
         record: None,
     };
@@ -439,6 +440,7 @@ impl TestRequest {
             secrets: None,
             upstream_key: None,
             unwanted: None,
+            progress: None,
             deadline: None,
             record: None,
         }

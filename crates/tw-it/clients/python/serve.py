@@ -1,6 +1,6 @@
 """A server made with the official Python SDK, for the tests of our client. Prints its address.
 
-It serves both generations; a client that opens with `initialize` gets a session.
+It serves both generations, or as `earlier` those alone that open with `initialize` and get a session.
 """
 
 import asyncio
@@ -54,8 +54,32 @@ async def dig(ctx: Context) -> str:
     return "a hole"
 
 
+@server.tool(structured_output=False)
+def replant() -> str:
+    """Makes `add` another tool."""
+    server.remove_tool("add")
+    server.add_tool(add, name="add", description="Adds two numbers, and more.")
+    return "done"
+
+
+class Earlier:
+    """Refuses what a server did not know before the present revision."""
+
+    def __init__(self, app):
+        self.app = app
+
+    async def __call__(self, scope, receive, send):
+        if (b"mcp-protocol-version", b"2026-07-28") not in scope.get("headers", []):
+            return await self.app(scope, receive, send)
+        head = {"status": 400, "headers": [(b"content-type", b"text/plain")]}
+        await send({"type": "http.response.start", **head})
+        await send({"type": "http.response.body", "body": b"Bad Request: unsupported protocol version"})
+
+
 async def main(answers: str) -> None:
     app = server.streamable_http_app(json_response=answers == "json")
+    if answers == "earlier":
+        app = Earlier(app)
     listener = socket.create_server(("127.0.0.1", 0))
     print(f"http://127.0.0.1:{listener.getsockname()[1]}/mcp", flush=True)
     await uvicorn.Server(uvicorn.Config(app, log_level="error")).serve([listener])

@@ -1,21 +1,25 @@
 //! MCP servers of others: registered, imported from, and held where they change.
 
+use std::time::Duration;
+
 use reqwest::StatusCode;
 use serde_json::{Value, json};
 use tw_model::{McpDriftId, McpServerId, Role, Switches, Timestamp, ToolId};
 use tw_store::{By, DriftStatus, Import, LastAnswer, Left, McpDrift, NewAudit, StoredMcpServer, StoredTool};
 use tw_test::{
-    TestDb,
+    Receiver, TestDb,
     mcp::{EARLIER, Generation, McpServer, Quirk},
     on_both,
 };
 
 use crate::{
     canary::{everything_stored, holds},
-    world::{Answer, Client, Server, World, slug, together},
+    world::{Answer, Client, Server, World, eventually, slug, together},
 };
 
 const PATH: &str = "/api/mcp-servers";
+/// How long a server may take that looks now and then.
+const PATIENCE: Duration = Duration::from_secs(60);
 const CANARY: &str = "canary-4711-of-a-header";
 
 /// A server of a tenant whose address nobody may call, and a change of one of its tools: their ids. Written past the
@@ -120,6 +124,13 @@ async fn add(admin: &Client, name: &str, url: &str) -> String {
     format!("{PATH}/{}", made.is("201 ready").text_at("/id"))
 }
 
+/// Lets the time of a server come.
+async fn is_due(world: &World, tenant: &str, server: &str) {
+    let tenant = world.store().find_tenant(&slug(tenant)).await.unwrap().unwrap();
+    let id = server.rsplit('/').next().unwrap().parse().unwrap();
+    assert!(world.store().tenant(tenant).hasten_mcp_server(id, Timestamp::from_micros(1)).await.unwrap());
+}
+
 fn adds(description: &str, extra: Value) -> Value {
     let mut tool = json!({
         "name": "add", "description": description,
@@ -167,10 +178,16 @@ fn faults(answer: &Answer) -> Vec<(String, String)> {
 on_both! {
     async fn tool_that_changes_on_its_server_is_held_until_somebody_decides(db: TestDb) {
         let (world, remote) = (World::on(db).await, McpServer::start(Generation::Present).await);
-        let server = serve(&world, &remote).await;
+        let receiver = Receiver::start().await;
+        let allowed = [&remote.upstream, &receiver.upstream].map(|upstream| upstream.host_and_port()).join(",");
+        let server = world.server_with(&[], &[("TOOLWRIGHT_EGRESS__ALLOW", &allowed)]);
         let admin = world.client(&server, "acme", Role::Admin).await;
         let agent = world.agent(&server, "acme").await;
         let stranger = world.client(&server, "globex", Role::Admin).await;
+        for who in [&admin, &stranger] {
+            let hook = json!({ "url": receiver.url(), "events": ["mcp.drift"] });
+            who.post("/api/webhooks", &hook).await.is("201");
+        }
         lists(&remote, json!([adds("Adds two numbers.", json!({}))]));
         let garden = add(&admin, "garden", &remote.url()).await;
         import(&admin, &garden, "add").await;
@@ -220,6 +237,16 @@ on_both! {
         // Seen again, it is the same.
         refresh(&admin, &garden).await;
         assert_eq!(drifts(&admin, &garden).await, found);
+        eventually("the drift is told", PATIENCE, async || !receiver.told("mcp.drift").is_empty()).await;
+        let told = receiver.told("mcp.drift");
+        assert_eq!(told.len(), 1, "once, and to nobody else");
+        let data = &told[0].body["data"];
+        for (name, of_drift) in [("drift_id", "id"), ("tool", "slug"), ("kind", "kind"), ("pinned_hash", "pinned_hash"),
+            ("current_hash", "current_hash"), ("seen_at", "seen_at")] {
+            assert_eq!(data[name], drift[of_drift], "{name}");
+        }
+        assert!(garden.ends_with(data["server_id"].as_str().unwrap()));
+        assert!(!told[0].body.to_string().contains("IMPORTANT"), "not what the server says");
 
         let path = format!("{garden}/drift/{}", drift["id"].as_str().unwrap());
         for verb in ["accept", "reject"] {
@@ -244,6 +271,115 @@ on_both! {
         admin.run("garden.add", json!({ "a": 1, "b": 2 })).await.is("200 success");
         let audit = admin.get("/api/audit?limit=200").await.text;
         assert!(audit.contains("mcp.drift") && audit.contains("mcp.drift_accepted"), "{audit}");
+    }
+
+    async fn approval_is_void_once_the_server_of_its_tool_is_another(db: TestDb) {
+        let (world, remote) = (World::on(db).await, McpServer::start(Generation::Present).await);
+        let server = serve(&world, &remote).await;
+        let admin = world.client(&server, "acme", Role::Admin).await;
+        let agent = world.agent(&server, "acme").await;
+        let credential = json!({ "label": "garden", "type": "bearer", "payload": { "token": "t-1" } });
+        let credential = admin.post("/api/credentials", &credential).await.is("201").text_at("/id");
+        let credential = format!("/api/credentials/{credential}");
+        let garden = json!({ "name": "garden", "url": remote.url(), "headers": { "X-Key": "secret:garden" } });
+        let garden = admin.post(PATH, &garden).await.is("201 ready").text_at("/id");
+        let garden = format!("{PATH}/{garden}");
+        import(&admin, &garden, "echo").await;
+        let ask = async |text: &str| {
+            let asked = agent.run("garden.echo", json!({ "text": text })).await;
+            asked.is("202 needs_approval").text_at("/approval_id")
+        };
+        let approve = async |id: &str, body: Value| {
+            admin.post(&format!("/api/approvals/{id}/approve"), &body).await
+        };
+        let standing = json!({ "standing": { "for_s": 3600 } });
+        let renamed = json!({ "name": "Garden", "allowed_tools": ["add", "echo"] });
+        let changes = [
+            (&garden, json!({ "url": format!("{}/2", remote.url()) })),
+            (&garden, json!({ "headers": { "X-Key": "secret:garden", "X-Place": "south" } })),
+            (&garden, json!({ "headers": { "X-Key": "secret:garden", "X-Place": "Bearer canary-4712" } })),
+            (&credential, json!({ "payload": { "token": "t-2" } })),
+            (&credential, json!({ "allowed_hosts": ["127.0.0.1"] })),
+        ];
+        for (index, (path, change)) in changes.into_iter().enumerate() {
+            let text = format!("text {index}");
+            approve(&ask(&text).await, standing.clone()).await.is("200 success");
+            agent.run("garden.echo", json!({ "text": text })).await.is("200 success");
+            let (waiting, edited) = (ask("other").await, ask("another").await);
+            // What says nothing about where a call goes changes nothing.
+            admin.patch(&garden, &renamed).await.is("200 ready");
+            admin.patch(&garden, &admin.get(&garden).await.json()).await.is("200 ready");
+            agent.run("garden.echo", json!({ "text": text })).await.is("200 success");
+            let calls = remote.asked("tools/call").len();
+            admin.patch(path, &change).await;
+            approve(&waiting, json!({})).await.is("409 SUPERSEDED");
+            approve(&edited, json!({ "input": { "text": "edited" } })).await.is("409 SUPERSEDED");
+            ask(&text).await;
+            assert_eq!(remote.asked("tools/call").len(), calls, "{change}: nothing was sent");
+            approve(&ask("other").await, json!({})).await.is("200 success");
+        }
+    }
+
+    async fn credential_that_is_sent_to_a_server_is_in_use(db: TestDb) {
+        let (world, remote) = (World::on(db).await, McpServer::start(Generation::Present).await);
+        let server = serve(&world, &remote).await;
+        let admin = world.client(&server, "acme", Role::Admin).await;
+        for label in ["plain", "word"] {
+            let credential = json!({ "label": label, "type": "bearer", "payload": { "token": "t-1" } });
+            let credential = admin.post("/api/credentials", &credential).await.is("201").text_at("/id");
+            let path = format!("/api/credentials/{credential}");
+            let value = if label == "word" { "Bearer secret:word" } else { "secret:plain" };
+            let body = json!({ "name": label, "url": remote.url(), "headers": { "Authorization": value } });
+            let garden = format!("{PATH}/{}", admin.post(PATH, &body).await.is("201 ready").text_at("/id"));
+            let users = admin.get(&format!("{path}/used-by")).await.json();
+            let expected = json!([{ "kind": "mcp_server", "slug": format!("MCP server {label}"), "name": label }]);
+            assert_eq!(users["items"], expected);
+            let kept = admin.delete(&path).await;
+            assert_eq!(kept.is("409 CONFLICT").json()["params"]["by"], json!([format!("MCP server {label}")]));
+            admin.patch(&path, &json!({ "label": "other" })).await.is("409 CONFLICT");
+            admin.post(&format!("{garden}/refresh"), &json!({})).await.is("200 ready");
+            admin.patch(&garden, &json!({ "headers": {} })).await.is("200 ready");
+            assert_eq!(admin.get(&format!("{path}/used-by")).await.json()["items"], json!([]));
+            admin.delete(&path).await.is("204");
+        }
+    }
+
+    async fn server_that_may_have_changed_is_asked_without_waiting_for_its_time(db: TestDb) {
+        let world = World::on(db).await;
+        let changed = json!([adds("Else.", json!({}))]);
+        let ways = [
+            (Generation::Present, "it says so"),
+            (Generation::Earlier(EARLIER), "it says so"),
+            (Generation::Earlier(EARLIER), "its session is another"),
+            (Generation::Present, "its time has come"),
+        ];
+        for (index, (generation, how)) in ways.into_iter().enumerate() {
+            let (name, tool) = (format!("garden{index}"), format!("garden{index}.add"));
+            let remote = McpServer::start(generation).await;
+            let server = serve(&world, &remote).await;
+            let admin = world.client(&server, "acme", Role::Admin).await;
+            let garden = add(&admin, &name, &remote.url()).await;
+            import(&admin, &garden, "add").await;
+            admin.run(&tool, json!({ "a": 1, "b": 2 })).await.is("200 success");
+            let listed = remote.asked("tools/list").len();
+            remote.set(Quirk::Result(json!({ "tools": changed, "content": [] })));
+            match how {
+                "its session is another" => remote.forget_sessions(),
+                "its time has come" => {
+                    is_due(&world, "acme", &garden).await;
+                }
+                _ => remote.announce_changes(),
+            }
+            if how != "its time has come" {
+                admin.run(&tool, json!({ "a": 1, "b": 2 })).await;
+            }
+            eventually(how, PATIENCE, async || {
+                admin.get(&format!("/api/tools/{tool}")).await.json()["unavailable_reason"] == "held"
+            })
+            .await;
+            assert_eq!(remote.asked("tools/list").len(), listed + 1, "{generation:?}: {how}");
+            assert_eq!(drifts(&admin, &garden).await.len(), 1);
+        }
     }
 
     async fn rejected_renamed_removed_and_restored(db: TestDb) {
@@ -347,6 +483,13 @@ on_both! {
         let unknown = json!({ "name": "日本", "url": remote.url(), "colour": "red" });
         assert_eq!(refused(unknown).await, [fault("/name", "slug_unmakeable"), fault("/colour", "unknown_member")].concat());
         admin.post(PATH, &json!({ "url": remote.url() })).await.is("422 MISSING_PARAM");
+        let several = json!({ "name": "x", "url": "http://127.0.0.1:1/", "headers": { "a b": "1" }, "colour": "red" });
+        let all = ["/url egress_denied", "/headers/a b header", "/colour unknown_member"];
+        let told = |answer: &Answer| faults(answer).into_iter().map(|(path, code)| format!("{path} {code}")).collect::<Vec<_>>();
+        assert_eq!(told(admin.post(PATH, &several).await.is("422 INVALID_PARAMS")), all);
+        let there = add(&admin, "there", &remote.url()).await;
+        assert_eq!(told(admin.patch(&there, &several).await.is("422 INVALID_PARAMS")), all);
+        admin.delete(&there).await.is("204");
 
         let secret = json!({ "label": "garden", "type": "bearer", "payload": { "token": "other-canary-0815" } });
         admin.post("/api/credentials", &secret).await.is("201");
@@ -424,4 +567,25 @@ on_both! {
         admin.post(&import, &json!({})).await.is("422 MISSING_PARAM");
         admin.patch(&garden, &json!({ "name": "other" })).await.is("409 CONFLICT");
     }
+}
+
+#[tokio::test]
+async fn server_that_is_due_is_asked_by_one_of_two() {
+    let world = World::on(TestDb::new(tw_test::Kind::Postgres).await).await;
+    let remote = McpServer::start(Generation::Present).await;
+    let (one, other) = (serve(&world, &remote).await, serve(&world, &remote).await);
+    let (admin, there) =
+        (world.client(&one, "acme", Role::Admin).await, world.client(&other, "acme", Role::Admin).await);
+    let garden = add(&admin, "garden", &remote.url()).await;
+    import(&admin, &garden, "add").await;
+    let listed = remote.asked("tools/list").len();
+    lists(&remote, json!([adds("Else.", json!({}))]));
+    is_due(&world, "acme", &garden).await;
+    for client in [&admin, &there] {
+        eventually("the tool is held", PATIENCE, async || {
+            client.run("garden.add", json!({ "a": 1, "b": 2 })).await.verdict() == "409 TOOL_HELD"
+        })
+        .await;
+    }
+    assert_eq!(remote.asked("tools/list").len(), listed + 1);
 }

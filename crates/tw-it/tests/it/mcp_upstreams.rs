@@ -67,7 +67,7 @@ async fn serves(language: &str, way: &str, revision: &str) {
     let client = Client::new(Arc::new(Way(egress)));
     let target = Target::new(TenantId::new(), upstream.url.as_str());
     let listing = client.list_tools(&target, ListLimits::until(Instant::now() + PATIENCE)).await.unwrap();
-    assert_eq!(listing.revision, revision);
+    assert_eq!(listing.revision.as_deref(), Some(revision));
     assert_eq!(listing.server.name.as_deref(), Some("garden"));
     assert_eq!(listing.server.instructions.as_deref(), Some("Dig gently."));
     assert_eq!(listing.left_out, []);
@@ -103,7 +103,7 @@ async fn serves(language: &str, way: &str, revision: &str) {
         let told = admin.run("dig", json!({})).await;
         assert_eq!(told.is("200 success").json()["output"], "a hole");
         let run = admin.get(&format!("/api/runs/{}", told.text_at("/run_id"))).await.json();
-        if way == "stream" {
+        if way != "json" {
             assert_eq!(run["logs"], json!(["progress 1 of 2: digging"]), "{run}");
         }
     }
@@ -117,6 +117,39 @@ async fn official_python_server_that_answers_with_json() {
 #[tokio::test(flavor = "multi_thread")]
 async fn official_python_server_that_answers_with_streams() {
     serves("python", "stream", PRESENT).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn official_python_server_with_sessions() {
+    serves("python", "earlier", EARLIER[0]).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn tool_of_an_official_server_is_imported_and_held_once_it_is_another() {
+    for way in ["stream", "earlier"] {
+        let upstream = start("python", way).await;
+        let world = World::on(TestDb::new(Kind::Sqlite).await).await;
+        let server = world.server_with(&[], &[("TOOLWRIGHT_EGRESS__ALLOW", "127.0.0.1/32")]);
+        let admin = world.client(&server, "acme", Role::Admin).await;
+        let made = admin.post("/api/mcp-servers", &json!({ "name": "garden", "url": upstream.url })).await;
+        let path = format!("/api/mcp-servers/{}", made.is("201 ready").text_at("/id"));
+        let sent = json!({ "tools": ["add", "replant"], "publish": true });
+        let imported = admin.post(&format!("{path}/import"), &sent).await;
+        assert_eq!(imported.is("200").json()["skipped"], json!([]), "{}", imported.text);
+        let told = admin.run("garden.add", json!({ "a": 1, "b": 2 })).await;
+        assert_eq!(told.is("200 success").json()["output"]["sum"].as_f64(), Some(3.0), "{}", told.text);
+        admin.post(&format!("{path}/refresh"), &json!({})).await.is("200 ready");
+        admin.run("garden.replant", json!({})).await.is("200 success");
+        let shown = admin.post(&format!("{path}/refresh"), &json!({})).await.is("200 ready").json();
+        assert_eq!(shown["pending_drifts"], 1, "{way}: {shown}");
+        admin.run("garden.add", json!({ "a": 1, "b": 2 })).await.is("409 TOOL_HELD");
+        let drifts = admin.get(&format!("{path}/drift")).await.json();
+        let change = json!({ "path": "/description", "before": "Adds two numbers.", "after": "Adds two numbers, and more." });
+        assert_eq!(drifts["items"][0]["diff"], json!([change]), "{drifts}");
+        let drift = drifts["items"][0]["id"].as_str().unwrap();
+        admin.post(&format!("{path}/drift/{drift}/accept"), &json!({})).await.is("200 accepted");
+        admin.run("garden.add", json!({ "a": 1, "b": 2 })).await.is("200 success");
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]

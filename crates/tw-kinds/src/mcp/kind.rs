@@ -11,8 +11,9 @@ use tokio::{
     sync::{OnceCell, mpsc},
     time::{Instant, sleep},
 };
+use toolwright_sdk::ToolProgress;
 use tw_exec::{BoxFuture, Call, Ended, Executor};
-use tw_mcp_client::{CallOptions, CallResult, Client, Error, McpServers, Progress, Target};
+use tw_mcp_client::{CallOptions, CallResult, Client, Error, McpServers, Target};
 use tw_model::{Code, MCP_CONTENT, ToolFailure, ToolResult};
 use tw_schema::{Fault, Schema};
 
@@ -131,21 +132,23 @@ async fn ask(
     let called = loop {
         tokio::select! {
             called = &mut asking => break called,
-            Some(report) = reports.recv() => call.cx.log(told(&report)),
+            Some(report) = reports.recv() => tell(call, report),
         }
     };
     // The last ones may have come together with the answer.
     while let Ok(report) = reports.try_recv() {
-        call.cx.log(told(&report));
+        tell(call, report);
     }
     called
 }
 
-/// A report of progress as a line of the run's log.
-fn told(Progress { progress, total, message }: &Progress) -> String {
+/// Hands a report of progress on, to those who watch the run and as a line of its log.
+fn tell(call: &Call<'_>, report: ToolProgress) {
+    let ToolProgress { progress, total, message } = &report;
     let of_total = total.map_or_else(String::new, |total| format!(" of {total}"));
     let message = message.as_deref().map_or_else(String::new, |message| format!(": {message}"));
-    format!("progress {progress}{of_total}{message}")
+    call.cx.log(format!("progress {progress}{of_total}{message}"));
+    call.cx.progress(report);
 }
 
 /// The outcome of a run. Blocks that are no text stand beside the data where the tool's output schema allows it.
@@ -179,5 +182,12 @@ impl Executor for Mcp {
     fn credentials(&self, implementation: &Value) -> BTreeSet<String> {
         // What cannot be read is not sent either.
         McpSpec::read(implementation, false).map(|spec| spec.labels()).unwrap_or_default()
+    }
+
+    fn mcp_servers(&self, implementation: &Value) -> BTreeSet<String> {
+        match McpSpec::read(implementation, false) {
+            Ok(McpSpec { server: Server::Named(name), .. }) => BTreeSet::from([name]),
+            Ok(_) | Err(_) => BTreeSet::new(),
+        }
     }
 }

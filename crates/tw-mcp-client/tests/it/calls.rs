@@ -5,7 +5,8 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use tokio::{sync::mpsc, time::Instant};
 use tokio_util::sync::CancellationToken;
-use tw_mcp_client::{CallOptions, Error, Progress};
+use toolwright_sdk::ToolProgress;
+use tw_mcp_client::{CallOptions, Error};
 use tw_test::{Generation, McpServer, Quirk};
 
 use crate::{House, far, soon};
@@ -45,7 +46,7 @@ async fn progress_is_handed_on_and_a_ping_is_answered() {
             let first = reports.recv().await.unwrap();
             assert_eq!(
                 first,
-                Progress { progress: 1.0, total: Some(3.0), message: Some("digging".to_owned()) }
+                ToolProgress { progress: 1.0, total: Some(3.0), message: Some("digging".to_owned()) }
             );
             assert_eq!(reports.recv().await.unwrap().progress, 2.0);
             cancel.cancel();

@@ -1,10 +1,10 @@
 //! Servers of the present revision and of earlier ones.
 
 use serde_json::json;
-use tw_mcp_client::Error;
+use tw_mcp_client::{CallOptions, Error};
 use tw_test::{Generation, McpServer, Quirk, mcp};
 
-use crate::House;
+use crate::{House, far};
 
 const ALL: [Generation; 4] = [
     Generation::Present,
@@ -33,8 +33,9 @@ async fn tools_of_every_generation_are_listed_and_called_in_both_forms_of_an_ans
                 Generation::Present => mcp::PRESENT,
                 Generation::Earlier(revision) => revision,
                 Generation::Sessionless => mcp::EARLIER,
+                Generation::Bare(_) => unreachable!("it lists nothing"),
             };
-            assert_eq!(listing.revision, revision);
+            assert_eq!(listing.revision.as_deref(), Some(revision));
             let sum = house.call("add", json!({ "a": 1, "b": 2 })).await.unwrap();
             assert_eq!(sum.structured_content, Some(json!({ "sum": 3.0 })));
             assert_eq!((sum.text().as_str(), sum.is_error), ("{\"sum\":3}", false));
@@ -123,13 +124,78 @@ async fn server_that_changes_its_generation_is_asked_again() {
     house.call("add", json!({})).await.unwrap();
     server.becomes(Generation::Present);
     house.call("add", json!({})).await.unwrap();
-    assert_eq!(house.list().await.unwrap().revision, mcp::PRESENT);
+    assert_eq!(house.list().await.unwrap().revision.as_deref(), Some(mcp::PRESENT));
     let server = McpServer::start(Generation::Present).await;
     let house = House::of(&server);
     house.call("add", json!({})).await.unwrap();
     server.becomes(Generation::Earlier("2025-11-25"));
     house.call("add", json!({})).await.unwrap();
-    assert_eq!(house.list().await.unwrap().revision, "2025-11-25");
+    assert_eq!(house.list().await.unwrap().revision.as_deref(), Some("2025-11-25"));
+}
+
+#[tokio::test]
+async fn server_that_knows_no_handshake_gets_the_call_alone() {
+    for status in
+        ["200 OK", "404 Not Found", "405 Method Not Allowed", "400 Bad Request", "501 Not Implemented"]
+    {
+        let server = McpServer::start(Generation::Bare(status)).await;
+        let mut house = House::of(&server);
+        house.target = house.target.header("x-key", "k-1");
+        if status.starts_with("501") {
+            let error = house.call("add", json!({})).await.unwrap_err();
+            assert!(matches!(error, Error::Refused { status: 501, .. }), "{error}");
+            continue;
+        }
+        for _ in 0..2 {
+            let (sender, _reports) = tokio::sync::mpsc::channel(1);
+            let trace = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01".to_owned();
+            let options =
+                CallOptions { progress: Some(sender), trace: Some(trace), ..CallOptions::until(far()) };
+            let sum = house.call_with("add", json!({ "a": 1, "b": 2 }), options).await.unwrap();
+            assert_eq!(sum.structured_content, Some(json!({ "sum": 3.0 })), "{status}");
+        }
+        assert_eq!(
+            server.methods(),
+            ["server/discover", "initialize", "tools/call", "tools/call"],
+            "{status}"
+        );
+        let called = server.asked("tools/call").remove(0);
+        assert_eq!(called["params"], json!({ "name": "add", "arguments": { "a": 1, "b": 2 } }));
+        let request = server.upstream.requests().pop().unwrap();
+        assert!(!request.head.to_ascii_lowercase().contains("mcp-"), "{}", request.head);
+        assert_eq!(request.header("x-key"), Some("k-1"));
+        let error = house.call("nothing", json!({})).await.unwrap_err();
+        assert!(matches!(error, Error::Protocol { code: -32602, .. }), "{error}");
+        house.list().await.unwrap_err();
+
+        // It may learn.
+        for generation in [Generation::Present, Generation::Earlier("2025-11-25")] {
+            server.becomes(generation);
+            house.call("add", json!({})).await.unwrap();
+            assert_eq!(house.list().await.unwrap().tools.len(), 5, "{status} {generation:?}");
+            server.becomes(Generation::Bare(status));
+            house.call("add", json!({})).await.unwrap();
+        }
+    }
+
+    // One that says the same whatever it is asked.
+    let server = McpServer::start(Generation::Sessionless).await;
+    server.set_from_the_start(Quirk::Result(json!({ "content": [{ "type": "text", "text": "hi" }] })));
+    assert_eq!(House::of(&server).call("add", json!({})).await.unwrap().text(), "hi");
+}
+
+#[tokio::test]
+async fn address_that_is_none_of_a_server_is_told_as_such() {
+    let server = McpServer::start(Generation::Present).await;
+    let status = "404 Not Found";
+    server.set_from_the_start(Quirk::Answer { status, kind: "text/html", body: "<p>gone".to_owned() });
+    let house = House::of(&server);
+    for _ in 0..2 {
+        let error = house.call("add", json!({})).await.unwrap_err().to_string();
+        assert!(error.contains("HTTP 404: is this the address of an MCP endpoint"), "{error}");
+    }
+    let error = house.list().await.unwrap_err().to_string();
+    assert!(error.contains("is this the address"), "{error}");
 }
 
 #[tokio::test]

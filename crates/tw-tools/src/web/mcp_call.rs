@@ -55,7 +55,11 @@ struct Output {
 )]
 async fn mcp_call(cx: ToolContext, input: Input) -> Result<Reply<Output>, ToolFailure> {
     let target = Target::new(cx.tenant(), input.server_url);
-    let options = CallOptions { trace: cx.trace().map(str::to_owned), ..CallOptions::until(cx.deadline()) };
+    let options = CallOptions {
+        progress: cx.reports().cloned(),
+        trace: cx.trace().map(str::to_owned),
+        ..CallOptions::until(cx.deadline())
+    };
     let client = cx.service::<Client>()?;
     let called = client.call_tool(&target, &input.tool_name, &input.arguments, options).await?.succeeded()?;
     let result = called.data();

@@ -91,6 +91,7 @@ impl Hut {
             deadline: Instant::now() + PATIENCE,
             cancel: tokio_util::sync::CancellationToken::new(),
             output: None,
+            progress: None,
             log: toolwright_sdk::LogLines::default(),
             blocking_in_flight: Arc::default(),
             idempotency: None,

@@ -7,6 +7,8 @@ import { useTranslation } from '~/i18n'
 import { Button } from '~/kit/button'
 import { duration } from '~/kit/time'
 import { blocks, currencyOf, type Shown } from './blocks'
+import { parted } from './contents'
+import { ContentsView } from './contents-view'
 import { AroundOutput } from './context'
 import { Output } from './output'
 import { Raw } from './raw'
@@ -43,6 +45,7 @@ export function RunResult({ run, tool, level = 3 }: RunResultProps) {
   const { t, language } = useTranslation('result')
   const [raw, setRaw] = useState(false)
   const { status, output, summary, markdown, error, error_code } = run
+  const { data, blocks: contents } = useMemo(() => parted(output), [output])
   const duration_ms = tookInAll(run) ?? run.duration_ms
   const name = tool?.slug ?? run.tool ?? 'result'
   const around = useMemo(
@@ -93,8 +96,9 @@ export function RunResult({ run, tool, level = 3 }: RunResultProps) {
           (raw ? (
             <Raw value={output} name={t('raw')} />
           ) : (
-            <Output output={output} markdown={markdown} tool={tool} />
+            <Output output={data} markdown={markdown} tool={tool} />
           ))}
+        {!raw && contents.length > 0 && <ContentsView blocks={contents} />}
         {run.logs && run.logs.length > 0 && <RunLogs lines={run.logs} />}
         {status === 'success' && !hasOutput && <p className="text-muted">{t('no_output')}</p>}
       </div>

@@ -70,6 +70,36 @@ on_both! {
         }
     }
 
+    async fn definition_in_the_older_form_is_called_at_a_server_without_a_handshake(db: TestDb) {
+        let world = World::on(db).await;
+        let upstream = McpServer::start(Generation::Bare("200 OK")).await;
+        let server = server_to(&world, &[&upstream.upstream]);
+        let admin = world.client(&server, "acme", Role::Admin).await;
+        let body = json!({
+            "slug": "older", "name": "Older", "description": "Adds two numbers.", "publish": true,
+            "tool_type": "mcp", "permission_level": "read",
+            "input_schema": { "type": "object", "properties": { "a": { "type": "number" }, "b": { "type": "number" } } },
+            "config_schema": { "implementation": {
+                "type": "mcp", "server_url": upstream.url(), "tool_name": "add", "headers": { "X-Api-Key": "canary-literal-32" },
+            } },
+        });
+        let made = admin.post("/api/tools", &body).await;
+        assert!(!made.is("201 published").text.contains("canary"), "{}", made.text);
+        let told = admin.run("older", json!({ "a": 1, "b": 2 })).await;
+        assert_eq!(told.is("200 success").json()["output"], json!({ "sum": 3.0 }));
+        let asked = upstream.asked("tools/call");
+        assert_eq!(asked.len(), 1);
+        assert_eq!((&asked[0]["jsonrpc"], &asked[0]["params"]), (&json!("2.0"), &json!({ "name": "add", "arguments": { "a": 1, "b": 2 } })));
+        assert_eq!(upstream.upstream.requests().pop().unwrap().header("x-api-key"), Some("canary-literal-32"));
+        for missing in ["server_url", "tool_name"] {
+            let mut body = body.clone();
+            body["slug"] = json!("wanting");
+            body["config_schema"]["implementation"].as_object_mut().unwrap().remove(missing);
+            let refused = admin.post("/api/tools", &body).await.is("422 INVALID_PARAMS").json();
+            assert_eq!(refused["errors"][0]["path"], format!("/implementation/{missing}"), "{refused}");
+        }
+    }
+
     async fn call_that_is_cancelled_or_late_ends_there_too(db: TestDb) {
         let world = World::on(db).await;
         let upstream = McpServer::start(Generation::Earlier("2025-11-25")).await;
@@ -100,6 +130,70 @@ on_both! {
         let cancelled = upstream.asked("notifications/cancelled");
         let cancelled: Vec<_> = cancelled.iter().map(|asked| asked["params"]["requestId"].clone()).collect();
         assert_eq!(calls, cancelled);
+    }
+
+    async fn progress_of_a_remote_tool_is_told_while_its_run_is_under_way(db: TestDb) {
+        let world = World::on(db).await;
+        let present = McpServer::start(Generation::Present).await;
+        let earlier = McpServer::start(Generation::Earlier("2025-11-25")).await;
+        let server = server_to(&world, &[&present.upstream, &earlier.upstream]);
+        let admin = world.client(&server, "acme", Role::Admin).await;
+        let key = world.key("acme", Role::Member, ActsAs::User).await;
+        for (slug, upstream, revision) in
+            [("present.slow", &present, mcp::PRESENT), ("earlier.slow", &earlier, "2025-11-25")]
+        {
+            // The text of its reports is what it is sent in a header.
+            let headers = json!({ "X-Api-Key": "digging" });
+            let implementation = json!({ "server_url": upstream.url(), "tool_name": "slow", "headers": headers });
+            make(&admin, &remote(slug, &implementation)).await;
+            let waiting = calling(&admin, slug, json!({ "input": {} }));
+            let run = first(&admin, slug, "running").await;
+            let told = async || {
+                let events = admin.get(&format!("/api/sessions/{run}/events")).await.json();
+                let events = events["items"].as_array().unwrap().iter();
+                let told = events.filter(|event| event["type"] == "tool.progress" && event["run_id"] == run.as_str());
+                told.map(|event| event["payload"].clone()).collect::<Vec<_>>()
+            };
+            eventually("both reports are told", PATIENCE, async || told().await.len() == 2).await;
+            let report = |progress: f64| json!({ "progress": progress, "total": 3.0, "message": "***" });
+            assert_eq!(told().await, [report(1.0), report(2.0)]);
+            assert_eq!(run_of(&admin, &run).await["status"], "running");
+            cancel(&admin, &run).await.is("200 cancelled");
+            waiting.await.unwrap().is("200 cancelled");
+            assert_eq!(admin.trail(&run).await, ["tool.started", "tool.progress", "tool.progress", "tool.cancelled"]);
+
+            // A client of ours that asked for them hears the same under the name that it gave.
+            for token in [json!("dig-1"), json!(7)] {
+                let mut meta = json!({ "progressToken": token });
+                if revision == mcp::PRESENT {
+                    meta["io.modelcontextprotocol/protocolVersion"] = json!(revision);
+                    meta["io.modelcontextprotocol/clientCapabilities"] = json!({});
+                }
+                let params = json!({ "name": slug, "arguments": {}, "_meta": meta });
+                let body = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params });
+                let asked = crate::world::http_client(PATIENCE)
+                    .post(format!("{}/mcp", server.url))
+                    .bearer_auth(&key)
+                    .header("accept", "application/json, text/event-stream")
+                    .header("mcp-protocol-version", revision)
+                    .header("mcp-method", "tools/call")
+                    .header("mcp-name", slug)
+                    .json(&body);
+                let mut answer = asked.send().await.unwrap();
+                let mut heard = String::new();
+                while heard.matches("\n\n").count() < 2 {
+                    let piece = answer.chunk().await.unwrap();
+                    heard.push_str(&String::from_utf8_lossy(&piece.unwrap_or_else(|| panic!("no more after {heard}"))));
+                }
+                let messages = heard.lines().filter_map(|line| line.strip_prefix("data: "));
+                let messages: Vec<Value> = messages.map(|message| serde_json::from_str(message).unwrap()).collect();
+                let report = |progress: f64| json!({ "jsonrpc": "2.0", "method": "notifications/progress", "params": {
+                    "progressToken": token, "progress": progress, "total": 3.0, "message": "***" } });
+                assert_eq!(messages, [report(1.0), report(2.0)]);
+                let run = first(&admin, slug, "running").await;
+                cancel(&admin, &run).await.is("200 cancelled");
+            }
+        }
     }
 
     async fn credential_of_a_remote_tool_is_told_and_stored_nowhere(db: TestDb) {

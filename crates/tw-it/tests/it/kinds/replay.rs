@@ -165,6 +165,9 @@ on_both! {
         for limit in [0, 101] {
             replay(&builder, "greet", &json!({ "version": "draft", "limit": limit })).await.is("422 INVALID_PARAMS");
         }
+        let both = replay(&builder, "greet", &json!({ "version": "live", "limit": 0 })).await;
+        let faults = both.is("422 INVALID_PARAMS").json()["errors"].clone();
+        assert_eq!([&faults[0]["path"], &faults[1]["path"]], [&json!("/limit"), &json!("/version")], "{faults}");
         // A member replays their own calls, and no draft.
         builder.run("greet", json!({ "n": 1 })).await.is("200 success");
         member.run("greet", json!({ "n": 2 })).await.is("200 success");

@@ -192,6 +192,8 @@ async fn mcp_servers(store: &Store, acme: &TenantScope) {
     acme.mcp_listing(server.id).await.unwrap();
     store.due_mcp_servers(now, 9).await.unwrap();
     assert!(acme.claim_mcp_server(server.id, now, FAR).await.unwrap());
+    assert!(acme.hasten_mcp_server(server.id, now).await.unwrap());
+    assert!(!acme.hasten_mcp_server(server.id, now).await.unwrap());
     assert!(acme.note_mcp_answer(server.id, server.updated, &server.answer, None, now).await.unwrap());
     let tool = imported(acme, server.id).await;
     let drift = drift_of(server.id, tool.id, "other");

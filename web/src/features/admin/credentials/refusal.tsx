@@ -29,7 +29,7 @@ export function Refusal({ sending, isPlaced, act = 'rename', onReload }: Props) 
         <ul className="grid gap-1">
           {users.map((slug) => (
             <li key={slug}>
-              <ToolLink slug={slug} />
+              {slug.includes(' ') ? <ServerLink name={slug} /> : <ToolLink slug={slug} />}
             </li>
           ))}
         </ul>
@@ -92,6 +92,15 @@ function Box({ tone, icon, title, children }: BoxProps) {
       </p>
       {children}
     </div>
+  )
+}
+
+/** The way to the MCP servers, of which a name with a space is one. */
+export function ServerLink({ name }: { name: string }) {
+  return (
+    <Link to="/admin/mcp-servers" className="break-words underline underline-offset-2">
+      {name}
+    </Link>
   )
 }
 

@@ -3,9 +3,9 @@ import { useQuery } from '@tanstack/react-query'
 import { useTranslation } from '~/i18n'
 import { Fault, Skeleton } from '~/kit/states'
 import { credentialUsersOf } from './queries'
-import { ToolLink } from './refusal'
+import { ServerLink, ToolLink } from './refusal'
 
-/** The tools that would not work without a credential. */
+/** The tools and MCP servers that would not work without a credential. */
 export function UsedBy({ id }: { id: string }) {
   const { t } = useTranslation('credentials')
   const { data, error } = useQuery(credentialUsersOf(id))
@@ -14,11 +14,17 @@ export function UsedBy({ id }: { id: string }) {
   if (data.length === 0) return <p className="text-muted">{t('used_by_nobody')}</p>
   return (
     <ul className="grid gap-1">
-      {data.map(({ slug, name }) => (
+      {data.map(({ kind, slug, name }) => (
         <li key={slug} className="flex flex-wrap items-baseline gap-x-2">
-          <ToolLink slug={slug} name={name} />
-          {name && name !== slug && (
-            <span className="font-mono text-xs break-all text-muted">{slug}</span>
+          {kind === 'mcp_server' ? (
+            <ServerLink name={slug} />
+          ) : (
+            <>
+              <ToolLink slug={slug} name={name} />
+              {name && name !== slug && (
+                <span className="font-mono text-xs break-all text-muted">{slug}</span>
+              )}
+            </>
           )}
         </li>
       ))}
