@@ -91,8 +91,10 @@ fn upward(table: &[(&str, &[&str])]) -> Vec<Problem> {
     let mut problems = Vec::new();
     for (package, listed) in table {
         for edge in listed.iter().filter(|edge| place(edge) > place(package)) {
-            problems
-                .push(problem(package, format!("{package} leans on {edge}, which is above it in the house")));
+            problems.push(problem(
+                package,
+                format!("{package} must not depend on {edge}, which is in a higher layer"),
+            ));
         }
     }
     problems
@@ -148,7 +150,7 @@ mod tests {
     #[test]
     fn edge_to_a_higher_layer_is_refused() {
         let problems = upward(&[("low", &["mid"]), ("mid", &[])]);
-        assert_eq!(texts(problems), ["low leans on mid, which is above it in the house"]);
+        assert_eq!(texts(problems), ["low must not depend on mid, which is in a higher layer"]);
     }
 
     fn found(table: &[(&str, &[&str])]) -> Vec<String> {
