@@ -13,7 +13,7 @@ run: ## start the server
 test: ## everything that must hold before a change lands
 	cargo xtask test
 
-check: ## the quick part of it: formatting, lints, house rules
+check: ## formatting, lints and house rules only
 	cargo xtask check
 
 bench: ## the benchmarks

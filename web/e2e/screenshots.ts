@@ -1,13 +1,53 @@
 import { mkdir } from 'node:fs/promises'
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import type { Page } from 'playwright-core'
 
 import { useWorld } from './world'
 
-// `npm run screenshots`: the pictures of the documentation, of a real server with real calls on it.
+// `npm run screenshots`: the pictures of the documentation and of every other page, of a real server with real calls on
+// it. `npm run screenshots -- -t narrow` makes some of them.
 
+/** What the documentation shows. */
 const FOLDER = '../docs/images'
+/** What is only looked at. */
+const LOOKED_AT = '../target/screenshots'
 
-const world = useWorld()
+/** An MCP server with tools to import, and a receiver of webhooks. */
+let others: Server
+
+const REMOTE = [
+  ['search_notes', 'Finds notes by words, newest first.'],
+  ['read_note', 'Gives back one note with its history.'],
+  ['delete_note', 'Deletes a note for good.'],
+].map(([name, description]) => ({
+  name,
+  description,
+  inputSchema: { type: 'object', properties: { note: { type: 'string' } } },
+  annotations: { readOnlyHint: name !== 'delete_note', destructiveHint: name === 'delete_note' },
+}))
+
+beforeAll(async () => {
+  others = createServer((request, response) => {
+    let text = ''
+    request.on('data', (piece) => (text += piece))
+    request.on('end', () => {
+      const { id, method } = JSON.parse(text || '{}')
+      if (id === undefined) return response.writeHead(202).end()
+      const serverInfo = { name: 'notes', version: '3.0.1' }
+      const hello = { protocolVersion: '2025-11-25', capabilities: { tools: {} }, serverInfo }
+      const result = method === 'initialize' ? hello : { tools: REMOTE }
+      response.setHeader('content-type', 'application/json')
+      response.end(JSON.stringify({ jsonrpc: '2.0', id, result }))
+    })
+  })
+  await new Promise<void>((done) => others.listen(0, '127.0.0.1', done))
+})
+
+afterAll(() => void others.close())
+
+const host = () => `127.0.0.1:${(others.address() as AddressInfo).port}`
+const world = useWorld(() => ({ TOOLWRIGHT_EGRESS__ALLOW: host() }))
 
 const REFUND = {
   slug: 'billing.refund',
@@ -195,6 +235,8 @@ const refund = (invoice: string, amount: number, reason: string, message: string
 let approval = ''
 let run = ''
 let call = ''
+let remote = ''
+let webhook = ''
 
 /** What the sales lead is asked about a customer. */
 async function askedAbout(customer: string): Promise<{ id: string; run_id: string }> {
@@ -210,6 +252,7 @@ beforeAll(async () => {
   const make = (slug: string, body: unknown, key?: string) =>
     server.api('POST', `/api/tools/${slug}/run`, body, key)
   await mkdir(FOLDER, { recursive: true })
+  await mkdir(LOOKED_AT, { recursive: true })
   await server.echo(REFUND.slug, REFUND)
   await server.echo(ONBOARD.slug, ONBOARD)
   await server.echo(CUSTOMER.slug, CUSTOMER)
@@ -255,6 +298,15 @@ beforeAll(async () => {
     note: 'Half of it went back last week.',
     wait_ms: 10_000,
   })
+  const third = await ask(refund('INV-2026-0399', 19.9, 'goodwill', 'A small thank you.'))
+  await server.api('POST', `/api/approvals/${third.approval_id}/approve`, {
+    standing: { for_s: 28_800, fields: ['/reason'] },
+    wait_ms: 10_000,
+  })
+  await ask(refund('INV-2026-0401', 25, 'goodwill', 'Thank you for waiting.'))
+  const denied = await ask(refund('INV-2026-0402', 4_800, 'wrong_amount', 'As agreed by phone.'))
+  const why = { note: 'Please ask the account manager first.' }
+  await server.api('POST', `/api/approvals/${denied.approval_id}/deny`, why)
   await ask(refund('INV-2026-0407', 1_250, 'wrong_amount', 'The discount was missing.'))
   const told = 'The parcel never arrived, and we are sorry. The money is back in two days.'
   const second = await ask(refund('INV-2026-0412', 249.9, 'not_delivered', told))
@@ -268,6 +320,23 @@ beforeAll(async () => {
   run = chain.run_id
   await make(DISCOUNT.slug, offer('Hafenkontor AG', 18, 'The order is four times the usual one.'))
   call = (await askedAbout('Hafenkontor AG')).id
+
+  const test = {
+    name: 'Remote colleague',
+    input: { name: 'Ada', start: '2026-12-01', team: 'Sales' },
+  }
+  await server.api('POST', `/api/tools/${ONBOARD.slug}/tests`, { ...test, expect: {} })
+  const notes = { name: 'notes', url: `http://${host()}/mcp` }
+  const { id } = await server.api('POST', '/api/mcp-servers', notes)
+  remote = id
+  await server.api('POST', `/api/mcp-servers/${id}/refresh`)
+  await server.api('POST', `/api/mcp-servers/${id}/import`, { tools: ['search_notes'] })
+  const hook = {
+    url: `http://${host()}/hooks/toolwright`,
+    events: ['run.failed', 'tool.published'],
+  }
+  webhook = (await server.api('POST', '/api/webhooks', hook)).id
+  await server.api('POST', `/api/webhooks/${webhook}/test`)
 })
 
 const result = (page: Page) => page.getByRole('region', { name: 'Result', exact: true })
@@ -277,8 +346,11 @@ async function runTool(page: Page, slug: string, input: unknown, chart: RegExp) 
   await page.getByRole('button', { name: 'Run', exact: true }).click()
   const drawn = result(page).getByRole('img', { name: chart })
   await drawn.locator('svg text').first().waitFor()
-  // As far down as it takes to see the form and the chart at once.
-  await drawn.evaluate((chart) => chart.scrollIntoView({ block: 'end' }))
+  // So high that form and chart are seen at once, from the head of the page on.
+  const { width = 0 } = page.viewportSize() ?? {}
+  if (width > 1000) await page.setViewportSize({ width, height: 1250 })
+  else await drawn.evaluate((chart) => chart.scrollIntoView({ block: 'end' }))
+  await page.evaluate(() => innerWidth > 1000 && scrollTo(0, 0))
   await page.mouse.move(0, 0)
 }
 
@@ -291,7 +363,8 @@ async function editorPanel(page: Page, slug: string, name: string) {
   await panel.evaluate((panel) => scrollTo(0, panel.getBoundingClientRect().top - 144))
 }
 
-const PAGES: Record<string, (page: Page) => Promise<void>> = {
+/** What is in the documentation, wide. */
+const SHOWN: Record<string, (page: Page) => Promise<void>> = {
   library: async (page) => {
     await page.goto('/tools')
     await page.getByRole('link', { name: 'ROI Calculator' }).first().waitFor()
@@ -325,12 +398,100 @@ const PAGES: Record<string, (page: Page) => Promise<void>> = {
   'editor-chain': (page) => editorPanel(page, DISCOUNT.slug, 'Tools to run'),
 }
 
+/** Opens a page, and waits until it has this. */
+const opened = (path: string | (() => string), text: string | RegExp) => async (page: Page) => {
+  await page.goto(typeof path === 'string' ? path : path())
+  await page.getByText(text).first().waitFor()
+}
+
+const edited = (tab: string, text: string | RegExp) =>
+  opened(`/admin/tools/${ONBOARD.slug}/edit?tab=${tab}`, text)
+
+const listed = (path: string) => async (page: Page) => {
+  await page.goto(path)
+  await page.getByRole('link', { name: REFUND.slug }).first().waitFor()
+}
+
+const titled = (path: string, heading: string) => async (page: Page) => {
+  await page.goto(path)
+  await page.getByRole('heading', { level: 1, name: heading }).waitFor()
+}
+
+const ALSO: Record<string, (page: Page) => Promise<void>> = {
+  runs: listed('/runs'),
+  'runs-denied': listed('/runs?status=denied'),
+  answers: opened('/approvals/answers', 'Hafenkontor AG'),
+  standing: opened('/approvals/standing', 'bookkeeper'),
+  manage: opened('/admin/tools', 'Onboard a colleague'),
+  drawer: opened(`/admin/tools?open=${REFUND.slug}`, 'All checks'),
+  'new-tool': opened('/admin/tools/new', 'Composition'),
+  'editor-identity': edited('identity', 'Description'),
+  'editor-versions': edited('versions', 'Compare'),
+  'editor-tests': edited('tests', 'Remote colleague'),
+  'editor-preview': edited('preview', 'OpenAPI operation'),
+  publish: async (page) => {
+    await page.goto(`/admin/tools/${ONBOARD.slug}/edit`)
+    await page.getByRole('button', { name: 'Publish', exact: true }).click()
+    await page.getByRole('dialog').getByLabel('Version number').waitFor()
+  },
+  menu: async (page) => {
+    await page.goto('/tools')
+    await page.getByRole('button', { name: /^Account/ }).click()
+    await page.getByRole('menu').waitFor()
+  },
+  credentials: opened('/admin/credentials', 'carrier'),
+  'credential-new': opened('/admin/credentials/new', 'Label'),
+  'mcp-servers': opened('/admin/mcp-servers', 'notes'),
+  'mcp-server': opened(() => `/admin/mcp-servers/${remote}`, 'delete_note'),
+  webhooks: opened('/admin/webhooks', '/hooks/toolwright'),
+  webhook: opened(() => `/admin/webhooks/${webhook}`, 'webhook.test'),
+  docs: titled('/docs', 'Toolwright'),
+  'docs-error': titled('/docs/errors/NEEDS_APPROVAL', 'NEEDS_APPROVAL'),
+  'docs-api': opened('/docs/api/run_tool', 'Try it'),
+}
+
+const PAGES = { ...SHOWN, ...ALSO }
+
+async function picture(page: Page, path: string, go?: (page: Page) => Promise<void>) {
+  await go?.(page)
+  await page.waitForLoadState('networkidle')
+  await page.evaluate(() => document.fonts.ready)
+  await page.screenshot({ path, caret: 'hide' })
+}
+
 for (const theme of ['light', 'dark'] as const) {
   test.each(Object.keys(PAGES))(`%s, ${theme}`, async (name) => {
     const page = await world.signedIn({ theme, width: 1280, height: 800 })
-    await PAGES[name]?.(page)
-    await page.waitForLoadState('networkidle')
-    await page.evaluate(() => document.fonts.ready)
-    await page.screenshot({ path: `${FOLDER}/${name}-${theme}.png`, caret: 'hide' })
+    const folder = name in SHOWN ? FOLDER : LOOKED_AT
+    await picture(page, `${folder}/${name}-${theme}.png`, PAGES[name])
+  })
+
+  test(`sign-in, ${theme}`, async () => {
+    const page = await world.stranger({ theme, width: 1280, height: 800 })
+    await picture(page, `${LOOKED_AT}/sign-in-${theme}.png`, opened('/sign-in', 'Password'))
   })
 }
+
+test.each(Object.keys(PAGES))('%s, narrow', async (name) => {
+  const page = await world.signedIn({ width: 390, height: 844 })
+  await picture(page, `${LOOKED_AT}/${name}-narrow.png`, PAGES[name])
+})
+
+test.each(['library', 'approval', 'inbox', 'manage', 'editor', 'drawer'])(
+  '%s, German',
+  async (name) => {
+    const page = await world.signedIn({ width: 1280, height: 800 })
+    await page.addInitScript(() => localStorage.setItem('language', 'de'))
+    const paths: Record<string, string> = {
+      library: '/tools',
+      approval: `/approvals/${approval}`,
+      inbox: '/approvals',
+      manage: '/admin/tools',
+      editor: `/admin/tools/${ONBOARD.slug}/edit?tab=schema`,
+      drawer: `/admin/tools?open=${REFUND.slug}`,
+    }
+    await picture(page, `${LOOKED_AT}/${name}-german.png`, (page) =>
+      page.goto(paths[name] ?? '/').then(),
+    )
+  },
+)

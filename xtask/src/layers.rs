@@ -34,7 +34,7 @@ pub(crate) const LAYERS: &[(&str, &[&str])] = &[
     ("tw-webhooks", &["toolwright-sdk", "tw-base", "tw-egress", "tw-identity", "tw-model", "tw-schema", "tw-store", "tw-vault"]),
     ("tw-engine", &["toolwright-sdk", "tw-base", "tw-egress", "tw-exec", "tw-identity", "tw-mcp-client", "tw-mcp-servers", "tw-model", "tw-models", "tw-otel", "tw-policy", "tw-registry", "tw-sandbox", "tw-schema", "tw-store", "tw-vault", "tw-webhooks"]),
     ("tw-kinds", &["toolwright-sdk", "tw-egress", "tw-exec", "tw-mcp-client", "tw-model", "tw-models", "tw-sandbox", "tw-schema"]),
-    ("tw-http", &["tw-base", "tw-engine", "tw-exec", "tw-identity", "tw-mcp-servers", "tw-model", "tw-registry", "tw-schema", "tw-vault", "tw-webhooks"]),
+    ("tw-http", &["tw-base", "tw-engine", "tw-exec", "tw-identity", "tw-mcp-servers", "tw-model", "tw-policy", "tw-registry", "tw-schema", "tw-vault", "tw-webhooks"]),
     ("tw-mcp", &["tw-base", "tw-engine", "tw-identity", "tw-model", "tw-registry", "tw-schema"]),
     ("tw-server", &["tw-base", "tw-egress", "tw-engine", "tw-http", "tw-identity", "tw-kinds", "tw-mcp", "tw-model", "tw-models", "tw-otel", "tw-registry", "tw-sandbox", "tw-schema", "tw-store", "tw-tools", "tw-vault"]),
     ("tw-test", &["tw-model", "tw-store"]),
@@ -91,8 +91,10 @@ fn upward(table: &[(&str, &[&str])]) -> Vec<Problem> {
     let mut problems = Vec::new();
     for (package, listed) in table {
         for edge in listed.iter().filter(|edge| place(edge) > place(package)) {
-            problems
-                .push(problem(package, format!("{package} leans on {edge}, which is above it in the house")));
+            problems.push(problem(
+                package,
+                format!("{package} must not depend on {edge}, which is in a higher layer"),
+            ));
         }
     }
     problems
@@ -148,7 +150,7 @@ mod tests {
     #[test]
     fn edge_to_a_higher_layer_is_refused() {
         let problems = upward(&[("low", &["mid"]), ("mid", &[])]);
-        assert_eq!(texts(problems), ["low leans on mid, which is above it in the house"]);
+        assert_eq!(texts(problems), ["low must not depend on mid, which is in a higher layer"]);
     }
 
     fn found(table: &[(&str, &[&str])]) -> Vec<String> {

@@ -41,7 +41,7 @@ pub(crate) fn install_postgres() -> Result<()> {
         .context("install the Debian package `postgresql`")?;
     ensure!(
         postgres::bin_folder().is_some(),
-        "the package `postgresql` is installed, but where is its server?"
+        "the package `postgresql` is installed, but its program `postgres` was not found: put it in PATH"
     );
     Ok(())
 }

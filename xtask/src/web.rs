@@ -71,7 +71,7 @@ fn client_is_generated(root: &Path) -> Result<()> {
     let kept = root.join("web/src/api/schema.d.ts");
     ensure!(
         fs::read(&fresh)? == fs::read(&kept)?,
-        "{} is not what the API's description gives: run `npm run types` in web/codegen",
+        "{} is out of date: run `npm run types` in web/codegen",
         kept.display()
     );
     Ok(())

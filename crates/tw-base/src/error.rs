@@ -25,7 +25,7 @@ pub enum Error {
     NotPermitted { why: String },
     #[error("the owner of an agent cannot decide on its calls here; another approver can")]
     SelfApproval,
-    #[error("there is no tool `{tool}` in the catalogue")]
+    #[error("there is no tool named `{tool}`")]
     ToolNotFound { tool: String },
     #[error("there is no such {what}")]
     NotFound { what: &'static str },
@@ -36,7 +36,7 @@ pub enum Error {
     #[error("the tool `{tool}` is of the kind `{kind}`, which this version of the program cannot run")]
     UnknownKind { tool: String, kind: String },
     #[error(
-        "the tool `{tool}` changed on the server it comes from, and is held until somebody decides about the change"
+        "the tool `{tool}` changed on its MCP server: it cannot run until a person accepts or rejects the change"
     )]
     ToolHeld { tool: String },
     #[error("version {version} of the tool `{tool}` was withdrawn")]
@@ -44,11 +44,11 @@ pub enum Error {
     #[error("the tool `{tool}` is {status} and runs only once it is published")]
     ToolNotPublished { tool: String, status: &'static str },
     #[error(
-        "publishing would break callers of version {live}: {}; publish under a greater major number, or with `accept_breaking`",
+        "publishing would break callers of version {live}: {}; publish with a higher major version, or with `accept_breaking`",
         breaking_lines(comparison)
     )]
     BreakingChange { live: String, comparison: Box<Comparison> },
-    #[error("test cases do not pass: {}; mend the draft or the cases, or publish with `ignore_tests`", failed.join(", "))]
+    #[error("these test cases fail: {}; fix the draft or the cases, or publish with `ignore_tests`", failed.join(", "))]
     TestsFailed {
         failed: Vec<String>,
         /// As `POST …/tests/run` answers.
@@ -67,7 +67,7 @@ pub enum Error {
     Taken { why: String, fault: Box<Fault> },
     #[error("the {what} cannot be {to_be}: it is used by {}", by.join(", "))]
     InUse { what: &'static str, to_be: &'static str, by: Vec<String> },
-    #[error("others keep changing the {what} at this moment; try again")]
+    #[error("the {what} is being changed by others; try again")]
     Busy { what: &'static str },
     #[error("there is no credential `{label}`")]
     CredentialMissing { label: String },
@@ -81,15 +81,15 @@ pub enum Error {
     IdempotencyInFlight,
     #[error("the {what} has expired")]
     Expired { what: &'static str },
-    #[error("the {what} has changed since it was read")]
+    #[error("the {what} was changed after you read it; read it again")]
     Stale { what: &'static str },
     #[error("{why}")]
     RateLimited { why: String, retry_after: Duration },
-    #[error("this {limit} has made too many calls in a minute")]
+    #[error("this {limit} may make at most {per_minute} calls per minute; try again later")]
     OverLimit { limit: &'static str, per_minute: NonZeroU32, retry_after: Duration },
     #[error("this server is about to stop")]
     ShuttingDown,
-    #[error("the background loop `{name}` died a moment ago and was begun again; the log says why")]
+    #[error("the background task `{name}` crashed and was restarted; see the server's log")]
     Unwell { name: &'static str },
     #[error("the database {} while {doing}", if source.is_retryable() { "did not answer" } else { "failed" })]
     Store {

@@ -90,7 +90,7 @@ impl OpenResponse {
             line.give_up();
         }
         if head.status == http::StatusCode::SWITCHING_PROTOCOLS {
-            return Err(bounds.bad("it changes the protocol, which was not asked for"));
+            return Err(bounds.bad("it switches protocols (HTTP 101), which is not supported"));
         }
         check_framing(&head.headers).map_err(|why| bounds.bad(why))?;
         let packed = packed(&head.headers).map_err(|why| bounds.bad(why))?;
@@ -201,7 +201,7 @@ fn check_framing(headers: &HeaderMap) -> Result<(), String> {
     }
     let Some(coding) = headers.get(header::TRANSFER_ENCODING) else { return Ok(()) };
     if length.is_some() {
-        return Err("it says twice how long it is, by `content-length` and `transfer-encoding`".to_owned());
+        return Err("it must not have both `content-length` and `transfer-encoding`".to_owned());
     }
     if !coding.as_bytes().eq_ignore_ascii_case(b"chunked") {
         return Err("its `transfer-encoding` is not `chunked`".to_owned());
@@ -214,7 +214,7 @@ fn packed(headers: &HeaderMap) -> Result<bool, String> {
     match coding.as_bytes().trim_ascii().to_ascii_lowercase().as_slice() {
         b"" | b"identity" => Ok(false),
         b"gzip" | b"x-gzip" => Ok(true),
-        _ => Err("its `content-encoding` is not `gzip`, which was asked for".to_owned()),
+        _ => Err("its `content-encoding` must be `gzip` or absent".to_owned()),
     }
 }
 

@@ -259,7 +259,7 @@ fn roots(more: Vec<Vec<u8>>) -> RootCertStore {
     let mut roots = RootCertStore::empty();
     roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
     if roots.is_empty() {
-        tracing::warn!("the system has no certificates of authorities, using the built-in ones");
+        tracing::warn!("this system has no CA certificates; using the built-in ones");
         roots.extend(webpki_roots::TLS_SERVER_ROOTS.iter().cloned());
     }
     let (_, unreadable) = roots.add_parsable_certificates(more.into_iter().map(CertificateDer::from));

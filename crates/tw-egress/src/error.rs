@@ -38,7 +38,7 @@ pub enum AnswerPart {
     Body { bytes: usize },
 }
 
-/// Why no connection came about.
+/// Why no connection could be made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Obstacle {
@@ -122,10 +122,12 @@ impl fmt::Debug for Site {
 fn denied(site: &Site, class: Class) -> String {
     match class {
         Class::Metadata => {
-            format!("`{site}` leads to {class}, which stays shut whatever `egress.allow` says")
+            format!(
+                "`{site}` resolves to {class}, which must not be called; `egress.allow` cannot change that"
+            )
         }
         Class::Unreadable => format!("{site} names {class}; no entry of `egress.allow` can open it"),
-        _ => format!("`{site}` leads to {class}; an operator can open it with `egress.allow`"),
+        _ => format!("`{site}` resolves to {class}; an operator can allow it with `egress.allow`"),
     }
 }
 
@@ -143,10 +145,10 @@ impl fmt::Display for AnswerPart {
 impl fmt::Display for Obstacle {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::NoAddress => "no address is known for its name",
-            Self::Crowded => "too many names are being looked up; try again in a moment",
+            Self::NoAddress => "its host name has no address (DNS)",
+            Self::Crowded => "too many DNS lookups are running; try again",
             Self::Refused => "the connection was refused",
-            Self::NoRoute => "no connection came about",
+            Self::NoRoute => "no connection could be made",
             Self::TimedOut => "connecting took too long",
             Self::Untrusted => "its certificate is not trusted",
             Self::Handshake => "the TLS handshake failed",

@@ -64,11 +64,9 @@ enum Opening {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum PolicyError {
-    #[error("`egress.policy` is `public` or `any`, not `{found}`")]
+    #[error("`egress.policy` must be `public` or `any`, not `{found}`")]
     Reach { found: String },
-    #[error(
-        "`egress.allow`: `{entry}` is neither `host:port`, nor `address:port`, nor a range such as `10.0.0.0/8`"
-    )]
+    #[error("`egress.allow`: `{entry}` must be `host:port`, `address:port` or a range such as `10.0.0.0/8`")]
     Entry { entry: String },
     #[error("`egress.allow`: `{entry}` has no port, write `{entry}:443`")]
     HostWithoutPort { entry: String },
@@ -78,7 +76,7 @@ pub enum PolicyError {
     Port { entry: String },
     #[error("`egress.allow`: `{entry}` is not a range: {why}")]
     Range { entry: String, why: &'static str },
-    #[error("`egress.allow`: `{entry}` has bits behind its prefix, write `{instead}`")]
+    #[error("`egress.allow`: `{entry}` has host bits set; write `{instead}`")]
     RangeBits { entry: String, instead: String },
 }
 
@@ -183,11 +181,12 @@ fn range(text: &str) -> Result<Opening, PolicyError> {
         return Err(PolicyError::Entry { entry: text.to_owned() });
     }
     let (address, bits) = text.split_once('/').unwrap_or((text, ""));
-    let address: IpAddr = address.parse().map_err(|_| refused("what stands before `/` is not an address"))?;
+    let address: IpAddr =
+        address.parse().map_err(|_| refused("the part before `/` must be an IP address"))?;
     if address.to_canonical() != address {
         return Err(refused("write the range as IPv4"));
     }
-    let bits: u8 = bits.parse().map_err(|_| refused("what stands behind `/` is not a number of bits"))?;
+    let bits: u8 = bits.parse().map_err(|_| refused("the part after `/` must be a number of bits"))?;
     let range = IpNet::new(address, bits).map_err(|_| match address {
         IpAddr::V4(_) => refused("IPv4 has 32 bits at most"),
         IpAddr::V6(_) => refused("IPv6 has 128 bits at most"),

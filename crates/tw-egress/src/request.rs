@@ -53,7 +53,7 @@ impl std::str::FromStr for Method {
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let known = Self::ALL.iter().find(|method| method.as_str() == text);
         known.copied().ok_or_else(|| Error::BadRequest {
-            why: "the method is one of GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS".to_owned(),
+            why: "the method must be GET, HEAD, POST, PUT, PATCH, DELETE or OPTIONS".to_owned(),
         })
     }
 }
@@ -208,7 +208,7 @@ fn readable(name: &str, value: &str) -> Result<(HeaderName, HeaderValue), Error>
         return Err(bad("the name of a header has characters that cannot be sent".to_owned()));
     };
     if OURS.contains(&known) || known.as_str().starts_with("proxy-") || known == "keep-alive" {
-        return Err(bad(format!("the header `{known}` is not for callers to set")));
+        return Err(bad(format!("the header `{known}` must be left out: Toolwright sets it")));
     }
     let Ok(value) = HeaderValue::from_bytes(value.as_bytes()) else {
         return Err(bad(format!("the value of the header `{known}` has characters that cannot be sent")));

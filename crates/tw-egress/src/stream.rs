@@ -49,7 +49,7 @@ pub(crate) struct Stale(Arc<AtomicBool>);
 
 /// More than the limit came before the answer.
 #[derive(Debug, thiserror::Error)]
-#[error("the other side goes on saying that an answer will follow")]
+#[error("the service sent too many interim (1xx) responses")]
 pub(crate) struct Endless;
 
 impl<S> Stream<S> {

@@ -485,7 +485,7 @@ impl Judged {
         let faults = schema.faults(&result.data);
         if self.asked == WaitsFor::Person {
             let first = faults.first().map_or("", |fault| &fault.message);
-            return Err(Error::refused_as(format!("the answer does not fit: {first}"), faults));
+            return Err(Error::refused_as(format!("the answer is invalid: {first}"), faults));
         }
         let first =
             faults.first().map_or_else(String::new, |fault| format!(": `{}` {}", fault.path, fault.message));

@@ -55,7 +55,7 @@ impl CaseRunner for CaseCalls {
         Box::pin(async move {
             let engine = self.engine().map_err(|error| ToolFailure::new(error.to_string()))?;
             let filters = engine.inner.services.get::<dyn Filters>().cloned();
-            let filters = filters.ok_or_else(|| ToolFailure::new("there is nothing that runs filters"))?;
+            let filters = filters.ok_or_else(|| ToolFailure::new("this server cannot run jq filters"))?;
             filters.jq(tenant, filter, input).await
         })
     }

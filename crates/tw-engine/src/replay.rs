@@ -193,11 +193,15 @@ impl Engine {
             return Ok(item.because("no_input", json!({}), "its record has no input"));
         };
         if let Some(at) = left_redacted(&item.input) {
-            let why = format!("its input has a secret at `{at}`, which no record shows");
+            let why = format!("its input has a secret at `{at}`, and secrets are not recorded");
             return Ok(item.because("secret", json!({ "path": at }), why));
         }
         if until <= Instant::now() {
-            return Ok(item.because("no_time", json!({}), "there was no time left for it: replay fewer calls"));
+            return Ok(item.because(
+                "no_time",
+                json!({}),
+                "there was no time left for it: replay fewer calls",
+            ));
         }
         let record = Arc::new(Record::of(run.id));
         let call = CaseCall { tool: run.tool_id, against: against.clone(), input: raw, secrets: None, until };
@@ -225,7 +229,7 @@ impl Engine {
         if !missing.is_empty() {
             let tools = missing.iter().map(|tool| format!("`{tool}`")).collect::<Vec<_>>().join(", ");
             let why = format!(
-                "it calls {tools} with effects, and the record has no such call with this input: nothing was done"
+                "it calls {tools}, and the record has no such call with this input: the call has effects and was not made"
             );
             item = item.because("not_recorded", json!({ "tools": missing }), why);
         }

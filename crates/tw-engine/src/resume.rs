@@ -249,7 +249,7 @@ impl Engine {
         let cleared = match self.walk(&caller, &view, subject, input, secrets).await {
             Ok(Gate::Clear(cleared)) => cleared,
             Ok(Gate::Ask(_)) => {
-                let why = "the call may no longer be made";
+                let why = "the call would need approval now, so the run cannot go on";
                 return self.cannot_go_on(&run, Code::NotPermitted, why).await;
             }
             // A newer program can still run what this one does not know.
@@ -329,7 +329,7 @@ impl Engine {
             Err(error) => {
                 let end = match error {
                     Error::Superseded => {
-                        End::void(Reason::Superseded, "what was approved is not what would run now")
+                        End::void(Reason::Superseded, "the tool has changed since it was approved")
                     }
                     error => End::void(Reason::NotPermitted, error.to_string()),
                 };

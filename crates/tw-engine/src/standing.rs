@@ -107,7 +107,9 @@ impl Engine {
             created: now,
             expires: now.plus(wish.life.min(STANDING_LIFE_MAX)),
         };
-        let gone = || Error::NotPermitted { why: "who asked is no member of the tenant any more".to_owned() };
+        let gone = || Error::NotPermitted {
+            why: "the caller or the approver is no longer a member of the tenant".to_owned(),
+        };
         let asked =
             self.rights(approver.tenant, &context.agent, &agent.permissions).await?.ok_or_else(gone)?;
         let decided = self.rights(approver.tenant, &context.approver, &approver.permissions).await?;
@@ -126,8 +128,9 @@ impl Engine {
         match count.map_err(Error::store("counting standing approvals"))? {
             Some(count) if count < STANDING_MAX => Ok(()),
             _ => {
-                let why =
-                    format!("{STANDING_MAX} standing approvals are in force; revoke some of them first");
+                let why = format!(
+                    "a tenant must have at most {STANDING_MAX} active standing approvals: revoke one first"
+                );
                 Err(Error::Conflict { why })
             }
         }

@@ -78,7 +78,8 @@ pub(crate) async fn read_json<T: Known>(request: Request, limit: usize) -> Resul
 
 async fn read(headers: &HeaderMap, body: Body, limit: usize) -> Result<Bytes, Problem> {
     let too_large = || {
-        Problem::new(Code::PayloadTooLarge, format!("the body is over {limit} bytes")).with("bytes", limit)
+        Problem::new(Code::PayloadTooLarge, format!("the body must have at most {limit} bytes"))
+            .with("bytes", limit)
     };
     let announced =
         headers.get(header::CONTENT_LENGTH).and_then(|value| value.to_str().ok()?.parse::<usize>().ok());
@@ -88,7 +89,9 @@ async fn read(headers: &HeaderMap, body: Body, limit: usize) -> Result<Bytes, Pr
     match tokio::time::timeout(PATIENCE, to_bytes(body, limit)).await {
         Ok(Ok(bytes)) => Ok(bytes),
         Ok(Err(error)) if is_too_long(&error) => Err(too_large()),
-        Ok(Err(_)) => Err(Problem::new(Code::BadRequest, "the body broke off")),
+        Ok(Err(_)) => {
+            Err(Problem::new(Code::BadRequest, "the connection closed before the whole body arrived"))
+        }
         Err(_) => Err(Problem::new(Code::BadRequest, "the body took too long to arrive")),
     }
 }
@@ -190,7 +193,7 @@ fn require_json(headers: &HeaderMap) -> Result<(), Problem> {
         .iter()
         .any(|value| !value.as_bytes().eq_ignore_ascii_case(b"identity"));
     if packed {
-        return refused("this route reads bodies as they are: send no `Content-Encoding`");
+        return refused("bodies must not be compressed: leave out `Content-Encoding`");
     }
     Ok(())
 }

@@ -100,13 +100,14 @@ impl Hosts {
         // of the two somebody between us and the caller believes.
         let asked: Vec<&str> = host.into_iter().chain(authority).collect();
         if asked.is_empty() || !asked.iter().all(|host| self.serves(host)) {
-            let detail = "this host is not served here; the setting `allowed_hosts` names those that are";
+            let detail =
+                "this host name is not allowed; the operator can add it to the setting `allowed_hosts`";
             return Err(Problem::new(Code::ForeignHost, detail));
         }
         for origin in headers.get_all(header::ORIGIN) {
             if !origin.to_str().is_ok_and(|origin| self.takes_origin(origin, &asked)) {
                 let detail =
-                    "pages of this origin may not ask; the setting `allowed_origins` names those that may";
+                    "this origin is not allowed; the operator can add it to the setting `allowed_origins`";
                 return Err(Problem::new(Code::ForeignHost, detail));
             }
         }
@@ -169,7 +170,7 @@ pub(crate) fn wrap(router: Router<App>, app: &App) -> Router<App> {
         .layer(CatchPanicLayer::custom(|_: Box<dyn std::any::Any + Send>| {
             axum::response::IntoResponse::into_response(Problem::new(
                 Code::Internal,
-                "the server failed to do its own work; its log has the request's id",
+                "internal server error; find it in the server's log by `request_id`",
             ))
         }))
         .layer(middleware::from_fn_with_state(app.clone(), front))

@@ -31,7 +31,7 @@ pub(crate) trait Body: DeserializeOwned + PartialSchema {
 /// Tools and credentials: the engine reads those bodies as a whole and knows their members.
 impl Body for Value {}
 
-/// The body of a route that needs none.
+/// An empty body. The route needs none.
 #[derive(Debug, Deserialize, utoipa::ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Nothing {}

@@ -24,26 +24,25 @@ pub(crate) struct Problem {
     limit: Option<(&'static str, u32)>,
 }
 
-/// The document on the wire.
+/// An error, as a problem document (RFC 9457).
 #[derive(Debug, Serialize, utoipa::ToSchema)]
 #[schema(as = Problem)]
 pub(crate) struct ProblemDocument {
-    /// Where the code is explained.
+    /// The path of the page that explains the code.
     r#type: String,
     title: &'static str,
     status: u16,
     /// What went wrong with this request, and what to do about it.
     detail: String,
-    /// A stable word for programs, in upper snake case.
+    /// The stable error code, in upper snake case.
     #[schema(value_type = String, pattern = "^[A-Z][A-Z0-9_]*$")]
     code: Code,
-    /// The values in `detail`, by which it can be said in other languages; `reason` tells those apart that share a
-    /// code.
+    /// The values in `detail`, for texts in other languages. `reason` distinguishes errors that share a code.
     #[serde(skip_serializing_if = "Map::is_empty")]
     #[schema(value_type = Object)]
     params: Map<String, Value>,
     request_id: String,
-    /// What does not fit, each with a JSON pointer to its place.
+    /// The invalid values, each with a JSON Pointer.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     errors: Vec<FaultDocument>,
     #[serde(flatten)]
@@ -51,19 +50,19 @@ pub(crate) struct ProblemDocument {
     members: Option<Box<Map<String, Value>>>,
 }
 
-/// One thing that does not fit.
+/// An invalid value.
 #[derive(Debug, Serialize, utoipa::ToSchema)]
 #[schema(as = Fault)]
 pub(crate) struct FaultDocument {
-    /// A JSON pointer to the place; a missing member is pointed at itself.
+    /// A JSON Pointer to the value; for a missing property, where it should be.
     path: String,
-    /// A stable word for programs, in lower snake case; `docs/faults.md` lists them.
+    /// The stable code of the fault, in lower snake case; `docs/faults.md` lists them.
     #[schema(value_type = String, pattern = "^[a-z][a-z0-9_]*$")]
     code: FaultCode,
     /// The values in `message`.
     #[schema(value_type = Object)]
     params: Map<String, Value>,
-    /// For people.
+    /// The explanation for people.
     message: String,
 }
 

@@ -130,7 +130,14 @@ impl Params {
     }
 }
 
-/// An id in the path. What is no id names nothing, so it is not found.
+/// What is no id names nothing, so it is not found.
+pub(crate) fn no_id(text: &str) -> Problem {
+    const SHOWN_MAX: usize = 100;
+    let shown: String = text.chars().take(SHOWN_MAX).collect();
+    Problem::new(Code::NotFound, format!("nothing has the id `{shown}`: an id must be a UUID"))
+}
+
+/// An id in the path.
 #[derive(Debug)]
 pub(crate) struct Id<T>(pub(crate) T);
 
@@ -138,9 +145,8 @@ impl<T: FromStr + Send> FromRequestParts<App> for Id<T> {
     type Rejection = Problem;
 
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Problem> {
-        let missing = || Problem::new(Code::NotFound, "nothing has this id: an id must be a UUID");
-        let Path(text) = Path::<String>::from_request_parts(parts, app).await.map_err(|_| missing())?;
-        text.parse().map(Self).map_err(|_| missing())
+        let Path(text) = Path::<String>::from_request_parts(parts, app).await.map_err(|_| no_id(""))?;
+        text.parse().map(Self).map_err(|_| no_id(&text))
     }
 }
 
@@ -152,10 +158,9 @@ impl<T: FromStr + Send, U: FromStr + Send> FromRequestParts<App> for TwoIds<T, U
     type Rejection = Problem;
 
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Problem> {
-        let missing = || Problem::new(Code::NotFound, "nothing has this id: an id must be a UUID");
         let path = Path::<(String, String)>::from_request_parts(parts, app).await;
-        let Path((first, second)) = path.map_err(|_| missing())?;
-        Ok(Self(first.parse().map_err(|_| missing())?, second.parse().map_err(|_| missing())?))
+        let Path((first, second)) = path.map_err(|_| no_id(""))?;
+        Ok(Self(first.parse().map_err(|_| no_id(&first))?, second.parse().map_err(|_| no_id(&second))?))
     }
 }
 

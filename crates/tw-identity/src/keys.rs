@@ -39,7 +39,10 @@ impl Identity {
         let caller = permit.caller();
         let held = request.role.permissions().intersect(&caller.permissions);
         if held != request.role.permissions() {
-            let why = format!("a key cannot have the role `{}`, which can more than its maker", request.role);
+            let why = format!(
+                "a key must not have more rights than its creator: the role `{}` has more",
+                request.role
+            );
             return Err(Error::NotPermitted { why });
         }
         let scope = self.store.tenant(caller.tenant);

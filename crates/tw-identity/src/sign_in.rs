@@ -274,7 +274,7 @@ impl Identity {
     ) -> Result<SignedIn> {
         let caller = permit.caller();
         let login = caller.login.ok_or_else(|| Error::NotPermitted {
-            why: "a password is changed by its owner, signed in".to_owned(),
+            why: "only the signed-in owner can change a password; a key cannot".to_owned(),
         })?;
         let scope = self.store.tenant(caller.tenant);
         let user = caller.principal.owner();
@@ -301,7 +301,8 @@ impl Identity {
             }
         }
         let set = scope.set_password(user, before.as_deref(), &hash, &by(caller, request_id)).await;
-        let changed = || Error::Conflict { why: "the password was changed at this moment".to_owned() };
+        let changed =
+            || Error::Conflict { why: "the password was changed by another request; try again".to_owned() };
         if !set.map_err(Error::store("setting a password"))? {
             return Err(changed());
         }

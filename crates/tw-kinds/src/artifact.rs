@@ -196,7 +196,7 @@ fn told(failure: ToolFailure) -> CallFailure {
 
 fn diverged(index: usize, tool: &str) -> ToolFailure {
     let message = format!(
-        "the script was run again and made another call than before: call {}, of `{tool}`, was made with another tool or input",
+        "a resumed script must make the same calls again: call {} (`{tool}`) now has another tool or input",
         index + 1
     );
     ToolFailure::with_code(Code::SandboxException, message)

@@ -114,7 +114,7 @@ impl Circuit {
 
 fn refused(when: &str) -> ToolFailure {
     let message =
-        format!("the service failed {FAILURES_MAX} times in a row, so it is not asked for now; {when}");
+        format!("the service failed {FAILURES_MAX} times in a row, so calls to it are paused; {when}");
     ToolFailure::with_code(Code::CircuitOpen, message)
 }
 
@@ -187,7 +187,7 @@ mod tests {
         assert_eq!(failure.code, Code::CircuitOpen);
         assert_eq!(
             failure.message,
-            "the service failed 20 times in a row, so it is not asked for now; it is tried again in 30 s"
+            "the service failed 20 times in a row, so calls to it are paused; it is tried again in 30 s"
         );
         advance(OPEN_FOR - Duration::from_millis(1)).await;
         assert!(circuit.enter(far()).unwrap_err().message.ends_with("in 1 s"));

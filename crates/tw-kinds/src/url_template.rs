@@ -89,7 +89,7 @@ impl UrlTemplate {
         // Nothing above lets an input get here. It is asked again because everything hangs on it.
         match Url::parse(&url) {
             Ok(read) if read.origin().ascii_serialization() == self.origin => Ok(url),
-            _ => Err(ToolFailure::invalid(format!("`{}` does not make a URL of its host", self.at))),
+            _ => Err(ToolFailure::invalid(format!("`{}` must produce a URL on its own host", self.at))),
         }
     }
 
@@ -106,7 +106,7 @@ impl UrlTemplate {
                         ToolFailure::invalid(match value {
                             Value::Null => return missing(&self.at, code),
                             _ => format!(
-                                "`{source}` stands in a path, so it has to be a text, a number or a boolean"
+                                "`{source}` stands in a path, so it must be a text, a number or a boolean"
                             ),
                         })
                     })?;
@@ -124,7 +124,7 @@ impl UrlTemplate {
         }
         let sources: Vec<_> = pieces.iter().filter_map(Piece::source).collect();
         Err(ToolFailure::invalid(format!(
-            "`{}` stands in a path, so it can be neither empty nor `.` nor `..`",
+            "`{}` is part of a path: it must not be empty, `.` or `..`",
             sources.join("`, `")
         )))
     }
@@ -383,25 +383,23 @@ mod tests {
             check(
                 CITY,
                 json!({ "x": x }),
-                expect![
-                    "INVALID_PARAMS: `input.x` stands in a path, so it can be neither empty nor `.` nor `..`"
-                ],
+                expect!["INVALID_PARAMS: `input.x` is part of a path: it must not be empty, `.` or `..`"],
             );
         }
-        check(CITY, json!({}), expect!["INVALID_PARAMS: `input.x` has no value, and `/url` needs one"]);
+        check(CITY, json!({}), expect!["INVALID_PARAMS: `input.x` has no value, but `/url` requires one"]);
         check(
             CITY,
             json!({ "x": null }),
-            expect!["INVALID_PARAMS: `input.x` has no value, and `/url` needs one"],
+            expect!["INVALID_PARAMS: `input.x` has no value, but `/url` requires one"],
         );
         check(
             CITY,
             json!({ "x": [1] }),
             expect![
-                "INVALID_PARAMS: `input.x` stands in a path, so it has to be a text, a number or a boolean"
+                "INVALID_PARAMS: `input.x` stands in a path, so it must be a text, a number or a boolean"
             ],
         );
-        let dots = "INVALID_PARAMS: `input.x` stands in a path, so it can be neither empty nor `.` nor `..`";
+        let dots = "INVALID_PARAMS: `input.x` is part of a path: it must not be empty, `.` or `..`";
         for template in [
             "https://h.test/a/.{{ input.x }}",
             "https://h.test/a/%2e{{ input.x }}/b",
@@ -414,7 +412,7 @@ mod tests {
             "https://h.test/{{ input.x }}{{ input.y }}",
             json!({ "x": ".", "y": "." }),
             expect![
-                "INVALID_PARAMS: `input.x`, `input.y` stands in a path, so it can be neither empty nor `.` nor `..`"
+                "INVALID_PARAMS: `input.x`, `input.y` is part of a path: it must not be empty, `.` or `..`"
             ],
         );
     }
@@ -439,7 +437,7 @@ mod tests {
         check(
             "https://h.test/?q=x{{ input.q }}",
             json!({}),
-            expect!["INVALID_PARAMS: `input.q` has no value, and `/url` needs one"],
+            expect!["INVALID_PARAMS: `input.q` has no value, but `/url` requires one"],
         );
     }
 

@@ -30,13 +30,13 @@ impl Argument {
         match &self.value {
             None => Ok(true),
             Some(Expr::Lit(ExprLit { lit: Lit::Bool(value), .. })) => Ok(value.value),
-            Some(other) => Err(self.expects(other, "stands alone, or is `true` or `false`")),
+            Some(other) => Err(self.expects(other, "must stand alone, or be `true` or `false`")),
         }
     }
 
     pub(crate) fn text(&self) -> Result<LitStr> {
         let value = self.value("= \"…\"")?;
-        let text = text_of(value).ok_or_else(|| self.expects(value, "is a text in quotes"))?;
+        let text = text_of(value).ok_or_else(|| self.expects(value, "must be a text in quotes"))?;
         if text.value().trim().is_empty() {
             return Err(Error::new(text.span(), format!("`{}` must not be empty", self.name)));
         }
@@ -57,11 +57,11 @@ impl Argument {
     {
         let value = self.value("= 1")?;
         let Expr::Lit(ExprLit { lit: Lit::Int(number), .. }) = value else {
-            return Err(self.expects(value, "is a whole number"));
+            return Err(self.expects(value, "must be a whole number"));
         };
         let number: N = number.base10_parse()?;
         if number < N::from(1) {
-            return Err(self.expects(value, "is at least 1"));
+            return Err(self.expects(value, "must be at least 1"));
         }
         Ok(number)
     }
@@ -71,10 +71,10 @@ impl Argument {
         let Expr::Array(array) = value else {
             return Err(self.expects(value, "is a list of texts: [\"…\", \"…\"]"));
         };
-        let texts = array
-            .elems
-            .iter()
-            .map(|item| text_of(item).ok_or_else(|| self.expects(item, "is a list of texts: this is none")));
+        let texts = array.elems.iter().map(|item| {
+            text_of(item)
+                .ok_or_else(|| self.expects(item, "must be a list of texts, and this item is not a text"))
+        });
         texts.collect()
     }
 
@@ -82,7 +82,7 @@ impl Argument {
         let value = self.value("= path::to::function")?;
         match value {
             Expr::Path(ExprPath { path, qself: None, .. }) => Ok(path.clone()),
-            other => Err(self.expects(other, "is the path of a function")),
+            other => Err(self.expects(other, "must be the path of a function")),
         }
     }
 
@@ -93,7 +93,8 @@ impl Argument {
             return Err(self.expects(value, &format!("is a list of {shape}")));
         };
         let tuples = array.elems.iter().map(|item| {
-            let wrong = || self.expects(item, &format!("is a list of {shape}: this is none"));
+            let wrong =
+                || self.expects(item, &format!("must be a list of {shape}, and this item is not one"));
             let Expr::Tuple(tuple) = item else { return Err(wrong()) };
             tuple.elems.iter().map(|part| text_of(part).ok_or_else(wrong)).collect()
         });

@@ -216,7 +216,7 @@ fn contradictions<'a>(reading: &Reading, find: impl Fn(&str) -> Option<&'a Ident
         return refuse("aggregate", "`aggregate` combines submissions: add `collaborative`");
     }
     if more.pure && matches!(reading.level, Some("Write" | "Destructive")) {
-        return refuse("pure", "a `pure` tool changes nothing: its level is `read` or `draft`");
+        return refuse("pure", "a `pure` tool changes nothing: its level must be `read` or `draft`");
     }
     if more.max_concurrency.is_some() && more.concurrency_group.is_none() {
         return refuse("max_concurrency", "`max_concurrency` limits a group: add `concurrency_group`");

@@ -73,17 +73,17 @@ fn wrong_text_is_refused_with_the_rule_it_breaks() {
 #[test]
 fn wrong_shape_is_refused_with_the_right_one() {
     check("policy", r#"`policy` needs a value: `policy = "…"`"#);
-    check("policy = 3", "`policy` is a text in quotes");
+    check("policy = 3", "`policy` must be a text in quotes");
     check("policy = \"ask\"", "a policy is one of `auto`, `always_ask`");
-    check("pure = 1", "`pure` stands alone, or is `true` or `false`");
-    check("timeout_ms = 0", "`timeout_ms` is at least 1");
-    check("timeout_ms = \"5s\"", "`timeout_ms` is a whole number");
+    check("pure = 1", "`pure` must stand alone, or be `true` or `false`");
+    check("timeout_ms = 0", "`timeout_ms` must be at least 1");
+    check("timeout_ms = \"5s\"", "`timeout_ms` must be a whole number");
     check("tags = \"a\"", "`tags` is a list of texts: [\"…\", \"…\"]");
-    check("tags = [1]", "`tags` is a list of texts: this is none");
+    check("tags = [1]", "`tags` must be a list of texts, and this item is not a text");
     check("tenants = []", "`tenants` names at least one; leave it out for all");
     check("required_permission = \"Tools\"", "a permission cannot contain 'T'");
     assert!(refused("aliases = [\"word count\"]").starts_with("a slug cannot contain ' '"));
-    check("collaborative, aggregate = \"f\"", "`aggregate` is the path of a function");
+    check("collaborative, aggregate = \"f\"", "`aggregate` must be the path of a function");
 }
 
 #[test]
@@ -98,7 +98,7 @@ fn wrong_sections_are_refused() {
     let kinds = "a section's kind is one of `summary`, `table`, `chart`, `radar`, `ranking`, `custom`";
     check(r#"sections = [("a", "A", "pie")]"#, kinds);
     assert!(refused(r#"sections = [("a", "A")]"#).starts_with("a section is (\"key\", "));
-    assert!(refused(r#"sections = ["a"]"#).ends_with("this is none"));
+    assert!(refused(r#"sections = ["a"]"#).ends_with("this item is not one"));
     let message = refused(r#"sections = [("a", "A", "chart", "[1]")]"#);
     assert!(message.starts_with("the configuration of a section is a JSON object"), "{message}");
 }
@@ -110,5 +110,5 @@ fn attributes_that_contradict_each_other_are_refused() {
     check("max_concurrency = 2", "`max_concurrency` limits a group: add `concurrency_group`");
     let writing = format!("{}, pure", NEEDED.replace(r#""read""#, r#""write""#));
     let error = syn::parse_str::<Attributes>(&writing).err().unwrap();
-    assert_eq!(error.to_string(), "a `pure` tool changes nothing: its level is `read` or `draft`");
+    assert_eq!(error.to_string(), "a `pure` tool changes nothing: its level must be `read` or `draft`");
 }

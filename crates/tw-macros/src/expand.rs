@@ -27,10 +27,10 @@ fn check_signature(function: &ItemFn, input_less: bool) -> Result<()> {
     let signature = &function.sig;
     let refuse = |at: Span, problem: &str| Err(Error::new(at, problem));
     if signature.asyncness.is_none() {
-        return refuse(signature.fn_token.span(), "the function of a tool is `async`");
+        return refuse(signature.fn_token.span(), "the function of a tool must be `async`");
     }
     if !signature.generics.params.is_empty() {
-        return refuse(signature.generics.span(), "the function of a tool has no generic parameters");
+        return refuse(signature.generics.span(), "the function of a tool must not have generic parameters");
     }
     if let Some(FnArg::Receiver(receiver)) = signature.inputs.first() {
         return refuse(receiver.span(), "a tool is a free function: it has no `self`");
@@ -276,14 +276,14 @@ mod tests {
                 quote!(
                     fn count(cx: ToolContext, input: Input) {}
                 ),
-                "the function of a tool is `async`",
+                "the function of a tool must be `async`",
             ),
             (
                 "",
                 quote!(
                     async fn count<T>(cx: ToolContext, input: T) {}
                 ),
-                "the function of a tool has no gen",
+                "the function of a tool must not have gen",
             ),
             (
                 "",

@@ -25,14 +25,14 @@ pub(crate) const SECTION_KINDS: [(&str, &str); 6] = [
 
 pub(crate) fn slug(text: &str) -> Result<(), String> {
     if text.is_empty() || SLUG_LEN_MAX < text.len() {
-        return Err(format!("a slug has 1 to {SLUG_LEN_MAX} characters"));
+        return Err(format!("a slug must have 1 to {SLUG_LEN_MAX} characters"));
     }
     let allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-');
     if let Some(found) = text.chars().find(|c| !allowed(*c)) {
         return Err(format!("a slug cannot contain {found:?}: use letters a-z, digits, `.`, `_` and `-`"));
     }
     if text.split('.').any(|part| !part.starts_with(|c: char| c.is_ascii_alphabetic())) {
-        return Err("every part of a slug between dots starts with a letter".to_owned());
+        return Err("every part of a slug between dots must start with a letter".to_owned());
     }
     if text.contains("__") {
         return Err("a slug cannot contain `__`, which stands for a dot in function names".to_owned());
@@ -54,14 +54,14 @@ fn looks_like_a_uuid(text: &str) -> bool {
 
 pub(crate) fn permission(text: &str) -> Result<(), String> {
     if text.is_empty() || PERMISSION_LEN_MAX < text.len() {
-        return Err(format!("a permission has 1 to {PERMISSION_LEN_MAX} bytes"));
+        return Err(format!("a permission must have 1 to {PERMISSION_LEN_MAX} bytes"));
     }
     let allowed = |c: char| matches!(c, 'a'..='z' | '0'..='9' | '_' | '.');
     if let Some(found) = text.chars().find(|c| !allowed(*c)) {
         return Err(format!("a permission cannot contain {found:?}"));
     }
     if text.split('.').any(|group| !group.starts_with(|c: char| c.is_ascii_lowercase())) {
-        return Err("every group of a permission starts with a letter".to_owned());
+        return Err("every group of a permission must start with a letter".to_owned());
     }
     Ok(())
 }

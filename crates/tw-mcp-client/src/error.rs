@@ -25,7 +25,7 @@ pub enum Error {
     #[error("MCP `{}`: {why}", at.method)]
     Denied { at: At, why: String },
     /// The server asks who calls.
-    #[error("{at} answered HTTP 401: it does not accept the credentials that it is sent{}", of_challenge(challenge.as_deref()))]
+    #[error("{at} answered HTTP 401: check the credentials in its headers{}", of_challenge(challenge.as_deref()))]
     Unauthorized {
         at: At,
         /// The header `WWW-Authenticate`.
@@ -47,10 +47,10 @@ pub enum Error {
     Invalid { at: At, why: String },
     #[error("the answer of {at} is too large: {over}")]
     TooLarge { at: At, over: Overrun },
-    #[error("{at} speaks none of the revisions that are spoken here ({PRESENT}, {}): it names {}", EARLIER.join(", "), of_revisions(supported))]
+    #[error("{at} supports no protocol revision that Toolwright supports ({PRESENT}, {}): it offers {}", EARLIER.join(", "), of_revisions(supported))]
     Revision { at: At, supported: Vec<String> },
     /// The tool asks back, which nobody here can answer.
-    #[error("{at} asks for more input before it goes on, which is not supported")]
+    #[error("{at} requests more input (elicitation or sampling), which is not supported")]
     InputRequired { at: At },
     #[error("the call of {at} was cancelled")]
     Cancelled { at: At },

@@ -242,8 +242,8 @@ impl ServerLine {
                 }
             }
             if is_last {
-                let more =
-                    strange.map_or_else(String::new, |why| format!("; of a message before that: {why}"));
+                let more = strange
+                    .map_or_else(String::new, |why| format!("; an earlier message was invalid: {why}"));
                 let why = format!("the stream ended before the answer{more}");
                 return Err(Error::Invalid { at: at(), why });
             }

@@ -52,7 +52,7 @@ impl McpTarget {
     pub fn check_header(name: &str, value: &str) -> Result<(), EgressError> {
         let lower = name.to_ascii_lowercase();
         if OURS.contains(&lower.as_str()) || lower.starts_with(PARAMETER) {
-            let why = format!("the header `{lower}` belongs to the protocol and is not for callers to set");
+            let why = format!("the header `{lower}` must be left out: it belongs to the protocol");
             return Err(EgressError::BadRequest { why });
         }
         Request::check_header(name, value)

@@ -132,7 +132,9 @@ impl McpServerAdmin {
             (whole, _) => whole?.secret(),
         };
         found.ok_or_else(|| {
-            let why = format!("the credential `{reference}` does not say which of its texts is sent");
+            let why = format!(
+                "the credential `{reference}` has several fields: name one, as in `{reference}.<field>`"
+            );
             ToolFailure::with_code(Code::CredentialMissing, why)
         })
     }

@@ -246,7 +246,11 @@ fn refused(error: Error, name: &str, era: Era) -> Result<String, RpcFault> {
         }
         Error::InvalidParams { faults, .. } => {
             let mut lines = vec![error.to_string()];
-            lines.extend(faults.iter().map(|fault| format!("`{}` {}", fault.path, fault.message)));
+            // The message tells a fault that is alone.
+            let told = faults.len() == 1 && faults.iter().all(|fault| lines[0].contains(&fault.message));
+            lines.extend(
+                faults.iter().filter(|_| !told).map(|fault| format!("`{}` {}", fault.path, fault.message)),
+            );
             Ok(failed(&format!("INVALID_PARAMS: {}", lines.join("; ")), era))
         }
         Error::Refused(refusal) => {

@@ -55,7 +55,9 @@ impl Era {
                 ));
             }
             Some(header) if header != named => {
-                let message = format!("`MCP-Protocol-Version` says {header}, `_meta` says {named}");
+                let message = format!(
+                    "`MCP-Protocol-Version` must match `_meta`: it is {header}, and `_meta` has {named}"
+                );
                 return Err(RpcFault::bad_request(HEADER_MISMATCH, message));
             }
             Some(_) => {}
@@ -74,7 +76,7 @@ pub(crate) fn takes_batches(headers: &HeaderMap) -> Result<(), RpcFault> {
     match one(headers, "mcp-protocol-version")? {
         None | Some(WITH_BATCHES) => Ok(()),
         Some(version) => {
-            let text = format!("one request at a time: revision {version} knows no batches");
+            let text = format!("revision {version} has no batches: send one request at a time");
             Err(RpcFault::bad_request(INVALID_REQUEST, text))
         }
     }
@@ -116,7 +118,7 @@ fn check_meta(message: &Message<'_>, meta: &Value) -> Result<(), RpcFault> {
     if missing.is_empty() || message.id.is_none() {
         return Ok(());
     }
-    let text = format!("`_meta` lacks, or has in another form: {}", missing.join(", "));
+    let text = format!("`_meta` must have these members, with the right type: {}", missing.join(", "));
     Err(RpcFault::bad_request(INVALID_PARAMS, text))
 }
 
@@ -124,7 +126,9 @@ fn check_meta(message: &Message<'_>, meta: &Value) -> Result<(), RpcFault> {
 fn check_routing(message: &Message<'_>, headers: &HeaderMap) -> Result<(), RpcFault> {
     let mismatch = |name: &str, header: Option<&str>, body: &str| {
         let text = match header {
-            Some(header) => format!("the header `{name}` says {header}, the body {body}"),
+            Some(header) => {
+                format!("the header `{name}` must match the body: it is {header}, and the body has {body}")
+            }
             None => format!("the header `{name}` is missing"),
         };
         RpcFault::bad_request(HEADER_MISMATCH, text)

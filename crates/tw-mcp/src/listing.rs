@@ -166,8 +166,7 @@ fn get_run() -> Value {
     json!({
         "name": GET_RUN,
         "title": "Get a run",
-        "description": "How a call that was answered as pending went: give the `run_id` from that answer. While it \
-                        still waits, `status` says for what.",
+        "description": "Gets the result of a call that was answered as pending. Give the `run_id` from that answer. While the call still waits, `status` says for what.",
         "inputSchema": {
             "type": "object",
             "properties": { "run_id": { "type": "string", "description": "The id of the run" } },

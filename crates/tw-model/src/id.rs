@@ -7,7 +7,7 @@ use uuid::Uuid;
 
 /// Why a text is not an id.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
-#[error("an id is a UUID such as 01932c07-5f1a-7cc0-9d3c-2f7a1f0e8a11")]
+#[error("an id must be a UUID such as 01932c07-5f1a-7cc0-9d3c-2f7a1f0e8a11")]
 pub struct IdError;
 
 macro_rules! ids {

@@ -15,11 +15,11 @@ pub struct Permission(Arc<str>);
 /// Why a text is not a permission.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub enum PermissionError {
-    #[error("a permission has 1 to {max} bytes, not {len}", max = Permission::LEN_MAX)]
+    #[error("a permission must have 1 to {max} bytes, not {len}", max = Permission::LEN_MAX)]
     Length { len: usize },
     #[error("a permission cannot contain {found:?}")]
     Character { found: char },
-    #[error("every group of a permission starts with a letter")]
+    #[error("every group of a permission must start with a letter")]
     GroupStart,
 }
 

@@ -30,11 +30,11 @@ pub struct Slug(
 /// Why a text is not a slug.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SlugError {
-    #[error("a slug has 1 to {max} characters, not {len}", max = Slug::LEN_MAX)]
+    #[error("a slug must have 1 to {max} characters, not {len}", max = Slug::LEN_MAX)]
     Length { len: usize },
     #[error("a slug cannot contain {found:?}: use letters a-z, digits, `.`, `_` and `-`")]
     Character { found: char },
-    #[error("every part of a slug between dots starts with a letter")]
+    #[error("every part of a slug between dots must start with a letter")]
     PartStart,
     #[error("a slug cannot contain `__`, which stands for a dot in function names")]
     DoubleUnderscore,

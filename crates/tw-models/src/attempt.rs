@@ -294,7 +294,7 @@ impl Attempt<'_> {
 
     fn take(&self, event: &[u8], draft: &mut Draft, relay: &mut Relay<'_>) -> Result<(), Setback> {
         let piece = wire::event(self.asked.spec.provider, event);
-        let piece = piece.map_err(|_| self.odd("it has an event that is not the JSON it should be"))?;
+        let piece = piece.map_err(|_| self.odd("it has an event that is not the expected JSON"))?;
         self.add(&piece, draft, relay)
     }
 
@@ -333,7 +333,7 @@ impl Attempt<'_> {
                 HeavyPool::shared().run(asker.tenant, left, move || wire::whole(provider, &body)).await;
             read.map_err(|overload| Setback::for_good(overload.into()))?
         };
-        let piece = piece.map_err(|_| self.odd("it is not the JSON that it should be"))?;
+        let piece = piece.map_err(|_| self.odd("it is not the expected JSON"))?;
         self.add(&piece, draft, relay)?;
         relay.end();
         Ok(())
@@ -359,7 +359,7 @@ impl Attempt<'_> {
         let stop = open.draft.stop.unwrap_or(ModelStop::Done);
         let text = open.draft.text.clone();
         match stop {
-            ModelStop::Filtered => Err(self.odd("its provider kept it back by a content filter")),
+            ModelStop::Filtered => Err(self.odd("the provider's content filter blocked it")),
             ModelStop::ToolCall if text.is_empty() => {
                 Err(self.odd("it is a call of a tool, and no tools were offered"))
             }

@@ -92,9 +92,11 @@ impl Exporter {
             Err(error) => Some(error.to_string()),
         };
         match (&why, self.is_taken) {
-            (Some(why), true) => tracing::warn!(why, "the collector of `otel.endpoint` takes nothing"),
+            (Some(why), true) => {
+                tracing::warn!(why, "the collector at `otel.endpoint` does not accept traces and metrics")
+            }
             (None, false) => {
-                tracing::info!("the collector of `otel.endpoint` takes traces and metrics again")
+                tracing::info!("the collector at `otel.endpoint` accepts traces and metrics again")
             }
             _ => {}
         }

@@ -119,8 +119,7 @@ impl Registry {
         let slug = slug.ok_or_else(|| Error::invalid("/slug", Violation::required()))?;
         let ToolEntry::Own(own) = entry else {
             return Err(Error::Conflict {
-                why: "a tool that is part of the program cannot be cloned: what it runs is not written down"
-                    .to_owned(),
+                why: "a built-in tool cannot be cloned: it has no definition to copy".to_owned(),
             });
         };
         let mut definition: Definition = parse(&own.stored.definition)?;
@@ -397,7 +396,7 @@ impl Registry {
     async fn as_if_saved(&self, view: &View, name: &str, body: &Value) -> Result<ToolEntry> {
         let stored = match view.tools.get(name).filter(|_| !is_invisible(view, name)) {
             Some(ToolEntry::Code(tool)) => {
-                let why = format!("`{}` is part of the program; try it without a definition", tool.def.slug);
+                let why = format!("`{}` is a built-in tool; test it without `definition`", tool.def.slug);
                 return Err(Error::Conflict { why });
             }
             Some(ToolEntry::Own(own)) => {
@@ -515,7 +514,7 @@ pub(super) fn check_removal(view: &View, entry: &ToolEntry) -> Result<()> {
 }
 
 fn not_removable() -> Error {
-    let why = "the tool is part of the program and cannot be removed; `enabled: false` hides it";
+    let why = "a built-in tool cannot be removed; set `enabled` to false to hide it";
     Error::Conflict { why: why.to_owned() }
 }
 

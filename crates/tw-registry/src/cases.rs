@@ -304,7 +304,7 @@ impl Registry {
         let view = self.catalogue.view(caller.tenant, caller.epoch).await?;
         let entry = find(&view, caller, name)?.0;
         let against = Against::read(against, "/against")?;
-        let own = entry.own("is part of the program and has no test cases")?;
+        let own = entry.own("is a built-in tool and cannot have test cases")?;
         self.check_against(caller, entry, &against).await?;
         let mut cases = self.cases_of(caller, own.stored.id).await?;
         if let Some(only) = only {
@@ -420,7 +420,7 @@ impl Registry {
     /// A tool that can have test cases.
     async fn with_cases(&self, caller: &Caller, name: &str) -> Result<Arc<Own>> {
         let view = self.catalogue.view(caller.tenant, caller.epoch).await?;
-        let own = find(&view, caller, name)?.0.own("is part of the program and has no test cases")?;
+        let own = find(&view, caller, name)?.0.own("is a built-in tool and cannot have test cases")?;
         Ok(Arc::clone(own))
     }
 

@@ -131,7 +131,7 @@ fn walk(checks: &mut Checks, entry: &ToolEntry, def: &ToolDef, subject: &Caller,
     let no = match catalogue {
         Ok(()) => "",
         Err(Unlisted::NotForThisTenant) => "this tenant is not on its list",
-        Err(Unlisted::NotSwitchedOn) => "it has to be switched on first, and this tenant has not done so",
+        Err(Unlisted::NotSwitchedOn) => "the tool is off by default, and this tenant has not switched it on",
         Err(Unlisted::SwitchedOff) => "this tenant has switched it off",
     };
     checks.note(
@@ -143,7 +143,10 @@ fn walk(checks: &mut Checks, entry: &ToolEntry, def: &ToolDef, subject: &Caller,
     match &def.required_permission {
         None => checks.note("required_permission", true, "it requires no permission of its own", ""),
         Some(name) => {
-            let (yes, no) = (format!("`{name}` is held"), format!("it requires `{name}`, which is not held"));
+            let (yes, no) = (
+                format!("`{name}` is held"),
+                format!("the tool requires the permission `{name}`, and the subject does not have it"),
+            );
             checks.note("required_permission", subject.permissions.has(name.as_str()), yes, no);
         }
     }

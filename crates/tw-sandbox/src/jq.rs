@@ -59,7 +59,7 @@ pub fn check(filter: &str) -> Result<(), String> {
     match read {
         Ok(Ok(read)) => read,
         Ok(Err(panic)) => panic::resume_unwind(panic),
-        Err(_) => Err("there is no room to read it at the moment".to_owned()),
+        Err(_) => Err("the server is too busy to check it; try again".to_owned()),
     }
 }
 
@@ -97,9 +97,10 @@ fn unread(text: &str, errors: load::Errors<&str, ()>) -> String {
         Some(load::Error::Parse(errors)) => {
             errors.into_iter().next().map(|(expected, at)| (at, wanted(expected.as_str(), at)))
         }
-        Some(load::Error::Io(errors)) => {
-            errors.into_iter().next().map(|(at, _)| (at, "there are no modules to import".to_owned()))
-        }
+        Some(load::Error::Io(errors)) => errors
+            .into_iter()
+            .next()
+            .map(|(at, _)| (at, "`import` and `include` are not supported".to_owned())),
         None => None,
     }
     .unwrap_or((text, "it is not jq".to_owned()));

@@ -34,7 +34,7 @@ pub(crate) fn run(filter: &Filter, input: Val, limits: &JqLimits) -> Result<Vec<
     for (count, output) in filter.id.run((context, input)).enumerate() {
         let output = output.map_err(|stopped| match stopped.get_err() {
             Ok(error) => raised(error),
-            Err(_) => failed("it jumps out of itself"),
+            Err(_) => failed("it uses `break` outside of its label"),
         })?;
         if count == limits.outputs {
             return Err(WorkerFailure::Outputs);
@@ -98,7 +98,7 @@ impl Text {
             Val::Bool(false) => self.put(b"false"),
             Val::Num(number) => self.number(number),
             Val::TStr(text) => self.string(text),
-            Val::BStr(_) => Err(failed("a result is a string of bytes, which JSON has not")),
+            Val::BStr(_) => Err(failed("a result must not be a byte string: JSON cannot hold it")),
             Val::Arr(items) => {
                 self.put(b"[")?;
                 for (index, item) in items.iter().enumerate() {

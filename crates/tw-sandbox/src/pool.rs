@@ -76,9 +76,10 @@ impl Sandbox {
         match serde_json::from_slice(&answer) {
             Ok(WorkerResponse::Outputs(outputs)) => Ok(outputs),
             Ok(WorkerResponse::Failure(failure)) => Err(said(failure, &limits)),
-            Err(error) => {
-                Err(Error::Worker { why: "the worker's answer makes no sense", source: Some(error.into()) })
-            }
+            Err(error) => Err(Error::Worker {
+                why: "the sandbox worker sent an invalid answer",
+                source: Some(error.into()),
+            }),
         }
     }
 
@@ -94,7 +95,7 @@ impl Sandbox {
                     Error::Failed { message: "it recurses, or nests values, too deeply".to_owned() }
                 }
                 Death::Unknown => {
-                    Error::Worker { why: "the worker broke off before it answered", source: Some(broke) }
+                    Error::Worker { why: "the sandbox worker ended before it answered", source: Some(broke) }
                 }
             }),
             Ok(Ok(answer)) => {

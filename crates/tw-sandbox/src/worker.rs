@@ -147,7 +147,7 @@ fn stumbled(panic: &(dyn Any + Send)) -> WorkerFailure {
     match said.or_else(|| panic.downcast_ref::<String>().map(String::as_str)) {
         // What the standard library says when more is asked for than an address can count.
         Some("capacity overflow") => WorkerFailure::Memory,
-        _ => outputs::failed("jq cannot do this"),
+        _ => outputs::failed("jq failed internally; change the filter"),
     }
 }
 

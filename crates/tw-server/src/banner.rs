@@ -54,7 +54,7 @@ fn first_start(base: &str, first: &FirstRun) -> String {
         "headers": { "Authorization": format!("Bearer {}", first.key) },
     } } });
     format!(
-        "This is the first start. There is a tenant `demo` now, with an admin.\n\
+        "First start: the tenant `demo` and its admin were created.\n\
          \n\
          sign in: {}\n\
          api key: {}\n\

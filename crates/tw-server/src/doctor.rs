@@ -111,7 +111,7 @@ fn data_folder(report: &mut Report, folder: &Path) {
         return report.fail("data folder", format!("nothing can be written to {shown}: {error}"));
     }
     match open_to_others(&metadata) {
-        true => report.warn("data folder", format!("other users can look into it: chmod 700 {shown}")),
+        true => report.warn("data folder", format!("other users can read it: run `chmod 700 {shown}`")),
         false => report.ok("data folder", format!("{shown} is writable and private")),
     }
 }
@@ -132,7 +132,7 @@ fn server(report: &mut Report, folder: &Path) {
         Ok(Server::None) => report.ok("server", "none is running on this folder"),
         Ok(Server::Running { url: Some(url) }) => report.ok("server", format!("one is running, at {url}")),
         Ok(Server::Running { url: None }) => report.ok("server", "one is running"),
-        Err(error) => report.fail("server", format!("the lock cannot be looked at: {error}")),
+        Err(error) => report.fail("server", format!("cannot read the lock file: {error}")),
     }
 }
 
@@ -141,12 +141,12 @@ fn disk(report: &mut Report, folder: &Path) {
     let Some(existing) = folder.ancestors().find(|folder| folder.exists()) else { return };
     let free = match rustix::fs::statvfs(existing) {
         Ok(disk) => disk.f_bavail.saturating_mul(disk.f_frsize),
-        Err(error) => return report.warn("disk", format!("its free space cannot be asked for: {error}")),
+        Err(error) => return report.warn("disk", format!("cannot read the free space: {error}")),
     };
     let detail = format!("{} MiB free", free >> 20);
     match free {
-        ..DISK_FULL => report.fail("disk", detail),
-        DISK_FULL..DISK_LOW => report.warn("disk", detail),
+        ..DISK_FULL => report.fail("disk", format!("{detail}; at least {} MiB are needed", DISK_FULL >> 20)),
+        DISK_FULL..DISK_LOW => report.warn("disk", format!("{detail}; less than {} MiB", DISK_LOW >> 20)),
         DISK_LOW.. => report.ok("disk", detail),
     }
 }
@@ -172,7 +172,7 @@ async fn database(report: &mut Report, config: &Config, target: &Target) -> Opti
             );
         }
         Err(error) => {
-            report.warn("migrations", format!("cannot be looked at: {:#}", anyhow::Error::new(error)));
+            report.warn("migrations", format!("cannot be checked: {:#}", anyhow::Error::new(error)));
         }
     }
     let connections = config.database.connections.min(2);
@@ -193,8 +193,7 @@ async fn database(report: &mut Report, config: &Config, target: &Target) -> Opti
         Ok(tenants) => report.ok("database", format!("answers; tenants: {}", tenants.len())),
         Err(error) => {
             let error = anyhow::Error::new(error);
-            report
-                .fail("database", format!("has no usable schema, `toolwright migrate` makes it: {error:#}"));
+            report.fail("database", format!("has no usable schema; run `toolwright migrate`: {error:#}"));
             store.close().await;
             return None;
         }
@@ -210,19 +209,19 @@ fn key(report: &mut Report, found: Result<Option<FoundKey>>, target: &Target, bo
     };
     match (found, bound) {
         (Some(found), Some(bound)) if found.key.fingerprint() != bound => {
-            report.fail(CHECK, "the database belongs to another one");
+            report.fail(CHECK, "does not fit the database: set the key that the servers used last");
         }
         (Some(found), bound) => match master_key::exposure(&found.source) {
             Some(exposure) => report.warn(CHECK, exposure),
             None if bound.is_some() => report.ok(CHECK, "fits the database"),
             None => report.ok(CHECK, "is there; the first start binds the database to it"),
         },
-        (None, Some(_)) => report.fail(CHECK, "is not there, and the database belongs to one"),
+        (None, Some(_)) => report.fail(CHECK, "is missing, and the database needs it: put the file back, or set TOOLWRIGHT_MASTER_KEY or `master_key_file`"),
         (None, None) if folder::of(target).is_some() => report.ok(CHECK, "the first start makes one"),
         (None, None) => {
             report.fail(
                 CHECK,
-                "is not set: TOOLWRIGHT_MASTER_KEY or `master_key_file`; `toolwright master-key` makes one",
+                "is missing: set TOOLWRIGHT_MASTER_KEY or `master_key_file`; `toolwright master-key` prints a new key",
             );
         }
     }
@@ -231,16 +230,17 @@ fn key(report: &mut Report, found: Result<Option<FoundKey>>, target: &Target, bo
 async fn clock(report: &mut Report, store: Option<&Store>) {
     let now = Timestamp::now();
     if now < EARLIEST {
-        return report.fail("clock", format!("this machine thinks that it is {now}"));
+        return report.fail("clock", format!("the clock of this machine is wrong: it shows {now}"));
     }
     let theirs = match store {
         Some(store) => store.now().await.unwrap_or(now),
         None => now,
     };
     match now.since(theirs).max(theirs.since(now)) {
-        skew if SKEW_MAX < skew => {
-            report.warn("clock", format!("{} s apart from the database's", skew.as_secs()))
-        }
+        skew if SKEW_MAX < skew => report.warn(
+            "clock",
+            format!("differs from the database's clock by {} s: synchronize both", skew.as_secs()),
+        ),
         _ => report.ok("clock", now.to_string()),
     }
 }

@@ -89,7 +89,7 @@ enum Command {
         #[command(subcommand)]
         command: operator::keys::Command,
     },
-    /// List, show, run and author tools
+    /// List, show, run, create and publish tools
     Tools {
         #[command(flatten)]
         server: Server,
@@ -138,21 +138,21 @@ enum Command {
         #[command(subcommand)]
         command: client::approvals::Command,
     },
-    /// Use the tools of MCP servers of others
+    /// Import and use tools of external MCP servers
     McpServers {
         #[command(flatten)]
         server: Server,
         #[command(subcommand)]
         command: client::mcp_servers::Command,
     },
-    /// Tell other services when something happens
+    /// Create and test webhooks, which notify other services of events
     Webhooks {
         #[command(flatten)]
         server: Server,
         #[command(subcommand)]
         command: client::webhooks::Command,
     },
-    /// Show the user or agent behind the key
+    /// Show the user or agent that the key acts as
     Me(Server),
     /// Run what tenants wrote, for a server that starts this itself
     #[command(hide = true)]
@@ -222,7 +222,7 @@ fn completions(shell: clap_complete::Shell) -> Result<()> {
 async fn migrate(place: &Sources) -> Result<()> {
     let target = place.load()?.target()?;
     folder::migrate(&target).await?;
-    output::say("the database is up to date")
+    output::say(&format!("the database is up to date ({})", config::shown(&target)))
 }
 
 #[cfg(test)]

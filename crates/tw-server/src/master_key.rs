@@ -38,7 +38,8 @@ pub(crate) struct FoundKey {
 /// The key as configured or as made by an earlier start; `None` where there is none.
 pub(crate) fn find(config: &Config, target: &Target) -> Result<Option<FoundKey>> {
     if let Some(text) = env::var(VARIABLE).ok().filter(|text| !text.trim().is_empty()) {
-        let key = parse(&text).with_context(|| format!("{VARIABLE} holds no master key")).hint(MAKE_ONE)?;
+        let key =
+            parse(&text).with_context(|| format!("{VARIABLE} is not a valid master key")).hint(MAKE_ONE)?;
         return Ok(Some(FoundKey { key, source: KeySource::Environment }));
     }
     if let Some(file) = &config.master_key_file {
@@ -60,11 +61,12 @@ pub(crate) fn find_or_make(config: &Config, target: &Target) -> Result<FoundKey>
         return Err(refusal(what, MAKE_ONE));
     };
     if make(&file).with_context(|| format!("cannot write {}", file.display()))? {
-        let key = read(&file)?.context("the new master key is gone again")?;
+        let key =
+            read(&file)?.context("the new master key file was deleted during the start; start again")?;
         return Ok(FoundKey { key, source: KeySource::Made(file) });
     }
     // Another process was faster, and its key is the one.
-    let key = read(&file)?.context("the new master key is gone again")?;
+    let key = read(&file)?.context("the new master key file was deleted during the start; start again")?;
     Ok(FoundKey { key, source: KeySource::File(file) })
 }
 
@@ -76,7 +78,7 @@ pub(crate) async fn check(found: &FoundKey, operator: &Operator) -> Result<()> {
     if operator.check_master_key(&found.key).await.context("cannot check the master key")? {
         return Ok(());
     }
-    let hint = "what is stored can be read with the key it was written with alone; start with that one";
+    let hint = "stored secrets can be read only with the key they were written with: start with that key";
     match &found.source {
         KeySource::Environment => Err(refusal(
             format!("the database belongs to another master key than the one in {VARIABLE}"),
@@ -134,8 +136,9 @@ pub(crate) fn read(file: &Path) -> Result<Option<MasterKey>> {
             return Err(error).with_context(|| format!("cannot read the master key in {}", file.display()));
         }
     };
-    let key =
-        parse(&text).with_context(|| format!("{} holds no master key", file.display())).hint(MAKE_ONE)?;
+    let key = parse(&text)
+        .with_context(|| format!("{} is not a valid master key", file.display()))
+        .hint(MAKE_ONE)?;
     Ok(Some(key))
 }
 
@@ -242,7 +245,7 @@ mod tests {
         fs::write(&file, "canary").unwrap();
         let config = Config { master_key_file: Some(file.clone()), ..Config::default() };
         let text = crate::fail::text(&find(&config, &in_folder(folder.path())).unwrap_err());
-        assert!(text.contains("holds no master key") && !text.contains("canary"), "{text}");
+        assert!(text.contains("is not a valid master key") && !text.contains("canary"), "{text}");
 
         fs::remove_file(&file).unwrap();
         let text = crate::fail::text(&find(&config, &in_folder(folder.path())).unwrap_err());

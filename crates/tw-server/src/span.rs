@@ -6,7 +6,7 @@ use std::time::Duration;
 pub(crate) fn parse(text: &str) -> Result<Duration, String> {
     let wrong = || {
         format!(
-            "`{text}` is no time: use seconds, minutes, hours, days or weeks, such as 90s, 30m, 12h, 90d or 52w"
+            "`{text}` is not a duration: use seconds, minutes, hours, days or weeks, such as 90s, 30m, 12h, 90d or 52w"
         )
     };
     let unit = text.chars().next_back().ok_or_else(wrong)?;

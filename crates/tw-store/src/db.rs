@@ -419,9 +419,7 @@ fn migrations(target: &Target) -> Vec<Migration> {
 
 /// Brings the schema up to date. Running it twice, or from two machines at once, does no harm.
 pub async fn migrate(target: &Target) -> Result<()> {
-    const LACKS_RIGHTS: &str = ". The user of the database URL makes the role that the server works under: grant it \
-        the right (`ALTER ROLE name CREATEROLE`), which it needs until the database is up to date, or have an \
-        administrator run `toolwright migrate`";
+    const LACKS_RIGHTS: &str = ". The user in the database URL must be able to create the server's role: run `ALTER ROLE name CREATEROLE` (needed only until the migration is done), or let an administrator run `toolwright migrate`";
     let failed = |error: sqlx::migrate::MigrateError| match error {
         sqlx::migrate::MigrateError::VersionMissing(version) => Error::Startup(format!(
             "the database was migrated by a newer Toolwright (migration {version} is unknown here): use that version"

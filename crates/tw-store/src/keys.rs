@@ -88,7 +88,7 @@ impl TenantScope {
         let mut tx = self.begin().await?;
         self.bump_epoch(&mut tx).await?;
         if !self.is_member_in(&mut tx, new.owner).await? {
-            return Err(Error::Refused { why: "the owner of a key is a member of its tenant" });
+            return Err(Error::Refused { why: "the owner of a key must be a member of its tenant" });
         }
         let key = ApiKey {
             id: KeyId::new(),

@@ -97,7 +97,9 @@ impl TenantScope {
             .bind(self.tenant.uuid()).fetch_one(c).await)
         .map_err(Error::doing("counting MCP servers"))?;
         if most <= count {
-            return Err(Error::Refused { why: "the tenant has as many MCP servers as it may have" });
+            return Err(Error::Refused {
+                why: "the tenant has reached the limit of 200 MCP servers: remove one first",
+            });
         }
         let answer = &new.answer;
         within!(&mut tx, c => sqlx::query(Q)

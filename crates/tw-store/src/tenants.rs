@@ -176,13 +176,13 @@ impl Tenant {
         }
         if let Some(status) = change.status {
             if !matches!(status.as_str(), "active" | "suspended") {
-                return Err(Error::Refused { why: "the status of a tenant is active or suspended" });
+                return Err(Error::Refused { why: "the status of a tenant must be `active` or `suspended`" });
             }
             self.status = status;
         }
         if let Some(given) = change.settings {
             let (Value::Object(settings), Value::Object(given)) = (&mut self.settings, given) else {
-                return Err(Error::Refused { why: "settings are an object" });
+                return Err(Error::Refused { why: "`settings` must be an object" });
             };
             for (key, value) in given {
                 if value.is_null() {

@@ -345,7 +345,11 @@ impl TenantScope {
         let others: i64 = within!(tx, c => sqlx::query_scalar(Q)
             .bind(self.tenant.uuid()).bind(Role::Admin.as_str()).bind(leaving.id.uuid()).fetch_one(c).await)
         .map_err(Error::doing("counting admins"))?;
-        if others == 0 { Err(Error::Refused { why: "a tenant keeps at least one admin" }) } else { Ok(()) }
+        if others == 0 {
+            Err(Error::Refused { why: "a tenant must keep at least one admin" })
+        } else {
+            Ok(())
+        }
     }
 }
 

@@ -21,7 +21,7 @@ pub(crate) fn exact(name: &str, value: f64, range: &RangeInclusive<i64>) -> Resu
         |decimal: &Decimal| (Decimal::from(*range.start())..=Decimal::from(*range.end())).contains(decimal);
     decimal.filter(inside).ok_or_else(|| {
         ToolFailure::invalid(format!(
-            "'{name}' is {value}; it has to be from {} to {}",
+            "'{name}' must be from {} to {}, not {value}",
             range.start(),
             range.end()
         ))
@@ -33,7 +33,7 @@ pub(crate) fn positive(name: &str, value: f64, max: i64) -> Result<Decimal, Tool
     let decimal = value.to_string().parse::<Decimal>().ok();
     let inside = |decimal: &Decimal| Decimal::ZERO < *decimal && *decimal <= Decimal::from(max);
     decimal.filter(inside).ok_or_else(|| {
-        ToolFailure::invalid(format!("'{name}' is {value}; it has to be above 0 and at most {max}"))
+        ToolFailure::invalid(format!("'{name}' must be above 0 and at most {max}, not {value}"))
     })
 }
 
@@ -105,8 +105,7 @@ mod tests {
     fn number_out_of_range_is_refused_by_name() {
         for value in [-0.01, 10.01, 1e300, f64::NAN, f64::INFINITY] {
             let failure = exact("impact", value, &(0..=10)).unwrap_err();
-            assert!(failure.message.starts_with("'impact' is "), "{failure}");
-            assert!(failure.message.ends_with("; it has to be from 0 to 10"), "{failure}");
+            assert!(failure.message.starts_with("'impact' must be from 0 to 10, not "), "{failure}");
         }
     }
 
@@ -116,7 +115,7 @@ mod tests {
         assert_eq!(positive("weeks", 52.0, 52), Ok(decimal("52")));
         for value in [0.0, -1.0, 52.01, 1e-300, f64::NAN, f64::INFINITY] {
             let failure = positive("weeks", value, 52).unwrap_err();
-            assert!(failure.message.ends_with("; it has to be above 0 and at most 52"), "{failure}");
+            assert!(failure.message.starts_with("'weeks' must be above 0 and at most 52, not "), "{failure}");
         }
     }
 

@@ -80,8 +80,7 @@ impl Webhooks {
         let scope = self.inner.store.tenant(caller.tenant);
         let made = scope.create_webhook(&webhook, WEBHOOKS_MAX, &by).await;
         if !made.map_err(Error::store("making a webhook"))? {
-            let why =
-                format!("there are {WEBHOOKS_MAX} webhooks already, which is the most; remove one first");
+            let why = format!("a tenant must have at most {WEBHOOKS_MAX} webhooks: remove one first");
             return Err(Error::Conflict { why });
         }
         self.inner.epochs.ask(caller.tenant).await?;

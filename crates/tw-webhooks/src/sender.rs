@@ -298,7 +298,9 @@ fn outcome(
         Ok((status @ 300..=399, answer)) => (
             Some(status),
             Some(answer),
-            Some("the receiver sends elsewhere, which is not followed".to_owned()),
+            Some(
+                "the receiver answered with a redirect, which is not followed; set the final URL".to_owned(),
+            ),
         ),
         Ok((status, answer)) => {
             (Some(status), Some(answer), Some(format!("the receiver answered with {status}")))

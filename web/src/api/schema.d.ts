@@ -11,10 +11,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The tenant's keys. */
+        /** List API keys. */
         get: operations["list_api_keys"];
         put?: never;
-        /** Makes a key. Its text is in the answer and nowhere else. */
+        /** Create an API key. Only this answer contains its text. */
         post: operations["create_api_key"];
         delete?: never;
         options?: never;
@@ -32,7 +32,7 @@ export interface paths {
         get?: never;
         put?: never;
         post?: never;
-        /** Revokes a key, at once. */
+        /** Revoke an API key. It stops working at once. */
         delete: operations["revoke_api_key"];
         options?: never;
         head?: never;
@@ -46,7 +46,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Approvals, oldest first; those that wait unless `status` says otherwise (`all` for all). */
+        /** List approvals, oldest first. By default only pending ones; `status=all` lists all. */
         get: operations["list_approvals"];
         put?: never;
         post?: never;
@@ -63,7 +63,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** One approval. */
+        /** Get an approval. */
         get: operations["get_approval"];
         put?: never;
         post?: never;
@@ -82,7 +82,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Says yes: the call runs, once, and the answer is its run. */
+        /** Approve a call. It runs once, and the answer is its run. */
         post: operations["approve_call"];
         delete?: never;
         options?: never;
@@ -99,7 +99,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Says no: the run ends as cancelled. */
+        /** Deny a call. Its run ends as cancelled. */
         post: operations["deny_call"];
         delete?: never;
         options?: never;
@@ -114,10 +114,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The tenant's artifacts without their sources, oldest first. */
+        /** List artifacts without their sources, oldest first. */
         get: operations["list_artifacts"];
         put?: never;
-        /** Makes an artifact, which tools then name by its id. */
+        /** Create an artifact. Tools refer to it by its id. */
         post: operations["create_artifact"];
         delete?: never;
         options?: never;
@@ -132,15 +132,15 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** One artifact with the source of its newest version. */
+        /** Get an artifact with the source of its latest version. */
         get: operations["read_artifact"];
         put?: never;
         post?: never;
-        /** Removes an artifact that no tool names, with all of its versions. */
+        /** Delete an artifact and its versions. No tool may use it. */
         delete: operations["remove_artifact"];
         options?: never;
         head?: never;
-        /** Changes an artifact. Another script is its next version, the same one makes none, and no tool changes by that. */
+        /** Change an artifact. A different source creates a new version; existing tools keep the version they use. */
         patch: operations["change_artifact"];
         trace?: never;
     };
@@ -151,7 +151,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The tools that name an artifact, whichever version, in what runs or in what was saved last. */
+        /** List the tools whose published version or draft uses any version of an artifact. */
         get: operations["list_artifact_users"];
         put?: never;
         post?: never;
@@ -168,7 +168,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The versions of an artifact without their sources, newest first. */
+        /** List the versions of an artifact without their sources, newest first. */
         get: operations["list_artifact_versions"];
         put?: never;
         post?: never;
@@ -185,7 +185,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** One version of an artifact, with its source. */
+        /** Get a version of an artifact with its source. */
         get: operations["read_artifact_version"];
         put?: never;
         post?: never;
@@ -202,7 +202,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** What was done in the tenant, newest first. */
+        /** List the audit log of the tenant, newest first. */
         get: operations["list_audit"];
         put?: never;
         post?: never;
@@ -222,8 +222,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Signs in by the token of a one-time link, which is used up by this.
-         * @description The login is for the tenant that made the link, and cannot be switched to another.
+         * Sign in with the token of a one-time link. The link then no longer works.
+         * @description The login is for the tenant that created the link and cannot switch to another.
          */
         post: operations["sign_in_by_link"];
         delete?: never;
@@ -241,7 +241,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Signs in by email and password. */
+        /** Sign in with email and password. */
         post: operations["sign_in"];
         delete?: never;
         options?: never;
@@ -258,7 +258,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Ends the login. */
+        /** Sign out. */
         post: operations["sign_out"];
         delete?: never;
         options?: never;
@@ -276,8 +276,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Changes one's own password, and ends one's other logins.
-         * @description The password of the tenant one is signed in to, and of the others that the present one opens.
+         * Change your own password and end your other logins.
+         * @description The password changes in the current tenant and in every other one that the current password opens.
          */
         post: operations["change_password"];
         delete?: never;
@@ -296,8 +296,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Signs in to another tenant of the same person.
-         * @description To one that the password of this login opens too; any other is not found, and takes a sign-in of its own.
+         * Switch to another tenant of the same person.
+         * @description The tenant must accept the password of this login; otherwise the answer is 404, and the person must sign in there.
          */
         post: operations["switch_tenant"];
         delete?: never;
@@ -313,10 +313,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The tenant's credentials, without what is in them. */
+        /** List credentials without their secret values. */
         get: operations["list_credentials"];
         put?: never;
-        /** Makes a credential. What is in it is encrypted and never comes out again. */
+        /** Create a credential. Its values are encrypted and never returned. */
         post: operations["create_credential"];
         delete?: never;
         options?: never;
@@ -331,15 +331,15 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** One credential, without what is in it. */
+        /** Get a credential without its secret values. */
         get: operations["read_credential"];
         put?: never;
         post?: never;
-        /** Removes a credential that no tool refers to. */
+        /** Delete a credential. No tool may refer to it. */
         delete: operations["remove_credential"];
         options?: never;
         head?: never;
-        /** Changes a credential, property by property; a payload is replaced as a whole. */
+        /** Change properties of a credential. A payload is replaced as a whole. */
         patch: operations["change_credential"];
         trace?: never;
     };
@@ -352,7 +352,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Sends a credential along with one request, and says whether the service took it. Shows nothing of the answer. */
+        /** Test a credential with one request. The answer tells whether the service accepted it, and nothing else. */
         post: operations["test_credential"];
         delete?: never;
         options?: never;
@@ -367,7 +367,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The tools that refer to a credential, and would not work without it. */
+        /** List the tools that need a credential to work. */
         get: operations["list_credential_users"];
         put?: never;
         post?: never;
@@ -384,7 +384,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The same, for people. Loads nothing from anywhere else. */
+        /** Get the API reference as a web page. */
         get: operations["get_docs"];
         put?: never;
         post?: never;
@@ -401,13 +401,13 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The tenant's MCP servers, oldest first, as they answered last. None of them is asked. */
+        /** List MCP servers with their last known state, oldest first. The servers are not contacted. */
         get: operations["list_mcp_servers"];
         put?: never;
         /**
-         * Adds an MCP server and asks it for its tools.
-         * @description A server that does not answer is added all the same: `status` and `last_error` say what went wrong. An address that may
-         *     not be called is refused, and so is a command.
+         * Add an MCP server and list its tools.
+         * @description A server that does not answer is added as well; `status` and `last_error` say what went wrong. An address that is not
+         *     allowed and a command are refused.
          */
         post: operations["create_mcp_server"];
         delete?: never;
@@ -423,15 +423,15 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** One MCP server with the tools that it listed last. It is not asked. */
+        /** Get an MCP server with its latest list of tools. The server is not contacted. */
         get: operations["read_mcp_server"];
         put?: never;
         post?: never;
-        /** Removes an MCP server. Tools that were imported from it, or that name it, are removed first: 409 names them. */
+        /** Delete an MCP server. No tool may use it; 409 names the tools that do. */
         delete: operations["remove_mcp_server"];
         options?: never;
         head?: never;
-        /** Changes an MCP server. At another address, or with other headers, it is asked for its tools at once. */
+        /** Change an MCP server. If the URL or headers change, its tools are listed at once. */
         patch: operations["change_mcp_server"];
         trace?: never;
     };
@@ -442,7 +442,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** What imported tools of a server were found to be instead, newest first. The server is not asked. */
+        /** List changes to the imported tools of a server, newest first. The server is not contacted. */
         get: operations["list_mcp_drift"];
         put?: never;
         post?: never;
@@ -462,8 +462,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Takes what the server offers now, as a new version of the same tool.
-         * @description The version is live if the tool was live. A tool that the server has no more is switched off.
+         * Accept a change: the server's current definition becomes a new version of the tool.
+         * @description The version is published if the tool was published. If the server no longer has the tool, it is switched off.
          */
         post: operations["accept_mcp_drift"];
         delete?: never;
@@ -482,8 +482,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Rejects what the server offers now.
-         * @description The tool stays held until the server offers again what was imported, or something else that is accepted.
+         * Reject a change.
+         * @description The tool stays held until the server offers the imported definition again or another change is accepted.
          */
         post: operations["reject_mcp_drift"];
         delete?: never;
@@ -502,8 +502,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Makes tools of those that a server listed last: drafts, or with `publish` tools that are live.
-         * @description The server is not asked. What cannot be a tool is in `skipped`, with the reason.
+         * Import tools from the server's latest list, as drafts or published.
+         * @description The server is not contacted. Tools that were not imported are in `skipped` with the reason.
          */
         post: operations["import_mcp_tools"];
         delete?: never;
@@ -521,7 +521,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Asks an MCP server for its tools, and holds those against what was imported. `status` says how that went. */
+        /** List the tools of an MCP server and compare them with the imported ones. `status` has the result. */
         post: operations["refresh_mcp_server"];
         delete?: never;
         options?: never;
@@ -536,14 +536,14 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Tenant, principal, roles, permissions and language of the caller. */
+        /** Get the tenant, principal, roles, permissions and language of the caller. */
         get: operations["get_me"];
         put?: never;
         post?: never;
         delete?: never;
         options?: never;
         head?: never;
-        /** Changes the language that pages have for the caller. With a key it is that of the key's owner. */
+        /** Change the language of the caller. With an API key, the language of its owner changes. */
         patch: operations["update_me"];
         trace?: never;
     };
@@ -554,7 +554,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The language models that the operator has configured, by name. */
+        /** List the language models that the operator has configured, by name. */
         get: operations["list_models"];
         put?: never;
         post?: never;
@@ -571,7 +571,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The OpenAPI 3.1 description of this API. */
+        /** Get the OpenAPI 3.1 description of this API. */
         get: operations["get_openapi"];
         put?: never;
         post?: never;
@@ -588,7 +588,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Calls that a person has to answer, oldest first, also those whose caller has given up. */
+        /** List the calls that a person must answer, oldest first, including those whose run has timed out. */
         get: operations["list_pending_calls"];
         put?: never;
         post?: never;
@@ -605,7 +605,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** One call that waits for a person or a worker, or waited. */
+        /** Get a call that a person or a worker answers. */
         get: operations["get_pending_call"];
         put?: never;
         post?: never;
@@ -622,7 +622,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The roles. */
+        /** List the roles. */
         get: operations["list_roles"];
         put?: never;
         post?: never;
@@ -639,7 +639,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Runs, newest first: one's own, or the tenant's for those who may see them. */
+        /** List runs, newest first: your own, or all of the tenant if you may see them. */
         get: operations["list_runs"];
         put?: never;
         post?: never;
@@ -656,7 +656,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** One run. */
+        /** Get a run. */
         get: operations["get_run"];
         put?: never;
         post?: never;
@@ -675,7 +675,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Ends a run that has not ended yet, wherever it runs. */
+        /** Cancel a run that has not ended, on whichever server it runs. */
         post: operations["cancel_run"];
         delete?: never;
         options?: never;
@@ -693,8 +693,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Answers a call. The first answer counts; the same again changes nothing.
-         * @description The run is the one of the call, or one that waits for that. A result that comes after the caller has given up is kept with the run as `late_result`.
+         * Answer a call. The first answer counts; sending the same answer again changes nothing.
+         * @description The run is the call's own run or one that waits for it. An answer that arrives after the run has timed out is stored as `late_result`.
          */
         post: operations["submit_tool_result"];
         delete?: never;
@@ -712,7 +712,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Opens a session. */
+        /** Create a session. */
         post: operations["create_session"];
         delete?: never;
         options?: never;
@@ -727,7 +727,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** One session. A run outside any session is a session of its own, under its own id. */
+        /** Get a session. A run outside any session has its own session with the id of the run. */
         get: operations["get_session"];
         put?: never;
         post?: never;
@@ -744,7 +744,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The session's events in order. */
+        /** List the events of a session in order. */
         get: operations["list_session_events"];
         put?: never;
         post?: never;
@@ -762,8 +762,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * The session's events as they come, as server-sent events whose `id` is the sequence number.
-         * @description Starts at the beginning, after `Last-Event-ID` or `after`, or live only with `after=latest`.
+         * Stream the events of a session as server-sent events. Their `id` is the sequence number.
+         * @description The stream starts at the beginning, or after `Last-Event-ID` or `after`. With `after=latest` it has new events only.
          */
         get: operations["stream_session_events"];
         put?: never;
@@ -781,7 +781,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Standing approvals, newest first. */
+        /** List standing approvals, newest first. */
         get: operations["list_standing_approvals"];
         put?: never;
         post?: never;
@@ -801,7 +801,7 @@ export interface paths {
         get?: never;
         put?: never;
         post?: never;
-        /** Takes a standing approval back, at once. */
+        /** Revoke a standing approval. It no longer approves calls. */
         delete: operations["revoke_standing_approval"];
         options?: never;
         head?: never;
@@ -815,7 +815,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The tenants the caller belongs to: one for a key, all of a person's for a login. */
+        /** List the tenants of the caller: one for an API key, all of the person's for a login. */
         get: operations["list_tenants"];
         put?: never;
         post?: never;
@@ -832,14 +832,14 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The caller's own tenant, with its settings. */
+        /** Get the caller's tenant with its settings. */
         get: operations["get_current_tenant"];
         put?: never;
         post?: never;
         delete?: never;
         options?: never;
         head?: never;
-        /** Changes the name or settings of the caller's own tenant. */
+        /** Change the name or settings of the caller's tenant. */
         patch: operations["update_current_tenant"];
         trace?: never;
     };
@@ -850,10 +850,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The tools of the tenant's catalogue that the caller may see, by slug. */
+        /** List the tools of the tenant's catalogue that the caller may see, by slug. */
         get: operations["list_tools"];
         put?: never;
-        /** Makes a tool. It is a draft, unless `"publish": true` is sent by somebody who may publish. */
+        /** Create a tool. It is a draft, unless the request has `"publish": true` and the caller may publish. */
         post: operations["create_tool"];
         delete?: never;
         options?: never;
@@ -868,7 +868,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The functions of the program that tools can be made of, by name. */
+        /** List the functions for tools of kind `function`, by name. */
         get: operations["list_function_templates"];
         put?: never;
         post?: never;
@@ -885,7 +885,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The built-ins that tools can be made of, by key. */
+        /** List the built-ins for tools of kind `internal`, by key. */
         get: operations["list_builtin_templates"];
         put?: never;
         post?: never;
@@ -905,8 +905,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Makes a draft of an `http` tool of every operation of an OpenAPI document.
-         * @description What cannot be a tool is in `skipped`, with the reason; a name that is taken is one.
+         * Create a draft `http` tool for every operation of an OpenAPI document.
+         * @description Operations that were not imported are in `skipped` with the reason, such as a slug that is taken.
          */
         post: operations["import_openapi"];
         delete?: never;
@@ -922,22 +922,22 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** One tool, with its schemas. */
+        /** Get a tool with its schemas. */
         get: operations["get_tool"];
-        /** As PATCH: what is left out stays as it is, so what was read can be sent back. */
+        /** Save a tool. Like PATCH: absent properties keep their values, so a tool that was read can be sent back. */
         put: operations["save_tool"];
         post?: never;
         /**
-         * Removes a tool of the tenant's own, or what the tenant has laid over one of the program.
-         * @description The history of a removed tool stays, and its slug is free again.
+         * Delete one of the tenant's own tools, or the tenant's changes to a built-in tool.
+         * @description The history of a deleted tool is kept, and its slug can be used again.
          */
         delete: operations["remove_tool"];
         options?: never;
         head?: never;
         /**
-         * Changes a tool, property by property; `null` takes one back.
-         * @description What a tool of the tenant's own says is a draft until it is published. Switches, and what is laid over
-         *     a tool that is part of the program, hold at once.
+         * Change properties of a tool; `null` resets a property.
+         * @description Changes to the tenant's own tools stay in the draft until it is published. Switches and changes to a built-in
+         *     tool take effect at once.
          */
         patch: operations["change_tool"];
         trace?: never;
@@ -951,7 +951,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Makes a draft like another tool, under another slug. */
+        /** Copy a tool to a draft with another slug. */
         post: operations["clone_tool"];
         delete?: never;
         options?: never;
@@ -966,7 +966,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Why the caller, a person or whoever a key stands for sees a tool or may call it, or why not. */
+        /** Explain why the caller, a member or the owner of a key can or cannot see or call a tool. */
         get: operations["explain_tool"];
         put?: never;
         post?: never;
@@ -986,9 +986,9 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Makes what was saved last what runs, once it is checked.
-         * @description `BREAKING_CHANGE` carries the members of a comparison, `TESTS_FAILED` those of a report of the test cases. A refusal
-         *     changes nothing, also not the number.
+         * Publish the draft after checking it.
+         * @description `BREAKING_CHANGE` has the properties of a comparison, `TESTS_FAILED` those of a test report. If publishing is refused,
+         *     nothing changes, not even the version.
          */
         post: operations["publish_tool"];
         delete?: never;
@@ -1007,9 +1007,9 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Makes recorded calls of a tool again, with a draft or a version, and says what differs.
-         * @description Only calls of tools that are pure, or whose level is `read` or `draft`, are made again. Steps with effects are answered
-         *     from the record, and never run.
+         * Replay recorded calls of a tool with its draft or a version, and compare the results.
+         * @description The tool must be pure or have the level `read` or `draft`. Steps with effects never run; they get their recorded
+         *     answers.
          */
         post: operations["replay_calls"];
         delete?: never;
@@ -1027,7 +1027,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Runs a tool. A tool that ran and failed is answered with 200 and `"status": "error"`. */
+        /** Run a tool. If the tool fails, the answer is 200 with `"status": "error"`. */
         post: operations["run_tool"];
         delete?: never;
         options?: never;
@@ -1045,8 +1045,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Runs what was saved last of a tool, or a definition that is not saved at all.
-         * @description The run is recorded like any other, in the mode `debug`.
+         * Test the latest draft of a tool, or a definition that is not saved.
+         * @description The run is recorded like any other, in mode `debug`.
          */
         post: operations["test_tool"];
         delete?: never;
@@ -1065,9 +1065,9 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * As `test`, with the events of the run as they come, as server-sent events.
-         * @description `tool.output_appended` has the next piece of a text, `tool.completed`, `tool.failed` or `tool.cancelled` is the last
-         *     event. The run does not end with the connection.
+         * Test a tool like `test`, and stream the events of the run as server-sent events.
+         * @description `tool.output_appended` has the next piece of a text. `tool.completed`, `tool.failed` or `tool.cancelled` is the last
+         *     event. The run goes on if the connection closes.
          */
         post: operations["stream_tool_test"];
         delete?: never;
@@ -1083,10 +1083,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The test cases of a tool, oldest first. */
+        /** List the test cases of a tool, oldest first. */
         get: operations["list_test_cases"];
         put?: never;
-        /** Adds a test case to a tool of the tenant's own. */
+        /** Add a test case to one of the tenant's own tools. */
         post: operations["create_test_case"];
         delete?: never;
         options?: never;
@@ -1104,8 +1104,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Runs the test cases of a tool, as calls of the caller in the mode `debug`, and says how they went.
-         * @description A call that would wait for somebody's approval is cancelled, and its case has not passed.
+         * Run the test cases of a tool as calls of the caller in mode `debug`.
+         * @description A call that needs approval is cancelled, and its test case fails.
          */
         post: operations["run_test_cases"];
         delete?: never;
@@ -1124,11 +1124,11 @@ export interface paths {
         get?: never;
         put?: never;
         post?: never;
-        /** Removes a test case. */
+        /** Delete a test case. */
         delete: operations["remove_test_case"];
         options?: never;
         head?: never;
-        /** Changes a test case, property by property. How it went before counts no longer. */
+        /** Change a test case. Its latest result is discarded. */
         patch: operations["change_test_case"];
         trace?: never;
     };
@@ -1139,7 +1139,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** What uses a tool, and would not work without it. */
+        /** List the tools that need a tool to work. */
         get: operations["list_tool_users"];
         put?: never;
         post?: never;
@@ -1158,7 +1158,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Gives what was saved last a new number, greater than the one it has. It runs once it is published. */
+        /** Set the version of the draft. It must be greater than the current one and takes effect on publishing. */
         post: operations["version_tool"];
         delete?: never;
         options?: never;
@@ -1173,7 +1173,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Every save, publication and new number of a tool, newest first. */
+        /** List the saves, publications and version changes of a tool, newest first. */
         get: operations["list_tool_versions"];
         put?: never;
         post?: never;
@@ -1190,7 +1190,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** What changed between two versions, whom that breaks, and which part of the number has to go up. */
+        /** Compare two versions: what changed, who breaks, and which part of the version must increase. */
         get: operations["compare_tool_versions"];
         put?: never;
         post?: never;
@@ -1207,7 +1207,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** A tool as it was at one revision. */
+        /** Get a tool at one revision. */
         get: operations["read_tool_revision"];
         put?: never;
         post?: never;
@@ -1226,7 +1226,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Makes an old revision the newest save. What runs stays what it is until it is published. */
+        /** Restore an old revision as the latest draft. The published version stays as it is. */
         post: operations["restore_tool_revision"];
         delete?: never;
         options?: never;
@@ -1243,7 +1243,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Withdraws a version: no call may name it any more, and its number is never published again. */
+        /** Withdraw a version. Calls that pin it are refused, and its number cannot be published again. */
         post: operations["withdraw_tool_version"];
         delete?: never;
         options?: never;
@@ -1258,10 +1258,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The members of the tenant. */
+        /** List the members of the tenant. */
         get: operations["list_users"];
         put?: never;
-        /** Adds a member. A person of another tenant starts without a password, by a sign-in link. */
+        /** Add a member. A person of another tenant has no password here and signs in with a link first. */
         post: operations["create_user"];
         delete?: never;
         options?: never;
@@ -1276,15 +1276,15 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** One member. */
+        /** Get a member. */
         get: operations["get_user"];
         put?: never;
         post?: never;
-        /** Takes a member out of the tenant, with their logins and keys. */
+        /** Remove a member from the tenant, with their logins and API keys. */
         delete: operations["delete_user"];
         options?: never;
         head?: never;
-        /** Gives a member another role. */
+        /** Change the role of a member. */
         patch: operations["update_user"];
         trace?: never;
     };
@@ -1297,7 +1297,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Makes a sign-in link, to be given to the member. It opens this tenant and no other. */
+        /** Create a one-time sign-in link for a member. It opens only this tenant. */
         post: operations["create_sign_in_link"];
         delete?: never;
         options?: never;
@@ -1312,10 +1312,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The tenant's webhooks, without their secrets. */
+        /** List webhooks without their secrets. */
         get: operations["list_webhooks"];
         put?: never;
-        /** Makes a webhook. Its secret is in the answer and nowhere else. */
+        /** Create a webhook. Only this answer contains its secret. */
         post: operations["create_webhook"];
         delete?: never;
         options?: never;
@@ -1332,7 +1332,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Tries a delivery once more, now, under the same `webhook-id`, and answers with how that went. */
+        /** Repeat a delivery now with the same `webhook-id`, and return the result. */
         post: operations["redeliver_webhook"];
         delete?: never;
         options?: never;
@@ -1347,15 +1347,15 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** One webhook, without its secret. */
+        /** Get a webhook without its secret. */
         get: operations["read_webhook"];
         put?: never;
         post?: never;
-        /** Removes a webhook with what waits for it. */
+        /** Delete a webhook and its pending deliveries. */
         delete: operations["remove_webhook"];
         options?: never;
         head?: never;
-        /** Changes a webhook, property by property. */
+        /** Change properties of a webhook. */
         patch: operations["change_webhook"];
         trace?: never;
     };
@@ -1366,7 +1366,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** What a webhook was told in the last 30 days, newest first. */
+        /** List the deliveries of a webhook in the last 30 days, newest first. */
         get: operations["list_webhook_deliveries"];
         put?: never;
         post?: never;
@@ -1385,7 +1385,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** The same, by a path that names the webhook as well. */
+        /** Repeat a delivery now. The path also names the webhook. */
         post: operations["redeliver_webhook_delivery"];
         delete?: never;
         options?: never;
@@ -1402,7 +1402,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Gives a webhook another secret. For a day messages carry signatures by both. */
+        /** Replace the secret of a webhook. For a day messages are signed with both secrets. */
         post: operations["rotate_webhook_secret"];
         delete?: never;
         options?: never;
@@ -1419,7 +1419,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Sends a message of the type `webhook.test`, once, and answers with how that went. */
+        /** Send one message of type `webhook.test` and return the result. */
         post: operations["test_webhook"];
         delete?: never;
         options?: never;
@@ -1435,10 +1435,10 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * The calls for a worker as they come, as server-sent events `tool.call`.
-         * @description First every open call, oldest first. A worker that comes back with `Last-Event-ID` has back what it was told up to
-         *     that call and is not told again. A call is told to one worker; one that goes without an answer leaves its calls to
-         *     the others.
+         * Stream the calls for a worker as server-sent events `tool.call`.
+         * @description The stream starts with every open call, oldest first. Each call is sent to one worker. If a worker disconnects, its
+         *     unanswered calls go to other workers. A worker that reconnects with `Last-Event-ID` keeps the calls that it received
+         *     up to that event; they are not sent again.
          */
         get: operations["stream_worker_calls"];
         put?: never;
@@ -1456,7 +1456,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The process is alive. */
+        /** Check that the process is alive. */
         get: operations["get_health"];
         put?: never;
         post?: never;
@@ -1473,7 +1473,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Figures for Prometheus. Needs a key with `settings.tenant.read` unless configured public. */
+        /** Get metrics for Prometheus. Needs a key with `settings.tenant.read` unless metrics are public. */
         get: operations["get_metrics"];
         put?: never;
         post?: never;
@@ -1490,7 +1490,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The server can do its work: its database answers, and it is not about to stop. */
+        /** Check that the server can work: its database answers, and it is not about to stop. */
         get: operations["get_readiness"];
         put?: never;
         post?: never;
@@ -1504,15 +1504,15 @@ export interface paths {
 export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
-        /** @description What a server says about itself. Nobody has verified it. */
+        /** @description The server's own name and version. They are not verified. */
         AboutView: {
             name?: string | null;
             title?: string | null;
             version?: string | null;
         };
-        /** @description What a person is asked to decide. */
+        /** @description A request to approve one call. */
         ApprovalView: {
-            /** @description What the approver changed in the input. */
+            /** @description The changes that the approver made to the input. */
             changes?: components["schemas"]["InputChange"][] | null;
             /** Format: date-time */
             decided_at?: string | null;
@@ -1524,7 +1524,7 @@ export interface components {
             input: Record<string, never>;
             level?: string | null;
             note?: string | null;
-            /** @description Why it asks. */
+            /** @description Why the call needs approval. */
             reason: string;
             /** Format: date-time */
             requested_at: string;
@@ -1538,61 +1538,61 @@ export interface components {
             tool: string;
             version: string;
         };
-        /** @description The run that was approved, and the approval of later calls. */
+        /** @description The run of the approved call, and the standing approval if one was created. */
         ApproveAnswer: components["schemas"]["RunAnswer"] & {
             /** Format: uuid */
             standing_approval_id?: string | null;
         };
         ApproveRequest: {
-            /** @description Another input than the one asked for; it is checked like the first. */
+            /** @description Run the call with this input instead of the requested one. It is validated like the original. */
             input?: Record<string, never> | null;
             note?: string | null;
             standing?: components["schemas"]["StandingRequest"] | null;
             /**
              * Format: int64
-             * @description How long to wait for the run to end, 120,000 at the most.
+             * @description How many milliseconds to wait for the run to end, at most 120,000.
              */
             wait_ms?: number | null;
         };
-        /** @description An artifact in a list: everything but its source. */
+        /** @description An artifact without its source. */
         ArtifactItem: {
-            /** @description The digest of the newest source, with its algorithm: `blake3:…`. */
+            /** @description The digest of the latest source, with its algorithm: `blake3:…`. */
             checksum: string;
             /** Format: date-time */
             created_at: string;
             created_by: Record<string, never>;
             /** Format: uuid */
             id: string;
-            /** @description `javascript` or `typescript`, of the newest version. */
+            /** @description The language of the latest version: `javascript` or `typescript`. */
             language: string;
-            /** @description What people call it. Several may have one name. */
+            /** @description The display name; it need not be unique. */
             name: string;
             /** Format: date-time */
             updated_at: string;
             /**
              * Format: int64
-             * @description The number of its newest version, from 1 on.
+             * @description The number of the latest version; the first is 1.
              */
             version: number;
         };
-        /** @description A version of an artifact. It never changes. */
+        /** @description A version of an artifact. A version never changes. */
         ArtifactVersionView: {
             author: Record<string, never>;
             checksum: string;
             /** Format: date-time */
             created_at: string;
             language: string;
-            /** @description Not in lists. */
+            /** @description Absent in lists. */
             source?: string | null;
             /** Format: int64 */
             version: number;
         };
-        /** @description An artifact with the source of its newest version. */
+        /** @description An artifact with the source of its latest version. */
         ArtifactView: components["schemas"]["ArtifactItem"] & {
             etag: string;
             source: string;
         };
-        /** @description Who did what, with what was there before and after. */
+        /** @description An audit entry: who did what, with the state before and after. */
         AuditView: {
             action: string;
             actor: Record<string, never>;
@@ -1606,63 +1606,63 @@ export interface components {
             object: string;
             request_id?: string | null;
         };
-        /** @description What a tool of the kind `internal` can be made of, by its `builtin_key`. */
+        /** @description A built-in for tools of kind `internal`. */
         BuiltinTemplate: components["schemas"]["TemplateFacts"] & {
             builtin_key: string;
         };
         CancelRequest: {
-            /** @description Why, for the log. */
+            /** @description The reason, for the log. */
             reason?: string | null;
         };
-        /** @description A change to an artifact, property by property. Another script is its next version. */
+        /** @description Changes to an artifact. A different source creates a new version. */
         ChangeArtifact: {
             language?: string | null;
             name?: string | null;
             source?: string | null;
         };
         ChangeMe: {
-            /** @description `de` or `en`; `null` leaves it to the browser. */
+            /** @description `de` or `en`; `null` uses the browser's language. */
             language?: string | null;
         };
         ChangePassword: {
-            /** @description Not needed by somebody who has none yet. */
+            /** @description Not needed if the person has no password yet. */
             current_password?: string | null;
             password: string;
         };
         ChangeTenant: {
             name?: string | null;
-            /** @description Settings to change: a value sets one, `null` takes it back to its default. */
+            /** @description Settings to change; `null` resets a setting to its default. */
             settings?: Record<string, never> | null;
-            /** @description As it is; it cannot be changed. */
+            /** @description The current slug; it cannot be changed. */
             slug?: string | null;
         };
-        /** @description A change to a test case, property by property; each is replaced as a whole. */
+        /** @description Changes to a test case. Each property is replaced as a whole. */
         ChangeTestCase: {
             expect?: components["schemas"]["Expectation"] | null;
             input?: unknown;
             name?: string | null;
         };
         ChangeUser: {
-            /** @description As it is; it cannot be changed. */
+            /** @description The current value; it cannot be changed here. */
             display_name?: string | null;
-            /** @description As it is; it cannot be changed. */
+            /** @description The current value; it cannot be changed here. */
             email?: string | null;
             /** @enum {string} */
             role: "admin" | "builder" | "member" | "approver" | "viewer" | "agent";
         };
         ChangeWebhook: {
-            /** @description While it is off nothing is sent, and nothing new is kept for it. */
+            /** @description While `false`, nothing is sent, and new events are not stored for later. */
             enabled?: boolean | null;
-            /** @description At least one. Replaces those before. */
+            /** @description The events to send; at least one. Replaces the current list. */
             events?: ("run.completed" | "run.failed" | "approval.requested" | "approval.decided" | "tool.published" | "mcp.drift")[] | null;
             url?: string | null;
         };
-        /** @description What a clone is called. */
+        /** @description The slug and name of a copy. */
         CloneBody: {
             name?: string | null;
             slug: string;
         };
-        /** @description What lies between two versions. */
+        /** @description The differences between two versions. */
         ComparisonView: Record<string, never> & {
             from: string;
             to: string;
@@ -1691,42 +1691,42 @@ export interface components {
         /** @description A new test case. */
         CreateTestCase: {
             expect?: components["schemas"]["Expectation"] | null;
-            /** @description What the tool is called with: an object, or anything to show that it is refused. Without any, an empty object. */
+            /** @description The input of the call. Any JSON value, so that a test can expect a refusal; default: an empty object. */
             input?: unknown;
             name: string;
         };
         CreateUser: {
             display_name: string;
             email: string;
-            /** @description Without one, send the person a sign-in link. Ignored for a person of another tenant. */
+            /** @description Without a password, give the member a sign-in link. Ignored for a person of another tenant. */
             password?: string | null;
             /** @enum {string} */
             role: "admin" | "builder" | "member" | "approver" | "viewer" | "agent";
         };
         CreateWebhook: {
             enabled?: boolean;
-            /** @description At least one. */
+            /** @description The events to send; at least one. */
             events: ("run.completed" | "run.failed" | "approval.requested" | "approval.decided" | "tool.published" | "mcp.drift")[];
-            /** @description Messages are sent there with POST. Redirects are not followed. */
+            /** @description The URL to POST messages to. Redirects are not followed. */
             url: string;
         };
-        /** @description What can be said about a credential. */
+        /** @description The properties of a credential. */
         CredentialBody: {
             /**
-             * @description Names or addresses, as they stand in a URL, on any port; `*.example.com` is every name below. `null` for every
+             * @description Host names or IP addresses as in a URL, without port; `*.example.com` matches every subdomain. `null` allows every
              *     host.
              */
             allowed_hosts?: string[] | null;
-            /** @description Letters, digits, `.`, `_` and `-`, at most 64; unique in the tenant whatever its case. */
+            /** @description At most 64 letters, digits, `.`, `_` and `-`; unique in the tenant, ignoring case. */
             label?: string | null;
             /**
-             * @description `{ api_key }`, `{ token }`, `{ username, password }` or, for `custom`, an object of texts. Replaces the
-             *     one before as a whole and is never shown.
+             * @description `{ api_key }`, `{ token }`, `{ username, password }` or, for `custom`, an object of strings. Replaces the
+             *     stored payload as a whole and is never returned.
              */
             payload?: Record<string, never> | null;
-            /** @description Whom it is for, such as `web_search`. */
+            /** @description The purpose that tools look it up by, such as `web_search`. */
             provider_key?: string | null;
-            /** @description And which of several, such as `serper`. */
+            /** @description The provider for that purpose, such as `serper`. */
             provider_variant?: string | null;
             /**
              * @description `api_key`, `bearer`, `basic` or `custom`.
@@ -1734,29 +1734,29 @@ export interface components {
              */
             type?: "api_key" | "bearer" | "basic" | "custom" | null;
         };
-        /** @description A credential, without what is in it. */
+        /** @description A credential without its secret values. */
         CredentialView: {
-            /** @description The hosts that it may be sent to; `null` for every host. */
+            /** @description The hosts that the credential may be sent to; `null` for every host. */
             allowed_hosts?: string[] | null;
             /** Format: date-time */
             created_at: string;
             created_by: Record<string, never>;
-            /** @description The names of what is set. */
+            /** @description The names of the stored values. */
             fields: string[];
             /** Format: uuid */
             id: string;
-            /** @description A tool refers to it by `secret:<label>`. */
+            /** @description Tools refer to the credential as `secret:<label>`. */
             label: string;
             /**
              * Format: date-time
-             * @description To the minute.
+             * @description When a tool last used it, to the minute.
              */
             last_used_at?: string | null;
             provider_key?: string | null;
             provider_variant?: string | null;
             /**
              * Format: int64
-             * @description Goes up with every new payload.
+             * @description Increases with every new payload.
              */
             revision: number;
             /** @description `api_key`, `bearer`, `basic` or `custom`. */
@@ -1764,38 +1764,38 @@ export interface components {
             /** Format: date-time */
             updated_at: string;
         };
-        /** @description One event on its way to a webhook. */
+        /** @description The delivery of one event to a webhook. */
         DeliveryView: {
             /** Format: int64 */
             attempts: number;
             /**
              * Format: date-time
-             * @description When it happened.
+             * @description When the event happened.
              */
             created_at: string;
             /** Format: int64 */
             duration_ms?: number | null;
-            /** @description What went wrong at the last try. */
+            /** @description The error of the last attempt. */
             error?: string | null;
             /**
              * Format: uuid
-             * @description The `webhook-id` of every try.
+             * @description The `webhook-id` of every attempt.
              */
             id: string;
             /** Format: date-time */
             last_attempt_at?: string | null;
             /**
              * Format: date-time
-             * @description `null` while it is being tried and where it is not tried any more.
+             * @description `null` during an attempt and after the last one.
              */
             next_attempt_at?: string | null;
-            /** @description The body that is sent; `null` before the first try. */
+            /** @description The body of the message; `null` before the first attempt. */
             payload?: Record<string, never> | null;
-            /** @description How that answer begins. */
+            /** @description The beginning of that answer. */
             response_body?: string | null;
             /**
              * Format: int64
-             * @description What the receiver answered the last try with; `null` where it did not answer.
+             * @description The HTTP status of the receiver's last answer; `null` if there was none.
              */
             response_status?: number | null;
             /** @description `pending`, `delivered` or `failed`. */
@@ -1813,7 +1813,7 @@ export interface components {
             before: unknown;
             path: string;
         };
-        /** @description A change of an imported tool on its server. */
+        /** @description A change to an imported tool on its server. */
         DriftView: {
             current_hash?: string | null;
             /** Format: date-time */
@@ -1830,15 +1830,15 @@ export interface components {
             slug: string;
             /** @description `pending`, `accepted` or `rejected`. */
             status: string;
-            /** @description What the server calls the tool now; where it has it no more, what it was called. */
+            /** @description The current name of the tool on the server; of a removed tool, its last name. */
             tool: string;
             /** Format: uuid */
             tool_id: string;
         };
-        /** @description A page of events. There is no total: a log grows. */
+        /** @description A page of events. It has no total, because a log grows. */
         EventList: {
             items: components["schemas"]["EventView"][];
-            /** @description The number to go on after; send it as `after` or `cursor`. */
+            /** @description The last sequence number of this page; send it as `after` or `cursor` to get the next page. */
             next_cursor?: string | null;
             /** Format: int64 */
             total?: number | null;
@@ -1852,7 +1852,7 @@ export interface components {
             payload: Record<string, never>;
             /**
              * Format: uuid
-             * @description `null` for an event that is about no run.
+             * @description `null` if the event does not belong to a run.
              */
             run_id?: string | null;
             /** Format: int64 */
@@ -1860,7 +1860,7 @@ export interface components {
             /** Format: uuid */
             session_id: string;
             tool?: string | null;
-            /** @description Such as `tool.started`. */
+            /** @description The type of the event, such as `tool.started`. */
             type: string;
         };
         ExecutionView: {
@@ -1871,102 +1871,102 @@ export interface components {
             /** Format: int32 */
             timeout_s?: number | null;
         };
-        /** @description What has to come of the call. All that is given must hold; where nothing is, `status` must be `success`. */
+        /** @description The expected result. Every given expectation must be met; if there is none, `status` must be `success`. */
         Expectation: {
-            /** @description A part of the output: members by their names, items of an array anywhere in the array. */
+            /** @description A part of the output: properties by name, array items at any position. */
             contains?: unknown;
             error_code?: string | null;
-            /** @description A jq filter that makes `true` of the output. */
+            /** @description A jq filter that must return `true` for the output. */
             jq?: string | null;
-            /** @description The output, equal in canonical form: neither the order of members nor the spelling of numbers counts. */
+            /** @description The exact output, ignoring the order of properties and the notation of numbers. */
             output?: unknown;
             /**
-             * @description `success`, `error`, `timed_out` or `cancelled`. A call that is refused has ended with `error`.
+             * @description `success`, `error`, `timed_out` or `cancelled`. A refused call counts as `error`.
              * @enum {string|null}
              */
             status?: "success" | "error" | "timed_out" | "cancelled" | null;
         };
-        /** @description Why somebody sees or may call a tool, or why not. */
+        /** @description Why a subject can or cannot see or call a tool. */
         ExplainView: {
-            /** @description Whether a call would run, be it after somebody has approved. */
+            /** @description Whether a call would run, if need be after an approval. */
             callable: boolean;
-            /** @description The steps of a call, in their order. */
+            /** @description The checks of a call in their order. */
             checks: Record<string, never>[];
             /** @description `allow`, `ask` or `deny`. */
             decision: string;
             reason: string;
-            /** @description The rule that decided, or the check that failed before any rule was asked. */
+            /** @description The rule that decided, or the check that failed before the rules were evaluated. */
             rule: string;
-            /** @description Whom it is about. */
+            /** @description The person or agent that the answer is about. */
             subject: Record<string, never>;
             tool: string;
-            /** @description Whether the subject finds the tool in its catalogue. */
+            /** @description Whether the tool is in the subject's catalogue. */
             visible: boolean;
         };
-        /** @description One thing that does not fit. */
+        /** @description An invalid value. */
         Fault: {
-            /** @description A stable word for programs, in lower snake case; `docs/faults.md` lists them. */
+            /** @description The stable code of the fault, in lower snake case; `docs/faults.md` lists them. */
             code: string;
-            /** @description For people. */
+            /** @description The explanation for people. */
             message: string;
             /** @description The values in `message`. */
             params: Record<string, never>;
-            /** @description A JSON pointer to the place; a missing member is pointed at itself. */
+            /** @description A JSON Pointer to the value; for a missing property, where it should be. */
             path: string;
         };
-        /** @description What a tool of the kind `function` can be made of, by its `function_name`. */
+        /** @description A function for tools of kind `function`. */
         FunctionTemplate: components["schemas"]["TemplateFacts"] & {
             function_name: string;
         };
-        /** @description Which tools of a server are to be imported. */
+        /** @description The tools to import from a server. */
         ImportBody: {
-            /** @description Makes them live at once, instead of drafts. */
+            /** @description Publish the tools at once instead of creating drafts. */
             publish?: boolean;
-            /** @description Their names on the server. */
+            /** @description The names of the tools on the server. */
             tools: string[];
         };
-        /** @description Something about a tool that its author should know. */
+        /** @description A note for the author of a tool. */
         ImportNoteView: {
             message: string;
             slug: string;
         };
         /** @description An OpenAPI document. */
         ImportOpenapi: {
-            /** @description The document, version 3.0 or 3.1: as JSON, or as a text of JSON or YAML. */
+            /** @description The document, version 3.0 or 3.1: an object, or a string of JSON or YAML. */
             document: unknown;
-            /** @description Where the API is, instead of the servers that the document names. */
+            /** @description The base URL of the API. Overrides the servers in the document. */
             server_url?: string | null;
         };
-        /** @description What came of a document. */
+        /** @description The result of an import. */
         ImportView: {
-            /** @description The credentials that the tools refer to. Those that do not exist yet have to be made. */
+            /** @description The credentials that the tools refer to. Create those that do not exist yet. */
             credentials: components["schemas"]["ReferredCredential"][];
-            /** @description The tools that were made, as drafts. */
+            /** @description The tools that were created, as drafts. */
             items: components["schemas"]["ToolView"][];
-            /** @description What was left out of tools that were made. */
+            /** @description Parts of created tools that were left out. */
             notes: components["schemas"]["ImportNoteView"][];
             skipped: components["schemas"]["SkippedView"][];
         };
-        /** @description Something in a tool's definition that a person should look at. */
+        /** @description A finding in a tool's definition that a person should check. */
         ImportWarning: components["schemas"]["SuspicionView"] & {
-            /** @description Its name on the server. */
+            /** @description The name of the tool on the server. */
             tool: string;
         };
         /** @description One property of the input that the approver changed. */
         InputChange: {
-            /** @description `null` where it is gone. */
+            /** @description `null` if the approver removed the property. */
             after: unknown;
-            /** @description `null` where it was not there. */
+            /** @description `null` if the property was absent. */
             before: unknown;
-            /** @description A JSON pointer. */
+            /** @description A JSON Pointer into the input. */
             path: string;
         };
         /** @description A one-time sign-in link for a member. */
         Invitation: {
-            /** @description The path and query of the link, on this server. */
+            /** @description The path and query of the link on this server. */
             url: string;
         };
-        /** @description A key, without its text. */
+        /** @description An API key without its text. */
         KeyView: {
             acts_as: string;
             agent?: string | null;
@@ -1981,7 +1981,7 @@ export interface components {
             name: string;
             /** Format: uuid */
             owner_id: string;
-            /** @description The key's text begins with `tw_` and this. */
+            /** @description The text of the key begins with `tw_` and this prefix. */
             prefix: string;
             /** Format: date-time */
             revoked_at?: string | null;
@@ -1990,7 +1990,7 @@ export interface components {
         LastResult: {
             /** Format: date-time */
             at: string;
-            /** @description The content that it was held against, as in the history of the tool. */
+            /** @description The content hash of the tested definition, as in the history of the tool. */
             content_hash: string;
             passed: boolean;
             /** Format: uuid */
@@ -2002,7 +2002,7 @@ export interface components {
         /** @description A page of a list. */
         List_ApprovalView: {
             items: {
-                /** @description What the approver changed in the input. */
+                /** @description The changes that the approver made to the input. */
                 changes?: components["schemas"]["InputChange"][] | null;
                 /** Format: date-time */
                 decided_at?: string | null;
@@ -2014,11 +2014,13 @@ export interface components {
                 input: Record<string, never>;
                 level?: string | null;
                 note?: string | null;
-                /** @description Why it asks. */
+                /** @description Why the call needs approval. */
                 reason: string;
                 /** Format: date-time */
                 requested_at: string;
                 requested_by: string;
+                /** @description The rule that requires approval, such as `level_write`; `null` for a rule of an older version. */
+                rule?: string | null;
                 /** Format: uuid */
                 run_id: string;
                 /** @description `pending`, `approved`, `denied`, `expired` or `cancelled`. */
@@ -2026,41 +2028,41 @@ export interface components {
                 tool: string;
                 version: string;
             }[];
-            /** @description Send it as `cursor` to get the next page; `null` on the last. */
+            /** @description Send this as `cursor` to get the next page; `null` on the last page. */
             next_cursor?: string | null;
             /**
              * Format: int64
-             * @description How many there are in all; `null` when that is more than is counted.
+             * @description The total number of items; `null` if there are too many to count.
              */
             total?: number | null;
         };
         /** @description A page of a list. */
         List_ArtifactItem: {
             items: {
-                /** @description The digest of the newest source, with its algorithm: `blake3:…`. */
+                /** @description The digest of the latest source, with its algorithm: `blake3:…`. */
                 checksum: string;
                 /** Format: date-time */
                 created_at: string;
                 created_by: Record<string, never>;
                 /** Format: uuid */
                 id: string;
-                /** @description `javascript` or `typescript`, of the newest version. */
+                /** @description The language of the latest version: `javascript` or `typescript`. */
                 language: string;
-                /** @description What people call it. Several may have one name. */
+                /** @description The display name; it need not be unique. */
                 name: string;
                 /** Format: date-time */
                 updated_at: string;
                 /**
                  * Format: int64
-                 * @description The number of its newest version, from 1 on.
+                 * @description The number of the latest version; the first is 1.
                  */
                 version: number;
             }[];
-            /** @description Send it as `cursor` to get the next page; `null` on the last. */
+            /** @description Send this as `cursor` to get the next page; `null` on the last page. */
             next_cursor?: string | null;
             /**
              * Format: int64
-             * @description How many there are in all; `null` when that is more than is counted.
+             * @description The total number of items; `null` if there are too many to count.
              */
             total?: number | null;
         };
@@ -2072,16 +2074,16 @@ export interface components {
                 /** Format: date-time */
                 created_at: string;
                 language: string;
-                /** @description Not in lists. */
+                /** @description Absent in lists. */
                 source?: string | null;
                 /** Format: int64 */
                 version: number;
             }[];
-            /** @description Send it as `cursor` to get the next page; `null` on the last. */
+            /** @description Send this as `cursor` to get the next page; `null` on the last page. */
             next_cursor?: string | null;
             /**
              * Format: int64
-             * @description How many there are in all; `null` when that is more than is counted.
+             * @description The total number of items; `null` if there are too many to count.
              */
             total?: number | null;
         };
@@ -2100,11 +2102,11 @@ export interface components {
                 object: string;
                 request_id?: string | null;
             }[];
-            /** @description Send it as `cursor` to get the next page; `null` on the last. */
+            /** @description Send this as `cursor` to get the next page; `null` on the last page. */
             next_cursor?: string | null;
             /**
              * Format: int64
-             * @description How many there are in all; `null` when that is more than is counted.
+             * @description The total number of items; `null` if there are too many to count.
              */
             total?: number | null;
         };
@@ -2113,38 +2115,38 @@ export interface components {
             items: (components["schemas"]["TemplateFacts"] & {
                 builtin_key: string;
             })[];
-            /** @description Send it as `cursor` to get the next page; `null` on the last. */
+            /** @description Send this as `cursor` to get the next page; `null` on the last page. */
             next_cursor?: string | null;
             /**
              * Format: int64
-             * @description How many there are in all; `null` when that is more than is counted.
+             * @description The total number of items; `null` if there are too many to count.
              */
             total?: number | null;
         };
         /** @description A page of a list. */
         List_CredentialView: {
             items: {
-                /** @description The hosts that it may be sent to; `null` for every host. */
+                /** @description The hosts that the credential may be sent to; `null` for every host. */
                 allowed_hosts?: string[] | null;
                 /** Format: date-time */
                 created_at: string;
                 created_by: Record<string, never>;
-                /** @description The names of what is set. */
+                /** @description The names of the stored values. */
                 fields: string[];
                 /** Format: uuid */
                 id: string;
-                /** @description A tool refers to it by `secret:<label>`. */
+                /** @description Tools refer to the credential as `secret:<label>`. */
                 label: string;
                 /**
                  * Format: date-time
-                 * @description To the minute.
+                 * @description When a tool last used it, to the minute.
                  */
                 last_used_at?: string | null;
                 provider_key?: string | null;
                 provider_variant?: string | null;
                 /**
                  * Format: int64
-                 * @description Goes up with every new payload.
+                 * @description Increases with every new payload.
                  */
                 revision: number;
                 /** @description `api_key`, `bearer`, `basic` or `custom`. */
@@ -2152,11 +2154,11 @@ export interface components {
                 /** Format: date-time */
                 updated_at: string;
             }[];
-            /** @description Send it as `cursor` to get the next page; `null` on the last. */
+            /** @description Send this as `cursor` to get the next page; `null` on the last page. */
             next_cursor?: string | null;
             /**
              * Format: int64
-             * @description How many there are in all; `null` when that is more than is counted.
+             * @description The total number of items; `null` if there are too many to count.
              */
             total?: number | null;
         };
@@ -2167,32 +2169,32 @@ export interface components {
                 attempts: number;
                 /**
                  * Format: date-time
-                 * @description When it happened.
+                 * @description When the event happened.
                  */
                 created_at: string;
                 /** Format: int64 */
                 duration_ms?: number | null;
-                /** @description What went wrong at the last try. */
+                /** @description The error of the last attempt. */
                 error?: string | null;
                 /**
                  * Format: uuid
-                 * @description The `webhook-id` of every try.
+                 * @description The `webhook-id` of every attempt.
                  */
                 id: string;
                 /** Format: date-time */
                 last_attempt_at?: string | null;
                 /**
                  * Format: date-time
-                 * @description `null` while it is being tried and where it is not tried any more.
+                 * @description `null` during an attempt and after the last one.
                  */
                 next_attempt_at?: string | null;
-                /** @description The body that is sent; `null` before the first try. */
+                /** @description The body of the message; `null` before the first attempt. */
                 payload?: Record<string, never> | null;
-                /** @description How that answer begins. */
+                /** @description The beginning of that answer. */
                 response_body?: string | null;
                 /**
                  * Format: int64
-                 * @description What the receiver answered the last try with; `null` where it did not answer.
+                 * @description The HTTP status of the receiver's last answer; `null` if there was none.
                  */
                 response_status?: number | null;
                 /** @description `pending`, `delivered` or `failed`. */
@@ -2201,11 +2203,11 @@ export interface components {
                 /** Format: uuid */
                 webhook_id: string;
             }[];
-            /** @description Send it as `cursor` to get the next page; `null` on the last. */
+            /** @description Send this as `cursor` to get the next page; `null` on the last page. */
             next_cursor?: string | null;
             /**
              * Format: int64
-             * @description How many there are in all; `null` when that is more than is counted.
+             * @description The total number of items; `null` if there are too many to count.
              */
             total?: number | null;
         };
@@ -2227,16 +2229,16 @@ export interface components {
                 slug: string;
                 /** @description `pending`, `accepted` or `rejected`. */
                 status: string;
-                /** @description What the server calls the tool now; where it has it no more, what it was called. */
+                /** @description The current name of the tool on the server; of a removed tool, its last name. */
                 tool: string;
                 /** Format: uuid */
                 tool_id: string;
             }[];
-            /** @description Send it as `cursor` to get the next page; `null` on the last. */
+            /** @description Send this as `cursor` to get the next page; `null` on the last page. */
             next_cursor?: string | null;
             /**
              * Format: int64
-             * @description How many there are in all; `null` when that is more than is counted.
+             * @description The total number of items; `null` if there are too many to count.
              */
             total?: number | null;
         };
@@ -2245,11 +2247,11 @@ export interface components {
             items: (components["schemas"]["TemplateFacts"] & {
                 function_name: string;
             })[];
-            /** @description Send it as `cursor` to get the next page; `null` on the last. */
+            /** @description Send this as `cursor` to get the next page; `null` on the last page. */
             next_cursor?: string | null;
             /**
              * Format: int64
-             * @description How many there are in all; `null` when that is more than is counted.
+             * @description The total number of items; `null` if there are too many to count.
              */
             total?: number | null;
         };
@@ -2269,29 +2271,29 @@ export interface components {
                 name: string;
                 /** Format: uuid */
                 owner_id: string;
-                /** @description The key's text begins with `tw_` and this. */
+                /** @description The text of the key begins with `tw_` and this prefix. */
                 prefix: string;
                 /** Format: date-time */
                 revoked_at?: string | null;
                 role: string;
             }[];
-            /** @description Send it as `cursor` to get the next page; `null` on the last. */
+            /** @description Send this as `cursor` to get the next page; `null` on the last page. */
             next_cursor?: string | null;
             /**
              * Format: int64
-             * @description How many there are in all; `null` when that is more than is counted.
+             * @description The total number of items; `null` if there are too many to count.
              */
             total?: number | null;
         };
         /** @description A page of a list. */
         List_McpServerView: {
             items: {
-                /** @description The remote tools that may be imported; `null` for all. */
+                /** @description The remote tools that may be imported; `null` allows all. */
                 allowed_tools?: string[] | null;
                 /** Format: date-time */
                 created_at: string;
                 created_by: Record<string, never>;
-                /** @description Sent with every request, their values shown as `***`. */
+                /** @description Sent with every request. Values are shown as `***`. */
                 headers: Record<string, never>;
                 /** Format: uuid */
                 id: string;
@@ -2301,17 +2303,17 @@ export interface components {
                 name: string;
                 /**
                  * Format: int64
-                 * @description How many changes of imported tools nobody has decided about.
+                 * @description The number of changes to imported tools that are not decided yet.
                  */
                 pending_drifts: number;
-                /** @description The revision of the protocol that it is asked in. */
+                /** @description The protocol revision used with the server. */
                 protocol_version?: string | null;
                 server?: components["schemas"]["AboutView"] | null;
-                /** @description How it went last: `ready`, `unauthorized`, `unreachable` or `failed`. */
+                /** @description The result of the last request: `ready`, `unauthorized`, `unreachable` or `failed`. */
                 status: string;
                 /**
                  * Format: int64
-                 * @description How many tools it listed last.
+                 * @description The number of tools in its latest list.
                  */
                 tool_count: number;
                 transport: string;
@@ -2319,32 +2321,32 @@ export interface components {
                 updated_at: string;
                 url: string;
             }[];
-            /** @description Send it as `cursor` to get the next page; `null` on the last. */
+            /** @description Send this as `cursor` to get the next page; `null` on the last page. */
             next_cursor?: string | null;
             /**
              * Format: int64
-             * @description How many there are in all; `null` when that is more than is counted.
+             * @description The total number of items; `null` if there are too many to count.
              */
             total?: number | null;
         };
         /** @description A page of a list. */
         List_ModelView: {
             items: {
-                /** @description Whether there is a key for it: one of the tenant's, or the operator's. */
+                /** @description Whether the tenant or the operator has a key for the model. */
                 available: boolean;
-                /** @description As the provider calls it. */
+                /** @description The provider's name of the model. */
                 model: string;
-                /** @description What tools call it. */
+                /** @description The name that tools use. */
                 name: string;
                 price?: components["schemas"]["PriceView"] | null;
                 /** @description `openai`, `anthropic`, `gemini` or `ollama`. */
                 provider: string;
             }[];
-            /** @description Send it as `cursor` to get the next page; `null` on the last. */
+            /** @description Send this as `cursor` to get the next page; `null` on the last page. */
             next_cursor?: string | null;
             /**
              * Format: int64
-             * @description How many there are in all; `null` when that is more than is counted.
+             * @description The total number of items; `null` if there are too many to count.
              */
             total?: number | null;
         };
@@ -2354,43 +2356,43 @@ export interface components {
                 answered_by?: string | null;
                 /**
                  * Format: date-time
-                 * @description When the caller is told that it took too long.
+                 * @description When the run times out.
                  */
                 deadline?: string | null;
                 /**
                  * Format: date-time
-                 * @description Until when a result is taken.
+                 * @description Until when a result is accepted.
                  */
                 expires_at: string;
                 /** Format: uuid */
                 id: string;
                 input?: Record<string, never> | null;
-                /** @description Whether it still waits although its run has timed out: a result is kept with the run, and nobody waits for it. */
+                /** @description Whether the run has timed out. A result is still accepted and stored with the run. */
                 late: boolean;
-                /** @description `production`, or `debug` for a test. */
+                /** @description `production`, or `debug` for a test call. */
                 mode: string;
-                /** @description What a result has to be like, as the tool said when it was called. */
+                /** @description The schema that a result must match, as the tool had it when it was called. */
                 output_schema?: Record<string, never> | null;
                 /** Format: date-time */
                 requested_at: string;
                 /** @description Who called. */
                 requested_by: string;
-                /** @description What was answered, for those who may see it: the result itself, or `{ error }`. */
+                /** @description The answer, if the caller may see it: the result, or `{ error }`. */
                 result?: unknown;
                 /** Format: uuid */
                 run_id: string;
-                /** @description `waiting` while its caller waits, `pending` when nobody does any more, `resolved`, `expired` or `cancelled`. */
+                /** @description `waiting` while the caller waits, `pending` once it has stopped waiting, `resolved`, `expired` or `cancelled`. */
                 status: string;
                 tool: string;
                 version: string;
                 /** @description `worker` or `person`. */
                 waits_for: string;
             }[];
-            /** @description Send it as `cursor` to get the next page; `null` on the last. */
+            /** @description Send this as `cursor` to get the next page; `null` on the last page. */
             next_cursor?: string | null;
             /**
              * Format: int64
-             * @description How many there are in all; `null` when that is more than is counted.
+             * @description The total number of items; `null` if there are too many to count.
              */
             total?: number | null;
         };
@@ -2400,11 +2402,11 @@ export interface components {
                 permissions: string[];
                 slug: string;
             }[];
-            /** @description Send it as `cursor` to get the next page; `null` on the last. */
+            /** @description Send this as `cursor` to get the next page; `null` on the last page. */
             next_cursor?: string | null;
             /**
              * Format: int64
-             * @description How many there are in all; `null` when that is more than is counted.
+             * @description The total number of items; `null` if there are too many to count.
              */
             total?: number | null;
         };
@@ -2417,7 +2419,7 @@ export interface components {
                 /** Format: date-time */
                 finished_at?: string | null;
                 input?: Record<string, never> | null;
-                /** @description What a worker or a person answered after the run had timed out: the result itself, or `{ error }`. */
+                /** @description The answer that came after the run had timed out: the result, or `{ error }`. */
                 late_result?: unknown;
                 mode: string;
                 /** Format: uuid */
@@ -2428,48 +2430,48 @@ export interface components {
                 source: string;
                 /**
                  * Format: date-time
-                 * @description `null` for a run that has not begun.
+                 * @description `null` if the run has not started.
                  */
                 started_at?: string | null;
             })[];
-            /** @description Send it as `cursor` to get the next page; `null` on the last. */
+            /** @description Send this as `cursor` to get the next page; `null` on the last page. */
             next_cursor?: string | null;
             /**
              * Format: int64
-             * @description How many there are in all; `null` when that is more than is counted.
+             * @description The total number of items; `null` if there are too many to count.
              */
             total?: number | null;
         };
         /** @description A page of a list. */
         List_StandingApprovalView: {
             items: {
-                /** @description The slug of the agent whose calls it is for. */
+                /** @description The slug of the agent whose calls it approves. */
                 agent: string;
                 approved_by: string;
                 /** Format: date-time */
                 created_at: string;
                 /** Format: date-time */
                 expires_at: string;
-                /** @description JSON pointers to what has to be the same in the input; `null` for all of it. */
+                /** @description JSON Pointers to the input values that must be equal; `null` if the whole input must be equal. */
                 fields?: string[] | null;
                 /** Format: uuid */
                 id: string;
-                /** @description `active`, `expired`, `revoked`, or `void` where something that it is bound to has changed. */
+                /** @description `active`, `expired`, `revoked`, or `void` after a change to something that it is bound to. */
                 status: string;
                 tool: string;
                 /**
                  * Format: int64
-                 * @description How many calls it has let through.
+                 * @description The number of calls that it has approved.
                  */
                 uses: number;
-                /** @description What has to be the same: the values by their pointers, or the whole input. */
+                /** @description The values that must be equal: by their pointers, or the whole input. */
                 values: Record<string, never>;
             }[];
-            /** @description Send it as `cursor` to get the next page; `null` on the last. */
+            /** @description Send this as `cursor` to get the next page; `null` on the last page. */
             next_cursor?: string | null;
             /**
              * Format: int64
-             * @description How many there are in all; `null` when that is more than is counted.
+             * @description The total number of items; `null` if there are too many to count.
              */
             total?: number | null;
         };
@@ -2481,11 +2483,11 @@ export interface components {
                 name: string;
                 slug: string;
             }[];
-            /** @description Send it as `cursor` to get the next page; `null` on the last. */
+            /** @description Send this as `cursor` to get the next page; `null` on the last page. */
             next_cursor?: string | null;
             /**
              * Format: int64
-             * @description How many there are in all; `null` when that is more than is counted.
+             * @description The total number of items; `null` if there are too many to count.
              */
             total?: number | null;
         };
@@ -2504,11 +2506,11 @@ export interface components {
                 /** Format: date-time */
                 updated_at: string;
             }[];
-            /** @description Send it as `cursor` to get the next page; `null` on the last. */
+            /** @description Send this as `cursor` to get the next page; `null` on the last page. */
             next_cursor?: string | null;
             /**
              * Format: int64
-             * @description How many there are in all; `null` when that is more than is counted.
+             * @description The total number of items; `null` if there are too many to count.
              */
             total?: number | null;
         };
@@ -2516,14 +2518,14 @@ export interface components {
         List_ToolItem: {
             items: {
                 available: boolean;
-                /** @description What of the program a tool of the kind `internal` runs. */
+                /** @description The built-in that a tool of kind `internal` runs. */
                 builtin_key?: string | null;
                 category: string;
                 collaborative: boolean;
                 description: string;
                 enabled: boolean;
                 execution_type?: string | null;
-                /** @description Whether something was saved that is not live yet. */
+                /** @description Whether there is a draft that is not published yet. */
                 has_draft: boolean;
                 /** @description Name and description in other languages: `{ "de": { "name", "description" } }`. */
                 i18n?: Record<string, never> | null;
@@ -2533,7 +2535,7 @@ export interface components {
                 implementation_type: string;
                 is_active: boolean;
                 is_async: boolean;
-                /** @description Whether it is part of the program. */
+                /** @description Whether it is a built-in tool. */
                 is_system: boolean;
                 /** @description `code`, `system_override` or `tenant_custom`. */
                 kind: string;
@@ -2544,7 +2546,7 @@ export interface components {
                 permission_policy?: string | null;
                 /**
                  * Format: date-time
-                 * @description When it was first published.
+                 * @description When the tool was first published.
                  */
                 published_at?: string | null;
                 required_permission?: string | null;
@@ -2554,7 +2556,7 @@ export interface components {
                 tags: string[];
                 /**
                  * Format: uuid
-                 * @description The tenant whose own it is; `null` for tools that are part of the program.
+                 * @description The tenant that owns the tool; `null` for a built-in tool.
                  */
                 tenant_id?: string | null;
                 tenant_slugs: string[];
@@ -2565,11 +2567,11 @@ export interface components {
                 version: string;
                 visible?: boolean | null;
             }[];
-            /** @description Send it as `cursor` to get the next page; `null` on the last. */
+            /** @description Send this as `cursor` to get the next page; `null` on the last page. */
             next_cursor?: string | null;
             /**
              * Format: int64
-             * @description How many there are in all; `null` when that is more than is counted.
+             * @description The total number of items; `null` if there are too many to count.
              */
             total?: number | null;
         };
@@ -2580,17 +2582,17 @@ export interface components {
                 created_at: string;
                 display_name: string;
                 email: string;
-                /** @description Whether a password opens this tenant to them. */
+                /** @description Whether the member can sign in to this tenant with a password. */
                 has_password: boolean;
                 /** Format: uuid */
                 id: string;
                 role: string;
             }[];
-            /** @description Send it as `cursor` to get the next page; `null` on the last. */
+            /** @description Send this as `cursor` to get the next page; `null` on the last page. */
             next_cursor?: string | null;
             /**
              * Format: int64
-             * @description How many there are in all; `null` when that is more than is counted.
+             * @description The total number of items; `null` if there are too many to count.
              */
             total?: number | null;
         };
@@ -2608,15 +2610,15 @@ export interface components {
                 version: string;
                 /**
                  * Format: date-time
-                 * @description Since when no call may name this number any more.
+                 * @description When the version was withdrawn. Calls that pin it are refused.
                  */
                 withdrawn_at?: string | null;
             }[];
-            /** @description Send it as `cursor` to get the next page; `null` on the last. */
+            /** @description Send this as `cursor` to get the next page; `null` on the last page. */
             next_cursor?: string | null;
             /**
              * Format: int64
-             * @description How many there are in all; `null` when that is more than is counted.
+             * @description The total number of items; `null` if there are too many to count.
              */
             total?: number | null;
         };
@@ -2626,14 +2628,14 @@ export interface components {
                 /** Format: date-time */
                 created_at: string;
                 created_by: Record<string, never>;
-                /** @description Why the server has switched it off: `gone` after an answer of 410, `failing` after three days without success. */
+                /** @description Why the server switched it off: `gone` after an answer of 410, `failing` after three days without success. */
                 disabled_reason?: string | null;
                 enabled: boolean;
                 /** @description `run.completed`, `run.failed`, `approval.requested`, `approval.decided`, `tool.published`, `mcp.drift`. */
                 events: string[];
                 /**
                  * Format: date-time
-                 * @description Since when nothing was taken; `null` after a success.
+                 * @description When deliveries began to fail; `null` after a success.
                  */
                 failing_since?: string | null;
                 /** Format: uuid */
@@ -2642,55 +2644,55 @@ export interface components {
                 updated_at: string;
                 url: string;
             }[];
-            /** @description Send it as `cursor` to get the next page; `null` on the last. */
+            /** @description Send this as `cursor` to get the next page; `null` on the last page. */
             next_cursor?: string | null;
             /**
              * Format: int64
-             * @description How many there are in all; `null` when that is more than is counted.
+             * @description The total number of items; `null` if there are too many to count.
              */
             total?: number | null;
         };
-        /** @description A login that was opened; the token itself is in the cookie. */
+        /** @description A login. Its token is in the cookie. */
         LoginView: {
             display_name: string;
             /** Format: date-time */
             expires_at: string;
             tenant: string;
         };
-        /** @description What came of an import. */
+        /** @description The result of an import. */
         McpImportView: {
-            /** @description The tools that are here now. One that was imported before is as it was. */
+            /** @description The imported tools. Tools that were imported before are unchanged. */
             items: components["schemas"]["ToolView"][];
             skipped: components["schemas"]["SkippedRemoteView"][];
             warnings: components["schemas"]["ImportWarning"][];
         };
-        /** @description What can be said about a server. */
+        /** @description The properties of an MCP server. */
         McpServerBody: {
-            /** @description The remote tools that may be imported; `null` for all. */
+            /** @description The remote tools that may be imported; `null` allows all. */
             allowed_tools?: string[] | null;
             /**
-             * @description Sent with every request. A value may be `secret:<label>`, alone or behind a word such as `Bearer`; any other one is
-             *     kept encrypted and shown as `***`, which sent back keeps it as long as the server stays at the same host.
+             * @description Sent with every request. A value may be `secret:<label>`, alone or after a word such as `Bearer`. Other values are
+             *     stored encrypted and shown as `***`; sending `***` back keeps the value, unless the host of the URL changes.
              */
             headers?: Record<string, never> | null;
-            /** @description Unique in the tenant whatever its case. The slugs of imported tools begin with it. */
+            /** @description Unique in the tenant, ignoring case. The slugs of imported tools begin with it. */
             name?: string | null;
             url?: string | null;
         };
         /** @description An MCP server with its tools. */
         McpServerDetail: components["schemas"]["McpServerView"] & {
-            /** @description Entries of the server's list that are no tools. */
+            /** @description Entries of the server's list that cannot be imported. */
             left_out: components["schemas"]["SkippedRemoteView"][];
             tools: components["schemas"]["RemoteToolView"][];
         };
-        /** @description An MCP server of others. */
+        /** @description An external MCP server. */
         McpServerView: {
-            /** @description The remote tools that may be imported; `null` for all. */
+            /** @description The remote tools that may be imported; `null` allows all. */
             allowed_tools?: string[] | null;
             /** Format: date-time */
             created_at: string;
             created_by: Record<string, never>;
-            /** @description Sent with every request, their values shown as `***`. */
+            /** @description Sent with every request. Values are shown as `***`. */
             headers: Record<string, never>;
             /** Format: uuid */
             id: string;
@@ -2700,17 +2702,17 @@ export interface components {
             name: string;
             /**
              * Format: int64
-             * @description How many changes of imported tools nobody has decided about.
+             * @description The number of changes to imported tools that are not decided yet.
              */
             pending_drifts: number;
-            /** @description The revision of the protocol that it is asked in. */
+            /** @description The protocol revision used with the server. */
             protocol_version?: string | null;
             server?: components["schemas"]["AboutView"] | null;
-            /** @description How it went last: `ready`, `unauthorized`, `unreachable` or `failed`. */
+            /** @description The result of the last request: `ready`, `unauthorized`, `unreachable` or `failed`. */
             status: string;
             /**
              * Format: int64
-             * @description How many tools it listed last.
+             * @description The number of tools in its latest list.
              */
             tool_count: number;
             transport: string;
@@ -2720,90 +2722,90 @@ export interface components {
         };
         /** @description The caller. */
         Me: {
-            /** @description The language that the person chose in this tenant, `de` or `en`; `null` leaves it to the browser. */
+            /** @description The language that the person chose in this tenant, `de` or `en`; `null` uses the browser's language. */
             language?: string | null;
             permissions: string[];
             principal: components["schemas"]["PrincipalView"];
-            /** @description The role of the key or of the membership. */
+            /** @description The role of the API key or of the membership. */
             roles: string[];
             source: string;
             tenant: components["schemas"]["TenantName"];
-            /** @description The caller's tenant, and those a signed-in person can switch to. */
+            /** @description The caller's tenant, and the tenants that a signed-in person can switch to. */
             tenants: components["schemas"]["TenantName"][];
         };
         ModelView: {
-            /** @description Whether there is a key for it: one of the tenant's, or the operator's. */
+            /** @description Whether the tenant or the operator has a key for the model. */
             available: boolean;
-            /** @description As the provider calls it. */
+            /** @description The provider's name of the model. */
             model: string;
-            /** @description What tools call it. */
+            /** @description The name that tools use. */
             name: string;
             price?: components["schemas"]["PriceView"] | null;
             /** @description `openai`, `anthropic`, `gemini` or `ollama`. */
             provider: string;
         };
-        /** @description A new key, with its text: it is shown this once. */
+        /** @description A new key with its text, which is shown only once. */
         NewKeyView: components["schemas"]["KeyView"] & {
             key: string;
         };
         NewSession: {
             title?: string | null;
         };
-        /** @description A webhook with its secret, which is shown this once. */
+        /** @description A webhook with its secret, which is shown only once. */
         NewWebhookView: components["schemas"]["WebhookView"] & {
-            /** @description What messages are signed with: `whsec_` and base64, as the libraries of Standard Webhooks take it. */
+            /** @description The key that signs messages: `whsec_` and base64, as Standard Webhooks libraries expect it. */
             secret: string;
         };
-        /** @description A call that waits for a person or a worker, or waited. */
+        /** @description A call that a person or a worker answers. */
         PendingCallView: {
             answered_by?: string | null;
             /**
              * Format: date-time
-             * @description When the caller is told that it took too long.
+             * @description When the run times out.
              */
             deadline?: string | null;
             /**
              * Format: date-time
-             * @description Until when a result is taken.
+             * @description Until when a result is accepted.
              */
             expires_at: string;
             /** Format: uuid */
             id: string;
             input?: Record<string, never> | null;
-            /** @description Whether it still waits although its run has timed out: a result is kept with the run, and nobody waits for it. */
+            /** @description Whether the run has timed out. A result is still accepted and stored with the run. */
             late: boolean;
-            /** @description `production`, or `debug` for a test. */
+            /** @description `production`, or `debug` for a test call. */
             mode: string;
-            /** @description What a result has to be like, as the tool said when it was called. */
+            /** @description The schema that a result must match, as the tool had it when it was called. */
             output_schema?: Record<string, never> | null;
             /** Format: date-time */
             requested_at: string;
             /** @description Who called. */
             requested_by: string;
-            /** @description What was answered, for those who may see it: the result itself, or `{ error }`. */
+            /** @description The answer, if the caller may see it: the result, or `{ error }`. */
             result?: unknown;
             /** Format: uuid */
             run_id: string;
-            /** @description `waiting` while its caller waits, `pending` when nobody does any more, `resolved`, `expired` or `cancelled`. */
+            /** @description `waiting` while the caller waits, `pending` once it has stopped waiting, `resolved`, `expired` or `cancelled`. */
             status: string;
             tool: string;
             version: string;
             /** @description `worker` or `person`. */
             waits_for: string;
         };
-        /** @description How a run waits for a worker or a person, or waited. */
+        /** @description How a run waits, or waited, for a worker or a person. */
         PendingToolCall: {
             answered_by?: string | null;
             /** Format: date-time */
             expires_at: string;
             /** Format: uuid */
             id: string;
-            /** @description `waiting` while its caller waits, `pending` when nobody does any more, `resolved`, `expired` or `cancelled`. */
+            /** @description `waiting` while the caller waits, `pending` once it has stopped waiting, `resolved`, `expired` or `cancelled`. */
             status: string;
             /** @description `worker` or `person`. */
             waits_for: string;
         };
-        /** @description What a million tokens cost. */
+        /** @description The price of a million tokens. */
         PriceView: {
             /** Format: double */
             cache_write: number;
@@ -2823,37 +2825,34 @@ export interface components {
             kind: string;
             /**
              * Format: uuid
-             * @description The person, also behind an agent.
+             * @description The person, or the owner of the agent.
              */
             user_id: string;
         };
-        /** @description The document on the wire. */
+        /** @description An error, as a problem document (RFC 9457). */
         Problem: {
-            /** @description A stable word for programs, in upper snake case. */
+            /** @description The stable error code, in upper snake case. */
             code: string;
             /** @description What went wrong with this request, and what to do about it. */
             detail: string;
-            /** @description What does not fit, each with a JSON pointer to its place. */
+            /** @description The invalid values, each with a JSON Pointer. */
             errors?: components["schemas"]["Fault"][];
-            /**
-             * @description The values in `detail`, by which it can be said in other languages; `reason` tells those apart that share a
-             *     code.
-             */
+            /** @description The values in `detail`, for texts in other languages. `reason` distinguishes errors that share a code. */
             params?: Record<string, never>;
             request_id: string;
             /** Format: int32 */
             status: number;
             title: string;
-            /** @description Where the code is explained. */
+            /** @description The path of the page that explains the code. */
             type: string;
         };
-        /** @description How a draft goes live. */
+        /** @description Options for publishing a draft. */
         PublishTool: {
-            /** @description Publish also if callers of what is live can break and the major number is not greater. */
+            /** @description Publish even if the change breaks callers and the major version stays the same. */
             accept_breaking?: boolean | null;
-            /** @description Publish without asking the test cases. */
+            /** @description Publish without running the test cases. */
             ignore_tests?: boolean | null;
-            /** @description A new number, greater than the one it has, that the draft gets first. */
+            /** @description The version to publish as; it must be greater than the current one. */
             version?: string | null;
         };
         /** @description A credential that tools refer to. */
@@ -2861,72 +2860,72 @@ export interface components {
             label: string;
             type: string;
         };
-        /** @description A tool of a server. */
+        /** @description A tool on an MCP server. */
         RemoteToolView: {
-            /** @description Hints of the server about itself. */
+            /** @description The server's hints about the tool. */
             annotations?: Record<string, never> | null;
             description?: string | null;
-            /** @description The name of its definition: schemas, texts and hints. */
+            /** @description The digest of the definition: schemas, texts and hints. */
             hash?: string | null;
-            /** @description Whether the server has it in the list it gave last. */
+            /** @description Whether the tool is in the server's latest list. */
             listed: boolean;
             name: string;
-            /** @description The level that the hints speak for. An imported tool gets `write`, or `destructive` where the server says so. */
+            /** @description The level according to the hints. An imported tool gets `destructive` if the server says so, otherwise `write`. */
             proposed_level?: string | null;
-            /** @description The tool that was imported. */
+            /** @description The slug of the imported tool. */
             slug?: string | null;
-            /** @description `new`, `imported`, or `held` until somebody has decided about a change. */
+            /** @description `new`, `imported`, or `held` until a change is accepted or rejected. */
             status: string;
             title?: string | null;
             /** Format: uuid */
             tool_id?: string | null;
-            /** @description What a person should look at before a model reads it. */
+            /** @description Findings that a person should check before a model reads the text. */
             warnings: components["schemas"]["SuspicionView"][];
         };
-        /** @description What the recorded calls are made again with. */
+        /** @description The request to replay recorded calls. */
         Replay: {
             /**
              * Format: int64
-             * @description How many calls, the newest first: 1 to 100, 20 without it.
+             * @description How many of the newest calls to replay: 1 to 100; default 20.
              */
             limit?: number | null;
-            /** @description `draft` for what was saved last (what is live where there is no draft), or the number of a version. */
+            /** @description A version, or `draft` for the latest draft (the published version if there is no draft). */
             version: string;
         };
-        /** @description How the recorded calls went the second time. */
+        /** @description The result of a replay. */
         ReplayReport: {
-            /** @description How many gave something else. */
+            /** @description The number of calls with a different result. */
             different: number;
             items: components["schemas"]["ReplayedCall"][];
-            /** @description How many were not made again. */
+            /** @description The number of calls that were not replayed. */
             not_replayed: number;
-            /** @description How many gave the same. */
+            /** @description The number of calls with the same result. */
             same: number;
         };
-        /** @description One recorded call, and what came of it the second time. */
+        /** @description A recorded call and the result of its replay. */
         ReplayedCall: {
             /** Format: date-time */
             at: string;
             diff: components["schemas"]["TestDiff"][];
             input: unknown;
-            /** @description Whether `replayed` was left out because the answer is full. */
+            /** @description Whether `replayed` was omitted because the answer reached its size limit. */
             is_cut: boolean;
-            /** @description Why the call was not made again, or which of its steps has no record. */
+            /** @description Why the call was not replayed, or which of its steps has no recorded answer. */
             reason?: string | null;
             /** @description The reason as a word: `no_input`, `secret`, `no_time`, `not_recorded`, or the code of an error. */
             reason_code?: string | null;
             /** @description The values in `reason`. */
             reason_params: Record<string, never>;
-            /** @description The output that was recorded; `null` where there is none. */
+            /** @description The recorded output; `null` if there is none. */
             recorded: unknown;
             recorded_error_code?: string | null;
             recorded_status: string;
             /**
              * Format: uuid
-             * @description The run of the replay, in the mode `debug`; `null` where the call was refused or not made.
+             * @description The run of the replay, in mode `debug`; `null` if the call was refused or not replayed.
              */
             replay_run_id?: string | null;
-            /** @description The output that came now; `null` where there is none. */
+            /** @description The output of the replay; `null` if there is none. */
             replayed: unknown;
             replayed_error_code?: string | null;
             replayed_status?: string | null;
@@ -2935,12 +2934,12 @@ export interface components {
              * @description The recorded run.
              */
             run_id: string;
-            /** @description Whether status, error code and output are equal; `null` where the call was not made again. */
+            /** @description Whether status, error code and output are equal; `null` if the call was not replayed. */
             same?: boolean | null;
-            /** @description The version that it ran. */
+            /** @description The version that the recorded run used. */
             version: string;
         };
-        /** @description A tool as it was at one revision. */
+        /** @description A tool at one revision. */
         RevisionView: {
             author: Record<string, never>;
             content_hash: string;
@@ -2948,36 +2947,36 @@ export interface components {
             created_at: string;
             /** Format: int64 */
             revision: number;
-            /** @description What the tool said. */
+            /** @description The definition of the tool. */
             snapshot: Record<string, never>;
             version: string;
         };
-        /** @description A role and what it may do. */
+        /** @description A role and its permissions. */
         RoleView: {
             permissions: string[];
             slug: string;
         };
-        /** @description A run, as the one who called is told of it. */
+        /** @description A run, as its caller sees it. */
         RunAnswer: {
             /**
              * Format: uuid
-             * @description Where a person decides, while one has to.
+             * @description The pending approval, if one is needed.
              */
             approval_id?: string | null;
             /** Format: int64 */
             duration_ms?: number | null;
-            /** @description What a run that was cut off may have done: `none` or `unknown`. */
+            /** @description The effects of a run that was interrupted: `none` or `unknown`. */
             effect?: string | null;
             error?: string | null;
             error_code?: string | null;
-            /** @description What the tool wrote to its log, line by line, where it wrote something. */
+            /** @description The log lines of the tool; absent if there are none. */
             logs?: string[];
             markdown?: string | null;
             output?: unknown;
             /**
              * Format: uuid
-             * @description What a worker or a person answers, while one has to, or after the call has timed out; of a run that waits for
-             *     one of its own, what has to be answered there.
+             * @description The call that a worker or a person must answer: the run's own, or that of the innermost run it waits for. Also present
+             *     after a timeout, while a late answer is accepted.
              */
             pending_tool_call_id?: string | null;
             /** Format: uuid */
@@ -2993,7 +2992,7 @@ export interface components {
             usage?: components["schemas"]["UsageView"] | null;
             version: string;
         };
-        /** @description A run, as recorded. */
+        /** @description A recorded run. */
         RunRecord: components["schemas"]["RunAnswer"] & {
             /** @description Who called. */
             actor: Record<string, never>;
@@ -3001,7 +3000,7 @@ export interface components {
             /** Format: date-time */
             finished_at?: string | null;
             input?: Record<string, never> | null;
-            /** @description What a worker or a person answered after the run had timed out: the result itself, or `{ error }`. */
+            /** @description The answer that came after the run had timed out: the result, or `{ error }`. */
             late_result?: unknown;
             mode: string;
             /** Format: uuid */
@@ -3012,12 +3011,12 @@ export interface components {
             source: string;
             /**
              * Format: date-time
-             * @description `null` for a run that has not begun.
+             * @description `null` if the run has not started.
              */
             started_at?: string | null;
         };
         RunRequest: {
-            /** @description What the tool's input schema asks for. */
+            /** @description The input; it must match the tool's input schema. */
             input?: Record<string, never>;
             /**
              * @description `production` or `debug`.
@@ -3026,27 +3025,27 @@ export interface components {
             mode?: "production" | "debug" | null;
             /**
              * Format: uuid
-             * @description A session whose log the run's events join.
+             * @description The session to record the run's events in.
              */
             session_id?: string | null;
-            /** @description A pinned version. */
+            /** @description The version to run; by default the published one. */
             version?: string | null;
             /**
              * Format: int64
-             * @description How long to wait for the run to end, 120,000 at the most.
+             * @description How many milliseconds to wait for the run to end, at most 120,000.
              */
             wait_ms?: number | null;
         };
-        /** @description What the test cases are held against. */
+        /** @description The request to run test cases. */
         RunTestCases: {
-            /** @description `draft` for what was saved last (the default; what is live where there is no draft), or the number of a version. */
+            /** @description A version, or `draft` for the latest draft (the published version if there is no draft). The default is `draft`. */
             against?: string | null;
-            /** @description Which test cases run; without it, all of them. */
+            /** @description The test cases to run; default: all. */
             ids?: string[] | null;
         };
-        /** @description A tool that was saved, whole. */
+        /** @description A saved tool with its schemas. */
         SavedToolView: components["schemas"]["ToolView"] & {
-            /** @description What is allowed and yet serves its author badly, in the form of `errors`. */
+            /** @description Advice for the author, in the form of `errors`. The tool was saved. */
             warnings: components["schemas"]["Fault"][];
         };
         SessionView: {
@@ -3058,7 +3057,7 @@ export interface components {
             kind: string;
             /**
              * Format: int64
-             * @description The number of its newest event.
+             * @description The sequence number of the newest event.
              */
             last_seq: number;
             status: string;
@@ -3069,56 +3068,56 @@ export interface components {
         SignIn: {
             email: string;
             password: string;
-            /** @description The slug of the tenant to sign in to; without it, the first that the password opens. */
+            /** @description The slug of the tenant to sign in to; by default the first that accepts the password. */
             tenant?: string | null;
         };
-        /** @description A remote tool that is no tool here. */
+        /** @description A remote tool that was not imported. */
         SkippedRemoteView: {
             reason: string;
             tool: string;
         };
-        /** @description An operation that became no tool. */
+        /** @description An operation that was not imported. */
         SkippedView: {
             method: string;
             operation_id?: string | null;
             path: string;
             reason: string;
         };
-        /** @description A yes that holds for later calls of an agent. */
+        /** @description A standing approval: it approves later calls of an agent. */
         StandingApprovalView: {
-            /** @description The slug of the agent whose calls it is for. */
+            /** @description The slug of the agent whose calls it approves. */
             agent: string;
             approved_by: string;
             /** Format: date-time */
             created_at: string;
             /** Format: date-time */
             expires_at: string;
-            /** @description JSON pointers to what has to be the same in the input; `null` for all of it. */
+            /** @description JSON Pointers to the input values that must be equal; `null` if the whole input must be equal. */
             fields?: string[] | null;
             /** Format: uuid */
             id: string;
-            /** @description `active`, `expired`, `revoked`, or `void` where something that it is bound to has changed. */
+            /** @description `active`, `expired`, `revoked`, or `void` after a change to something that it is bound to. */
             status: string;
             tool: string;
             /**
              * Format: int64
-             * @description How many calls it has let through.
+             * @description The number of calls that it has approved.
              */
             uses: number;
-            /** @description What has to be the same: the values by their pointers, or the whole input. */
+            /** @description The values that must be equal: by their pointers, or the whole input. */
             values: Record<string, never>;
         };
-        /** @description Which later calls are approved as well: those of the same agent, tool, definition and chain of tools. */
+        /** @description Approve later calls too, if agent, tool, definition and the chain of calling tools are the same. */
         StandingRequest: {
-            /** @description JSON pointers to what has to be the same in their input; without it all of the input. */
+            /** @description JSON Pointers to the input values that must be equal. By default the whole input must be equal. */
             fields?: string[] | null;
             /**
              * Format: int64
-             * @description For how long, in seconds.
+             * @description How long the approval lasts, in seconds.
              */
             for_s: number;
         };
-        /** @description Something in a text that a person may not see, and a model reads. */
+        /** @description A finding in a text: something that people may overlook and models read. */
         SuspicionView: {
             code: string;
             message: string;
@@ -3127,7 +3126,7 @@ export interface components {
         SwitchTenant: {
             tenant: string;
         };
-        /** @description What a tool says for itself when it is made of something that the program has. */
+        /** @description The default properties of a tool that uses a built-in or a function. */
         TemplateFacts: {
             category: string;
             description: string;
@@ -3138,7 +3137,7 @@ export interface components {
             permission_level?: string | null;
             version: string;
         };
-        /** @description A tenant the caller belongs to. */
+        /** @description A tenant that the caller belongs to. */
         TenantItem: {
             /** Format: uuid */
             id: string;
@@ -3163,7 +3162,7 @@ export interface components {
             /** Format: date-time */
             updated_at: string;
         };
-        /** @description How one test case went. */
+        /** @description The result of a test case. */
         TestCaseResult: {
             diff: components["schemas"]["TestDiff"][];
             /** Format: uuid */
@@ -3172,11 +3171,11 @@ export interface components {
             passed: boolean;
             /**
              * Format: uuid
-             * @description `null` where the call was refused or there was no time left for it.
+             * @description `null` if the call was refused or the time ran out before it.
              */
             run_id?: string | null;
         };
-        /** @description A test case of a tool. Values that are named like secrets read `***`, and sending that back keeps them. */
+        /** @description A test case of a tool. Values with names of secrets are shown as `***`; sending `***` back keeps them. */
         TestCaseView: {
             /** Format: date-time */
             created_at: string;
@@ -3190,52 +3189,52 @@ export interface components {
             /** Format: date-time */
             updated_at: string;
         };
-        /** @description One difference between what was expected and what came. */
+        /** @description A difference between the expected and the actual result. */
         TestDiff: {
             actual: unknown;
             expected: unknown;
-            /** @description A JSON pointer: `/status`, `/error_code`, `/error`, `/jq`, or into `/output`. */
+            /** @description A JSON Pointer: `/status`, `/error_code`, `/error`, `/jq`, or a place in `/output`. */
             path: string;
         };
-        /** @description How the test cases of a tool went. */
+        /** @description The results of a tool's test cases. */
         TestReport: {
-            /** @description How many did not. */
+            /** @description The number of test cases that failed. */
             failed: number;
             items: components["schemas"]["TestCaseResult"][];
-            /** @description How many passed. */
+            /** @description The number of test cases that passed. */
             passed: number;
         };
         TestRequest: {
             /**
-             * @description What the tool is to be for this one call, as it would be sent to be saved. Of a tool that there is,
-             *     only what differs is needed; without any, what was saved last is run.
+             * @description The definition to test, in the form used for saving. For an existing tool only the changes are needed. Without a
+             *     definition the latest draft runs.
              */
             definition?: Record<string, never> | null;
-            /** @description What the tool's input schema asks for. */
+            /** @description The input; it must match the tool's input schema. */
             input?: Record<string, never>;
             /**
              * Format: int64
-             * @description How long to wait for the run to end, 120,000 at the most.
+             * @description How many milliseconds to wait for the run to end, at most 120,000.
              */
             wait_ms?: number | null;
         };
-        /** @description What can be said about a tool. Other dialects are taken too; these are the words that are given back. */
+        /** @description The properties of a tool. Property names of other dialects are accepted too; answers use these names. */
         ToolBody: {
-            /** @description With `publish`: callers of what is live may break. */
+            /** @description With `publish`: accept changes that break callers of the published version. */
             accept_breaking?: boolean | null;
             aliases?: string[] | null;
             /**
              * Format: uuid
-             * @description The artifact that runs, also taken as a member of `implementation`. Without a version the newest is meant.
+             * @description The artifact to run; it can also be a property of `implementation`. Without a version the latest is used.
              */
             artifact_id?: string | null;
             /** Format: int64 */
             artifact_version?: number | null;
             category?: string | null;
             collaborative?: boolean | null;
-            /** @description Read by people and by models: when to use the tool, and what to use instead. */
+            /** @description For people and models: when to use the tool, and when to use another. */
             description?: string | null;
-            /** @description Whether the tool is in the tenant's catalogue. */
+            /** @description Whether the tool is in the catalogue of the tenant. */
             enabled?: boolean | null;
             /** @description `is_pure`, `concurrency_group`, `max_concurrency`, `timeout_s`. */
             execution?: Record<string, never> | null;
@@ -3243,15 +3242,15 @@ export interface components {
             form_spec?: Record<string, never> | null;
             /** @description Name and description in other languages: `{ "de": { "name", "description" } }`. Schemas have `x-i18n`. */
             i18n?: Record<string, never> | null;
-            /** @description Name of a Lucide icon. */
+            /** @description The name of a Lucide icon. */
             icon?: string | null;
-            /** @description With `publish`: the test cases are not asked. */
+            /** @description With `publish`: do not run the test cases. */
             ignore_tests?: boolean | null;
             implementation?: Record<string, never> | null;
             implementation_type?: string | null;
-            /** @description JSON Schema 2020-12 of an object. A list of `fields` can be given instead. */
+            /** @description A JSON Schema 2020-12 of type object. A list of `fields` can be sent instead. */
             input_schema?: Record<string, never> | null;
-            /** @description Whether it may run at all. */
+            /** @description Whether the tool may run. */
             is_active?: boolean | null;
             is_async?: boolean | null;
             name?: string | null;
@@ -3263,37 +3262,37 @@ export interface components {
              */
             permission_level?: "read" | "draft" | "write" | "destructive" | null;
             /**
-             * @description `auto` or `always_ask`; `null` leaves it to the level.
+             * @description `auto` or `always_ask`; `null` uses the default of the level.
              * @enum {string|null}
              */
             permission_policy?: "auto" | "always_ask" | null;
-            /** @description Make it live at once. Refused, nothing is saved. */
+            /** @description Publish at once. If publishing is refused, nothing is saved. */
             publish?: boolean | null;
             required_permission?: string | null;
-            /** @description Needed for a new tool, and cannot be changed. */
+            /** @description Required for a new tool; it cannot be changed later. */
             slug?: string | null;
-            /** @description `deprecated`, `disabled` or, from disabled, `draft`. */
+            /** @description `deprecated`, `disabled`, or `draft` for a disabled tool. */
             status?: string | null;
             tags?: string[] | null;
             tenant_slugs?: string[] | null;
             /** Format: int64 */
             timeout_ms?: number | null;
-            /** @description Of a new tool; later by its own route. */
+            /** @description The version of a new tool. Later versions are set with `/version` or `/publish`. */
             version?: string | null;
             view_spec?: Record<string, never> | null;
             visible?: boolean | null;
         };
-        /** @description A tool in a list: everything but its schemas. */
+        /** @description A tool without its schemas. */
         ToolItem: {
             available: boolean;
-            /** @description What of the program a tool of the kind `internal` runs. */
+            /** @description The built-in that a tool of kind `internal` runs. */
             builtin_key?: string | null;
             category: string;
             collaborative: boolean;
             description: string;
             enabled: boolean;
             execution_type?: string | null;
-            /** @description Whether something was saved that is not live yet. */
+            /** @description Whether there is a draft that is not published yet. */
             has_draft: boolean;
             /** @description Name and description in other languages: `{ "de": { "name", "description" } }`. */
             i18n?: Record<string, never> | null;
@@ -3303,7 +3302,7 @@ export interface components {
             implementation_type: string;
             is_active: boolean;
             is_async: boolean;
-            /** @description Whether it is part of the program. */
+            /** @description Whether it is a built-in tool. */
             is_system: boolean;
             /** @description `code`, `system_override` or `tenant_custom`. */
             kind: string;
@@ -3314,7 +3313,7 @@ export interface components {
             permission_policy?: string | null;
             /**
              * Format: date-time
-             * @description When it was first published.
+             * @description When the tool was first published.
              */
             published_at?: string | null;
             required_permission?: string | null;
@@ -3324,7 +3323,7 @@ export interface components {
             tags: string[];
             /**
              * Format: uuid
-             * @description The tenant whose own it is; `null` for tools that are part of the program.
+             * @description The tenant that owns the tool; `null` for a built-in tool.
              */
             tenant_id?: string | null;
             tenant_slugs: string[];
@@ -3335,59 +3334,59 @@ export interface components {
             version: string;
             visible?: boolean | null;
         };
-        /** @description What somebody outside says about a call: a `result`, or an `error`. */
+        /** @description The answer to a call: a `result` or an `error`. */
         ToolResultRequest: {
-            /** @description Also as `callId`. */
+            /** @description `callId` is accepted too. */
             call_id: string;
             error?: string | null;
             result?: unknown;
         };
-        /** @description A tool, whole. */
+        /** @description A tool with its schemas. */
         ToolView: components["schemas"]["ToolItem"] & {
             aliases: string[];
             /**
              * Format: uuid
-             * @description The artifact whose source a script is, as `implementation` names it. Absent where there is none.
+             * @description The artifact that a script tool runs, as in `implementation`. Absent for other tools.
              */
             artifact_id?: string | null;
             /** Format: int64 */
             artifact_version?: number | null;
             etag: string;
             execution: components["schemas"]["ExecutionView"];
-            /** @description What a chain does. Secrets as in `implementation`. */
+            /** @description The steps of a chain. Secrets are shown as in `implementation`. */
             execution_spec?: unknown;
-            /** @description The input as a list of fields; `null` where a schema says more than fields can. */
+            /** @description The input as a list of fields; `null` if the schema cannot be expressed as fields. */
             fields?: unknown;
             form_spec?: unknown;
-            /** @description Settings of what runs. Secrets read `***`, and sending that back keeps them. */
+            /** @description The settings of the tool's kind. Secrets are shown as `***`; sending `***` back keeps them. */
             implementation: Record<string, never>;
             input_schema: unknown;
             output_schema?: unknown;
             /**
              * Format: int64
-             * @description How often it was saved.
+             * @description The number of saves.
              */
             revision: number;
             view_spec?: unknown;
         };
-        /** @description Where a credential is tried. */
+        /** @description The request to test a credential with. */
         TrialBody: {
-            /** @description In which header the credential's value is sent, instead of in `Authorization`, or `X-Api-Key` for a key. */
+            /** @description The header to send the credential in. The default is `Authorization`, or `X-Api-Key` for an API key. */
             header?: string | null;
-            /** @description Asked with GET. Something that answers with success to those who have the right credential alone. */
+            /** @description A URL that answers GET with success only if the credential is right. */
             url: string;
         };
-        /** @description How trying a credential went. */
+        /** @description The result of testing a credential. */
         TrialView: {
             message: string;
             ok: boolean;
             /**
              * Format: int32
-             * @description What the service answered with; `null` where it did not.
+             * @description The HTTP status of the answer; `null` if there was none.
              */
             status?: number | null;
         };
-        /** @description What one or several requests to models took. */
+        /** @description The usage of one or several requests to models. */
         UsageView: {
             /** Format: int64 */
             cache_write_tokens: number;
@@ -3395,14 +3394,14 @@ export interface components {
             cached_tokens: number;
             /**
              * Format: double
-             * @description `null` where the model has no price.
+             * @description `null` if the model has no price.
              */
             cost?: number | null;
-            /** @description Whether the provider reported nothing, so that the tokens are bytes divided by four. */
+            /** @description Whether the tokens are an estimate (bytes divided by four) because the provider reported none. */
             estimated: boolean;
             /**
              * Format: int64
-             * @description With those of the cache.
+             * @description Including cached tokens.
              */
             input_tokens: number;
             model: string;
@@ -3415,17 +3414,17 @@ export interface components {
             created_at: string;
             display_name: string;
             email: string;
-            /** @description Whether a password opens this tenant to them. */
+            /** @description Whether the member can sign in to this tenant with a password. */
             has_password: boolean;
             /** Format: uuid */
             id: string;
             role: string;
         };
-        /** @description What uses a tool or a credential. */
+        /** @description The tools that use a tool, a credential or an artifact. */
         Users: {
             items: Record<string, never>[];
         };
-        /** @description An entry of a tool's history. */
+        /** @description An entry in the history of a tool. */
         VersionItem: {
             author: Record<string, never>;
             content_hash: string;
@@ -3438,23 +3437,23 @@ export interface components {
             version: string;
             /**
              * Format: date-time
-             * @description Since when no call may name this number any more.
+             * @description When the version was withdrawn. Calls that pin it are refused.
              */
             withdrawn_at?: string | null;
         };
-        /** @description A webhook, without its secret. */
+        /** @description A webhook without its secret. */
         WebhookView: {
             /** Format: date-time */
             created_at: string;
             created_by: Record<string, never>;
-            /** @description Why the server has switched it off: `gone` after an answer of 410, `failing` after three days without success. */
+            /** @description Why the server switched it off: `gone` after an answer of 410, `failing` after three days without success. */
             disabled_reason?: string | null;
             enabled: boolean;
             /** @description `run.completed`, `run.failed`, `approval.requested`, `approval.decided`, `tool.published`, `mcp.drift`. */
             events: string[];
             /**
              * Format: date-time
-             * @description Since when nothing was taken; `null` after a success.
+             * @description When deliveries began to fail; `null` after a success.
              */
             failing_since?: string | null;
             /** Format: uuid */
@@ -3493,7 +3492,7 @@ export interface operations {
                     "application/json": components["schemas"]["List_KeyView"];
                 };
             };
-            /** @description No valid credentials were sent */
+            /** @description No valid credentials */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -3502,7 +3501,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The caller may not do this, or a page of another site asked */
+            /** @description The caller lacks a permission, or the request came from another site's page */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -3511,7 +3510,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Any other refusal or failure; `code` says which, and `status` with what */
+            /** @description Another error; see `code` */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -3545,7 +3544,7 @@ export interface operations {
                     "application/json": components["schemas"]["NewKeyView"];
                 };
             };
-            /** @description No valid credentials were sent */
+            /** @description No valid credentials */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -3554,7 +3553,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The caller may not do this, or a page of another site asked */
+            /** @description The caller lacks a permission, or the request came from another site's page */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -3571,7 +3570,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Any other refusal or failure; `code` says which, and `status` with what */
+            /** @description Another error; see `code` */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -3603,7 +3602,7 @@ export interface operations {
                     "application/json": components["schemas"]["KeyView"];
                 };
             };
-            /** @description No valid credentials were sent */
+            /** @description No valid credentials */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -3612,7 +3611,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The caller may not do this, or a page of another site asked */
+            /** @description The caller lacks a permission, or the request came from another site's page */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -3629,7 +3628,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Any other refusal or failure; `code` says which, and `status` with what */
+            /** @description Another error; see `code` */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -3662,7 +3661,7 @@ export interface operations {
                     "application/json": components["schemas"]["List_ApprovalView"];
                 };
             };
-            /** @description No valid credentials were sent */
+            /** @description No valid credentials */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -3671,7 +3670,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The caller may not do this, or a page of another site asked */
+            /** @description The caller lacks a permission, or the request came from another site's page */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -3680,7 +3679,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Any other refusal or failure; `code` says which, and `status` with what */
+            /** @description Another error; see `code` */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -3710,7 +3709,7 @@ export interface operations {
                     "application/json": components["schemas"]["ApprovalView"];
                 };
             };
-            /** @description No valid credentials were sent */
+            /** @description No valid credentials */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -3719,7 +3718,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The caller may not do this, or a page of another site asked */
+            /** @description The caller lacks a permission, or the request came from another site's page */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -3736,7 +3735,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Any other refusal or failure; `code` says which, and `status` with what */
+            /** @description Another error; see `code` */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -3773,7 +3772,7 @@ export interface operations {
                     "application/json": components["schemas"]["ApproveAnswer"];
                 };
             };
-            /** @description The run goes on */
+            /** @description The run has not ended yet */
             202: {
                 headers: {
                     [name: string]: unknown;
@@ -3782,7 +3781,7 @@ export interface operations {
                     "application/json": components["schemas"]["ApproveAnswer"];
                 };
             };
-            /** @description No valid credentials were sent */
+            /** @description No valid credentials */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -3791,7 +3790,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The caller may not do this, or a page of another site asked */
+            /** @description The caller lacks a permission, or the request came from another site's page */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -3832,7 +3831,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Any other refusal or failure; `code` says which, and `status` with what */
+            /** @description Another error; see `code` */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -3868,7 +3867,7 @@ export interface operations {
                     "application/json": components["schemas"]["ApprovalView"];
                 };
             };
-            /** @description No valid credentials were sent */
+            /** @description No valid credentials */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -3877,7 +3876,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The caller may not do this, or a page of another site asked */
+            /** @description The caller lacks a permission, or the request came from another site's page */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -3910,7 +3909,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Any other refusal or failure; `code` says which, and `status` with what */
+            /** @description Another error; see `code` */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -3942,7 +3941,7 @@ export interface operations {
                     "application/json": components["schemas"]["List_ArtifactItem"];
                 };
             };
-            /** @description No valid credentials were sent */
+            /** @description No valid credentials */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -3951,7 +3950,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The caller may not do this, or a page of another site asked */
+            /** @description The caller lacks a permission, or the request came from another site's page */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -3960,7 +3959,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Any other refusal or failure; `code` says which, and `status` with what */
+            /** @description Another error; see `code` */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -4001,7 +4000,7 @@ export interface operations {
                     "application/json": components["schemas"]["ArtifactView"];
                 };
             };
-            /** @description No valid credentials were sent */
+            /** @description No valid credentials */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -4010,7 +4009,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The caller may not do this, or a page of another site asked */
+            /** @description The caller lacks a permission, or the request came from another site's page */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -4027,7 +4026,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Any other refusal or failure; `code` says which, and `status` with what */
+            /** @description Another error; see `code` */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -4057,7 +4056,7 @@ export interface operations {
                     "application/json": components["schemas"]["ArtifactView"];
                 };
             };
-            /** @description No valid credentials were sent */
+            /** @description No valid credentials */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -4066,7 +4065,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The caller may not do this, or a page of another site asked */
+            /** @description The caller lacks a permission, or the request came from another site's page */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -4083,7 +4082,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Any other refusal or failure; `code` says which, and `status` with what */
+            /** @description Another error; see `code` */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -4098,7 +4097,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The ETag of what was read */
+                /** @description The ETag that was read; the request fails with 412 if it changed */
                 "If-Match"?: string | null;
                 "Idempotency-Key"?: string | null;
             };
@@ -4115,7 +4114,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description No valid credentials were sent */
+            /** @description No valid credentials */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -4124,7 +4123,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The caller may not do this, or a page of another site asked */
+            /** @description The caller lacks a permission, or the request came from another site's page */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -4141,7 +4140,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Tools name it */
+            /** @description Tools use the artifact */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -4158,7 +4157,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Any other refusal or failure; `code` says which, and `status` with what */
+            /** @description Another error; see `code` */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -4173,7 +4172,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The ETag of what was read */
+                /** @description The ETag that was read; the request fails with 412 if it changed */
                 "If-Match"?: string | null;
                 "Idempotency-Key"?: string | null;
             };
@@ -4196,7 +4195,7 @@ export interface operations {
                     "application/json": components["schemas"]["ArtifactView"];
                 };
             };
-            /** @description No valid credentials were sent */
+            /** @description No valid credentials */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -4205,7 +4204,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The caller may not do this, or a page of another site asked */
+            /** @description The caller lacks a permission, or the request came from another site's page */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -4238,7 +4237,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Any other refusal or failure; `code` says which, and `status` with what */
+            /** @description Another error; see `code` */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -4268,7 +4267,7 @@ export interface operations {
                     "application/json": components["schemas"]["Users"];
                 };
             };
-            /** @description No valid credentials were sent */
+            /** @description No valid credentials */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -4277,7 +4276,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The caller may not do this, or a page of another site asked */
+            /** @description The caller lacks a permission, or the request came from another site's page */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -4294,7 +4293,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Any other refusal or failure; `code` says which, and `status` with what */
+            /** @description Another error; see `code` */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -4328,7 +4327,7 @@ export interface operations {
                     "application/json": components["schemas"]["List_ArtifactVersionView"];
                 };
             };
-            /** @description No valid credentials were sent */
+            /** @description No valid credentials */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -4337,7 +4336,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The caller may not do this, or a page of another site asked */
+            /** @description The caller lacks a permission, or the request came from another site's page */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -4354,7 +4353,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Any other refusal or failure; `code` says which, and `status` with what */
+            /** @description Another error; see `code` */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -4385,7 +4384,7 @@ export interface operations {
                     "application/json": components["schemas"]["ArtifactVersionView"];
                 };
             };
-            /** @description No valid credentials were sent */
+            /** @description No valid credentials */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -4394,7 +4393,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The caller may not do this, or a page of another site asked */
+            /** @description The caller lacks a permission, or the request came from another site's page */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -4411,7 +4410,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Any other refusal or failure; `code` says which, and `status` with what */
+            /** @description Another error; see `code` */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -4447,7 +4446,7 @@ export interface operations {
                     "application/json": components["schemas"]["List_AuditView"];
                 };
             };
-            /** @description No valid credentials were sent */
+            /** @description No valid credentials */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -4456,7 +4455,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The caller may not do this, or a page of another site asked */
+            /** @description The caller lacks a permission, or the request came from another site's page */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -4465,7 +4464,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Any other refusal or failure; `code` says which, and `status` with what */
+            /** @description Another error; see `code` */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -4505,7 +4504,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Any other refusal or failure; `code` says which, and `status` with what */
+            /** @description Another error; see `code` */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -4545,7 +4544,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many failed tries */
+            /** @description Too many failed attempts */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -4554,7 +4553,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Any other refusal or failure; `code` says which, and `status` with what */
+            /** @description Another error; see `code` */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -4580,7 +4579,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description No valid credentials were sent */
+            /** @description No valid credentials */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -4589,7 +4588,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The caller may not do this, or a page of another site asked */
+            /** @description The caller lacks a permission, or the request came from another site's page */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -4598,7 +4597,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Any other refusal or failure; `code` says which, and `status` with what */
+            /** @description Another error; see `code` */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -4630,7 +4629,7 @@ export interface operations {
                     "application/json": components["schemas"]["LoginView"];
                 };
             };
-            /** @description No valid credentials were sent */
+            /** @description No valid credentials */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -4639,7 +4638,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The caller may not do this, or a page of another site asked */
+            /** @description The caller lacks a permission, or the request came from another site's page */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -4656,7 +4655,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Any other refusal or failure; `code` says which, and `status` with what */
+            /** @description Another error; see `code` */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -4688,7 +4687,7 @@ export interface operations {
                     "application/json": components["schemas"]["LoginView"];
                 };
             };
-            /** @description No valid credentials were sent */
+            /** @description No valid credentials */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -4697,7 +4696,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The caller may not do this, or a page of another site asked */
+            /** @description The caller lacks a permission, or the request came from another site's page */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -4714,7 +4713,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Any other refusal or failure; `code` says which, and `status` with what */
+            /** @description Another error; see `code` */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -4746,7 +4745,7 @@ export interface operations {
                     "application/json": components["schemas"]["List_CredentialView"];
                 };
             };
-            /** @description No valid credentials were sent */
+            /** @description No valid credentials */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -4755,7 +4754,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The caller may not do this, or a page of another site asked */
+            /** @description The caller lacks a permission, or the request came from another site's page */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -4764,7 +4763,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Any other refusal or failure; `code` says which, and `status` with what */
+            /** @description Another error; see `code` */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -4810,7 +4809,7 @@ export interface operations {
                     "application/json": components["schemas"]["CredentialView"];
                 };
             };
-            /** @description No valid credentials were sent */
+            /** @description No valid credentials */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -4819,7 +4818,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The caller may not do this, or a page of another site asked */
+            /** @description The caller lacks a permission, or the request came from another site's page */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -4844,7 +4843,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Any other refusal or failure; `code` says which, and `status` with what */
+            /** @description Another error; see `code` */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -4874,7 +4873,7 @@ export interface operations {
                     "application/json": components["schemas"]["CredentialView"];
                 };
             };
-            /** @description No valid credentials were sent */
+            /** @description No valid credentials */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -4883,7 +4882,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The caller may not do this, or a page of another site asked */
+            /** @description The caller lacks a permission, or the request came from another site's page */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -4900,7 +4899,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Any other refusal or failure; `code` says which, and `status` with what */
+            /** @description Another error; see `code` */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -4915,7 +4914,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The ETag of what was read */
+                /** @description The ETag that was read; the request fails with 412 if it changed */
                 "If-Match"?: string | null;
                 "Idempotency-Key"?: string | null;
             };
@@ -4932,7 +4931,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description No valid credentials were sent */
+            /** @description No valid credentials */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -4941,7 +4940,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The caller may not do this, or a page of another site asked */
+            /** @description The caller lacks a permission, or the request came from another site's page */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -4974,7 +4973,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Any other refusal or failure; `code` says which, and `status` with what */
+            /** @description Another error; see `code` */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -4989,7 +4988,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The ETag of what was read */
+                /** @description The ETag that was read; the request fails with 412 if it changed */
                 "If-Match"?: string | null;
                 "Idempotency-Key"?: string | null;
             };
@@ -5012,7 +5011,7 @@ export interface operations {
                     "application/json": components["schemas"]["CredentialView"];
                 };
             };
-            /** @description No valid credentials were sent */
+            /** @description No valid credentials */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -5021,7 +5020,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The caller may not do this, or a page of another site asked */
+            /** @description The caller lacks a permission, or the request came from another site's page */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -5062,7 +5061,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Any other refusal or failure; `code` says which, and `status` with what */
+            /** @description Another error; see `code` */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -5096,7 +5095,7 @@ export interface operations {
                     "application/json": components["schemas"]["TrialView"];
                 };
             };
-            /** @description No valid credentials were sent */
+            /** @description No valid credentials */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -5105,7 +5104,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The caller may not do this, or a page of another site asked */
+            /** @description The caller lacks a permission, or the request came from another site's page */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -5130,7 +5129,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Any other refusal or failure; `code` says which, and `status` with what */
+            /** @description Another error; see `code` */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -5160,7 +5159,7 @@ export interface operations {
                     "application/json": components["schemas"]["Users"];
                 };
             };
-            /** @description No valid credentials were sent */
+            /** @description No valid credentials */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -5169,7 +5168,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The caller may not do this, or a page of another site asked */
+            /** @description The caller lacks a permission, or the request came from another site's page */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -5186,7 +5185,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Any other refusal or failure; `code` says which, and `status` with what */
+            /** @description Another error; see `code` */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -5215,7 +5214,7 @@ export interface operations {
                     "text/html": string;
                 };
             };
-            /** @description Any other refusal or failure; `code` says which, and `status` with what */
+            /** @description Another error; see `code` */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -5247,7 +5246,7 @@ export interface operations {
                     "application/json": components["schemas"]["List_McpServerView"];
                 };
             };
-            /** @description No valid credentials were sent */
+            /** @description No valid credentials */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -5256,7 +5255,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The caller may not do this, or a page of another site asked */
+            /** @description The caller lacks a permission, or the request came from another site's page */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -5265,7 +5264,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Any other refusal or failure; `code` says which, and `status` with what */
+            /** @description Another error; see `code` */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -5308,7 +5307,7 @@ export interface operations {
                     "application/json": components["schemas"]["McpServerDetail"];
                 };
             };
-            /** @description No valid credentials were sent */
+            /** @description No valid credentials */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -5317,7 +5316,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The caller may not do this, or a page of another site asked */
+            /** @description The caller lacks a permission, or the request came from another site's page */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -5342,7 +5341,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Any other refusal or failure; `code` says which, and `status` with what */
+            /** @description Another error; see `code` */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -5372,7 +5371,7 @@ export interface operations {
                     "application/json": components["schemas"]["McpServerDetail"];
                 };
             };
-            /** @description No valid credentials were sent */
+            /** @description No valid credentials */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -5381,7 +5380,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The caller may not do this, or a page of another site asked */
+            /** @description The caller lacks a permission, or the request came from another site's page */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -5398,7 +5397,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Any other refusal or failure; `code` says which, and `status` with what */
+            /** @description Another error; see `code` */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -5429,7 +5428,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description No valid credentials were sent */
+            /** @description No valid credentials */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -5438,7 +5437,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The caller may not do this, or a page of another site asked */
+            /** @description The caller lacks a permission, or the request came from another site's page */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -5471,7 +5470,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Any other refusal or failure; `code` says which, and `status` with what */
+            /** @description Another error; see `code` */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -5508,7 +5507,7 @@ export interface operations {
                     "application/json": components["schemas"]["McpServerDetail"];
                 };
             };
-            /** @description No valid credentials were sent */
+            /** @description No valid credentials */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -5517,7 +5516,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The caller may not do this, or a page of another site asked */
+            /** @description The caller lacks a permission, or the request came from another site's page */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -5558,7 +5557,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Any other refusal or failure; `code` says which, and `status` with what */
+            /** @description Another error; see `code` */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -5592,7 +5591,7 @@ export interface operations {
                     "application/json": components["schemas"]["List_DriftView"];
                 };
             };
-            /** @description No valid credentials were sent */
+            /** @description No valid credentials */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -5601,7 +5600,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The caller may not do this, or a page of another site asked */
+            /** @description The caller lacks a permission, or the request came from another site's page */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -5618,7 +5617,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Any other refusal or failure; `code` says which, and `status` with what */
+            /** @description Another error; see `code` */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -5651,7 +5650,7 @@ export interface operations {
                     "application/json": components["schemas"]["DriftView"];
                 };
             };
-            /** @description No valid credentials were sent */
+            /** @description No valid credentials */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -5660,7 +5659,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The caller may not do this, or a page of another site asked */
+            /** @description The caller lacks a permission, or the request came from another site's page */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -5685,7 +5684,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Any other refusal or failure; `code` says which, and `status` with what */
+            /** @description Another error; see `code` */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -5718,7 +5717,7 @@ export interface operations {
                     "application/json": components["schemas"]["DriftView"];
                 };
             };
-            /** @description No valid credentials were sent */
+            /** @description No valid credentials */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -5727,7 +5726,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The caller may not do this, or a page of another site asked */
+            /** @description The caller lacks a permission, or the request came from another site's page */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -5752,7 +5751,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Any other refusal or failure; `code` says which, and `status` with what */
+            /** @description Another error; see `code` */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -5788,7 +5787,7 @@ export interface operations {
                     "application/json": components["schemas"]["McpImportView"];
                 };
             };
-            /** @description No valid credentials were sent */
+            /** @description No valid credentials */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -5797,7 +5796,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The caller may not do this, or a page of another site asked */
+            /** @description The caller lacks a permission, or the request came from another site's page */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -5830,7 +5829,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Any other refusal or failure; `code` says which, and `status` with what */
+            /** @description Another error; see `code` */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -5862,7 +5861,7 @@ export interface operations {
                     "application/json": components["schemas"]["McpServerDetail"];
                 };
             };
-            /** @description No valid credentials were sent */
+            /** @description No valid credentials */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -5871,7 +5870,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The caller may not do this, or a page of another site asked */
+            /** @description The caller lacks a permission, or the request came from another site's page */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -5888,7 +5887,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Any other refusal or failure; `code` says which, and `status` with what */
+            /** @description Another error; see `code` */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -5916,7 +5915,7 @@ export interface operations {
                     "application/json": components["schemas"]["Me"];
                 };
             };
-            /** @description No valid credentials were sent */
+            /** @description No valid credentials */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -5925,7 +5924,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The caller may not do this, or a page of another site asked */
+            /** @description The caller lacks a permission, or the request came from another site's page */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -5934,7 +5933,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Any other refusal or failure; `code` says which, and `status` with what */
+            /** @description Another error; see `code` */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -5968,7 +5967,7 @@ export interface operations {
                     "application/json": components["schemas"]["Me"];
                 };
             };
-            /** @description No valid credentials were sent */
+            /** @description No valid credentials */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -5993,7 +5992,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Any other refusal or failure; `code` says which, and `status` with what */
+            /** @description Another error; see `code` */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -6021,7 +6020,7 @@ export interface operations {
                     "application/json": components["schemas"]["List_ModelView"];
                 };
             };
-            /** @description No valid credentials were sent */
+            /** @description No valid credentials */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -6030,7 +6029,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The caller may not do this, or a page of another site asked */
+            /** @description The caller lacks a permission, or the request came from another site's page */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -6039,7 +6038,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Any other refusal or failure; `code` says which, and `status` with what */
+            /** @description Another error; see `code` */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -6068,7 +6067,7 @@ export interface operations {
                     "application/json": Record<string, never>;
                 };
             };
-            /** @description Any other refusal or failure; `code` says which, and `status` with what */
+            /** @description Another error; see `code` */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -6100,7 +6099,7 @@ export interface operations {
                     "application/json": components["schemas"]["List_PendingCallView"];
                 };
             };
-            /** @description No valid credentials were sent */
+            /** @description No valid credentials */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -6109,7 +6108,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The caller may not do this, or a page of another site asked */
+            /** @description The caller lacks a permission, or the request came from another site's page */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -6118,7 +6117,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Any other refusal or failure; `code` says which, and `status` with what */
+            /** @description Another error; see `code` */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -6148,7 +6147,7 @@ export interface operations {
                     "application/json": components["schemas"]["PendingCallView"];
                 };
             };
-            /** @description No valid credentials were sent */
+            /** @description No valid credentials */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -6157,7 +6156,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The caller may not do this, or a page of another site asked */
+            /** @description The caller lacks a permission, or the request came from another site's page */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -6174,7 +6173,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Any other refusal or failure; `code` says which, and `status` with what */
+            /** @description Another error; see `code` */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -6202,7 +6201,7 @@ export interface operations {
                     "application/json": components["schemas"]["List_RoleView"];
                 };
             };
-            /** @description No valid credentials were sent */
+            /** @description No valid credentials */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -6211,7 +6210,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The caller may not do this, or a page of another site asked */
+            /** @description The caller lacks a permission, or the request came from another site's page */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -6220,7 +6219,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Any other refusal or failure; `code` says which, and `status` with what */
+            /** @description Another error; see `code` */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -6241,9 +6240,9 @@ export interface operations {
                 parent_run_id?: string;
                 error_code?: string;
                 mode?: "production" | "debug";
-                /** @description Begun, or else asked for, at or after */
+                /** @description Runs that started (or, before their start, were requested) at or after this time */
                 since?: string;
-                /** @description Begun, or else asked for, before */
+                /** @description Runs that started (or, before their start, were requested) before this time */
                 until?: string;
                 limit?: number;
                 cursor?: string;
@@ -6263,7 +6262,7 @@ export interface operations {
                     "application/json": components["schemas"]["List_RunRecord"];
                 };
             };
-            /** @description No valid credentials were sent */
+            /** @description No valid credentials */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -6272,7 +6271,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The caller may not do this, or a page of another site asked */
+            /** @description The caller lacks a permission, or the request came from another site's page */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -6281,7 +6280,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Any other refusal or failure; `code` says which, and `status` with what */
+            /** @description Another error; see `code` */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -6311,7 +6310,7 @@ export interface operations {
                     "application/json": components["schemas"]["RunRecord"];
                 };
             };
-            /** @description No valid credentials were sent */
+            /** @description No valid credentials */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -6320,7 +6319,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The caller may not do this, or a page of another site asked */
+            /** @description The caller lacks a permission, or the request came from another site's page */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -6337,7 +6336,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Any other refusal or failure; `code` says which, and `status` with what */
+            /** @description Another error; see `code` */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -6373,7 +6372,7 @@ export interface operations {
                     "application/json": components["schemas"]["RunAnswer"];
                 };
             };
-            /** @description No valid credentials were sent */
+            /** @description No valid credentials */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -6382,7 +6381,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The caller may not do this, or a page of another site asked */
+            /** @description The caller lacks a permission, or the request came from another site's page */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -6399,7 +6398,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description It has ended already */
+            /** @description The run has already ended */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -6408,7 +6407,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Any other refusal or failure; `code` says which, and `status` with what */
+            /** @description Another error; see `code` */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -6442,7 +6441,7 @@ export interface operations {
                     "application/json": components["schemas"]["RunAnswer"];
                 };
             };
-            /** @description No valid credentials were sent */
+            /** @description No valid credentials */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -6451,7 +6450,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The caller may not do this, or a page of another site asked */
+            /** @description The caller lacks a permission, or the request came from another site's page */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -6468,7 +6467,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description It was answered otherwise, or cancelled */
+            /** @description The call has another answer, or was cancelled */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -6477,7 +6476,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Its time is over */
+            /** @description The deadline has passed */
             410: {
                 headers: {
                     [name: string]: unknown;
@@ -6502,7 +6501,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Any other refusal or failure; `code` says which, and `status` with what */
+            /** @description Another error; see `code` */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -6536,7 +6535,7 @@ export interface operations {
                     "application/json": components["schemas"]["SessionView"];
                 };
             };
-            /** @description No valid credentials were sent */
+            /** @description No valid credentials */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -6545,7 +6544,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The caller may not do this, or a page of another site asked */
+            /** @description The caller lacks a permission, or the request came from another site's page */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -6554,7 +6553,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Any other refusal or failure; `code` says which, and `status` with what */
+            /** @description Another error; see `code` */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -6584,7 +6583,7 @@ export interface operations {
                     "application/json": components["schemas"]["SessionView"];
                 };
             };
-            /** @description No valid credentials were sent */
+            /** @description No valid credentials */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -6593,7 +6592,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The caller may not do this, or a page of another site asked */
+            /** @description The caller lacks a permission, or the request came from another site's page */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -6610,7 +6609,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Any other refusal or failure; `code` says which, and `status` with what */
+            /** @description Another error; see `code` */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -6645,7 +6644,7 @@ export interface operations {
                     "application/json": components["schemas"]["EventList"];
                 };
             };
-            /** @description No valid credentials were sent */
+            /** @description No valid credentials */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -6654,7 +6653,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The caller may not do this, or a page of another site asked */
+            /** @description The caller lacks a permission, or the request came from another site's page */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -6671,7 +6670,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Any other refusal or failure; `code` says which, and `status` with what */
+            /** @description Another error; see `code` */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -6698,7 +6697,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Events */
+            /** @description A stream of events */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -6707,7 +6706,7 @@ export interface operations {
                     "text/event-stream": string;
                 };
             };
-            /** @description No valid credentials were sent */
+            /** @description No valid credentials */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -6716,7 +6715,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The caller may not do this, or a page of another site asked */
+            /** @description The caller lacks a permission, or the request came from another site's page */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -6733,7 +6732,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Any other refusal or failure; `code` says which, and `status` with what */
+            /** @description Another error; see `code` */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -6770,7 +6769,7 @@ export interface operations {
                     "application/json": components["schemas"]["List_StandingApprovalView"];
                 };
             };
-            /** @description No valid credentials were sent */
+            /** @description No valid credentials */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -6779,7 +6778,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The caller may not do this, or a page of another site asked */
+            /** @description The caller lacks a permission, or the request came from another site's page */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -6788,7 +6787,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Any other refusal or failure; `code` says which, and `status` with what */
+            /** @description Another error; see `code` */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -6818,7 +6817,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description No valid credentials were sent */
+            /** @description No valid credentials */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -6827,7 +6826,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The caller may not do this, or a page of another site asked */
+            /** @description The caller lacks a permission, or the request came from another site's page */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -6844,7 +6843,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Any other refusal or failure; `code` says which, and `status` with what */
+            /** @description Another error; see `code` */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -6872,7 +6871,7 @@ export interface operations {
                     "application/json": components["schemas"]["List_TenantItem"];
                 };
             };
-            /** @description No valid credentials were sent */
+            /** @description No valid credentials */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -6881,7 +6880,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The caller may not do this, or a page of another site asked */
+            /** @description The caller lacks a permission, or the request came from another site's page */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -6890,7 +6889,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Any other refusal or failure; `code` says which, and `status` with what */
+            /** @description Another error; see `code` */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -6918,7 +6917,7 @@ export interface operations {
                     "application/json": components["schemas"]["TenantView"];
                 };
             };
-            /** @description No valid credentials were sent */
+            /** @description No valid credentials */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -6927,7 +6926,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The caller may not do this, or a page of another site asked */
+            /** @description The caller lacks a permission, or the request came from another site's page */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -6936,7 +6935,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Any other refusal or failure; `code` says which, and `status` with what */
+            /** @description Another error; see `code` */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -6951,7 +6950,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The ETag of what was read */
+                /** @description The ETag that was read; the request fails with 412 if it changed */
                 "If-Match"?: string | null;
                 "Idempotency-Key"?: string | null;
             };
@@ -6972,7 +6971,7 @@ export interface operations {
                     "application/json": components["schemas"]["TenantView"];
                 };
             };
-            /** @description No valid credentials were sent */
+            /** @description No valid credentials */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -6981,7 +6980,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The caller may not do this, or a page of another site asked */
+            /** @description The caller lacks a permission, or the request came from another site's page */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -7006,7 +7005,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Any other refusal or failure; `code` says which, and `status` with what */
+            /** @description Another error; see `code` */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -7047,7 +7046,7 @@ export interface operations {
                     "application/json": components["schemas"]["List_ToolItem"];
                 };
             };
-            /** @description No valid credentials were sent */
+            /** @description No valid credentials */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -7056,7 +7055,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The caller may not do this, or a page of another site asked */
+            /** @description The caller lacks a permission, or the request came from another site's page */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -7065,7 +7064,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Any other refusal or failure; `code` says which, and `status` with what */
+            /** @description Another error; see `code` */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -7118,7 +7117,7 @@ export interface operations {
                     "application/json": components["schemas"]["SavedToolView"];
                 };
             };
-            /** @description No valid credentials were sent */
+            /** @description No valid credentials */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -7127,7 +7126,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The caller may not do this, or a page of another site asked */
+            /** @description The caller lacks a permission, or the request came from another site's page */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -7152,7 +7151,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Any other refusal or failure; `code` says which, and `status` with what */
+            /** @description Another error; see `code` */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -7184,7 +7183,7 @@ export interface operations {
                     "application/json": components["schemas"]["List_FunctionTemplate"];
                 };
             };
-            /** @description No valid credentials were sent */
+            /** @description No valid credentials */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -7193,7 +7192,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The caller may not do this, or a page of another site asked */
+            /** @description The caller lacks a permission, or the request came from another site's page */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -7202,7 +7201,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Any other refusal or failure; `code` says which, and `status` with what */
+            /** @description Another error; see `code` */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -7234,7 +7233,7 @@ export interface operations {
                     "application/json": components["schemas"]["List_BuiltinTemplate"];
                 };
             };
-            /** @description No valid credentials were sent */
+            /** @description No valid credentials */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -7243,7 +7242,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The caller may not do this, or a page of another site asked */
+            /** @description The caller lacks a permission, or the request came from another site's page */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -7252,7 +7251,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Any other refusal or failure; `code` says which, and `status` with what */
+            /** @description Another error; see `code` */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -7286,7 +7285,7 @@ export interface operations {
                     "application/json": components["schemas"]["ImportView"];
                 };
             };
-            /** @description No valid credentials were sent */
+            /** @description No valid credentials */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -7295,7 +7294,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The caller may not do this, or a page of another site asked */
+            /** @description The caller lacks a permission, or the request came from another site's page */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -7312,7 +7311,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Any other refusal or failure; `code` says which, and `status` with what */
+            /** @description Another error; see `code` */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -7343,7 +7342,7 @@ export interface operations {
                     "application/json": components["schemas"]["ToolView"];
                 };
             };
-            /** @description No valid credentials were sent */
+            /** @description No valid credentials */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -7352,7 +7351,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The caller may not do this, or a page of another site asked */
+            /** @description The caller lacks a permission, or the request came from another site's page */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -7369,7 +7368,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Any other refusal or failure; `code` says which, and `status` with what */
+            /** @description Another error; see `code` */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -7384,7 +7383,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The ETag of what was read */
+                /** @description The ETag that was read; the request fails with 412 if it changed */
                 "If-Match"?: string | null;
                 "Idempotency-Key"?: string | null;
             };
@@ -7408,7 +7407,7 @@ export interface operations {
                     "application/json": components["schemas"]["SavedToolView"];
                 };
             };
-            /** @description No valid credentials were sent */
+            /** @description No valid credentials */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -7417,7 +7416,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The caller may not do this, or a page of another site asked */
+            /** @description The caller lacks a permission, or the request came from another site's page */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -7450,7 +7449,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Any other refusal or failure; `code` says which, and `status` with what */
+            /** @description Another error; see `code` */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -7465,7 +7464,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The ETag of what was read */
+                /** @description The ETag that was read; the request fails with 412 if it changed */
                 "If-Match"?: string | null;
                 "Idempotency-Key"?: string | null;
             };
@@ -7483,7 +7482,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description No valid credentials were sent */
+            /** @description No valid credentials */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -7492,7 +7491,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The caller may not do this, or a page of another site asked */
+            /** @description The caller lacks a permission, or the request came from another site's page */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -7525,7 +7524,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Any other refusal or failure; `code` says which, and `status` with what */
+            /** @description Another error; see `code` */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -7540,7 +7539,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The ETag of what was read */
+                /** @description The ETag that was read; the request fails with 412 if it changed */
                 "If-Match"?: string | null;
                 "Idempotency-Key"?: string | null;
             };
@@ -7564,7 +7563,7 @@ export interface operations {
                     "application/json": components["schemas"]["SavedToolView"];
                 };
             };
-            /** @description No valid credentials were sent */
+            /** @description No valid credentials */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -7573,7 +7572,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The caller may not do this, or a page of another site asked */
+            /** @description The caller lacks a permission, or the request came from another site's page */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -7606,7 +7605,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Any other refusal or failure; `code` says which, and `status` with what */
+            /** @description Another error; see `code` */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -7643,7 +7642,7 @@ export interface operations {
                     "application/json": components["schemas"]["ToolView"];
                 };
             };
-            /** @description No valid credentials were sent */
+            /** @description No valid credentials */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -7652,7 +7651,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The caller may not do this, or a page of another site asked */
+            /** @description The caller lacks a permission, or the request came from another site's page */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -7685,7 +7684,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Any other refusal or failure; `code` says which, and `status` with what */
+            /** @description Another error; see `code` */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -7721,7 +7720,7 @@ export interface operations {
                     "application/json": components["schemas"]["ExplainView"];
                 };
             };
-            /** @description No valid credentials were sent */
+            /** @description No valid credentials */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -7730,7 +7729,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The caller may not do this, or a page of another site asked */
+            /** @description The caller lacks a permission, or the request came from another site's page */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -7755,7 +7754,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Any other refusal or failure; `code` says which, and `status` with what */
+            /** @description Another error; see `code` */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -7770,7 +7769,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The ETag of what was read */
+                /** @description The ETag that was read; the request fails with 412 if it changed */
                 "If-Match"?: string | null;
                 "Idempotency-Key"?: string | null;
             };
@@ -7794,7 +7793,7 @@ export interface operations {
                     "application/json": components["schemas"]["ToolView"];
                 };
             };
-            /** @description No valid credentials were sent */
+            /** @description No valid credentials */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -7803,7 +7802,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The caller may not do this, or a page of another site asked */
+            /** @description The caller lacks a permission, or the request came from another site's page */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -7844,7 +7843,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Any other refusal or failure; `code` says which, and `status` with what */
+            /** @description Another error; see `code` */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -7881,7 +7880,7 @@ export interface operations {
                     "application/json": components["schemas"]["ReplayReport"];
                 };
             };
-            /** @description No valid credentials were sent */
+            /** @description No valid credentials */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -7890,7 +7889,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The caller may not do this, or a page of another site asked */
+            /** @description The caller lacks a permission, or the request came from another site's page */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -7907,7 +7906,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The tool has effects, or asks somebody */
+            /** @description The tool has effects, or asks a person */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -7924,7 +7923,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Any other refusal or failure; `code` says which, and `status` with what */
+            /** @description Another error; see `code` */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -7939,7 +7938,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The same request again gets the same answer */
+                /** @description Repeating the request with this key returns the same answer */
                 "Idempotency-Key"?: string | null;
             };
             path: {
@@ -7968,7 +7967,7 @@ export interface operations {
                     "application/json": components["schemas"]["RunAnswer"];
                 };
             };
-            /** @description The run goes on, or waits for a person */
+            /** @description The run has not ended yet, or waits for a person */
             202: {
                 headers: {
                     [name: string]: unknown;
@@ -7977,7 +7976,7 @@ export interface operations {
                     "application/json": components["schemas"]["RunAnswer"];
                 };
             };
-            /** @description No valid credentials were sent */
+            /** @description No valid credentials */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -7986,7 +7985,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The caller may not do this, or a page of another site asked */
+            /** @description The caller lacks a permission, or the request came from another site's page */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -8027,7 +8026,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Any other refusal or failure; `code` says which, and `status` with what */
+            /** @description Another error; see `code` */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -8042,11 +8041,11 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The same request again gets the same answer */
+                /** @description Repeating the request with this key returns the same answer */
                 "Idempotency-Key"?: string | null;
             };
             path: {
-                /** @description Slug or id; with a definition also a slug that is still free */
+                /** @description Slug or id; with a definition also an unused slug */
                 tool: string;
             };
             cookie?: never;
@@ -8066,7 +8065,7 @@ export interface operations {
                     "application/json": components["schemas"]["RunAnswer"];
                 };
             };
-            /** @description The run goes on */
+            /** @description The run has not ended yet */
             202: {
                 headers: {
                     [name: string]: unknown;
@@ -8075,7 +8074,7 @@ export interface operations {
                     "application/json": components["schemas"]["RunAnswer"];
                 };
             };
-            /** @description No valid credentials were sent */
+            /** @description No valid credentials */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -8084,7 +8083,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The caller may not do this, or a page of another site asked */
+            /** @description The caller lacks a permission, or the request came from another site's page */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -8117,7 +8116,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Any other refusal or failure; `code` says which, and `status` with what */
+            /** @description Another error; see `code` */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -8132,11 +8131,11 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The same request again gets the same run */
+                /** @description Repeating the request with this key returns the same run */
                 "Idempotency-Key"?: string | null;
             };
             path: {
-                /** @description Slug or id; with a definition also a slug that is still free */
+                /** @description Slug or id; with a definition also an unused slug */
                 tool: string;
             };
             cookie?: never;
@@ -8147,7 +8146,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Events */
+            /** @description A stream of events */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -8156,7 +8155,7 @@ export interface operations {
                     "text/event-stream": string;
                 };
             };
-            /** @description No valid credentials were sent */
+            /** @description No valid credentials */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -8165,7 +8164,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The caller may not do this, or a page of another site asked */
+            /** @description The caller lacks a permission, or the request came from another site's page */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -8198,7 +8197,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Any other refusal or failure; `code` says which, and `status` with what */
+            /** @description Another error; see `code` */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -8233,7 +8232,7 @@ export interface operations {
                     "application/json": components["schemas"]["List_TestCaseView"];
                 };
             };
-            /** @description No valid credentials were sent */
+            /** @description No valid credentials */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -8242,7 +8241,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The caller may not do this, or a page of another site asked */
+            /** @description The caller lacks a permission, or the request came from another site's page */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -8259,7 +8258,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Any other refusal or failure; `code` says which, and `status` with what */
+            /** @description Another error; see `code` */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -8296,7 +8295,7 @@ export interface operations {
                     "application/json": components["schemas"]["TestCaseView"];
                 };
             };
-            /** @description No valid credentials were sent */
+            /** @description No valid credentials */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -8305,7 +8304,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The caller may not do this, or a page of another site asked */
+            /** @description The caller lacks a permission, or the request came from another site's page */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -8322,7 +8321,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The tool has as many as it may have */
+            /** @description The tool has the maximum number of test cases */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -8339,7 +8338,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Any other refusal or failure; `code` says which, and `status` with what */
+            /** @description Another error; see `code` */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -8376,7 +8375,7 @@ export interface operations {
                     "application/json": components["schemas"]["TestReport"];
                 };
             };
-            /** @description No valid credentials were sent */
+            /** @description No valid credentials */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -8385,7 +8384,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The caller may not do this, or a page of another site asked */
+            /** @description The caller lacks a permission, or the request came from another site's page */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -8418,7 +8417,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Any other refusal or failure; `code` says which, and `status` with what */
+            /** @description Another error; see `code` */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -8450,7 +8449,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description No valid credentials were sent */
+            /** @description No valid credentials */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -8459,7 +8458,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The caller may not do this, or a page of another site asked */
+            /** @description The caller lacks a permission, or the request came from another site's page */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -8476,7 +8475,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Any other refusal or failure; `code` says which, and `status` with what */
+            /** @description Another error; see `code` */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -8514,7 +8513,7 @@ export interface operations {
                     "application/json": components["schemas"]["TestCaseView"];
                 };
             };
-            /** @description No valid credentials were sent */
+            /** @description No valid credentials */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -8523,7 +8522,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The caller may not do this, or a page of another site asked */
+            /** @description The caller lacks a permission, or the request came from another site's page */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -8548,7 +8547,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Any other refusal or failure; `code` says which, and `status` with what */
+            /** @description Another error; see `code` */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -8579,7 +8578,7 @@ export interface operations {
                     "application/json": components["schemas"]["Users"];
                 };
             };
-            /** @description No valid credentials were sent */
+            /** @description No valid credentials */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -8588,7 +8587,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The caller may not do this, or a page of another site asked */
+            /** @description The caller lacks a permission, or the request came from another site's page */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -8605,7 +8604,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Any other refusal or failure; `code` says which, and `status` with what */
+            /** @description Another error; see `code` */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -8623,7 +8622,7 @@ export interface operations {
                 new_version: string;
             };
             header?: {
-                /** @description The ETag of what was read */
+                /** @description The ETag that was read; the request fails with 412 if it changed */
                 "If-Match"?: string | null;
                 "Idempotency-Key"?: string | null;
             };
@@ -8643,7 +8642,7 @@ export interface operations {
                     "application/json": components["schemas"]["ToolView"];
                 };
             };
-            /** @description No valid credentials were sent */
+            /** @description No valid credentials */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -8652,7 +8651,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The caller may not do this, or a page of another site asked */
+            /** @description The caller lacks a permission, or the request came from another site's page */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -8693,7 +8692,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Any other refusal or failure; `code` says which, and `status` with what */
+            /** @description Another error; see `code` */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -8730,7 +8729,7 @@ export interface operations {
                     "application/json": components["schemas"]["List_VersionItem"];
                 };
             };
-            /** @description No valid credentials were sent */
+            /** @description No valid credentials */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -8739,7 +8738,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The caller may not do this, or a page of another site asked */
+            /** @description The caller lacks a permission, or the request came from another site's page */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -8756,7 +8755,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Any other refusal or failure; `code` says which, and `status` with what */
+            /** @description Another error; see `code` */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -8770,9 +8769,9 @@ export interface operations {
     compare_tool_versions: {
         parameters: {
             query?: {
-                /** @description `live` (default), `draft`, a version, or the number of a revision */
+                /** @description `live` (default), `draft`, a version, or a revision number */
                 from?: string;
-                /** @description `draft` (default), `live`, a version, or the number of a revision */
+                /** @description `draft` (default), `live`, a version, or a revision number */
                 to?: string;
             };
             header?: never;
@@ -8792,7 +8791,7 @@ export interface operations {
                     "application/json": components["schemas"]["ComparisonView"];
                 };
             };
-            /** @description No valid credentials were sent */
+            /** @description No valid credentials */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -8801,7 +8800,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The caller may not do this, or a page of another site asked */
+            /** @description The caller lacks a permission, or the request came from another site's page */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -8818,7 +8817,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Any other refusal or failure; `code` says which, and `status` with what */
+            /** @description Another error; see `code` */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -8850,7 +8849,7 @@ export interface operations {
                     "application/json": components["schemas"]["RevisionView"];
                 };
             };
-            /** @description No valid credentials were sent */
+            /** @description No valid credentials */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -8859,7 +8858,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The caller may not do this, or a page of another site asked */
+            /** @description The caller lacks a permission, or the request came from another site's page */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -8876,7 +8875,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Any other refusal or failure; `code` says which, and `status` with what */
+            /** @description Another error; see `code` */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -8891,7 +8890,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The ETag of what was read */
+                /** @description The ETag that was read; the request fails with 412 if it changed */
                 "If-Match"?: string | null;
                 "Idempotency-Key"?: string | null;
             };
@@ -8912,7 +8911,7 @@ export interface operations {
                     "application/json": components["schemas"]["ToolView"];
                 };
             };
-            /** @description No valid credentials were sent */
+            /** @description No valid credentials */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -8921,7 +8920,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The caller may not do this, or a page of another site asked */
+            /** @description The caller lacks a permission, or the request came from another site's page */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -8946,7 +8945,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Any other refusal or failure; `code` says which, and `status` with what */
+            /** @description Another error; see `code` */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -8966,7 +8965,7 @@ export interface operations {
             path: {
                 /** @description Slug or id */
                 tool: string;
-                /** @description The number of the version, X.Y.Z */
+                /** @description The version, X.Y.Z */
                 revision: string;
             };
             cookie?: never;
@@ -8981,7 +8980,7 @@ export interface operations {
                     "application/json": components["schemas"]["VersionItem"];
                 };
             };
-            /** @description No valid credentials were sent */
+            /** @description No valid credentials */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -8990,7 +8989,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The caller may not do this, or a page of another site asked */
+            /** @description The caller lacks a permission, or the request came from another site's page */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -9007,7 +9006,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description It is what runs */
+            /** @description The version is the published one */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -9016,7 +9015,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Any other refusal or failure; `code` says which, and `status` with what */
+            /** @description Another error; see `code` */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -9048,7 +9047,7 @@ export interface operations {
                     "application/json": components["schemas"]["List_UserView"];
                 };
             };
-            /** @description No valid credentials were sent */
+            /** @description No valid credentials */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -9057,7 +9056,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The caller may not do this, or a page of another site asked */
+            /** @description The caller lacks a permission, or the request came from another site's page */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -9066,7 +9065,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Any other refusal or failure; `code` says which, and `status` with what */
+            /** @description Another error; see `code` */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -9100,7 +9099,7 @@ export interface operations {
                     "application/json": components["schemas"]["UserView"];
                 };
             };
-            /** @description No valid credentials were sent */
+            /** @description No valid credentials */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -9109,7 +9108,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The caller may not do this, or a page of another site asked */
+            /** @description The caller lacks a permission, or the request came from another site's page */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -9118,7 +9117,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description They are a member already */
+            /** @description The person is already a member */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -9135,7 +9134,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Any other refusal or failure; `code` says which, and `status` with what */
+            /** @description Another error; see `code` */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -9165,7 +9164,7 @@ export interface operations {
                     "application/json": components["schemas"]["UserView"];
                 };
             };
-            /** @description No valid credentials were sent */
+            /** @description No valid credentials */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -9174,7 +9173,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The caller may not do this, or a page of another site asked */
+            /** @description The caller lacks a permission, or the request came from another site's page */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -9191,7 +9190,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Any other refusal or failure; `code` says which, and `status` with what */
+            /** @description Another error; see `code` */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -9221,7 +9220,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description No valid credentials were sent */
+            /** @description No valid credentials */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -9230,7 +9229,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The caller may not do this, or a page of another site asked */
+            /** @description The caller lacks a permission, or the request came from another site's page */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -9255,7 +9254,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Any other refusal or failure; `code` says which, and `status` with what */
+            /** @description Another error; see `code` */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -9291,7 +9290,7 @@ export interface operations {
                     "application/json": components["schemas"]["UserView"];
                 };
             };
-            /** @description No valid credentials were sent */
+            /** @description No valid credentials */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -9300,7 +9299,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The caller may not do this, or a page of another site asked */
+            /** @description The caller lacks a permission, or the request came from another site's page */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -9317,7 +9316,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The last admin stays one */
+            /** @description The last admin must keep the role */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -9326,7 +9325,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Any other refusal or failure; `code` says which, and `status` with what */
+            /** @description Another error; see `code` */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -9358,7 +9357,7 @@ export interface operations {
                     "application/json": components["schemas"]["Invitation"];
                 };
             };
-            /** @description No valid credentials were sent */
+            /** @description No valid credentials */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -9367,7 +9366,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The caller may not do this, or a page of another site asked */
+            /** @description The caller lacks a permission, or the request came from another site's page */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -9384,7 +9383,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Any other refusal or failure; `code` says which, and `status` with what */
+            /** @description Another error; see `code` */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -9416,7 +9415,7 @@ export interface operations {
                     "application/json": components["schemas"]["List_WebhookView"];
                 };
             };
-            /** @description No valid credentials were sent */
+            /** @description No valid credentials */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -9425,7 +9424,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The caller may not do this, or a page of another site asked */
+            /** @description The caller lacks a permission, or the request came from another site's page */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -9434,7 +9433,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Any other refusal or failure; `code` says which, and `status` with what */
+            /** @description Another error; see `code` */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -9477,7 +9476,7 @@ export interface operations {
                     "application/json": components["schemas"]["NewWebhookView"];
                 };
             };
-            /** @description No valid credentials were sent */
+            /** @description No valid credentials */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -9486,7 +9485,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The caller may not do this, or a page of another site asked */
+            /** @description The caller lacks a permission, or the request came from another site's page */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -9511,7 +9510,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Any other refusal or failure; `code` says which, and `status` with what */
+            /** @description Another error; see `code` */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -9543,7 +9542,7 @@ export interface operations {
                     "application/json": components["schemas"]["DeliveryView"];
                 };
             };
-            /** @description No valid credentials were sent */
+            /** @description No valid credentials */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -9552,7 +9551,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The caller may not do this, or a page of another site asked */
+            /** @description The caller lacks a permission, or the request came from another site's page */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -9577,7 +9576,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Any other refusal or failure; `code` says which, and `status` with what */
+            /** @description Another error; see `code` */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -9607,7 +9606,7 @@ export interface operations {
                     "application/json": components["schemas"]["WebhookView"];
                 };
             };
-            /** @description No valid credentials were sent */
+            /** @description No valid credentials */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -9616,7 +9615,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The caller may not do this, or a page of another site asked */
+            /** @description The caller lacks a permission, or the request came from another site's page */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -9633,7 +9632,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Any other refusal or failure; `code` says which, and `status` with what */
+            /** @description Another error; see `code` */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -9648,7 +9647,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The ETag of what was read */
+                /** @description The ETag that was read; the request fails with 412 if it changed */
                 "If-Match"?: string | null;
                 "Idempotency-Key"?: string | null;
             };
@@ -9665,7 +9664,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description No valid credentials were sent */
+            /** @description No valid credentials */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -9674,7 +9673,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The caller may not do this, or a page of another site asked */
+            /** @description The caller lacks a permission, or the request came from another site's page */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -9699,7 +9698,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Any other refusal or failure; `code` says which, and `status` with what */
+            /** @description Another error; see `code` */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -9714,7 +9713,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The ETag of what was read */
+                /** @description The ETag that was read; the request fails with 412 if it changed */
                 "If-Match"?: string | null;
                 "Idempotency-Key"?: string | null;
             };
@@ -9737,7 +9736,7 @@ export interface operations {
                     "application/json": components["schemas"]["WebhookView"];
                 };
             };
-            /** @description No valid credentials were sent */
+            /** @description No valid credentials */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -9746,7 +9745,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The caller may not do this, or a page of another site asked */
+            /** @description The caller lacks a permission, or the request came from another site's page */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -9779,7 +9778,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Any other refusal or failure; `code` says which, and `status` with what */
+            /** @description Another error; see `code` */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -9813,7 +9812,7 @@ export interface operations {
                     "application/json": components["schemas"]["List_DeliveryView"];
                 };
             };
-            /** @description No valid credentials were sent */
+            /** @description No valid credentials */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -9822,7 +9821,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The caller may not do this, or a page of another site asked */
+            /** @description The caller lacks a permission, or the request came from another site's page */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -9839,7 +9838,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Any other refusal or failure; `code` says which, and `status` with what */
+            /** @description Another error; see `code` */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -9872,7 +9871,7 @@ export interface operations {
                     "application/json": components["schemas"]["DeliveryView"];
                 };
             };
-            /** @description No valid credentials were sent */
+            /** @description No valid credentials */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -9881,7 +9880,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The caller may not do this, or a page of another site asked */
+            /** @description The caller lacks a permission, or the request came from another site's page */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -9906,7 +9905,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Any other refusal or failure; `code` says which, and `status` with what */
+            /** @description Another error; see `code` */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -9938,7 +9937,7 @@ export interface operations {
                     "application/json": components["schemas"]["NewWebhookView"];
                 };
             };
-            /** @description No valid credentials were sent */
+            /** @description No valid credentials */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -9947,7 +9946,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The caller may not do this, or a page of another site asked */
+            /** @description The caller lacks a permission, or the request came from another site's page */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -9964,7 +9963,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Any other refusal or failure; `code` says which, and `status` with what */
+            /** @description Another error; see `code` */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -9996,7 +9995,7 @@ export interface operations {
                     "application/json": components["schemas"]["DeliveryView"];
                 };
             };
-            /** @description No valid credentials were sent */
+            /** @description No valid credentials */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -10005,7 +10004,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The caller may not do this, or a page of another site asked */
+            /** @description The caller lacks a permission, or the request came from another site's page */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -10022,7 +10021,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Any other refusal or failure; `code` says which, and `status` with what */
+            /** @description Another error; see `code` */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -10036,7 +10035,7 @@ export interface operations {
     stream_worker_calls: {
         parameters: {
             query?: {
-                /** @description Slugs, with commas; all without it */
+                /** @description Slugs of tools, separated by commas; default: all tools */
                 tools?: string;
             };
             header?: {
@@ -10047,7 +10046,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Calls */
+            /** @description A stream of calls */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -10056,7 +10055,7 @@ export interface operations {
                     "text/event-stream": string;
                 };
             };
-            /** @description No valid credentials were sent */
+            /** @description No valid credentials */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -10065,7 +10064,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The caller may not do this, or a page of another site asked */
+            /** @description The caller lacks a permission, or the request came from another site's page */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -10074,7 +10073,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Any other refusal or failure; `code` says which, and `status` with what */
+            /** @description Another error; see `code` */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -10103,7 +10102,7 @@ export interface operations {
                     "text/plain": string;
                 };
             };
-            /** @description Any other refusal or failure; `code` says which, and `status` with what */
+            /** @description Another error; see `code` */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -10132,7 +10131,7 @@ export interface operations {
                     "text/plain": string;
                 };
             };
-            /** @description No valid credentials were sent */
+            /** @description No valid credentials */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -10141,7 +10140,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The caller may not do this, or a page of another site asked */
+            /** @description The caller lacks a permission, or the request came from another site's page */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -10150,7 +10149,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Any other refusal or failure; `code` says which, and `status` with what */
+            /** @description Another error; see `code` */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -10188,7 +10187,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Any other refusal or failure; `code` says which, and `status` with what */
+            /** @description Another error; see `code` */
             default: {
                 headers: {
                     [name: string]: unknown;

@@ -11,10 +11,18 @@ pub(crate) fn check(names: &[String]) -> Vec<Problem> {
     for name in names.iter().filter(|name| !matches!(name.as_str(), "README.md" | "template.md")) {
         let file = format!("{FOLDER}/{name}");
         match number(name) {
-            None => problems.push(Problem::new(file, 1, "a decision is called NNNN-some-words.md")),
+            None => problems.push(Problem::new(
+                file,
+                1,
+                "the file of a decision must be named NNNN-some-words.md",
+            )),
             Some(number) if number == next => next += 1,
             Some(number) => {
-                problems.push(Problem::new(file, 1, format!("number {next:04} comes here, not {number:04}")));
+                problems.push(Problem::new(
+                    file,
+                    1,
+                    format!("the number must be {next:04}, not {number:04}"),
+                ));
                 next = number + 1;
             }
         }
@@ -42,11 +50,11 @@ mod tests {
     fn gap_and_double_are_told_once_each() {
         assert_eq!(
             found("0001-a.md 0003-b.md 0004-c.md"),
-            ["docs/adr/0003-b.md:1: number 0002 comes here, not 0003"]
+            ["docs/adr/0003-b.md:1: the number must be 0002, not 0003"]
         );
         assert_eq!(
             found("0001-a.md 0001-b.md 0002-c.md"),
-            ["docs/adr/0001-b.md:1: number 0002 comes here, not 0001"]
+            ["docs/adr/0001-b.md:1: the number must be 0002, not 0001"]
         );
     }
 

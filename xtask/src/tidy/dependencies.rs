@@ -54,7 +54,9 @@ pub(crate) fn check(rules: &str, metadata: &str) -> Result<Vec<Problem>> {
     for (name, versions) in versions.iter().filter(|(name, all)| rules.once.contains(**name) && 1 < all.len())
     {
         let versions = versions.join(" and ");
-        problems.push(problem(format!("{name} is there as {versions}: see `cargo tree -i {name}`")));
+        problems.push(problem(format!(
+            "{name} must be in the build in one version, not {versions}: see `cargo tree -i {name}`"
+        )));
     }
     Ok(problems)
 }
@@ -161,7 +163,7 @@ deny = [
             [
                 "deny.toml:1: openssl-sys is refused: see `cargo tree -i openssl-sys`",
                 "deny.toml:1: the licence of hyper 1.0.0 is not on the list: `GPL-3.0`",
-                "deny.toml:1: hyper is there as 0.14.0 and 1.0.0: see `cargo tree -i hyper`",
+                "deny.toml:1: hyper must be in the build in one version, not 0.14.0 and 1.0.0: see `cargo tree -i hyper`",
             ]
         );
     }

@@ -23,7 +23,7 @@ fn refuse(private: &[String], files: &[Text]) -> Vec<Problem> {
     for (path, text) in files.iter().filter(|(path, _)| !exempt(path)) {
         for (index, line) in text.lines().enumerate() {
             if let Some(found) = private.iter().find(|private| names(line, private)) {
-                let text = format!("`{found}` is a path of your machine, say it another way");
+                let text = format!("`{found}` is a path on your machine: write a path inside the repository");
                 problems.push(Problem::new(path.as_str(), index + 1, text));
             }
         }

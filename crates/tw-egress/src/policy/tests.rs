@@ -18,12 +18,12 @@ fn entry_that_cannot_be_used_says_what_to_write() {
         ("wiki.corp", "`wiki.corp` has no port, write `wiki.corp:443`"),
         ("10.0.0.5", "`10.0.0.5` has no port; write `10.0.0.5:443`, or `10.0.0.5/32` for every port"),
         ("::1", "`::1` has no port; write `[::1]:443`, or `::1/128` for every port"),
-        ("10.0.0.1/8", "`10.0.0.1/8` has bits behind its prefix, write `10.0.0.0/8`"),
+        ("10.0.0.1/8", "`10.0.0.1/8` has host bits set; write `10.0.0.0/8`"),
         ("10.0.0.0/33", "`10.0.0.0/33` is not a range: IPv4 has 32 bits at most"),
         ("::/129", "`::/129` is not a range: IPv6 has 128 bits at most"),
-        ("10.0.0.0/x", "`10.0.0.0/x` is not a range: what stands behind `/` is not a number of bits"),
-        ("wiki/8", "`wiki/8` is not a range: what stands before `/` is not an address"),
-        ("10.0.0.0/8:80", "`10.0.0.0/8:80` is not a range: what stands behind `/` is not a number of bits"),
+        ("10.0.0.0/x", "`10.0.0.0/x` is not a range: the part after `/` must be a number of bits"),
+        ("wiki/8", "`wiki/8` is not a range: the part before `/` must be an IP address"),
+        ("10.0.0.0/8:80", "`10.0.0.0/8:80` is not a range: the part after `/` must be a number of bits"),
         ("::ffff:10.0.0.0/104", "`::ffff:10.0.0.0/104` is not a range: write the range as IPv4"),
         ("wiki:0", "the port of `wiki:0` is not between 1 and 65535"),
         ("wiki:65536", "the port of `wiki:65536` is not between 1 and 65535"),
@@ -44,7 +44,7 @@ fn reach_is_one_of_two_words() {
     assert_eq!("public".parse(), Ok(Reach::Public));
     assert_eq!("any".parse(), Ok(Reach::Any));
     let error = "Any".parse::<Reach>().unwrap_err();
-    assert_eq!(error.to_string(), "`egress.policy` is `public` or `any`, not `Any`");
+    assert_eq!(error.to_string(), "`egress.policy` must be `public` or `any`, not `Any`");
 }
 
 #[test]

@@ -144,15 +144,15 @@ async fn refusal_names_the_kind_of_address_and_the_setting() {
     let table = [
         (
             "http://10.0.0.1:8080/a?key=secret",
-            "`http://10.0.0.1:8080` leads to a private address; an operator can open it with `egress.allow`",
+            "`http://10.0.0.1:8080` resolves to a private address; an operator can allow it with `egress.allow`",
         ),
         (
             "https://inside.test/a",
-            "`https://inside.test` leads to a loopback address; an operator can open it with `egress.allow`",
+            "`https://inside.test` resolves to a loopback address; an operator can allow it with `egress.allow`",
         ),
         (
             "http://metadata.test/",
-            "`http://metadata.test` leads to a cloud metadata address, which stays shut whatever `egress.allow` says",
+            "`http://metadata.test` resolves to a cloud metadata address, which must not be called; `egress.allow` cannot change that",
         ),
         (
             "http://[::1%25lo]/",

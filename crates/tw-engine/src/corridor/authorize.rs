@@ -72,7 +72,7 @@ pub(super) fn authorize<'a>(
 ) -> Result<Authorized<'a>> {
     for party in parties.all() {
         if resolved.is_draft() && Permit::<UpdateTools>::check(party.clone()).is_err() {
-            let why = "a draft is run by those who may change tools; what is published is run without `mode`";
+            let why = "only callers that may change tools can run a draft; leave out `mode` to run the published version";
             return Err(Error::NotPermitted { why: parties.why(party, why.to_owned()) });
         }
         for tool in resolved.definitions() {

@@ -172,7 +172,8 @@ impl Inner {
             group: self.tool.group().map(str::to_owned),
         });
         if DEPTH_MAX <= chain.len() {
-            let message = format!("calls may be nested {DEPTH_MAX} deep, and `{called}` would be deeper");
+            let message =
+                format!("calls must be nested at most {DEPTH_MAX} levels deep; `{called}` would be deeper");
             return Err(ToolFailure::with_code(Code::DepthExceeded, message));
         }
         if chain.iter().any(|link| link.tool.as_str().eq_ignore_ascii_case(called)) {

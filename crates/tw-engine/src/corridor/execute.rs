@@ -268,7 +268,7 @@ impl Job {
         self.lease.spent += began.elapsed();
         let result = match outcome {
             Outcome::Waits(Wait::Runs { .. } | Wait::Answer { .. }) if self.lease.record.is_some() => {
-                let message = "the call would wait for somebody, and a replay does not";
+                let message = "not replayed: the call waits for a worker or a person";
                 self.finish(End::failed(Code::NotRecorded, message.to_owned())).await
             }
             Outcome::Waits(wait) if self.lease.record.is_none() => Box::pin(self.park(wait, deadline)).await,

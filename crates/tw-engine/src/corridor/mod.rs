@@ -181,7 +181,8 @@ impl Engine {
             }
         }
         Err(Error::Conflict {
-            why: "the tenant changed again and again while the call was starting".to_owned(),
+            why: "the tenant's configuration kept changing while the call was starting; call again"
+                .to_owned(),
         })
     }
 
@@ -368,11 +369,9 @@ impl Engine {
         if let Some(unsaved) = &request.unsaved {
             let why = match unsaved {
                 Unsaved::Change(_) => {
-                    "somebody has to approve this call, and can only approve what is saved: save the draft first"
+                    "this call needs approval, and only a saved draft can be approved: save the draft first"
                 }
-                Unsaved::Draft(_) => {
-                    "somebody has to approve this call, and a publication does not wait for that"
-                }
+                Unsaved::Draft(_) => "this call needs approval, and publishing does not wait for it",
             };
             return Err(Error::Conflict { why: why.to_owned() });
         }

@@ -39,7 +39,7 @@ impl Parties<'_> {
         if std::ptr::eq(party, self.caller) {
             return why;
         }
-        format!("{why} (held against {}, who has a say in this call chain)", party.principal.label())
+        format!("{why} (this concerns {}, whose rights this call chain also needs)", party.principal.label())
     }
 }
 
@@ -72,8 +72,9 @@ impl Engine {
             // The caller's own credentials are in order.
             Error::Unauthenticated { .. } => {
                 let who = party.principal.label();
-                let why =
-                    format!("{who}, who has a say in this call chain, is no member of the tenant any more");
+                let why = format!(
+                    "{who} is no longer a member of the tenant, and this call chain needs their rights"
+                );
                 Error::NotPermitted { why }
             }
             error => error,

@@ -52,7 +52,7 @@ impl Record {
     fn miss(&self, tool: &Tool) -> Error {
         let slug = tool.def.slug.to_string();
         let message = format!(
-            "`{slug}` has effects or asks somebody, and the recorded run did not call it with this input: a replay does not either"
+            "`{slug}` has effects or waits for somebody, and the record has no call of it with this input: a replay does not make new calls of this kind"
         );
         let mut missing = self.missing.lock().unwrap_or_else(PoisonError::into_inner);
         if !missing.contains(&slug) {
@@ -101,7 +101,7 @@ impl Engine {
             Gate::Ask(asked) => (&asked.tool, &*asked.text),
         };
         if is_outer {
-            let message = "the call has effects, or somebody has to be asked about it: it is not made again";
+            let message = "not replayed: the call has effects or needs an approval";
             let refusal =
                 Refusal { code: Code::NotRecorded, message: message.to_owned(), faults: Vec::new() };
             return Err(Error::Refused(refusal));

@@ -181,7 +181,8 @@ impl Engine {
             return Ok(Resolved { tool: saved, now, is_draft });
         }
         let lost = || {
-            let why = "it was begun with a definition that nobody has saved: save the draft and test that";
+            let why =
+                "the run started with an unsaved definition and cannot go on: save the draft and test it";
             Error::Conflict { why: why.to_owned() }
         };
         let Some(ToolEntry::Own(own)) = view.tools.get(&id.to_string()) else { return Err(lost()) };

@@ -152,7 +152,7 @@ fn fitting(
         let faults = schema.faults(&value);
         let what = match &*faults {
             [fault] => format!("the input does not fit: `{}` {}", place(&fault.path), fault.message),
-            faults => format!("the input does not fit in {} places", faults.len()),
+            faults => format!("the input has {} faults", faults.len()),
         };
         return Err(match schema.first_missing(&value) {
             // The first by the schema's order, which a person has given it.

@@ -35,7 +35,7 @@ impl Settler {
 
     /// A run whose start may or may not have been written, and that was never made.
     pub(crate) fn never_started(&self, identity: RunIdentity) {
-        let message = "the database was away when the call started, so it was not made";
+        let message = "the database was unavailable when the call started, so the call was not made";
         let entry = interrupted(identity, Expect::Open, Effect::None, message);
         tokio::spawn(close_if_it_turns_up(self.store.clone(), entry));
     }

@@ -110,6 +110,6 @@ on_both! {
         all("success").await;
 
         let refused = operator.switch_for_everybody(&"nothing.here".parse().unwrap(), Some(false)).await;
-        assert_eq!(refused.unwrap_err().to_string(), "there is no tool `nothing.here` in the catalogue");
+        assert_eq!(refused.unwrap_err().to_string(), "there is no tool named `nothing.here`");
     }
 }

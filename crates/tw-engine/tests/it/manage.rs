@@ -105,7 +105,7 @@ on_both! {
             (without("slug"), "INVALID_PARAMS: manageTools.create requires 'slug'\n  /slug is required"),
             (without("name"), "INVALID_PARAMS: manageTools.create requires 'name'\n  /name is required"),
             (json!({ "action": "delete" }), "INVALID_PARAMS: manageTools.delete requires 'slug'\n  /slug is required"),
-            (json!({ "action": "get", "slug": "nothing" }), "TOOL_NOT_FOUND: there is no tool `nothing` in the catalogue"),
+            (json!({ "action": "get", "slug": "nothing" }), "TOOL_NOT_FOUND: there is no tool named `nothing`"),
             (with("slug", json!("test.write")), "CONFLICT: there is a tool `test.write` already"),
             (with("status", json!("published")), "INVALID_PARAMS: `status` must be set to `published` by"),
             (json!({ "action": "update", "slug": "test.write", "input_schema": { "type": "object" } }),

@@ -42,15 +42,15 @@ on_both! {
         for tool in ["test.nothing", "test.hidden", "test.optin"] {
             for who in ["admin", "agent"] {
                 let answer = server.call(who, tool, json!({ "text": "hi" })).await;
-                assert_eq!(told(&answer), format!("TOOL_NOT_FOUND: there is no tool `{tool}` in the catalogue"));
+                assert_eq!(told(&answer), format!("TOOL_NOT_FOUND: there is no tool named `{tool}`"));
             }
         }
 
         assert_eq!(server.count_runs().await, 0);
         expect![[r#"
-            "helper" tool:test.nothing there is no tool `test.nothing` in the catalogue
-            "helper" tool:test.hidden there is no tool `test.hidden` in the catalogue
-            "helper" tool:test.optin there is no tool `test.optin` in the catalogue"#]]
+            "helper" tool:test.nothing there is no tool named `test.nothing`
+            "helper" tool:test.hidden there is no tool named `test.hidden`
+            "helper" tool:test.optin there is no tool named `test.optin`"#]]
         .assert_eq(&audit(server).await.join("\n"));
     }
 
@@ -97,7 +97,7 @@ on_both! {
         let old = switch(json!({ "status": "deprecated" })).await;
         assert_eq!(old, "TOOL_NOT_PUBLISHED: the tool `test.write` is deprecated and runs only once it is published");
         let hidden = switch(json!({ "enabled": false })).await;
-        assert_eq!(hidden, "TOOL_NOT_FOUND: there is no tool `test.write` in the catalogue");
+        assert_eq!(hidden, "TOOL_NOT_FOUND: there is no tool named `test.write`");
 
         assert_eq!(audit(world.one()).await.len(), 4);
     }
@@ -133,7 +133,7 @@ on_both! {
         let answer = server.call("member", "test.form", input).await;
 
         expect![[r"
-            INVALID_PARAMS: the input does not fit in 6 places
+            INVALID_PARAMS: the input has 6 faults
               /first must be a string, not a number
               /fourth is not a known property
               /more must have at most 2 items

@@ -25,7 +25,7 @@ use crate::{
     query::{Id, Params},
 };
 
-/// What a person is asked to decide.
+/// A request to approve one call.
 #[derive(Debug, Serialize, utoipa::ToSchema)]
 pub(crate) struct ApprovalView {
     id: Uuid,
@@ -35,7 +35,7 @@ pub(crate) struct ApprovalView {
     #[schema(value_type = Object)]
     input: Box<RawValue>,
     level: Option<&'static str>,
-    /// Why it asks.
+    /// Why the call needs approval.
     reason: String,
     /// The rule that requires approval, such as `level_write`; `null` for a rule of an older version.
     rule: Option<&'static str>,
@@ -50,7 +50,7 @@ pub(crate) struct ApprovalView {
     #[schema(value_type = Option<String>, format = DateTime)]
     decided_at: Option<Timestamp>,
     note: Option<String>,
-    /// What the approver changed in the input.
+    /// The changes that the approver made to the input.
     #[schema(value_type = Option<Vec<InputChange>>)]
     changes: Option<Box<RawValue>>,
 }
@@ -59,11 +59,11 @@ pub(crate) struct ApprovalView {
 #[derive(Debug, utoipa::ToSchema)]
 #[expect(dead_code, reason = "described, not read: the engine writes it down as it is answered")]
 pub(crate) struct InputChange {
-    /// A JSON pointer.
+    /// A JSON Pointer into the input.
     path: String,
-    /// `null` where it was not there.
+    /// `null` if the property was absent.
     before: Value,
-    /// `null` where it is gone.
+    /// `null` if the approver removed the property.
     after: Value,
 }
 
@@ -90,10 +90,10 @@ impl From<Approval> for ApprovalView {
     }
 }
 
-/// What the list is asked for by.
+/// The values of the parameter `status`.
 pub(super) const STATUSES: [&str; 6] = ["pending", "approved", "denied", "expired", "cancelled", "all"];
 
-/// Approvals, oldest first; those that wait unless `status` says otherwise (`all` for all).
+/// List approvals, oldest first. By default only pending ones; `status=all` lists all.
 #[utoipa::path(get, path = "/api/approvals", operation_id = "list_approvals", tag = "approvals",
     params(("status" = Option<String>, Query), ("limit" = Option<i64>, Query), ("cursor" = Option<String>, Query),
            ("offset" = Option<i64>, Query)),
@@ -113,7 +113,7 @@ pub(crate) async fn list(
     Ok(axum::Json(page.map(ApprovalView::from).into()))
 }
 
-/// One approval.
+/// Get an approval.
 #[utoipa::path(get, path = "/api/approvals/{id}", operation_id = "get_approval", tag = "approvals", params(("id" = Uuid, Path)),
     responses((status = 200, body = ApprovalView), (status = 404, body = ProblemDocument)))]
 pub(crate) async fn read(
@@ -127,34 +127,34 @@ pub(crate) async fn read(
 #[derive(Debug, Default, Deserialize, utoipa::ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ApproveRequest {
-    /// Another input than the one asked for; it is checked like the first.
+    /// Run the call with this input instead of the requested one. It is validated like the original.
     #[serde(default)]
     #[schema(value_type = Option<Object>)]
     input: Option<Box<RawValue>>,
     #[serde(default)]
     note: Option<String>,
-    /// How long to wait for the run to end, 120,000 at the most.
+    /// How many milliseconds to wait for the run to end, at most 120,000.
     #[serde(default)]
     wait_ms: Option<u64>,
-    /// Approves later calls of the same agent as well.
+    /// Also approve later calls of the same agent.
     #[serde(default, deserialize_with = "object")]
     standing: Option<StandingRequest>,
 }
 
 impl Body for ApproveRequest {}
 
-/// Which later calls are approved as well: those of the same agent, tool, definition and chain of tools.
+/// Approve later calls too, if agent, tool, definition and the chain of calling tools are the same.
 #[derive(Debug, Deserialize, utoipa::ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct StandingRequest {
-    /// For how long, in seconds.
+    /// How long the approval lasts, in seconds.
     for_s: u64,
-    /// JSON pointers to what has to be the same in their input; without it all of the input.
+    /// JSON Pointers to the input values that must be equal. By default the whole input must be equal.
     #[serde(default)]
     fields: Option<Vec<String>>,
 }
 
-/// How long a standing approval may hold.
+/// The longest time that a standing approval may last.
 pub(super) const STANDING_S_MAX: u64 = tw_engine::STANDING_LIFE_MAX.as_secs();
 
 impl StandingRequest {
@@ -166,7 +166,7 @@ impl StandingRequest {
     }
 }
 
-/// The run that was approved, and the approval of later calls.
+/// The run of the approved call, and the standing approval if one was created.
 #[derive(Debug, Serialize, utoipa::ToSchema)]
 pub(crate) struct ApproveAnswer {
     #[serde(flatten)]
@@ -175,12 +175,12 @@ pub(crate) struct ApproveAnswer {
     standing_approval_id: Option<Uuid>,
 }
 
-/// Says yes: the call runs, once, and the answer is its run.
+/// Approve a call. It runs once, and the answer is its run.
 #[utoipa::path(post, path = "/api/approvals/{id}/approve", operation_id = "approve_call", tag = "approvals",
     params(("id" = Uuid, Path), ("Idempotency-Key" = Option<String>, Header)),
     request_body = ApproveRequest,
     responses((status = 200, description = "The run has ended", body = ApproveAnswer),
-              (status = 202, description = "The run goes on", body = ApproveAnswer),
+              (status = 202, description = "The run has not ended yet", body = ApproveAnswer),
               (status = 404, body = ProblemDocument), (status = 409, body = ProblemDocument),
               (status = 410, body = ProblemDocument), (status = 422, body = ProblemDocument)))]
 pub(crate) async fn approve(
@@ -213,7 +213,7 @@ pub(crate) struct DenyRequest {
 
 impl Body for DenyRequest {}
 
-/// Says no: the run ends as cancelled.
+/// Deny a call. Its run ends as cancelled.
 #[utoipa::path(post, path = "/api/approvals/{id}/deny", operation_id = "deny_call", tag = "approvals",
     params(("id" = Uuid, Path), ("Idempotency-Key" = Option<String>, Header)),
     request_body = DenyRequest,

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use tw_engine::{ArtifactVersion, StoredArtifact};
 use tw_identity::rights::{CreateTools, DeleteTools, ReadHistory, UpdateTools};
-use tw_model::{ArtifactId, Code, Timestamp};
+use tw_model::{ArtifactId, Timestamp};
 use tw_registry::{ArtifactWithSource, SentArtifact, artifact_mark};
 use uuid::Uuid;
 
@@ -25,23 +25,23 @@ use crate::{
     idempotent::Write,
     members::Body,
     problem::{Problem, ProblemDocument, Result},
-    query::{Id, Params},
+    query::{Id, Params, no_id},
 };
 
-/// Members that only the server sets.
+/// Properties that only the server sets.
 const READ_ONLY: &[&str] = &["id", "version", "checksum", "etag", "created_at", "updated_at", "created_by"];
 
-/// An artifact in a list: everything but its source.
+/// An artifact without its source.
 #[derive(Debug, Serialize, utoipa::ToSchema)]
 pub(crate) struct ArtifactItem {
     id: Uuid,
-    /// What people call it. Several may have one name.
+    /// The display name; it need not be unique.
     name: String,
-    /// The number of its newest version, from 1 on.
+    /// The number of the latest version; the first is 1.
     version: i64,
-    /// `javascript` or `typescript`, of the newest version.
+    /// The language of the latest version: `javascript` or `typescript`.
     language: String,
-    /// The digest of the newest source, with its algorithm: `blake3:…`.
+    /// The digest of the latest source, with its algorithm: `blake3:…`.
     checksum: String,
     #[schema(value_type = String, format = DateTime)]
     created_at: Timestamp,
@@ -66,7 +66,7 @@ impl From<StoredArtifact> for ArtifactItem {
     }
 }
 
-/// An artifact with the source of its newest version.
+/// An artifact with the source of its latest version.
 #[derive(Debug, Serialize, utoipa::ToSchema)]
 pub(crate) struct ArtifactView {
     #[serde(flatten)]
@@ -81,12 +81,12 @@ fn whole(status: StatusCode, ArtifactWithSource { stored, source }: ArtifactWith
     JsonAnswer::new(status, &view).with(header::ETAG, &view.etag)
 }
 
-/// A version of an artifact. It never changes.
+/// A version of an artifact. A version never changes.
 #[derive(Debug, Serialize, utoipa::ToSchema)]
 pub(crate) struct ArtifactVersionView {
     version: i64,
     language: String,
-    /// Not in lists.
+    /// Absent in lists.
     #[serde(skip_serializing_if = "Option::is_none")]
     source: Option<String>,
     checksum: String,
@@ -118,7 +118,7 @@ impl Body for CreateArtifact {
     const READ_ONLY: &'static [&'static str] = READ_ONLY;
 }
 
-/// A change to an artifact, property by property. Another script is its next version.
+/// Changes to an artifact. A different source creates a new version.
 #[derive(Debug, Deserialize, utoipa::ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ChangeArtifact {
@@ -134,7 +134,7 @@ impl Body for ChangeArtifact {
     const READ_ONLY: &'static [&'static str] = READ_ONLY;
 }
 
-/// The tenant's artifacts without their sources, oldest first.
+/// List artifacts without their sources, oldest first.
 #[utoipa::path(get, path = "/api/artifacts", tag = "artifacts", operation_id = "list_artifacts",
     params(("limit" = Option<i64>, Query), ("cursor" = Option<String>, Query), ("offset" = Option<i64>, Query)),
     responses((status = 200, body = List<ArtifactItem>)))]
@@ -147,7 +147,7 @@ pub(crate) async fn list(
     Ok(axum::Json(page.map(ArtifactItem::from).into()))
 }
 
-/// Makes an artifact, which tools then name by its id.
+/// Create an artifact. Tools refer to it by its id.
 #[utoipa::path(post, path = "/api/artifacts", tag = "artifacts", operation_id = "create_artifact",
     params(("Idempotency-Key" = Option<String>, Header)),
     request_body(content = CreateArtifact, example = json!({
@@ -170,7 +170,7 @@ pub(crate) async fn create(
         .await
 }
 
-/// One artifact with the source of its newest version.
+/// Get an artifact with the source of its latest version.
 #[utoipa::path(get, path = "/api/artifacts/{id}", tag = "artifacts", operation_id = "read_artifact",
     params(("id" = Uuid, Path)),
     responses((status = 200, body = ArtifactView), (status = 404, body = ProblemDocument)))]
@@ -182,9 +182,9 @@ pub(crate) async fn read(
     Ok(whole(StatusCode::OK, app.engine.registry().artifact(&permit, id).await?))
 }
 
-/// Changes an artifact. Another script is its next version, the same one makes none, and no tool changes by that.
+/// Change an artifact. A different source creates a new version; existing tools keep the version they use.
 #[utoipa::path(patch, path = "/api/artifacts/{id}", tag = "artifacts", operation_id = "change_artifact",
-    params(("id" = Uuid, Path), ("If-Match" = Option<String>, Header, description = "The ETag of what was read"),
+    params(("id" = Uuid, Path), ("If-Match" = Option<String>, Header, description = "The ETag that was read; the request fails with 412 if it changed"),
            ("Idempotency-Key" = Option<String>, Header)),
     request_body = ChangeArtifact,
     responses((status = 200, body = ArtifactView), (status = 404, body = ProblemDocument),
@@ -208,12 +208,12 @@ pub(crate) async fn change(
         .await
 }
 
-/// Removes an artifact that no tool names, with all of its versions.
+/// Delete an artifact and its versions. No tool may use it.
 #[utoipa::path(delete, path = "/api/artifacts/{id}", tag = "artifacts", operation_id = "remove_artifact",
-    params(("id" = Uuid, Path), ("If-Match" = Option<String>, Header, description = "The ETag of what was read"),
+    params(("id" = Uuid, Path), ("If-Match" = Option<String>, Header, description = "The ETag that was read; the request fails with 412 if it changed"),
            ("Idempotency-Key" = Option<String>, Header)),
     responses((status = 204), (status = 404, body = ProblemDocument),
-              (status = 409, description = "Tools name it", body = ProblemDocument),
+              (status = 409, description = "Tools use the artifact", body = ProblemDocument),
               (status = 412, body = ProblemDocument)))]
 pub(crate) async fn remove(
     write: Write<DeleteTools>,
@@ -230,7 +230,7 @@ pub(crate) async fn remove(
         .await
 }
 
-/// The versions of an artifact without their sources, newest first.
+/// List the versions of an artifact without their sources, newest first.
 #[utoipa::path(get, path = "/api/artifacts/{id}/versions", tag = "artifacts", operation_id = "list_artifact_versions",
     params(("id" = Uuid, Path),
            ("limit" = Option<i64>, Query), ("cursor" = Option<String>, Query), ("offset" = Option<i64>, Query)),
@@ -245,7 +245,7 @@ pub(crate) async fn versions(
     Ok(axum::Json(page.map(ArtifactVersionView::from).into()))
 }
 
-/// An artifact and one of its versions, out of the path.
+/// The artifact and the version that the path names.
 pub(crate) struct VersionPlace {
     id: ArtifactId,
     version: i64,
@@ -255,16 +255,15 @@ impl FromRequestParts<App> for VersionPlace {
     type Rejection = Problem;
 
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self> {
-        let missing = || Problem::new(Code::NotFound, "nothing has this id: an id must be a UUID");
         let path = Path::<(String, String)>::from_request_parts(parts, app).await;
-        let Path((id, version)) = path.map_err(|_| missing())?;
-        let id = id.parse().map_err(|_| missing())?;
+        let Path((id, version)) = path.map_err(|_| no_id(""))?;
+        let id = id.parse().map_err(|_| no_id(&id))?;
         // What is no number names no version; whether there is such an artifact is the first question.
         Ok(Self { id, version: version.parse().unwrap_or_default() })
     }
 }
 
-/// One version of an artifact, with its source.
+/// Get a version of an artifact with its source.
 #[utoipa::path(get, path = "/api/artifacts/{id}/versions/{version}", tag = "artifacts",
     operation_id = "read_artifact_version", params(("id" = Uuid, Path), ("version" = i64, Path)),
     responses((status = 200, body = ArtifactVersionView), (status = 404, body = ProblemDocument)))]
@@ -276,7 +275,7 @@ pub(crate) async fn version(
     Ok(axum::Json(app.engine.registry().artifact_version(&permit, id, version).await?.into()))
 }
 
-/// The tools that name an artifact, whichever version, in what runs or in what was saved last.
+/// List the tools whose published version or draft uses any version of an artifact.
 #[utoipa::path(get, path = "/api/artifacts/{id}/used-by", tag = "artifacts", operation_id = "list_artifact_users",
     params(("id" = Uuid, Path)),
     responses((status = 200, body = Users), (status = 404, body = ProblemDocument)))]

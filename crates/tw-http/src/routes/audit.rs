@@ -11,7 +11,7 @@ use uuid::Uuid;
 use super::List;
 use crate::{App, auth::AllowedList, problem::Result, query::Params};
 
-/// Who did what, with what was there before and after.
+/// An audit entry: who did what, with the state before and after.
 #[derive(Debug, Serialize, utoipa::ToSchema)]
 pub(crate) struct AuditView {
     id: Uuid,
@@ -43,7 +43,7 @@ impl From<AuditRecord> for AuditView {
     }
 }
 
-/// What was done in the tenant, newest first.
+/// List the audit log of the tenant, newest first.
 #[utoipa::path(get, path = "/api/audit", operation_id = "list_audit", tag = "administration",
     params(("action" = Option<String>, Query), ("object" = Option<String>, Query), ("since" = Option<String>, Query),
            ("until" = Option<String>, Query), ("limit" = Option<i64>, Query), ("cursor" = Option<String>, Query),

@@ -29,7 +29,7 @@ use crate::{
     query::{Params, ToolName},
 };
 
-/// The marks of what was read, out of `If-Match`; `None` where it may be however it is.
+/// The ETags of the header `If-Match`; `None` if any state is accepted.
 pub(super) fn marks(headers: &HeaderMap) -> Result<Option<Vec<String>>> {
     let mut values = headers.get_all(header::IF_MATCH).iter();
     let Some(value) = values.next() else { return Ok(None) };
@@ -44,8 +44,7 @@ pub(super) fn marks(headers: &HeaderMap) -> Result<Option<Vec<String>>> {
     }
 }
 
-/// The ETags of a list. A weak one says that something is much the same, which is not enough to write over it.
-/// Ours hold no comma, and what is none of ours names no state of anything.
+/// The ETags of a list. Weak ones are ignored: they do not prove that nothing changed. Our ETags contain no comma.
 fn listed(list: &str) -> Vec<String> {
     let tags = list.split(',').map(str::trim).filter(|tag| !tag.starts_with("W/"));
     let unquoted = |tag: &str| {
@@ -55,33 +54,33 @@ fn listed(list: &str) -> Vec<String> {
     tags.map(unquoted).collect()
 }
 
-/// What can be said about a tool. Other dialects are taken too; these are the words that are given back.
+/// The properties of a tool. Property names of other dialects are accepted too; answers use these names.
 #[derive(Debug, utoipa::ToSchema)]
 #[expect(
     dead_code,
     reason = "described, not read: the engine reads a body as a whole and tells all that is wrong"
 )]
 pub(crate) struct ToolBody {
-    /// Needed for a new tool, and cannot be changed.
+    /// Required for a new tool; it cannot be changed later.
     slug: Option<String>,
     name: Option<String>,
-    /// Read by people and by models: when to use the tool, and what to use instead.
+    /// For people and models: when to use the tool, and when to use another.
     description: Option<String>,
     /// Name and description in other languages: `{ "de": { "name", "description" } }`. Schemas have `x-i18n`.
     #[schema(value_type = Option<Object>)]
     i18n: Option<Value>,
     category: Option<String>,
-    /// Name of a Lucide icon.
+    /// The name of a Lucide icon.
     icon: Option<String>,
     tags: Option<Vec<String>>,
-    /// JSON Schema 2020-12 of an object. A list of `fields` can be given instead.
+    /// A JSON Schema 2020-12 of type object. A list of `fields` can be sent instead.
     #[schema(value_type = Option<Object>)]
     input_schema: Option<Value>,
     #[schema(value_type = Option<Object>)]
     output_schema: Option<Value>,
     /// `read`, `draft`, `write` or `destructive`.
     permission_level: Option<String>,
-    /// `auto` or `always_ask`; `null` leaves it to the level.
+    /// `auto` or `always_ask`; `null` uses the default of the level.
     permission_policy: Option<String>,
     required_permission: Option<String>,
     visible: Option<bool>,
@@ -100,40 +99,40 @@ pub(crate) struct ToolBody {
     implementation_type: Option<String>,
     #[schema(value_type = Option<Object>)]
     implementation: Option<Value>,
-    /// The artifact that runs, also taken as a member of `implementation`. Without a version the newest is meant.
+    /// The artifact to run; it can also be a property of `implementation`. Without a version the latest is used.
     artifact_id: Option<Uuid>,
     artifact_version: Option<i64>,
     #[schema(value_type = Option<Object>)]
     execution_spec: Option<Value>,
     aliases: Option<Vec<String>>,
     tenant_slugs: Option<Vec<String>>,
-    /// Whether the tool is in the tenant's catalogue.
+    /// Whether the tool is in the catalogue of the tenant.
     enabled: Option<bool>,
-    /// Whether it may run at all.
+    /// Whether the tool may run.
     is_active: Option<bool>,
-    /// `deprecated`, `disabled` or, from disabled, `draft`.
+    /// `deprecated`, `disabled`, or `draft` for a disabled tool.
     status: Option<String>,
-    /// Of a new tool; later by its own route.
+    /// The version of a new tool. Later versions are set with `/version` or `/publish`.
     version: Option<String>,
-    /// Make it live at once. Refused, nothing is saved.
+    /// Publish at once. If publishing is refused, nothing is saved.
     publish: Option<bool>,
-    /// With `publish`: callers of what is live may break.
+    /// With `publish`: accept changes that break callers of the published version.
     accept_breaking: Option<bool>,
-    /// With `publish`: the test cases are not asked.
+    /// With `publish`: do not run the test cases.
     ignore_tests: Option<bool>,
 }
 
-/// How a draft goes live.
+/// Options for publishing a draft.
 #[derive(Debug, Deserialize, utoipa::ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct PublishTool {
-    /// A new number, greater than the one it has, that the draft gets first.
+    /// The version to publish as; it must be greater than the current one.
     #[serde(default)]
     version: Option<String>,
-    /// Publish also if callers of what is live can break and the major number is not greater.
+    /// Publish even if the change breaks callers and the major version stays the same.
     #[serde(default)]
     accept_breaking: Option<bool>,
-    /// Publish without asking the test cases.
+    /// Publish without running the test cases.
     #[serde(default)]
     ignore_tests: Option<bool>,
 }
@@ -148,7 +147,7 @@ impl From<PublishTool> for Publication {
     }
 }
 
-/// What a clone is called.
+/// The slug and name of a copy.
 #[derive(Debug, utoipa::ToSchema)]
 #[expect(dead_code, reason = "described, not read: as `ToolBody`")]
 pub(crate) struct CloneBody {
@@ -156,7 +155,7 @@ pub(crate) struct CloneBody {
     name: Option<String>,
 }
 
-/// Makes a tool. It is a draft, unless `"publish": true` is sent by somebody who may publish.
+/// Create a tool. It is a draft, unless the request has `"publish": true` and the caller may publish.
 #[utoipa::path(post, path = "/api/tools", tag = "tools", operation_id = "create_tool",
     params(("Idempotency-Key" = Option<String>, Header)),
     request_body(content = ToolBody, example = json!({
@@ -182,13 +181,13 @@ pub(crate) async fn create(
         .await
 }
 
-/// Changes a tool, property by property; `null` takes one back.
+/// Change properties of a tool; `null` resets a property.
 ///
-/// What a tool of the tenant's own says is a draft until it is published. Switches, and what is laid over
-/// a tool that is part of the program, hold at once.
+/// Changes to the tenant's own tools stay in the draft until it is published. Switches and changes to a built-in
+/// tool take effect at once.
 #[utoipa::path(patch, path = "/api/tools/{tool}", tag = "tools", operation_id = "change_tool",
     params(("tool" = String, Path, description = "Slug or id"),
-           ("If-Match" = Option<String>, Header, description = "The ETag of what was read"),
+           ("If-Match" = Option<String>, Header, description = "The ETag that was read; the request fails with 412 if it changed"),
            ("Idempotency-Key" = Option<String>, Header)),
     request_body = ToolBody,
     responses((status = 200, body = SavedToolView), (status = 404, body = ProblemDocument),
@@ -209,10 +208,10 @@ pub(crate) async fn change(
         .await
 }
 
-/// As PATCH: what is left out stays as it is, so what was read can be sent back.
+/// Save a tool. Like PATCH: absent properties keep their values, so a tool that was read can be sent back.
 #[utoipa::path(put, path = "/api/tools/{tool}", tag = "tools", operation_id = "save_tool",
     params(("tool" = String, Path, description = "Slug or id"),
-           ("If-Match" = Option<String>, Header, description = "The ETag of what was read"),
+           ("If-Match" = Option<String>, Header, description = "The ETag that was read; the request fails with 412 if it changed"),
            ("Idempotency-Key" = Option<String>, Header)),
     request_body = ToolBody,
     responses((status = 200, body = SavedToolView), (status = 404, body = ProblemDocument),
@@ -226,12 +225,12 @@ pub(crate) async fn save(
     change(write, name, headers, body).await
 }
 
-/// Removes a tool of the tenant's own, or what the tenant has laid over one of the program.
+/// Delete one of the tenant's own tools, or the tenant's changes to a built-in tool.
 ///
-/// The history of a removed tool stays, and its slug is free again.
+/// The history of a deleted tool is kept, and its slug can be used again.
 #[utoipa::path(delete, path = "/api/tools/{tool}", tag = "tools", operation_id = "remove_tool",
     params(("tool" = String, Path, description = "Slug or id"),
-           ("If-Match" = Option<String>, Header, description = "The ETag of what was read"),
+           ("If-Match" = Option<String>, Header, description = "The ETag that was read; the request fails with 412 if it changed"),
            ("Idempotency-Key" = Option<String>, Header)),
     responses((status = 204), (status = 404, body = ProblemDocument), (status = 409, body = ProblemDocument),
               (status = 412, body = ProblemDocument)))]
@@ -250,13 +249,13 @@ pub(crate) async fn remove(
         .await
 }
 
-/// Makes what was saved last what runs, once it is checked.
+/// Publish the draft after checking it.
 ///
-/// `BREAKING_CHANGE` carries the members of a comparison, `TESTS_FAILED` those of a report of the test cases. A refusal
-/// changes nothing, also not the number.
+/// `BREAKING_CHANGE` has the properties of a comparison, `TESTS_FAILED` those of a test report. If publishing is refused,
+/// nothing changes, not even the version.
 #[utoipa::path(post, path = "/api/tools/{tool}/publish", tag = "tools", operation_id = "publish_tool",
     params(("tool" = String, Path, description = "Slug or id"),
-           ("If-Match" = Option<String>, Header, description = "The ETag of what was read"),
+           ("If-Match" = Option<String>, Header, description = "The ETag that was read; the request fails with 412 if it changed"),
            ("Idempotency-Key" = Option<String>, Header)),
     request_body = PublishTool,
     responses((status = 200, body = ToolView), (status = 404, body = ProblemDocument),
@@ -278,11 +277,11 @@ pub(crate) async fn publish(
         .await
 }
 
-/// Gives what was saved last a new number, greater than the one it has. It runs once it is published.
+/// Set the version of the draft. It must be greater than the current one and takes effect on publishing.
 #[utoipa::path(post, path = "/api/tools/{tool}/version", tag = "tools", operation_id = "version_tool",
     params(("tool" = String, Path, description = "Slug or id"),
            ("new_version" = String, Query, description = "A semantic version"),
-           ("If-Match" = Option<String>, Header, description = "The ETag of what was read"),
+           ("If-Match" = Option<String>, Header, description = "The ETag that was read; the request fails with 412 if it changed"),
            ("Idempotency-Key" = Option<String>, Header)),
     responses((status = 200, body = ToolView), (status = 404, body = ProblemDocument),
               (status = 409, body = ProblemDocument), (status = 412, body = ProblemDocument),
@@ -306,7 +305,7 @@ pub(crate) async fn version(
         .await
 }
 
-/// Makes a draft like another tool, under another slug.
+/// Copy a tool to a draft with another slug.
 #[utoipa::path(post, path = "/api/tools/{tool}/clone", tag = "tools", operation_id = "clone_tool",
     params(("tool" = String, Path, description = "Slug or id"), ("Idempotency-Key" = Option<String>, Header)),
     request_body = CloneBody,
@@ -327,7 +326,7 @@ pub(crate) async fn clone(
         .await
 }
 
-/// An entry of a tool's history.
+/// An entry in the history of a tool.
 #[derive(Debug, Serialize, utoipa::ToSchema)]
 pub(crate) struct VersionItem {
     /// `save`, `publish` or `version`.
@@ -339,7 +338,7 @@ pub(crate) struct VersionItem {
     author: Value,
     #[schema(value_type = String, format = DateTime)]
     created_at: Timestamp,
-    /// Since when no call may name this number any more.
+    /// When the version was withdrawn. Calls that pin it are refused.
     #[schema(value_type = Option<String>, format = DateTime)]
     withdrawn_at: Option<Timestamp>,
 }
@@ -362,7 +361,7 @@ pub(super) fn author(actor: &str) -> Value {
     serde_json::from_str(actor).unwrap_or_else(|_| Value::String(actor.to_owned()))
 }
 
-/// Every save, publication and new number of a tool, newest first.
+/// List the saves, publications and version changes of a tool, newest first.
 #[utoipa::path(get, path = "/api/tools/{tool}/versions", tag = "tools", operation_id = "list_tool_versions",
     params(("tool" = String, Path, description = "Slug or id"),
            ("kind" = Option<String>, Query, description = "`save`, `publish` or `version`"),
@@ -379,7 +378,7 @@ pub(crate) async fn versions(
     Ok(axum::Json(page.map(VersionItem::from).into()))
 }
 
-/// A tool as it was at one revision.
+/// A tool at one revision.
 #[derive(Debug, Serialize, utoipa::ToSchema)]
 pub(crate) struct RevisionView {
     version: String,
@@ -389,12 +388,12 @@ pub(crate) struct RevisionView {
     author: Value,
     #[schema(value_type = String, format = DateTime)]
     created_at: Timestamp,
-    /// What the tool said.
+    /// The definition of the tool.
     #[schema(value_type = Object)]
     snapshot: Value,
 }
 
-/// A tool as it was at one revision.
+/// Get a tool at one revision.
 #[utoipa::path(get, path = "/api/tools/{tool}/versions/{revision}", tag = "tools",
     operation_id = "read_tool_revision",
     params(("tool" = String, Path, description = "Slug or id"), ("revision" = i64, Path)),
@@ -416,7 +415,7 @@ pub(crate) async fn revision(
     }))
 }
 
-/// A tool and one of its revisions, out of the path.
+/// The tool and the revision that the path names.
 pub(crate) struct ToolRevision {
     name: String,
     revision: i64,
@@ -435,11 +434,11 @@ impl FromRequestParts<App> for ToolRevision {
     }
 }
 
-/// Makes an old revision the newest save. What runs stays what it is until it is published.
+/// Restore an old revision as the latest draft. The published version stays as it is.
 #[utoipa::path(post, path = "/api/tools/{tool}/versions/{revision}/restore", tag = "tools",
     operation_id = "restore_tool_revision",
     params(("tool" = String, Path, description = "Slug or id"), ("revision" = i64, Path),
-           ("If-Match" = Option<String>, Header, description = "The ETag of what was read"),
+           ("If-Match" = Option<String>, Header, description = "The ETag that was read; the request fails with 412 if it changed"),
            ("Idempotency-Key" = Option<String>, Header)),
     responses((status = 200, body = ToolView), (status = 404, body = ProblemDocument),
               (status = 412, body = ProblemDocument)))]
@@ -459,7 +458,7 @@ pub(crate) async fn restore(
         .await
 }
 
-/// A tool and one of its numbers, out of the path.
+/// The tool and the version that the path names.
 pub(crate) struct ToolNumber {
     name: String,
     number: String,
@@ -476,14 +475,14 @@ impl FromRequestParts<App> for ToolNumber {
     }
 }
 
-/// Withdraws a version: no call may name it any more, and its number is never published again.
+/// Withdraw a version. Calls that pin it are refused, and its number cannot be published again.
 #[utoipa::path(post, path = "/api/tools/{tool}/versions/{revision}/withdraw", tag = "tools",
     operation_id = "withdraw_tool_version",
     params(("tool" = String, Path, description = "Slug or id"),
-           ("revision" = String, Path, description = "The number of the version, X.Y.Z"),
+           ("revision" = String, Path, description = "The version, X.Y.Z"),
            ("Idempotency-Key" = Option<String>, Header)),
     responses((status = 200, body = VersionItem), (status = 404, body = ProblemDocument),
-              (status = 409, description = "It is what runs", body = ProblemDocument)))]
+              (status = 409, description = "The version is the published one", body = ProblemDocument)))]
 pub(crate) async fn withdraw(
     write: Write<PublishTools>,
     ToolNumber { name, number }: ToolNumber,
@@ -498,23 +497,23 @@ pub(crate) async fn withdraw(
         .await
 }
 
-/// What lies between two versions.
+/// The differences between two versions.
 #[derive(Debug, Serialize, utoipa::ToSchema)]
 pub(crate) struct ComparisonView {
     from: String,
     to: String,
-    /// Whether somebody who uses the old one can be broken by the new one.
+    /// Whether the new version can break callers of the old one.
     #[serde(flatten)]
     #[schema(value_type = Object)]
     comparison: tw_schema::Comparison,
 }
 
-/// What changed between two versions, whom that breaks, and which part of the number has to go up.
+/// Compare two versions: what changed, who breaks, and which part of the version must increase.
 #[utoipa::path(get, path = "/api/tools/{tool}/versions/compare", tag = "tools",
     operation_id = "compare_tool_versions",
     params(("tool" = String, Path, description = "Slug or id"),
-           ("from" = Option<String>, Query, description = "`live` (default), `draft`, a version, or the number of a revision"),
-           ("to" = Option<String>, Query, description = "`draft` (default), `live`, a version, or the number of a revision")),
+           ("from" = Option<String>, Query, description = "`live` (default), `draft`, a version, or a revision number"),
+           ("to" = Option<String>, Query, description = "`draft` (default), `live`, a version, or a revision number")),
     responses((status = 200, body = ComparisonView), (status = 404, body = ProblemDocument)))]
 pub(crate) async fn compare(
     State(app): State<App>,
@@ -529,14 +528,14 @@ pub(crate) async fn compare(
     Ok(axum::Json(ComparisonView { from: compared.from, to: compared.to, comparison: compared.comparison }))
 }
 
-/// What uses a tool or a credential.
+/// The tools that use a tool, a credential or an artifact.
 #[derive(Debug, Serialize, utoipa::ToSchema)]
 pub(crate) struct Users {
     #[schema(value_type = Vec<Object>)]
     pub(super) items: Vec<UsedBy>,
 }
 
-/// What uses a tool, and would not work without it.
+/// List the tools that need a tool to work.
 #[utoipa::path(get, path = "/api/tools/{tool}/used-by", tag = "tools", operation_id = "list_tool_users",
     params(("tool" = String, Path, description = "Slug or id")),
     responses((status = 200, body = Users), (status = 404, body = ProblemDocument)))]

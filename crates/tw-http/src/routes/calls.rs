@@ -29,15 +29,15 @@ use crate::{
     query::{Id, Params},
 };
 
-/// What a result may be, as JSON.
+/// The size limit of a result as JSON.
 const RESULT_BYTES_MAX: usize = 10 << 20;
-/// What else is in a body: the name of the call, and spaces.
+/// Room for the rest of the body: the call's id, and white space.
 const AROUND_BYTES_MAX: usize = 4 << 10;
-/// How often a stream says that it is still there.
+/// How often a stream sends a heartbeat.
 const HEARTBEAT: Duration = Duration::from_secs(10);
 const TOOLS_MAX: usize = 200;
 
-/// A call that waits for a person or a worker, or waited.
+/// A call that a person or a worker answers.
 #[derive(Debug, Serialize, utoipa::ToSchema)]
 pub(crate) struct PendingCallView {
     id: Uuid,
@@ -46,29 +46,29 @@ pub(crate) struct PendingCallView {
     version: String,
     #[schema(value_type = Option<Object>)]
     input: Option<Box<RawValue>>,
-    /// What a result has to be like, as the tool said when it was called.
+    /// The schema that a result must match, as the tool had it when it was called.
     #[schema(value_type = Option<Object>)]
     output_schema: Option<Arc<Value>>,
-    /// `production`, or `debug` for a test.
+    /// `production`, or `debug` for a test call.
     mode: &'static str,
     /// `worker` or `person`.
     waits_for: &'static str,
-    /// `waiting` while its caller waits, `pending` when nobody does any more, `resolved`, `expired` or `cancelled`.
+    /// `waiting` while the caller waits, `pending` once it has stopped waiting, `resolved`, `expired` or `cancelled`.
     status: &'static str,
-    /// Whether it still waits although its run has timed out: a result is kept with the run, and nobody waits for it.
+    /// Whether the run has timed out. A result is still accepted and stored with the run.
     late: bool,
     /// Who called.
     requested_by: String,
     #[schema(value_type = String, format = DateTime)]
     requested_at: Timestamp,
-    /// When the caller is told that it took too long.
+    /// When the run times out.
     #[schema(value_type = Option<String>, format = DateTime)]
     deadline: Option<Timestamp>,
-    /// Until when a result is taken.
+    /// Until when a result is accepted.
     #[schema(value_type = String, format = DateTime)]
     expires_at: Timestamp,
     answered_by: Option<String>,
-    /// What was answered, for those who may see it: the result itself, or `{ error }`.
+    /// The answer, if the caller may see it: the result, or `{ error }`.
     #[schema(value_type = Option<Value>)]
     result: Option<Box<RawValue>>,
 }
@@ -96,7 +96,7 @@ impl PendingCallView {
     }
 }
 
-/// How a call stands, in the words of those who wait for it.
+/// The status of a call, in the words of the API.
 pub(crate) fn status_of(call: &PendingCall, run: RunStatus) -> &'static str {
     match call.state {
         PendingState::Waiting if call.deadline.is_some() && run == RunStatus::Pending => "waiting",
@@ -111,7 +111,7 @@ fn is_late(call: &PendingCall, run: RunStatus) -> bool {
     call.state == PendingState::Waiting && run == RunStatus::TimedOut
 }
 
-/// What was said about a call: the result itself, or `{ error }`.
+/// The answer to a call: the result, or `{ error }`.
 pub(crate) fn said_of(call: &PendingCall) -> Option<Box<RawValue>> {
     #[derive(Deserialize)]
     struct Said {
@@ -123,11 +123,11 @@ pub(crate) fn said_of(call: &PendingCall) -> Option<Box<RawValue>> {
     Some(result.unwrap_or_else(|| said.to_owned()))
 }
 
-/// What somebody outside says about a call: a `result`, or an `error`.
+/// The answer to a call: a `result` or an `error`.
 #[derive(Debug, Deserialize, utoipa::ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ToolResultRequest {
-    /// Also as `callId`.
+    /// `callId` is accepted too.
     #[serde(default, alias = "callId")]
     #[schema(value_type = String, required = true)]
     call_id: Option<String>,
@@ -147,14 +147,14 @@ fn present<'de, D: Deserializer<'de>>(
     Box::<RawValue>::deserialize(deserializer).map(Some)
 }
 
-/// Answers a call. The first answer counts; the same again changes nothing.
+/// Answer a call. The first answer counts; sending the same answer again changes nothing.
 ///
-/// The run is the one of the call, or one that waits for that. A result that comes after the caller has given up is kept with the run as `late_result`.
+/// The run is the call's own run or one that waits for it. An answer that arrives after the run has timed out is stored as `late_result`.
 #[utoipa::path(post, path = "/api/runs/{id}/tool-results", operation_id = "submit_tool_result", tag = "calls",
     params(("id" = Uuid, Path)), request_body = ToolResultRequest,
     responses((status = 200, body = RunAnswer), (status = 404, body = ProblemDocument),
-              (status = 409, description = "It was answered otherwise, or cancelled", body = ProblemDocument),
-              (status = 410, description = "Its time is over", body = ProblemDocument),
+              (status = 409, description = "The call has another answer, or was cancelled", body = ProblemDocument),
+              (status = 410, description = "The deadline has passed", body = ProblemDocument),
               (status = 413, body = ProblemDocument), (status = 422, body = ProblemDocument)))]
 pub(crate) async fn submit(
     State(app): State<App>,
@@ -188,7 +188,7 @@ fn value_of(result: &RawValue) -> Result<Value> {
     serde_json::from_str(result.get()).map_err(|_| Problem::invalid("/result", Violation::json()))
 }
 
-/// Calls that a person has to answer, oldest first, also those whose caller has given up.
+/// List the calls that a person must answer, oldest first, including those whose run has timed out.
 #[utoipa::path(get, path = "/api/pending-calls", operation_id = "list_pending_calls", tag = "calls",
     params(("limit" = Option<i64>, Query), ("cursor" = Option<String>, Query), ("offset" = Option<i64>, Query)),
     responses((status = 200, body = List<PendingCallView>)))]
@@ -201,7 +201,7 @@ pub(crate) async fn list(
     Ok(axum::Json(page.try_map(PendingCallView::of)?.into()))
 }
 
-/// One call that waits for a person or a worker, or waited.
+/// Get a call that a person or a worker answers.
 #[utoipa::path(get, path = "/api/pending-calls/{id}", operation_id = "get_pending_call", tag = "calls",
     params(("id" = Uuid, Path)),
     responses((status = 200, body = PendingCallView), (status = 404, body = ProblemDocument)))]
@@ -214,7 +214,7 @@ pub(crate) async fn read(
     Ok(axum::Json(PendingCallView::of(found)?))
 }
 
-/// What a worker is told of a call.
+/// A call, as it is sent to a worker.
 #[derive(Debug, Serialize)]
 struct ToolCall {
     call_id: Uuid,
@@ -223,19 +223,19 @@ struct ToolCall {
     input: Option<Box<RawValue>>,
     deadline: Option<Timestamp>,
     expires_at: Timestamp,
-    /// Whether its caller has given up. A result is still taken.
+    /// Whether the run has timed out. A result is still accepted.
     late: bool,
 }
 
-/// The calls for a worker as they come, as server-sent events `tool.call`.
+/// Stream the calls for a worker as server-sent events `tool.call`.
 ///
-/// First every open call, oldest first. A worker that comes back with `Last-Event-ID` has back what it was told up to
-/// that call and is not told again. A call is told to one worker; one that goes without an answer leaves its calls to
-/// the others.
+/// The stream starts with every open call, oldest first. Each call is sent to one worker. If a worker disconnects, its
+/// unanswered calls go to other workers. A worker that reconnects with `Last-Event-ID` keeps the calls that it received
+/// up to that event; they are not sent again.
 #[utoipa::path(get, path = "/api/workers/stream", operation_id = "stream_worker_calls", tag = "calls",
-    params(("tools" = Option<String>, Query, description = "Slugs, with commas; all without it"),
+    params(("tools" = Option<String>, Query, description = "Slugs of tools, separated by commas; default: all tools"),
            ("Last-Event-ID" = Option<Uuid>, Header)),
-    responses((status = 200, description = "Calls", body = String, content_type = "text/event-stream")))]
+    responses((status = 200, description = "A stream of calls", body = String, content_type = "text/event-stream")))]
 pub(crate) async fn stream(
     State(app): State<App>,
     Allowed(permit): Allowed<AnswerCalls>,
@@ -263,8 +263,8 @@ pub(crate) async fn stream(
         .into_response())
 }
 
-/// Ends when the worker may no longer have calls, the database is away or the server is about to stop: one that
-/// comes back goes on where it was.
+/// Ends when the worker loses its right, the database cannot be reached or the server is about to stop. A worker that
+/// reconnects continues where it was.
 fn messages(
     app: App,
     permit: Permit<AnswerCalls>,

@@ -29,23 +29,23 @@ use crate::{
     query::{Id, Params},
 };
 
-/// A credential, without what is in it.
+/// A credential without its secret values.
 #[derive(Debug, Serialize, utoipa::ToSchema)]
 pub(crate) struct CredentialView {
     id: Uuid,
-    /// A tool refers to it by `secret:<label>`.
+    /// Tools refer to the credential as `secret:<label>`.
     label: String,
     /// `api_key`, `bearer`, `basic` or `custom`.
     r#type: &'static str,
     provider_key: Option<String>,
     provider_variant: Option<String>,
-    /// The names of what is set.
+    /// The names of the stored values.
     fields: Vec<String>,
-    /// The hosts that it may be sent to; `null` for every host.
+    /// The hosts that the credential may be sent to; `null` for every host.
     allowed_hosts: Option<Vec<String>>,
-    /// Goes up with every new payload.
+    /// Increases with every new payload.
     revision: i64,
-    /// To the minute.
+    /// When a tool last used it, to the minute.
     #[schema(value_type = Option<String>, format = DateTime)]
     last_used_at: Option<Timestamp>,
     #[schema(value_type = String, format = DateTime)]
@@ -80,31 +80,31 @@ fn whole(status: StatusCode, credential: StoredCredential) -> JsonAnswer {
     JsonAnswer::new(status, &CredentialView::from(credential)).with(header::ETAG, &etag)
 }
 
-/// What can be said about a credential.
+/// The properties of a credential.
 #[derive(Debug, utoipa::ToSchema)]
 #[expect(
     dead_code,
     reason = "described, not read: the engine reads a body as a whole and tells all that is wrong, without values"
 )]
 pub(crate) struct CredentialBody {
-    /// Letters, digits, `.`, `_` and `-`, at most 64; unique in the tenant whatever its case.
+    /// At most 64 letters, digits, `.`, `_` and `-`; unique in the tenant, ignoring case.
     label: Option<String>,
     /// `api_key`, `bearer`, `basic` or `custom`.
     r#type: Option<String>,
-    /// Whom it is for, such as `web_search`.
+    /// The purpose that tools look it up by, such as `web_search`.
     provider_key: Option<String>,
-    /// And which of several, such as `serper`.
+    /// The provider for that purpose, such as `serper`.
     provider_variant: Option<String>,
-    /// Names or addresses, as they stand in a URL, on any port; `*.example.com` is every name below. `null` for every
+    /// Host names or IP addresses as in a URL, without port; `*.example.com` matches every subdomain. `null` allows every
     /// host.
     allowed_hosts: Option<Vec<String>>,
-    /// `{ api_key }`, `{ token }`, `{ username, password }` or, for `custom`, an object of texts. Replaces the
-    /// one before as a whole and is never shown.
+    /// `{ api_key }`, `{ token }`, `{ username, password }` or, for `custom`, an object of strings. Replaces the
+    /// stored payload as a whole and is never returned.
     #[schema(value_type = Option<Object>)]
     payload: Option<Value>,
 }
 
-/// The tenant's credentials, without what is in them.
+/// List credentials without their secret values.
 #[utoipa::path(get, path = "/api/credentials", operation_id = "list_credentials", tag = "administration",
     params(("limit" = Option<i64>, Query), ("cursor" = Option<String>, Query), ("offset" = Option<i64>, Query)),
     responses((status = 200, body = List<CredentialView>)))]
@@ -117,7 +117,7 @@ pub(crate) async fn list(
     Ok(axum::Json(page.map(CredentialView::from).into()))
 }
 
-/// Makes a credential. What is in it is encrypted and never comes out again.
+/// Create a credential. Its values are encrypted and never returned.
 #[utoipa::path(post, path = "/api/credentials", operation_id = "create_credential", tag = "administration",
     params(("Idempotency-Key" = Option<String>, Header)),
     request_body(content = CredentialBody, example = json!({
@@ -138,7 +138,7 @@ pub(crate) async fn create(
         .await
 }
 
-/// One credential, without what is in it.
+/// Get a credential without its secret values.
 #[utoipa::path(get, path = "/api/credentials/{id}", operation_id = "read_credential", tag = "administration",
     params(("id" = Uuid, Path)),
     responses((status = 200, body = CredentialView), (status = 404, body = ProblemDocument)))]
@@ -150,9 +150,9 @@ pub(crate) async fn read(
     Ok(whole(StatusCode::OK, app.engine.credentials().get(&permit, id).await?))
 }
 
-/// Changes a credential, property by property; a payload is replaced as a whole.
+/// Change properties of a credential. A payload is replaced as a whole.
 #[utoipa::path(patch, path = "/api/credentials/{id}", operation_id = "change_credential", tag = "administration",
-    params(("id" = Uuid, Path), ("If-Match" = Option<String>, Header, description = "The ETag of what was read"),
+    params(("id" = Uuid, Path), ("If-Match" = Option<String>, Header, description = "The ETag that was read; the request fails with 412 if it changed"),
            ("Idempotency-Key" = Option<String>, Header)),
     request_body = CredentialBody,
     responses((status = 200, body = CredentialView), (status = 404, body = ProblemDocument),
@@ -177,9 +177,9 @@ pub(crate) async fn change(
         .await
 }
 
-/// Removes a credential that no tool refers to.
+/// Delete a credential. No tool may refer to it.
 #[utoipa::path(delete, path = "/api/credentials/{id}", operation_id = "remove_credential", tag = "administration",
-    params(("id" = Uuid, Path), ("If-Match" = Option<String>, Header, description = "The ETag of what was read"),
+    params(("id" = Uuid, Path), ("If-Match" = Option<String>, Header, description = "The ETag that was read; the request fails with 412 if it changed"),
            ("Idempotency-Key" = Option<String>, Header)),
     responses((status = 204), (status = 404, body = ProblemDocument), (status = 409, body = ProblemDocument),
               (status = 412, body = ProblemDocument)))]
@@ -197,7 +197,7 @@ pub(crate) async fn remove(
         .await
 }
 
-/// The tools that refer to a credential, and would not work without it.
+/// List the tools that need a credential to work.
 #[utoipa::path(get, path = "/api/credentials/{id}/used-by", operation_id = "list_credential_users",
     tag = "administration", params(("id" = Uuid, Path)),
     responses((status = 200, body = Users), (status = 404, body = ProblemDocument)))]
@@ -209,29 +209,29 @@ pub(crate) async fn used_by(
     Ok(axum::Json(Users { items: app.engine.credentials().users(&permit, id).await? }))
 }
 
-/// Where a credential is tried.
+/// The request to test a credential with.
 #[derive(Debug, Deserialize, utoipa::ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct TrialBody {
-    /// Asked with GET. Something that answers with success to those who have the right credential alone.
+    /// A URL that answers GET with success only if the credential is right.
     url: String,
-    /// In which header the credential's value is sent, instead of in `Authorization`, or `X-Api-Key` for a key.
+    /// The header to send the credential in. The default is `Authorization`, or `X-Api-Key` for an API key.
     #[serde(default)]
     header: Option<String>,
 }
 
 impl Body for TrialBody {}
 
-/// How trying a credential went.
+/// The result of testing a credential.
 #[derive(Debug, Serialize, utoipa::ToSchema)]
 pub(crate) struct TrialView {
     ok: bool,
-    /// What the service answered with; `null` where it did not.
+    /// The HTTP status of the answer; `null` if there was none.
     status: Option<u16>,
     message: String,
 }
 
-/// Sends a credential along with one request, and says whether the service took it. Shows nothing of the answer.
+/// Test a credential with one request. The answer tells whether the service accepted it, and nothing else.
 #[utoipa::path(post, path = "/api/credentials/{id}/test", operation_id = "test_credential", tag = "administration",
     params(("id" = Uuid, Path)), request_body = TrialBody,
     responses((status = 200, body = TrialView), (status = 404, body = ProblemDocument),

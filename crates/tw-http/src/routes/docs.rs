@@ -18,7 +18,7 @@ use crate::{
 /// The reference among the pages. Each operation has an address below it, by its name.
 const REFERENCE: &str = "api";
 
-/// The same, for people. Loads nothing from anywhere else.
+/// Get the API reference as a web page.
 #[utoipa::path(get, path = "/api/docs", operation_id = "get_docs", tag = "operations", security(()),
     responses((status = 200, description = "A page", body = String, content_type = "text/html")))]
 pub(crate) async fn reference() -> Result<Response> {

@@ -14,29 +14,29 @@ use crate::{
     query::{Params, ToolName},
 };
 
-/// Why somebody sees or may call a tool, or why not.
+/// Why a subject can or cannot see or call a tool.
 #[derive(Debug, Serialize, utoipa::ToSchema)]
 pub(crate) struct ExplainView {
     tool: String,
-    /// Whom it is about.
+    /// The person or agent that the answer is about.
     #[schema(value_type = Object)]
     subject: Value,
-    /// Whether the subject finds the tool in its catalogue.
+    /// Whether the tool is in the subject's catalogue.
     visible: bool,
-    /// Whether a call would run, be it after somebody has approved.
+    /// Whether a call would run, if need be after an approval.
     callable: bool,
     /// `allow`, `ask` or `deny`.
     #[schema(value_type = String)]
     decision: Value,
     reason: String,
-    /// The rule that decided, or the check that failed before any rule was asked.
+    /// The rule that decided, or the check that failed before the rules were evaluated.
     rule: &'static str,
-    /// The steps of a call, in their order.
+    /// The checks of a call in their order.
     #[schema(value_type = Vec<Object>)]
     checks: Vec<Check>,
 }
 
-/// Why the caller, a person or whoever a key stands for sees a tool or may call it, or why not.
+/// Explain why the caller, a member or the owner of a key can or cannot see or call a tool.
 #[utoipa::path(get, path = "/api/tools/{tool}/explain", tag = "tools", operation_id = "explain_tool",
     params(("tool" = String, Path, description = "Slug or id"),
            ("user" = Option<uuid::Uuid>, Query, description = "A member of the tenant"),

@@ -19,29 +19,29 @@ use crate::{
 #[derive(Debug, Deserialize, utoipa::ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ImportOpenapi {
-    /// The document, version 3.0 or 3.1: as JSON, or as a text of JSON or YAML.
+    /// The document, version 3.0 or 3.1: an object, or a string of JSON or YAML.
     #[schema(value_type = Value)]
     document: Value,
-    /// Where the API is, instead of the servers that the document names.
+    /// The base URL of the API. Overrides the servers in the document.
     #[serde(default)]
     server_url: Option<String>,
 }
 
 impl Body for ImportOpenapi {}
 
-/// What came of a document.
+/// The result of an import.
 #[derive(Debug, Serialize, utoipa::ToSchema)]
 pub(crate) struct ImportView {
-    /// The tools that were made, as drafts.
+    /// The tools that were created, as drafts.
     items: Vec<ToolView>,
     skipped: Vec<SkippedView>,
-    /// What was left out of tools that were made.
+    /// Parts of created tools that were left out.
     notes: Vec<ImportNoteView>,
-    /// The credentials that the tools refer to. Those that do not exist yet have to be made.
+    /// The credentials that the tools refer to. Create those that do not exist yet.
     credentials: Vec<ReferredCredential>,
 }
 
-/// An operation that became no tool.
+/// An operation that was not imported.
 #[derive(Debug, Serialize, utoipa::ToSchema)]
 pub(crate) struct SkippedView {
     method: &'static str,
@@ -50,7 +50,7 @@ pub(crate) struct SkippedView {
     reason: String,
 }
 
-/// Something about a tool that its author should know.
+/// A note for the author of a tool.
 #[derive(Debug, Serialize, utoipa::ToSchema)]
 pub(crate) struct ImportNoteView {
     slug: String,
@@ -88,9 +88,9 @@ impl From<ImportedTools> for ImportView {
     }
 }
 
-/// Makes a draft of an `http` tool of every operation of an OpenAPI document.
+/// Create a draft `http` tool for every operation of an OpenAPI document.
 ///
-/// What cannot be a tool is in `skipped`, with the reason; a name that is taken is one.
+/// Operations that were not imported are in `skipped` with the reason, such as a slug that is taken.
 #[utoipa::path(post, path = "/api/tools/import/openapi", tag = "tools", operation_id = "import_openapi",
     params(("Idempotency-Key" = Option<String>, Header)),
     request_body = ImportOpenapi,

@@ -22,12 +22,12 @@ use crate::{
     query::{Id, Params},
 };
 
-/// A key, without its text.
+/// An API key without its text.
 #[derive(Debug, Serialize, utoipa::ToSchema)]
 pub(crate) struct KeyView {
     id: Uuid,
     name: String,
-    /// The key's text begins with `tw_` and this.
+    /// The text of the key begins with `tw_` and this prefix.
     prefix: String,
     role: &'static str,
     acts_as: &'static str,
@@ -43,7 +43,7 @@ pub(crate) struct KeyView {
     created_at: Timestamp,
 }
 
-/// A new key, with its text: it is shown this once.
+/// A new key with its text, which is shown only once.
 #[derive(Debug, Serialize, utoipa::ToSchema)]
 pub(crate) struct NewKeyView {
     #[serde(flatten)]
@@ -69,7 +69,7 @@ impl From<ApiKey> for KeyView {
     }
 }
 
-/// The tenant's keys.
+/// List API keys.
 #[utoipa::path(get, path = "/api/api-keys", operation_id = "list_api_keys", tag = "administration",
     params(("limit" = Option<i64>, Query), ("cursor" = Option<String>, Query), ("offset" = Option<i64>, Query)),
     responses((status = 200, body = List<KeyView>)))]
@@ -108,7 +108,7 @@ fn as_user() -> ActsAs {
     ActsAs::User
 }
 
-/// Makes a key. Its text is in the answer and nowhere else.
+/// Create an API key. Only this answer contains its text.
 #[utoipa::path(post, path = "/api/api-keys", operation_id = "create_api_key", tag = "administration", request_body = CreateKey,
     params(("Idempotency-Key" = Option<String>, Header)),
     responses((status = 201, body = NewKeyView), (status = 422, body = ProblemDocument)))]
@@ -132,7 +132,7 @@ pub(crate) async fn create(
         .await
 }
 
-/// Revokes a key, at once.
+/// Revoke an API key. It stops working at once.
 #[utoipa::path(delete, path = "/api/api-keys/{id}", operation_id = "revoke_api_key", tag = "administration",
     params(("id" = Uuid, Path), ("Idempotency-Key" = Option<String>, Header)),
     responses((status = 200, body = KeyView), (status = 404, body = ProblemDocument)))]

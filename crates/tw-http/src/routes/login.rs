@@ -30,14 +30,14 @@ use crate::{
 pub(crate) struct Me {
     tenant: TenantName,
     principal: PrincipalView,
-    /// The role of the key or of the membership.
+    /// The role of the API key or of the membership.
     roles: Vec<&'static str>,
     #[schema(value_type = Vec<String>)]
     permissions: Vec<Permission>,
     source: &'static str,
-    /// The caller's tenant, and those a signed-in person can switch to.
+    /// The caller's tenant, and the tenants that a signed-in person can switch to.
     tenants: Vec<TenantName>,
-    /// The language that the person chose in this tenant, `de` or `en`; `null` leaves it to the browser.
+    /// The language that the person chose in this tenant, `de` or `en`; `null` uses the browser's language.
     #[schema(value_type = Option<String>)]
     language: Option<Language>,
 }
@@ -53,7 +53,7 @@ pub(crate) struct TenantName {
 pub(crate) struct PrincipalView {
     /// `user` or `agent`.
     kind: &'static str,
-    /// The person, also behind an agent.
+    /// The person, or the owner of the agent.
     user_id: Uuid,
     #[serde(skip_serializing_if = "Option::is_none")]
     agent: Option<String>,
@@ -78,7 +78,7 @@ impl PrincipalView {
     }
 }
 
-/// Tenant, principal, roles, permissions and language of the caller.
+/// Get the tenant, principal, roles, permissions and language of the caller.
 #[utoipa::path(get, path = "/api/me", operation_id = "get_me", tag = "people", responses((status = 200, body = Me)))]
 pub(crate) async fn me(State(app): State<App>, Allowed(permit): Allowed<SignedIn>) -> Result<axum::Json<Me>> {
     Ok(axum::Json(Me::of(&app, &permit).await?))
@@ -117,7 +117,7 @@ impl Me {
 #[derive(Debug, Deserialize, utoipa::ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ChangeMe {
-    /// `de` or `en`; `null` leaves it to the browser.
+    /// `de` or `en`; `null` uses the browser's language.
     #[serde(default, deserialize_with = "said")]
     #[schema(value_type = Option<String>)]
     language: Option<Option<Language>>,
@@ -135,7 +135,7 @@ fn said<'de, T: Deserialize<'de>, D: serde::Deserializer<'de>>(
     T::deserialize(from).map(Some)
 }
 
-/// Changes the language that pages have for the caller. With a key it is that of the key's owner.
+/// Change the language of the caller. With an API key, the language of its owner changes.
 #[utoipa::path(patch, path = "/api/me", operation_id = "update_me", tag = "people", request_body = ChangeMe,
     params(("Idempotency-Key" = Option<String>, Header)),
     responses((status = 200, body = Me), (status = 403, body = ProblemDocument), (status = 422, body = ProblemDocument)))]
@@ -158,14 +158,14 @@ pub(crate) async fn change_me(
 pub(crate) struct SignIn {
     email: String,
     password: String,
-    /// The slug of the tenant to sign in to; without it, the first that the password opens.
+    /// The slug of the tenant to sign in to; by default the first that accepts the password.
     #[serde(default)]
     tenant: Option<String>,
 }
 
 impl Body for SignIn {}
 
-/// A login that was opened; the token itself is in the cookie.
+/// A login. Its token is in the cookie.
 #[derive(Debug, Serialize, utoipa::ToSchema)]
 pub(crate) struct LoginView {
     tenant: String,
@@ -174,10 +174,10 @@ pub(crate) struct LoginView {
     expires_at: Timestamp,
 }
 
-/// Signs in by email and password.
+/// Sign in with email and password.
 #[utoipa::path(post, path = "/api/auth/login", operation_id = "sign_in", tag = "people", security(()), request_body = SignIn,
     responses((status = 200, body = LoginView), (status = 401, body = ProblemDocument),
-              (status = 429, description = "Too many failed tries", body = ProblemDocument)))]
+              (status = 429, description = "Too many failed attempts", body = ProblemDocument)))]
 pub(crate) async fn sign_in(
     State(app): State<App>,
     Unforged: Unforged,
@@ -202,9 +202,9 @@ pub(crate) struct LinkToken {
 
 impl Body for LinkToken {}
 
-/// Signs in by the token of a one-time link, which is used up by this.
+/// Sign in with the token of a one-time link. The link then no longer works.
 ///
-/// The login is for the tenant that made the link, and cannot be switched to another.
+/// The login is for the tenant that created the link and cannot switch to another.
 #[utoipa::path(post, path = "/api/auth/link", operation_id = "sign_in_by_link", tag = "people", security(()), request_body = LinkToken,
     responses((status = 200, body = LoginView), (status = 401, body = ProblemDocument)))]
 pub(crate) async fn sign_in_by_link(
@@ -217,7 +217,7 @@ pub(crate) async fn sign_in_by_link(
     Ok(signed_in(&app, login))
 }
 
-/// Ends the login.
+/// Sign out.
 #[utoipa::path(post, path = "/api/auth/logout", operation_id = "sign_out", tag = "people", responses((status = 204)))]
 pub(crate) async fn sign_out(
     State(app): State<App>,
@@ -238,9 +238,9 @@ pub(crate) struct SwitchTenant {
 
 impl Body for SwitchTenant {}
 
-/// Signs in to another tenant of the same person.
+/// Switch to another tenant of the same person.
 ///
-/// To one that the password of this login opens too; any other is not found, and takes a sign-in of its own.
+/// The tenant must accept the password of this login; otherwise the answer is 404, and the person must sign in there.
 #[utoipa::path(post, path = "/api/auth/switch", operation_id = "switch_tenant", tag = "people", request_body = SwitchTenant,
     responses((status = 200, body = LoginView), (status = 404, body = ProblemDocument)))]
 pub(crate) async fn switch_tenant(
@@ -256,7 +256,7 @@ pub(crate) async fn switch_tenant(
 #[derive(Debug, Deserialize, utoipa::ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ChangePassword {
-    /// Not needed by somebody who has none yet.
+    /// Not needed if the person has no password yet.
     #[serde(default)]
     current_password: Option<String>,
     password: String,
@@ -264,9 +264,9 @@ pub(crate) struct ChangePassword {
 
 impl Body for ChangePassword {}
 
-/// Changes one's own password, and ends one's other logins.
+/// Change your own password and end your other logins.
 ///
-/// The password of the tenant one is signed in to, and of the others that the present one opens.
+/// The password changes in the current tenant and in every other one that the current password opens.
 #[utoipa::path(post, path = "/api/auth/password", operation_id = "change_password", tag = "people", request_body = ChangePassword,
     responses((status = 200, body = LoginView), (status = 422, body = ProblemDocument)))]
 pub(crate) async fn change_password(
@@ -288,7 +288,7 @@ fn tenant_slug(text: &str) -> Result<TenantSlug> {
         .map_err(|error: tw_model::SlugError| Problem::invalid("/tenant", tw_exec::slug_violation(&error)))
 }
 
-/// A person who has signed in. What only they can do is refused to a key before its body is read.
+/// A person who has signed in. An API key is refused before the body is read.
 #[derive(Debug)]
 pub(crate) struct AtBrowser(Permit<SignedIn>);
 
@@ -305,7 +305,7 @@ impl FromRequestParts<App> for AtBrowser {
     }
 }
 
-/// Sign-in is open to strangers, but not to pages of others.
+/// Anyone may sign in, but not from the pages of another site.
 #[derive(Debug)]
 pub(crate) struct Unforged;
 

@@ -12,7 +12,7 @@ use tw_identity::rights::{ReadMcpServers, WriteMcpServers};
 use tw_mcp_servers::{
     Decision, ListedTool, SentImport, ServerAbout, ServerDetail, ServerSummary, ToolState, server_mark,
 };
-use tw_model::{Code, McpDriftId, McpServerId, Timestamp};
+use tw_model::{McpDriftId, McpServerId, Timestamp};
 use tw_registry::{McpImport, SkippedRemote, Suspicion};
 use uuid::Uuid;
 
@@ -29,31 +29,31 @@ use crate::{
     idempotent::Write,
     members::{Body, Nothing},
     problem::{Problem, ProblemDocument, Result},
-    query::{Id, Params},
+    query::{Id, Params, no_id},
 };
 
-/// An MCP server of others.
+/// An external MCP server.
 #[derive(Debug, Serialize, utoipa::ToSchema)]
 pub(crate) struct McpServerView {
     id: Uuid,
     name: String,
     url: String,
     transport: &'static str,
-    /// Sent with every request, their values shown as `***`.
+    /// Sent with every request. Values are shown as `***`.
     #[schema(value_type = Object)]
     headers: Map<String, Value>,
-    /// The remote tools that may be imported; `null` for all.
+    /// The remote tools that may be imported; `null` allows all.
     allowed_tools: Option<Vec<String>>,
-    /// How it went last: `ready`, `unauthorized`, `unreachable` or `failed`.
+    /// The result of the last request: `ready`, `unauthorized`, `unreachable` or `failed`.
     status: String,
     last_error: Option<String>,
-    /// What the server says about itself.
+    /// The server's own name and version.
     server: Option<AboutView>,
-    /// The revision of the protocol that it is asked in.
+    /// The protocol revision used with the server.
     protocol_version: Option<String>,
-    /// How many tools it listed last.
+    /// The number of tools in its latest list.
     tool_count: i64,
-    /// How many changes of imported tools nobody has decided about.
+    /// The number of changes to imported tools that are not decided yet.
     pending_drifts: i64,
     #[schema(value_type = Option<String>, format = DateTime)]
     last_listed_at: Option<Timestamp>,
@@ -65,7 +65,7 @@ pub(crate) struct McpServerView {
     created_by: Value,
 }
 
-/// What a server says about itself. Nobody has verified it.
+/// The server's own name and version. They are not verified.
 #[derive(Debug, Serialize, utoipa::ToSchema)]
 pub(crate) struct AboutView {
     name: Option<String>,
@@ -79,36 +79,36 @@ pub(crate) struct McpServerDetail {
     #[serde(flatten)]
     server: McpServerView,
     tools: Vec<RemoteToolView>,
-    /// Entries of the server's list that are no tools.
+    /// Entries of the server's list that cannot be imported.
     left_out: Vec<SkippedRemoteView>,
 }
 
-/// A tool of a server.
+/// A tool on an MCP server.
 #[derive(Debug, Serialize, utoipa::ToSchema)]
 pub(crate) struct RemoteToolView {
     name: String,
     title: Option<String>,
     description: Option<String>,
-    /// Hints of the server about itself.
+    /// The server's hints about the tool.
     #[schema(value_type = Option<Object>)]
     annotations: Option<Value>,
-    /// The name of its definition: schemas, texts and hints.
+    /// The digest of the definition: schemas, texts and hints.
     hash: Option<String>,
-    /// The level that the hints speak for. An imported tool gets `write`, or `destructive` where the server says so.
+    /// The level according to the hints. An imported tool gets `destructive` if the server says so, otherwise `write`.
     proposed_level: Option<&'static str>,
-    /// `new`, `imported`, or `held` until somebody has decided about a change.
+    /// `new`, `imported`, or `held` until a change is accepted or rejected.
     #[schema(value_type = String)]
     status: ToolState,
-    /// Whether the server has it in the list it gave last.
+    /// Whether the tool is in the server's latest list.
     listed: bool,
-    /// The tool that was imported.
+    /// The slug of the imported tool.
     slug: Option<String>,
     tool_id: Option<Uuid>,
-    /// What a person should look at before a model reads it.
+    /// Findings that a person should check before a model reads the text.
     warnings: Vec<SuspicionView>,
 }
 
-/// Something in a text that a person may not see, and a model reads.
+/// A finding in a text: something that people may overlook and models read.
 #[derive(Debug, Serialize, utoipa::ToSchema)]
 pub(crate) struct SuspicionView {
     path: String,
@@ -122,7 +122,7 @@ impl From<Suspicion> for SuspicionView {
     }
 }
 
-/// A remote tool that is no tool here.
+/// A remote tool that was not imported.
 #[derive(Debug, Serialize, utoipa::ToSchema)]
 pub(crate) struct SkippedRemoteView {
     tool: String,
@@ -188,25 +188,25 @@ fn whole(status: StatusCode, detail: ServerDetail) -> JsonAnswer {
     JsonAnswer::new(status, &McpServerDetail::from(detail)).with(header::ETAG, &etag)
 }
 
-/// What can be said about a server.
+/// The properties of an MCP server.
 #[derive(Debug, utoipa::ToSchema)]
 #[expect(
     dead_code,
     reason = "described, not read: the body is read as a whole and all that is wrong is told, without values"
 )]
 pub(crate) struct McpServerBody {
-    /// Unique in the tenant whatever its case. The slugs of imported tools begin with it.
+    /// Unique in the tenant, ignoring case. The slugs of imported tools begin with it.
     name: Option<String>,
     url: Option<String>,
-    /// Sent with every request. A value may be `secret:<label>`, alone or behind a word such as `Bearer`; any other one is
-    /// kept encrypted and shown as `***`, which sent back keeps it as long as the server stays at the same host.
+    /// Sent with every request. A value may be `secret:<label>`, alone or after a word such as `Bearer`. Other values are
+    /// stored encrypted and shown as `***`; sending `***` back keeps the value, unless the host of the URL changes.
     #[schema(value_type = Option<Object>)]
     headers: Option<Value>,
-    /// The remote tools that may be imported; `null` for all.
+    /// The remote tools that may be imported; `null` allows all.
     allowed_tools: Option<Vec<String>>,
 }
 
-/// The tenant's MCP servers, oldest first, as they answered last. None of them is asked.
+/// List MCP servers with their last known state, oldest first. The servers are not contacted.
 #[utoipa::path(get, path = "/api/mcp-servers", operation_id = "list_mcp_servers", tag = "administration",
     params(("limit" = Option<i64>, Query), ("cursor" = Option<String>, Query), ("offset" = Option<i64>, Query)),
     responses((status = 200, body = List<McpServerView>)))]
@@ -219,10 +219,10 @@ pub(crate) async fn list(
     Ok(axum::Json(page.map(McpServerView::from).into()))
 }
 
-/// Adds an MCP server and asks it for its tools.
+/// Add an MCP server and list its tools.
 ///
-/// A server that does not answer is added all the same: `status` and `last_error` say what went wrong. An address that may
-/// not be called is refused, and so is a command.
+/// A server that does not answer is added as well; `status` and `last_error` say what went wrong. An address that is not
+/// allowed and a command are refused.
 #[utoipa::path(post, path = "/api/mcp-servers", operation_id = "create_mcp_server", tag = "administration",
     params(("Idempotency-Key" = Option<String>, Header)),
     request_body(content = McpServerBody, example = json!({
@@ -243,7 +243,7 @@ pub(crate) async fn create(
         .await
 }
 
-/// One MCP server with the tools that it listed last. It is not asked.
+/// Get an MCP server with its latest list of tools. The server is not contacted.
 #[utoipa::path(get, path = "/api/mcp-servers/{id}", operation_id = "read_mcp_server", tag = "administration",
     params(("id" = Uuid, Path)),
     responses((status = 200, body = McpServerDetail), (status = 404, body = ProblemDocument)))]
@@ -256,7 +256,7 @@ pub(crate) async fn read(
     Ok(axum::response::IntoResponse::into_response(whole(StatusCode::OK, detail)))
 }
 
-/// Changes an MCP server. At another address, or with other headers, it is asked for its tools at once.
+/// Change an MCP server. If the URL or headers change, its tools are listed at once.
 #[utoipa::path(patch, path = "/api/mcp-servers/{id}", operation_id = "change_mcp_server", tag = "administration",
     params(("id" = Uuid, Path), ("If-Match" = Option<String>, Header), ("Idempotency-Key" = Option<String>, Header)),
     request_body = McpServerBody,
@@ -279,7 +279,7 @@ pub(crate) async fn change(
         .await
 }
 
-/// Removes an MCP server. Tools that were imported from it, or that name it, are removed first: 409 names them.
+/// Delete an MCP server. No tool may use it; 409 names the tools that do.
 #[utoipa::path(delete, path = "/api/mcp-servers/{id}", operation_id = "remove_mcp_server", tag = "administration",
     params(("id" = Uuid, Path), ("If-Match" = Option<String>, Header), ("Idempotency-Key" = Option<String>, Header)),
     responses((status = 204), (status = 404, body = ProblemDocument), (status = 409, body = ProblemDocument),
@@ -298,7 +298,7 @@ pub(crate) async fn remove(
         .await
 }
 
-/// Asks an MCP server for its tools, and holds those against what was imported. `status` says how that went.
+/// List the tools of an MCP server and compare them with the imported ones. `status` has the result.
 #[utoipa::path(post, path = "/api/mcp-servers/{id}/refresh", operation_id = "refresh_mcp_server",
     tag = "administration", params(("id" = Uuid, Path), ("Idempotency-Key" = Option<String>, Header)),
     responses((status = 200, body = McpServerDetail), (status = 404, body = ProblemDocument)))]
@@ -315,32 +315,32 @@ pub(crate) async fn refresh(
         .await
 }
 
-/// Which tools of a server are to be imported.
+/// The tools to import from a server.
 #[derive(Debug, Deserialize, utoipa::ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ImportBody {
-    /// Their names on the server.
+    /// The names of the tools on the server.
     tools: Vec<String>,
-    /// Makes them live at once, instead of drafts.
+    /// Publish the tools at once instead of creating drafts.
     #[serde(default)]
     publish: bool,
 }
 
 impl Body for ImportBody {}
 
-/// What came of an import.
+/// The result of an import.
 #[derive(Debug, Serialize, utoipa::ToSchema)]
 pub(crate) struct McpImportView {
-    /// The tools that are here now. One that was imported before is as it was.
+    /// The imported tools. Tools that were imported before are unchanged.
     items: Vec<ToolView>,
     skipped: Vec<SkippedRemoteView>,
     warnings: Vec<ImportWarning>,
 }
 
-/// Something in a tool's definition that a person should look at.
+/// A finding in a tool's definition that a person should check.
 #[derive(Debug, Serialize, utoipa::ToSchema)]
 pub(crate) struct ImportWarning {
-    /// Its name on the server.
+    /// The name of the tool on the server.
     tool: String,
     #[serde(flatten)]
     warning: SuspicionView,
@@ -358,9 +358,9 @@ impl From<McpImport> for McpImportView {
     }
 }
 
-/// Makes tools of those that a server listed last: drafts, or with `publish` tools that are live.
+/// Import tools from the server's latest list, as drafts or published.
 ///
-/// The server is not asked. What cannot be a tool is in `skipped`, with the reason.
+/// The server is not contacted. Tools that were not imported are in `skipped` with the reason.
 #[utoipa::path(post, path = "/api/mcp-servers/{id}/import", operation_id = "import_mcp_tools", tag = "administration",
     params(("id" = Uuid, Path), ("Idempotency-Key" = Option<String>, Header)),
     request_body = ImportBody,
@@ -380,11 +380,11 @@ pub(crate) async fn import(
         .await
 }
 
-/// A change of an imported tool on its server.
+/// A change to an imported tool on its server.
 #[derive(Debug, Serialize, utoipa::ToSchema)]
 pub(crate) struct DriftView {
     id: Uuid,
-    /// What the server calls the tool now; where it has it no more, what it was called.
+    /// The current name of the tool on the server; of a removed tool, its last name.
     tool: String,
     slug: String,
     tool_id: Uuid,
@@ -435,7 +435,7 @@ impl From<McpDrift> for DriftView {
     }
 }
 
-/// What imported tools of a server were found to be instead, newest first. The server is not asked.
+/// List changes to the imported tools of a server, newest first. The server is not contacted.
 #[utoipa::path(get, path = "/api/mcp-servers/{id}/drift", operation_id = "list_mcp_drift", tag = "administration",
     params(("id" = Uuid, Path), ("limit" = Option<i64>, Query), ("cursor" = Option<String>, Query),
            ("offset" = Option<i64>, Query)),
@@ -450,9 +450,9 @@ pub(crate) async fn drifts(
     Ok(axum::Json(page.map(DriftView::from).into()))
 }
 
-/// Takes what the server offers now, as a new version of the same tool.
+/// Accept a change: the server's current definition becomes a new version of the tool.
 ///
-/// The version is live if the tool was live. A tool that the server has no more is switched off.
+/// The version is published if the tool was published. If the server no longer has the tool, it is switched off.
 #[utoipa::path(post, path = "/api/mcp-servers/{id}/drift/{drift}/accept", operation_id = "accept_mcp_drift",
     tag = "administration",
     params(("id" = Uuid, Path), ("drift" = Uuid, Path), ("Idempotency-Key" = Option<String>, Header)),
@@ -466,9 +466,9 @@ pub(crate) async fn accept(
     decide(write, of, &bytes, Decision::Accept).await
 }
 
-/// Rejects what the server offers now.
+/// Reject a change.
 ///
-/// The tool stays held until the server offers again what was imported, or something else that is accepted.
+/// The tool stays held until the server offers the imported definition again or another change is accepted.
 #[utoipa::path(post, path = "/api/mcp-servers/{id}/drift/{drift}/reject", operation_id = "reject_mcp_drift",
     tag = "administration",
     params(("id" = Uuid, Path), ("drift" = Uuid, Path), ("Idempotency-Key" = Option<String>, Header)),
@@ -482,7 +482,7 @@ pub(crate) async fn reject(
     decide(write, of, &bytes, Decision::Reject).await
 }
 
-/// A server and one of its drifts, out of the path.
+/// The server and the change that the path names.
 pub(crate) struct DriftOfServer {
     server: McpServerId,
     drift: McpDriftId,
@@ -492,10 +492,9 @@ impl FromRequestParts<App> for DriftOfServer {
     type Rejection = Problem;
 
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self> {
-        let missing = || Problem::new(Code::NotFound, "nothing has this id: an id must be a UUID");
         let path = Path::<(String, String)>::from_request_parts(parts, app).await;
-        let Path((server, drift)) = path.map_err(|_| missing())?;
-        let server = server.parse().map_err(|_| missing())?;
+        let Path((server, drift)) = path.map_err(|_| no_id(""))?;
+        let server = server.parse().map_err(|_| no_id(&server))?;
         // What is no id names no drift; whether there is such a server is the first question.
         Ok(Self { server, drift: drift.parse().unwrap_or_else(|_| McpDriftId::from_uuid(Uuid::nil())) })
     }

@@ -45,9 +45,8 @@ use crate::App;
 #[openapi(
     info(
         title = "Toolwright",
-        description = "Define a tool once; people get a form, agents a function, programs an endpoint, and every \
-                       call goes through one governed, durable path. Errors are `application/problem+json` with a \
-                       stable `code`; lists take `limit`, `cursor` and `offset`.",
+        description = "Call tools, approve and answer calls, read runs and logs, and administer a tenant. Errors are \
+                       `application/problem+json` with a stable `code`; lists take `limit`, `cursor` and `offset`.",
         license(name = "MIT OR Apache-2.0", identifier = "MIT OR Apache-2.0"),
     ),
     components(schemas(crate::problem::ProblemDocument)),
@@ -69,7 +68,7 @@ impl Modify for Credentials {
     }
 }
 
-/// What every operation may answer beside what it says itself: a problem.
+/// Adds the problem responses that every operation may have.
 struct Problems;
 
 impl Problems {
@@ -86,17 +85,17 @@ impl Problems {
         let is_open =
             operation.security.as_ref().is_some_and(|ways| ways.contains(&SecurityRequirement::default()));
         let of_credentials = [
-            ("401", "No valid credentials were sent"),
-            ("403", "The caller may not do this, or a page of another site asked"),
+            ("401", "No valid credentials"),
+            ("403", "The caller lacks a permission, or the request came from another site's page"),
         ];
         for (status, description) in of_credentials.into_iter().filter(|_| !is_open) {
             responses.entry(status.to_owned()).or_insert_with(|| Self::response(description).into());
         }
-        let any = "Any other refusal or failure; `code` says which, and `status` with what";
+        let any = "Another error; see `code`";
         responses.entry("default".to_owned()).or_insert_with(|| Self::response(any).into());
     }
 
-    /// A problem is told under a media type of its own.
+    /// Problems have their own media type.
     fn give_type(response: &mut Described) {
         let content = std::mem::take(&mut response.content);
         let typed = content.into_iter().map(|(media_type, content)| {
@@ -233,9 +232,9 @@ pub fn openapi() -> utoipa::openapi::OpenApi {
 #[derive(Debug, Serialize, utoipa::ToSchema)]
 pub(crate) struct List<T> {
     items: Vec<T>,
-    /// Send it as `cursor` to get the next page; `null` on the last.
+    /// Send this as `cursor` to get the next page; `null` on the last page.
     next_cursor: Option<String>,
-    /// How many there are in all; `null` when that is more than is counted.
+    /// The total number of items; `null` if there are too many to count.
     total: Option<i64>,
 }
 

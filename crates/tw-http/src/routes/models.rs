@@ -9,19 +9,19 @@ use tw_model::{Money, Usage};
 use super::List;
 use crate::{App, auth::Allowed};
 
-/// What one or several requests to models took.
+/// The usage of one or several requests to models.
 #[derive(Debug, Serialize, utoipa::ToSchema)]
 pub(crate) struct UsageView {
     provider: String,
     model: String,
-    /// With those of the cache.
+    /// Including cached tokens.
     input_tokens: u64,
     output_tokens: u64,
     cached_tokens: u64,
     cache_write_tokens: u64,
-    /// `null` where the model has no price.
+    /// `null` if the model has no price.
     cost: Option<f64>,
-    /// Whether the provider reported nothing, so that the tokens are bytes divided by four.
+    /// Whether the tokens are an estimate (bytes divided by four) because the provider reported none.
     estimated: bool,
 }
 
@@ -40,7 +40,7 @@ impl From<Usage> for UsageView {
     }
 }
 
-/// What a million tokens cost.
+/// The price of a million tokens.
 #[derive(Debug, Serialize, utoipa::ToSchema)]
 pub(crate) struct PriceView {
     input: f64,
@@ -51,14 +51,14 @@ pub(crate) struct PriceView {
 
 #[derive(Debug, Serialize, utoipa::ToSchema)]
 pub(crate) struct ModelView {
-    /// What tools call it.
+    /// The name that tools use.
     name: String,
     /// `openai`, `anthropic`, `gemini` or `ollama`.
     provider: &'static str,
-    /// As the provider calls it.
+    /// The provider's name of the model.
     model: String,
     price: Option<PriceView>,
-    /// Whether there is a key for it: one of the tenant's, or the operator's.
+    /// Whether the tenant or the operator has a key for the model.
     available: bool,
 }
 
@@ -75,7 +75,7 @@ impl From<ListedModel> for ModelView {
     }
 }
 
-/// The language models that the operator has configured, by name.
+/// List the language models that the operator has configured, by name.
 #[utoipa::path(get, path = "/api/models", operation_id = "list_models", tag = "tools",
     responses((status = 200, body = List<ModelView>)))]
 pub(crate) async fn list(

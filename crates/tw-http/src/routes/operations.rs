@@ -17,14 +17,14 @@ use crate::{
     problem::{Problem, Result},
 };
 
-/// The process is alive.
+/// Check that the process is alive.
 #[utoipa::path(get, path = "/healthz", operation_id = "get_health", tag = "operations", security(()),
     responses((status = 200, description = "Alive", body = String, content_type = "text/plain")))]
 pub(crate) async fn healthz() -> &'static str {
     "ok\n"
 }
 
-/// The server can do its work: its database answers, and it is not about to stop.
+/// Check that the server can work: its database answers, and it is not about to stop.
 #[utoipa::path(get, path = "/readyz", operation_id = "get_readiness", tag = "operations", security(()),
     responses((status = 200, description = "Ready", body = String, content_type = "text/plain"),
               (status = 503, description = "Not ready, with the reason", body = crate::problem::ProblemDocument)))]
@@ -33,7 +33,7 @@ pub(crate) async fn readyz(State(app): State<App>) -> Result<&'static str> {
     Ok("ready\n")
 }
 
-/// Figures for Prometheus. Needs a key with `settings.tenant.read` unless configured public.
+/// Get metrics for Prometheus. Needs a key with `settings.tenant.read` unless metrics are public.
 #[utoipa::path(get, path = "/metrics", operation_id = "get_metrics", tag = "operations",
     responses((status = 200, description = "Prometheus text format", body = String, content_type = "text/plain")))]
 pub(crate) async fn metrics(State(app): State<App>, allowed: Option<Allowed<SignedIn>>) -> Result<Response> {
@@ -52,7 +52,7 @@ pub(crate) async fn metrics(State(app): State<App>, allowed: Option<Allowed<Sign
     Ok(([(header::CONTENT_TYPE, "text/plain; version=0.0.4")], text).into_response())
 }
 
-/// The OpenAPI 3.1 description of this API.
+/// Get the OpenAPI 3.1 description of this API.
 #[utoipa::path(get, path = "/api/openapi.json", operation_id = "get_openapi", tag = "operations", security(()),
     responses((status = 200, description = "OpenAPI 3.1", body = Object)))]
 pub(crate) async fn openapi_json() -> Response {

@@ -17,13 +17,13 @@ use crate::{
     problem::{ProblemDocument, Result},
 };
 
-/// What the recorded calls are made again with.
+/// The request to replay recorded calls.
 #[derive(Debug, Deserialize, utoipa::ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Replay {
-    /// `draft` for what was saved last (what is live where there is no draft), or the number of a version.
+    /// A version, or `draft` for the latest draft (the published version if there is no draft).
     version: String,
-    /// How many calls, the newest first: 1 to 100, 20 without it.
+    /// How many of the newest calls to replay: 1 to 100; default 20.
     #[serde(default)]
     limit: Option<i64>,
 }
@@ -34,68 +34,68 @@ impl CallBody for Replay {
     type Right = TestTools;
 }
 
-/// How the recorded calls went the second time.
+/// The result of a replay.
 #[derive(Debug, utoipa::ToSchema)]
 #[schema(as = ReplayReport)]
 #[expect(dead_code, reason = "described, not written: the engine has the type")]
 pub(crate) struct ReplayView {
-    /// How many gave the same.
+    /// The number of calls with the same result.
     same: usize,
-    /// How many gave something else.
+    /// The number of calls with a different result.
     different: usize,
-    /// How many were not made again.
+    /// The number of calls that were not replayed.
     not_replayed: usize,
     #[schema(value_type = Vec<ReplayedView>)]
     items: Vec<ReplayedView>,
 }
 
-/// One recorded call, and what came of it the second time.
+/// A recorded call and the result of its replay.
 #[derive(Debug, utoipa::ToSchema)]
 #[schema(as = ReplayedCall)]
 #[expect(dead_code, reason = "described, not written: the engine has the type")]
 pub(crate) struct ReplayedView {
     /// The recorded run.
     run_id: Uuid,
-    /// The version that it ran.
+    /// The version that the recorded run used.
     version: String,
     #[schema(value_type = String, format = DateTime)]
     at: String,
     #[schema(value_type = Value)]
     input: Value,
-    /// The output that was recorded; `null` where there is none.
+    /// The recorded output; `null` if there is none.
     recorded: Value,
-    /// The output that came now; `null` where there is none.
+    /// The output of the replay; `null` if there is none.
     replayed: Value,
-    /// Whether status, error code and output are equal; `null` where the call was not made again.
+    /// Whether status, error code and output are equal; `null` if the call was not replayed.
     same: Option<bool>,
     recorded_status: String,
     replayed_status: Option<String>,
     recorded_error_code: Option<String>,
     replayed_error_code: Option<String>,
-    /// The run of the replay, in the mode `debug`; `null` where the call was refused or not made.
+    /// The run of the replay, in mode `debug`; `null` if the call was refused or not replayed.
     replay_run_id: Option<Uuid>,
     #[schema(value_type = Vec<DiffView>)]
     diff: Vec<DiffView>,
-    /// Why the call was not made again, or which of its steps has no record.
+    /// Why the call was not replayed, or which of its steps has no recorded answer.
     reason: Option<String>,
     /// The reason as a word: `no_input`, `secret`, `no_time`, `not_recorded`, or the code of an error.
     reason_code: Option<String>,
     /// The values in `reason`.
     #[schema(value_type = Object)]
     reason_params: Map<String, Value>,
-    /// Whether `replayed` was left out because the answer is full.
+    /// Whether `replayed` was omitted because the answer reached its size limit.
     is_cut: bool,
 }
 
-/// Makes recorded calls of a tool again, with a draft or a version, and says what differs.
+/// Replay recorded calls of a tool with its draft or a version, and compare the results.
 ///
-/// Only calls of tools that are pure, or whose level is `read` or `draft`, are made again. Steps with effects are answered
-/// from the record, and never run.
+/// The tool must be pure or have the level `read` or `draft`. Steps with effects never run; they get their recorded
+/// answers.
 #[utoipa::path(post, path = "/api/tools/{tool}/replay", tag = "tools", operation_id = "replay_calls",
     params(("tool" = String, Path, description = "Slug or id"), ("Idempotency-Key" = Option<String>, Header)),
     request_body = Replay,
     responses((status = 200, body = ReplayView), (status = 404, body = ProblemDocument),
-              (status = 409, description = "The tool has effects, or asks somebody", body = ProblemDocument),
+              (status = 409, description = "The tool has effects, or asks a person", body = ProblemDocument),
               (status = 422, body = ProblemDocument)))]
 pub(crate) async fn replay(
     State(app): State<App>,

@@ -25,7 +25,7 @@ use crate::{
     query::{Id, Params},
 };
 
-/// A run, as the one who called is told of it.
+/// A run, as its caller sees it.
 #[derive(Debug, Serialize, utoipa::ToSchema)]
 pub(crate) struct RunAnswer {
     run_id: Uuid,
@@ -39,7 +39,7 @@ pub(crate) struct RunAnswer {
     output: Option<Box<RawValue>>,
     summary: Option<String>,
     markdown: Option<String>,
-    /// What the tool wrote to its log, line by line, where it wrote something.
+    /// The log lines of the tool; absent if there are none.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[schema(required = false)]
     logs: Vec<String>,
@@ -47,35 +47,35 @@ pub(crate) struct RunAnswer {
     error_code: Option<&'static str>,
     duration_ms: Option<i64>,
     session_id: Uuid,
-    /// What a run that was cut off may have done: `none` or `unknown`.
+    /// The effects of a run that was interrupted: `none` or `unknown`.
     #[serde(skip_serializing_if = "Option::is_none")]
     effect: Option<&'static str>,
-    /// What the run asked of language models.
+    /// The usage of language models by the run.
     #[serde(skip_serializing_if = "Option::is_none")]
     usage: Option<UsageView>,
-    /// Where a person decides, while one has to.
+    /// The pending approval, if one is needed.
     #[serde(skip_serializing_if = "Option::is_none")]
     approval_id: Option<Uuid>,
-    /// What a worker or a person answers, while one has to, or after the call has timed out; of a run that waits for
-    /// one of its own, what has to be answered there.
+    /// The call that a worker or a person must answer: the run's own, or that of the innermost run it waits for. Also present
+    /// after a timeout, while a late answer is accepted.
     #[serde(skip_serializing_if = "Option::is_none")]
     pending_tool_call_id: Option<Uuid>,
 }
 
-/// How a run waits for a worker or a person, or waited.
+/// How a run waits, or waited, for a worker or a person.
 #[derive(Debug, Serialize, utoipa::ToSchema)]
 pub(crate) struct PendingToolCall {
     id: Uuid,
     /// `worker` or `person`.
     waits_for: &'static str,
-    /// `waiting` while its caller waits, `pending` when nobody does any more, `resolved`, `expired` or `cancelled`.
+    /// `waiting` while the caller waits, `pending` once it has stopped waiting, `resolved`, `expired` or `cancelled`.
     status: &'static str,
     #[schema(value_type = String, format = DateTime)]
     expires_at: Timestamp,
     answered_by: Option<String>,
 }
 
-/// A run, as recorded.
+/// A recorded run.
 #[derive(Debug, Serialize, utoipa::ToSchema)]
 pub(crate) struct RunRecord {
     #[serde(flatten)]
@@ -91,20 +91,20 @@ pub(crate) struct RunRecord {
     actor: Box<RawValue>,
     #[schema(value_type = String, format = DateTime)]
     requested_at: Timestamp,
-    /// `null` for a run that has not begun.
+    /// `null` if the run has not started.
     #[schema(value_type = Option<String>, format = DateTime)]
     started_at: Option<Timestamp>,
     #[schema(value_type = Option<String>, format = DateTime)]
     finished_at: Option<Timestamp>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pending_tool_call: Option<PendingToolCall>,
-    /// What a worker or a person answered after the run had timed out: the result itself, or `{ error }`.
+    /// The answer that came after the run had timed out: the result, or `{ error }`.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<serde_json::Value>)]
     late_result: Option<Box<RawValue>>,
 }
 
-/// The call that a run waits for, where somebody outside answers it.
+/// The call that a run waits for, if a worker or a person answers it.
 fn to_answer(answer: &Answer) -> Option<&PendingCall> {
     let outside = |call: &&PendingCall| matches!(call.waits_for, WaitsFor::Worker | WaitsFor::Person);
     answer.pending.as_ref().filter(outside)
@@ -168,12 +168,12 @@ impl From<Answer> for RunRecord {
     }
 }
 
-/// 200 for a run that has ended; 202 with its place for one that goes on.
+/// 200 for a run that has ended; 202 with its location for one that has not.
 pub(crate) fn answered(answer: Answer) -> JsonAnswer {
     answered_as(answer, |run| run)
 }
 
-/// The same, told with more.
+/// Like [`answered`], with more properties.
 pub(crate) fn answered_as<V: Serialize>(answer: Answer, view: impl FnOnce(RunAnswer) -> V) -> JsonAnswer {
     let place = answer.run.status.is_open().then(|| format!("/api/runs/{}", answer.run.id));
     let view = view(RunAnswer::from(answer));
@@ -183,13 +183,13 @@ pub(crate) fn answered_as<V: Serialize>(answer: Answer, view: impl FnOnce(RunAns
     }
 }
 
-/// Runs, newest first: one's own, or the tenant's for those who may see them.
+/// List runs, newest first: your own, or all of the tenant if you may see them.
 #[utoipa::path(get, path = "/api/runs", operation_id = "list_runs", tag = "runs",
     params(("tool" = Option<String>, Query), ("status" = Option<String>, Query), ("source" = Option<String>, Query),
            ("session_id" = Option<Uuid>, Query), ("parent_run_id" = Option<Uuid>, Query),
            ("error_code" = Option<String>, Query), ("mode" = Option<String>, Query),
-           ("since" = Option<String>, Query, description = "Begun, or else asked for, at or after"),
-           ("until" = Option<String>, Query, description = "Begun, or else asked for, before"),
+           ("since" = Option<String>, Query, description = "Runs that started (or, before their start, were requested) at or after this time"),
+           ("until" = Option<String>, Query, description = "Runs that started (or, before their start, were requested) before this time"),
            ("limit" = Option<i64>, Query), ("cursor" = Option<String>, Query), ("offset" = Option<i64>, Query)),
     responses((status = 200, body = List<RunRecord>)))]
 pub(crate) async fn list(
@@ -218,7 +218,7 @@ pub(crate) async fn list(
     ))
 }
 
-/// One run.
+/// Get a run.
 #[utoipa::path(get, path = "/api/runs/{id}", operation_id = "get_run", tag = "runs", params(("id" = Uuid, Path)),
     responses((status = 200, body = RunRecord), (status = 404, body = ProblemDocument)))]
 pub(crate) async fn read(
@@ -233,19 +233,19 @@ pub(crate) async fn read(
 #[derive(Debug, Default, Deserialize, utoipa::ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct CancelRequest {
-    /// Why, for the log.
+    /// The reason, for the log.
     #[serde(default)]
     reason: Option<String>,
 }
 
 impl Body for CancelRequest {}
 
-/// Ends a run that has not ended yet, wherever it runs.
+/// Cancel a run that has not ended, on whichever server it runs.
 #[utoipa::path(post, path = "/api/runs/{id}/cancel", operation_id = "cancel_run", tag = "runs",
     params(("id" = Uuid, Path), ("Idempotency-Key" = Option<String>, Header)),
     request_body = CancelRequest,
     responses((status = 200, body = RunAnswer), (status = 404, body = ProblemDocument),
-              (status = 409, description = "It has ended already", body = ProblemDocument)))]
+              (status = 409, description = "The run has already ended", body = ProblemDocument)))]
 pub(crate) async fn cancel(
     write: Write<CancelRuns>,
     Id(id): Id<RunId>,

@@ -30,7 +30,7 @@ use crate::{
     query::{Id, Params},
 };
 
-/// How often a stream says that it is still there.
+/// How often a stream sends a heartbeat.
 pub(super) const HEARTBEAT: Duration = Duration::from_secs(15);
 
 #[derive(Debug, Serialize, utoipa::ToSchema)]
@@ -40,7 +40,7 @@ pub(crate) struct SessionView {
     kind: String,
     title: Option<String>,
     status: String,
-    /// The number of its newest event.
+    /// The sequence number of the newest event.
     last_seq: i64,
     #[schema(value_type = String, format = DateTime)]
     created_at: Timestamp,
@@ -66,9 +66,9 @@ impl From<Session> for SessionView {
 pub(crate) struct EventView {
     id: Uuid,
     seq: i64,
-    /// Such as `tool.started`.
+    /// The type of the event, such as `tool.started`.
     r#type: &'static str,
-    /// `null` for an event that is about no run.
+    /// `null` if the event does not belong to a run.
     run_id: Option<Uuid>,
     session_id: Uuid,
     tool: Option<String>,
@@ -96,11 +96,11 @@ impl From<Event> for EventView {
     }
 }
 
-/// A page of events. There is no total: a log grows.
+/// A page of events. It has no total, because a log grows.
 #[derive(Debug, Serialize, utoipa::ToSchema)]
 pub(crate) struct EventList {
     items: Vec<EventView>,
-    /// The number to go on after; send it as `after` or `cursor`.
+    /// The last sequence number of this page; send it as `after` or `cursor` to get the next page.
     next_cursor: Option<String>,
     total: Option<i64>,
 }
@@ -117,7 +117,7 @@ impl Body for NewSession {
         &["id", "kind", "status", "last_seq", "created_at", "updated_at"];
 }
 
-/// Opens a session.
+/// Create a session.
 #[utoipa::path(post, path = "/api/sessions", operation_id = "create_session", tag = "sessions", request_body = NewSession,
     params(("Idempotency-Key" = Option<String>, Header)),
     responses((status = 201, body = SessionView)))]
@@ -136,7 +136,7 @@ pub(crate) async fn create(
         .await
 }
 
-/// One session. A run outside any session is a session of its own, under its own id.
+/// Get a session. A run outside any session has its own session with the id of the run.
 #[utoipa::path(get, path = "/api/sessions/{id}", operation_id = "get_session", tag = "sessions", params(("id" = Uuid, Path)),
     responses((status = 200, body = SessionView), (status = 404, body = ProblemDocument)))]
 pub(crate) async fn read(
@@ -147,7 +147,7 @@ pub(crate) async fn read(
     Ok(axum::Json(app.engine.session(&permit, id).await?.into()))
 }
 
-/// The session's events in order.
+/// List the events of a session in order.
 #[utoipa::path(get, path = "/api/sessions/{id}/events", operation_id = "list_session_events", tag = "sessions",
     params(("id" = Uuid, Path), ("after" = Option<i64>, Query, description = "A sequence number"),
            ("limit" = Option<i64>, Query), ("cursor" = Option<String>, Query)),
@@ -169,13 +169,13 @@ pub(crate) async fn events(
     Ok(axum::Json(EventList { items: items.into_iter().map(Into::into).collect(), next_cursor, total: None }))
 }
 
-/// The session's events as they come, as server-sent events whose `id` is the sequence number.
+/// Stream the events of a session as server-sent events. Their `id` is the sequence number.
 ///
-/// Starts at the beginning, after `Last-Event-ID` or `after`, or live only with `after=latest`.
+/// The stream starts at the beginning, or after `Last-Event-ID` or `after`. With `after=latest` it has new events only.
 #[utoipa::path(get, path = "/api/sessions/{id}/events/stream", operation_id = "stream_session_events", tag = "sessions",
     params(("id" = Uuid, Path), ("after" = Option<String>, Query, description = "A sequence number, or `latest`"),
            ("Last-Event-ID" = Option<i64>, Header)),
-    responses((status = 200, description = "Events", body = String, content_type = "text/event-stream"),
+    responses((status = 200, description = "A stream of events", body = String, content_type = "text/event-stream"),
               (status = 404, body = ProblemDocument)))]
 pub(crate) async fn stream(
     State(app): State<App>,
@@ -212,8 +212,8 @@ fn start_of(mut params: Params, headers: &HeaderMap) -> Result<StreamStart> {
     Ok(from.unwrap_or(StreamStart::After(0)))
 }
 
-/// Ends when the reader may no longer read, the database is away or the server is about to stop: a client
-/// that comes back goes on where it was.
+/// Ends when the reader loses the right to read, the database cannot be reached or the server is about to stop. A client
+/// that reconnects continues where it was.
 pub(super) fn events_of(
     app: App,
     permit: Permit<ReadRuns>,

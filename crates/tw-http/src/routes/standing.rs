@@ -18,16 +18,16 @@ use crate::{
     query::{Id, Params},
 };
 
-/// A yes that holds for later calls of an agent.
+/// A standing approval: it approves later calls of an agent.
 #[derive(Debug, Serialize, utoipa::ToSchema)]
 pub(crate) struct StandingApprovalView {
     id: Uuid,
-    /// The slug of the agent whose calls it is for.
+    /// The slug of the agent whose calls it approves.
     agent: String,
     tool: String,
-    /// JSON pointers to what has to be the same in the input; `null` for all of it.
+    /// JSON Pointers to the input values that must be equal; `null` if the whole input must be equal.
     fields: Option<Vec<String>>,
-    /// What has to be the same: the values by their pointers, or the whole input.
+    /// The values that must be equal: by their pointers, or the whole input.
     #[schema(value_type = Object)]
     values: Box<RawValue>,
     approved_by: String,
@@ -35,13 +35,13 @@ pub(crate) struct StandingApprovalView {
     created_at: Timestamp,
     #[schema(value_type = String, format = DateTime)]
     expires_at: Timestamp,
-    /// How many calls it has let through.
+    /// The number of calls that it has approved.
     uses: i64,
-    /// `active`, `expired`, `revoked`, or `void` where something that it is bound to has changed.
+    /// `active`, `expired`, `revoked`, or `void` after a change to something that it is bound to.
     status: &'static str,
 }
 
-/// How the label of an agent begins.
+/// The prefix of an agent's label.
 const AGENT: &str = "agent:";
 
 impl From<JudgedStanding> for StandingApprovalView {
@@ -62,10 +62,10 @@ impl From<JudgedStanding> for StandingApprovalView {
     }
 }
 
-/// What the list is asked for by.
+/// The values of the parameter `status`.
 pub(super) const STATUSES: [&str; 5] = ["active", "expired", "revoked", "void", "all"];
 
-/// Standing approvals, newest first.
+/// List standing approvals, newest first.
 #[utoipa::path(get, path = "/api/standing-approvals", operation_id = "list_standing_approvals", tag = "approvals",
     params(("agent" = Option<String>, Query, description = "The slug of an agent"),
            ("tool" = Option<String>, Query, description = "The slug of a tool"), ("status" = Option<String>, Query),
@@ -89,7 +89,7 @@ pub(crate) async fn list(
     Ok(axum::Json(page.map(StandingApprovalView::from).into()))
 }
 
-/// Takes a standing approval back, at once.
+/// Revoke a standing approval. It no longer approves calls.
 #[utoipa::path(delete, path = "/api/standing-approvals/{id}", operation_id = "revoke_standing_approval",
     tag = "approvals", params(("id" = Uuid, Path), ("Idempotency-Key" = Option<String>, Header)),
     responses((status = 204), (status = 404, body = ProblemDocument)))]

@@ -56,7 +56,7 @@ impl From<Tenant> for TenantView {
     }
 }
 
-/// A tenant the caller belongs to.
+/// A tenant that the caller belongs to.
 #[derive(Debug, Serialize, utoipa::ToSchema)]
 pub(crate) struct TenantItem {
     id: Uuid,
@@ -64,7 +64,7 @@ pub(crate) struct TenantItem {
     name: String,
 }
 
-/// The tenants the caller belongs to: one for a key, all of a person's for a login.
+/// List the tenants of the caller: one for an API key, all of the person's for a login.
 #[utoipa::path(get, path = "/api/tenants", operation_id = "list_tenants", tag = "administration",
     responses((status = 200, body = List<TenantItem>)))]
 pub(crate) async fn list(
@@ -80,7 +80,7 @@ pub(crate) async fn list(
     Ok(axum::Json(List { items, next_cursor: None, total }))
 }
 
-/// The caller's own tenant, with its settings.
+/// Get the caller's tenant with its settings.
 #[utoipa::path(get, path = "/api/tenants/current", operation_id = "get_current_tenant", tag = "administration",
     responses((status = 200, body = TenantView)))]
 pub(crate) async fn read(
@@ -95,11 +95,11 @@ pub(crate) async fn read(
 pub(crate) struct ChangeTenant {
     #[serde(default)]
     name: Option<String>,
-    /// Settings to change: a value sets one, `null` takes it back to its default.
+    /// Settings to change; `null` resets a setting to its default.
     #[serde(default)]
     #[schema(value_type = Option<Object>)]
     settings: Option<Value>,
-    /// As it is; it cannot be changed.
+    /// The current slug; it cannot be changed.
     #[serde(default)]
     slug: Option<String>,
 }
@@ -108,9 +108,9 @@ impl Body for ChangeTenant {
     const READ_ONLY: &'static [&'static str] = &["id", "status", "created_at", "updated_at"];
 }
 
-/// Changes the name or settings of the caller's own tenant.
+/// Change the name or settings of the caller's tenant.
 #[utoipa::path(patch, path = "/api/tenants/current", operation_id = "update_current_tenant", tag = "administration", request_body = ChangeTenant,
-    params(("If-Match" = Option<String>, Header, description = "The ETag of what was read"),
+    params(("If-Match" = Option<String>, Header, description = "The ETag that was read; the request fails with 412 if it changed"),
            ("Idempotency-Key" = Option<String>, Header)),
     responses((status = 200, body = TenantView), (status = 412, body = ProblemDocument),
               (status = 422, body = ProblemDocument)))]

@@ -28,10 +28,10 @@ use crate::{
     query::{Params, ToolName},
 };
 
-/// Members that only the server sets.
+/// Properties that only the server sets.
 const READ_ONLY: &[&str] = &["id", "last_result", "created_at", "updated_at", "created_by"];
 
-/// A test case of a tool. Values that are named like secrets read `***`, and sending that back keeps them.
+/// A test case of a tool. Values with names of secrets are shown as `***`; sending `***` back keeps them.
 #[derive(Debug, Serialize, utoipa::ToSchema)]
 pub(crate) struct TestCaseView {
     id: Uuid,
@@ -40,7 +40,7 @@ pub(crate) struct TestCaseView {
     input: Value,
     #[schema(value_type = ExpectationView)]
     expect: Value,
-    /// How it went last against what was saved of the tool; `null` since it was changed, or if it never ran.
+    /// The latest result with a saved definition of the tool; `null` if the test case never ran or was changed since.
     last_result: Option<LastResult>,
     #[schema(value_type = String, format = DateTime)]
     created_at: Timestamp,
@@ -54,7 +54,7 @@ pub(crate) struct TestCaseView {
 pub(crate) struct LastResult {
     passed: bool,
     run_id: Option<Uuid>,
-    /// The content that it was held against, as in the history of the tool.
+    /// The content hash of the tested definition, as in the history of the tool.
     content_hash: String,
     #[schema(value_type = String, format = DateTime)]
     at: Timestamp,
@@ -82,19 +82,19 @@ impl From<Case> for TestCaseView {
     }
 }
 
-/// What has to come of the call. All that is given must hold; where nothing is, `status` must be `success`.
+/// The expected result. Every given expectation must be met; if there is none, `status` must be `success`.
 #[derive(Debug, utoipa::ToSchema)]
 #[schema(as = Expectation)]
 #[expect(dead_code, reason = "described, not read: the registry has the type")]
 pub(crate) struct ExpectationView {
-    /// The output, equal in canonical form: neither the order of members nor the spelling of numbers counts.
+    /// The exact output, ignoring the order of properties and the notation of numbers.
     output: Option<Value>,
-    /// A part of the output: members by their names, items of an array anywhere in the array.
+    /// A part of the output: properties by name, array items at any position.
     contains: Option<Value>,
-    /// `success`, `error`, `timed_out` or `cancelled`. A call that is refused has ended with `error`.
+    /// `success`, `error`, `timed_out` or `cancelled`. A refused call counts as `error`.
     status: Option<String>,
     error_code: Option<String>,
-    /// A jq filter that makes `true` of the output.
+    /// A jq filter that must return `true` for the output.
     jq: Option<String>,
 }
 
@@ -103,7 +103,7 @@ pub(crate) struct ExpectationView {
 #[serde(deny_unknown_fields)]
 pub(crate) struct CreateTestCase {
     name: String,
-    /// What the tool is called with: an object, or anything to show that it is refused. Without any, an empty object.
+    /// The input of the call. Any JSON value, so that a test can expect a refusal; default: an empty object.
     #[serde(default, deserialize_with = "given")]
     #[schema(value_type = Value, required = false)]
     input: Option<Value>,
@@ -116,7 +116,7 @@ impl Body for CreateTestCase {
     const READ_ONLY: &'static [&'static str] = READ_ONLY;
 }
 
-/// A change to a test case, property by property; each is replaced as a whole.
+/// Changes to a test case. Each property is replaced as a whole.
 #[derive(Debug, Deserialize, utoipa::ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ChangeTestCase {
@@ -125,7 +125,7 @@ pub(crate) struct ChangeTestCase {
     #[serde(default, deserialize_with = "given")]
     #[schema(value_type = Value, required = false)]
     input: Option<Value>,
-    /// `null` expects nothing but success.
+    /// `null` expects only success.
     #[serde(default, deserialize_with = "given_object")]
     #[schema(value_type = Option<ExpectationView>)]
     expect: Option<Option<Expectation>>,
@@ -142,7 +142,7 @@ fn given<'de, T: Deserialize<'de>, D: Deserializer<'de>>(
     T::deserialize(sent).map(Some)
 }
 
-/// The test cases of a tool, oldest first.
+/// List the test cases of a tool, oldest first.
 #[utoipa::path(get, path = "/api/tools/{tool}/tests", tag = "tools", operation_id = "list_test_cases",
     params(("tool" = String, Path, description = "Slug or id"),
            ("limit" = Option<i64>, Query), ("cursor" = Option<String>, Query), ("offset" = Option<i64>, Query)),
@@ -157,12 +157,12 @@ pub(crate) async fn list(
     Ok(axum::Json(page.map(TestCaseView::from).into()))
 }
 
-/// Adds a test case to a tool of the tenant's own.
+/// Add a test case to one of the tenant's own tools.
 #[utoipa::path(post, path = "/api/tools/{tool}/tests", tag = "tools", operation_id = "create_test_case",
     params(("tool" = String, Path, description = "Slug or id"), ("Idempotency-Key" = Option<String>, Header)),
     request_body = CreateTestCase,
     responses((status = 201, body = TestCaseView), (status = 404, body = ProblemDocument),
-              (status = 409, description = "The tool has as many as it may have", body = ProblemDocument),
+              (status = 409, description = "The tool has the maximum number of test cases", body = ProblemDocument),
               (status = 422, body = ProblemDocument)))]
 pub(crate) async fn create(
     write: Write<UpdateTools>,
@@ -181,7 +181,7 @@ pub(crate) async fn create(
         .await
 }
 
-/// A tool and one of its test cases, out of the path.
+/// The tool and the test case that the path names.
 pub(crate) struct ToolCase {
     name: String,
     id: TestCaseId,
@@ -200,7 +200,7 @@ impl FromRequestParts<App> for ToolCase {
     }
 }
 
-/// Changes a test case, property by property. How it went before counts no longer.
+/// Change a test case. Its latest result is discarded.
 #[utoipa::path(patch, path = "/api/tools/{tool}/tests/{id}", tag = "tools", operation_id = "change_test_case",
     params(("tool" = String, Path, description = "Slug or id"), ("id" = Uuid, Path),
            ("Idempotency-Key" = Option<String>, Header)),
@@ -223,7 +223,7 @@ pub(crate) async fn change(
         .await
 }
 
-/// Removes a test case.
+/// Delete a test case.
 #[utoipa::path(delete, path = "/api/tools/{tool}/tests/{id}", tag = "tools", operation_id = "remove_test_case",
     params(("tool" = String, Path, description = "Slug or id"), ("id" = Uuid, Path),
            ("Idempotency-Key" = Option<String>, Header)),
@@ -237,14 +237,14 @@ pub(crate) async fn remove(write: Write<UpdateTools>, ToolCase { name, id }: Too
         .await
 }
 
-/// What the test cases are held against.
+/// The request to run test cases.
 #[derive(Debug, Deserialize, utoipa::ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct RunTestCases {
-    /// `draft` for what was saved last (the default; what is live where there is no draft), or the number of a version.
+    /// A version, or `draft` for the latest draft (the published version if there is no draft). The default is `draft`.
     #[serde(default)]
     against: Option<String>,
-    /// Which test cases run; without it, all of them.
+    /// The test cases to run; default: all.
     #[serde(default)]
     #[schema(value_type = Option<Vec<Uuid>>)]
     ids: Option<Vec<TestCaseId>>,
@@ -256,20 +256,20 @@ impl CallBody for RunTestCases {
     type Right = TestTools;
 }
 
-/// How the test cases of a tool went.
+/// The results of a tool's test cases.
 #[derive(Debug, utoipa::ToSchema)]
 #[schema(as = TestReport)]
 #[expect(dead_code, reason = "described, not written: the registry has the type")]
 pub(crate) struct ReportView {
-    /// How many passed.
+    /// The number of test cases that passed.
     passed: usize,
-    /// How many did not.
+    /// The number of test cases that failed.
     failed: usize,
     #[schema(value_type = Vec<ResultView>)]
     items: Vec<ResultView>,
 }
 
-/// How one test case went.
+/// The result of a test case.
 #[derive(Debug, utoipa::ToSchema)]
 #[schema(as = TestCaseResult)]
 #[expect(dead_code, reason = "described, not written: the registry has the type")]
@@ -277,26 +277,26 @@ pub(crate) struct ResultView {
     id: Uuid,
     name: String,
     passed: bool,
-    /// `null` where the call was refused or there was no time left for it.
+    /// `null` if the call was refused or the time ran out before it.
     run_id: Option<Uuid>,
     #[schema(value_type = Vec<DiffView>)]
     diff: Vec<DiffView>,
 }
 
-/// One difference between what was expected and what came.
+/// A difference between the expected and the actual result.
 #[derive(Debug, utoipa::ToSchema)]
 #[schema(as = TestDiff)]
 #[expect(dead_code, reason = "described, not written: the registry has the type")]
 pub(crate) struct DiffView {
-    /// A JSON pointer: `/status`, `/error_code`, `/error`, `/jq`, or into `/output`.
+    /// A JSON Pointer: `/status`, `/error_code`, `/error`, `/jq`, or a place in `/output`.
     path: String,
     expected: Value,
     actual: Value,
 }
 
-/// Runs the test cases of a tool, as calls of the caller in the mode `debug`, and says how they went.
+/// Run the test cases of a tool as calls of the caller in mode `debug`.
 ///
-/// A call that would wait for somebody's approval is cancelled, and its case has not passed.
+/// A call that needs approval is cancelled, and its test case fails.
 #[utoipa::path(post, path = "/api/tools/{tool}/tests/run", tag = "tools", operation_id = "run_test_cases",
     params(("tool" = String, Path, description = "Slug or id"), ("Idempotency-Key" = Option<String>, Header)),
     request_body = RunTestCases,

@@ -24,15 +24,15 @@ use crate::{
     problem::{ProblemDocument, Result},
 };
 
-/// As `test`, with the events of the run as they come, as server-sent events.
+/// Test a tool like `test`, and stream the events of the run as server-sent events.
 ///
-/// `tool.output_appended` has the next piece of a text, `tool.completed`, `tool.failed` or `tool.cancelled` is the last
-/// event. The run does not end with the connection.
+/// `tool.output_appended` has the next piece of a text. `tool.completed`, `tool.failed` or `tool.cancelled` is the last
+/// event. The run goes on if the connection closes.
 #[utoipa::path(post, path = "/api/tools/{tool}/test/stream", operation_id = "stream_tool_test", tag = "tools",
-    params(("tool" = String, Path, description = "Slug or id; with a definition also a slug that is still free"),
-           ("Idempotency-Key" = Option<String>, Header, description = "The same request again gets the same run")),
+    params(("tool" = String, Path, description = "Slug or id; with a definition also an unused slug"),
+           ("Idempotency-Key" = Option<String>, Header, description = "Repeating the request with this key returns the same run")),
     request_body = TestRequest,
-    responses((status = 200, description = "Events", body = String, content_type = "text/event-stream"),
+    responses((status = 200, description = "A stream of events", body = String, content_type = "text/event-stream"),
               (status = 404, body = ProblemDocument), (status = 409, body = ProblemDocument),
               (status = 422, body = ProblemDocument)))]
 pub(crate) async fn stream(
@@ -49,7 +49,7 @@ pub(crate) async fn stream(
     Ok(Sse::new(messages).keep_alive(KeepAlive::new().interval(HEARTBEAT)).into_response())
 }
 
-/// Ends behind the last event of the run.
+/// Ends after the last event of the run.
 fn until_end(
     events: impl Stream<Item = Event> + Send + 'static,
     run: RunId,

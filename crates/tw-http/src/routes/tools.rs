@@ -30,10 +30,10 @@ use crate::{
     query::{Params, ToolName},
 };
 
-/// How long a request may wait for a run to end.
+/// The longest time that a request may wait for a run to end.
 pub(super) const WAIT_MS_MAX: u64 = 120_000;
 
-/// A tool in a list: everything but its schemas.
+/// A tool without its schemas.
 #[derive(Debug, Serialize, utoipa::ToSchema)]
 pub(crate) struct ToolItem {
     id: Uuid,
@@ -50,11 +50,11 @@ pub(crate) struct ToolItem {
     kind: &'static str,
     origin: &'static str,
     scope: &'static str,
-    /// The tenant whose own it is; `null` for tools that are part of the program.
+    /// The tenant that owns the tool; `null` for a built-in tool.
     tenant_id: Option<Uuid>,
-    /// Whether it is part of the program.
+    /// Whether it is a built-in tool.
     is_system: bool,
-    /// What of the program a tool of the kind `internal` runs.
+    /// The built-in that a tool of kind `internal` runs.
     builtin_key: Option<String>,
     tool_type: &'static str,
     implementation_type: String,
@@ -76,28 +76,28 @@ pub(crate) struct ToolItem {
     collaborative: bool,
     #[schema(value_type = Vec<Object>)]
     output_sections: Vec<OutputSection>,
-    /// When it was first published.
+    /// When the tool was first published.
     #[schema(value_type = Option<String>, format = DateTime)]
     published_at: Option<Timestamp>,
-    /// Whether something was saved that is not live yet.
+    /// Whether there is a draft that is not published yet.
     has_draft: bool,
 }
 
-/// A tool, whole.
+/// A tool with its schemas.
 #[derive(Debug, Serialize, utoipa::ToSchema)]
 pub(crate) struct ToolView {
     #[serde(flatten)]
     item: ToolItem,
     input_schema: Value,
     output_schema: Option<Value>,
-    /// The input as a list of fields; `null` where a schema says more than fields can.
+    /// The input as a list of fields; `null` if the schema cannot be expressed as fields.
     fields: Option<Value>,
     form_spec: Option<Value>,
     view_spec: Option<Value>,
-    /// Settings of what runs. Secrets read `***`, and sending that back keeps them.
+    /// The settings of the tool's kind. Secrets are shown as `***`; sending `***` back keeps them.
     #[schema(value_type = Object)]
     implementation: Value,
-    /// The artifact whose source a script is, as `implementation` names it. Absent where there is none.
+    /// The artifact that a script tool runs, as in `implementation`. Absent for other tools.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<Uuid>, required = false)]
     artifact_id: Option<Value>,
@@ -105,10 +105,10 @@ pub(crate) struct ToolView {
     #[schema(value_type = Option<i64>, required = false)]
     artifact_version: Option<Value>,
     execution: ExecutionView,
-    /// What a chain does. Secrets as in `implementation`.
+    /// The steps of a chain. Secrets are shown as in `implementation`.
     execution_spec: Option<Value>,
     aliases: Vec<String>,
-    /// How often it was saved.
+    /// The number of saves.
     revision: i64,
     etag: String,
 }
@@ -164,22 +164,22 @@ impl From<&Listed> for ToolItem {
     }
 }
 
-/// A tool that was saved, whole.
+/// A saved tool with its schemas.
 #[derive(Debug, Serialize, utoipa::ToSchema)]
 pub(crate) struct SavedToolView {
     #[serde(flatten)]
     tool: ToolView,
-    /// What is allowed and yet serves its author badly, in the form of `errors`.
+    /// Advice for the author, in the form of `errors`. The tool was saved.
     warnings: Vec<FaultDocument>,
 }
 
-/// A tool with everything about it, and its mark.
+/// A tool with its schemas and its ETag.
 pub(crate) fn whole(status: StatusCode, listed: &Listed) -> JsonAnswer {
     let view = view(listed);
     JsonAnswer::new(status, &view).with(header::ETAG, &view.etag)
 }
 
-/// As [`whole`], with what its author should know.
+/// Like [`whole`], with warnings for the author.
 pub(crate) fn saved(status: StatusCode, saved: Saved) -> JsonAnswer {
     let warnings = saved.warnings.into_iter().map(FaultDocument::from).collect();
     let view = SavedToolView { tool: view(&saved.tool), warnings };
@@ -216,7 +216,7 @@ fn etag(listed: &Listed) -> String {
     format!("\"{}\"", listed.mark)
 }
 
-/// What a tool of the kind `internal` can be made of, by its `builtin_key`.
+/// A built-in for tools of kind `internal`.
 #[derive(Debug, Serialize, utoipa::ToSchema)]
 pub(crate) struct BuiltinTemplate {
     builtin_key: String,
@@ -224,7 +224,7 @@ pub(crate) struct BuiltinTemplate {
     says: TemplateFacts,
 }
 
-/// What a tool says for itself when it is made of something that the program has.
+/// The default properties of a tool that uses a built-in or a function.
 #[derive(Debug, Serialize, utoipa::ToSchema)]
 pub(crate) struct TemplateFacts {
     name: String,
@@ -254,7 +254,7 @@ impl TemplateFacts {
     }
 }
 
-/// The built-ins that tools can be made of, by key.
+/// List the built-ins for tools of kind `internal`, by key.
 #[utoipa::path(get, path = "/api/tools/builtins/templates", operation_id = "list_builtin_templates", tag = "tools",
     params(("limit" = Option<i64>, Query), ("cursor" = Option<String>, Query), ("offset" = Option<i64>, Query)),
     responses((status = 200, body = List<BuiltinTemplate>)))]
@@ -269,7 +269,7 @@ pub(crate) async fn builtins(
     Ok(axum::Json(templates.into()))
 }
 
-/// What a tool of the kind `function` can be made of, by its `function_name`.
+/// A function for tools of kind `function`.
 #[derive(Debug, Serialize, utoipa::ToSchema)]
 pub(crate) struct FunctionTemplate {
     function_name: String,
@@ -277,7 +277,7 @@ pub(crate) struct FunctionTemplate {
     says: TemplateFacts,
 }
 
-/// The functions of the program that tools can be made of, by name.
+/// List the functions for tools of kind `function`, by name.
 #[utoipa::path(get, path = "/api/tools/builtins/functions", operation_id = "list_function_templates", tag = "tools",
     params(("limit" = Option<i64>, Query), ("cursor" = Option<String>, Query), ("offset" = Option<i64>, Query)),
     responses((status = 200, body = List<FunctionTemplate>)))]
@@ -292,7 +292,7 @@ pub(crate) async fn functions(
     Ok(axum::Json(templates.into()))
 }
 
-/// The tools of the tenant's catalogue that the caller may see, by slug.
+/// List the tools of the tenant's catalogue that the caller may see, by slug.
 #[utoipa::path(get, path = "/api/tools", operation_id = "list_tools", tag = "tools",
     params(("status" = Option<String>, Query), ("implementation_type" = Option<String>, Query),
            ("tool_type" = Option<String>, Query), ("kind" = Option<String>, Query), ("origin" = Option<String>, Query),
@@ -324,7 +324,7 @@ pub(crate) async fn list(
     Ok(axum::Json(page.map(|listed| ToolItem::from(&listed)).into()))
 }
 
-/// One tool, with its schemas.
+/// Get a tool with its schemas.
 #[utoipa::path(get, path = "/api/tools/{tool}", operation_id = "get_tool", tag = "tools",
     params(("tool" = String, Path, description = "Slug or id")),
     responses((status = 200, body = ToolView), (status = 404, body = ProblemDocument)))]
@@ -339,17 +339,17 @@ pub(crate) async fn read(
 #[derive(Debug, Deserialize, utoipa::ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct RunRequest {
-    /// What the tool's input schema asks for.
+    /// The input; it must match the tool's input schema.
     #[serde(default)]
     #[schema(value_type = Object)]
     input: Option<Box<RawValue>>,
-    /// A session whose log the run's events join.
+    /// The session to record the run's events in.
     #[serde(default)]
     session_id: Option<Uuid>,
-    /// How long to wait for the run to end, 120,000 at the most.
+    /// How many milliseconds to wait for the run to end, at most 120,000.
     #[serde(default)]
     wait_ms: Option<u64>,
-    /// A pinned version.
+    /// The version to run; by default the published one.
     #[serde(default)]
     version: Option<String>,
     /// `production` or `debug`.
@@ -369,13 +369,13 @@ impl CallBody for RunRequest {
     }
 }
 
-/// Runs a tool. A tool that ran and failed is answered with 200 and `"status": "error"`.
+/// Run a tool. If the tool fails, the answer is 200 with `"status": "error"`.
 #[utoipa::path(post, path = "/api/tools/{tool}/run", operation_id = "run_tool", tag = "tools",
     params(("tool" = String, Path, description = "Slug or id"),
-           ("Idempotency-Key" = Option<String>, Header, description = "The same request again gets the same answer")),
+           ("Idempotency-Key" = Option<String>, Header, description = "Repeating the request with this key returns the same answer")),
     request_body(content = RunRequest, example = json!({ "input": {} })),
     responses((status = 200, description = "The run has ended", body = RunAnswer),
-              (status = 202, description = "The run goes on, or waits for a person", body = RunAnswer),
+              (status = 202, description = "The run has not ended yet, or waits for a person", body = RunAnswer),
               (status = 404, body = ProblemDocument), (status = 409, body = ProblemDocument),
               (status = 422, body = ProblemDocument), (status = 429, body = ProblemDocument)))]
 pub(crate) async fn run(
@@ -407,16 +407,16 @@ pub(crate) async fn run(
 #[derive(Debug, Deserialize, utoipa::ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct TestRequest {
-    /// What the tool's input schema asks for.
+    /// The input; it must match the tool's input schema.
     #[serde(default)]
     #[schema(value_type = Object)]
     input: Option<Box<RawValue>>,
-    /// What the tool is to be for this one call, as it would be sent to be saved. Of a tool that there is,
-    /// only what differs is needed; without any, what was saved last is run.
+    /// The definition to test, in the form used for saving. For an existing tool only the changes are needed. Without a
+    /// definition the latest draft runs.
     #[serde(default)]
     #[schema(value_type = Option<Object>)]
     definition: Option<serde_json::Map<String, Value>>,
-    /// How long to wait for the run to end, 120,000 at the most.
+    /// How many milliseconds to wait for the run to end, at most 120,000.
     #[serde(default)]
     wait_ms: Option<u64>,
 }
@@ -455,15 +455,15 @@ impl CallBody for TestRequest {
     }
 }
 
-/// Runs what was saved last of a tool, or a definition that is not saved at all.
+/// Test the latest draft of a tool, or a definition that is not saved.
 ///
-/// The run is recorded like any other, in the mode `debug`.
+/// The run is recorded like any other, in mode `debug`.
 #[utoipa::path(post, path = "/api/tools/{tool}/test", operation_id = "test_tool", tag = "tools",
-    params(("tool" = String, Path, description = "Slug or id; with a definition also a slug that is still free"),
-           ("Idempotency-Key" = Option<String>, Header, description = "The same request again gets the same answer")),
+    params(("tool" = String, Path, description = "Slug or id; with a definition also an unused slug"),
+           ("Idempotency-Key" = Option<String>, Header, description = "Repeating the request with this key returns the same answer")),
     request_body = TestRequest,
     responses((status = 200, description = "The run has ended", body = RunAnswer),
-              (status = 202, description = "The run goes on", body = RunAnswer),
+              (status = 202, description = "The run has not ended yet", body = RunAnswer),
               (status = 404, body = ProblemDocument), (status = 409, body = ProblemDocument),
               (status = 422, body = ProblemDocument)))]
 pub(crate) async fn test(

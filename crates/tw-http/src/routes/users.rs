@@ -29,7 +29,7 @@ pub(crate) struct UserView {
     email: String,
     display_name: String,
     role: &'static str,
-    /// Whether a password opens this tenant to them.
+    /// Whether the member can sign in to this tenant with a password.
     has_password: bool,
     #[schema(value_type = String, format = DateTime)]
     created_at: Timestamp,
@@ -48,7 +48,7 @@ impl From<User> for UserView {
     }
 }
 
-/// The members of the tenant.
+/// List the members of the tenant.
 #[utoipa::path(get, path = "/api/users", operation_id = "list_users", tag = "administration",
     params(("limit" = Option<i64>, Query), ("cursor" = Option<String>, Query), ("offset" = Option<i64>, Query)),
     responses((status = 200, body = List<UserView>)))]
@@ -68,7 +68,7 @@ pub(crate) struct CreateUser {
     display_name: String,
     #[schema(value_type = String)]
     role: Role,
-    /// Without one, send the person a sign-in link. Ignored for a person of another tenant.
+    /// Without a password, give the member a sign-in link. Ignored for a person of another tenant.
     #[serde(default)]
     password: Option<String>,
 }
@@ -77,11 +77,11 @@ impl Body for CreateUser {
     const READ_ONLY: &'static [&'static str] = &["id", "has_password", "created_at"];
 }
 
-/// Adds a member. A person of another tenant starts without a password, by a sign-in link.
+/// Add a member. A person of another tenant has no password here and signs in with a link first.
 #[utoipa::path(post, path = "/api/users", operation_id = "create_user", tag = "administration", request_body = CreateUser,
     params(("Idempotency-Key" = Option<String>, Header)),
     responses((status = 201, body = UserView), (status = 422, body = ProblemDocument),
-              (status = 409, description = "They are a member already", body = ProblemDocument)))]
+              (status = 409, description = "The person is already a member", body = ProblemDocument)))]
 pub(crate) async fn create(
     write: Write<WriteMembers>,
     JsonBytes(body, bytes): JsonBytes<CreateUser>,
@@ -100,7 +100,7 @@ pub(crate) async fn create(
         .await
 }
 
-/// One member.
+/// Get a member.
 #[utoipa::path(get, path = "/api/users/{id}", operation_id = "get_user", tag = "administration", params(("id" = Uuid, Path)),
     responses((status = 200, body = UserView), (status = 404, body = ProblemDocument)))]
 pub(crate) async fn read(
@@ -116,10 +116,10 @@ pub(crate) async fn read(
 pub(crate) struct ChangeUser {
     #[schema(value_type = String)]
     role: Role,
-    /// As it is; it cannot be changed.
+    /// The current value; it cannot be changed here.
     #[serde(default)]
     email: Option<String>,
-    /// As it is; it cannot be changed.
+    /// The current value; it cannot be changed here.
     #[serde(default)]
     display_name: Option<String>,
 }
@@ -128,12 +128,12 @@ impl Body for ChangeUser {
     const READ_ONLY: &'static [&'static str] = &["id", "has_password", "created_at"];
 }
 
-/// Gives a member another role.
+/// Change the role of a member.
 #[utoipa::path(patch, path = "/api/users/{id}", operation_id = "update_user", tag = "administration",
     params(("id" = Uuid, Path), ("Idempotency-Key" = Option<String>, Header)),
     request_body = ChangeUser,
     responses((status = 200, body = UserView), (status = 404, body = ProblemDocument),
-              (status = 409, description = "The last admin stays one", body = ProblemDocument)))]
+              (status = 409, description = "The last admin must keep the role", body = ProblemDocument)))]
 pub(crate) async fn change(
     write: Write<WriteMembers>,
     Id(id): Id<UserId>,
@@ -148,7 +148,7 @@ pub(crate) async fn change(
         .await
 }
 
-/// What is read can be sent back. Who sends another name must not believe that it was taken.
+/// Values that were read can be sent back. A different one is refused instead of silently ignored.
 async fn refuse_rename(
     app: &App,
     permit: &Permit<WriteMembers>,
@@ -170,7 +170,7 @@ async fn refuse_rename(
     Ok(())
 }
 
-/// Takes a member out of the tenant, with their logins and keys.
+/// Remove a member from the tenant, with their logins and API keys.
 #[utoipa::path(delete, path = "/api/users/{id}", operation_id = "delete_user", tag = "administration",
     params(("id" = Uuid, Path), ("Idempotency-Key" = Option<String>, Header)),
     responses((status = 204), (status = 404, body = ProblemDocument), (status = 409, body = ProblemDocument)))]
@@ -186,11 +186,11 @@ pub(crate) async fn remove(write: Write<WriteMembers>, Id(id): Id<UserId>) -> Re
 /// A one-time sign-in link for a member.
 #[derive(Debug, Serialize, utoipa::ToSchema)]
 pub(crate) struct Invitation {
-    /// The path and query of the link, on this server.
+    /// The path and query of the link on this server.
     url: String,
 }
 
-/// Makes a sign-in link, to be given to the member. It opens this tenant and no other.
+/// Create a one-time sign-in link for a member. It opens only this tenant.
 #[utoipa::path(post, path = "/api/users/{id}/link", operation_id = "create_sign_in_link", tag = "administration",
     params(("id" = Uuid, Path), ("Idempotency-Key" = Option<String>, Header)),
     responses((status = 201, body = Invitation), (status = 404, body = ProblemDocument)))]
@@ -209,7 +209,7 @@ pub(crate) async fn invite(
         .await
 }
 
-/// A role and what it may do.
+/// A role and its permissions.
 #[derive(Debug, Serialize, utoipa::ToSchema)]
 pub(crate) struct RoleView {
     slug: &'static str,
@@ -217,7 +217,7 @@ pub(crate) struct RoleView {
     permissions: Vec<Permission>,
 }
 
-/// The roles.
+/// List the roles.
 #[utoipa::path(get, path = "/api/roles", operation_id = "list_roles", tag = "administration", responses((status = 200, body = List<RoleView>)))]
 pub(crate) async fn roles(_permit: Allowed<ReadMembers>) -> axum::Json<List<RoleView>> {
     let items: Vec<_> = Role::ALL

@@ -28,7 +28,7 @@ use crate::{
     query::{Id, Params, TwoIds},
 };
 
-/// A webhook, without its secret.
+/// A webhook without its secret.
 #[derive(Debug, Serialize, utoipa::ToSchema)]
 pub(crate) struct WebhookView {
     id: Uuid,
@@ -36,9 +36,9 @@ pub(crate) struct WebhookView {
     /// `run.completed`, `run.failed`, `approval.requested`, `approval.decided`, `tool.published`, `mcp.drift`.
     events: Vec<&'static str>,
     enabled: bool,
-    /// Why the server has switched it off: `gone` after an answer of 410, `failing` after three days without success.
+    /// Why the server switched it off: `gone` after an answer of 410, `failing` after three days without success.
     disabled_reason: Option<&'static str>,
-    /// Since when nothing was taken; `null` after a success.
+    /// When deliveries began to fail; `null` after a success.
     #[schema(value_type = Option<String>, format = DateTime)]
     failing_since: Option<Timestamp>,
     #[schema(value_type = String, format = DateTime)]
@@ -65,12 +65,12 @@ impl From<Webhook> for WebhookView {
     }
 }
 
-/// A webhook with its secret, which is shown this once.
+/// A webhook with its secret, which is shown only once.
 #[derive(Debug, Serialize, utoipa::ToSchema)]
 pub(crate) struct NewWebhookView {
     #[serde(flatten)]
     view: WebhookView,
-    /// What messages are signed with: `whsec_` and base64, as the libraries of Standard Webhooks take it.
+    /// The key that signs messages: `whsec_` and base64, as Standard Webhooks libraries expect it.
     secret: String,
 }
 
@@ -90,32 +90,32 @@ fn with_secret(status: StatusCode, made: NewWebhook) -> JsonAnswer {
     JsonAnswer::new(status, &view(&made.secret)).keeping(&view("***")).with(header::ETAG, &etag)
 }
 
-/// One event on its way to a webhook.
+/// The delivery of one event to a webhook.
 #[derive(Debug, Serialize, utoipa::ToSchema)]
 pub(crate) struct DeliveryView {
-    /// The `webhook-id` of every try.
+    /// The `webhook-id` of every attempt.
     id: Uuid,
     webhook_id: Uuid,
     r#type: String,
     /// `pending`, `delivered` or `failed`.
     status: &'static str,
     attempts: i64,
-    /// What the receiver answered the last try with; `null` where it did not answer.
+    /// The HTTP status of the receiver's last answer; `null` if there was none.
     response_status: Option<i64>,
-    /// How that answer begins.
+    /// The beginning of that answer.
     response_body: Option<String>,
-    /// What went wrong at the last try.
+    /// The error of the last attempt.
     error: Option<String>,
     duration_ms: Option<i64>,
-    /// When it happened.
+    /// When the event happened.
     #[schema(value_type = String, format = DateTime)]
     created_at: Timestamp,
     #[schema(value_type = Option<String>, format = DateTime)]
     last_attempt_at: Option<Timestamp>,
-    /// `null` while it is being tried and where it is not tried any more.
+    /// `null` during an attempt and after the last one.
     #[schema(value_type = Option<String>, format = DateTime)]
     next_attempt_at: Option<Timestamp>,
-    /// The body that is sent; `null` before the first try.
+    /// The body of the message; `null` before the first attempt.
     #[schema(value_type = Option<Object>)]
     payload: Option<Value>,
 }
@@ -141,7 +141,7 @@ impl From<WebhookDelivery> for DeliveryView {
     }
 }
 
-/// The tenant's webhooks, without their secrets.
+/// List webhooks without their secrets.
 #[utoipa::path(get, path = "/api/webhooks", operation_id = "list_webhooks", tag = "administration",
     params(("limit" = Option<i64>, Query), ("cursor" = Option<String>, Query), ("offset" = Option<i64>, Query)),
     responses((status = 200, body = List<WebhookView>)))]
@@ -157,9 +157,9 @@ pub(crate) async fn list(
 #[derive(Debug, Deserialize, utoipa::ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct CreateWebhook {
-    /// Messages are sent there with POST. Redirects are not followed.
+    /// The URL to POST messages to. Redirects are not followed.
     url: String,
-    /// At least one.
+    /// The events to send; at least one.
     events: Vec<String>,
     #[serde(default = "yes")]
     enabled: bool,
@@ -176,7 +176,7 @@ impl Body for CreateWebhook {
     const READ_ONLY: &'static [&'static str] = READ_ONLY;
 }
 
-/// Makes a webhook. Its secret is in the answer and nowhere else.
+/// Create a webhook. Only this answer contains its secret.
 #[utoipa::path(post, path = "/api/webhooks", operation_id = "create_webhook", tag = "administration",
     params(("Idempotency-Key" = Option<String>, Header)),
     request_body(content = CreateWebhook, example = json!({
@@ -198,7 +198,7 @@ pub(crate) async fn create(
         .await
 }
 
-/// One webhook, without its secret.
+/// Get a webhook without its secret.
 #[utoipa::path(get, path = "/api/webhooks/{id}", operation_id = "read_webhook", tag = "administration",
     params(("id" = Uuid, Path)),
     responses((status = 200, body = WebhookView), (status = 404, body = ProblemDocument)))]
@@ -215,10 +215,10 @@ pub(crate) async fn read(
 pub(crate) struct ChangeWebhook {
     #[serde(default)]
     url: Option<String>,
-    /// At least one. Replaces those before.
+    /// The events to send; at least one. Replaces the current list.
     #[serde(default)]
     events: Option<Vec<String>>,
-    /// While it is off nothing is sent, and nothing new is kept for it.
+    /// While `false`, nothing is sent, and new events are not stored for later.
     #[serde(default)]
     enabled: Option<bool>,
 }
@@ -227,9 +227,9 @@ impl Body for ChangeWebhook {
     const READ_ONLY: &'static [&'static str] = READ_ONLY;
 }
 
-/// Changes a webhook, property by property.
+/// Change properties of a webhook.
 #[utoipa::path(patch, path = "/api/webhooks/{id}", operation_id = "change_webhook", tag = "administration",
-    params(("id" = Uuid, Path), ("If-Match" = Option<String>, Header, description = "The ETag of what was read"),
+    params(("id" = Uuid, Path), ("If-Match" = Option<String>, Header, description = "The ETag that was read; the request fails with 412 if it changed"),
            ("Idempotency-Key" = Option<String>, Header)),
     request_body = ChangeWebhook,
     responses((status = 200, body = WebhookView), (status = 404, body = ProblemDocument),
@@ -251,9 +251,9 @@ pub(crate) async fn change(
         .await
 }
 
-/// Removes a webhook with what waits for it.
+/// Delete a webhook and its pending deliveries.
 #[utoipa::path(delete, path = "/api/webhooks/{id}", operation_id = "remove_webhook", tag = "administration",
-    params(("id" = Uuid, Path), ("If-Match" = Option<String>, Header, description = "The ETag of what was read"),
+    params(("id" = Uuid, Path), ("If-Match" = Option<String>, Header, description = "The ETag that was read; the request fails with 412 if it changed"),
            ("Idempotency-Key" = Option<String>, Header)),
     responses((status = 204), (status = 404, body = ProblemDocument), (status = 412, body = ProblemDocument)))]
 pub(crate) async fn remove(
@@ -270,7 +270,7 @@ pub(crate) async fn remove(
         .await
 }
 
-/// Gives a webhook another secret. For a day messages carry signatures by both.
+/// Replace the secret of a webhook. For a day messages are signed with both secrets.
 #[utoipa::path(post, path = "/api/webhooks/{id}/rotate-secret", operation_id = "rotate_webhook_secret",
     tag = "administration", params(("id" = Uuid, Path), ("Idempotency-Key" = Option<String>, Header)),
     responses((status = 200, body = NewWebhookView), (status = 404, body = ProblemDocument)))]
@@ -287,7 +287,7 @@ pub(crate) async fn rotate_secret(
         .await
 }
 
-/// Sends a message of the type `webhook.test`, once, and answers with how that went.
+/// Send one message of type `webhook.test` and return the result.
 #[utoipa::path(post, path = "/api/webhooks/{id}/test", operation_id = "test_webhook", tag = "administration",
     params(("id" = Uuid, Path), ("Idempotency-Key" = Option<String>, Header)),
     responses((status = 200, body = DeliveryView), (status = 404, body = ProblemDocument)))]
@@ -304,7 +304,7 @@ pub(crate) async fn test(
         .await
 }
 
-/// What a webhook was told in the last 30 days, newest first.
+/// List the deliveries of a webhook in the last 30 days, newest first.
 #[utoipa::path(get, path = "/api/webhooks/{id}/deliveries", operation_id = "list_webhook_deliveries",
     tag = "administration",
     params(("id" = Uuid, Path), ("limit" = Option<i64>, Query), ("cursor" = Option<String>, Query),
@@ -320,7 +320,7 @@ pub(crate) async fn deliveries(
     Ok(axum::Json(page.map(DeliveryView::from).into()))
 }
 
-/// Tries a delivery once more, now, under the same `webhook-id`, and answers with how that went.
+/// Repeat a delivery now with the same `webhook-id`, and return the result.
 #[utoipa::path(post, path = "/api/webhooks/deliveries/{id}/redeliver", operation_id = "redeliver_webhook",
     tag = "administration", params(("id" = Uuid, Path), ("Idempotency-Key" = Option<String>, Header)),
     responses((status = 200, body = DeliveryView), (status = 404, body = ProblemDocument),
@@ -333,7 +333,7 @@ pub(crate) async fn redeliver(
     redeliver_one(write, None, delivery, &bytes).await
 }
 
-/// The same, by a path that names the webhook as well.
+/// Repeat a delivery now. The path also names the webhook.
 #[utoipa::path(post, path = "/api/webhooks/{id}/deliveries/{delivery}/redeliver",
     operation_id = "redeliver_webhook_delivery", tag = "administration",
     params(("id" = Uuid, Path), ("delivery" = Uuid, Path), ("Idempotency-Key" = Option<String>, Header)),

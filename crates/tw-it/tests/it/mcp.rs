@@ -197,7 +197,10 @@ on_both! {
         assert!(agent.earlier("tools/list", json!({ "cursor": null })).await["result"]["tools"].is_array());
 
         let refused = agent.call("test.echo", json!({ "other": 1, "value": 2 })).await;
-        assert!(refused["isError"] == true && refused["content"][0]["text"].as_str().unwrap().contains("/other"), "{refused}");
+        assert!(
+            refused["isError"] == true && refused["content"][0]["text"].as_str().unwrap().contains("`other`"),
+            "{refused}"
+        );
         let refused = agent.call("test.echo", json!([1])).await;
         assert_eq!(refused["isError"], true, "{refused}");
     }

@@ -753,26 +753,26 @@ const INTRODUCTION: &str = "\
 # Who may do what
 
 Every request that the server answers, and what each kind of caller gets for it. This page is written by a test that
-makes all of these requests, on SQLite and on PostgreSQL, so it says what the program does and not what somebody meant
-it to do. After a wanted change, write it anew with
+makes all of these requests, on SQLite and on PostgreSQL, so it shows actual behaviour. After an intended change,
+generate it again with
 `UPDATE_EXPECT=1 cargo xtask with-pg -- cargo nextest run -p tw-it rights`, and read the difference.
 
 The columns from `admin` to `viewer` are people of one tenant by their role. `agent` is a key that acts as an agent, the
-last column such a key that was given the role `admin`: a key of an agent never administers, authors or decides. `other
-tenant's admin` asks for the things of a tenant that is not theirs.
+last column such a key with the role `admin`: an agent's key can never administer, edit tools or decide. `other tenant's
+admin` requests objects of a tenant that is not theirs.
 
 | a cell says | and means |
 | --- | --- |
 | yes | the request is answered |
-| own only | for what the caller has made; anybody else's is not found |
+| own only | only for the caller's own objects; others are not found |
 | own tenant | the request works, and neither shows nor touches anything outside the caller's own tenant |
-| no (403) | the caller is known and may not do this |
-| not found (404) | for this caller there is no such thing, in the same words as for a thing that never was |
-| sign in (401) | the caller is not known, or not any more |
+| no (403) | the caller lacks the permission |
+| not found (404) | the object does not exist, or the caller may not see it; both get the same response |
+| sign in (401) | the caller is not signed in, or the key is not valid |
 ";
 
 const CHAPTERS: [(&str, &str); 9] = [
-    ("people", "Signing in, and who one is"),
+    ("people", "Sign-in and account"),
     ("tools", "Tools"),
     ("runs", "Runs"),
     ("artifacts", "Scripts and their versions"),

@@ -23,7 +23,7 @@ pub(super) fn data(response: &Response, redactor: &Redactor) -> Result<Value, To
     let kind = kind.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
     if is_json(&kind) {
         let value = serde_json::from_slice(&body).map_err(|error| {
-            upstream(format!("the service says that it answers with JSON, and it is none: {error}"))
+            upstream(format!("the service claims to send JSON, but the body is not JSON: {error}"))
         })?;
         return Ok(redactor.value(value));
     }
@@ -35,7 +35,7 @@ pub(super) fn data(response: &Response, redactor: &Redactor) -> Result<Value, To
     match std::str::from_utf8(&body) {
         Ok(text) if !text.contains('\0') => Ok(Value::String(redactor.text(text.to_owned()))),
         _ => Err(upstream(format!(
-            "the service answered with {} bytes that are no text{}",
+            "the service answered with {} bytes that are not text{}",
             response.body.len(),
             if kind.is_empty() { String::new() } else { format!(", of type `{kind}`") }
         ))),
@@ -55,9 +55,11 @@ fn refused(response: &Response, redactor: &Redactor) -> ToolFailure {
 fn meaning(status: u16) -> &'static str {
     match status {
         300 => "the service has several answers and chooses none",
-        301 | 302 | 303 | 307 | 308 => "the service leads elsewhere, and redirects are not followed",
-        304 => "nothing has changed since the answer that the headers of the request name",
-        305 | 306 => "the service wants to be called through a proxy, which is not done",
+        301 | 302 | 303 | 307 | 308 => {
+            "the service redirects, and redirects are not followed; use the final URL"
+        }
+        304 => "not modified: the request has conditional headers, so the service sent no content",
+        305 | 306 => "the service requires a proxy, which is not supported",
         _ => "",
     }
 }

@@ -77,7 +77,7 @@ impl HttpSpec {
     /// Calls the service. What comes out, failures included, holds none of the credentials that went in.
     pub async fn call(self: &Arc<Self>, world: &World<'_>, input: &Value) -> Result<ToolResult, ToolFailure> {
         let opening = timeout_at(world.deadline, self.open(world.secrets));
-        let opened = opening.await.map_err(|_| late("its credentials were opened"))??;
+        let opened = opening.await.map_err(|_| late("opening its credentials"))??;
         let redactor = Arc::new(self.redactor(opened.values().map(|secret| secret.value.as_str())));
         let outcome = self.call_with(world, input, opened, &redactor).await;
         match outcome {
@@ -111,7 +111,7 @@ impl HttpSpec {
         let mut data = read(world, response, redactor).await?;
         if let Some(filter) = &self.response {
             let run = timeout_at(world.deadline, world.jq.run(filter, &data, world.deadline));
-            data = run.await.map_err(|_| late("its `response` filter ran"))??;
+            data = run.await.map_err(|_| late("running its `response` filter"))??;
         }
         ToolResult::returned(data, || summary)
     }
@@ -171,5 +171,5 @@ impl HttpSpec {
 }
 
 fn late(doing: &str) -> ToolFailure {
-    ToolFailure::with_code(Code::Timeout, format!("the time was over while {doing}"))
+    ToolFailure::with_code(Code::Timeout, format!("timed out while {doing}"))
 }

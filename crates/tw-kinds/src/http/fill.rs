@@ -132,7 +132,7 @@ fn header(name: &str, value: &Text, context: &Context) -> Result<Option<String>,
         Some(value) => {
             let text = scalar(&value).ok_or_else(|| {
                 let at = value_place(name);
-                ToolFailure::invalid(format!("{at} has to be a text, a number or a boolean"))
+                ToolFailure::invalid(format!("{at} must be a text, a number or a boolean"))
             })?;
             sendable(name, text).map(Some)
         }
@@ -147,7 +147,9 @@ fn value_place(name: &str) -> String {
 fn sendable(name: &str, value: String) -> Result<String, ToolFailure> {
     if Request::check_header(name, &value).is_err() {
         let at = value_place(name);
-        return Err(ToolFailure::invalid(format!("{at} has a line break or another control character")));
+        return Err(ToolFailure::invalid(format!(
+            "{at} must not have a line break or another control character"
+        )));
     }
     Ok(value)
 }

@@ -156,7 +156,7 @@ async fn made_of(call: &Call<'_>, called: CallResult) -> Result<Value, ToolFailu
     let called = called.succeeded()?;
     let Some(with_content) = called.data_with_content() else {
         if called.others().next().is_some() {
-            call.cx.log("left out the blocks that are no text: the structured content is no object");
+            call.cx.log("dropped the content blocks that are not text: the structured content must be an object to hold them");
         }
         return Ok(called.data());
     };
@@ -169,7 +169,7 @@ async fn made_of(call: &Call<'_>, called: CallResult) -> Result<Value, ToolFailu
         return Ok(with_content);
     }
     call.cx.log(format!(
-        "left out the blocks that are no text: `output_schema` has no place for `{MCP_CONTENT}`"
+        "dropped the content blocks that are not text: `output_schema` does not allow `{MCP_CONTENT}`"
     ));
     Ok(called.data())
 }

@@ -101,8 +101,7 @@ impl Asking<'_> {
                 Err(why) => why,
             };
             if 1 < pass {
-                let message =
-                    format!("the answer of the model cannot be used, also not the second one: {why}");
+                let message = format!("the model's answer is invalid, and so was the one before: {why}");
                 return Err(ToolFailure::with_code(Code::OutputInvalid, message));
             }
             turns = request.turns;

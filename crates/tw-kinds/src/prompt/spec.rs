@@ -90,7 +90,9 @@ impl PromptSpec {
     pub(super) fn fill(&self, context: &Context) -> Result<Said, ToolFailure> {
         let prompt = filled(&self.prompt, context)?.ok_or_else(|| self.prompt.missing())?;
         if prompt.trim().is_empty() {
-            return Err(ToolFailure::invalid(format!("`{PLACE}/prompt_template` gives an empty text")));
+            return Err(ToolFailure::invalid(format!(
+                "`{PLACE}/prompt_template` must not produce an empty text"
+            )));
         }
         let system = self.system.as_ref().map(|system| filled(system, context)).transpose()?.flatten();
         Ok(Said { prompt, system: system.filter(|system| !system.trim().is_empty()) })

@@ -64,7 +64,7 @@ pub(super) fn tojson(value: &Value, indent: Option<Value>, named: Kwargs) -> Res
     let json = to_json(value)?;
     let width = match indent {
         Some(indent) if indent.kind() == ValueKind::Bool => 2 * usize::from(indent.is_true()),
-        Some(indent) => indent.as_usize().ok_or_else(|| wrong("`indent` is a number"))?,
+        Some(indent) => indent.as_usize().ok_or_else(|| wrong("`indent` must be a number"))?,
         None => 0,
     };
     if width == 0 {
@@ -92,9 +92,9 @@ pub(super) fn map(
             return Value::from_function(filters::map).call(state, &arguments);
         }
     };
-    let filter = filter.as_str().ok_or_else(|| wrong("the name of a filter is a text"))?;
+    let filter = filter.as_str().ok_or_else(|| wrong("the name of a filter must be a text"))?;
     if filter == "map" {
-        return Err(wrong("`map` does not take itself"));
+        return Err(wrong("`map` must not be used with the filter `map`"));
     }
     // Also where there is nothing to map.
     if !is_filter(filter) {
@@ -226,7 +226,7 @@ fn grouped(
     fill: Option<Value>,
 ) -> Result<Value, Error> {
     if WIDTH_MAX < count {
-        return Err(wrong(format!("a list is divided by at most {WIDTH_MAX}")));
+        return Err(wrong(format!("a list must be divided into at most {WIDTH_MAX} parts")));
     }
     let arguments: Vec<_> = [value, Value::from(count)].into_iter().chain(fill).collect();
     filter.call(state, &arguments)
@@ -238,11 +238,11 @@ pub(super) fn format(
     text: Value,
     given: Rest<ValueOrKwargs>,
 ) -> Result<Value, Error> {
-    let pattern = text.as_str().ok_or_else(|| wrong("what is formatted is a text"))?;
+    let pattern = text.as_str().ok_or_else(|| wrong("`format` must be used on a text"))?;
     let numbers = pattern.split(|c: char| !c.is_ascii_digit()).filter(|digits| !digits.is_empty());
     let widest = numbers.map(|digits| digits.parse().unwrap_or(usize::MAX)).max().unwrap_or(0);
     if pattern.contains('*') {
-        return Err(wrong("a width is written in the text, not `*`"));
+        return Err(wrong("a width must be a number in the text, not `*`"));
     }
     let given = given.into_values();
     let given_bytes = given.iter().map(weight).sum::<Result<usize, _>>()?;
@@ -275,5 +275,5 @@ pub(super) fn indent(
 }
 
 fn within_width(width: usize) -> Result<usize, Error> {
-    if WIDTH_MAX < width { Err(wrong(format!("a width is at most {WIDTH_MAX}"))) } else { Ok(width) }
+    if WIDTH_MAX < width { Err(wrong(format!("a width must be at most {WIDTH_MAX}"))) } else { Ok(width) }
 }

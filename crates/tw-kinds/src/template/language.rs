@@ -303,7 +303,10 @@ pub(super) fn text_of(value: &Value) -> Result<String, Error> {
 fn plain_text(value: &Value) -> Result<String, Error> {
     match value.kind() {
         ValueKind::String => Ok(value.as_str().unwrap_or_default().to_owned()),
-        ValueKind::None => Err(Error::new(ErrorKind::InvalidOperation, "null cannot stand within a text")),
+        ValueKind::None => Err(Error::new(
+            ErrorKind::InvalidOperation,
+            "null must not be inserted into a text; use `default`",
+        )),
         _ => Ok(json_of(value)?.to_string()),
     }
 }

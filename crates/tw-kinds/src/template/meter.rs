@@ -61,7 +61,7 @@ impl Meter {
     fn pay(&self, bytes: usize) -> Result<(), Error> {
         let pay = |left: usize| left.checked_sub(bytes);
         if self.0.left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, pay).is_err() {
-            return Err(refused(format!("all that it handles is over {WORK_BYTES_MAX} bytes together")));
+            return Err(refused(format!("it handles more than {WORK_BYTES_MAX} bytes in total")));
         }
         let now = Instant::now();
         if *self.0.end.get_or_init(|| now + TIME_MAX) < now {
@@ -109,7 +109,7 @@ fn count(value: &Value, left: &mut usize) -> Result<(), Error> {
 }
 
 pub(crate) fn too_large() -> Error {
-    refused(format!("what it makes is over {VALUE_BYTES_MAX} bytes"))
+    refused(format!("its result is over {VALUE_BYTES_MAX} bytes"))
 }
 
 fn refused(why: String) -> Error {

@@ -156,11 +156,15 @@ mod tests {
         );
         check(
             "secret:{{ input.a }}",
-            expect!["refused: must have a label after `secret:` that contains and touches no expression"],
+            expect![
+                "refused: must have fixed text after `secret:`, and a space between it and any expression"
+            ],
         );
         check(
             "secret:a{{ input.a }}",
-            expect!["refused: must have a label after `secret:` that contains and touches no expression"],
+            expect![
+                "refused: must have fixed text after `secret:`, and a space between it and any expression"
+            ],
         );
     }
 }

@@ -156,19 +156,19 @@ fn what_is_absent_is_left_out_of_an_object_and_fails_elsewhere() {
     );
     check(
         json!("{{ input.missing }}"),
-        expect!["INVALID_PARAMS: `input.missing` has no value, and `/t` needs one"],
+        expect!["INVALID_PARAMS: `input.missing` has no value, but `/t` requires one"],
     );
     check(
         json!(["{{ input.missing }}"]),
-        expect!["INVALID_PARAMS: `input.missing` has no value, and `/t/0` needs one"],
+        expect!["INVALID_PARAMS: `input.missing` has no value, but `/t/0` requires one"],
     );
     check(
         json!({ "a": "x {{ input.missing }}" }),
-        expect!["INVALID_PARAMS: `input.missing` has no value, and `/t/a` needs one"],
+        expect!["INVALID_PARAMS: `input.missing` has no value, but `/t/a` requires one"],
     );
     check(
         json!({ "a": "x {{ input.none }}" }),
-        expect!["INVALID_PARAMS: `input.none` has no value, and `/t/a` needs one"],
+        expect!["INVALID_PARAMS: `input.none` has no value, but `/t/a` requires one"],
     );
     check(
         json!("{% if true %}{{ input.missing }}{% endif %}"),
@@ -189,16 +189,14 @@ fn what_cannot_be_read_is_told_when_it_is_saved() {
     check(
         json!({ "a": "{{ input.", "b": ["{{ other.x }}"], "c": "{{ input.a | uper }}" }),
         expect![
-            "at save: /t/a: must close every `{{` with `}}`; /t/b/0: must read `input`, and `other` is not known; /t/c: must be a valid expression: filter uper is unknown"
+            "at save: /t/a: must close every `{{` with `}}`; /t/b/0: must use one of `input`; `other` is not known; /t/c: must be a valid expression: filter uper is unknown"
         ],
     );
     check(
         json!("{{ input.a.b() }}"),
-        expect![
-            "INVALID_PARAMS: `input.a.b()` in `/t` cannot be worked out: undefined has no method named b"
-        ],
+        expect!["INVALID_PARAMS: `input.a.b()` in `/t` cannot be evaluated: undefined has no method named b"],
     );
-    check(json!("{{ cycler(1) }}"), expect!["at save: /t: must read `input`, and `cycler` is not known"]);
+    check(json!("{{ cycler(1) }}"), expect!["at save: /t: must use one of `input`; `cycler` is not known"]);
     check(
         json!({ "{{ input.a }}": 1 }),
         expect!["at save: /t/{{ input.a }}: must not contain an expression: names are fixed"],
@@ -231,42 +229,40 @@ fn template_that_would_grow_without_end_is_stopped() {
     check(
         json!("{{ range(10000000) | list }}"),
         expect![
-            "INVALID_PARAMS: `range(10000000) | list` in `/t` cannot be worked out: range has too many elements"
+            "INVALID_PARAMS: `range(10000000) | list` in `/t` cannot be evaluated: range has too many elements"
         ],
     );
     check(
         json!("{{ ([1] * 100000000) | list }}"),
         expect![
-            "INVALID_PARAMS: `([1] * 100000000) | list` in `/t` cannot be worked out: what it makes is over 8388608 bytes"
+            "INVALID_PARAMS: `([1] * 100000000) | list` in `/t` cannot be evaluated: its result is over 8388608 bytes"
         ],
     );
     check(
         json!("{{ [1] * 100000000 }}"),
         expect![
-            "INVALID_PARAMS: `[1] * 100000000` in `/t` cannot be worked out: what it makes is over 8388608 bytes"
+            "INVALID_PARAMS: `[1] * 100000000` in `/t` cannot be evaluated: its result is over 8388608 bytes"
         ],
     );
     check(
         json!("{{ 'x' * 9000000 }}"),
         expect![
-            "INVALID_PARAMS: `'x' * 9000000` in `/t` cannot be worked out: what it makes is over 8388608 bytes"
+            "INVALID_PARAMS: `'x' * 9000000` in `/t` cannot be evaluated: its result is over 8388608 bytes"
         ],
     );
     check(
         json!("{{ ('x' * 8000000) | replace('x', 'y' * 1000) }}"),
         expect![
-            "INVALID_PARAMS: `('x' * 8000000) | replace('x', 'y' * 1000)` in `/t` cannot be worked out: what it makes is over 8388608 bytes"
+            "INVALID_PARAMS: `('x' * 8000000) | replace('x', 'y' * 1000)` in `/t` cannot be evaluated: its result is over 8388608 bytes"
         ],
     );
     check(
         json!("{% for a in range(1000) %}{{ 'x' * 100000 }}{% endfor %}"),
-        expect![
-            "INVALID_PARAMS: `/t` cannot be filled in: all that it handles is over 67108864 bytes together"
-        ],
+        expect!["INVALID_PARAMS: `/t` cannot be filled in: it handles more than 67108864 bytes in total"],
     );
     check(
         json!("{% for a in range(100) %}{{ 'x' * 100000 }}{% endfor %}"),
-        expect!["INVALID_PARAMS: `/t` cannot be filled in: what it makes is over 8388608 bytes"],
+        expect!["INVALID_PARAMS: `/t` cannot be filled in: its result is over 8388608 bytes"],
     );
     check(json!(format!("{{{{ ({}) | length }}}}", vec!["'ab' * 2"; 40].join(" ~ "))), expect!["160"]);
     check(
@@ -337,7 +333,7 @@ fn no_shape_of_a_template_reaches_the_end_of_the_stack() {
     check(json!(code(&format!("{}1", "-".repeat(399)))), expect!["-1"]);
     check(
         json!(code(&format!("{}1", "-".repeat(400)))),
-        expect!["at save: /t: must have expressions of at most 400 names, values and signs"],
+        expect!["at save: /t: must have expressions of at most 400 names, values and operators"],
     );
 }
 
@@ -416,7 +412,7 @@ fn texts_of_one_rendering_share_their_budget() {
     let rendered = |count| read(&texts(count)).unwrap().render(&Context::of_input(&input));
     assert!(rendered(10).is_ok());
     let failure = rendered(60).unwrap_err();
-    assert!(failure.message.contains("all that it handles"), "{failure}");
+    assert!(failure.message.contains("it handles more than"), "{failure}");
 }
 
 #[test]

@@ -214,11 +214,11 @@ pub(crate) fn one(
 }
 
 pub(crate) fn missing(at: &str, code: &CheckedExpression) -> ToolFailure {
-    ToolFailure::invalid(format!("`{}` has no value, and `{at}` needs one", code.source()))
+    ToolFailure::invalid(format!("`{}` has no value, but `{at}` requires one", code.source()))
 }
 
 pub(crate) fn failure(at: &str, code: &CheckedExpression, error: &minijinja::Error) -> ToolFailure {
-    ToolFailure::invalid(format!("`{}` in `{at}` cannot be worked out: {}", code.source(), told(error)))
+    ToolFailure::invalid(format!("`{}` in `{at}` cannot be evaluated: {}", code.source(), told(error)))
 }
 
 fn told(error: &minijinja::Error) -> String {

@@ -63,7 +63,7 @@ async fn answer_is_read_in_the_letters_that_its_type_names() {
         assert_eq!(data(kind, body).await, expected, "{kind}");
     }
     let failure = answered("text/plain", b"caf\xe9", json!({})).await.unwrap_err();
-    assert_eq!(failure.message, "the service answered with 4 bytes that are no text, of type `text/plain`");
+    assert_eq!(failure.message, "the service answered with 4 bytes that are not text, of type `text/plain`");
 }
 
 #[tokio::test]
@@ -72,13 +72,13 @@ async fn answer_that_is_no_text_or_not_what_it_claims_is_a_failure() {
         (
             "image/png",
             &b"\x89PNG\r\n\x1a\n\0"[..],
-            "the service answered with 9 bytes that are no text, of type `image/png`",
+            "the service answered with 9 bytes that are not text, of type `image/png`",
         ),
-        ("", b"a\0b", "the service answered with 3 bytes that are no text"),
+        ("", b"a\0b", "the service answered with 3 bytes that are not text"),
         (
             "application/json",
             b"<html>",
-            "the service says that it answers with JSON, and it is none: expected value at line 1 column 1",
+            "the service claims to send JSON, but the body is not JSON: expected value at line 1 column 1",
         ),
     ] {
         let failure = answered(kind, body, json!({})).await.unwrap_err();
@@ -121,9 +121,9 @@ async fn status_of_the_third_hundred_is_called_a_redirect_only_where_it_is_one()
     let house = House::new().await;
     for (status, text) in [
         (300, "the service has several answers and chooses none"),
-        (304, "nothing has changed since the answer that the headers of the request name"),
-        (305, "the service wants to be called through a proxy, which is not done"),
-        (308, "the service leads elsewhere, and redirects are not followed"),
+        (304, "not modified: the request has conditional headers, so the service sent no content"),
+        (305, "the service requires a proxy, which is not supported"),
+        (308, "the service redirects, and redirects are not followed; use the final URL"),
         (399, ""),
     ] {
         house.upstream.script([format!("HTTP/1.1 {status} So\r\ncontent-length: 0\r\n\r\n")]);
@@ -137,7 +137,10 @@ async fn redirect_is_a_failure_and_is_not_followed() {
     for to in ["/elsewhere", "http://169.254.169.254/latest", "http://127.0.0.1:1/", "file:///etc/passwd"] {
         let failure = house.get(&format!("/redirect?to={to}")).await.unwrap_err();
         assert_eq!(failure.code, Code::UpstreamError);
-        assert_eq!(failure.message, "HTTP 302: the service leads elsewhere, and redirects are not followed");
+        assert_eq!(
+            failure.message,
+            "HTTP 302: the service redirects, and redirects are not followed; use the final URL"
+        );
     }
     assert!(house.upstream.requests().iter().all(|asked| asked.path.starts_with("/redirect")));
 }

@@ -38,7 +38,7 @@ async fn expensive_templates_of_one_tenant_hold_up_nobody() {
     let (failures, polls, done_before) = tokio::join!(expensive, watching, small);
     for failure in failures {
         assert_eq!(failure.code, Code::InvalidParams);
-        assert!(failure.message.contains("over 67108864 bytes"), "{failure}");
+        assert!(failure.message.contains("more than 67108864 bytes"), "{failure}");
     }
     assert!(100 < polls, "{polls}");
     assert!(done_before < 8, "another tenant waited for all of them");

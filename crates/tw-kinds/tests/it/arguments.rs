@@ -124,7 +124,7 @@ async fn argument_cannot_leave_its_header() {
         let failure = house.call("/", more.clone(), json!({ "note": note })).await.unwrap_err();
         assert_eq!(
             shown(&failure),
-            "INVALID_PARAMS: the value of the header `X-Note` has a line break or another control character"
+            "INVALID_PARAMS: the value of the header `X-Note` must not have a line break or another control character"
         );
     }
     let failure = house.call("/", more, json!({ "note": { "a": 1 } })).await.unwrap_err();
@@ -171,7 +171,7 @@ async fn missing_argument_within_a_text_is_named_before_anything_is_sent() {
         .unwrap_err();
     assert_eq!(
         shown(&failure),
-        "INVALID_PARAMS: `input.token` has no value, and `/implementation/headers/X-A` needs one"
+        "INVALID_PARAMS: `input.token` has no value, but `/implementation/headers/X-A` requires one"
     );
     assert_eq!(house.upstream.connections(), 0);
 }

@@ -56,17 +56,17 @@ fn everything_that_is_wrong_is_told_at_once() {
             /implementation/url: must have a fixed scheme, host and port; expressions are allowed after the first `/` or `?`
             /implementation/query/a: must close every `{{` with `}}`
             /implementation/query/{{ input.b }}: must not contain an expression: names are fixed
-            /implementation/headers/Host: cannot be sent: the header `host` is not for callers to set
-            /implementation/headers/content-length: cannot be sent: the header `content-length` is not for callers to set
+            /implementation/headers/Host: cannot be sent: the header `host` must be left out: Toolwright sets it
+            /implementation/headers/content-length: cannot be sent: the header `content-length` must be left out: Toolwright sets it
             /implementation/headers/X A: cannot be sent: the name of a header has characters that cannot be sent
-            /implementation/headers/X-A: must read `input`, and `other` is not known
+            /implementation/headers/X-A: must use one of `input`; `other` is not known
             /implementation/headers/x-a: must be another header than `X-A`
             /implementation/headers/X-L: must be a string, not an array
-            /implementation/headers/Proxy-Authorization: cannot be sent: the header `proxy-authorization` is not for callers to set
+            /implementation/headers/Proxy-Authorization: cannot be sent: the header `proxy-authorization` must be left out: Toolwright sets it
             /implementation/headers/X-{{ input.a }}: cannot be sent: the name of a header has characters that cannot be sent
-            /implementation/headers/X-T: must have a label after `secret:` that contains and touches no expression
+            /implementation/headers/X-T: must have fixed text after `secret:`, and a space between it and any expression
             /implementation/idempotency_header: must be another header than `X-A`
-            /implementation/body/x~1y/0: must read `input`, and `nothing` is not known
+            /implementation/body/x~1y/0: must use one of `input`; `nothing` is not known
             /implementation/response: must be a valid jq filter: `nonsense` is no filter
             /implementation/retry/min: is not a known member
             /implementation/retry/max: must be a whole number from 0 to 5
@@ -98,7 +98,7 @@ fn everything_that_is_wrong_is_told_at_once() {
     check(
         json!({ "url": "https://h.test/", "idempotency_header": "Host" }),
         expect![[r#"
-        /implementation/idempotency_header: cannot be sent: the header `host` is not for callers to set
+        /implementation/idempotency_header: cannot be sent: the header `host` must be left out: Toolwright sets it
     "#]],
     );
 }

@@ -105,7 +105,7 @@ async fn header_that_belongs_to_the_protocol_is_refused() {
         let mut house = House::of(&server);
         house.target = house.target.header(name, "x");
         let error = house.list().await.unwrap_err();
-        assert!(error.to_string().contains("is not for callers to set"), "{error}");
+        assert!(error.to_string().contains("must be left out"), "{error}");
         assert_eq!(ToolFailure::from(error).code, Code::InvalidParams);
     }
     assert_eq!(server.upstream.connections(), 0);

@@ -99,7 +99,7 @@ impl Registry {
         let mut notes = self.breaks(caller, after, definition, waived).await?;
         let cases = self.cases_of(caller, after.id).await?;
         if !cases.is_empty() && waived.ignore_tests {
-            notes.push(format!("{IGNORE_TESTS}: {} test cases were not asked", cases.len()));
+            notes.push(format!("{IGNORE_TESTS}: {} test cases were not run", cases.len()));
         } else if !cases.is_empty() {
             let mut draft = StoredTool { definition: text, ..after.clone() };
             draft.switches.status = ToolStatus::Published;

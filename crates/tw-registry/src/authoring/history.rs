@@ -113,7 +113,7 @@ impl Registry {
         which: &str,
         place: &str,
     ) -> Result<(String, Definition)> {
-        let stored = &entry.own("is part of the program and has one version")?.stored;
+        let stored = &entry.own("is a built-in tool and has only one version")?.stored;
         match which {
             "draft" => Ok((stored.version.clone(), parse(&stored.definition)?)),
             "live" => match (&stored.live, &stored.live_version) {
@@ -146,7 +146,7 @@ impl Registry {
         let caller = permit.caller();
         let missing = || Error::NotFound { what: "version of this tool" };
         let view = self.catalogue.view(caller.tenant, caller.epoch).await?;
-        let own = find(&view, caller, name)?.0.own("is part of the program and has one version")?;
+        let own = find(&view, caller, name)?.0.own("is a built-in tool and has only one version")?;
         // What is no number names no version.
         read_version(number).map_err(|_| missing())?;
         let audit = NewAudit {
@@ -162,7 +162,7 @@ impl Registry {
             Withdrawn::At(_) => {}
             Withdrawn::Missing => return Err(missing()),
             Withdrawn::Live => {
-                let why = format!("version {number} is what runs; publish another version first");
+                let why = format!("version {number} is live; publish another version first");
                 return Err(Error::Conflict { why });
             }
         }

@@ -35,8 +35,9 @@ fn looks_like_no_other(view: &View, id: ToolId, name: &str) -> Result<()> {
     match other.or(reserved) {
         None => Ok(()),
         Some(other) => {
-            let why =
-                format!("`{name}` could be taken for `{other}`: case, `.`, `_` and `-` make no new name");
+            let why = format!(
+                "`{name}` is too similar to `{other}`: names must differ in more than case, `.`, `_` and `-`"
+            );
             Err(Error::Conflict { why })
         }
     }

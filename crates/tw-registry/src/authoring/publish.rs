@@ -32,7 +32,7 @@ impl Registry {
         asked: EditContext<'_>,
     ) -> Result<Listed> {
         let caller = permit.caller();
-        let id = self.own_id(caller, name, "is published with the program it is part of").await?;
+        let id = self.own_id(caller, name, "is a built-in tool: it is always published").await?;
         let wanted = version.map(|number| read_version(&number)).transpose();
         let wanted = wanted.map_err(|violation| Error::invalid("/version", violation))?;
         let plan = |stored: &StoredTool, _: &View| {
@@ -57,7 +57,7 @@ impl Registry {
         asked: EditContext<'_>,
     ) -> Result<Listed> {
         let caller = permit.caller();
-        let id = self.own_id(caller, name, "has the number its author gave it").await?;
+        let id = self.own_id(caller, name, "is a built-in tool: its version cannot be changed").await?;
         if number.is_empty() {
             return Err(Error::invalid("/new_version", Violation::required()));
         }
@@ -76,7 +76,7 @@ fn numbered(stored: &StoredTool, wanted: &Version) -> Result<StoredTool> {
     let current = Version::parse(&stored.version);
     // Build metadata says nothing about which of two comes first.
     if current.is_ok_and(|current| wanted.cmp_precedence(&current).is_le()) {
-        let why = format!("the new version has to be greater than {}, and {wanted} is not", stored.version);
+        let why = format!("the new version must be greater than {}, and {wanted} is not", stored.version);
         return Err(Error::Conflict { why });
     }
     Ok(StoredTool { version: wanted.to_string(), ..stored.clone() })

@@ -46,7 +46,7 @@ fn in_properties() -> Vec<(&'static str, Value, &'static str)> {
             "What to do. `create` needs `slug`, `name`, `description` and `input_schema` or `fields`; `update`, \
              `delete` and `get` need `slug`.",
         ),
-        ("slug", text(), "The tool: the slug it is to have, or its slug or id."),
+        ("slug", text(), "The tool's slug: for `create` the new slug, otherwise the slug or id."),
         ("name", text(), "What people call it."),
         ("description", text(), "For people and models: what it does and when to use it."),
         (
@@ -54,7 +54,7 @@ fn in_properties() -> Vec<(&'static str, Value, &'static str)> {
             object(),
             "Name and description in other languages: `{ \"de\": { \"name\", \"description\" } }`.",
         ),
-        ("category", text(), "One word that sorts it; of a list, only these."),
+        ("category", text(), "The category. For `list`: only tools of this category."),
         ("icon", text(), "Name of a Lucide icon."),
         ("tags", words(), "Words to find it by."),
         ("aliases", words(), "Other names under which it is found."),
@@ -64,23 +64,27 @@ fn in_properties() -> Vec<(&'static str, Value, &'static str)> {
             objects(),
             "What it takes, as fields `{ name, type, label, required, … }` instead of a schema.",
         ),
-        ("output_schema", object(), "What it gives: JSON Schema."),
+        ("output_schema", object(), "The output, as JSON Schema."),
         ("output_sections", objects(), "How a person sees the parts of the output."),
         ("form_spec", object(), "How the form of the input is laid out."),
         ("view_spec", object(), "How the output is laid out."),
-        ("implementation_type", text(), "What kind it is, such as `internal`; of a list, only these."),
-        ("implementation", object(), "Settings of what runs. Secrets as `secret:<label>`."),
+        (
+            "implementation_type",
+            text(),
+            "The execution kind, such as `internal`. For `list`: only tools of this kind.",
+        ),
+        ("implementation", object(), "The settings of the kind. Secrets as `secret:<label>`."),
         ("execution_spec", object(), "What runs, for prompts and compositions."),
-        ("execution", object(), "How runs share the machine: `is_pure`, `concurrency_group`, …"),
+        ("execution", object(), "Execution settings: `is_pure`, `concurrency_group`, …"),
         (
             "permission_level",
             one_of(Level::ALL.iter().map(|level| level.as_str()).collect()),
-            "What a call may do to the world.",
+            "How dangerous a call is.",
         ),
         (
             "permission_policy",
             one_of(Policy::ALL.iter().map(|policy| policy.as_str()).collect()),
-            "Whether an agent's call is asked for.",
+            "Whether an agent's call needs an approval.",
         ),
         ("required_permission", text(), "The permission a caller must hold."),
         ("collaborative", flag(), "Whether several people can answer together."),
@@ -92,15 +96,19 @@ fn in_properties() -> Vec<(&'static str, Value, &'static str)> {
         (
             "status",
             one_of(ToolStatus::ALL.iter().map(|status| status.as_str()).collect()),
-            "Of an update, the new status; of a list, only these.",
+            "For `update`: the new status. For `list`: only tools with this status.",
         ),
-        ("version", text(), "Of a new tool, its number, such as 1.0.0."),
-        ("publish", flag(), "Of an update, whether it is live at once rather than a draft."),
-        ("accept_breaking", flag(), "Of a publication: whether callers of what is live may break."),
-        ("ignore_tests", flag(), "Of a publication: whether it goes live whatever its test cases say."),
+        ("version", text(), "For `create`: the version, such as 1.0.0."),
+        ("publish", flag(), "For `update`: publish at once instead of saving a draft."),
+        (
+            "accept_breaking",
+            flag(),
+            "When publishing: publish even if callers of the published version can break.",
+        ),
+        ("ignore_tests", flag(), "When publishing: publish without running the test cases."),
         ("q", text(), "Of a list: words in slug, name or description."),
-        ("limit", number(1, Some(PageRequest::LIMIT_MAX)), "Of a list: how many; 50 if not said."),
-        ("offset", number(0, Some(PageRequest::OFFSET_MAX)), "Of a list: how many to leave out first."),
+        ("limit", number(1, Some(PageRequest::LIMIT_MAX)), "For `list`: how many tools; default 50."),
+        ("offset", number(0, Some(PageRequest::OFFSET_MAX)), "For `list`: how many tools to skip."),
     ]
 }
 
@@ -121,8 +129,7 @@ pub(super) fn output() -> Value {
     whole["timeout_ms"] = json!({ "type": "integer" });
     whole["input_schema"] = json!({ "type": "object" });
     whole["output_schema"] = json!({ "type": ["object", "boolean", "null"] });
-    whole["implementation"] =
-        json!({ "type": ["object", "null"], "description": "Settings of what runs; secrets read `***`." });
+    whole["implementation"] = json!({ "type": ["object", "null"], "description": "The settings of the kind; secrets are shown as `***`." });
     whole["execution_spec"] = json!({ "type": ["object", "null"] });
     json!({
         "$schema": "https://json-schema.org/draft/2020-12/schema",
@@ -136,13 +143,13 @@ pub(super) fn output() -> Value {
                 "description": "Of create, update and get: the tool as it is now.",
             },
             "warnings": {
-                "type": "array", "description": "Of create and update: what serves nobody well, though it is allowed.",
+                "type": "array", "description": "For create and update: warnings about what is allowed but not recommended.",
                 "items": {
                     "type": "object", "additionalProperties": false, "required": ["path", "code", "params", "message"],
                     "properties": { "path": text, "code": text, "params": { "type": "object" }, "message": text },
                 },
             },
-            "deleted": { "type": "string", "description": "Of delete: what is gone." },
+            "deleted": { "type": "string", "description": "For delete: the slug of the deleted tool." },
             "tools": {
                 "type": "array", "description": "Of list: the tools, by slug.",
                 "items": {

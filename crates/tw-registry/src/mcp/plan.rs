@@ -49,7 +49,7 @@ pub(super) fn plan(
             Some(remote) => body(server, remote, publish).and_then(|(slug, body)| {
                 match slugs.insert(slug.key(), name.clone()) {
                     None => Ok(Planned { remote: (*remote).clone(), body }),
-                    Some(other) => Err(format!("its name here would be `{slug}`, as that of `{other}`")),
+                    Some(other) => Err(format!("its slug would be `{slug}`, which `{other}` already gets")),
                 }
             }),
         };
@@ -80,7 +80,8 @@ fn body(server: &str, remote: &RemoteDefinition, publish: bool) -> Result<(Slug,
 
 /// `<server>.<tool>`, made to fit the rule for slugs.
 pub(super) fn slug(server: &str, tool: &str) -> Result<Slug, String> {
-    let server = server_part(server).ok_or("no slug can be made of the server's name")?;
+    let server =
+        server_part(server).ok_or("no slug can be made from the server's name; rename the server")?;
     let told = format!("{server}.{tool}");
     if let Ok(slug) = told.parse() {
         return Ok(slug);
@@ -93,7 +94,9 @@ pub(super) fn slug(server: &str, tool: &str) -> Result<Slug, String> {
         }
     }
     let fitted = fitted.trim_matches(['-', '.']);
-    format!("{server}.{fitted}").parse().map_err(|error| format!("its name makes no slug: {error}"))
+    format!("{server}.{fitted}")
+        .parse()
+        .map_err(|error| format!("no slug can be made from its name: {error}"))
 }
 
 /// A server's name as the first part of slugs.

@@ -51,23 +51,17 @@ fn of_text(text: &str) -> Vec<(&'static str, String)> {
     let mut found = Vec::new();
     let mut say = |code, message: String| found.push((code, message));
     if let Some(c) = text.chars().find(|c| is_invisible(*c)) {
-        say(
-            "invisible_characters",
-            format!("holds characters that nobody sees, such as U+{:04X}", u32::from(c)),
-        );
+        say("invisible_characters", format!("contains invisible characters, such as U+{:04X}", u32::from(c)));
     }
     if let Some(c) = text.chars().find(|c| turns_text(*c)) {
-        say(
-            "direction_marks",
-            format!("holds marks that turn the direction of text, such as U+{:04X}", u32::from(c)),
-        );
+        say("direction_marks", format!("contains text direction marks, such as U+{:04X}", u32::from(c)));
     }
     if text.chars().any(|c| c.is_control() && !matches!(c, '\n' | '\r' | '\t')) {
         say("control_characters", "holds control characters".to_owned());
     }
     let lower = text.to_lowercase();
     if let Some(tag) = TAGS.iter().find(|tag| lower.contains(**tag)) {
-        say("hidden_tags", format!("holds `{tag}`, which a page may not show"));
+        say("hidden_tags", format!("contains `{tag}`, which a page may hide"));
     }
     if let Some(order) = ORDERS.iter().find(|order| lower.contains(**order)) {
         say("orders", format!("tells the model \"{order}\""));

@@ -115,9 +115,9 @@ fn what_cannot_be_imported_is_skipped_with_its_reason_and_takes_nothing_else_alo
     assert_eq!(slugs, ["s.add", "s.a-b"]);
     let skipped: Vec<_> = skipped.iter().map(|skipped| (&*skipped.tool, &*skipped.reason)).collect();
     assert_eq!(skipped.len(), 7, "{skipped:?}");
-    assert_eq!(skipped[0], ("a-b", "its name here would be `s.a-b`, as that of `a/b`"));
+    assert_eq!(skipped[0], ("a-b", "its slug would be `s.a-b`, which `a/b` already gets"));
     assert_eq!(skipped[1], ("twice", "the server lists two tools of this name"));
-    assert!(skipped[2].1.contains("starts with a letter"), "{skipped:?}");
+    assert!(skipped[2].1.contains("must start with a letter"), "{skipped:?}");
     assert_eq!(skipped[3], ("list", "its input schema must have the type `object`"));
     assert!(skipped[4].1.contains("description"), "{skipped:?}");
     assert!(skipped[5].1.contains("definition"), "{skipped:?}");

@@ -46,10 +46,14 @@ impl<'a> Document<'a> {
 
     pub(super) fn target(&self, reference: &str) -> Result<&'a Value, String> {
         let Some(pointer) = reference.strip_prefix('#') else {
-            return Err(format!("`{reference}` leads out of the document, and nothing is fetched"));
+            return Err(format!(
+                "`{reference}` must not refer to another document: references are not fetched"
+            ));
         };
         let pointer = percent_decoded(pointer);
-        self.root.pointer(&pointer).ok_or_else(|| format!("`{reference}` leads to nothing"))
+        self.root
+            .pointer(&pointer)
+            .ok_or_else(|| format!("`{reference}` refers to a part that does not exist"))
     }
 }
 

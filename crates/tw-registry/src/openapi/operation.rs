@@ -127,7 +127,9 @@ impl<'a> Operation<'a> {
             format!("{} {}", self.method.to_ascii_lowercase(), path.replace('/', " "))
         };
         let named = self.id().and_then(slug_from_name).or_else(|| slug_from_name(&words()));
-        named.ok_or_else(|| "no name for a tool can be made of it".to_owned())
+        named.ok_or_else(|| {
+            "no slug can be made from its id, method and path; add an `operationId`".to_owned()
+        })
     }
 
     fn text(&self, name: &str) -> Option<&'a str> {
@@ -231,7 +233,9 @@ impl<'a> Operation<'a> {
                 return Err(format!("its body is {}, and tools send JSON or forms", kinds.join(", ")));
             }
             (None, None) => {
-                request.notes.push("it sends no body: only JSON and forms can be sent".to_owned());
+                request
+                    .notes
+                    .push("its optional body is left out: only JSON and forms can be sent".to_owned());
                 return Ok(());
             }
         };
@@ -402,7 +406,7 @@ fn label(name: &str) -> String {
 /// A text of the document, which must not be read as a template.
 fn literal(text: &str) -> Result<String, String> {
     if ["{{", "{%", "{#", "}}"].iter().any(|mark| text.contains(mark)) || text.contains(['{', '}']) {
-        return Err(format!("`{text}` has braces that stand for nothing"));
+        return Err(format!("`{text}` must not have braces other than those of path parameters"));
     }
     Ok(text.to_owned())
 }

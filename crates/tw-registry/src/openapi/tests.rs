@@ -174,10 +174,13 @@ fn what_cannot_be_a_tool_says_why() {
     let of = |schema: Value| body(json!({ "schema": schema }));
     for (operation, reason) in [
         (body(tree), "`#/components/schemas/Tree` refers to itself"),
-        (of(json!({ "$ref": "#/components/schemas/None" })), "`#/components/schemas/None` leads to nothing"),
+        (
+            of(json!({ "$ref": "#/components/schemas/None" })),
+            "`#/components/schemas/None` refers to a part that does not exist",
+        ),
         (
             of(json!({ "$ref": "other.json#/X" })),
-            "`other.json#/X` leads out of the document, and nothing is fetched",
+            "`other.json#/X` must not refer to another document: references are not fetched",
         ),
         (
             json!({ "parameters": [{ "name": "sid", "in": "cookie", "required": true }] }),

@@ -89,7 +89,7 @@ impl Reader {
             Event::Alias(anchor) => {
                 // What lies around the alias has no value yet, so nothing can hold itself.
                 let Some(known) = self.anchors.get(&anchor) else {
-                    return Err("the alias names nothing before it");
+                    return Err("the alias has no anchor before it");
                 };
                 // Counted before it is copied.
                 if SIZE_MAX < self.size.saturating_add(known.size) {
@@ -109,7 +109,7 @@ impl Reader {
             return Err("it is nested too deeply");
         }
         if let Some(Open { inside: Inside::Object(_, None), .. }) = self.open.last() {
-            return Err("a name must be a text");
+            return Err("a key must be a text");
         }
         self.size += VALUE;
         self.open.push(Open { anchor, size: VALUE, inside });
@@ -140,7 +140,7 @@ impl Reader {
                         return Err("`<<` is not supported: write the members out");
                     }
                     if members.contains_key(&text) {
-                        return Err("the name is there twice");
+                        return Err("the key appears twice");
                     }
                     *name = Some(text);
                 }
@@ -157,7 +157,7 @@ fn as_name(value: Value) -> Result<String, &'static str> {
         Value::Number(number) => Ok(number.to_string()),
         Value::Bool(flag) => Ok(flag.to_string()),
         Value::Null => Ok("null".to_owned()),
-        Value::Array(_) | Value::Object(_) => Err("a name must be a text"),
+        Value::Array(_) | Value::Object(_) => Err("a key must be a text"),
     }
 }
 
@@ -234,13 +234,13 @@ mod tests {
     fn what_cannot_be_read_is_told_with_its_place() {
         assert_eq!(
             refused("a: 1\nb: 2\na: 3\n"),
-            "cannot be read as YAML in line 3, column 1: the name is there twice"
+            "cannot be read as YAML in line 3, column 1: the key appears twice"
         );
         assert!(refused("a: [1, 2\nb: 3\n").starts_with("cannot be read as YAML in line "));
         assert!(refused("a: 1\n---\nb: 2\n").ends_with("there is more than one document"));
-        assert!(refused("a: &a [*a]\n").contains("the alias names nothing"));
+        assert!(refused("a: &a [*a]\n").contains("the alias has no anchor"));
         assert!(refused("base: &b { a: 1 }\nc:\n  <<: *b\n").contains("`<<` is not supported"));
-        assert!(refused("? [a]\n: 1\n").contains("a name must be a text"));
+        assert!(refused("? [a]\n: 1\n").contains("a key must be a text"));
         assert!(refused("{\"a\": 1, \"a\": 2}").contains("duplicate"));
     }
 

@@ -37,7 +37,7 @@ const FAILURE_BYTES_MAX: usize = 3 << 10;
 /// How long reading a source may take.
 const CHECK_MAX: Duration = Duration::from_secs(3);
 const TOO_DEEP: &str = "it is nested too deeply";
-const NO_SENSE: &str = "the worker's answer makes no sense";
+const NO_SENSE: &str = "the sandbox worker sent an invalid answer";
 
 /// Workers for scripts. They are not those of filters: a script may take as long as its tool, and its calls may filter.
 #[derive(Debug)]

@@ -16,11 +16,11 @@ use oxc_syntax::scope::ScopeFlags;
 const MODIFIERS: [&str; 7] =
     ["abstract", "declare", "override", "private", "protected", "public", "readonly"];
 
-const ENUM: &str = "`enum` makes code of its own; use an object, such as `const Color = { Red: 1 } as const`";
-const NAMESPACE: &str = "`namespace` makes code of its own; use plain functions and objects";
+const ENUM: &str = "`enum` is not supported (types are only removed, not compiled); use an object, such as `const Color = { Red: 1 } as const`";
+const NAMESPACE: &str = "`namespace` is not supported; use plain functions and objects";
 const PARAMETER: &str =
-    "a parameter that is also a member makes code of its own; assign it in the constructor";
-const REQUIRE: &str = "`import … =` and `export =` are not for modules; use `export default`";
+    "parameter properties are not supported; declare the member and assign it in the constructor";
+const REQUIRE: &str = "`import … =` and `export =` are not supported; use `export default`";
 
 /// The source without its types, and what of it cannot be left out.
 pub(crate) fn types(source: &str, program: &Program<'_>) -> (String, Vec<(Span, &'static str)>) {

@@ -58,7 +58,7 @@ fn imports(source: &str, program: &Program<'_>) -> Vec<ScriptFault> {
         Statement::ExportFromDeclaration(export) if !export.export_kind.is_type() => Some(export.span),
         _ => None,
     });
-    from_others.map(|span| fault(source, span, "there are no modules to import")).collect()
+    from_others.map(|span| fault(source, span, "`import` and `include` are not supported")).collect()
 }
 
 fn has_default(program: &Program<'_>) -> bool {

@@ -35,10 +35,10 @@ impl<'a> Walk<'a> {
     pub(super) fn numbers(&mut self, from: &Layers<'a>, to: &Layers<'a>, at: &str) {
         let keywords = ("minimum", "exclusiveMinimum");
         let least = |layers: &Layers<'a>| tightest(layers, keywords, Ordering::Greater);
-        self.limit(least(from), least(to), at, Ordering::Greater, "at least");
+        self.limit(least(from), least(to), at, Ordering::Greater, ("be at least", ""));
         let keywords = ("maximum", "exclusiveMaximum");
         let most = |layers: &Layers<'a>| tightest(layers, keywords, Ordering::Less);
-        self.limit(most(from), most(to), at, Ordering::Less, "at most");
+        self.limit(most(from), most(to), at, Ordering::Less, ("be at most", ""));
         self.multiples(from, to, at);
     }
 
@@ -49,24 +49,24 @@ impl<'a> Walk<'a> {
         to: Option<Limit<'a>>,
         at: &str,
         tighter: Ordering,
-        word: &str,
+        (must, unit): (&str, &str),
     ) {
-        let order = match (from, to) {
-            (None, None) => Ordering::Equal,
-            (None, Some(_)) => tighter,
-            (Some(_), None) => tighter.reverse(),
-            (Some(from), Some(to)) => by_limit(to, from, tighter),
+        let shown = |(number, exclusive): Limit<'a>| match exclusive {
+            true => format!("{number} (exclusive)"),
+            false => number.to_string(),
         };
-        let shown = |limit: Option<Limit<'a>>| match limit {
-            None => "anything".to_owned(),
-            Some((number, true)) => format!("{number} and not equal to it"),
-            Some((number, false)) => number.to_string(),
+        let (order, message) = match (from, to) {
+            (None, None) => return,
+            (None, Some(to)) => (tighter, format!("must {must} {}{unit} now", shown(to))),
+            (Some(from), None) => (tighter.reverse(), format!("need no longer {must} {}{unit}", shown(from))),
+            (Some(from), Some(to)) => {
+                let message = format!("must {must} {}{unit}, before {}", shown(to), shown(from));
+                (by_limit(to, from, tighter), message)
+            }
         };
         if order == tighter {
-            let message = format!("must be {word} {}, before {}", shown(to), shown(from));
             self.say(at, "bound_tightened", Effect::Narrower, message);
         } else if order == tighter.reverse() {
-            let message = format!("must be {word} {}, before {}", shown(to), shown(from));
             self.say(at, "bound_loosened", Effect::Wider, message);
         }
     }
@@ -100,15 +100,27 @@ impl<'a> Walk<'a> {
         most: &'a str,
         noun: &str,
     ) {
-        let word = |word: &str| format!("{word} this many {noun}s:");
+        let unit = format!(" {noun}s");
         let limit = |layers: &Layers<'a>, keyword, tighter| {
             let limit = tightest(layers, (keyword, ""), tighter);
             limit.filter(|(number, _)| tighter == Ordering::Less || number.as_f64() != Some(0.0))
         };
         let tighter = Ordering::Greater;
-        self.limit(limit(from, least, tighter), limit(to, least, tighter), at, tighter, &word("of at least"));
+        self.limit(
+            limit(from, least, tighter),
+            limit(to, least, tighter),
+            at,
+            tighter,
+            ("have at least", &unit),
+        );
         let tighter = Ordering::Less;
-        self.limit(limit(from, most, tighter), limit(to, most, tighter), at, tighter, &word("of at most"));
+        self.limit(
+            limit(from, most, tighter),
+            limit(to, most, tighter),
+            at,
+            tighter,
+            ("have at most", &unit),
+        );
     }
 
     /// A keyword that is true or not there.
@@ -116,10 +128,10 @@ impl<'a> Walk<'a> {
         let on = |layers: &Layers<'a>| layers.every(keyword).any(|value| value == true);
         match (on(from), on(to)) {
             (false, true) => {
-                self.say(at, "bound_tightened", Effect::Narrower, format!("`{keyword}` holds now"));
+                self.say(at, "bound_tightened", Effect::Narrower, format!("`{keyword}` is `true` now"));
             }
             (true, false) => {
-                self.say(at, "bound_loosened", Effect::Wider, format!("`{keyword}` no longer holds"));
+                self.say(at, "bound_loosened", Effect::Wider, format!("`{keyword}` is no longer `true`"));
             }
             _ => {}
         }
@@ -149,7 +161,7 @@ impl<'a> Walk<'a> {
         let shown = || to.iter().filter_map(|text| text.as_str()).map(cut).collect::<Vec<_>>().join("`, `");
         let (effect, message) = match (dropped, added) {
             (false, false) => return,
-            (true, false) => (Effect::Wider, format!("has a {noun} no longer")),
+            (true, false) => (Effect::Wider, format!("no longer has a {noun}")),
             (false, true) => (Effect::Narrower, format!("has the {noun} `{}` now", shown())),
             (true, true) => (Effect::Both, format!("has another {noun}: `{}`", shown())),
         };

@@ -38,7 +38,12 @@ impl<'a> Walk<'a> {
         let around = around.without_defaults();
         let (mut olds, mut news) = (self.free(Version::From, from), self.free(Version::To, to));
         if from.nullable != to.nullable && (!olds.is_empty() || !news.is_empty()) {
-            self.say(at, "schema_changed", Effect::Both, "null is allowed beside a choice, or no longer");
+            self.say(
+                at,
+                "schema_changed",
+                Effect::Both,
+                "`null` changed next to a choice of forms: the effect is not known",
+            );
         }
         self.drop_same(&mut olds, &mut news, |choice| choice.branches.iter().collect());
         let paired = olds.len().min(news.len());
@@ -170,7 +175,7 @@ impl<'a> Walk<'a> {
         at: &str,
     ) {
         if null_changed && (!olds.is_empty() || !news.is_empty()) {
-            let message = format!("null is allowed beside `{keyword}`, or no longer");
+            let message = format!("`null` changed next to `{keyword}`: the effect is not known");
             self.say(at, "schema_changed", Effect::Both, message);
         }
         olds.retain(|old| {

@@ -100,7 +100,12 @@ impl<'a> Walk<'a> {
         };
         if (from_closed || to_closed) && !self.same_beside(from, to) {
             // Which members count as known may depend on the branch that holds.
-            self.say(at, "schema_changed", Effect::Both, "`unevaluatedProperties` meets other members");
+            self.say(
+                at,
+                "schema_changed",
+                Effect::Both,
+                "`unevaluatedProperties` applies to other properties now: the effect is not known",
+            );
         }
         let watched = around.watched || from.says_any(WATCHING) || to.says_any(WATCHING);
         let inside = self.inside(from, to, Around { watched, default_done: false, ..around });
@@ -200,12 +205,12 @@ impl<'a> Walk<'a> {
         }
         let (effect, message) = match after {
             None if required => (Effect::Narrower, "is required and has no default any more"),
-            None if around.watched => (Effect::Both, "has no default any more, which other rules look at"),
+            None if around.watched => (Effect::Both, "no longer has a default, and other rules depend on it"),
             None => (Effect::Harmless, "has no default any more"),
             Some(default) if !self.fits(&new.subschemas, default) => {
                 (Effect::Both, "has a default that does not fit")
             }
-            Some(_) if around.watched => (Effect::Both, "has another default, which other rules look at"),
+            Some(_) if around.watched => (Effect::Both, "has another default, and other rules depend on it"),
             Some(_) => (Effect::Harmless, "has another default"),
         };
         self.say(at, "default_changed", effect, message);
@@ -340,7 +345,12 @@ impl<'a> Walk<'a> {
             same_names.then(|| olds.into_iter().zip(news).map(|((name, old), (_, new))| (name, old, new)))
         };
         let (Some(patterns), Some(properties)) = (pairs("patternProperties"), pairs("properties")) else {
-            self.say(at, "schema_changed", Effect::Both, "has other names, beside patterns for names");
+            self.say(
+                at,
+                "schema_changed",
+                Effect::Both,
+                "has other property names next to `patternProperties`: the effect is not known",
+            );
             return;
         };
         // The gateway fills in defaults for properties, and leaves the others alone beside patterns.
@@ -385,7 +395,7 @@ impl<'a> Walk<'a> {
         let same = from.subschemas.len() == to.subschemas.len()
             && from.subschemas.iter().zip(&to.subschemas).all(|(from, to)| self.same(from, to));
         if !same {
-            let message = format!("changed beside `{keyword}`, where the change cannot be weighed");
+            let message = format!("changed next to `{keyword}`: the effect is not known");
             self.say(at, "schema_changed", Effect::Both, message);
         }
     }

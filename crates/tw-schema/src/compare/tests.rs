@@ -201,7 +201,7 @@ fn defaults_matter_where_they_are_filled_in() {
         counted(json!({ "default": 1 })),
         expect![[r#"
             Major
-            ! /a default_changed: has another default, which other rules look at"#]],
+            ! /a default_changed: has another default, and other rules depend on it"#]],
         expect![[r#"
             Patch
               /a default_changed: has another default, which is only shown"#]],
@@ -277,13 +277,13 @@ fn types_values_and_bounds_go_by_their_direction() {
               /a type_widened: may also be a fraction or null
               /a bound_loosened: must be at least 0, before 1
               /b enum_value_added: may also be "z"
-              /c bound_loosened: must be of at most this many characters: anything, before 5"#]],
+              /c bound_loosened: need no longer have at most 5 characters"#]],
         expect![[r#"
             Major
             ! /a type_widened: may also be a fraction or null
             ! /a bound_loosened: must be at least 0, before 1
             ! /b enum_value_added: may also be "z"
-            ! /c bound_loosened: must be of at most this many characters: anything, before 5"#]],
+            ! /c bound_loosened: need no longer have at most 5 characters"#]],
     );
     check(
         object(
@@ -295,14 +295,14 @@ fn types_values_and_bounds_go_by_their_direction() {
         expect![[r#"
             Major
             ! /a type_changed: may no longer be a fraction
-            ! /a bound_tightened: must be at most 10 and not equal to it, before 10
+            ! /a bound_tightened: must be at most 10 (exclusive), before 10
             ! /b enum_value_removed: may no longer be 1
             ! /c pattern_changed: has the pattern `^a` now
             ! /c format_changed: has the format `email` now"#]],
         expect![[r#"
             Minor
               /a type_changed: may no longer be a fraction
-              /a bound_tightened: must be at most 10 and not equal to it, before 10
+              /a bound_tightened: must be at most 10 (exclusive), before 10
               /b enum_value_removed: may no longer be 1
               /c pattern_changed: has the pattern `^a` now
               /c format_changed: has the format `email` now"#]],
@@ -398,11 +398,11 @@ fn places_inside_arrays_and_references_are_named() {
         schema(json!({ "type": "string", "minLength": 1 }), json!({ "type": "number" })),
         expect![[r#"
             Major
-            ! /homes/*/city bound_tightened: must be of at least this many characters: 1, before anything
+            ! /homes/*/city bound_tightened: must have at least 1 characters now
               /pair/1 type_widened: may also be a fraction"#]],
         expect![[r#"
             Major
-              /homes/*/city bound_tightened: must be of at least this many characters: 1, before anything
+              /homes/*/city bound_tightened: must have at least 1 characters now
             ! /pair/1 type_widened: may also be a fraction"#]],
     );
 }

@@ -130,7 +130,7 @@ impl<'a> Walk<'a> {
     pub(super) fn run(mut self) -> Vec<Found> {
         let (from, to) = (self.from.document.root(), self.to.document.root());
         if !is_plain(from) || !is_plain(to) {
-            let message = "differs, and refers in a way that is not compared";
+            let message = "changed, and uses references that cannot be compared";
             self.say("", "schema_changed", Effect::Both, message);
             return self.found;
         }
@@ -221,7 +221,7 @@ impl<'a> Walk<'a> {
     fn layers(&mut self, from: &Layers<'a>, to: &Layers<'a>, at: &str, around: Around) {
         self.words(from, to, at, around);
         if from.broken || to.broken {
-            self.say(at, "schema_changed", Effect::Both, "refers to something that is not there");
+            self.say(at, "schema_changed", Effect::Both, "refers to a schema that does not exist");
             return;
         }
         match (from.is_never(), to.is_never()) {

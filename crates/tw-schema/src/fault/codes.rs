@@ -111,7 +111,7 @@ codes! {
     FileKind = "file_kind": file_kind() => "must be a media type such as image/* or an ending such as .pdf";
     Redacted = "redacted": redacted() => "must be the secret itself: `***` keeps a stored secret only while kind, server and tool stay the same";
     Language = "language": language() => "must be a language tag such as `de` or `de-AT`";
-    Wrong = "wrong": wrong() => "is wrong";
+    Wrong = "wrong": wrong() => "is not correct";
     Cursor = "cursor": cursor() => "must be a cursor of this list";
     CursorStale = "cursor_stale": cursor_stale() => "is out of date: start the list again";
     Sequence = "sequence": sequence() => "must be a sequence number or `latest`";
@@ -139,12 +139,12 @@ codes! {
     SchemaDialect = "schema_dialect": schema_dialect() => "must be 2020-12 or left out: all of a schema is read as 2020-12";
     SchemaItems = "schema_items": schema_items() => "must be one schema; for a list of schemas use `prefixItems`";
     SchemaEnum = "schema_enum": schema_enum() => "must have at least one value: an empty list allows nothing";
-    SchemaReferred = "schema_referred": schema_referred(keyword, why) => "refers to a part whose `{keyword}` {why}";
+    SchemaReferred = "schema_referred": schema_referred(keyword, why) => "refers to an invalid part: its `{keyword}` {why}";
     SchemaRemote = "schema_remote": schema_remote(reference) => "must not refer to `{reference}`, which is outside the schema; references are not fetched";
     SchemaBroken = "schema_broken": schema_broken(reference) => "must not refer to `{reference}`, which does not exist";
     SchemaDraft = "schema_draft": schema_draft(reference) => "must not refer to `{reference}`, which uses another draft than 2020-12";
     SchemaIdentifier = "schema_identifier": schema_identifier() => "must have an `$id`, anchors and references that are well formed";
-    SchemaEndless = "schema_endless": schema_endless() => "must not refer back to itself for the same value, without end";
+    SchemaEndless = "schema_endless": schema_endless() => "must not refer to itself endlessly for the same value";
     SchemaComplex = "schema_complex": schema_complex() => "is too complex: too many subschemas apply to one value";
 
     // Fields, forms and views.
@@ -153,7 +153,7 @@ codes! {
     Scalar = "scalar": scalar() => "must be a string, a number or a boolean";
     DefaultsNested = "defaults_nested": defaults_nested() => "cannot be checked: defaults are nested too deeply";
     NameList = "name_list": name_list() => "must be a list of names";
-    NotDescribed = "not_described": not_described(name) => "must be described; {name:json} is not";
+    NotDescribed = "not_described": not_described(name) => "must be one of the described fields; {name:json} is not";
     NotInSchema = "not_in_schema": not_in_schema(path, schema) => "must be in the {schema} schema; {path:json} is not";
     SchemaUnsearchable = "schema_unsearchable": schema_unsearchable(path) => "cannot be found in so complex a schema: {path:json}";
     UnknownSection = "unknown_section": unknown_section(section) => "must be one of the sections; there is no {section:json}";
@@ -175,7 +175,7 @@ codes! {
     NotForKind = "not_for_kind": not_for_kind(kind) => "must be left out: `{kind}` tools do not have it";
     ModeLater = "mode_later": mode_later(mode, missing) => "must be `direct`: `{mode}` needs {missing}, which this version does not have";
     KindUnknown = "kind_unknown": kind_unknown() => "must be a kind that this program knows";
-    PureWrites = "pure_writes": pure_writes() => "must be false for a tool that changes data: repeated calls of a pure tool do not reach it";
+    PureWrites = "pure_writes": pure_writes() => "must be false for a tool that changes data: repeated calls of a pure tool get a stored result";
     TenantSlug = "tenant_slug": tenant_slug(why) => "must be the slug of a tenant: {why}";
     ProgramOnly = "program_only": program_only() => "is allowed in built-in tools only";
     ProgramPart = "program_part": program_part() => "cannot be changed in a built-in tool";
@@ -185,7 +185,7 @@ codes! {
     LevelRaised = "level_raised": level_raised(level) => "must be above `{level}`: the level of this tool can only be raised";
     PolicyFixed = "policy_fixed": policy_fixed(policy) => "must be `{policy}` for this tool";
     AliasOwn = "alias_own": alias_own() => "must not repeat the slug";
-    Alias = "alias": alias(alias, why) => "must hold names of tools, and `{alias}` {why}";
+    Alias = "alias": alias(alias, why) => "must be a list of tool names; `{alias}` {why}";
     Tags = "tags": tags(max, bytes) => "must have at most {max} words of 1 to {bytes} bytes";
 
     // What a tool executes.
@@ -206,9 +206,9 @@ codes! {
     Expression = "expression": expression(why) => "must be a valid expression: {why}";
     ExpressionUnclosed = "expression_unclosed": expression_unclosed() => "must close every `{{{{` with `}}}}`";
     ExpressionBytes = "expression_bytes": expression_bytes(max) => "must have expressions of at most {max|byte|bytes}";
-    ExpressionParts = "expression_parts": expression_parts(max) => "must have expressions of at most {max} names, values and signs";
+    ExpressionParts = "expression_parts": expression_parts(max) => "must have expressions of at most {max} names, values and operators";
     ExpressionCount = "expression_count": expression_count(max, what) => "must have at most {max} of {what:code}";
-    UnknownNameInExpression = "unknown_name_in_expression": unknown_name_in_expression(name, known) => "must read {known:code}, and `{name}` is not known";
+    UnknownNameInExpression = "unknown_name_in_expression": unknown_name_in_expression(name, known) => "must use one of {known:code}; `{name}` is not known";
     Statement = "statement": statement(word) => "must use only the statements `if` and `for` in `{{% … %}}`, not `{word}`";
     Jq = "jq": jq(why) => "must be a valid jq filter: {why}";
     Script = "script": script(line, column, why) => "is not valid in line {line}, column {column}: {why}";
@@ -217,8 +217,8 @@ codes! {
     ArtifactVersion = "artifact_version": artifact_version(max) => "must be the number of a version: the artifact has 1 to {max}";
     ArtifactSource = "artifact_source": artifact_source(version) => "must be the script of version {version}: leave out `artifact_version` to save another one as the next version";
     SecretLabel = "secret_label": secret_label(why) => "must have a label after `secret:`, which {why}";
-    SecretExpression = "secret_expression": secret_expression() => "must have a label after `secret:` that contains and touches no expression";
-    SecretStatements = "secret_statements": secret_statements() => "must not refer to a secret in a text with statements";
+    SecretExpression = "secret_expression": secret_expression() => "must have fixed text after `secret:`, and a space between it and any expression";
+    SecretStatements = "secret_statements": secret_statements() => "must not use `secret:` in a text with statements (`{{% … %}}`)";
     LabelOnly = "label_only": label_only() => "must be the label of a credential, without `secret:`";
     Url = "url": url(why) => "must be a URL: {why}";
     UrlScheme = "url_scheme": url_scheme() => "must start with `https://` or `http://`";
@@ -232,8 +232,8 @@ codes! {
     Header = "header": header(why) => "cannot be sent: {why}";
     HeaderTwice = "header_twice": header_twice(other) => "must be another header than `{other}`";
     EgressDenied = "egress_denied": egress_denied(why) => "must be an address that may be called: {why}";
-    McpCommand = "mcp_command": mcp_command() => "must be left out: no command is ever started for a request; give the `url` of a server that speaks HTTP";
-    Multipart = "multipart": multipart() => "must go with a `body` that is one text with all its parts; an object is sent as JSON or as `application/x-www-form-urlencoded`";
+    McpCommand = "mcp_command": mcp_command() => "must be left out: MCP servers cannot be started with a command; give the `url` of a server that uses HTTP";
+    Multipart = "multipart": multipart() => "needs a `body` that is one text with all parts; an object is sent as JSON or as `application/x-www-form-urlencoded`";
 
     // Approvals.
     StandingDestructive = "standing_destructive": standing_destructive() => "must be left out: a destructive call is approved one at a time";
@@ -247,5 +247,5 @@ codes! {
     MemberName = "member_name": member_name(max) => "must have a name of letters a-z, digits, `_` and `-` that starts with a letter or `_` and has at most {max} characters";
     AllowedHost = "allowed_host": allowed_host(why) => "must be a host such as `api.example.com` or `*.example.com`: {why}";
     HostNotAllowed = "host_not_allowed": host_not_allowed(label) => "must be on a host of the `allowed_hosts` of `{label}`";
-    CredentialField = "credential_field": credential_field() => "must name the text to send: the credential has several, and none is called `api_key` or `token`";
+    CredentialField = "credential_field": credential_field() => "must have a field `api_key` or `token` to send: it has several fields, and none has one of these names";
 }

@@ -6,14 +6,14 @@ use super::{Fault, Violation};
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SchemaFault {
-    #[error("a schema is an object or a boolean")]
+    #[error("a schema must be an object or a boolean")]
     NotASchema,
-    #[error("a schema has at most {max} {what}")]
+    #[error("a schema must have at most {max} {what}")]
     TooLarge { path: String, what: &'static str, max: usize },
-    #[error("the schema is wrong at `{path}`: {violation}")]
+    #[error("the schema is invalid at `{path}`: {violation}")]
     Invalid { path: String, violation: Violation },
     #[error(
-        "the schema is wrong at `{path}`: a pattern is a regular expression of ECMA-262 (with the flag `u`) \
+        "the schema is invalid at `{path}`: a pattern must be a regular expression of ECMA-262 (with the flag `u`) \
          of moderate size, without look-around, back-references and flags inside"
     )]
     Pattern { path: String },
@@ -21,7 +21,7 @@ pub enum SchemaFault {
     RemoteReference { reference: String },
     #[error("the schema refers to `{reference}`, which does not exist")]
     BrokenReference { reference: String },
-    #[error("the schema refers back to itself for the same value, without end")]
+    #[error("the schema refers to itself endlessly for the same value")]
     EndlessReference,
     #[error("the schema is too complex: too many subschemas apply to one value")]
     TooComplex,

@@ -303,7 +303,7 @@ fn what_cannot_be_read_is_told_all_at_once() {
             /executionType: must be one of "gateway", "external", "space", "internal"
             /paramSchema/x/type: must be one of "string", "number", "integer", "boolean", "object", "array", "null"
             /paramSchema/y: must be an object, not a string
-            /requiredParams/1: must be described; "z" is not
+            /requiredParams/1: must be one of the described fields; "z" is not
             /schema/both: is not a known member
             /slug: is required: the name has no letters or digits to make a slug from
             /timeout: must be a positive whole number"#]],

@@ -31,53 +31,53 @@ fn check(schema: Value, value: Value, expected: Expect) {
 
 #[test]
 fn document_that_is_no_schema_is_refused_with_the_place() {
-    refused(json!(null), expect!["a schema is an object or a boolean"]);
-    refused(json!([]), expect!["a schema is an object or a boolean"]);
+    refused(json!(null), expect!["a schema must be an object or a boolean"]);
+    refused(json!([]), expect!["a schema must be an object or a boolean"]);
     refused(
         json!({ "type": "wish" }),
         expect![[
-            r#"the schema is wrong at `/type`: must be one of "array", "boolean", "integer", "null", "number", "object", "string""#
+            r#"the schema is invalid at `/type`: must be one of "array", "boolean", "integer", "null", "number", "object", "string""#
         ]],
     );
     refused(
         json!({ "properties": { "a": { "minimum": "1" } } }),
-        expect!["the schema is wrong at `/properties/a/minimum`: must be a number, not a string"],
+        expect!["the schema is invalid at `/properties/a/minimum`: must be a number, not a string"],
     );
     refused(
         json!({ "required": "a" }),
-        expect!["the schema is wrong at `/required`: must be an array, not a string"],
+        expect!["the schema is invalid at `/required`: must be an array, not a string"],
     );
     refused(
         json!({ "properties": [] }),
-        expect!["the schema is wrong at `/properties`: must be an object, not an array"],
+        expect!["the schema is invalid at `/properties`: must be an object, not an array"],
     );
     refused(
         json!({ "type": ["string", "string"] }),
-        expect!["the schema is wrong at `/type`: must not contain two equal items"],
+        expect!["the schema is invalid at `/type`: must not contain two equal items"],
     );
-    refused(json!({ "minLength": -1 }), expect!["the schema is wrong at `/minLength`: must be at least 0"]);
+    refused(json!({ "minLength": -1 }), expect!["the schema is invalid at `/minLength`: must be at least 0"]);
     refused(
         json!({ "pattern": "(" }),
         expect![
-            "the schema is wrong at `/pattern`: a pattern is a regular expression of ECMA-262 (with the flag `u`) of moderate size, without look-around, back-references and flags inside"
+            "the schema is invalid at `/pattern`: a pattern must be a regular expression of ECMA-262 (with the flag `u`) of moderate size, without look-around, back-references and flags inside"
         ],
     );
     refused(
         json!({ "properties": { "a": { "pattern": "(?=a)" } } }),
         expect![
-            "the schema is wrong at `/properties/a/pattern`: a pattern is a regular expression of ECMA-262 (with the flag `u`) of moderate size, without look-around, back-references and flags inside"
+            "the schema is invalid at `/properties/a/pattern`: a pattern must be a regular expression of ECMA-262 (with the flag `u`) of moderate size, without look-around, back-references and flags inside"
         ],
     );
     refused(
         json!({ "patternProperties": { "(a)\\1": {} } }),
         expect![[
-            r#"the schema is wrong at `/patternProperties/(a)\1`: a pattern is a regular expression of ECMA-262 (with the flag `u`) of moderate size, without look-around, back-references and flags inside"#
+            r#"the schema is invalid at `/patternProperties/(a)\1`: a pattern must be a regular expression of ECMA-262 (with the flag `u`) of moderate size, without look-around, back-references and flags inside"#
         ]],
     );
     refused(
         json!({ "pattern": "(\\p{L}{100}){100}" }),
         expect![
-            "the schema is wrong at `/pattern`: a pattern is a regular expression of ECMA-262 (with the flag `u`) of moderate size, without look-around, back-references and flags inside"
+            "the schema is invalid at `/pattern`: a pattern must be a regular expression of ECMA-262 (with the flag `u`) of moderate size, without look-around, back-references and flags inside"
         ],
     );
 }
@@ -117,15 +117,21 @@ fn reference_that_leads_nowhere_or_outside_is_refused() {
     );
     refused(
         json!({ "$id": "::not a uri", "type": "object" }),
-        expect!["the schema is wrong at ``: must have an `$id`, anchors and references that are well formed"],
+        expect![
+            "the schema is invalid at ``: must have an `$id`, anchors and references that are well formed"
+        ],
     );
     refused(
         json!({ "properties": { "a": { "$id": "::not a uri" } } }),
-        expect!["the schema is wrong at ``: must have an `$id`, anchors and references that are well formed"],
+        expect![
+            "the schema is invalid at ``: must have an `$id`, anchors and references that are well formed"
+        ],
     );
     refused(
         json!({ "properties": { "a": { "$ref": "::not a uri" } } }),
-        expect!["the schema is wrong at ``: must have an `$id`, anchors and references that are well formed"],
+        expect![
+            "the schema is invalid at ``: must have an `$id`, anchors and references that are well formed"
+        ],
     );
     refused(
         json!({ "$defs": { "a": { "$anchor": "x" }, "b": { "$anchor": "x" } }, "$ref": "#y" }),
@@ -133,7 +139,7 @@ fn reference_that_leads_nowhere_or_outside_is_refused() {
     );
     refused(
         json!({ "$id": "https://example.com/#frag" }),
-        expect!["the schema is wrong at `/$id`: must match the pattern `^[^#]*#?$`"],
+        expect!["the schema is invalid at `/$id`: must match the pattern `^[^#]*#?$`"],
     );
 }
 
@@ -186,7 +192,7 @@ fn what_clients_would_stumble_over_is_refused() {
     refused(
         json!({ "properties": { "a": { "enum": [] } } }),
         expect![
-            "the schema is wrong at `/properties/a/enum`: must have at least one value: an empty list allows nothing"
+            "the schema is invalid at `/properties/a/enum`: must have at least one value: an empty list allows nothing"
         ],
     );
     compile(

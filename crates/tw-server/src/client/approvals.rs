@@ -31,17 +31,17 @@ pub(crate) enum Command {
         toolwright approvals approve ID --standing 1h --field /customer")]
     Approve {
         id: String,
-        /// Run with this input instead of the one that was asked for
+        /// Run with this input instead of the requested one
         #[arg(long, value_name = "JSON")]
         input: Option<String>,
-        /// Why, for the record
+        /// The reason, for the record
         #[arg(long)]
         note: Option<String>,
-        /// Approve later calls of the same agent as well, for this long, such as 30m or 8h, 24h at the most
+        /// Also approve later calls of the same agent for this time, such as 30m or 8h; at most 24h
         #[arg(long, value_name = "TIME", value_parser = crate::span::parse)]
         standing: Option<Duration>,
-        /// A JSON pointer to what must be the same in the input of later calls; can be given several times [default: all
-        /// of the input]
+        /// A JSON Pointer to an input value that must be equal in later calls; can be given several times [default: the
+        /// whole input must be equal]
         #[arg(long = "field", value_name = "POINTER", requires = "standing")]
         fields: Vec<String>,
     },
@@ -53,7 +53,7 @@ pub(crate) enum Command {
     /// Deny the call
     Deny {
         id: String,
-        /// Why, for the record and for whoever asked
+        /// The reason, for the record and the caller
         #[arg(long)]
         note: Option<String>,
     },
@@ -103,7 +103,7 @@ pub(crate) async fn run(server: &Server, command: Command) -> Result<()> {
             ));
             if let Some(standing) = run["standing_approval_id"].as_str() {
                 output::note(&format!(
-                    "later calls are approved as well: toolwright approvals standing revoke {standing} takes that back"
+                    "later calls are approved, too; to revoke: toolwright approvals standing revoke {standing}"
                 ));
             }
             tools::tell(&run)

@@ -141,13 +141,14 @@ impl Carry {
             return if bytes.is_empty() {
                 Ok(Value::Null)
             } else {
-                serde_json::from_slice(&bytes).context("the server does not speak MCP")
+                serde_json::from_slice(&bytes).context("the server's answer is not MCP: check the address")
             };
         }
         let (mut pieces, mut parser) = (response.bytes_stream(), sse::Parser::default());
         while let Ok(Some(piece)) = tokio::time::timeout(SILENCE, pieces.next()).await {
             if let Some(message) = parser.push(&piece.context("the server hung up")?)?.into_iter().next() {
-                return serde_json::from_str(&message.data).context("the server does not speak MCP");
+                return serde_json::from_str(&message.data)
+                    .context("the server's answer is not MCP: check the address");
             }
         }
         anyhow::bail!("the server stopped in the middle of an answer")

@@ -9,14 +9,14 @@ use crate::output::{self, moment};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// List the MCP servers, as they answered last
+    /// List the MCP servers with their last known state
     List,
     /// Show a server and its tools
     Show {
         /// Name or id
         server: String,
     },
-    /// Add a server and ask it for its tools
+    /// Add a server and list its tools
     #[command(after_help = "Example:\n  \
         toolwright mcp-servers add weather https://mcp.example.com/mcp --header 'Authorization: Bearer secret:weather'")]
     Add {
@@ -27,35 +27,35 @@ pub(crate) enum Command {
         #[arg(long = "header", value_name = "NAME: VALUE")]
         headers: Vec<String>,
     },
-    /// Ask a server for its tools, and hold what changed
+    /// List the tools of a server; imported tools that changed are put on hold
     Refresh {
         /// Name or id
         server: String,
     },
-    /// Make tools of those that the server listed last
+    /// Import tools from the server's latest list
     Import {
         /// Name or id
         server: String,
-        /// Their names on the server
+        /// The names of the tools on the server
         #[arg(required = true)]
         tools: Vec<String>,
-        /// Make them live at once
+        /// Publish the tools at once
         #[arg(long)]
         publish: bool,
     },
-    /// List the changes of imported tools
+    /// List changes to the imported tools
     Drift {
         /// Name or id
         server: String,
     },
-    /// Take what the server offers now, as a new version of the same tool
+    /// Accept a change as a new version of the tool
     Accept {
         /// Name or id
         server: String,
         /// The id of the change
         drift: String,
     },
-    /// Leave the tool held
+    /// Reject a change; the tool stays on hold
     Reject {
         /// Name or id
         server: String,
@@ -122,7 +122,7 @@ pub(crate) async fn run(server: &Server, command: Command) -> Result<()> {
                 }
                 for warning in imported["warnings"].as_array().into_iter().flatten() {
                     let (tool, path) = (field(warning, "tool"), field(warning, "path"));
-                    output::note(&format!("look at {tool} {path}: it {}", field(warning, "message")));
+                    output::note(&format!("check {tool} {path}: it {}", field(warning, "message")));
                 }
             }
             match imported["skipped"].as_array().is_some_and(|skipped| !skipped.is_empty()) {

@@ -41,14 +41,14 @@ pub(crate) struct Server {
     /// The server [default: the profile's, else http://127.0.0.1:7420]
     #[arg(long, env = "TOOLWRIGHT_URL", global = true)]
     url: Option<String>,
-    /// The API key [default: the profile's]; other users of the machine can read command lines, so prefer
+    /// The API key [default: the profile's]; other users of the machine can see command lines, so prefer
     /// `toolwright login` or the environment
     #[arg(long, env = "TOOLWRIGHT_KEY", hide_env_values = true, global = true)]
     key: Option<String>,
-    /// The profile to take server and key from, as `toolwright login` saved it [default: default]
+    /// The profile with the server and key, as saved by `toolwright login` [default: default]
     #[arg(long, env = "TOOLWRIGHT_PROFILE", value_name = "NAME", global = true)]
     profile: Option<String>,
-    /// Print the answer as JSON
+    /// Print the response as JSON
     #[arg(long, global = true)]
     pub(crate) json: bool,
 }
@@ -230,7 +230,7 @@ impl Client {
 
     async fn answer(&self, request: RequestBuilder) -> Result<Value> {
         let response = self.send(request).await?;
-        let body = response.bytes().await.context("the server's answer broke off")?;
+        let body = response.bytes().await.context("the connection closed in the middle of the answer")?;
         serde_json::from_slice(&body).context("the server answered with something that is not JSON")
     }
 
@@ -242,10 +242,18 @@ impl Client {
             return Ok(response);
         }
         if status.is_redirection() {
-            bail!("the server at {} sends elsewhere ({status}), which is not followed", self.base);
+            bail!(
+                "the server at {} answered with a redirect ({status}), which is not followed: set the final address",
+                self.base
+            );
         }
+        let asked = response.url().path_segments().and_then(|mut steps| steps.rfind(|step| is_id(step)));
+        let asked = asked.map(str::to_owned);
         let body = response.bytes().await.unwrap_or_default();
-        let problem = problem::Problem::of(status, &body);
+        let mut problem = problem::Problem::of(status, &body);
+        if let Some(id) = asked {
+            problem.name_missing(&id);
+        }
         Err(match status {
             StatusCode::UNAUTHORIZED => refusal(
                 problem,
@@ -295,6 +303,11 @@ fn who(me: &Value) -> Vec<(&'static str, String)> {
         ("agent", agent),
         ("roles", words(&me["roles"])),
     ]
+}
+
+/// Whether a step of a path is an id, a UUID.
+fn is_id(step: &str) -> bool {
+    step.len() == 36 && step.bytes().all(|byte| byte == b'-' || byte.is_ascii_hexdigit())
 }
 
 /// A value in one line: lists with commas, objects as name and value.

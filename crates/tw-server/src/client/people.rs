@@ -2,9 +2,11 @@
 
 use std::collections::HashMap;
 
+use anyhow::{Context, Result};
 use serde_json::Value;
 
 use super::{Client, field, items};
+use crate::operator::keys::prefix;
 
 /// The members of the tenant by id.
 pub(super) struct People(HashMap<String, String>);
@@ -34,6 +36,37 @@ impl People {
             _ => format!("{kind} {id}").trim_end().to_owned(),
         }
     }
+
+    /// Who it was, by the name that is told with it: `{ "kind", "id" | "slug", "name", "role" }`.
+    pub(super) fn subject(subject: &Value) -> String {
+        let name = match subject["kind"].as_str() {
+            Some("user") => field(subject, "name"),
+            _ => Self(HashMap::new()).name(subject),
+        };
+        format!("{name} ({})", field(subject, "role"))
+    }
+
+    /// The id of the member with this email; an id is one already.
+    pub(super) async fn member_id(client: &Client, email_or_id: String) -> Result<String> {
+        if !email_or_id.contains('@') {
+            return Ok(email_or_id);
+        }
+        let members = client.list(&["users"], &[], None).await?;
+        let email = email_or_id.trim().to_lowercase();
+        let found = items(&members).find(|member| field(member, "email").to_lowercase() == email);
+        found.map(|member| field(member, "id")).with_context(|| format!("no member has the email `{email}`"))
+    }
+
+    /// The id of the API key with this prefix; an id is one already.
+    pub(super) async fn key_id(client: &Client, prefix_or_id: String) -> Result<String> {
+        if prefix_or_id.contains('-') {
+            return Ok(prefix_or_id);
+        }
+        let keys = client.list(&["api-keys"], &[], None).await?;
+        let prefix = prefix(&prefix_or_id);
+        let found = items(&keys).find(|key| key["prefix"] == prefix);
+        found.map(|key| field(key, "id")).with_context(|| format!("no API key has the prefix `{prefix}`"))
+    }
 }
 
 #[cfg(test)]
@@ -55,5 +88,9 @@ mod tests {
         assert_eq!(people.name(&json!("agent:analyst")), "agent analyst");
         assert_eq!(people.name(&json!({ "kind": "system" })), "system");
         assert_eq!(people.name(&Value::Null), "");
+        let ada = json!({ "kind": "user", "id": "1", "name": "Ada", "role": "builder" });
+        assert_eq!(People::subject(&ada), "Ada (builder)");
+        let agent = json!({ "kind": "agent", "slug": "analyst", "name": "Ada", "role": "agent" });
+        assert_eq!(People::subject(&agent), "agent analyst (agent)");
     }
 }

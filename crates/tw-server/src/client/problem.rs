@@ -58,6 +58,15 @@ impl Problem {
             .unwrap_or_else(|| Self { title: format!("the server answered {status}"), ..Self::default() })
     }
 
+    /// Names the id that was asked for, where the server only says that nothing has it.
+    pub(super) fn name_missing(&mut self, id: &str) {
+        if self.code() == Some("NOT_FOUND")
+            && let Some(detail) = self.detail.as_mut().filter(|detail| !detail.contains(id))
+        {
+            *detail = format!("{detail}: `{id}`");
+        }
+    }
+
     /// The word programs match on.
     pub(super) fn code(&self) -> Option<&str> {
         self.code.as_deref()
@@ -68,7 +77,10 @@ impl fmt::Display for Problem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (missing, others): (Vec<&ProblemFault>, Vec<&ProblemFault>) =
             self.errors.iter().partition(|fault| fault.code == "required");
+        // The detail of these two names what the lines below name.
+        let listed = !self.changes.is_empty() || !self.items.is_empty();
         match missing.as_slice() {
+            [] if listed => f.write_str(&self.title)?,
             [] => f.write_str(self.detail.as_deref().unwrap_or(&self.title))?,
             missing => {
                 let names: Vec<&str> = missing.iter().map(|fault| fault.name()).collect();
@@ -80,7 +92,12 @@ impl fmt::Display for Problem {
         if !marks.is_empty() {
             write!(f, " ({})", marks.join(", "))?;
         }
-        for fault in others {
+        // The detail tells a fault that is alone.
+        let told = |fault: &ProblemFault| {
+            self.errors.len() == 1
+                && self.detail.as_ref().is_some_and(|detail| detail.contains(&fault.message))
+        };
+        for fault in others.into_iter().filter(|fault| !told(fault)) {
             let path = if fault.path.is_empty() { "/" } else { &fault.path };
             write!(f, "\n  {path}: {}", fault.message)?;
         }
@@ -116,6 +133,15 @@ mod tests {
     }
 
     #[test]
+    fn single_fault_is_told_once() {
+        let body =
+            br#"{ "title": "Invalid input", "detail": "`name` must not be empty", "code": "INVALID_PARAMS",
+            "errors": [{ "path": "/name", "code": "not_empty", "message": "must not be empty" }] }"#;
+        let text = Problem::of(StatusCode::UNPROCESSABLE_ENTITY, body).to_string();
+        assert_eq!(text, "`name` must not be empty (INVALID_PARAMS)");
+    }
+
+    #[test]
     fn missing_fields_are_named_together() {
         let body = br#"{ "title": "A required field is missing", "detail": "Missing required param: a",
             "code": "MISSING_PARAM", "errors": [{ "path": "/a", "code": "required", "message": "is required" },
@@ -128,18 +154,19 @@ mod tests {
     #[test]
     fn refused_publication_is_told_with_every_line_that_breaks_and_every_case_that_fails() {
         let body =
-            br#"{ "title": "x", "detail": "It would break callers", "code": "BREAKING_CHANGE", "changes": [
+            br#"{ "title": "It would break callers", "detail": "x: y", "code": "BREAKING_CHANGE", "changes": [
             { "part": "input", "path": "/city", "breaking": true, "message": "is required now" },
             { "part": "output", "path": "/n", "breaking": false, "message": "is new" }] }"#;
         let text = Problem::of(StatusCode::CONFLICT, body).to_string();
         assert_eq!(text, "It would break callers (BREAKING_CHANGE)\n  input /city: is required now");
-        let body = br#"{ "title": "x", "detail": "Test cases do not pass", "code": "TESTS_FAILED", "items": [
+        let body =
+            br#"{ "title": "Test cases fail", "detail": "x: Greets", "code": "TESTS_FAILED", "items": [
             { "name": "Good", "passed": true, "run_id": "r1", "diff": [] },
             { "name": "Greets", "passed": false, "run_id": "r2",
               "diff": [{ "path": "/output/who", "expected": "Ada", "actual": 1 }] }] }"#;
         let text = Problem::of(StatusCode::CONFLICT, body).to_string();
         let case = "failed  Greets  (run r2)\n          /output/who: expected \"Ada\", got 1";
-        assert_eq!(text, format!("Test cases do not pass (TESTS_FAILED)\n  {case}"));
+        assert_eq!(text, format!("Test cases fail (TESTS_FAILED)\n  {case}"));
     }
 
     #[test]

@@ -13,12 +13,15 @@ use crate::output::{self, block, moment};
 pub(crate) enum Command {
     /// List runs, the newest first
     List {
-        /// Runs of this tool
+        /// Only runs of this tool
         #[arg(long, value_name = "SLUG")]
         tool: Option<String>,
-        /// running, success, error, pending, needs_approval, cancelled or timed_out
+        /// running, success, error, pending, needs_approval, cancelled, denied or timed_out
         #[arg(long)]
         status: Option<String>,
+        /// production or debug [default: both]
+        #[arg(long)]
+        mode: Option<String>,
         #[arg(long, default_value_t = 50)]
         limit: usize,
     },
@@ -33,21 +36,21 @@ pub(crate) enum Command {
         /// A session or a run [default: the newest run]
         #[arg(value_name = "SESSION_ID | RUN_ID")]
         id: Option<String>,
-        /// Only what happens from now on
+        /// Only new events
         #[arg(long)]
         new: bool,
     },
-    /// Make recorded calls of a tool again, and show what differs
+    /// Replay recorded calls of a tool and show the differences
     #[command(
-        after_help = "Steps with effects are answered from the record. Ends with 1 where something differs."
+        after_help = "Steps with effects never run; they get their recorded answers. The exit code is 1 if a result differs."
     )]
     Replay {
         #[arg(long, value_name = "SLUG")]
         tool: String,
-        /// draft, or the number of a version
+        /// draft or a version
         #[arg(long, value_name = "VERSION", default_value = "draft")]
         against: String,
-        /// How many calls, the newest first, 100 at the most [default: 20]
+        /// How many of the newest calls to replay, at most 100 [default: 20]
         #[arg(long)]
         limit: Option<i64>,
     },
@@ -56,9 +59,15 @@ pub(crate) enum Command {
 pub(crate) async fn run(server: &Server, command: Command) -> Result<ExitCode> {
     let client = server.client()?;
     match command {
-        Command::List { tool, status, limit } => {
-            let runs = client.list(&["runs"], &[("tool", tool), ("status", status)], Some(limit)).await?;
-            if server.json { output::json(&runs)? } else { list(&runs)? }
+        Command::List { tool, status, mode, limit } => {
+            let denied = status.as_deref() == Some("denied");
+            let (status, code) = match denied {
+                true => (Some(CANCELLED.to_owned()), Some(DENIED.to_owned())),
+                false => (status, None),
+            };
+            let query = [("tool", tool), ("status", status), ("error_code", code), ("mode", mode)];
+            let runs = client.list(&["runs"], &query, Some(limit)).await?;
+            if server.json { output::json(&runs)? } else { list(&runs, &People::of(&client).await)? }
         }
         Command::Show { id } => {
             let run = client.get(&["runs", &id], &[]).await?;
@@ -127,16 +136,28 @@ fn replayed(report: &Value) -> Result<()> {
     ))
 }
 
-fn list(runs: &Value) -> Result<()> {
+const CANCELLED: &str = "cancelled";
+/// The error code of a run that was cancelled because an approver denied its call.
+const DENIED: &str = "DENIED";
+
+/// The status of a run. People want to know whether somebody denied a call or cancelled its run.
+fn status(run: &Value) -> String {
+    let denied = run["status"] == CANCELLED && run["error_code"] == DENIED;
+    if denied { "denied".to_owned() } else { field(run, "status") }
+}
+
+fn list(runs: &Value, people: &People) -> Result<()> {
     output::table(
-        &["id", "tool", "version", "status", "source", "started", "ms"],
+        &["id", "tool", "version", "status", "by", "source", "mode", "started", "ms"],
         items(runs).map(|run| {
             vec![
                 field(run, "run_id"),
                 field(run, "tool"),
                 field(run, "version"),
-                field(run, "status"),
+                status(run),
+                people.name(&run["actor"]),
                 field(run, "source"),
+                field(run, "mode"),
                 moment(&field(run, "started_at")),
                 field(run, "duration_ms"),
             ]
@@ -149,7 +170,6 @@ fn show(run: &Value, people: &People) -> Result<()> {
         "run_id",
         "tool",
         "version",
-        "status",
         "error",
         "error_code",
         "effect",
@@ -161,6 +181,7 @@ fn show(run: &Value, people: &People) -> Result<()> {
         "summary",
     ];
     let mut pairs: Vec<(&str, String)> = names.iter().map(|name| (*name, field(run, name))).collect();
+    pairs.insert(3, ("status", status(run)));
     pairs.push(("by", people.name(&run["actor"])));
     pairs.push(("started", moment(&field(run, "started_at"))));
     pairs.push(("finished", moment(&field(run, "finished_at"))));
@@ -190,6 +211,14 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+
+    #[test]
+    fn denied_run_is_told_from_a_cancelled_one() {
+        let run = |code| json!({ "status": "cancelled", "error_code": code });
+        assert_eq!(status(&run("DENIED")), "denied");
+        assert_eq!(status(&run("CANCELLED")), "cancelled");
+        assert_eq!(status(&json!({ "status": "success", "error_code": null })), "success");
+    }
 
     #[test]
     fn event_is_one_line_whatever_it_holds() {

@@ -109,7 +109,8 @@ async fn connection(
             Err(_) => return Ok(TailEnd::Lost { why: "the server has gone silent".to_owned() }),
         };
         for message in parser.push(&piece)? {
-            let event: Value = serde_json::from_str(&message.data).context("the server sent an odd event")?;
+            let event: Value =
+                serde_json::from_str(&message.data).context("the server sent an event that is not JSON")?;
             followed.last = message.id.or_else(|| followed.last.take());
             let run = event["run_id"].as_str();
             if followed.run.is_some() && run != followed.run.as_deref() {

@@ -34,7 +34,7 @@ pub(crate) enum Command {
     /// List the tools that the key may see
     #[command(visible_alias = "ls")]
     List {
-        /// Words to look for
+        /// Words to search for
         #[arg(long)]
         q: Option<String>,
         #[arg(long)]
@@ -53,9 +53,9 @@ pub(crate) enum Command {
         toolwright tools run roi-calculator --help              the fields of this tool\n  \
         toolwright tools run datetime_utils --input '{ \"operation\": \"now\" }'\n  \
         toolwright tools run roi-calculator --input - < input.json\n\n\
-        Every field of a tool is a flag behind its slug: `initialInvestment` is --initial-investment. A flag wins\n\
-        over the same field in --input; a list is one flag several times; @FILE stands for what is in a file.\n\n\
-        The exit code is 0 when the run succeeded, 1 when it failed or was refused, 3 when it waits for\n\
+        Every field of a tool is a flag after its slug: `initialInvestment` is --initial-investment. A flag overrides\n\
+        the same field in --input; repeat a flag for a list; @FILE inserts the content of a file.\n\n\
+        The exit code is 0 if the run succeeded, 1 if it failed or was refused, and 3 if it waits for\n\
         somebody."
     )]
     Run(RunArgs),
@@ -67,10 +67,10 @@ pub(crate) enum Command {
         /// The definition as JSON, or `-` for standard input
         file: PathBuf,
     },
-    /// Change a tool: its definition as a draft until it is published, its switches at once
+    /// Change a tool; definition changes go into the draft, switches take effect at once
     #[command(after_help = "Example:\n  \
         echo '{ \"description\": \"Greets people\" }' | toolwright tools patch greet -\n\n\
-        What is left out stays as it is, and null takes a property back.")]
+        Absent properties keep their values, and null resets a property.")]
     Patch {
         /// Its slug or id
         tool: String,
@@ -81,11 +81,11 @@ pub(crate) enum Command {
     #[command(after_help = "Examples:\n  \
         toolwright tools test greet\n  \
         toolwright tools test greet --against 1.0.0\n\n\
-        The calls are the key's own, in the mode `debug`. The exit code is 0 when every case passed, else 1.")]
+        The calls are made with your key, in mode `debug`. The exit code is 0 if every case passes, else 1.")]
     Test {
         /// Its slug or id
         tool: String,
-        /// `draft`, or the number of a version [default: draft]
+        /// `draft` or a version [default: draft]
         #[arg(long, value_name = "draft|X.Y.Z")]
         against: Option<String>,
     },
@@ -93,10 +93,10 @@ pub(crate) enum Command {
     #[command(after_help = "Examples:\n  \
         toolwright tools publish greet\n  \
         toolwright tools publish greet --version 2.0.0\n\n\
-        Refused is what cannot work, what breaks callers under the same major number, and what fails a test case.\n\
-        A refusal changes nothing. The audit log says who did without a check.")]
+        Publishing is refused if the draft cannot work, if it breaks callers without a new major version, or if a\n\
+        test case fails. A refusal changes nothing. The audit log records skipped checks.")]
     Publish(authoring::PublishArgs),
-    /// Give the draft a new version number, greater than the one it has
+    /// Set the version of the draft; it must be greater than the current one
     Version {
         /// Its slug or id
         tool: String,
@@ -104,26 +104,26 @@ pub(crate) enum Command {
         #[arg(value_name = "X.Y.Z")]
         number: String,
     },
-    /// Withdraw a version: no call may name it any more, and its number is never published again
+    /// Withdraw a version: calls that pin it are refused, and its number cannot be published again
     Withdraw {
         /// Its slug or id
         tool: String,
-        /// The number of a version that is not live
+        /// A version that is not the published one
         #[arg(value_name = "X.Y.Z")]
         number: String,
     },
-    /// List every save, publication and new number of a tool, newest first
+    /// List the saves, publications and version changes of a tool, newest first
     Versions {
         /// Its slug or id
         tool: String,
-        /// Only these
+        /// Only entries of this kind
         #[arg(long, value_parser = ["save", "publish", "version"])]
         kind: Option<String>,
-        /// How many [default: all]
+        /// The maximum number of entries [default: all]
         #[arg(long, value_name = "N")]
         limit: Option<usize>,
     },
-    /// Show the changes between two versions, which of them break callers, and the version number they need
+    /// Compare two versions: the changes, which of them break callers, and the version they need
     Compare {
         /// Its slug or id
         tool: String,
@@ -139,23 +139,23 @@ pub(crate) enum Command {
         /// Its slug or id
         tool: String,
     },
-    /// Explain why a user or a key may or may not see and call a tool
+    /// Explain whether a person or a key can see and call a tool
     Explain {
         /// Its slug or id
         tool: String,
-        /// A member of the tenant, by id [default: whoever the key stands for]
-        #[arg(long, value_name = "ID", conflicts_with = "for_key")]
+        /// A member of the tenant, by email or id [default: you]
+        #[arg(long, value_name = "EMAIL_OR_ID", conflicts_with = "for_key")]
         user: Option<String>,
-        /// Whoever an API key stands for, by the key's id
-        #[arg(long, value_name = "ID")]
+        /// An API key, by its prefix or id: the person or agent that it acts as
+        #[arg(long, value_name = "PREFIX_OR_ID")]
         for_key: Option<String>,
     },
     /// Switch a built-in tool on or off for every tenant, directly in the database
     #[command(after_help = "Examples:\n  \
         toolwright tools switch roi-calculator off --data-dir ./data\n  \
         toolwright tools switch roi-calculator default --database-url postgres://…\n\n\
-        Running servers notice within a second. `off` holds whatever a tenant says; `on` is what a tenant has\n\
-        that says nothing; `default` leaves it to the tool's author and each tenant.")]
+        Running servers notice within a second. `off` overrides the tenants' settings; `on` is the default for tenants\n\
+        without a setting; `default` restores the tool's own default.")]
     Switch {
         #[command(flatten)]
         place: Sources,
@@ -170,16 +170,16 @@ pub(crate) enum Command {
         A file is named after its tool and holds its draft, without ids and times. Secrets are\n\
         written as `***`, which keeps the stored one when the file is imported where it came from.")]
     Export {
-        /// The folder; it is made where it is missing
+        /// The folder; it is created if it is missing
         #[arg(long, value_name = "DIR")]
         out: PathBuf,
     },
     /// Create drafts from the files of a folder; importing again changes nothing
     #[command(after_help = "Example:\n  toolwright tools import tools/\n\n\
         Every *.json is one definition. A tool that is missing is created, one that differs is changed, the\n\
-        others are left alone. What a file leaves out stays as it is. Nothing is published, except active\n\
-        rows of a registry that knew no status (they have `config_schema`, `schema` or `is_system`): those\n\
-        were live where they come from, and are published if the key may.\n\n\
+        others are left alone. Absent properties keep their values. Nothing is published, except active\n\
+        tools in the older format without a status (with `config_schema`, `schema` or `is_system`), if the\n\
+        key may publish.\n\n\
         A file that fails does not stop the others; the exit code is then 1.")]
     Import {
         /// The folder
@@ -191,7 +191,7 @@ pub(crate) enum Command {
     ImportOpenapi {
         /// The document, or `-` for standard input
         file: PathBuf,
-        /// Where the API is, instead of the servers that the document names
+        /// The base URL of the API; overrides the servers in the document
         #[arg(long, value_name = "URL")]
         server_url: Option<String>,
     },
@@ -205,7 +205,7 @@ pub(crate) struct RunArgs {
     /// The fields of the tool, as flags
     #[arg(value_name = "FIELDS", allow_hyphen_values = true)]
     rest: Vec<String>,
-    /// Print this help; behind a slug, the fields of the tool
+    /// Print help; after a slug, the fields of the tool
     #[arg(long, short, action = clap::ArgAction::SetTrue)]
     help: bool,
     #[command(flatten)]
@@ -220,16 +220,16 @@ pub(crate) struct RunOptions {
     /// A file with the input, or `-` for standard input
     #[arg(long, value_name = "FILE")]
     input_file: Option<PathBuf>,
-    /// How long to wait for the end of the run [default: the tool's own time limit]
+    /// How long to wait for the run to end [default: the tool's time limit]
     #[arg(long, value_name = "MS")]
     wait: Option<u64>,
-    /// The session the run belongs to
+    /// The session to record the run in
     #[arg(long, value_name = "ID")]
     session: Option<String>,
-    /// `debug` runs the draft as well
+    /// `debug` also runs drafts
     #[arg(long, value_parser = ["production", "debug"])]
     mode: Option<String>,
-    /// With the same key and input, the run is made once and answered as often as it is asked for
+    /// Repeating the command with the same key and input does not run the tool again
     #[arg(long, value_name = "KEY")]
     idempotency_key: Option<String>,
 }

@@ -14,7 +14,7 @@ const EVENTS: [&str; 6] =
 pub(crate) enum Command {
     /// List the webhooks
     List,
-    /// Make a webhook and print its secret, which is shown this once
+    /// Create a webhook and print its secret, which is shown only once
     #[command(after_help = "Example:\n  \
         toolwright webhooks create https://example.com/hook --event run.failed --event approval.requested")]
     Create {
@@ -22,21 +22,21 @@ pub(crate) enum Command {
         /// The address of the receiver
         #[arg(value_name = "URL")]
         address: String,
-        /// What it is told of; several times for several events
+        /// An event to send; can be given several times
         #[arg(long = "event", value_name = "EVENT", required = true, value_parser = EVENTS)]
         events: Vec<String>,
     },
-    /// Remove a webhook
+    /// Delete a webhook
     Delete { id: String },
-    /// Send a message of the type `webhook.test`, and say whether it was taken
+    /// Send a test message and report whether the receiver accepted it
     Test { id: String },
-    /// List what a webhook was told, newest first
+    /// List the deliveries of a webhook, newest first
     Deliveries {
         id: String,
         #[arg(long, default_value_t = 50)]
         limit: usize,
     },
-    /// Send a delivery once more, under the same id
+    /// Repeat a delivery with the same id
     Redeliver {
         /// The id of the delivery
         id: String,
@@ -61,7 +61,7 @@ pub(crate) async fn run(server: &Server, command: Command) -> Result<()> {
         }
         Command::Delete { id } => {
             client.delete(&["webhooks", &id]).await?;
-            output::note("removed");
+            output::note("deleted");
             Ok(())
         }
         Command::Test { id } => tried(server, &client, &["webhooks", &id, "test"]).await,
@@ -82,7 +82,7 @@ async fn tried(server: &Server, client: &Client, path: &[&str]) -> Result<()> {
         output::json(&delivery)?;
     }
     if delivery["status"] != "delivered" {
-        bail!("the message was not taken: {}", field(&delivery, "error"));
+        bail!("the receiver did not accept the message: {}", field(&delivery, "error"));
     }
     if !server.json {
         let (status, took) = (field(&delivery, "response_status"), field(&delivery, "duration_ms"));
@@ -115,7 +115,7 @@ fn list(webhooks: &Value) -> Result<()> {
 
 fn told(deliveries: &Value) -> Result<()> {
     output::table(
-        &["id", "type", "happened", "status", "tries", "answer", "next try", "error"],
+        &["id", "type", "happened", "status", "attempts", "answer", "next attempt", "error"],
         items(deliveries).map(|delivery| {
             vec![
                 field(delivery, "id"),

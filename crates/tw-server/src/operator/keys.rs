@@ -25,19 +25,19 @@ pub(crate) enum Command {
         /// admin, builder, member, approver, viewer or agent
         #[arg(long)]
         role: Role,
-        /// What it is for
+        /// What the key is used for
         #[arg(long, default_value = "command line")]
         name: String,
-        /// Whom it stands for: user (its owner) or agent
+        /// Who the key acts as: user (its owner) or agent
         #[arg(long, value_parser = acts_as, default_value = "user")]
         acts_as: ActsAs,
-        /// The agent it stands for, with `--acts-as agent`
+        /// The slug of the agent, with `--acts-as agent`
         #[arg(long, value_name = "SLUG")]
         agent: Option<String>,
-        /// The person it belongs to [default: the tenant's first admin]
+        /// The owner of the key [default: the tenant's first admin]
         #[arg(long, value_name = "EMAIL")]
         owner: Option<String>,
-        /// How long it works, such as 12h, 90d or 52w [default: until revoked]
+        /// How long the key is valid, such as 12h, 90d or 52w [default: until revoked]
         #[arg(long, value_name = "TIME", value_parser = crate::span::parse)]
         expires_in: Option<Duration>,
     },
@@ -62,17 +62,15 @@ pub(crate) async fn run(common: &Common, command: Command) -> Result<()> {
             let expires = expires_in.map(|span| Timestamp::now().plus(span));
             let request = KeyRequest { name, role, acts_as, agent, expires };
             let made = office.operator.create_key(&tenant, request, owner.as_deref()).await;
-            let made = made.with_context(|| format!("cannot make a key for `{tenant}`"))?;
+            let made = made.with_context(|| format!("cannot create a key for `{tenant}`"))?;
             if common.json {
                 let mut shown = shown(&made.key, owner.as_deref());
                 shown["key"] = made.text.into();
+                shown["database"] = crate::config::shown(&office.target).into();
                 return output::json(&shown);
             }
             output::say(&made.text)?;
-            let database = crate::config::shown(&office.target);
-            output::note(&format!(
-                "created a key for {tenant} with the role {role} in the database ({database}); it is shown only once"
-            ));
+            output::note(&format!("created a key for {tenant} with the role {role}; it is shown only once"));
             Ok(())
         }
         Command::List { tenant } => {
@@ -105,7 +103,7 @@ pub(crate) async fn run(common: &Common, command: Command) -> Result<()> {
 }
 
 /// The prefix, also of a whole key: that is what somebody has at hand who wants it gone.
-fn prefix(key: &str) -> &str {
+pub(crate) fn prefix(key: &str) -> &str {
     match key.strip_prefix("tw_") {
         Some(rest) => rest.split('_').next().unwrap_or(rest),
         None => key,

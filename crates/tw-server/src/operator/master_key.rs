@@ -16,12 +16,12 @@ use crate::{
 
 #[derive(Debug, clap::Subcommand)]
 pub(crate) enum Command {
-    /// Put every stored secret under another master key
+    /// Re-encrypt all stored secrets with another master key
     #[command(after_help = "Example:\n  \
         (umask 077; toolwright master-key > /etc/toolwright/key.new)\n  \
         toolwright master-key rotate --to /etc/toolwright/key.new\n\n\
-        Stop the servers before, and start them with the new key afterwards. Approvals that wait are void, and\n\
-        cursors of lists begin anew. What was interrupted is finished by the same command again.")]
+        Stop the servers first, and start them with the new key afterwards. Pending approvals become void, and list\n\
+        cursors become invalid. If the command is interrupted, run it again to finish.")]
     Rotate(Rotate),
 }
 
@@ -47,13 +47,13 @@ async fn run_rotate(Rotate { common, to }: Rotate) -> Result<()> {
         let _alone = folder::of(&office.target).map(ServeLock::take).transpose()?;
         let found = master_key::find(config, &office.target)?;
         let found = found.ok_or_else(|| {
-            refusal("there is no master key yet", "`toolwright serve` makes one, or takes the one you name")
+            refusal("there is no master key yet", "`toolwright serve` creates one at the first start, or uses the one in TOOLWRIGHT_MASTER_KEY or `master_key_file`")
         })?;
         let next = master_key::read(&to)?.with_context(|| format!("there is no file {}", to.display()))?;
         let keys = office.operator.rotate_master_key(&found.key, &next).await;
-        let Some(keys) = keys.context("cannot put the secrets under the new key")? else {
+        let Some(keys) = keys.context("cannot re-encrypt the secrets with the new key")? else {
             let what = "the database belongs to another master key than the one that is set";
-            return Err(refusal(what, "name the key it was started with last"));
+            return Err(refusal(what, "set the key that the servers used last"));
         };
         // The key in the data folder is ours to keep; one that the operator keeps, the operator changes.
         let own = match &found.source {
@@ -68,7 +68,7 @@ async fn run_rotate(Rotate { common, to }: Rotate) -> Result<()> {
         if common.json {
             return output::json(&json!({ "keys": keys, "replaced": own }));
         }
-        output::say(&format!("{keys} keys are under the new master key now"))?;
+        output::say(&format!("re-encrypted {keys} keys with the new master key"))?;
         match own {
             Some(file) => {
                 output::say(&format!("{} holds it; {} is no longer needed", file.display(), to.display()))

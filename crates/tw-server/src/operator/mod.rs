@@ -15,7 +15,7 @@ use tw_store::{Options, Store, Target};
 use crate::{
     config::{Config, Sources},
     fail::{Hint, refusal},
-    folder,
+    folder, output,
 };
 
 /// A command needs few connections.
@@ -40,7 +40,8 @@ pub(super) struct Office {
     target: Target,
 }
 
-/// Opens the database, does the work, and closes it again however the work ends.
+/// Opens the database, does the work, and closes it again however the work ends. Says on standard error which database
+/// it was: a client's settings may name a server on another one.
 async fn with_office<T>(place: &Sources, work: impl AsyncFnOnce(&Office, &Config) -> Result<T>) -> Result<T> {
     let config = place.load()?;
     let target = config.target()?;
@@ -50,6 +51,12 @@ async fn with_office<T>(place: &Sources, work: impl AsyncFnOnce(&Office, &Config
     let office = Office { operator: Operator::new(store.clone()), store, target };
     let done = work(&office, &config).await;
     office.store.close().await;
+    if done.is_ok() {
+        output::note(&format!("database: {}", crate::config::shown(&office.target)));
+        if std::env::var_os("TOOLWRIGHT_URL").is_some_and(|url| !url.is_empty()) {
+            output::note("TOOLWRIGHT_URL is not used: this command works directly in the database");
+        }
+    }
     done
 }
 

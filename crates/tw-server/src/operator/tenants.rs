@@ -11,12 +11,12 @@ use crate::output;
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Make a tenant
+    /// Create a tenant
     #[command(after_help = "Example:\n  toolwright tenants create acme --name 'Acme Ltd'")]
     Create {
-        /// Its name in addresses and commands
+        /// Its slug, for addresses and commands
         slug: TenantSlug,
-        /// Its name for people [default: the slug]
+        /// Its display name [default: the slug]
         #[arg(long)]
         name: Option<String>,
     },
@@ -29,11 +29,11 @@ pub(crate) async fn run(common: &Common, command: Command) -> Result<()> {
         Command::Create { slug, name } => {
             let name = name.as_deref().unwrap_or(slug.as_str());
             let made = office.operator.create_tenant(slug, name).await;
-            let tenant = made.with_context(|| format!("cannot make the tenant `{slug}`"))?;
+            let tenant = made.with_context(|| format!("cannot create the tenant `{slug}`"))?;
             if common.json {
                 return output::json(&shown(&tenant));
             }
-            output::say(&format!("made the tenant {slug}"))?;
+            output::say(&format!("created the tenant {slug}"))?;
             output::note(&format!(
                 "next: toolwright users create EMAIL --tenant {slug} --role admin; toolwright keys create --tenant {slug} --role admin"
             ));
@@ -45,7 +45,7 @@ pub(crate) async fn run(common: &Common, command: Command) -> Result<()> {
                 return output::json(&json!({ "items": tenants.iter().map(shown).collect::<Vec<_>>() }));
             }
             output::table(
-                &["slug", "name", "status", "made"],
+                &["slug", "name", "status", "created"],
                 tenants.iter().map(|tenant| {
                     let made = output::moment(&tenant.created.to_string());
                     vec![tenant.slug.to_string(), tenant.name.clone(), tenant.status.clone(), made]

@@ -19,7 +19,7 @@ pub(crate) async fn switch(place: &Sources, slug: &Slug, to: &str, as_json: bool
     with_office(place, async |office, _| {
         let switched = office.operator.switch_for_everybody(slug, enabled).await;
         let switched = switched.with_context(|| format!("cannot switch `{slug}`"));
-        switched.hint("only tools that are part of the program have this switch")
+        switched.hint("only built-in tools can be switched for all tenants")
     })
     .await?;
     match as_json {
@@ -27,7 +27,9 @@ pub(crate) async fn switch(place: &Sources, slug: &Slug, to: &str, as_json: bool
         false => output::say(&match enabled {
             Some(true) => format!("{slug} is on for every tenant that does not switch it off"),
             Some(false) => format!("{slug} is off for every tenant"),
-            None => format!("{slug} is as its author and each tenant say"),
+            None => {
+                format!("{slug}: the operator's switch is removed; the tool's default and each tenant decide")
+            }
         }),
     }
 }

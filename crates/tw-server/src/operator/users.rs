@@ -32,10 +32,10 @@ pub(crate) enum Command {
         /// admin, builder, member, approver or viewer
         #[arg(long)]
         role: Role,
-        /// The name for people [default: the email's first part]
+        /// The display name [default: the first part of the email]
         #[arg(long)]
         name: Option<String>,
-        /// Read a password from the first line of standard input; without it, use `users link`
+        /// Read a password from the first line of standard input; without a password, use `users link`
         #[arg(long)]
         password_stdin: bool,
     },
@@ -69,7 +69,7 @@ pub(crate) async fn run(common: &Common, command: Command) -> Result<()> {
                 None => home_of(office, &email).await?,
             };
             let token = office.operator.sign_in_link(&tenant, &email).await;
-            let token = token.with_context(|| format!("cannot make a link for {email} in `{tenant}`"));
+            let token = token.with_context(|| format!("cannot create a link for {email} in `{tenant}`"));
             let token =
                 token.hint(format!("`toolwright users list --tenant {tenant}` shows who is there"))?;
             let link = banner::sign_in(&base(config)?, &token);
@@ -121,8 +121,10 @@ async fn create(office: &Office, common: &Common, tenant: &TenantSlug, request: 
     output::say(&format!("{}: {what} to {tenant} as {}", user.email, user.role))?;
     if with_password && added != Added::Created {
         output::note(match added {
-            Added::Joined => "the password was not set: a person of another tenant starts here with a link",
-            _ => "the password was not changed: it is the member's own",
+            Added::Joined => {
+                "the password was not set: this person already exists in another tenant and must sign in here with a link first"
+            }
+            _ => "the password was not changed: only the member can change it",
         });
     }
     if !user.has_password {

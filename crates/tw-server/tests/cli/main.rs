@@ -32,6 +32,21 @@ fn keys_create_on_a_fresh_folder_prints_one_key_and_nothing_else() {
 }
 
 #[test]
+fn operator_commands_say_which_database_they_work_on() {
+    let world = World::new();
+    let file = world.folder().join("toolwright.sqlite");
+    let database = format!("SQLite, {}", file.display());
+    let made = world.run("keys create --role admin --json");
+    let key: Value = serde_json::from_str(&stdout(&made)).unwrap();
+    assert_eq!(key["database"], database.as_str());
+    for line in ["keys list", "tenants create acme", "users list --tenant demo --json"] {
+        let said = stderr(&world.run(line));
+        assert!(said.contains(&format!("database: {database}")), "{line}: {said}");
+    }
+    assert!(world.ok("migrate").contains(&database));
+}
+
+#[test]
 fn commands_at_once_on_a_fresh_folder_all_succeed() {
     let world = World::new();
     let create = || world.command("keys create --role admin").stdout(Stdio::piped()).spawn().unwrap();
@@ -180,7 +195,7 @@ fn everything_stored_is_put_under_another_master_key_while_no_server_runs() {
 
     let before = fs::read_to_string(world.folder().join("master.key")).unwrap();
     let told = world.ok(&rotate);
-    assert!(told.contains("0 keys are under the new master key now"), "{told}");
+    assert!(told.contains("re-encrypted 0 keys with the new master key"), "{told}");
     let after = fs::read_to_string(world.folder().join("master.key")).unwrap();
     assert_eq!(after.trim(), fs::read_to_string(&next).unwrap().trim());
     world.ok(&rotate);
@@ -226,7 +241,11 @@ fn tools_are_listed_run_and_followed() {
     let kinds: Vec<Value> = followed.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     let kinds: Vec<_> = kinds.iter().map(|event| event["type"].as_str().unwrap()).collect();
     assert_eq!(kinds, ["tool.started", "tool.failed"]);
-    assert!(stdout(&server.ask("runs list --status error", key)).contains(id));
+    let listed = stdout(&server.ask("runs list --status error --mode production", key));
+    assert!(listed.contains(id) && listed.contains("Admin") && listed.contains("production"), "{listed}");
+    for none in ["runs list --status denied", "runs list --mode debug"] {
+        assert!(!stdout(&server.ask(none, key)).contains(id), "{none}");
+    }
     assert!(stdout(&server.ask(&format!("runs show {id}"), key)).contains("datetime_utils"));
     assert_eq!(server.ask("approvals list", key).status.code(), Some(0));
 }
@@ -241,6 +260,16 @@ fn refusal_of_a_server_is_told_in_words() {
     let text = stderr(&refused);
     assert!(text.starts_with("error: ") && text.contains("(MISSING_PARAM, request "), "{text}");
     assert!(text.contains("missing: operation"), "{text}");
+
+    let text = stderr(&server.ask("runs show nope", key));
+    assert!(text.starts_with("error: nothing has the id `nope`: an id must be a UUID (NOT_FOUND"), "{text}");
+    let text = stderr(&server.ask("runs show 01932c07-5f1a-7cc0-9d3c-2f7a1f0e8a11", key));
+    assert!(
+        text.starts_with("error: there is no such run: `01932c07-5f1a-7cc0-9d3c-2f7a1f0e8a11` (NOT_FOUND"),
+        "{text}"
+    );
+    let text = stderr(&server.ask("tools show nope", key));
+    assert!(text.starts_with("error: there is no tool named `nope` (TOOL_NOT_FOUND"), "{text}");
 
     let text = stderr(&server.ask("me", "tw_000000000000_wrong"));
     assert!(text.contains("UNAUTHENTICATED") && text.contains("hint: check --key"), "{text}");

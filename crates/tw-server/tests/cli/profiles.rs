@@ -130,7 +130,7 @@ fn mcp_client_is_told_of_the_server_without_the_key() {
     let entry = &settings["mcpServers"]["toolwright"];
     assert_eq!(entry["args"], serde_json::json!(["mcp", "--profile", "default"]));
     assert!(!written.contains("tw_"), "{written}");
-    assert!(ok(&at_home(home.path(), "mcp add cursor --yes", "")).contains("has it already"));
+    assert!(ok(&at_home(home.path(), "mcp add cursor --yes", "")).contains("already has this entry"));
 
     // What was written works: the client starts it and asks for the tools.
     let ask = r#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}

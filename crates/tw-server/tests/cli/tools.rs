@@ -92,7 +92,7 @@ fn read(path: &Path) -> Value {
 fn tool_is_made_changed_published_numbered_and_removed() {
     let scene = Scene::new();
     let file = scene.file("greet.json", &greet());
-    assert_eq!(scene.ok(&format!("tools create {}", file.display())), "made greet 1.0.0 (draft)\n");
+    assert_eq!(scene.ok(&format!("tools create {}", file.display())), "created greet 1.0.0 (draft)\n");
     let refused = scene.refused(&format!("tools create {}", file.display()));
     assert!(refused.contains("CONFLICT") && refused.contains("greet"), "{refused}");
     assert!(scene.refused("tools run greet --input {\"who\":\"Ada\"}").contains("TOOL_NOT_PUBLISHED"));
@@ -106,9 +106,9 @@ fn tool_is_made_changed_published_numbered_and_removed() {
     let compared = scene.json("tools compare greet");
     assert_eq!((&compared["from"], &compared["to"]), (&json!("1.0.0"), &json!("1.0.0")));
     assert!(compared["changes"].as_array().is_some_and(|changes| !changes.is_empty()), "{compared}");
-    assert!(scene.ok("tools compare greet --from live --to draft").contains("asks for"));
+    assert!(scene.ok("tools compare greet --from live --to draft").contains("required bump"));
 
-    assert_eq!(scene.ok("tools version greet 2.0.0"), "numbered greet 2.0.0 (published)\n");
+    assert_eq!(scene.ok("tools version greet 2.0.0"), "changed greet 2.0.0 (published)\n");
     assert!(scene.refused("tools version greet 1.5.0").contains("greater than 2.0.0"));
     let kinds: Vec<Value> = scene.json("tools versions greet")["items"]
         .as_array()
@@ -226,9 +226,7 @@ fn failing_file_does_not_stop_the_others() {
 
     let output = scene.run(&format!("tools import {dir}"));
     let said = stdout(&output);
-    for word in
-        ["failed     a-wrong.json", "missing: name, ", "duplicate key `slug`", "is part of the program"]
-    {
+    for word in ["failed     a-wrong.json", "missing: name, ", "duplicate key `slug`", "is a built-in tool"] {
         assert!(said.contains(word), "{word} is not in {said}");
     }
     assert!(stderr(&output).contains("created 0, changed 0, unchanged 1, failed 3"));
@@ -292,6 +290,10 @@ fn explanation_names_every_step_and_the_one_that_failed() {
     let scene = Scene::new();
     let said = scene.ok("tools explain roi-calculator");
     assert!(said.contains("decision  allow") && said.contains("yes  status: it is published"), "{said}");
+    assert!(
+        said.contains("subject   ") && said.contains(" (admin)") && !said.contains("kind user"),
+        "{said}"
+    );
     let viewer = scene.world.json("keys create --role viewer --name looker --json");
     let line = format!("tools explain roi-calculator --for-key {}", viewer["id"].as_str().unwrap());
     let explained = scene.json(&line);
@@ -299,6 +301,12 @@ fn explanation_names_every_step_and_the_one_that_failed() {
         (&explained["visible"], &explained["callable"], &explained["decision"], &explained["rule"]),
         (&json!(true), &json!(false), &json!("deny"), &json!("may_run"))
     );
+    let by_prefix = format!("tools explain roi-calculator --for-key {}", viewer["prefix"].as_str().unwrap());
+    assert_eq!(scene.json(&by_prefix), explained);
+    let by_email = scene.json("tools explain roi-calculator --user admin@demo.localhost");
+    assert_eq!(by_email["subject"]["role"], "admin");
+    let stranger = scene.refused("tools explain roi-calculator --user nobody@demo.localhost");
+    assert!(stranger.contains("no member has the email `nobody@demo.localhost`"), "{stranger}");
     assert!(scene.refused("tools explain nothing-of-ours").contains("TOOL_NOT_FOUND"));
     let nobody = "tools explain roi-calculator --user 01932c07-5f1a-7cc0-9d3c-2f7a1f0e8a11";
     assert!(scene.refused(nobody).contains("NOT_FOUND"));
@@ -342,7 +350,7 @@ fn operator_switches_a_tool_off_for_every_tenant_of_a_running_server() {
     assert_eq!(switched, json!({ "tool": "roi-calculator", "enabled": null }));
     until(true);
     let refused = scene.world.refused("tools switch nothing-of-ours off");
-    assert!(refused.contains("nothing-of-ours") && refused.contains("part of the program"), "{refused}");
+    assert!(refused.contains("nothing-of-ours") && refused.contains("built-in tools"), "{refused}");
 }
 
 /// The allocator of the program is not that of the other tests, and what it reserves counts in the worker.

@@ -11,7 +11,7 @@ use crate::world::{
 };
 
 fn is_last_admin<T: std::fmt::Debug>(result: &Result<T, Error>) -> bool {
-    matches!(result, Err(Error::Refused { why: "a tenant keeps at least one admin" }))
+    matches!(result, Err(Error::Refused { why: "a tenant must keep at least one admin" }))
 }
 
 async fn admins(tenant: &TenantScope) -> usize {

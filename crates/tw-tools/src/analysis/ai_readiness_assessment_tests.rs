@@ -106,8 +106,8 @@ fn rating_outside_the_scale_or_missing_is_refused() {
         assert_eq!(failure.code, Code::InvalidParams);
         failure.message
     };
-    assert_eq!(refused(0.0), "'governance' is 0; it has to be from 1 to 5");
-    assert_eq!(refused(5.5), "'governance' is 5.5; it has to be from 1 to 5");
+    assert_eq!(refused(0.0), "'governance' must be from 1 to 5, not 0");
+    assert_eq!(refused(5.5), "'governance' must be from 1 to 5, not 5.5");
     let mut input = ratings([3.0; 7]);
     input.as_object_mut().unwrap().remove("culture");
     assert!(serde_json::from_value::<Input>(input).is_err());

@@ -194,10 +194,10 @@ struct Rated {
 impl Rated {
     fn all(input: &Input) -> Result<Vec<Self>, ToolFailure> {
         if INTEGRATIONS_MAX < input.integrations {
-            return Err(ToolFailure::invalid("'integrations' has to be from 0 to 1000"));
+            return Err(ToolFailure::invalid("'integrations' must be from 0 to 1000"));
         }
         if !TEAMS.contains(&input.teams) {
-            return Err(ToolFailure::invalid("'teams' has to be from 1 to 1000"));
+            return Err(ToolFailure::invalid("'teams' must be from 1 to 1000"));
         }
         let rating = |name, value| exact(name, value, &RATING);
         let ratings = [

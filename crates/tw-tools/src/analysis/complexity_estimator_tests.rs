@@ -102,9 +102,9 @@ fn what_is_outside_the_scale_is_refused_by_name() {
         assert_eq!(failure.code, Code::InvalidParams);
         failure.message
     };
-    assert_eq!(refused("scope", json!(0)), "'scope' is 0; it has to be from 1 to 5");
-    assert_eq!(refused("novelty", json!(5.01)), "'novelty' is 5.01; it has to be from 1 to 5");
-    assert_eq!(refused("integrations", json!(1_001)), "'integrations' has to be from 0 to 1000");
-    assert_eq!(refused("teams", json!(0)), "'teams' has to be from 1 to 1000");
-    assert_eq!(refused("baseDays", json!(0)), "'baseDays' is 0; it has to be above 0 and at most 100000");
+    assert_eq!(refused("scope", json!(0)), "'scope' must be from 1 to 5, not 0");
+    assert_eq!(refused("novelty", json!(5.01)), "'novelty' must be from 1 to 5, not 5.01");
+    assert_eq!(refused("integrations", json!(1_001)), "'integrations' must be from 0 to 1000");
+    assert_eq!(refused("teams", json!(0)), "'teams' must be from 1 to 1000");
+    assert_eq!(refused("baseDays", json!(0)), "'baseDays' must be above 0 and at most 100000, not 0");
 }

@@ -210,7 +210,7 @@ struct Year {
 impl Team {
     fn new(input: &Input) -> Result<Self, ToolFailure> {
         if !YEARS.contains(&input.years) {
-            return Err(ToolFailure::invalid("'years' has to be from 1 to 10"));
+            return Err(ToolFailure::invalid("'years' must be from 1 to 10"));
         }
         Ok(Self {
             headcount: positive("headcount", input.headcount, HEADCOUNT_MAX)?,

@@ -94,10 +94,10 @@ fn what_makes_no_sense_is_refused_by_name() {
         input[key] = value;
         refused(input)
     };
-    assert_eq!(with("headcount", json!(0)), "'headcount' is 0; it has to be above 0 and at most 1000000");
-    assert_eq!(with("reduction", json!(100.5)), "'reduction' is 100.5; it has to be from 0 to 100");
-    assert_eq!(with("years", json!(11)), "'years' has to be from 1 to 10");
-    assert_eq!(with("hoursPerFte", json!(-1)), "'hoursPerFte' is -1; it has to be above 0 and at most 8784");
+    assert_eq!(with("headcount", json!(0)), "'headcount' must be above 0 and at most 1000000, not 0");
+    assert_eq!(with("reduction", json!(100.5)), "'reduction' must be from 0 to 100, not 100.5");
+    assert_eq!(with("years", json!(11)), "'years' must be from 1 to 10");
+    assert_eq!(with("hoursPerFte", json!(-1)), "'hoursPerFte' must be above 0 and at most 8784, not -1");
 }
 
 #[test]

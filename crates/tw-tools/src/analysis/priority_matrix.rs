@@ -202,7 +202,7 @@ struct Judged {
 impl Board {
     fn new(input: &Input) -> Result<Self, ToolFailure> {
         if input.items.is_empty() || ITEMS_MAX < input.items.len() {
-            return Err(ToolFailure::invalid(format!("'items' has to have 1 to {ITEMS_MAX} entries")));
+            return Err(ToolFailure::invalid(format!("'items' must have 1 to {ITEMS_MAX} entries")));
         }
         let items: Vec<Judged> = input.items.iter().map(Judged::new).collect::<Result<_, _>>()?;
         let mut keys = BTreeSet::new();

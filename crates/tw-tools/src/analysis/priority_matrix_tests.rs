@@ -105,14 +105,14 @@ fn no_confidence_at_all_is_a_score_of_zero() {
 
 #[test]
 fn list_that_cannot_be_ranked_is_refused() {
-    assert_eq!(refused(json!({ "items": [] })), "'items' has to have 1 to 200 entries");
+    assert_eq!(refused(json!({ "items": [] })), "'items' must have 1 to 200 entries");
     let many: Vec<Value> = (0..201).map(|n| item(&n.to_string(), 1.0, 1.0)).collect();
-    assert_eq!(refused(json!({ "items": many })), "'items' has to have 1 to 200 entries");
+    assert_eq!(refused(json!({ "items": many })), "'items' must have 1 to 200 entries");
     let twice = json!({ "items": [item("Dark mode", 1.0, 1.0), item(" dark MODE ", 2.0, 2.0)] });
     assert_eq!(refused(twice), "two items are named 'dark MODE'");
     assert_eq!(refused(json!({ "items": [item("  ", 1.0, 1.0)] })), "every item needs a name");
     let effortless = json!({ "items": [item("a", 1.0, 0.0)] });
-    assert_eq!(refused(effortless), "'effort' is 0; it has to be from 1 to 10");
+    assert_eq!(refused(effortless), "'effort' must be from 1 to 10, not 0");
 }
 
 fn submission(input: Value) -> Submission {

@@ -248,7 +248,7 @@ struct Judged {
 impl Process {
     fn new(input: &Input) -> Result<Self, ToolFailure> {
         if input.steps.is_empty() || STEPS_MAX < input.steps.len() {
-            return Err(ToolFailure::invalid(format!("'steps' has to have 1 to {STEPS_MAX} entries")));
+            return Err(ToolFailure::invalid(format!("'steps' must have 1 to {STEPS_MAX} entries")));
         }
         let automate_from = exact("automateFrom", input.automate_from, &PERCENT)?;
         let assist_from = exact("assistFrom", input.assist_from, &PERCENT)?;

@@ -117,15 +117,15 @@ fn of_equal_candidates_the_better_suited_comes_first_then_the_earlier() {
 #[test]
 fn what_cannot_be_scoped_is_refused() {
     let with = |steps: Value| json!({ "steps": steps, "runsPerMonth": 1 });
-    assert_eq!(refused(with(json!([]))), "'steps' has to have 1 to 100 entries");
+    assert_eq!(refused(with(json!([]))), "'steps' must have 1 to 100 entries");
     let many: Vec<Value> = (0..101).map(|n| step(&n.to_string(), 1.0, 1.0)).collect();
-    assert_eq!(refused(with(json!(many))), "'steps' has to have 1 to 100 entries");
+    assert_eq!(refused(with(json!(many))), "'steps' must have 1 to 100 entries");
     let twice = json!([step("Sort", 1.0, 1.0), step("sort ", 1.0, 1.0)]);
     assert_eq!(refused(with(twice)), "'sort' is the name of more than one step");
     let nothing = json!([step("a", 0.0, 1.0)]);
-    assert_eq!(refused(with(nothing)), "'minutes' is 0; it has to be above 0 and at most 10080");
+    assert_eq!(refused(with(nothing)), "'minutes' must be above 0 and at most 10080, not 0");
     let never = json!({ "steps": [step("a", 1.0, 1.0)], "runsPerMonth": 0 });
-    assert_eq!(refused(never), "'runsPerMonth' is 0; it has to be above 0 and at most 10000000");
+    assert_eq!(refused(never), "'runsPerMonth' must be above 0 and at most 10000000, not 0");
     let crossed =
         json!({ "steps": [step("a", 1.0, 1.0)], "runsPerMonth": 1, "automateFrom": 30, "assistFrom": 40 });
     assert_eq!(refused(crossed), "'automateFrom' must not be below 'assistFrom'");

@@ -121,7 +121,7 @@ struct Summary {
     /// How far the next option is behind; 0 means a tie, `null` that there is no other.
     #[schemars(title = "Margin", extend("x-unit" = "points"))]
     margin: Option<f64>,
-    /// Criteria without any one of which another option would be ahead. The more there are, the closer
+    /// Criteria that decide the result: without any one of them, another option would win. The more there are, the closer
     /// the decision.
     #[schemars(title = "Decided by")]
     decided_by: Vec<String>,
@@ -217,11 +217,11 @@ impl Sheet {
             [("criteria", input.criteria.len(), CRITERIA_MAX), ("options", input.options.len(), OPTIONS_MAX)]
         {
             if count == 0 || max < count {
-                return Err(ToolFailure::invalid(format!("'{what}' has to have 1 to {max} entries")));
+                return Err(ToolFailure::invalid(format!("'{what}' must have 1 to {max} entries")));
             }
         }
         if !SCALE.contains(&input.scale_max) {
-            return Err(ToolFailure::invalid("'scaleMax' has to be from 1 to 100"));
+            return Err(ToolFailure::invalid("'scaleMax' must be from 1 to 100"));
         }
         let criteria = weighed(&input.criteria)?;
         let names = names::unique("option", input.options.iter().map(|option| option.name.as_str()))?;

@@ -128,8 +128,8 @@ fn sheet_that_cannot_be_ranked_is_refused() {
     let sheet = |criteria: Value, options: Value| json!({ "criteria": criteria, "options": options });
     let x = json!([{ "name": "x" }]);
     let a = json!([{ "name": "a", "scores": [1] }]);
-    assert_eq!(refused(sheet(json!([]), a.clone())), "'criteria' has to have 1 to 20 entries");
-    assert_eq!(refused(sheet(x.clone(), json!([]))), "'options' has to have 1 to 50 entries");
+    assert_eq!(refused(sheet(json!([]), a.clone())), "'criteria' must have 1 to 20 entries");
+    assert_eq!(refused(sheet(x.clone(), json!([]))), "'options' must have 1 to 50 entries");
     let weightless = json!([{ "name": "x", "weight": 0 }]);
     assert_eq!(refused(sheet(weightless, a)), "at least one criterion needs a weight above 0");
     let short = json!([{ "name": "a", "scores": [1] }]);
@@ -138,11 +138,11 @@ fn sheet_that_cannot_be_ranked_is_refused() {
         "'a' has 1 score; it needs 2, one per criterion"
     );
     let high = json!([{ "name": "a", "scores": [10.5] }]);
-    assert_eq!(refused(sheet(x.clone(), high)), "'a: x' is 10.5; it has to be from 0 to 10");
+    assert_eq!(refused(sheet(x.clone(), high)), "'a: x' must be from 0 to 10, not 10.5");
     let twice = json!([{ "name": "a", "scores": [1] }, { "name": "A", "scores": [2] }]);
     assert_eq!(refused(sheet(x.clone(), twice)), "'A' is the name of more than one option");
     let scale = json!({ "criteria": x, "options": [{ "name": "a", "scores": [0] }], "scaleMax": 0 });
-    assert_eq!(refused(scale), "'scaleMax' has to be from 1 to 100");
+    assert_eq!(refused(scale), "'scaleMax' must be from 1 to 100");
 }
 
 #[test]

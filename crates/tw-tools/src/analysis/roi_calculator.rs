@@ -41,7 +41,7 @@ struct Input {
     #[serde(default = "years_default")]
     #[schemars(title = "Years", range(min = 1, max = 30), extend("x-unit" = "years"))]
     years: u32,
-    /// What the same money would earn elsewhere per year. Later money counts for less by this rate.
+    /// The yearly return of the same money elsewhere. Later amounts are discounted by this rate.
     #[serde(default = "discount_rate_default")]
     #[schemars(title = "Discount rate", range(min = 0, max = 100), extend("x-unit" = "percent"))]
     discount_rate: f64,
@@ -121,7 +121,7 @@ struct YearlyResult {
     present_value: f64,
     #[schemars(title = "Cumulative present value", extend("x-unit" = "currency"))]
     cumulative_present_value: f64,
-    /// What has come in until the end of the year, over what has been paid until then.
+    /// Benefit minus cost up to the end of the year, in percent of the cost up to then.
     #[schemars(title = "Return on investment", extend("x-unit" = "percent"))]
     roi_percent: Option<f64>,
 }
@@ -223,7 +223,7 @@ fn calculate(input: &Input) -> Result<Output, ToolFailure> {
 impl Plan {
     fn new(input: &Input) -> Result<Self, ToolFailure> {
         if !YEARS.contains(&input.years) {
-            return Err(ToolFailure::invalid("'years' has to be from 1 to 30"));
+            return Err(ToolFailure::invalid("'years' must be from 1 to 30"));
         }
         Ok(Self {
             initial: exact("initialInvestment", input.initial_investment, &MONEY)?,

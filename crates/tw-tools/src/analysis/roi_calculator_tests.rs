@@ -141,11 +141,11 @@ fn largest_amounts_work_and_results_beyond_cents_are_refused() {
 fn amounts_outside_their_range_are_refused_by_name() {
     let refused = |value: Value| calculate(&input(value)).unwrap_err().message;
     let message = refused(json!({ "initialInvestment": -1, "annualBenefit": 1 }));
-    assert_eq!(message, "'initialInvestment' is -1; it has to be from 0 to 1000000000000");
+    assert_eq!(message, "'initialInvestment' must be from 0 to 1000000000000, not -1");
     let message = refused(json!({ "initialInvestment": 1, "annualBenefit": 1, "years": 31 }));
-    assert_eq!(message, "'years' has to be from 1 to 30");
+    assert_eq!(message, "'years' must be from 1 to 30");
     let message = refused(json!({ "initialInvestment": 1, "annualBenefit": 1e308 }));
-    assert!(message.starts_with("'annualBenefit' is 1000000"), "{message}");
+    assert!(message.starts_with("'annualBenefit' must be from 0 to 1000000000000, not 1000000"), "{message}");
 }
 
 #[test]

@@ -234,7 +234,7 @@ struct Task {
 impl Task {
     fn new(input: &Input) -> Result<Self, ToolFailure> {
         if !PEOPLE.contains(&input.people) {
-            return Err(ToolFailure::invalid("'people' has to be from 1 to 1000000"));
+            return Err(ToolFailure::invalid("'people' must be from 1 to 1000000"));
         }
         let days = positive("daysPerWeek", input.days_per_week, 7)?;
         let weeks = positive("weeksPerYear", input.weeks_per_year, 52)?;

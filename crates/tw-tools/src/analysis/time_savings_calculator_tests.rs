@@ -97,13 +97,10 @@ fn what_makes_no_sense_is_refused_by_name() {
         input[key] = value;
         refused(input)
     };
-    assert_eq!(
-        with("minutesBefore", json!(0)),
-        "'minutesBefore' is 0; it has to be above 0 and at most 10080"
-    );
-    assert_eq!(with("adoptionRate", json!(101)), "'adoptionRate' is 101; it has to be from 0 to 100");
-    assert_eq!(with("people", json!(0)), "'people' has to be from 1 to 1000000");
-    assert_eq!(with("weeksPerYear", json!(53)), "'weeksPerYear' is 53; it has to be above 0 and at most 52");
+    assert_eq!(with("minutesBefore", json!(0)), "'minutesBefore' must be above 0 and at most 10080, not 0");
+    assert_eq!(with("adoptionRate", json!(101)), "'adoptionRate' must be from 0 to 100, not 101");
+    assert_eq!(with("people", json!(0)), "'people' must be from 1 to 1000000");
+    assert_eq!(with("weeksPerYear", json!(53)), "'weeksPerYear' must be above 0 and at most 52, not 53");
 }
 
 #[test]

@@ -32,7 +32,7 @@ impl From<Zoned> for Moment {
 pub(super) fn zone(name: &str) -> Result<TimeZone, ToolFailure> {
     ZONES.get(name.trim()).map_err(|_| {
         ToolFailure::invalid(format!(
-            "'{name}' is no time zone: use an IANA name such as Europe/Vienna or UTC"
+            "'{name}' is not a time zone: use an IANA name such as Europe/Vienna or UTC"
         ))
     })
 }
@@ -70,7 +70,7 @@ pub(super) fn from_text(field: &str, text: &str, zone: Option<&TimeZone>) -> Res
     }
     let unreadable = |reason: &jiff::Error| {
         ToolFailure::invalid(format!(
-            "'{field}' is no date or time: \"{text}\" ({reason}). Use 2026-03-29T10:00:00Z, \
+            "'{field}' is not a date or time: \"{text}\" ({reason}). Use 2026-03-29T10:00:00Z, \
              2026-03-29T10:00:00+02:00[Europe/Vienna], 2026-03-29T10:00:00, 2026-03-29 or Unix seconds"
         ))
     };
@@ -222,7 +222,7 @@ mod tests {
         ] {
             let failure = from_text("value", text, None).unwrap_err();
             assert!(
-                failure.message.starts_with(&format!("'value' is no date or time: \"{text}\" (")),
+                failure.message.starts_with(&format!("'value' is not a date or time: \"{text}\" (")),
                 "{failure}"
             );
             assert!(failure.message.ends_with("2026-03-29 or Unix seconds"), "{failure}");
@@ -260,7 +260,7 @@ mod tests {
         let failure = zone("Middle/Earth").unwrap_err();
         assert_eq!(
             failure.message,
-            "'Middle/Earth' is no time zone: use an IANA name such as Europe/Vienna or UTC"
+            "'Middle/Earth' is not a time zone: use an IANA name such as Europe/Vienna or UTC"
         );
         assert_eq!(zone("europe/vienna").unwrap().iana_name(), Some("Europe/Vienna"));
     }

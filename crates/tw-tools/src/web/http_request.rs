@@ -43,7 +43,7 @@ struct Input {
     /// The address, with `http://` or `https://`.
     #[schemars(title = "URL", length(min = 1, max = 8_000), example = &"https://api.example.com/orders")]
     url: String,
-    #[schemars(description = "What to do there.", title = "Method")]
+    #[schemars(description = "The HTTP method.", title = "Method")]
     #[serde(default)]
     method: Method,
     /// Headers to send, by name.

@@ -51,7 +51,7 @@ struct Input {
     format: Format,
     /// How much content to give at most.
     #[serde(default = "max_chars_default")]
-    #[schemars(title = "Most characters", range(min = 1, max = 500_000), extend("x-unit" = "characters"))]
+    #[schemars(title = "Maximum characters", range(min = 1, max = 500_000), extend("x-unit" = "characters"))]
     max_chars: usize,
 }
 
@@ -125,9 +125,9 @@ async fn open(cx: &ToolContext, url: &str) -> Result<(Url, OpenResponse), ToolFa
         })?;
         let place = answer.headers.get("location").filter(|_| matches!(answer.status, 301..=303 | 307 | 308));
         let Some(place) = place else { return Ok((url, answer)) };
-        url = url.join(place).map_err(|_| upstream("the page leads to an address that is none"))?;
+        url = url.join(place).map_err(|_| upstream("the page redirects to an invalid address"))?;
     }
-    Err(upstream(format!("the page leads elsewhere more than {REDIRECTS_MAX} times")))
+    Err(upstream(format!("the page redirects more than {REDIRECTS_MAX} times")))
 }
 
 /// A page as it came.

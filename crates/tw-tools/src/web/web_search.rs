@@ -117,7 +117,9 @@ async fn search(
 ) -> Result<Vec<Hit>, ToolFailure> {
     let query = input.query.trim();
     if query.is_empty() || !(1..=20).contains(&input.max_results) {
-        return Err(ToolFailure::invalid("a search needs words, and 1 to 20 as 'max_results'"));
+        return Err(ToolFailure::invalid(
+            "'query' must not be empty, and 'max_results' must be from 1 to 20",
+        ));
     }
     let request = provider.request(key, query, input.max_results).timeout(cx.remaining());
     key.check_host(request.url())?;

@@ -196,7 +196,7 @@ async fn redirects_are_followed_up_to_five() {
     upstream.script((0..6).map(|_| to("/a")));
     let failure = fetch(&upstream, json!({ "url": upstream.url("/a") })).await.unwrap_err();
     assert_eq!(failure.code, Code::UpstreamError);
-    assert_eq!(failure.message, "the page leads elsewhere more than 5 times");
+    assert_eq!(failure.message, "the page redirects more than 5 times");
 }
 
 #[tokio::test]

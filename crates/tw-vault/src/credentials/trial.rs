@@ -86,9 +86,11 @@ impl CredentialAdmin {
 
 fn told(status: u16) -> Tried {
     let message = match status {
-        200..=299 => "the service took the credential".to_owned(),
-        300..=399 => format!("the service answered with {status}: it sends elsewhere, try it there"),
-        401 | 403 => format!("the service answered with {status}: it did not take the credential"),
+        200..=299 => "the service accepted the credential".to_owned(),
+        300..=399 => {
+            format!("the service answered with {status}, a redirect: test the address that it redirects to")
+        }
+        401 | 403 => format!("the service answered with {status}: it did not accept the credential"),
         _ => format!("the service answered with {status}, which says nothing about the credential"),
     };
     Tried { ok: (200..=299).contains(&status), status: Some(status), message }

@@ -253,7 +253,7 @@ on_both! {
         eventually("the script has ended", 2 * PATIENCE, ended).await;
         let ended = run_of(&builder, &run).await;
         assert_eq!(ended["error_code"], "SANDBOX_EXCEPTION", "{ended}");
-        let said = "the script was run again and made another call than before: call 2, of `test.slow`";
+        let said = "a resumed script must make the same calls again: call 2 (`test.slow`)";
         assert!(ended["error"].as_str().unwrap().contains(said), "{ended}");
         let made = builder.get(&format!("/api/runs?parent_run_id={run}&tool=test.slow")).await.json();
         assert_eq!(made["total"], 1, "the other one was not made: {made}");

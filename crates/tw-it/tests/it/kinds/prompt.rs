@@ -318,8 +318,8 @@ async fn what_goes_wrong_is_told_and_tried_again_where_that_may_help() {
     assert_eq!(models.requests().len(), before + 2);
 
     let faults: [(&dyn Fn(), &str); 6] = [
-        (&|| models.streams_garbage(), "not the JSON it should be"),
-        (&|| models.answers("200 OK", "application/json", "{\"choices\": 7}"), "not the JSON"),
+        (&|| models.streams_garbage(), "is not the expected JSON"),
+        (&|| models.answers("200 OK", "application/json", "{\"choices\": 7}"), "not the expected JSON"),
         (&|| models.answers("200 OK", "text/html", "<html>"), "content type `text/html`"),
         (&|| models.says(format, &"x".repeat(5 << 20)), "over 4194304 bytes of text"),
         (&|| models.calls_a_tool(format), "no tools were offered"),

@@ -74,7 +74,7 @@ fn what_makes_code_of_its_own_is_told_with_its_line() {
 fn faults_are_told_all_at_once_with_their_lines() {
     let faults = read(ScriptLanguage::JavaScript, "import a from 'a';\n\nimport b from 'b';").unwrap_err();
     assert_eq!(faults.len(), 3, "{faults:?}");
-    let why = "there are no modules to import".to_owned();
+    let why = "`import` and `include` are not supported".to_owned();
     assert_eq!(faults[1], ScriptFault::Syntax { line: 3, column: 1, why });
     assert_eq!(faults[2], ScriptFault::NoExport);
     let faults = read(ScriptLanguage::JavaScript, "export default () => {\n  return 1 +;\n}").unwrap_err();

@@ -84,7 +84,7 @@ fn keywords_of_older_drafts_are_followed_or_refused_wherever_they_stand() {
     refused(
         json!({ "$ref": "#/x-part", "x-part": { "items": [{}], "additionalItems": false } }),
         expect![
-            "the schema is wrong at ``: refers to a part whose `items` must be one schema; for a list of schemas use `prefixItems`"
+            "the schema is invalid at ``: refers to an invalid part: its `items` must be one schema; for a list of schemas use `prefixItems`"
         ],
     );
     // These mean nothing in 2020-12, and the validator does not look at them.
@@ -140,23 +140,20 @@ fn schema_with_many_paths_but_few_at_one_place_compiles() {
 
 #[test]
 fn reference_to_itself_at_the_same_place_is_refused() {
-    refused(
-        json!({ "$ref": "#" }),
-        expect!["the schema refers back to itself for the same value, without end"],
-    );
+    refused(json!({ "$ref": "#" }), expect!["the schema refers to itself endlessly for the same value"]);
     refused(
         json!({ "allOf": [{ "$ref": "#" }] }),
-        expect!["the schema refers back to itself for the same value, without end"],
+        expect!["the schema refers to itself endlessly for the same value"],
     );
     refused(
         json!({ "not": { "$ref": "#" } }),
-        expect!["the schema refers back to itself for the same value, without end"],
+        expect!["the schema refers to itself endlessly for the same value"],
     );
     let mutual = json!({ "$ref": "#/$defs/a", "$defs": { "a": { "$ref": "#/$defs/b" }, "b": { "anyOf": [{ "$ref": "#/$defs/a" }] } } });
-    refused(mutual, expect!["the schema refers back to itself for the same value, without end"]);
+    refused(mutual, expect!["the schema refers to itself endlessly for the same value"]);
     refused(
         json!({ "$dynamicAnchor": "x", "$dynamicRef": "#x" }),
-        expect!["the schema refers back to itself for the same value, without end"],
+        expect!["the schema refers to itself endlessly for the same value"],
     );
 }
 
@@ -281,44 +278,44 @@ fn schema_beyond_the_limits_is_refused() {
             .fold(json!({}), |inner, _| Value::Object([("items".to_owned(), inner)].into_iter().collect()))
     };
     compile(deep(60));
-    refused(deep(64), expect!["a schema has at most 64 levels"]);
+    refused(deep(64), expect!["a schema must have at most 64 levels"]);
     let very_deep = deep(10_000);
     assert!(matches!(Schema::compile(&very_deep), Err(SchemaFault::TooLarge { what: "levels", .. })));
     // Dropping it would take the recursion that this crate avoids.
     std::mem::forget(very_deep);
     let wide = |count: usize| json!({ "properties": (0..count).map(|n| (format!("p{n}"), json!({}))).collect::<Map<_, _>>() });
     compile(wide(2_000));
-    refused(wide(2_001), expect!["a schema has at most 2000 properties in one object"]);
+    refused(wide(2_001), expect!["a schema must have at most 2000 properties in one object"]);
     let many = |count: usize| json!({ "properties": (0..count).map(|n| (format!("p{n}"), wide(999))).collect::<Map<_, _>>() });
     compile(many(10));
-    refused(many(50), expect!["a schema has at most 50000 values"]);
+    refused(many(50), expect!["a schema must have at most 50000 values"]);
     refused(
         json!({ "required": (0..2_001).map(|n| n.to_string()).collect::<Vec<_>>() }),
-        expect!["a schema has at most 2000 required properties in one object"],
+        expect!["a schema must have at most 2000 required properties in one object"],
     );
     refused(
         json!({ "items": { "anyOf": vec![json!({}); 1_001] } }),
-        expect!["a schema has at most 1000 subschemas in one list"],
+        expect!["a schema must have at most 1000 subschemas in one list"],
     );
     let below = json!({ "properties": { "a/b": { "items": [{ "required": vec!["x"; 2_001] }] } } });
     assert_eq!(Schema::compile(&below).unwrap_err().path(), "/properties/a~1b/items/0");
     refused(
         json!({ "pattern": "a".repeat(8193) }),
-        expect!["a schema has at most 8192 bytes in one regular expression"],
+        expect!["a schema must have at most 8192 bytes in one regular expression"],
     );
     compile(json!({ "enum": (0..10_000).collect::<Vec<_>>() }));
     refused(
         json!({ "enum": (0..10_001).collect::<Vec<_>>() }),
-        expect!["a schema has at most 10000 entries in all `enum`s together"],
+        expect!["a schema must have at most 10000 entries in all `enum`s together"],
     );
     refused(
         json!({ "enum": ["x".repeat(50_000_000)] }),
-        expect!["a schema has at most 4194304 bytes of text"],
+        expect!["a schema must have at most 4194304 bytes of text"],
     );
     let patterns = (0..300).map(|n| (format!("^{n}$"), json!({}))).collect::<Map<_, _>>();
     refused(
         json!({ "patternProperties": patterns }),
-        expect!["a schema has at most 256 regular expressions"],
+        expect!["a schema must have at most 256 regular expressions"],
     );
     refused(
         json!({ "allOf": vec![json!({ "allOf": (0..700).map(|n| json!({ "minimum": n })).collect::<Vec<_>>() }); 3] }),

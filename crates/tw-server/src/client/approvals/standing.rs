@@ -11,7 +11,7 @@ use crate::{
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// List what is approved for later calls as well
+    /// List standing approvals, newest first
     List {
         /// active, expired, revoked or void [default: all]
         #[arg(long)]
@@ -25,7 +25,7 @@ pub(crate) enum Command {
         #[arg(long, default_value_t = 50)]
         limit: usize,
     },
-    /// Take one back, at once
+    /// Revoke a standing approval
     Revoke { id: String },
 }
 

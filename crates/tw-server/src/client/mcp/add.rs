@@ -116,7 +116,7 @@ pub(crate) fn run(server: &Server, args: &Args) -> Result<()> {
     };
     let change = change.with_context(|| format!("{} was not changed", file.display()))?;
     if change.before.as_ref() == Some(&change.after) {
-        return output::say(&format!("{} has it already", file.display()));
+        return output::say(&format!("{} already has this entry; nothing was changed", file.display()));
     }
     output::note(&format!("{}:", file.display()));
     for line in change.before.iter().flat_map(|before| before.lines()) {
@@ -135,7 +135,7 @@ pub(crate) fn run(server: &Server, args: &Args) -> Result<()> {
 fn confirmed() -> Result<bool> {
     if !io::stdin().is_terminal() {
         return Err(refusal(
-            "nothing was written: there is nobody to ask",
+            "nothing was written: standard input is not a terminal, so nobody can confirm",
             "give --yes to write without asking",
         ));
     }

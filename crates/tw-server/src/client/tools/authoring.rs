@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::{json_text, text_of};
 use crate::{
-    client::{Client, field, items, people::People, words},
+    client::{Client, field, items, people::People},
     fail::Hint,
     output,
 };
@@ -21,7 +21,7 @@ fn definition(file: &Path) -> Result<String> {
 
 pub(super) async fn create(client: &Client, file: &Path, as_json: bool) -> Result<()> {
     let tool = client.post(&["tools"], definition(file)?, None).await?;
-    tell("made", &tool, as_json)
+    tell("created", &tool, as_json)
 }
 
 pub(super) async fn patch(client: &Client, tool: &str, file: &Path, as_json: bool) -> Result<()> {
@@ -34,13 +34,13 @@ pub(super) async fn patch(client: &Client, tool: &str, file: &Path, as_json: boo
 pub(crate) struct PublishArgs {
     /// Its slug or id
     tool: String,
-    /// A new number that it gets first, greater than the one it has
+    /// The version to publish as; it must be greater than the current one
     #[arg(long, value_name = "X.Y.Z")]
     version: Option<String>,
-    /// Publish also if callers of what is live can break
+    /// Publish even if the change breaks callers of the published version
     #[arg(long)]
     accept_breaking: bool,
-    /// Publish whatever the test cases say
+    /// Publish without running the test cases
     #[arg(long)]
     ignore_tests: bool,
 }
@@ -56,7 +56,7 @@ pub(super) async fn publish(client: &Client, args: &PublishArgs, as_json: bool) 
 pub(super) async fn version(client: &Client, tool: &str, number: &str, as_json: bool) -> Result<()> {
     let query = [("new_version", Some(number.to_owned()))];
     let tool = client.post_query(&["tools", tool, "version"], &query).await?;
-    tell("numbered", &tool, as_json)
+    tell("changed", &tool, as_json)
 }
 
 pub(super) async fn withdraw(client: &Client, tool: &str, number: &str, as_json: bool) -> Result<()> {
@@ -71,7 +71,7 @@ pub(super) async fn delete(client: &Client, tool: &str, as_json: bool) -> Result
     client.delete(&["tools", tool]).await?;
     match as_json {
         true => output::json(&json!({ "tool": tool, "removed": true })),
-        false => output::say(&output::clean(&format!("removed {tool}"))),
+        false => output::say(&output::clean(&format!("deleted {tool}"))),
     }
 }
 
@@ -84,7 +84,7 @@ fn tell(done: &str, tool: &Value, as_json: bool) -> Result<()> {
     let line = format!("{done} {slug} {} ({status})", field(tool, "version"));
     output::say(&output::clean(&line))?;
     if tool["has_draft"] == true {
-        output::note(&format!("what was saved is a draft: toolwright tools publish {slug}"));
+        output::note(&format!("the change is a draft; to publish it: toolwright tools publish {slug}"));
     }
     Ok(())
 }
@@ -128,7 +128,7 @@ pub(super) async fn compare(
         ("from", field(&compared, "from")),
         ("to", field(&compared, "to")),
         ("breaking", field(&compared, "breaking")),
-        ("asks for", field(&compared, "required_bump")),
+        ("required bump", field(&compared, "required_bump")),
     ])?;
     for change in compared["changes"].as_array().into_iter().flatten() {
         let mark = if change["breaking"] == true { "breaks" } else { "fits  " };
@@ -150,11 +150,19 @@ pub(super) async fn explain(
     key: Option<String>,
     as_json: bool,
 ) -> Result<()> {
+    let user = match user {
+        Some(user) => Some(People::member_id(client, user).await?),
+        None => None,
+    };
+    let key = match key {
+        Some(key) => Some(People::key_id(client, key).await?),
+        None => None,
+    };
     let explained = client.get(&["tools", tool, "explain"], &[("user", user), ("key", key)]).await?;
     if as_json {
         return output::json(&explained);
     }
-    let mut pairs = vec![("subject", words(&explained["subject"]))];
+    let mut pairs = vec![("subject", People::subject(&explained["subject"]))];
     for name in ["visible", "callable", "decision", "reason", "rule"] {
         pairs.push((name, field(&explained, name)));
     }

@@ -51,7 +51,7 @@ pub(super) fn row(definition: &Map<String, Value>) -> Option<Row> {
         row.shift_remove("scope");
     }
     if system || global {
-        notes.push("was everybody's, and is a tool of the tenant's own here".to_owned());
+        notes.push("was shared by all tenants; here it belongs to this tenant".to_owned());
     }
     row.shift_remove("tenant_id");
     let mut was_live = false;
@@ -59,7 +59,7 @@ pub(super) fn row(definition: &Map<String, Value>) -> Option<Row> {
         row.shift_remove("status");
         if row.get("is_active") == Some(&Value::Bool(false)) {
             row.insert("status".to_owned(), json!("disabled"));
-            notes.push("had no status and was not active: `disabled`".to_owned());
+            notes.push("set to `disabled`: it had no status and was not active".to_owned());
         } else {
             was_live = true;
         }

@@ -37,7 +37,9 @@ pub(super) async fn import(
     }
     for credential in each("credentials") {
         let (label, kind) = (field(&credential, "label"), field(&credential, "type"));
-        output::note(&format!("the tools refer to the credential `{label}` of the type `{kind}`"));
+        output::note(&format!(
+            "the tools need the credential `{label}` of the type `{kind}`: create it if it does not exist"
+        ));
     }
     output::say(&format!("{} made, {} skipped", each("items").len(), each("skipped").len()))
 }

@@ -84,7 +84,7 @@ pub(super) async fn export(client: &Client, out: &Path, as_json: bool) -> Result
     }
     let names: BTreeSet<&PathBuf> = written.iter().map(|(file, _)| file).collect();
     for other in definitions(out)?.iter().filter(|file| !names.contains(file)) {
-        output::note(&format!("{} is none of the tenant's tools and was left there", other.display()));
+        output::note(&format!("{} is not a tool of this tenant; the file was not touched", other.display()));
     }
     Ok(())
 }
@@ -232,7 +232,7 @@ struct Wanted {
 fn read(path: &Path, notes: &mut Vec<String>) -> Result<Wanted> {
     let bytes = fs::read(path).context("cannot read the file")?;
     let Value::Object(mut members) = tw_schema::parse(&bytes).context("the file is not JSON")? else {
-        bail!("a definition is an object");
+        bail!("a definition must be a JSON object");
     };
     let mut was_live = false;
     if let Some(row) = legacy::row(&members) {
@@ -240,7 +240,7 @@ fn read(path: &Path, notes: &mut Vec<String>) -> Result<Wanted> {
         notes.extend(row.notes);
     }
     if members.shift_remove("publish") == Some(Value::Bool(true)) {
-        notes.push("`publish` is left out: an import makes drafts".to_owned());
+        notes.push("`publish` is ignored: an import creates drafts".to_owned());
     }
     // What is live is said by publishing.
     if members.get("status").is_some_and(|status| status == "draft" || status == "published") {
@@ -248,7 +248,7 @@ fn read(path: &Path, notes: &mut Vec<String>) -> Result<Wanted> {
     }
     match canonical_manifest(&Value::Object(members)) {
         Ok(Value::Object(members)) => Ok(Wanted { members, was_live }),
-        Ok(_) => bail!("a definition is an object"),
+        Ok(_) => bail!("a definition must be a JSON object"),
         Err(faults) => bail!("the definition cannot be read{}", told(&faults)),
     }
 }
@@ -269,7 +269,7 @@ async fn bring_in(client: &Client, path: &Path, line: &mut Line) -> Result<()> {
     let is_published = found.as_ref().is_some_and(|tool| tool["status"] == "published");
     if !is_published && members.get("status").is_some_and(|status| status == "deprecated") {
         members.shift_remove("status");
-        line.notes.push("was deprecated, which a tool can only be once it is published".to_owned());
+        line.notes.push("`deprecated` is ignored: only a published tool can be deprecated".to_owned());
     }
     let Some(tool) = found else {
         let made = client.post(&["tools"], Value::Object(members).to_string(), None).await?;
@@ -290,7 +290,7 @@ async fn bring_in(client: &Client, path: &Path, line: &mut Line) -> Result<()> {
     number(client, &slug, &members, &tool, line).await?;
     if line.outcome == Outcome::Unchanged && hides_secrets(&members) {
         line.notes.push(format!(
-            "its secrets cannot be compared and were not sent: toolwright tools patch {slug} FILE"
+            "its secrets cannot be compared, so they were not sent; to replace them: toolwright tools patch {slug} FILE"
         ));
     }
     let changed = line.outcome == Outcome::Changed && tool["status"] == "published";
@@ -312,7 +312,9 @@ async fn found(client: &Client, slug: &str) -> Result<Option<Value>> {
         return Ok(None);
     }
     if tool["kind"] != "tenant_custom" {
-        bail!("`{slug}` is part of the program and cannot be imported; `tools patch` lays something over it");
+        bail!(
+            "`{slug}` is a built-in tool and cannot be imported; change it with `toolwright tools patch {slug} FILE`"
+        );
     }
     Ok(Some(tool))
 }
@@ -339,8 +341,7 @@ async fn number(
         _ => true,
     };
     if !later {
-        line.notes
-            .push(format!("the server has {shown}, which {number} is not greater than: the number stays"));
+        line.notes.push(format!("the version stays {shown}: {number} in the file is not greater"));
         return Ok(());
     }
     let query = [("new_version", Some(number.to_owned()))];
@@ -354,15 +355,15 @@ async fn go_live(client: &Client, slug: &str, line: &mut Line) -> Result<()> {
     match client.post_query(&["tools", slug, "publish"], &[]).await {
         Ok(_) => {
             line.published = true;
-            line.notes.push("had no status and was active: a draft, then published".to_owned());
+            line.notes.push("published, because it had no status and was active".to_owned());
             if line.outcome == Outcome::Unchanged {
                 line.outcome = Outcome::Changed;
             }
         }
         Err(error) if code(&error) == Some("NOT_PERMITTED") => {
-            line.notes.push("had no status and was active, but the key may not publish: a draft".to_owned());
+            line.notes.push("imported as a draft: the key may not publish".to_owned());
         }
-        Err(error) => return Err(error.context("it is a draft, and cannot be published")),
+        Err(error) => return Err(error.context("imported as a draft, but publishing failed")),
     }
     Ok(())
 }
@@ -435,7 +436,7 @@ mod tests {
     }
 
     fn keys(wanted: Value) -> Vec<String> {
-        let Value::Object(wanted) = wanted else { panic!("a definition is an object") };
+        let Value::Object(wanted) = wanted else { panic!("a definition must be a JSON object") };
         differing(&wanted, &shown()).keys().cloned().collect()
     }
 

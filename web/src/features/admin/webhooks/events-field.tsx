@@ -31,7 +31,7 @@ export function EventsField({ chosen, fault, onChange }: Props) {
             <input
               id={id}
               type="checkbox"
-              className="mt-0.5 size-4 accent-accent"
+              className="mt-0.5 size-4 shrink-0 accent-accent"
               checked={chosen.includes(event)}
               aria-describedby={`${id}-hint`}
               onChange={({ target }) => toggle(event, target.checked)}
