@@ -12,6 +12,7 @@ use tw_store::{By, Changed, DriftStatus, LastAnswer, McpDrift, StoredMcpServer};
 
 use crate::{
     ask::{Inquiry, READY, answer_of, shown_headers},
+    limits::SERVERS_MAX,
     listing::{ListedTool, kept_tools, remote_tools, shown},
     read::{New, Sent, read_change, read_new},
     servers::McpServerAdmin,
@@ -19,8 +20,6 @@ use crate::{
 
 /// How often a change is tried again that somebody else came before.
 const TRIES: usize = 16;
-/// How many servers a tenant may have.
-pub(crate) const SERVERS_MAX: i64 = 200;
 /// How many tools one import may name.
 const IMPORT_MAX: usize = 500;
 

@@ -11,7 +11,7 @@ use tw_mcp_client::ListWatch;
 use tw_model::{TenantId, Timestamp};
 use tw_store::Store;
 
-use crate::{admin::SERVERS_MAX, servers::McpServerAdmin};
+use crate::limits::SERVERS_MAX;
 
 /// A server that keeps saying that it has changed is asked so often, and no more.
 const AGAIN_AFTER: Duration = Duration::from_secs(60);
@@ -78,11 +78,4 @@ async fn hasten(store: &Store, tenant: TenantId, url: &str, due: Timestamp) -> t
         scope.hasten_mcp_server(server.id, due).await?;
     }
     Ok(())
-}
-
-impl McpServerAdmin {
-    /// Resolves once there are servers that are not to wait for their time.
-    pub async fn wanted(&self) {
-        self.wanted.notified().await;
-    }
 }

@@ -9,6 +9,7 @@
 mod admin;
 mod ask;
 mod hasten;
+mod limits;
 mod listing;
 mod read;
 mod servers;

@@ -16,6 +16,11 @@ const AT_ONCE: usize = 4;
 const CLAIMED_FOR: Duration = Duration::from_secs(60);
 
 impl McpServerAdmin {
+    /// Resolves once there are servers that are not to wait for their time.
+    pub async fn wanted(&self) {
+        self.wanted.notified().await;
+    }
+
     /// Asks the servers that are due. Whatever goes wrong with one is no matter of the others.
     pub async fn refresh_due(&self) -> Result<usize> {
         let now = Timestamp::now();

@@ -49,7 +49,7 @@ use self::{
 };
 use crate::{
     Engine,
-    run_log::{Parking, Reach, Resumption, Starting, Unsealed, Way, WrapperSettings, tools_above},
+    run_log::{CallReach, Parking, Resumption, Starting, Unsealed, Way, WrapperSettings, tools_above},
 };
 
 pub(crate) use chain::{Budgets, Refusals};
@@ -293,9 +293,9 @@ impl Engine {
     }
 
     /// What a call of this tool would open, and whom it would ask, now.
-    pub(crate) async fn reach_of(&self, tenant: TenantId, tool: &Tool) -> Result<Reach> {
+    pub(crate) async fn reach_of(&self, tenant: TenantId, tool: &Tool) -> Result<CallReach> {
         if tool.executor.is_function() {
-            return Ok(Reach::default());
+            return Ok(CallReach::default());
         }
         let (vault, implementation) = (&self.inner.vault, &tool.def.authored.implementation);
         let opened = vault.open_part(tenant, tool.def.id, implementation).await?;
@@ -303,7 +303,7 @@ impl Engine {
         let mut credentials = tool.executor.credentials(&opened);
         let found = servers.iter().filter_map(|server| server.found.as_ref());
         credentials.extend(found.flat_map(|server| server.credentials.iter().cloned()));
-        Ok(Reach { credentials: vault.stamps(tenant, credentials).await?, servers })
+        Ok(CallReach { credentials: vault.stamps(tenant, credentials).await?, servers })
     }
 
     /// Runs a call that may run.

@@ -29,7 +29,7 @@ pub(crate) use self::{
     end::{Beside, End, Reason},
     payload::{Approved, LateResult, OutputAppended},
     resumption::{Begun, KeptRefusal, Resumption},
-    seal::{Reach, Sealed, Unsealed, input_digest},
+    seal::{CallReach, Sealed, Unsealed, input_digest},
     settle::{Settler, interrupted, left_over},
     standing::{
         Rights, Standing, StandingContext, StandingFacts, StandingSeal, Way, bound_values, definitions_hash,

@@ -25,7 +25,7 @@ pub(crate) struct Sealed<'a> {
     pub(crate) run: RunId,
     pub(crate) session: SessionId,
     pub(crate) tool: &'a Tool,
-    pub(crate) reach: &'a Reach,
+    pub(crate) reach: &'a CallReach,
     pub(crate) input_digest: &'a str,
     pub(crate) expires: Timestamp,
 }
@@ -36,7 +36,7 @@ impl<'a> Sealed<'a> {
         approval: &'a Approval,
         run: &Run,
         tool: &'a Tool,
-        reach: &'a Reach,
+        reach: &'a CallReach,
         input_digest: &'a str,
     ) -> Self {
         Self {
@@ -76,14 +76,14 @@ impl<'a> Sealed<'a> {
 
 /// What a call opens and whom it asks, beyond its definition, as these are at a moment.
 #[derive(Debug, Default)]
-pub(crate) struct Reach {
+pub(crate) struct CallReach {
     /// Of the credentials that the tool or a server of its opens, in the order of their references.
     pub(crate) credentials: Vec<Stamp>,
     /// Of the MCP servers that it names, in the order of their names.
     pub(crate) servers: Vec<ServerStamp>,
 }
 
-impl Reach {
+impl CallReach {
     /// Which of them there are, and in which state, a line for each.
     pub(super) fn text(&self) -> String {
         let mut text = String::new();
@@ -120,7 +120,7 @@ impl Unsealed {
         approval: &Approval,
         run: &Run,
         tool: &Tool,
-        reach: &Reach,
+        reach: &CallReach,
         secrets: &Secrets,
     ) -> Option<Self> {
         let input = serde_json::from_str::<Value>(approval.input.get()).unwrap_or(Value::Null);

@@ -7,7 +7,7 @@ use tw_model::{Caller, Mode, Party, PermissionSet, Slug, StandingApprovalId, Ten
 use tw_registry::Tool;
 use tw_store::StandingApproval;
 
-use super::{WrapperSettings, input_digest, seal::Reach};
+use super::{WrapperSettings, input_digest, seal::CallReach};
 
 /// Proof that a standing approval lets a call through. Only [`StandingSeal::check`] makes one.
 #[derive(Clone, Debug)]
@@ -132,7 +132,7 @@ impl<'a> StandingFacts<'a> {
 pub(crate) struct StandingSeal<'a> {
     pub(crate) agent: &'a Rights,
     pub(crate) approver: &'a Rights,
-    pub(crate) reach: &'a Reach,
+    pub(crate) reach: &'a CallReach,
 }
 
 impl StandingSeal<'_> {

@@ -15,7 +15,7 @@ use tw_store::{
     log::{Claim, Entry, NewApproval, NewEvent, NewRun, NewWait, Park, Transition},
 };
 
-use super::{Begun, Reach, Resumption, RunIdentity, Sealed, Standing, actor, payload};
+use super::{Begun, CallReach, Resumption, RunIdentity, Sealed, Standing, actor, payload};
 
 /// How long an approval may be decided.
 const APPROVAL_LIFE: Duration = Duration::from_secs(24 * 60 * 60);
@@ -35,7 +35,7 @@ pub(crate) struct Starting<'a> {
 pub(crate) struct Parking<'a> {
     pub(crate) resumption: Resumption,
     pub(crate) claim: Option<Claim>,
-    pub(crate) reach: &'a Reach,
+    pub(crate) reach: &'a CallReach,
     pub(crate) input: &'a RawValue,
     pub(crate) input_digest: String,
     pub(crate) level: Option<Level>,
