@@ -68,7 +68,8 @@ pub use crate::{
 pub use tw_store::{
     ApiKey, Approval, ArtifactVersion, AuditFilter, AuditRecord, DriftStatus, Event, McpDrift, Note,
     PendingCall, Run, RunFilter, Session, StandingApproval, StandingFilter, StoredArtifact, StoredCredential,
-    StoredMcpServer, Tenant, TenantChange, TestResult, ToolVersion, User, Webhook, WebhookDelivery,
+    StoredMcpGrant, StoredMcpServer, Tenant, TenantChange, TestResult, ToolVersion, User, Webhook,
+    WebhookDelivery,
 };
 
 /// Everything behind the doors. Cheap to clone.

@@ -10,6 +10,8 @@ use tw_registry::Registry;
 use tw_store::Store;
 use tw_vault::Vault;
 
+use crate::grants::Grants;
+
 /// How many requests to servers a tenant may have under way at once, beside calls of tools.
 const ASKED_AT_ONCE: usize = 4;
 
@@ -24,6 +26,7 @@ pub struct McpServerAdmin {
     pub(crate) network: Arc<dyn Network>,
     pub(crate) client: Client,
     pub(crate) lanes: Lanes,
+    pub(crate) grants: Grants,
 }
 
 impl std::fmt::Debug for McpServerAdmin {
@@ -50,6 +53,12 @@ impl McpServerAdmin {
     pub fn new(parts: Parts) -> Self {
         let Parts { store, vault, epochs, secrets, registry, credentials, network, client } = parts;
         let lanes = Lanes::new(ASKED_AT_ONCE);
-        Self { store, vault, epochs, secrets, registry, credentials, network, client, lanes }
+        let grants = Grants {
+            store: store.clone(),
+            vault: vault.clone(),
+            credentials: Arc::clone(&credentials),
+            network: Arc::clone(&network),
+        };
+        Self { store, vault, epochs, secrets, registry, credentials, network, client, lanes, grants }
     }
 }

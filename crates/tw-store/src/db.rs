@@ -403,14 +403,16 @@ fn migrations(target: &Target) -> Vec<Migration> {
                 5 "0005_credentials", 6 "0006_pending", 7 "0007_places", 8 "0008_tellings",
                 9 "0009_append_only", 10 "0010_due", 11 "0011_log", 12 "0012_runs", 13 "0013_roles", 14 "0014_flat", 15 "0015_audit",
                 16 "0016_test_cases", 17 "0017_standing_approvals", 18 "0018_language", 19 "0019_usage",
-                20 "0020_mcp_servers", 22 "0022_webhooks", 24 "0024_artifacts", 26 "0026_standing_lists"]
+                20 "0020_mcp_servers", 22 "0022_webhooks", 24 "0024_artifacts", 26 "0026_standing_lists",
+                27 "0027_mcp_sign_ins"]
         }
         Target::Postgres { .. } => {
             migrations!["postgres": 1 "0001_spine", 2 "0002_tools", 3 "0003_people_per_tenant", 4 "0004_registry",
                 5 "0005_credentials", 6 "0006_pending", 7 "0007_places", 8 "0008_tellings",
                 9 "0009_append_only", 10 "0010_due", 11 "0011_log", 12 "0012_runs", 13 "0013_roles", 14 "0014_flat", 15 "0015_audit",
                 16 "0016_test_cases", 17 "0017_standing_approvals", 18 "0018_language", 19 "0019_usage",
-                20 "0020_mcp_servers", 22 "0022_webhooks", 24 "0024_artifacts", 26 "0026_standing_lists"]
+                20 "0020_mcp_servers", 22 "0022_webhooks", 24 "0024_artifacts", 26 "0026_standing_lists",
+                27 "0027_mcp_sign_ins"]
         }
     }
 }

@@ -416,6 +416,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/mcp-servers/callback": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Takes back somebody who went to sign in to an MCP server, once and only them, and asks it for its tools. */
+        post: operations["come_back_to_mcp_server"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/mcp-servers/{id}": {
         parameters: {
             query?: never;
@@ -433,6 +450,28 @@ export interface paths {
         head?: never;
         /** Changes an MCP server. At another address, or with other headers, it is asked for its tools at once. */
         patch: operations["change_mcp_server"];
+        trace?: never;
+    };
+    "/api/mcp-servers/{id}/authorize": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Finds out how one signs in to an MCP server, and gives the page for it.
+         * @description The page sends whoever asked back to `/mcp-servers/callback` of this server, within ten minutes. Where this server has
+         *     no `public_url` and is not asked at this machine itself, it cannot be said where that is: 409.
+         */
+        post: operations["authorize_mcp_server"];
+        /** Forgets what an MCP server gave to whoever signed in. */
+        delete: operations["sign_out_of_mcp_server"];
+        options?: never;
+        head?: never;
+        patch?: never;
         trace?: never;
     };
     "/api/mcp-servers/{id}/drift": {
@@ -1608,6 +1647,16 @@ export interface components {
         BuiltinTemplate: components["schemas"]["TemplateFacts"] & {
             builtin_key: string;
         };
+        /** @description What somebody comes back with from a sign-in page. */
+        CallbackBody: {
+            code?: string | null;
+            /** @description Why nobody was let in. */
+            error?: string | null;
+            error_description?: string | null;
+            /** @description Who answers. */
+            iss?: string | null;
+            state: string;
+        };
         CancelRequest: {
             /** @description Why, for the log. */
             reason?: string | null;
@@ -2286,6 +2335,10 @@ export interface components {
             items: {
                 /** @description The remote tools that may be imported; `null` for all. */
                 allowed_tools?: string[] | null;
+                /** @description What the tenant is registered as with whoever lets people in there; `null` where it is not. */
+                client_id?: string | null;
+                /** @description Its secret, shown as `***`. */
+                client_secret?: string | null;
                 /** Format: date-time */
                 created_at: string;
                 created_by: Record<string, never>;
@@ -2305,6 +2358,7 @@ export interface components {
                 /** @description The revision of the protocol that it is asked in. */
                 protocol_version?: string | null;
                 server?: components["schemas"]["AboutView"] | null;
+                sign_in?: components["schemas"]["SignInView"] | null;
                 /** @description How it went last: `ready`, `unauthorized`, `unreachable` or `failed`. */
                 status: string;
                 /**
@@ -2666,6 +2720,10 @@ export interface components {
         McpServerBody: {
             /** @description The remote tools that may be imported; `null` for all. */
             allowed_tools?: string[] | null;
+            /** @description What the tenant is registered as with whoever lets people in there. Left out, the program makes itself known. */
+            client_id?: string | null;
+            /** @description Its secret, or `secret:<label>`. It is kept encrypted, shown as `***`, and sent to nobody but whoever lets people in. */
+            client_secret?: string | null;
             /**
              * @description Sent with every request. A value may be `secret:<label>`, alone or behind a word such as `Bearer`; any other one is
              *     kept encrypted and shown as `***`, which sent back keeps it as long as the server stays at the same host.
@@ -2685,6 +2743,10 @@ export interface components {
         McpServerView: {
             /** @description The remote tools that may be imported; `null` for all. */
             allowed_tools?: string[] | null;
+            /** @description What the tenant is registered as with whoever lets people in there; `null` where it is not. */
+            client_id?: string | null;
+            /** @description Its secret, shown as `***`. */
+            client_secret?: string | null;
             /** Format: date-time */
             created_at: string;
             created_by: Record<string, never>;
@@ -2704,6 +2766,7 @@ export interface components {
             /** @description The revision of the protocol that it is asked in. */
             protocol_version?: string | null;
             server?: components["schemas"]["AboutView"] | null;
+            sign_in?: components["schemas"]["SignInView"] | null;
             /** @description How it went last: `ready`, `unauthorized`, `unreachable` or `failed`. */
             status: string;
             /**
@@ -3065,6 +3128,29 @@ export interface components {
             password: string;
             /** @description The slug of the tenant to sign in to; without it, the first that the password opens. */
             tenant?: string | null;
+        };
+        /** @description Where somebody signs in. */
+        SignInPage: {
+            /** @description To be opened in a browser by whoever asked for it. */
+            authorization_url: string;
+        };
+        /** @description What an MCP server gave to somebody who signed in. The token itself is never shown. */
+        SignInView: {
+            /** @description Why it is over. */
+            error?: string | null;
+            /**
+             * Format: date-time
+             * @description Until when the present token holds; it is renewed before that.
+             */
+            expires_at?: string | null;
+            /** @description Who let them in. */
+            issuer: string;
+            scope?: string | null;
+            /** Format: date-time */
+            signed_in_at: string;
+            signed_in_by: Record<string, never>;
+            /** @description `signed_in`, or `over` where somebody has to sign in again. */
+            status: string;
         };
         /** @description A remote tool that is no tool here. */
         SkippedRemoteView: {
@@ -5347,6 +5433,88 @@ export interface operations {
             };
         };
     };
+    come_back_to_mcp_server: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CallbackBody"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["McpServerDetail"];
+                };
+            };
+            /** @description No valid credentials were sent */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The caller may not do this, or a page of another site asked */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            502: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Any other refusal or failure; `code` says which, and `status` with what */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     read_mcp_server: {
         parameters: {
             query?: never;
@@ -5545,6 +5713,136 @@ export interface operations {
                 };
             };
             422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Any other refusal or failure; `code` says which, and `status` with what */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    authorize_mcp_server: {
+        parameters: {
+            query?: never;
+            header?: {
+                "Idempotency-Key"?: string | null;
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SignInPage"];
+                };
+            };
+            /** @description No valid credentials were sent */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The caller may not do this, or a page of another site asked */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            502: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Any other refusal or failure; `code` says which, and `status` with what */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    sign_out_of_mcp_server: {
+        parameters: {
+            query?: never;
+            header?: {
+                "Idempotency-Key"?: string | null;
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description No valid credentials were sent */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The caller may not do this, or a page of another site asked */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            404: {
                 headers: {
                     [name: string]: unknown;
                 };
