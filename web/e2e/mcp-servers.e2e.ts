@@ -7,6 +7,7 @@ const EARLIER = '2025-11-25'
 
 let upstream: Server
 let tools: Record<string, unknown>[]
+let asksToSignIn = false
 
 const add = (description: string) => ({
   name: 'add',
@@ -18,6 +19,11 @@ const add = (description: string) => ({
 beforeAll(async () => {
   upstream = createServer((request, response) => {
     void body(request).then((text) => {
+      const answer = asksToSignIn && signIn(request, text)
+      if (answer) {
+        response.setHeader('Content-Type', 'application/json')
+        return response.writeHead(answer.status, answer.headers).end(JSON.stringify(answer.body))
+      }
       const { id, method } = JSON.parse(text || '{}')
       if (id === undefined) return response.writeHead(202).end()
       const results: Record<string, unknown> = {
@@ -38,6 +44,45 @@ beforeAll(async () => {
 })
 
 afterAll(() => void upstream.close())
+
+interface Said {
+  status: number
+  headers?: Record<string, string>
+  body?: unknown
+}
+
+/** Who lets people in is at the same place as the server. Everybody is let in at once. */
+function signIn(request: IncomingMessage, text: string): Said | undefined {
+  const url = new URL(request.url ?? '/', `http://${host()}`)
+  const issuer = url.origin
+  switch (url.pathname) {
+    case '/.well-known/oauth-protected-resource/mcp':
+      return { status: 200, body: { resource: `${issuer}/mcp`, authorization_servers: [issuer] } }
+    case '/.well-known/oauth-authorization-server':
+      return {
+        status: 200,
+        body: {
+          issuer,
+          authorization_endpoint: `${issuer}/authorize`,
+          token_endpoint: `${issuer}/token`,
+          registration_endpoint: `${issuer}/register`,
+          code_challenge_methods_supported: ['S256'],
+        },
+      }
+    case '/register':
+      return { status: 201, body: { ...JSON.parse(text), client_id: 'one' } }
+    case '/authorize': {
+      const back = new URL(url.searchParams.get('redirect_uri') ?? '')
+      back.searchParams.set('code', 'a-code')
+      back.searchParams.set('state', url.searchParams.get('state') ?? '')
+      return { status: 302, headers: { location: back.href } }
+    }
+    case '/token':
+      return { status: 200, body: { access_token: 'a-token', token_type: 'Bearer' } }
+    default:
+      return request.headers.authorization === 'Bearer a-token' ? undefined : { status: 401 }
+  }
+}
 
 async function body(request: IncomingMessage): Promise<string> {
   let text = ''
@@ -109,4 +154,45 @@ test('who may not see MCP servers is told so', async () => {
   const page = await world.signedInAs(account.email, password)
   await page.goto('/admin/mcp-servers')
   await page.getByText('You may not see MCP servers').waitFor()
+})
+
+test('somebody signs in to a server that asks for it, and changes what it is sent', async () => {
+  asksToSignIn = true
+  tools = [add('Adds two numbers.')]
+  const page = await world.signedIn()
+  await page.goto('/admin/mcp-servers')
+  await page.getByRole('button', { name: 'Add a server' }).click()
+  const dialog = page.getByRole('dialog', { name: 'Add a server' })
+  await dialog.getByLabel('Name', { exact: true }).fill('cellar')
+  await dialog.getByLabel('Address', { exact: true }).fill(`http://${host()}/mcp`)
+  await page.keyboard.press('Enter')
+  const part = page.getByRole('region', { name: 'Sign-in' })
+  await part.getByRole('button', { name: 'Sign in' }).waitFor()
+  await expectAccessible(page)
+  await part.getByRole('button', { name: 'Sign in' }).press('Enter')
+
+  await page.waitForURL('**/mcp-servers/callback?**')
+  const end = page.getByRole('button', { name: 'Finish' })
+  await end.waitFor()
+  await expectAccessible(page)
+  await end.press('Enter')
+  await page.getByRole('heading', { name: 'cellar', level: 1 }).waitFor()
+  await part.getByText('Signed in', { exact: true }).waitFor()
+  expect(page.url()).not.toContain('a-code')
+
+  await page.getByRole('button', { name: 'Edit' }).press('Enter')
+  const edit = page.getByRole('dialog', { name: 'Edit “cellar”' })
+  await edit.getByRole('button', { name: 'Add a header' }).press('Enter')
+  await edit.getByLabel('Header', { exact: true }).fill('X-Unit')
+  await edit.getByLabel('Value', { exact: true }).fill('metres')
+  await edit.getByLabel('Only some tools may be imported').check()
+  await edit.getByLabel('Tools that may be imported').fill('drop')
+  await expectAccessible(page)
+  await edit.getByRole('button', { name: 'Save' }).press('Enter')
+  await edit.waitFor({ state: 'detached' })
+  await page.getByRole('region', { name: 'Facts' }).getByText('X-Unit').waitFor()
+  await page.getByText('The server has listed no tools.').waitFor()
+  await part.getByRole('button', { name: 'Sign out' }).press('Enter')
+  await part.getByText('Signed in', { exact: true }).waitFor({ state: 'detached' })
+  asksToSignIn = false
 })

@@ -14,6 +14,7 @@ import { parse, stringify } from '~/api/exact'
 import { me } from '~/api/me'
 import { Problem } from '~/api/problem'
 import { credentialsSearch } from '~/features/admin/credentials/search'
+import { callbackSearch } from '~/features/admin/mcp-servers/search'
 import { toolEditorSearch, toolsAdminSearch } from '~/features/admin/search'
 import { approvalsSearch, standingSearch } from '~/features/approvals/search'
 import { runsSearch } from '~/features/runs/search'
@@ -284,6 +285,15 @@ const mcpServer = createRoute({
   component: page(() => import('~/pages/mcp-server-page'), ...SERVER_TEXTS),
 })
 
+/** Where sign-in pages of others send people back to. */
+const mcpCallback = createRoute({
+  getParentRoute: () => inside,
+  path: '/mcp-servers/callback',
+  staticData: { title: 'mcp_callback' },
+  validateSearch: callbackSearch,
+  component: page(() => import('~/pages/mcp-callback-page'), ...SERVER_TEXTS),
+})
+
 const WEBHOOK_TEXTS = ['webhooks', 'admin', 'server']
 
 const webhooks = createRoute({
@@ -332,6 +342,7 @@ export const router = createRouter({
       credential,
       mcpServers,
       mcpServer,
+      mcpCallback,
       webhooks,
       webhook,
       missing,

@@ -30,7 +30,7 @@ pub(crate) const LAYERS: &[(&str, &[&str])] = &[
     ("tw-identity", &["toolwright-sdk", "tw-base", "tw-exec", "tw-model", "tw-schema", "tw-store"]),
     ("tw-vault", &["toolwright-sdk", "tw-base", "tw-egress", "tw-exec", "tw-identity", "tw-model", "tw-schema", "tw-store"]),
     ("tw-registry", &["toolwright-sdk", "tw-base", "tw-exec", "tw-identity", "tw-model", "tw-policy", "tw-schema", "tw-store", "tw-vault"]),
-    ("tw-mcp-servers", &["toolwright-sdk", "tw-base", "tw-egress", "tw-identity", "tw-mcp-client", "tw-model", "tw-registry", "tw-schema", "tw-store", "tw-vault"]),
+    ("tw-mcp-servers", &["toolwright-sdk", "tw-base", "tw-egress", "tw-exec", "tw-identity", "tw-mcp-client", "tw-model", "tw-registry", "tw-schema", "tw-store", "tw-vault"]),
     ("tw-webhooks", &["toolwright-sdk", "tw-base", "tw-egress", "tw-identity", "tw-model", "tw-schema", "tw-store", "tw-vault"]),
     ("tw-engine", &["toolwright-sdk", "tw-base", "tw-egress", "tw-exec", "tw-identity", "tw-mcp-client", "tw-mcp-servers", "tw-model", "tw-models", "tw-otel", "tw-policy", "tw-registry", "tw-sandbox", "tw-schema", "tw-store", "tw-vault", "tw-webhooks"]),
     ("tw-kinds", &["toolwright-sdk", "tw-egress", "tw-exec", "tw-mcp-client", "tw-model", "tw-models", "tw-sandbox", "tw-schema"]),

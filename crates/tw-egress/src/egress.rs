@@ -17,7 +17,8 @@ use crate::{
     answer::{Bounds, OpenResponse, Response},
     connect::{Connector, Dialer},
     error::{Error, Site},
-    failure, guard,
+    failure,
+    guard::{self, Host},
     limits::RequestLimits,
     line::Line,
     policy::Policy,
@@ -97,6 +98,19 @@ impl Egress {
     /// tool is saved. What passes is checked again, and fully, when it is called.
     pub fn check(&self, url: &str) -> Result<(), Error> {
         self.read(url).map(drop)
+    }
+
+    /// Whether an operator wrote down the host and port of a URL, or a range that its address is in. What a host's name
+    /// resolves to is not asked.
+    #[must_use]
+    pub fn lists(&self, url: &str) -> bool {
+        ParsedUrl::read(url).is_ok_and(|target| {
+            let name = match &target.host {
+                Host::Address(_) => None,
+                Host::Name(name) => Some(name.as_str()),
+            };
+            self.policy.lists(name, &target.host.known().unwrap_or_default(), target.port)
+        })
     }
 
     /// Sends a request and reads the whole answer.

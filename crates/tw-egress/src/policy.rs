@@ -106,6 +106,14 @@ impl Policy {
         self.allow.iter().map(ToString::to_string)
     }
 
+    /// Whether an entry of `egress.allow` is about this name, or about one of these addresses.
+    pub(crate) fn lists(&self, name: Option<&str>, addresses: &[IpAddr], port: u16) -> bool {
+        self.allow.iter().any(|entry| match entry {
+            Opening::Name { host, port: open } => name == Some(host.as_str()) && *open == port,
+            entry => addresses.iter().any(|address| entry.opens(name, address.to_canonical(), port)),
+        })
+    }
+
     /// Judges one address that would be connected. `name` is what resolved to it, if anything did.
     pub(crate) fn judge(&self, name: Option<&str>, address: IpAddr, port: u16) -> AddressVerdict {
         let class = Class::of(address);

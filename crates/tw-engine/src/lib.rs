@@ -70,7 +70,8 @@ pub use toolwright_sdk::ToolProgress;
 pub use tw_store::{
     ApiKey, Approval, ArtifactVersion, AuditFilter, AuditRecord, DriftStatus, Event, McpDrift, Note,
     PendingCall, Run, RunFilter, Session, StandingApproval, StandingFilter, StoredArtifact, StoredCredential,
-    StoredMcpServer, Tenant, TenantChange, TestResult, ToolVersion, User, Webhook, WebhookDelivery,
+    StoredMcpGrant, StoredMcpServer, Tenant, TenantChange, TestResult, ToolVersion, User, Webhook,
+    WebhookDelivery,
 };
 
 /// Everything behind the doors. Cheap to clone.

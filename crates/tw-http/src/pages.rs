@@ -36,6 +36,7 @@ pub(crate) fn routes() -> Router<App> {
     let mut router = Router::new()
         .route("/", get(document))
         .route("/sign-in", get(document))
+        .route("/mcp-servers/callback", get(document))
         .route("/assets/{file}", get(asset))
         .route("/icons/{file}", get(icon))
         .route("/theme.js", get(async |headers: HeaderMap| file("theme.js", "no-cache", &headers)))

@@ -12,13 +12,13 @@ use std::{
 
 use moka::future::Cache;
 use serde_json::{Map, Value, json};
-use tokio::time::Instant;
+use tokio::time::{Instant, timeout_at};
 use toolwright_sdk::Network;
 use tw_model::TenantId;
 use tw_schema::{MirroredParam, mirrored_params};
 
 use crate::{
-    CallOptions, CallResult, Error, ListLimits, ListWatch, Listing, Overrun, Target,
+    Bearer, CallOptions, CallResult, Error, ListLimits, ListWatch, Listing, Overrun, Target,
     connect::{self, Greeting},
     deserted::UnderWay,
     era::{self, ServerManner},
@@ -101,6 +101,16 @@ impl Client {
 
     /// All tools that a server has on offer.
     pub async fn list_tools(&self, target: &Target, limits: ListLimits) -> Result<Listing, Error> {
+        match self.list_as(target, limits).await {
+            Err(error @ Error::Unauthorized { .. }) => {
+                let again = renewed(target, error, limits.deadline).await?;
+                self.list_as(&again, limits).await
+            }
+            listed => listed,
+        }
+    }
+
+    async fn list_as(&self, target: &Target, limits: ListLimits) -> Result<Listing, Error> {
         let line = self.line(target, LIST, None)?;
         let (known, _) = self.known(&line, limits.deadline).await?;
         let setback = match self.list(&line, &known, limits).await {
@@ -128,7 +138,26 @@ impl Client {
         tokio::select! {
             biased;
             () = cancelled.cancelled() => Err(Error::Cancelled { at: line.at(CALL) }),
-            called = self.call(&line, name, arguments, &options) => called,
+            called = self.call_as(target, &line, name, arguments, &options) => called,
+        }
+    }
+
+    /// Calls with the token that there is, and once more with another one where the server does not take it.
+    async fn call_as(
+        &self,
+        target: &Target,
+        line: &ServerLine,
+        name: &str,
+        arguments: &Map<String, Value>,
+        options: &CallOptions,
+    ) -> Result<CallResult, Error> {
+        match self.call(line, name, arguments, options).await {
+            Err(error @ Error::Unauthorized { .. }) => {
+                let again = renewed(target, error, options.deadline).await?;
+                let line = self.line(&again, CALL, options.trace.as_deref())?;
+                self.call(&line, name, arguments, options).await
+            }
+            called => called,
         }
     }
 
@@ -352,11 +381,26 @@ impl Client {
     }
 }
 
+/// A target with another token, where the server did not take the one that there was.
+async fn renewed(target: &Target, error: Error, deadline: Instant) -> Result<Target, Error> {
+    let Some(bearer) = &target.bearer else { return Err(error) };
+    let at = error.at().clone();
+    match timeout_at(deadline, bearer.renewal.renewed(&bearer.token)).await {
+        Err(_) => Err(error),
+        Ok(Err(why)) => Err(Error::SignIn { at, why }),
+        Ok(Ok(token)) => Ok(Target { bearer: Some(Bearer { token, ..bearer.clone() }), ..target.clone() }),
+    }
+}
+
 impl Key {
+    /// Who has signed in is in it, and not which token they have by now.
     fn of(target: &Target) -> Self {
         let mut hasher = blake3::Hasher::new();
-        for (name, value) in &target.headers {
-            for part in [name.to_ascii_lowercase().as_str(), value.as_str()] {
+        let grant = target.bearer.iter().map(|bearer| ("", bearer.grant.as_str()));
+        for (name, value) in
+            target.headers.iter().map(|(name, value)| (name.as_str(), value.as_str())).chain(grant)
+        {
+            for part in [name.to_ascii_lowercase().as_str(), value] {
                 hasher.update(&(part.len() as u64).to_le_bytes());
                 hasher.update(part.as_bytes());
             }

@@ -10,7 +10,10 @@ use toolwright_sdk::{Overload, failure_of};
 use tw_egress::Site;
 use tw_model::{Code, ToolFailure};
 
-use crate::era::{EARLIER, PRESENT};
+use crate::{
+    NoToken,
+    era::{EARLIER, PRESENT},
+};
 
 /// What was asked, and of whom.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -31,6 +34,9 @@ pub enum Error {
         /// The header `WWW-Authenticate`.
         challenge: Option<String>,
     },
+    /// The server does not take the token of whoever signed in, and there is no other one.
+    #[error("{at} answered HTTP 401: {}", why.why())]
+    SignIn { at: At, why: NoToken },
     /// No answer came, or none that HTTP knows.
     #[error("MCP `{}`: {error}", at.method)]
     Unanswered { at: At, error: tw_egress::Error },
@@ -74,6 +80,7 @@ impl Error {
         match self {
             Self::Denied { at, .. }
             | Self::Unauthorized { at, .. }
+            | Self::SignIn { at, .. }
             | Self::Unanswered { at, .. }
             | Self::Late { at, .. }
             | Self::Refused { at, .. }
@@ -91,7 +98,9 @@ impl Error {
     #[must_use]
     pub fn effect_possible(&self) -> bool {
         match self {
-            Self::Denied { .. } | Self::Unauthorized { .. } | Self::Revision { .. } => false,
+            Self::Denied { .. } | Self::Unauthorized { .. } | Self::SignIn { .. } | Self::Revision { .. } => {
+                false
+            }
             Self::Unanswered { error, .. } => error.effect_possible(),
             Self::Late { .. }
             | Self::Refused { .. }
@@ -127,6 +136,7 @@ impl Error {
             Self::Late { .. } => Some(false),
             Self::Refused { status, .. } => Some(*status < 500),
             Self::Unauthorized { .. }
+            | Self::SignIn { .. }
             | Self::Protocol { .. }
             | Self::InputRequired { .. }
             | Self::Revision { .. } => Some(true),
@@ -148,6 +158,7 @@ impl From<Error> for ToolFailure {
             Error::Cancelled { .. } => Code::Cancelled,
             Error::Busy { why, .. } => Self::from(*why).code,
             Error::Unauthorized { .. }
+            | Error::SignIn { .. }
             | Error::Refused { .. }
             | Error::Protocol { .. }
             | Error::Invalid { .. }

@@ -168,6 +168,9 @@ impl ServerLine {
         for (name, value) in &self.target.headers {
             request = request.header(name, value.as_str());
         }
+        if let Some(bearer) = &self.target.bearer {
+            request = request.header("authorization", format!("Bearer {}", bearer.token.as_str()));
+        }
         request = request.header("accept", format!("{JSON}, {STREAM}")).header("content-type", JSON);
         if let Some(revision) = manner.and_then(ServerManner::revision) {
             request = request.header("mcp-protocol-version", revision);

@@ -6,7 +6,7 @@
 //! between credentials of one tenant.
 //!
 //! Start with [`Client`]; which revision is spoken is decided in `era.rs`, and the one request is sent in
-//! `exchange.rs`.
+//! `exchange.rs`. [`oauth`] signs in to servers that ask for it.
 
 mod client;
 mod connect;
@@ -17,6 +17,7 @@ mod exchange;
 mod limits;
 mod listing;
 mod mirrored;
+pub mod oauth;
 mod outcome;
 mod rpc;
 mod servers;
@@ -30,5 +31,5 @@ pub use limits::{CallOptions, ListLimits};
 pub use listing::{Annotations, Icon, LeftOut, RemoteTool, ServerInfo, ToolListing as Listing};
 pub use outcome::CallResult;
 pub use servers::McpServers;
-pub use target::McpTarget as Target;
+pub use target::{Bearer, McpTarget as Target, NoToken, Renewal};
 pub use watch::ListWatch;

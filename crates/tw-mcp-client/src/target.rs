@@ -1,9 +1,9 @@
 //! Where a server is, and what is sent to it.
 
-use std::fmt;
+use std::{fmt, sync::Arc};
 
 use serde_json::{Map, Value};
-use toolwright_sdk::{Redactor, Secret};
+use toolwright_sdk::{BoxFuture, Redactor, Secret};
 use tw_egress::{Error as EgressError, Request};
 use tw_model::{TenantId, secret_texts};
 use zeroize::Zeroizing;
@@ -19,6 +19,45 @@ pub struct McpTarget {
     /// The credentials that stand in the headers. They leave only for the hosts that they are for, and are taken out of
     /// whatever comes back.
     pub secrets: Vec<Secret>,
+    /// The token that the server gave to somebody who signed in.
+    pub bearer: Option<Bearer>,
+}
+
+/// A token for one server, sent as `Authorization: Bearer`.
+#[derive(Clone)]
+pub struct Bearer {
+    /// Names the sign-in that it came of. GivenTokens of one sign-in share a session with the server.
+    pub grant: String,
+    pub token: Zeroizing<String>,
+    pub renewal: Arc<dyn Renewal>,
+}
+
+/// Gives another token in the place of one that a server did not take.
+pub trait Renewal: fmt::Debug + Send + Sync {
+    fn renewed<'a>(&'a self, refused: &'a str) -> BoxFuture<'a, Result<Zeroizing<String>, NoToken>>;
+}
+
+/// Why there is no token.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum NoToken {
+    /// Somebody has to sign in again.
+    Over(String),
+    /// It may be there in a moment.
+    Late(String),
+}
+
+impl NoToken {
+    #[must_use]
+    pub fn why(&self) -> &str {
+        let (Self::Over(why) | Self::Late(why)) = self;
+        why
+    }
+}
+
+impl fmt::Debug for Bearer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Bearer").field("grant", &self.grant).finish_non_exhaustive()
+    }
 }
 
 /// What the protocol itself says by headers.
@@ -37,7 +76,7 @@ impl McpTarget {
     /// A server that is sent no headers of its own.
     #[must_use]
     pub fn new(tenant: TenantId, url: impl Into<String>) -> Self {
-        Self { tenant, url: url.into(), headers: Vec::new(), secrets: Vec::new() }
+        Self { tenant, url: url.into(), headers: Vec::new(), secrets: Vec::new(), bearer: None }
     }
 
     /// Adds a header.
@@ -66,7 +105,8 @@ impl McpTarget {
         let headers: Map<String, Value> = self.headers.iter().map(header).collect();
         let written = secret_texts(&serde_json::json!({ "headers": headers }));
         let opened = self.secrets.iter().map(|secret| secret.value.as_str());
-        Redactor::new(opened.chain(written.iter().map(String::as_str)))
+        let token = self.bearer.iter().map(|bearer| bearer.token.as_str());
+        Redactor::new(opened.chain(written.iter().map(String::as_str)).chain(token))
     }
 }
 

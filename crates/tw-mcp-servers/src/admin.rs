@@ -8,14 +8,15 @@ use tw_identity::rights::{CreateTools, Permit, PublishTools, ReadMcpServers, Wri
 use tw_model::{Caller, McpDriftId, McpServerId, TenantId, Timestamp};
 use tw_registry::{McpImport, McpSource, decided};
 use tw_schema::Violation;
-use tw_store::{By, Changed, DriftStatus, LastAnswer, McpDrift, StoredMcpServer};
+use tw_store::{By, Changed, DriftStatus, LastAnswer, McpDrift, StoredMcpGrant, StoredMcpServer};
 
 use crate::{
-    ask::{Inquiry, READY, answer_of, shown_headers},
+    ask::{Inquiry, answer_of, shown_client, shown_headers},
     limits::SERVERS_MAX,
     listing::{ListedTool, kept_tools, remote_tools, shown},
     read::{New, Sent, read_change, read_new},
     servers::McpServerAdmin,
+    state::READY,
 };
 
 /// How often a change is tried again that somebody else came before.
@@ -35,6 +36,11 @@ pub struct ServerSummary {
     pub server: StoredMcpServer,
     /// Their values hidden.
     pub headers: Map<String, Value>,
+    /// What the tenant is known as to whoever lets people in there, and its secret, hidden.
+    pub client_id: Option<String>,
+    pub client_secret: Option<String>,
+    /// What somebody who signed in was given.
+    pub grant: Option<StoredMcpGrant>,
     /// How many drifts nobody has decided about.
     pub pending_drifts: i64,
 }
@@ -70,7 +76,7 @@ impl McpServerAdmin {
         request_id: Option<&str>,
     ) -> Result<ServerDetail> {
         let caller = permit.caller();
-        let New { name, url, headers, allowed_tools } =
+        let New { name, url, headers, allowed_tools, client } =
             read_new(body, |url| self.refusal(caller.tenant, url))?;
         let (by, now, id) = (by(caller, request_id), Timestamp::now(), McpServerId::new());
         let scope = self.store.tenant(caller.tenant);
@@ -85,6 +91,7 @@ impl McpServerAdmin {
             url,
             headers: self.sealed(caller.tenant, id, "headers", Value::Object(headers)).await?,
             allowed_tools,
+            oauth: self.sealed_client(caller.tenant, id, client).await?,
             answer: LastAnswer::default(),
             created: now,
             updated: now,
@@ -121,9 +128,12 @@ impl McpServerAdmin {
         rows.drain(..rows.len().min(usize::try_from(page.offset).unwrap_or(0)));
         let total = scope.count_mcp_servers().await.map_err(Error::store("counting MCP servers"))?;
         let pending = scope.pending_mcp_drifts().await.map_err(Error::store("counting drifts"))?;
+        let mut grants = scope.mcp_grants().await.map_err(Error::store("reading what MCP servers gave"))?;
         let summaries = rows.into_iter().map(|server| {
             let drifts = pending.iter().find(|(id, _)| *id == server.id);
-            summary(server, drifts.map_or(0, |(_, count)| *count))
+            let grant = grants.iter().position(|grant| grant.server == server.id);
+            let grant = grant.map(|at| grants.swap_remove(at));
+            summary(server, grant, drifts.map_or(0, |(_, count)| *count))
         });
         let summaries = summaries.collect();
         Ok(self.secrets.page(summaries, page, &place, total, |summary| summary.server.id.uuid()))
@@ -151,12 +161,15 @@ impl McpServerAdmin {
         for _ in 0..TRIES {
             let before = self.as_read(caller, id, marks).await?;
             let headers: Value = serde_json::from_str(&before.headers).unwrap_or_default();
-            let sent = read_change(body, &before.url, &headers, |url| self.refusal(caller.tenant, url))?;
+            let client = before.oauth.as_deref().and_then(|oauth| serde_json::from_str(oauth).ok());
+            let refuses = |url: &str| self.refusal(caller.tenant, url);
+            let sent = read_change(body, &before.url, &headers, client.as_ref(), refuses)?;
             let after = self.with_change(caller.tenant, &before, sent).await?;
             if after == before {
                 return self.detail(caller, before).await;
             }
-            let moved = after.url != before.url || after.headers != before.headers;
+            let moved =
+                after.url != before.url || after.headers != before.headers || after.oauth != before.oauth;
             if moved {
                 let refusal = self.refusal(caller.tenant, &after.url);
                 refusal.map_or(Ok(()), |why| Err(Error::invalid("/url", why)))?;
@@ -290,7 +303,18 @@ impl McpServerAdmin {
         drift.filter(|drift| drift.server == server).ok_or(Error::NotFound { what: "drift" })
     }
 
-    async fn stored(&self, tenant: TenantId, id: McpServerId) -> Result<StoredMcpServer> {
+    async fn sealed_client(
+        &self,
+        tenant: TenantId,
+        id: McpServerId,
+        client: Option<Value>,
+    ) -> Result<Option<String>> {
+        let Some(mut client) = client else { return Ok(None) };
+        self.vault.seal_part(tenant, crate::ask::binding(id), &mut client).await?;
+        Ok(Some(client.to_string()))
+    }
+
+    pub(crate) async fn stored(&self, tenant: TenantId, id: McpServerId) -> Result<StoredMcpServer> {
         let found = self.store.tenant(tenant).mcp_server(id).await;
         found.map_err(Error::store("reading an MCP server"))?.ok_or(Error::NotFound { what: "MCP server" })
     }
@@ -327,6 +351,7 @@ impl McpServerAdmin {
         if let Some(headers) = sent.headers {
             after.headers = self.sealed(tenant, before.id, "headers", Value::Object(headers)).await?;
         }
+        after.oauth = self.sealed_client(tenant, before.id, sent.client).await?;
         Ok(after)
     }
 
@@ -353,16 +378,18 @@ impl McpServerAdmin {
         Err(Error::InUse { what: "MCP server", to_be, by })
     }
 
-    async fn detail(&self, caller: &Caller, server: StoredMcpServer) -> Result<ServerDetail> {
+    pub(crate) async fn detail(&self, caller: &Caller, server: StoredMcpServer) -> Result<ServerDetail> {
         let scope = self.store.tenant(caller.tenant);
         let listed = self.listed(caller.tenant, server.id).await?;
         let epoch = self.epochs.ask(caller.tenant).await?;
         let imported = self.registry.mcp_tools(caller.tenant, epoch, server.id).await?;
         let pending = scope.pending_mcp_drifts().await.map_err(Error::store("counting drifts"))?;
         let pending = pending.iter().find(|(id, _)| *id == server.id).map_or(0, |(_, count)| *count);
+        let grant = scope.mcp_grant(server.id).await;
+        let grant = grant.map_err(Error::store("reading what an MCP server gave"))?;
         let allowed = server.allowed_tools.clone();
         let tools = self.in_lane(caller.tenant, move || shown(listed, imported, allowed.as_deref())).await?;
-        Ok(ServerDetail { summary: summary(server, pending), tools })
+        Ok(ServerDetail { summary: summary(server, grant, pending), tools })
     }
 
     /// The tools that a server listed last.
@@ -436,8 +463,9 @@ impl McpServerAdmin {
 const EVERY: Duration = Duration::from_secs(5 * 60);
 const EVERY_FAILING: Duration = Duration::from_secs(15 * 60);
 
-fn summary(server: StoredMcpServer, pending_drifts: i64) -> ServerSummary {
-    ServerSummary { headers: shown_headers(&server), server, pending_drifts }
+fn summary(server: StoredMcpServer, grant: Option<StoredMcpGrant>, pending_drifts: i64) -> ServerSummary {
+    let (client_id, client_secret) = shown_client(&server);
+    ServerSummary { headers: shown_headers(&server), client_id, client_secret, grant, server, pending_drifts }
 }
 
 fn taken(name: &str) -> Error {

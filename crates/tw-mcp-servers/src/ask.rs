@@ -6,26 +6,22 @@ use serde_json::{Map, Value, json};
 use tokio::time::Instant;
 use toolwright_sdk::{BoxFuture, Secret};
 use tw_base::{Error, Result};
-use tw_mcp_client::{ListLimits, Listing, McpServers, Target};
+use tw_mcp_client::{ListLimits, Listing, McpServers, NoToken, Target};
 use tw_model::{Code, McpServerId, TenantId, ToolFailure, ToolId};
 use tw_store::{LastAnswer, StoredMcpServer};
 use zeroize::Zeroizing;
 
-use crate::{listing::ServerAbout, servers::McpServerAdmin, stamp::reference};
+use crate::{
+    listing::ServerAbout,
+    servers::McpServerAdmin,
+    stamp::reference,
+    state::{FAILED, READY, UNAUTHORIZED, UNREACHABLE},
+};
 
 /// How long a server has for its whole list.
 const LISTED_WITHIN: Duration = Duration::from_secs(15);
 /// Of an error, so much is kept.
 const ERROR_CHARS_MAX: usize = 1_000;
-
-/// The server answered, and its tools are known.
-pub(crate) const READY: &str = "ready";
-/// The server asks who calls, and does not take what it is sent.
-pub(crate) const UNAUTHORIZED: &str = "unauthorized";
-/// No answer came.
-pub(crate) const UNREACHABLE: &str = "unreachable";
-/// What it answered is of no use.
-pub(crate) const FAILED: &str = "failed";
 
 /// How it went with a server.
 #[derive(Debug)]
@@ -42,12 +38,16 @@ pub(crate) enum Inquiry {
 impl McpServerAdmin {
     /// Asks a server for its tools.
     pub(crate) async fn ask(&self, tenant: TenantId, server: &StoredMcpServer) -> Inquiry {
-        let target = match self.target_of(tenant, server).await {
+        let mut target = match self.without_token(tenant, server).await {
             Ok(target) => target,
             Err(failure) => {
                 return Inquiry::Failed { status: FAILED, error: cut(&failure.message) };
             }
         };
+        match self.grants.bearer(tenant, server).await {
+            Ok(bearer) => target = signed_in(target, bearer),
+            Err(why) => return Inquiry::Failed { status: status_without(&why), error: cut(why.why()) },
+        }
         let limits = ListLimits::until(Instant::now() + LISTED_WITHIN);
         match self.client.list_tools(&target, limits).await {
             Ok(listing) => Inquiry::Listed(listing),
@@ -58,6 +58,7 @@ impl McpServerAdmin {
             Err(error) => {
                 let status = match &error {
                     tw_mcp_client::Error::Unauthorized { .. } => UNAUTHORIZED,
+                    tw_mcp_client::Error::SignIn { why, .. } => status_without(why),
                     error if error.is_well() == Some(true) => FAILED,
                     tw_mcp_client::Error::Unanswered { .. }
                     | tw_mcp_client::Error::Late { .. }
@@ -81,6 +82,22 @@ impl McpServerAdmin {
 
     /// Where a server is and what is sent to it, with its credentials open.
     pub(crate) async fn target_of(
+        &self,
+        tenant: TenantId,
+        server: &StoredMcpServer,
+    ) -> Result<Target, ToolFailure> {
+        let target = self.without_token(tenant, server).await?;
+        match self.grants.bearer(tenant, server).await {
+            Ok(bearer) => Ok(signed_in(target, bearer)),
+            Err(why) => {
+                let why = format!("the MCP server `{}`: {}", server.name, why.why());
+                Err(ToolFailure::with_code(Code::UpstreamError, why))
+            }
+        }
+    }
+
+    /// The same, without the token of somebody who signed in.
+    pub(crate) async fn without_token(
         &self,
         tenant: TenantId,
         server: &StoredMcpServer,
@@ -182,8 +199,24 @@ impl McpServers for McpServerAdmin {
     }
 }
 
+/// A server with the token that it gave, in the place of whatever else would say who calls.
+fn signed_in(mut target: Target, bearer: Option<tw_mcp_client::Bearer>) -> Target {
+    if bearer.is_some() {
+        target.headers.retain(|(name, _)| !name.eq_ignore_ascii_case("authorization"));
+    }
+    target.bearer = bearer;
+    target
+}
+
+fn status_without(why: &NoToken) -> &'static str {
+    match why {
+        NoToken::Over(_) => UNAUTHORIZED,
+        NoToken::Late(_) => UNREACHABLE,
+    }
+}
+
 /// What is sealed for one server opens for no other, and for no tool.
-fn binding(id: McpServerId) -> ToolId {
+pub(crate) fn binding(id: McpServerId) -> ToolId {
     ToolId::from_uuid(id.uuid())
 }
 
@@ -204,6 +237,15 @@ pub(crate) fn why_of(error: &tw_egress::Error) -> String {
         tw_egress::Error::BadRequest { why } => why.clone(),
         other => other.to_string(),
     }
+}
+
+/// What a tenant is known as, as it may be shown: the name, and the secret if there is one.
+pub(crate) fn shown_client(server: &StoredMcpServer) -> (Option<String>, Option<String>) {
+    let oauth: Value =
+        server.oauth.as_deref().and_then(|oauth| serde_json::from_str(oauth).ok()).unwrap_or_default();
+    let shown = tw_model::redacted(&oauth);
+    let text = |name: &str| shown[name].as_str().map(str::to_owned);
+    (text("client_id"), text("client_secret"))
 }
 
 /// The headers of a server as they may be shown.

@@ -4,7 +4,8 @@
 //! refreshes one, and by and by in the background, each on one replica. What they say is held against what was imported
 //! by `tw-registry`, which holds the tools that changed.
 //!
-//! Start with [`McpServerAdmin`]; `ask.rs` is the one way to a server, and `read.rs` reads what is sent here.
+//! Start with [`McpServerAdmin`]; `ask.rs` is the one way to a server, and `read.rs` reads what is sent here. Somebody signs
+//! in by `sign_in.rs`, and what comes of it is kept by `grants.rs`.
 
 mod admin;
 mod ask;
@@ -14,6 +15,12 @@ mod listing;
 mod read;
 mod servers;
 mod stamp;
+mod grants;
+mod listing;
+mod read;
+mod servers;
+mod sign_in;
+mod state;
 mod sweep;
 
 pub use crate::{
@@ -21,4 +28,5 @@ pub use crate::{
     listing::{ListedTool, ServerAbout, ToolState},
     servers::{McpServerAdmin, Parts},
     stamp::{ServerStamp, StampedServer},
+    sign_in::{CallbackSent, OwnAddress},
 };

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use serde_json::{Map, Value, json};
 use tw_base::{Error, Result, faultless, is_of_client, members, name_violation};
 use tw_mcp_client::Target;
-use tw_model::{check_name, left_redacted, names_a_secret, with_kept_secrets};
+use tw_model::{REDACTED, check_name, left_redacted, names_a_secret, with_kept_secrets};
 use tw_registry::makes_slugs;
 use tw_schema::{Fault, Violation};
 
@@ -19,6 +19,7 @@ const READ_ONLY: &[&str] = &[
     "tools",
     "tool_count",
     "pending_drifts",
+    "sign_in",
     "left_out",
     "last_listed_at",
     "created_at",
@@ -34,6 +35,8 @@ const NAME_BYTES_MAX: usize = 64;
 const URL_BYTES_MAX: usize = 2_048;
 const HEADERS_MAX: usize = 32;
 const HEADER_BYTES_MAX: usize = 16 << 10;
+const CLIENT_ID_BYTES_MAX: usize = 2_048;
+const CLIENT_SECRET_BYTES_MAX: usize = 8 << 10;
 const ALLOWED_MAX: usize = 2_000;
 const ALLOWED_BYTES_MAX: usize = 512;
 /// How many members that are not known are named, and how much of each.
@@ -47,6 +50,10 @@ pub(crate) struct Sent {
     pub(crate) url: Option<String>,
     pub(crate) headers: Option<Map<String, Value>>,
     pub(crate) allowed_tools: Option<Option<Vec<String>>>,
+    pub(crate) client_id: Option<Option<String>>,
+    pub(crate) client_secret: Option<Option<String>>,
+    /// What comes of the two before.
+    pub(crate) client: Option<Value>,
 }
 
 /// A server to be made.
@@ -56,6 +63,7 @@ pub(crate) struct New {
     pub(crate) url: String,
     pub(crate) headers: Map<String, Value>,
     pub(crate) allowed_tools: Option<Vec<String>>,
+    pub(crate) client: Option<Value>,
 }
 
 /// `refuses` says what is wrong with an address that may not be called.
@@ -72,22 +80,24 @@ pub(crate) fn read_new(body: &Value, refuses: impl Fn(&str) -> Option<Violation>
     need("url", sent.url.is_some() || OF_COMMANDS.iter().any(|key| body.get(*key).is_some()));
     let headers = sent.headers.unwrap_or_default();
     refuse_redacted(&headers, &mut faults);
+    let client = client(sent.client_id.flatten(), sent.client_secret.flatten(), &mut faults);
     faultless(faults)?;
     match (sent.name, sent.url) {
         (Some(name), Some(url)) => {
-            Ok(New { name, url, headers, allowed_tools: sent.allowed_tools.flatten() })
+            Ok(New { name, url, headers, allowed_tools: sent.allowed_tools.flatten(), client })
         }
         _ => Err(Error::invalid("/url", Violation::required())),
     }
 }
 
-/// A change to a server that is at `url` and is sent `headers`, which may be sealed. Returns the headers that it is to be
-/// sent, where something about them or the address changes. `refuses` says what is wrong with an address that may not be
-/// called.
+/// A change to a server that is at `url` and is sent `headers`, which may be sealed, as may what is known of the `client`.
+/// Returns the headers that it is to be sent, where something about them or the address changes, and the client that this
+/// is to be there. `refuses` says what is wrong with an address that may not be called.
 pub(crate) fn read_change(
     body: &Value,
     url: &str,
     headers: &Value,
+    before: Option<&Value>,
     refuses: impl Fn(&str) -> Option<Violation>,
 ) -> Result<Sent> {
     let (mut sent, mut faults) = read(body, |new| if new == url { None } else { refuses(new) })?;
@@ -102,9 +112,63 @@ pub(crate) fn read_change(
     );
     let kept = kept["headers"].as_object().cloned().unwrap_or_default();
     refuse_redacted(&kept, &mut faults);
+    sent.client = changed_client(&sent, url, before, &mut faults);
     faultless(faults)?;
     sent.headers = Some(kept);
     Ok(sent)
+}
+
+/// What this is to be known as, after what was said about it. Who lets people in is kept only as long as they are asked
+/// in the same words.
+fn changed_client(sent: &Sent, url: &str, before: Option<&Value>, faults: &mut Vec<Fault>) -> Option<Value> {
+    let is_moved = sent.url.as_deref().is_some_and(|sent| sent != url);
+    if sent.client_id.is_none() && sent.client_secret.is_none() && !is_moved {
+        return before.cloned();
+    }
+    let text = |name: &str| before.and_then(|before| before[name].as_str()).map(str::to_owned);
+    let id = sent.client_id.clone().unwrap_or_else(|| text("client_id"));
+    let is_same_id = id == text("client_id");
+    let shown =
+        || text("client_secret").map(|secret| if is_open(&secret) { secret } else { REDACTED.to_owned() });
+    // Left out, the secret goes with the name that it belongs to.
+    let secret = match &sent.client_secret {
+        Some(secret) => secret.clone(),
+        None => shown().filter(|_| id.is_some() && is_same_id),
+    };
+    let target = sent.url.as_deref().unwrap_or(url);
+    let kept = with_kept_secrets(
+        json!({ "url": target, "client_secret": secret }),
+        &json!({ "url": url, "client_secret": text("client_secret").filter(|_| is_same_id) }),
+    );
+    let secret = kept["client_secret"].as_str().map(str::to_owned);
+    let mut client = client(id, secret, faults)?;
+    let is_same = before.is_some_and(|before| {
+        ["client_id", "client_secret"].iter().all(|name| client[*name] == before[*name])
+    });
+    if let Some(issuer) = text("issuer").filter(|_| is_same && !is_moved) {
+        client["issuer"] = json!(issuer);
+    }
+    Some(client)
+}
+
+/// Whether a secret is a reference, which may be shown.
+fn is_open(secret: &str) -> bool {
+    tw_model::redacted(&json!({ "client_secret": secret }))["client_secret"] == *secret
+}
+
+fn client(id: Option<String>, secret: Option<String>, faults: &mut Vec<Fault>) -> Option<Value> {
+    if secret.as_deref() == Some(REDACTED) {
+        faults.push(Violation::redacted().at("/client_secret"));
+    }
+    match (id, secret) {
+        (None, None) => None,
+        (None, Some(_)) => {
+            faults.push(Violation::required().at("/client_id"));
+            None
+        }
+        (Some(id), None) => Some(json!({ "client_id": id })),
+        (Some(id), Some(secret)) => Some(json!({ "client_id": id, "client_secret": secret })),
+    }
 }
 
 fn refuse_redacted(headers: &Map<String, Value>, faults: &mut Vec<Fault>) {
@@ -164,6 +228,27 @@ fn read(body: &Value, refuses: impl Fn(&str) -> Option<Violation>) -> Result<(Se
     if let Some(allowed) = members.shift_remove("allowed_tools") {
         sent.allowed_tools = read_allowed(allowed, &mut faults);
     }
+    let mut client_text = |name: &str, most| {
+        let path = format!("/{name}");
+        match members.shift_remove(name)? {
+            Value::Null => Some(None),
+            Value::String(text) if !(1..=most).contains(&text.len()) => {
+                faults.push(Violation::byte_length(1, most).at(path));
+                None
+            }
+            Value::String(text) if !text.bytes().all(|b| (0x20..0x7f).contains(&b)) => {
+                faults.push(Violation::header("it must be of visible ASCII characters").at(path));
+                None
+            }
+            Value::String(text) => Some(Some(text)),
+            other => {
+                faults.push(Violation::typed(&["string", "null"], &other).at(path));
+                None
+            }
+        }
+    };
+    sent.client_id = client_text("client_id", CLIENT_ID_BYTES_MAX);
+    sent.client_secret = client_text("client_secret", CLIENT_SECRET_BYTES_MAX);
     members.retain(|name, _| !is_of_client(name));
     for key in members.keys().take(UNKNOWN_TOLD) {
         let shown: String = key.chars().take(SHOWN_MAX).collect();

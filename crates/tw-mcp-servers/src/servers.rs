@@ -11,7 +11,7 @@ use tw_registry::Registry;
 use tw_store::Store;
 use tw_vault::Vault;
 
-use crate::hasten::Hastening;
+use crate::{grants::Grants, hasten::Hastening};
 
 /// How many requests to servers a tenant may have under way at once, beside calls of tools.
 const ASKED_AT_ONCE: usize = 4;
@@ -28,6 +28,7 @@ pub struct McpServerAdmin {
     pub(crate) client: Client,
     pub(crate) lanes: Lanes,
     pub(crate) wanted: Arc<Notify>,
+    pub(crate) grants: Grants,
 }
 
 impl std::fmt::Debug for McpServerAdmin {
@@ -55,6 +56,12 @@ impl McpServerAdmin {
         let Parts { store, vault, epochs, secrets, registry, credentials, network, client } = parts;
         let (lanes, wanted) = (Lanes::new(ASKED_AT_ONCE), Arc::new(Notify::new()));
         client.watched_by(Arc::new(Hastening::new(store.clone(), Arc::clone(&wanted))));
-        Self { store, vault, epochs, secrets, registry, credentials, network, client, lanes, wanted }
+        let grants = Grants {
+            store: store.clone(),
+            vault: vault.clone(),
+            credentials: Arc::clone(&credentials),
+            network: Arc::clone(&network),
+        };
+        Self { store, vault, epochs, secrets, registry, credentials, network, client, lanes, wanted, grants }
     }
 }

@@ -404,7 +404,7 @@ fn migrations(target: &Target) -> Vec<Migration> {
                 9 "0009_append_only", 10 "0010_due", 11 "0011_log", 12 "0012_runs", 13 "0013_roles", 14 "0014_flat", 15 "0015_audit",
                 16 "0016_test_cases", 17 "0017_standing_approvals", 18 "0018_language", 19 "0019_usage",
                 20 "0020_mcp_servers", 22 "0022_webhooks", 24 "0024_artifacts", 26 "0026_standing_lists",
-                29 "0029_one_trip"]
+                27 "0027_mcp_sign_ins", 29 "0029_one_trip"]
         }
         Target::Postgres { .. } => {
             migrations!["postgres": 1 "0001_spine", 2 "0002_tools", 3 "0003_people_per_tenant", 4 "0004_registry",
@@ -412,7 +412,7 @@ fn migrations(target: &Target) -> Vec<Migration> {
                 9 "0009_append_only", 10 "0010_due", 11 "0011_log", 12 "0012_runs", 13 "0013_roles", 14 "0014_flat", 15 "0015_audit",
                 16 "0016_test_cases", 17 "0017_standing_approvals", 18 "0018_language", 19 "0019_usage",
                 20 "0020_mcp_servers", 22 "0022_webhooks", 24 "0024_artifacts", 26 "0026_standing_lists",
-                29 "0029_one_trip"]
+                27 "0027_mcp_sign_ins", 29 "0029_one_trip"]
         }
     }
 }

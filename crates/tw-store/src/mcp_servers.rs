@@ -24,6 +24,8 @@ pub struct StoredMcpServer {
     pub headers: String,
     /// The remote tools that may be imported; `None` for all.
     pub allowed_tools: Option<Vec<String>>,
+    /// What the tenant is known as to whoever lets people in: JSON, its secret sealed.
+    pub oauth: Option<String>,
     pub answer: LastAnswer,
     pub created: Timestamp,
     /// Moves with every change that a person makes, so it names the row as it stands. An answer is no change.
@@ -54,6 +56,7 @@ row! {
         url: String,
         headers: String,
         allowed_tools: Option<String>,
+        oauth: Option<String>,
         status: String,
         last_error: Option<String>,
         about: Option<String>,
@@ -69,7 +72,7 @@ row! {
 macro_rules! servers {
     ($rest:literal) => {
         concat!(
-            "SELECT id, name, url, headers, allowed_tools, status, last_error, about, tools, listed_us,
+            "SELECT id, name, url, headers, allowed_tools, oauth, status, last_error, about, tools, listed_us,
              created_us, updated_us, created_by FROM mcp_servers WHERE tenant_id = $1 ",
             $rest
         )
@@ -89,8 +92,8 @@ impl TenantScope {
     ) -> Result<()> {
         const COUNT: &str = "SELECT count(*) FROM mcp_servers WHERE tenant_id = $1";
         const Q: &str = "INSERT INTO mcp_servers (tenant_id, id, name, name_key, url, headers, allowed_tools,
-            status, last_error, about, listing, tools, listed_us, due_us, created_us, updated_us, created_by)
-            VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)";
+            status, last_error, about, listing, tools, listed_us, due_us, created_us, updated_us, created_by, oauth)
+            VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18)";
         let mut tx = self.begin().await?;
         self.bump_epoch(&mut tx).await?;
         let count: i64 = within!(&mut tx, c => sqlx::query_scalar(COUNT)
@@ -107,7 +110,7 @@ impl TenantScope {
             .bind(&new.url).bind(&new.headers).bind(allowed(new)).bind(&answer.status)
             .bind(&answer.error).bind(&answer.about).bind(listing).bind(answer.tools)
             .bind(answer.listed.map(Timestamp::micros)).bind(due.micros()).bind(new.created.micros())
-            .bind(new.updated.micros()).bind(&new.created_by)
+            .bind(new.updated.micros()).bind(&new.created_by).bind(&new.oauth)
             .execute(c).await.map(drop))
         .map_err(Error::taken("name", "adding an MCP server"))?;
         let entry = NewAudit::change("mcp_server.created", new.object(), None, Some(new.audited()));
@@ -170,7 +173,7 @@ impl TenantScope {
     ) -> Result<Changed<()>> {
         const Q: &str =
             "UPDATE mcp_servers SET name = $3, name_key = $4, url = $5, headers = $6, allowed_tools = $7,
-            updated_us = $8, due_us = $9 WHERE tenant_id = $1 AND id = $2";
+            updated_us = $8, due_us = $9, oauth = $10 WHERE tenant_id = $1 AND id = $2";
         let mut tx = self.begin().await?;
         self.bump_epoch(&mut tx).await?;
         let Some(before) = self.mcp_server_in(&mut tx, after.id).await? else { return Ok(Changed::Missing) };
@@ -180,9 +183,13 @@ impl TenantScope {
         within!(&mut tx, c => sqlx::query(Q)
             .bind(self.tenant.uuid()).bind(after.id.uuid()).bind(&after.name).bind(after.name.to_ascii_lowercase())
             .bind(&after.url).bind(&after.headers).bind(allowed(after))
-            .bind(after.updated.micros()).bind(due.micros())
+            .bind(after.updated.micros()).bind(due.micros()).bind(&after.oauth)
             .execute(c).await.map(drop))
         .map_err(Error::taken("name", "changing an MCP server"))?;
+        // A token is for one address, and of one client.
+        if before.url != after.url || before.oauth != after.oauth {
+            self.forget_mcp_grant_in(&mut tx, after.id).await?;
+        }
         let (audited, object) = (before.audited(), before.object());
         let entry = NewAudit::change("mcp_server.changed", object, Some(audited), Some(after.audited()));
         self.audit_in(&mut tx, by, entry).await?;
@@ -208,6 +215,7 @@ impl TenantScope {
         within!(&mut tx, c => sqlx::query(Q)
             .bind(self.tenant.uuid()).bind(id.uuid()).execute(c).await.map(drop))
         .map_err(Error::doing("removing an MCP server"))?;
+        self.forget_mcp_grant_in(&mut tx, id).await?;
         let entry = NewAudit::change("mcp_server.removed", before.object(), Some(before.audited()), None);
         self.audit_in(&mut tx, by, entry).await?;
         self.commit_bumped(tx).await?;
@@ -262,7 +270,11 @@ impl TenantScope {
         Ok(hastened == 1)
     }
 
-    async fn mcp_server_in(&self, tx: &mut Tx, id: McpServerId) -> Result<Option<StoredMcpServer>> {
+    pub(crate) async fn mcp_server_in(
+        &self,
+        tx: &mut Tx,
+        id: McpServerId,
+    ) -> Result<Option<StoredMcpServer>> {
         let row: Option<ServerRow> = within!(tx, c => sqlx::query_as(SELECT_ONE)
             .bind(self.tenant.uuid()).bind(id.uuid()).fetch_optional(c).await)
         .map_err(Error::doing("reading an MCP server"))?;
@@ -291,7 +303,7 @@ fn allowed(server: &StoredMcpServer) -> Option<String> {
 }
 
 impl StoredMcpServer {
-    fn object(&self) -> String {
+    pub(crate) fn object(&self) -> String {
         format!("mcp_server:{}", self.id)
     }
 
@@ -299,9 +311,14 @@ impl StoredMcpServer {
     fn audited(&self) -> Value {
         let headers: Value = serde_json::from_str(&self.headers).unwrap_or_default();
         let headers: Vec<_> = headers.as_object().into_iter().flat_map(serde_json::Map::keys).collect();
-        json!({
+        let mut audited = json!({
             "name": self.name, "url": self.url, "headers": headers, "allowed_tools": self.allowed_tools,
-        })
+        });
+        let oauth: Option<Value> = self.oauth.as_deref().and_then(|oauth| serde_json::from_str(oauth).ok());
+        if let Some(oauth) = oauth {
+            audited["client_id"] = oauth["client_id"].clone();
+        }
+        audited
     }
 
     /// The moment of a change to it: now, but later than the one before.
@@ -322,6 +339,7 @@ impl ServerRow {
             url: self.url,
             headers: self.headers,
             allowed_tools,
+            oauth: self.oauth,
             answer: LastAnswer {
                 status: self.status,
                 error: self.last_error,

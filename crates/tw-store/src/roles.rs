@@ -20,7 +20,8 @@ const RIGHTS: [(&str, &str); 4] = [
     ("SELECT, INSERT, DELETE", "pending_children, artifact_versions"),
     (
         "SELECT, INSERT, UPDATE, DELETE",
-        "memberships, idempotency, replicas, credentials, places, test_cases, mcp_servers, webhooks, artifacts, log_fences",
+        "memberships, idempotency, replicas, credentials, places, test_cases, mcp_servers, webhooks, artifacts,
+         mcp_sign_ins, mcp_grants, log_fences",
     ),
 ];
 

@@ -10,10 +10,13 @@ use serde_json::{Value, json};
 use crate::{
     Upstream,
     hostile::{Received, Then},
+    sign_in::TokenCheck,
 };
 
 /// The revision without a handshake.
 pub const PRESENT: &str = "2026-07-28";
+/// Where a server says who lets people in.
+const RESOURCE_METADATA: &str = "/.well-known/oauth-protected-resource/mcp";
 /// The newest one with a handshake.
 pub const EARLIER: &str = "2025-11-25";
 
@@ -82,6 +85,17 @@ struct State {
     made: usize,
     page_tools: usize,
     announces: bool,
+    guard: Option<Guard>,
+}
+
+/// Who may call a server that asks for a token.
+#[derive(Debug)]
+struct Guard {
+    tokens: TokenCheck,
+    /// Where it says who lets people in; without it, it says nothing of that in its refusals.
+    challenge: String,
+    /// What it says there.
+    metadata: Value,
 }
 
 impl McpServer {
@@ -95,6 +109,7 @@ impl McpServer {
             made: 0,
             page_tools: usize::MAX,
             announces: false,
+            guard: None,
         }));
         let handling = Arc::clone(&state);
         let upstream = Upstream::start_answering(move |asked| locked(&handling).answer(asked)).await;
@@ -118,6 +133,26 @@ impl McpServer {
     pub fn paged(self, tools: usize) -> Self {
         self.state().page_tools = tools;
         self
+    }
+
+    /// Takes no request without a token of this authorization server from now on.
+    pub fn ask_to_sign_in(&self, tokens: TokenCheck) {
+        let metadata = json!({
+            "resource": self.url(), "authorization_servers": [tokens.issuer()], "scopes_supported": ["tools"],
+        });
+        let place = self.upstream.url(RESOURCE_METADATA);
+        let challenge = format!("Bearer resource_metadata=\"{place}\"");
+        self.state().guard = Some(Guard { tokens, challenge, metadata });
+    }
+
+    /// Refuses those without a token in these words.
+    pub fn challenge_by(&self, challenge: &str) {
+        self.state().guard.as_mut().expect("it asks for tokens").challenge = challenge.to_owned();
+    }
+
+    /// Says this of who lets people in; `null` for nothing.
+    pub fn says_of_itself(&self, metadata: Value) {
+        self.state().guard.as_mut().expect("it asks for tokens").metadata = metadata;
     }
 
     /// Does something else than to answer from now on.
@@ -179,6 +214,19 @@ type Said = (Vec<u8>, Then);
 
 impl State {
     fn answer(&mut self, asked: &Received) -> Said {
+        if let Some(guard) = &self.guard {
+            if asked.method == "GET" && asked.path == RESOURCE_METADATA && !guard.metadata.is_null() {
+                return plain("200 OK", "application/json", &guard.metadata.to_string());
+            }
+            if asked.method == "GET" {
+                return plain("404 Not Found", "text/plain", "");
+            }
+            let token = asked.header("authorization").and_then(|header| header.strip_prefix("Bearer "));
+            if !guard.tokens.takes(token) {
+                let head = format!("HTTP/1.1 401 Unauthorized\r\nwww-authenticate: {}\r\n", guard.challenge);
+                return (format!("{head}content-length: 0\r\n\r\n").into_bytes(), Then::NextRequest);
+            }
+        }
         let Some(message) = message(asked) else { return plain("400 Bad Request", "text/plain", "no JSON") };
         let (method, id) = (message["method"].as_str().unwrap_or_default(), &message["id"]);
         if id.is_null() || method.is_empty() {

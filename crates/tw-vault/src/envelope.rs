@@ -10,7 +10,7 @@ use chacha20poly1305::{
     aead::{Aead, Payload},
 };
 use tw_base::{MasterKey, secrets};
-use tw_model::{CredentialId, RunId, TenantId, ToolId, WebhookId};
+use tw_model::{CredentialId, McpServerId, RunId, TenantId, ToolId, WebhookId};
 use tw_store::SealedSecret;
 use zeroize::Zeroizing;
 
@@ -119,11 +119,12 @@ fn tenant_key_of(tenant: TenantId) -> Vec<u8> {
     [b"toolwright tenant key 1\0", &tenant.uuid().as_bytes()[..]].concat()
 }
 
-/// What a secret is sealed as: one that lies in a tool, what a run is resumed with, or what a webhook signs with. Of one
-/// length, as in `seal_as`.
+/// What a secret is sealed as: one that lies in a tool, what a run is resumed with, what a webhook signs with, or what an
+/// MCP server gave to those who signed in. Of one length, as in `seal_as`.
 const TOOL_SECRET: &[u8; 25] = b"toolwright tool secret 1\0";
 const RUN_SECRET: &[u8; 25] = b"toolwright runs secret 1\0";
 const WEBHOOK_SECRET: &[u8; 25] = b"toolwright hook secret 1\0";
+const MCP_SECRET: &[u8; 25] = b"toolwright mcps secret 1\0";
 
 /// The key of a tenant, for the secrets that its tools hold themselves.
 ///
@@ -172,6 +173,18 @@ impl TenantKey {
     #[must_use]
     pub fn open_for_webhook(&self, webhook: WebhookId, sealed: &[u8]) -> Option<Zeroizing<Vec<u8>>> {
         decrypt(&self.secrets, &self.binding(WEBHOOK_SECRET, webhook.uuid().as_bytes()), sealed)
+    }
+
+    /// Seals what this MCP server gave to those who signed in, or what a sign-in there is ended with.
+    #[must_use]
+    pub fn seal_for_mcp_server(&self, server: McpServerId, secret: &[u8]) -> Vec<u8> {
+        self.seal_as(&self.binding(MCP_SECRET, server.uuid().as_bytes()), secret)
+    }
+
+    /// What was sealed for this MCP server, or `None`.
+    #[must_use]
+    pub fn open_for_mcp_server(&self, server: McpServerId, sealed: &[u8]) -> Option<Zeroizing<Vec<u8>>> {
+        decrypt(&self.secrets, &self.binding(MCP_SECRET, server.uuid().as_bytes()), sealed)
     }
 
     fn seal_as(&self, binding: &[u8], secret: &[u8]) -> Vec<u8> {

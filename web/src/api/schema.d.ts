@@ -416,6 +416,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/mcp-servers/callback": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Takes back somebody who went to sign in to an MCP server, once and only them, and asks it for its tools. */
+        post: operations["come_back_to_mcp_server"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/mcp-servers/{id}": {
         parameters: {
             query?: never;
@@ -433,6 +450,28 @@ export interface paths {
         head?: never;
         /** Change an MCP server. If the URL or headers change, its tools are listed at once. */
         patch: operations["change_mcp_server"];
+        trace?: never;
+    };
+    "/api/mcp-servers/{id}/authorize": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Finds out how one signs in to an MCP server, and gives the page for it.
+         * @description The page sends whoever asked back to `/mcp-servers/callback` of this server, within ten minutes. Where this server has
+         *     no `public_url` and is not asked at this machine itself, it cannot be said where that is: 409.
+         */
+        post: operations["authorize_mcp_server"];
+        /** Forgets what an MCP server gave to whoever signed in. */
+        delete: operations["sign_out_of_mcp_server"];
+        options?: never;
+        head?: never;
+        patch?: never;
         trace?: never;
     };
     "/api/mcp-servers/{id}/drift": {
@@ -1610,6 +1649,16 @@ export interface components {
         BuiltinTemplate: components["schemas"]["TemplateFacts"] & {
             builtin_key: string;
         };
+        /** @description What somebody comes back with from a sign-in page. */
+        CallbackBody: {
+            code?: string | null;
+            /** @description Why nobody was let in. */
+            error?: string | null;
+            error_description?: string | null;
+            /** @description Who answers. */
+            iss?: string | null;
+            state: string;
+        };
         CancelRequest: {
             /** @description The reason, for the log. */
             reason?: string | null;
@@ -2290,6 +2339,10 @@ export interface components {
             items: {
                 /** @description The remote tools that may be imported; `null` allows all. */
                 allowed_tools?: string[] | null;
+                /** @description What the tenant is registered as with whoever lets people in there; `null` where it is not. */
+                client_id?: string | null;
+                /** @description Its secret, shown as `***`. */
+                client_secret?: string | null;
                 /** Format: date-time */
                 created_at: string;
                 created_by: Record<string, never>;
@@ -2670,6 +2723,10 @@ export interface components {
         McpServerBody: {
             /** @description The remote tools that may be imported; `null` allows all. */
             allowed_tools?: string[] | null;
+            /** @description What the tenant is registered as with whoever lets people in there. Left out, the program makes itself known. */
+            client_id?: string | null;
+            /** @description Its secret, or `secret:<label>`. It is kept encrypted, shown as `***`, and sent to nobody but whoever lets people in. */
+            client_secret?: string | null;
             /**
              * @description Sent with every request. A value may be `secret:<label>`, alone or after a word such as `Bearer`. Other values are
              *     stored encrypted and shown as `***`; sending `***` back keeps the value, unless the host of the URL changes.
@@ -2689,6 +2746,10 @@ export interface components {
         McpServerView: {
             /** @description The remote tools that may be imported; `null` allows all. */
             allowed_tools?: string[] | null;
+            /** @description What the tenant is registered as with whoever lets people in there; `null` where it is not. */
+            client_id?: string | null;
+            /** @description Its secret, shown as `***`. */
+            client_secret?: string | null;
             /** Format: date-time */
             created_at: string;
             created_by: Record<string, never>;
@@ -5352,6 +5413,88 @@ export interface operations {
             };
         };
     };
+    come_back_to_mcp_server: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CallbackBody"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["McpServerDetail"];
+                };
+            };
+            /** @description No valid credentials were sent */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The caller may not do this, or a page of another site asked */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            502: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Any other refusal or failure; `code` says which, and `status` with what */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     read_mcp_server: {
         parameters: {
             query?: never;
@@ -5558,6 +5701,136 @@ export interface operations {
                 };
             };
             /** @description Another error; see `code` */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    authorize_mcp_server: {
+        parameters: {
+            query?: never;
+            header?: {
+                "Idempotency-Key"?: string | null;
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SignInPage"];
+                };
+            };
+            /** @description No valid credentials were sent */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The caller may not do this, or a page of another site asked */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            502: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Any other refusal or failure; `code` says which, and `status` with what */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    sign_out_of_mcp_server: {
+        parameters: {
+            query?: never;
+            header?: {
+                "Idempotency-Key"?: string | null;
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description No valid credentials were sent */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The caller may not do this, or a page of another site asked */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Any other refusal or failure; `code` says which, and `status` with what */
             default: {
                 headers: {
                     [name: string]: unknown;

@@ -97,3 +97,26 @@ fn any_reaches_everything_else() {
         assert_eq!(policy.judge(None, address.parse().unwrap(), 22), AddressVerdict::Open, "{address}");
     }
 }
+
+#[test]
+fn listed_is_what_somebody_wrote_down_and_nothing_else_that_is_open() {
+    let egress = |reach| {
+        let policy = Policy::new(reach, ["127.0.0.1:9999", "wiki.corp:8080", "10.0.0.0/8"]).unwrap();
+        crate::Egress::new(policy)
+    };
+    for (url, expected) in [
+        ("http://127.0.0.1:9999/x", true),
+        ("http://localhost:9999/", true),
+        ("http://WIKI.corp.:8080/", true),
+        ("http://10.1.2.3/", true),
+        ("http://127.0.0.1:9998/", false),
+        ("http://wiki.corp/", false),
+        ("http://8.8.8.8/", false),
+        ("http://example.com/", false),
+        ("no address", false),
+    ] {
+        for reach in [Reach::Public, Reach::Any] {
+            assert_eq!(egress(reach).lists(url), expected, "{url}");
+        }
+    }
+}

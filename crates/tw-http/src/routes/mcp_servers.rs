@@ -7,10 +7,11 @@ use axum::{
 };
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
-use tw_engine::McpDrift;
+use tw_engine::{McpDrift, StoredMcpGrant as McpGrant};
 use tw_identity::rights::{ReadMcpServers, WriteMcpServers};
 use tw_mcp_servers::{
-    Decision, ListedTool, SentImport, ServerAbout, ServerDetail, ServerSummary, ToolState, server_mark,
+    CallbackSent, Decision, ListedTool, OwnAddress, SentImport, ServerAbout, ServerDetail, ServerSummary,
+    ToolState, server_mark,
 };
 use tw_model::{McpDriftId, McpServerId, Timestamp};
 use tw_registry::{McpImport, SkippedRemote, Suspicion};
@@ -44,6 +45,12 @@ pub(crate) struct McpServerView {
     headers: Map<String, Value>,
     /// The remote tools that may be imported; `null` allows all.
     allowed_tools: Option<Vec<String>>,
+    /// The OAuth client id for this server; `null` to identify the client automatically.
+    client_id: Option<String>,
+    /// The OAuth client secret, shown as `***`.
+    client_secret: Option<String>,
+    /// The current sign-in; `null` if nobody has signed in.
+    sign_in: Option<SignInView>,
     /// The result of the last request: `ready`, `unauthorized`, `unreachable` or `failed`.
     status: String,
     last_error: Option<String>,
@@ -63,6 +70,39 @@ pub(crate) struct McpServerView {
     updated_at: Timestamp,
     #[schema(value_type = Object)]
     created_by: Value,
+}
+
+/// A sign-in to an MCP server. The token itself is never returned.
+#[derive(Debug, Serialize, utoipa::ToSchema)]
+pub(crate) struct SignInView {
+    /// `signed_in`, or `over` if a new sign-in is needed.
+    status: &'static str,
+    /// The reason, if the sign-in is over.
+    error: Option<String>,
+    /// The issuer: the authorization server.
+    issuer: String,
+    scope: Option<String>,
+    /// When the current token expires. It is refreshed before that.
+    #[schema(value_type = Option<String>, format = DateTime)]
+    expires_at: Option<Timestamp>,
+    #[schema(value_type = String, format = DateTime)]
+    signed_in_at: Timestamp,
+    #[schema(value_type = Object)]
+    signed_in_by: Value,
+}
+
+impl From<McpGrant> for SignInView {
+    fn from(grant: McpGrant) -> Self {
+        Self {
+            status: if grant.refused.is_some() { "over" } else { "signed_in" },
+            error: grant.refused,
+            issuer: grant.issuer,
+            scope: grant.scope,
+            expires_at: grant.expires,
+            signed_in_at: grant.signed_in,
+            signed_in_by: author(&grant.signed_in_by),
+        }
+    }
 }
 
 /// The server's own name and version. They are not verified.
@@ -130,7 +170,8 @@ pub(crate) struct SkippedRemoteView {
 }
 
 impl From<ServerSummary> for McpServerView {
-    fn from(ServerSummary { server, headers, pending_drifts }: ServerSummary) -> Self {
+    fn from(summary: ServerSummary) -> Self {
+        let ServerSummary { server, headers, client_id, client_secret, grant, pending_drifts } = summary;
         let about = ServerAbout::kept(server.answer.about.as_deref());
         Self {
             id: server.id.uuid(),
@@ -139,6 +180,9 @@ impl From<ServerSummary> for McpServerView {
             transport: "http",
             headers,
             allowed_tools: server.allowed_tools,
+            client_id,
+            client_secret,
+            sign_in: grant.map(SignInView::from),
             status: server.answer.status,
             last_error: server.answer.error,
             protocol_version: about.as_ref().and_then(|about| about.revision.clone()),
@@ -204,6 +248,11 @@ pub(crate) struct McpServerBody {
     headers: Option<Value>,
     /// The remote tools that may be imported; `null` allows all.
     allowed_tools: Option<Vec<String>>,
+    /// The OAuth client id. Without one, the client identifies itself by its client document or registers itself.
+    client_id: Option<String>,
+    /// The OAuth client secret, or `secret:<label>`. It is stored encrypted, shown as `***`, and sent to the authorization
+    /// server only.
+    client_secret: Option<String>,
 }
 
 /// List MCP servers with their last known state, oldest first. The servers are not contacted.
@@ -313,6 +362,95 @@ pub(crate) async fn refresh(
             Ok(whole(StatusCode::OK, detail))
         })
         .await
+}
+
+/// The page to sign in on.
+#[derive(Debug, Serialize, utoipa::ToSchema)]
+pub(crate) struct SignInPage {
+    /// The URL to open in a browser. Only the person who requested it can use it.
+    authorization_url: String,
+}
+
+/// Start signing in to an MCP server: return the URL of its sign-in page.
+///
+/// The sign-in page redirects to `/mcp-servers/callback` of this server; the request is valid for ten minutes. If
+/// `public_url` is not configured and the request does not come from the same machine, the answer is 409.
+#[utoipa::path(post, path = "/api/mcp-servers/{id}/authorize", operation_id = "authorize_mcp_server",
+    tag = "administration", params(("id" = Uuid, Path), ("Idempotency-Key" = Option<String>, Header)),
+    responses((status = 200, body = SignInPage), (status = 404, body = ProblemDocument),
+              (status = 409, body = ProblemDocument), (status = 502, body = ProblemDocument)))]
+pub(crate) async fn authorize(
+    write: Write<WriteMcpServers>,
+    headers: HeaderMap,
+    Id(id): Id<McpServerId>,
+    JsonBytes(Nothing {}, bytes): JsonBytes<Nothing>,
+) -> Result<Response> {
+    write
+        .once(&bytes, |Write { app, permit, request_id, .. }| async move {
+            let host = headers.get(header::HOST).and_then(|host| host.to_str().ok());
+            let own = (app.settings.public_url.as_deref(), host);
+            let page = app.engine.mcp_servers().authorize(&permit, id, own, Some(&request_id)).await?;
+            let view =
+                |authorization_url: &str| SignInPage { authorization_url: authorization_url.to_owned() };
+            Ok(JsonAnswer::new(StatusCode::OK, &view(&page)).keeping(&view("***")))
+        })
+        .await
+}
+
+/// Sign out of an MCP server: delete the stored token.
+#[utoipa::path(delete, path = "/api/mcp-servers/{id}/authorize", operation_id = "sign_out_of_mcp_server",
+    tag = "administration", params(("id" = Uuid, Path), ("Idempotency-Key" = Option<String>, Header)),
+    responses((status = 204), (status = 404, body = ProblemDocument)))]
+pub(crate) async fn sign_out(write: Write<WriteMcpServers>, Id(id): Id<McpServerId>) -> Result<Response> {
+    write
+        .once(&[], |Write { app, permit, request_id, .. }| async move {
+            app.engine.mcp_servers().sign_out(&permit, id, Some(&request_id)).await?;
+            Ok(JsonAnswer::empty(StatusCode::NO_CONTENT))
+        })
+        .await
+}
+
+/// The parameters that the sign-in page returned.
+#[derive(Deserialize, utoipa::ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct CallbackBody {
+    state: String,
+    #[serde(default)]
+    code: Option<String>,
+    /// The issuer that answered.
+    #[serde(default)]
+    iss: Option<String>,
+    /// The error code, if the sign-in failed.
+    #[serde(default)]
+    error: Option<String>,
+    #[serde(default)]
+    error_description: Option<String>,
+}
+
+impl Body for CallbackBody {}
+
+/// Finish signing in to an MCP server, then list its tools. It works once, and only for the person who started it.
+#[utoipa::path(post, path = "/api/mcp-servers/callback", operation_id = "come_back_to_mcp_server",
+    tag = "administration", request_body = CallbackBody,
+    responses((status = 200, body = McpServerDetail), (status = 404, body = ProblemDocument),
+              (status = 409, body = ProblemDocument), (status = 422, body = ProblemDocument),
+              (status = 502, body = ProblemDocument)))]
+pub(crate) async fn come_back(
+    Write { app, permit, request_id, .. }: Write<WriteMcpServers>,
+    JsonBytes(body, _): JsonBytes<CallbackBody>,
+) -> Result<JsonAnswer> {
+    let CallbackBody { state, code, iss, error, error_description } = body;
+    let sent = CallbackSent { state, code, iss, error, error_description };
+    let detail = app.engine.mcp_servers().come_back(&permit, &sent, Some(&request_id)).await?;
+    Ok(whole(StatusCode::OK, detail))
+}
+
+/// Get the OAuth client document of this server. It is public.
+pub(crate) async fn client_document(State(app): State<App>) -> Result<Response> {
+    let document = OwnAddress::of(app.settings.public_url.as_deref(), None).ok();
+    let missing = || Problem::new(Code::NotFound, "this server has no `public_url` with TLS");
+    let document = document.and_then(|address| address.document()).ok_or_else(missing)?;
+    Ok(super::json(StatusCode::OK, &document))
 }
 
 /// The tools to import from a server.

@@ -19,6 +19,7 @@ mod managed_secrets;
 mod mcp;
 mod mcp_clients;
 mod mcp_servers;
+mod mcp_sign_in;
 mod mcp_upstreams;
 mod otel;
 mod outage;

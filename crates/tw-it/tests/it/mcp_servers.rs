@@ -35,13 +35,14 @@ pub async fn plant(world: &World, tenant: &str, name: &str) -> (String, String) 
         url: "http://127.0.0.1:1/".to_owned(),
         headers: "{}".to_owned(),
         allowed_tools: None,
+        oauth: None,
         answer: LastAnswer { status: "ready".to_owned(), listed: Some(now), ..LastAnswer::default() },
         created: now,
         updated: now,
         created_by: by.actor.clone(),
     };
     let listing = json!([{ "name": name, "inputSchema": { "type": "object" } }]).to_string();
-    scope.create_mcp_server(&server, Some(&listing), far, 100, &by).await.unwrap();
+    scope.create_mcp_server(&server, Some(&listing), far, 1_000, &by).await.unwrap();
     let definition = json!({
         "name": name, "description": name, "category": name, "icon": "plug", "implementation_type": "internal",
         "input_schema": { "type": "object" },
@@ -110,7 +111,7 @@ pub async fn plant_unused(world: &World, tenant: &str, name: &str) -> String {
         name: format!("{name}-unused"),
         ..scope.mcp_server(id.parse().unwrap()).await.unwrap().unwrap()
     };
-    scope.create_mcp_server(&unused, None, unused.created, 100, &By::operator()).await.unwrap();
+    scope.create_mcp_server(&unused, None, unused.created, 1_000, &By::operator()).await.unwrap();
     unused.id.to_string()
 }
 

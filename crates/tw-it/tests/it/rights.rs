@@ -14,7 +14,7 @@ use reqwest::{Method, RequestBuilder, StatusCode};
 use serde_json::{Value, json};
 use tw_identity::{CreatedKey, KeyRequest, UserRequest};
 use tw_model::{ActsAs, Role, Timestamp};
-use tw_test::TestDb;
+use tw_test::{AuthServer, Generation, McpServer, TestDb};
 
 use crate::{
     mcp_servers::{plant, plant_unused},
@@ -107,6 +107,11 @@ impl Operation {
         self.path.starts_with("/api/runs") || self.path.starts_with("/api/sessions/")
     }
 
+    /// Whether it ends what the same person began.
+    fn is_for_whoever_went(&self) -> bool {
+        self.path == "/api/mcp-servers/callback"
+    }
+
     /// Whether the answer is about the whole server.
     fn is_for_all_tenants(&self) -> bool {
         self.open || self.path == "/metrics"
@@ -153,6 +158,9 @@ pub struct Scene {
     agent: Client,
     clients: Vec<(Who, Client)>,
     number: AtomicU32,
+    /// A server that asks to sign in, and who lets people in there.
+    remote: McpServer,
+    auth: AuthServer,
 }
 
 const PASSWORD: &str = "correct horse battery";
@@ -160,7 +168,10 @@ const PASSWORD: &str = "correct horse battery";
 impl Scene {
     pub async fn on(db: TestDb) -> Self {
         let world = World::on(db).await;
-        let server = world.server();
+        let (remote, auth) = (McpServer::start(Generation::Present).await, AuthServer::start().await);
+        remote.ask_to_sign_in(auth.tokens());
+        let allowed = [&remote.upstream, &auth.upstream].map(|upstream| upstream.host_and_port()).join(",");
+        let server = world.server_with(&[], &[("TOOLWRIGHT_EGRESS__ALLOW", &allowed)]);
         let operator = world.operator();
         for (email, password) in
             [("neighbour@acme.example", None), ("known@acme.example", Some(PASSWORD.to_owned()))]
@@ -181,7 +192,7 @@ impl Scene {
         let patient = world.client(&server, "acme", Role::Admin).await;
         let patience = json!({ "timeout_ms": 600_000 });
         assert_eq!(patient.patch("/api/tools/test.slow", &patience).await.status, StatusCode::OK);
-        Self { world, server, neighbour, agent, clients, number: AtomicU32::new(0) }
+        Self { world, server, neighbour, agent, clients, number: AtomicU32::new(0), remote, auth }
     }
 
     fn client(&self, who: Who) -> &Client {
@@ -287,6 +298,29 @@ impl Scene {
             (self.webhook().await, self.world.client(&self.server, "acme", Role::Admin).await);
         let tested = admin.post(&format!("/api/webhooks/{hook}/test"), &json!({})).await;
         (hook, tested.is("200 failed").text_at("/id"))
+    }
+
+    /// A server that asks to sign in.
+    async fn server_to_sign_in_to(&self) -> String {
+        let admin = self.world.client(&self.server, "acme", Role::Admin).await;
+        let servers = admin.get("/api/mcp-servers?limit=200").await.json();
+        let all = servers["items"].as_array().unwrap();
+        if let Some(known) = all.iter().find(|server| server["name"] == "asks-to-sign-in") {
+            return known["id"].as_str().unwrap().to_owned();
+        }
+        let body = json!({ "name": "asks-to-sign-in", "url": self.remote.url() });
+        admin.post("/api/mcp-servers", &body).await.is("201 unauthorized").text_at("/id")
+    }
+
+    /// What a sign-in page sends somebody back with: `owner`, or an admin where `owner` may not go there.
+    async fn brought_back(&self, owner: &Client) -> Value {
+        let path = format!("/api/mcp-servers/{}/authorize", self.server_to_sign_in_to().await);
+        let mut page = owner.post(&path, &json!({})).await;
+        if !page.status.is_success() {
+            let admin = self.world.client(&self.server, "acme", Role::Admin).await;
+            page = admin.post(&path, &json!({})).await;
+        }
+        self.auth.agree(&page.is("200").text_at("/authorization_url")).body()
     }
 
     async fn artifact(&self) -> String {
@@ -444,6 +478,8 @@ impl Scene {
                 let url = "https://mcp.invalid/";
                 (None, Some(json!({ "name": self.fresh("server"), "url": url })))
             }
+            "POST /api/mcp-servers/{id}/authorize" => (Some(self.server_to_sign_in_to().await), None),
+            "POST /api/mcp-servers/callback" => (None, Some(self.brought_back(owner).await)),
             "DELETE /api/mcp-servers/{id}" => {
                 (Some(plant_unused(&self.world, "acme", &self.fresh("server")).await), None)
             }
@@ -519,7 +555,8 @@ impl Scene {
     /// What one caller gets from one operation, as the table says it.
     async fn cell(&self, operation: &Operation, who: Who, faults: &mut Vec<String>) -> &'static str {
         let name = operation.name();
-        let ask = self.ask(operation, &self.neighbour).await.expect("the neighbour can make one of each");
+        let owner = if operation.is_for_whoever_went() { self.client(who) } else { &self.neighbour };
+        let ask = self.ask(operation, owner).await.expect("the neighbour can make one of each");
         let mut outcome = self.outcome(operation, who, &ask, faults).await;
         if outcome != Outcome::Yes && operation.is_about_runs() && who.is_in_acme() {
             let own = self.ask(operation, self.client(who)).await;

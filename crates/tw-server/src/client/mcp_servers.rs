@@ -27,6 +27,46 @@ pub(crate) enum Command {
         #[arg(long = "header", value_name = "NAME: VALUE")]
         headers: Vec<String>,
     },
+    /// Change a server; options that are not given keep their values
+    #[command(after_help = "Example:\n  \
+        toolwright mcp-servers change weather --header 'Authorization: Bearer secret:weather' --allow forecast")]
+    Change {
+        /// Name or id
+        server: String,
+        #[arg(long)]
+        name: Option<String>,
+        #[arg(long)]
+        address: Option<String>,
+        /// Sent with every request; can be repeated; an empty value removes the header. Other users of the
+        /// machine can read command lines, so prefer `secret:<label>` of a credential
+        #[arg(long = "header", value_name = "NAME: VALUE")]
+        headers: Vec<String>,
+        /// A remote tool that may be imported; can be repeated; replaces the present list
+        #[arg(long = "allow", value_name = "TOOL", conflicts_with = "allow_all")]
+        allowed_tools: Vec<String>,
+        /// Allow every tool to be imported
+        #[arg(long)]
+        allow_all: bool,
+        /// The OAuth client id; empty removes it
+        #[arg(long)]
+        client_id: Option<String>,
+        /// The OAuth client secret as `secret:<label>` of a credential; empty removes it
+        #[arg(long, value_name = "REFERENCE")]
+        client_secret: Option<String>,
+    },
+    /// Print the URL of the page to sign in to a server
+    #[command(
+        after_help = "Open it within ten minutes, in a browser that is signed in here as the owner of the key."
+    )]
+    Authorize {
+        /// Name or id
+        server: String,
+    },
+    /// Sign out: delete the stored token of a server
+    SignOut {
+        /// Name or id
+        server: String,
+    },
     /// List the tools of a server; imported tools that changed are put on hold
     Refresh {
         /// Name or id
@@ -77,14 +117,64 @@ pub(crate) async fn run(server: &Server, command: Command) -> Result<()> {
             if server.json { output::json(&shown) } else { show(&shown) }
         }
         Command::Add { name, address, headers } => {
-            let mut sent = Map::new();
-            for header in &headers {
-                let (name, value) = header.split_once(':').context("a header must be `Name: value`")?;
-                sent.insert(name.trim().to_owned(), json!(value.trim()));
-            }
-            let body = json!({ "name": name, "url": address, "headers": sent }).to_string();
+            let body =
+                json!({ "name": name, "url": address, "headers": read_headers(&headers)? }).to_string();
             let added = client.post(&["mcp-servers"], body, None).await?;
             if server.json { output::json(&added) } else { show(&added) }
+        }
+        Command::Change {
+            server: name,
+            name: new_name,
+            address,
+            headers,
+            allowed_tools,
+            allow_all,
+            client_id,
+            client_secret,
+        } => {
+            let id = named(&client, &name).await?;
+            let mut body = Map::new();
+            if let Some(name) = new_name {
+                body.insert("name".to_owned(), json!(name));
+            }
+            if let Some(address) = address {
+                body.insert("url".to_owned(), json!(address));
+            }
+            if !headers.is_empty() {
+                let shown = client.get(&["mcp-servers", &id], &[]).await?;
+                let before = shown["headers"].as_object().cloned().unwrap_or_default();
+                body.insert("headers".to_owned(), Value::Object(changed_headers(before, &headers)?));
+            }
+            if allow_all || !allowed_tools.is_empty() {
+                let allowed = if allow_all { Value::Null } else { json!(allowed_tools) };
+                body.insert("allowed_tools".to_owned(), allowed);
+            }
+            for (member, value) in [("client_id", client_id), ("client_secret", client_secret)] {
+                if let Some(value) = value {
+                    let value = if value.is_empty() { Value::Null } else { json!(value) };
+                    body.insert(member.to_owned(), value);
+                }
+            }
+            if body.is_empty() {
+                bail!("say what to change: `toolwright mcp-servers change --help` lists it");
+            }
+            let changed = client.patch(&["mcp-servers", &id], Value::Object(body).to_string(), None).await?;
+            if server.json { output::json(&changed) } else { show(&changed) }
+        }
+        Command::Authorize { server: name } => {
+            let id = named(&client, &name).await?;
+            let page = client.post(&["mcp-servers", &id, "authorize"], "{}".to_owned(), None).await?;
+            if server.json {
+                return output::json(&page);
+            }
+            output::note("open this page within ten minutes, signed in here as the owner of the key:");
+            output::say(&output::clean(&field(&page, "authorization_url")))
+        }
+        Command::SignOut { server: name } => {
+            let id = named(&client, &name).await?;
+            client.delete(&["mcp-servers", &id, "authorize"]).await?;
+            output::note("signed out");
+            Ok(())
         }
         Command::Refresh { server: name } => {
             let id = named(&client, &name).await?;
@@ -140,6 +230,25 @@ pub(crate) async fn run(server: &Server, command: Command) -> Result<()> {
     }
 }
 
+fn read_headers(headers: &[String]) -> Result<Map<String, Value>> {
+    let read = |header: &String| {
+        let (name, value) = header.split_once(':').context("a header must be `Name: value`")?;
+        Ok((name.trim().to_owned(), json!(value.trim())))
+    };
+    headers.iter().map(read).collect()
+}
+
+/// The headers that a server has, with those that are given in the place of theirs.
+fn changed_headers(mut before: Map<String, Value>, headers: &[String]) -> Result<Map<String, Value>> {
+    for (name, value) in read_headers(headers)? {
+        before.retain(|known, _| !known.eq_ignore_ascii_case(&name));
+        if value != "" {
+            before.insert(name, value);
+        }
+    }
+    Ok(before)
+}
+
 async fn decide(server: &Server, client: &Client, name: &str, drift: &str, verb: &str) -> Result<()> {
     let id = named(client, name).await?;
     let decided = client.post(&["mcp-servers", &id, "drift", drift, verb], "{}".to_owned(), None).await?;
@@ -176,8 +285,12 @@ fn list(servers: &Value) -> Result<()> {
 }
 
 fn show(server: &Value) -> Result<()> {
-    let names = ["id", "name", "url", "status", "last_error", "protocol_version"];
-    let pairs: Vec<(&str, String)> = names.iter().map(|name| (*name, field(server, name))).collect();
+    let names = ["id", "name", "url", "status", "last_error", "protocol_version", "client_id"];
+    let mut pairs: Vec<(&str, String)> = names.iter().map(|name| (*name, field(server, name))).collect();
+    if server["sign_in"].is_object() {
+        pairs.push(("sign_in", field(&server["sign_in"], "status")));
+        pairs.push(("issuer", field(&server["sign_in"], "issuer")));
+    }
     output::pairs(&pairs)?;
     let tools = server["tools"].as_array().into_iter().flatten();
     output::say("")?;

@@ -7,6 +7,7 @@ mod keys;
 mod log;
 mod logins;
 mod lookup;
+mod mcp_grants;
 mod mcp_servers;
 mod meta;
 mod one_trip;

@@ -19,6 +19,7 @@ pub(crate) fn mcp_server(name: &str) -> StoredMcpServer {
         url: "https://mcp.example.com".to_owned(),
         headers: "{}".to_owned(),
         allowed_tools: None,
+        oauth: None,
         answer: LastAnswer { status: "reachable".to_owned(), ..LastAnswer::default() },
         created: now,
         updated: now,

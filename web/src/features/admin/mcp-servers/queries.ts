@@ -40,6 +40,9 @@ export interface Said {
   name: string
   url: string
   headers?: Record<string, string>
+  allowed_tools?: string[] | null
+  client_id?: string | null
+  client_secret?: string | null
 }
 
 export async function add(said: Said): Promise<McpServerDetail> {
@@ -47,6 +50,38 @@ export async function add(said: Said): Promise<McpServerDetail> {
   queryClient.setQueryData(mcpServerOf(made.id).queryKey, made)
   await queryClient.invalidateQueries({ queryKey: LIST })
   return made
+}
+
+export async function change(id: string, said: Partial<Said>): Promise<McpServerDetail> {
+  const params = { path: { id } }
+  const read = await body(api.PATCH('/api/mcp-servers/{id}', { params, body: said as never }))
+  queryClient.setQueryData(mcpServerOf(id).queryKey, read)
+  await changed(id)
+  return read
+}
+
+/** Where somebody signs in to a server. It is a page of others, and a stranger named it. */
+export async function authorize(id: string): Promise<string> {
+  const params = { path: { id } }
+  const { authorization_url } = await body(api.POST('/api/mcp-servers/{id}/authorize', { params }))
+  if (!['https:', 'http:'].includes(new URL(authorization_url).protocol)) {
+    throw new Error('this is no address of a page')
+  }
+  return authorization_url
+}
+
+export type Brought = components['schemas']['CallbackBody']
+
+export async function comeBack(brought: Brought): Promise<McpServerDetail> {
+  const read = await body(api.POST('/api/mcp-servers/callback', { body: brought }))
+  queryClient.setQueryData(mcpServerOf(read.id).queryKey, read)
+  await changed(read.id)
+  return read
+}
+
+export async function signOut(id: string): Promise<void> {
+  await api.DELETE('/api/mcp-servers/{id}/authorize', { params: { path: { id } } })
+  await changed(id)
 }
 
 export async function remove(id: string): Promise<void> {

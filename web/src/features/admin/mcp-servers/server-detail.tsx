@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link, useNavigate } from '@tanstack/react-router'
-import { RefreshCw, Trash2 } from 'lucide-react'
+import { Pencil, RefreshCw, Trash2 } from 'lucide-react'
 import { type ReactNode, useId, useState } from 'react'
 
 import { useMay } from '~/api/me'
@@ -16,8 +16,10 @@ import { toast } from '~/kit/toast'
 import { Refusal } from '../credentials/refusal'
 import { idOf, useSending } from '../credentials/use-sending'
 import { DriftReview } from './drift-review'
+import { EditDialog } from './edit-dialog'
 import { driftsOf, type McpServerDetail, refresh, remove } from './queries'
 import { RemoteTools } from './remote-tools'
+import { SignIn } from './sign-in'
 import { Status } from './status'
 
 /** A server: how it answered, what it offers, and what changed there. */
@@ -28,6 +30,7 @@ export function ServerDetail({ server }: { server: McpServerDetail }) {
   const drifts = useQuery(driftsOf(server.id))
   const [isAsking, setAsking] = useState(false)
   const [isRemoving, setRemoving] = useState(false)
+  const [isEditing, setEditing] = useState(false)
   usePageName(t('title.mcp_server_of', { name: server.name, ns: 'app' }))
   const ask = async () => {
     if (isAsking) return
@@ -58,6 +61,10 @@ export function ServerDetail({ server }: { server: McpServerDetail }) {
                 <RefreshCw aria-hidden />
                 {t(isAsking ? 'refreshing' : 'refresh')}
               </Button>
+              <Button onClick={() => setEditing(true)}>
+                <Pencil aria-hidden />
+                {t('edit')}
+              </Button>
               <Button tone="danger" onClick={() => setRemoving(true)}>
                 <Trash2 aria-hidden />
                 {t('remove')}
@@ -69,6 +76,11 @@ export function ServerDetail({ server }: { server: McpServerDetail }) {
       <Part title={t('facts')}>
         <Facts server={server} />
       </Part>
+      {(server.sign_in || server.status === 'unauthorized') && (
+        <Part title={t('sign_in.title')} hint={t('sign_in.hint')}>
+          <SignIn server={server} mayWrite={mayWrite} />
+        </Part>
+      )}
       {drifts.data && drifts.data.length > 0 && (
         <Part title={t('changes')} hint={t('changes_hint')}>
           <DriftReview server={server.id} drifts={drifts.data} mayDecide={mayWrite} />
@@ -78,6 +90,7 @@ export function ServerDetail({ server }: { server: McpServerDetail }) {
       <Part title={t('tools')} hint={t('tools_hint')}>
         <RemoteTools server={server} mayImport={mayWrite} />
       </Part>
+      {isEditing && <EditDialog server={server} onClose={() => setEditing(false)} />}
       {isRemoving && (
         <RemoveDialog
           server={server}

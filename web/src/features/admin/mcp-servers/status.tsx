@@ -6,6 +6,8 @@ const TONES: Record<string, Tone> = {
   unauthorized: 'warn',
   unreachable: 'bad',
   failed: 'bad',
+  signed_in: 'good',
+  over: 'warn',
   new: 'plain',
   imported: 'good',
   held: 'warn',
