@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use serde_json::Value;
-use tw_base::Result;
+use tw_base::{Error, Result};
 use tw_model::{McpServerId, TenantId};
 use tw_store::StoredMcpServer;
 
@@ -20,7 +20,7 @@ pub struct ServerStamp {
 #[derive(Debug)]
 pub struct StampedServer {
     pub id: McpServerId,
-    /// Of its address and its headers, as they are stored.
+    /// Of its address and its headers, as they are stored, and of the sign-in whose token is sent.
     pub digest: blake3::Hash,
     /// The credentials in its headers, by what stands behind `secret:`.
     pub credentials: BTreeSet<String>,
@@ -48,6 +48,11 @@ impl McpServerAdmin {
         for part in [&server.url, &server.headers] {
             hasher.update(&(part.len() as u64).to_le_bytes());
             hasher.update(part.as_bytes());
+        }
+        // A token that is refreshed stays the one of the same sign-in.
+        let grant = self.store.tenant(tenant).mcp_grant(server.id).await;
+        if let Some(grant) = grant.map_err(Error::store("reading a sign-in"))? {
+            hasher.update(grant.id.as_bytes());
         }
         Ok(StampedServer {
             id: server.id,

@@ -156,6 +156,30 @@ on_both! {
         assert!(!failed.text.contains(TOKEN_CANARY));
     }
 
+    async fn approval_is_void_once_somebody_signs_in_anew(db: TestDb) {
+        let scene = Scene::on(db).await;
+        let server = scene.server();
+        let admin = scene.world.client(&server, "acme", Role::Admin).await;
+        let garden = scene.signed_in(&admin).await;
+        let agent = scene.world.agent(&server, "acme").await;
+        admin.patch("/api/tools/garden.add", &json!({ "permission_policy": "always_ask" })).await.is("200");
+        let ask = async || adds(&agent).await.is("202 needs_approval").text_at("/approval_id");
+        let approve = async |id: &str| admin.post(&format!("/api/approvals/{id}/approve"), &json!({})).await;
+
+        let waiting = ask().await;
+        scene.auth.revoke_tokens();
+        approve(&waiting).await.is("200 success");
+        assert_eq!(scene.auth.exchanges("refresh_token").len(), 1, "a token that is refreshed is of the same sign-in");
+
+        let waiting = ask().await;
+        let back = scene.auth.agree(&page(&admin, &garden).await);
+        admin.post(CALLBACK, &back.body()).await.is("200 ready");
+        let calls = scene.remote.asked("tools/call").len();
+        approve(&waiting).await.is("409 SUPERSEDED");
+        assert_eq!(scene.remote.asked("tools/call").len(), calls, "nothing was sent");
+        approve(&ask().await).await.is("200 success");
+    }
+
     async fn renewal_that_is_refused_asks_to_sign_in_again(db: TestDb) {
         let scene = Scene::on(db).await;
         let server = scene.server();
