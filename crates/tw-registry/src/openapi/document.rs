@@ -15,17 +15,20 @@ pub(super) struct Document<'a> {
 
 impl<'a> Document<'a> {
     pub(super) fn read(root: &'a Value) -> Result<Self, Vec<Fault>> {
-        let fault = |path: &str, violation: Violation| Err(vec![violation.at(path)]);
         if !root.is_object() {
-            return fault("/document", Violation::typed(&["object"], root));
+            return Err(vec![Violation::typed(&["object"], root).at("/document")]);
         }
+        let mut faults = Vec::new();
         let version = root["openapi"].as_str().unwrap_or_default();
         let is_3_0 = version.starts_with("3.0");
         if !is_3_0 && !version.starts_with("3.1") {
-            return fault("/document/openapi", Violation::openapi_version());
+            faults.push(Violation::openapi_version().at("/document/openapi"));
         }
         if !root["paths"].is_object() {
-            return fault("/document/paths", Violation::typed(&["object"], &root["paths"]));
+            faults.push(Violation::typed(&["object"], &root["paths"]).at("/document/paths"));
+        }
+        if !faults.is_empty() {
+            return Err(faults);
         }
         Ok(Self { root, is_3_0 })
     }
