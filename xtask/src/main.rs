@@ -10,6 +10,7 @@ mod commands;
 mod failures;
 mod layers;
 mod measures;
+mod older;
 #[cfg_attr(not(test), expect(dead_code, reason = "stopping and restarting is for the outage tests"))]
 #[expect(unreachable_pub, reason = "the file belongs to the library tw-test, which publishes it")]
 #[path = "../../crates/tw-test/src/postgres.rs"]

@@ -13,7 +13,7 @@ use anyhow::{Context, Result};
 use crate::{
     clients,
     commands::{cargo, succeed, target, without_our_package},
-    failures,
+    failures, older,
     postgres::Cluster,
     tidy,
     times::{Times, seconds},
@@ -145,12 +145,18 @@ pub(crate) fn soak(root: &Path, args: &[String]) -> Result<()> {
     // Advisories need a fresh copy of their database, so they are left to whoever has the network.
     let deny = ["deny", "--locked", "check", "bans", "licenses", "sources"];
     times.step("dependencies", || tools::install_deny().and_then(|()| succeed(cargo(root).args(deny))))?;
+    times.step("older program", || older::build(root))?;
     let cluster = start_cluster()?;
     let nextest = ["nextest", "run", "--workspace", "--locked", "--profile", "soak"];
     let mut soak = |name: &str, which: &[&str]| {
         times.step(name, || {
             let mut command = cargo(root);
-            command.args(nextest).args(which).args(args).env("TW_SOAK", "1");
+            command
+                .args(nextest)
+                .args(which)
+                .args(args)
+                .env("TW_SOAK", "1")
+                .env(older::OLDER, older::program(root));
             succeed(with_cluster(&mut command, &cluster))
         })
     };

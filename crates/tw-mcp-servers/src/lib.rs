@@ -9,17 +9,14 @@
 
 mod admin;
 mod ask;
+mod grants;
 mod hasten;
 mod limits;
 mod listing;
 mod read;
 mod servers;
-mod stamp;
-mod grants;
-mod listing;
-mod read;
-mod servers;
 mod sign_in;
+mod stamp;
 mod state;
 mod sweep;
 
@@ -27,6 +24,6 @@ pub use crate::{
     admin::{Decision, SentImport, ServerDetail, ServerSummary, server_mark},
     listing::{ListedTool, ServerAbout, ToolState},
     servers::{McpServerAdmin, Parts},
-    stamp::{ServerStamp, StampedServer},
     sign_in::{CallbackSent, OwnAddress},
+    stamp::{ServerStamp, StampedServer},
 };

@@ -1,11 +1,13 @@
 //! Tools from an OpenAPI document: each operation becomes a draft of an `http` tool.
 //!
 //! `document.rs` follows references, `schemas.rs` makes JSON Schema 2020-12 of what 3.0 and 3.1 say, and `operation.rs`
-//! makes a definition of an operation. `yaml.rs` reads a document that comes as text. All four are pure; saving the drafts is left to authoring.
+//! makes a definition of an operation, of whose values `styles.rs` says how they are written. `yaml.rs` reads a document that
+//! comes as text. All five are pure; saving the drafts is left to authoring.
 
 mod document;
 mod operation;
 mod schemas;
+mod styles;
 mod yaml;
 
 use std::collections::BTreeMap;
@@ -97,12 +99,19 @@ impl Registry {
             credentials: BTreeMap::new(),
         };
         for (operation, draft) in operations {
-            let Some(draft) = draft else {
+            let Some(mut draft) = draft else {
                 imported.skipped.push(operation);
                 continue;
             };
             let asked = EditContext { marks: None, request_id: Some(request_id), actor: None };
-            match self.create_tool(permit, &draft.body, asked).await {
+            let mut saved = self.create_tool(permit, &draft.body, asked).await;
+            if let Err(error) = &saved
+                && let Some(why) = draft.without_output(error)
+            {
+                draft.notes.push(why);
+                saved = self.create_tool(permit, &draft.body, asked).await;
+            }
+            match saved {
                 Ok(saved) => {
                     let note = |message| ImportNote { slug: draft.slug.clone(), message };
                     imported.notes.extend(draft.notes.into_iter().map(note));
@@ -116,6 +125,20 @@ impl Registry {
             }
         }
         Ok(imported)
+    }
+}
+
+impl Draft {
+    /// Leaves the output schema out where nothing else is wrong: what a service says about its answers is no reason not to
+    /// call it.
+    fn without_output(&mut self, error: &Error) -> Option<String> {
+        let Error::InvalidParams { faults, .. } = error else { return None };
+        let is_about_output = |fault: &Fault| fault.path.starts_with("/output_schema");
+        if faults.is_empty() || !faults.iter().all(is_about_output) {
+            return None;
+        }
+        self.body.as_object_mut()?.remove("output_schema")?;
+        Some(format!("it has no output schema: {}", reason(error)))
     }
 }
 

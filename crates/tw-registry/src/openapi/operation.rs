@@ -7,6 +7,7 @@ use super::{
     Draft,
     document::Document,
     schemas::{Direction, Schemas},
+    styles::{Style, access},
 };
 
 /// The methods that tools can have, with what a call of each may do.
@@ -27,8 +28,6 @@ const LABEL_CHARS_MAX: usize = 64;
 const FORM: &str = "application/x-www-form-urlencoded";
 /// Headers that the client sets itself; the specification says that parameters of these names count for nothing.
 const OWN_HEADERS: &[&str] = &["accept", "content-type", "authorization"];
-/// Words of the language of templates, which cannot stand behind a dot.
-const WORDS: &[&str] = &["and", "or", "not", "in", "is", "if", "else", "true", "false", "none", "recursive"];
 
 /// The schema of a body that the document does not describe.
 static ANYTHING: Value = Value::Bool(true);
@@ -47,8 +46,8 @@ pub(super) struct Operation<'a> {
 struct Request {
     properties: Map<String, Value>,
     required: Vec<Value>,
-    /// The names of path parameters.
-    in_path: Vec<String>,
+    /// Path parameters with their templates.
+    in_path: Vec<(String, String)>,
     query: Map<String, Value>,
     headers: Map<String, Value>,
     body: Option<Value>,
@@ -170,10 +169,13 @@ impl<'a> Operation<'a> {
         while let Some((before, behind)) = rest.split_once('{') {
             let (name, after) = behind.split_once('}').ok_or("its path has a brace that is not closed")?;
             url += &literal(before)?;
-            if !request.in_path.iter().any(|known| known == name) {
-                request.take(name, json!({ "type": "string" }), true)?;
+            match request.in_path.iter().find(|(known, _)| known == name) {
+                Some((_, value)) => url += value,
+                None => {
+                    request.take(name, json!({ "type": "string" }), true)?;
+                    url += &expression(name)?;
+                }
             }
-            url += &expression(name)?;
             rest = after;
         }
         url += &literal(rest)?;
@@ -222,12 +224,9 @@ impl<'a> Operation<'a> {
         };
         let json = content.iter().find(|(kind, _)| is_json(kind));
         let form = || content.iter().find(|(kind, _)| bare(kind) == FORM);
-        let media = match (json, form()) {
-            (Some((_, media)), _) => media,
-            (None, Some((_, media))) => {
-                request.headers.insert("Content-Type".to_owned(), json!(FORM));
-                media
-            }
+        let (media, encoding) = match (json, form()) {
+            (Some((_, media)), _) => (media, &Value::Null),
+            (None, Some((_, media))) => (media, &media["encoding"]),
             (None, None) if is_required => {
                 let kinds: Vec<_> = content.keys().map(|kind| format!("`{kind}`")).collect();
                 return Err(format!("its body is {}, and tools send JSON or forms", kinds.join(", ")));
@@ -241,22 +240,33 @@ impl<'a> Operation<'a> {
         };
         let schema = media.get("schema").unwrap_or(&ANYTHING);
         let schema = Schemas::new(*document, Direction::Sent).resolved(schema)?;
-        request.send(schema, is_required)
+        let is_empty = schema["properties"].as_object().is_some_and(Map::is_empty);
+        if is_empty && !is_required && matches!(self.level, "read" | "destructive") {
+            return Ok(());
+        }
+        if json.is_none() {
+            request.headers.insert("Content-Type".to_owned(), json!(FORM));
+        }
+        request.send(schema, is_required, encoding)
     }
 
-    /// The first way in that the document offers.
+    /// The first way in of those that the document offers and tools can use.
     fn security(&self, document: &Document<'a>, request: &mut Request) -> Result<(), String> {
         let asked = self.described.get("security").or_else(|| document.root.get("security"));
-        let Some(first) = asked.and_then(Value::as_array).and_then(|ways| ways.first()) else {
-            return Ok(());
-        };
-        for name in first.as_object().into_iter().flatten().map(|(name, _)| name) {
-            let schemes = &document.root["components"]["securitySchemes"];
-            let scheme =
-                schemes.get(name).ok_or_else(|| format!("the security scheme `{name}` is not described"))?;
-            request.secure(name, document.follow(scheme)?)?;
+        let mut passed_over = None;
+        for way in asked.and_then(Value::as_array).into_iter().flatten() {
+            match way_in(document, way) {
+                Ok(keys) => {
+                    request
+                        .notes
+                        .extend(passed_over.map(|why| format!("it uses another security scheme: {why}")));
+                    keys.into_iter().for_each(|key| request.secure(key));
+                    return Ok(());
+                }
+                Err(why) => _ = passed_over.get_or_insert(why),
+            }
         }
-        Ok(())
+        passed_over.map_or(Ok(()), Err)
     }
 
     /// The schema of what a call gives back where it succeeds.
@@ -292,31 +302,105 @@ fn parameter_of<'a>(
     if let (Some(text), Some(members)) = (parameter["description"].as_str(), schema.as_object_mut()) {
         members.entry("description").or_insert_with(|| json!(cut(text.trim(), DESCRIPTION_CHARS_MAX)));
     }
-    let value = match content {
-        Some(_) => format!("{{{{ {} | tojson }}}}", reference(name)?),
-        None => expression(name)?,
+    let place = parameter["in"].as_str();
+    if place == Some("header") && OWN_HEADERS.contains(&name.to_ascii_lowercase().as_str()) {
+        return Ok(());
+    }
+    let input = request.free(name, place.unwrap_or_default());
+    let input = input.as_str();
+    let usual = if place == Some("query") { "form" } else { "simple" };
+    let written = match content {
+        Some(_) => access(&[name])
+            .map(|here| vec![(name.to_owned(), format!("{{{{ {here} | tojson if {here} is defined }}}}"))]),
+        None => Style::of(parameter, usual).and_then(|style| {
+            let written = style.written(name, input, &schema)?;
+            schema = style.closed(schema.take());
+            Ok(written)
+        }),
     };
-    match parameter["in"].as_str() {
-        Some("path") => {
-            request.take(name, schema, true)?;
-            request.in_path.push(name.to_owned());
+    let is_required = is_required || place == Some("path");
+    let written = match (place, written) {
+        (Some("path" | "query" | "header"), Ok(written)) => written,
+        (Some("path" | "query" | "header"), Err(why)) if is_required => {
+            return Err(format!("its parameter `{name}` cannot be sent: {why}"));
         }
-        Some("query") => {
-            request.take(name, schema, is_required)?;
-            request.query.insert(name.to_owned(), json!(value));
-        }
-        Some("header") if OWN_HEADERS.contains(&name.to_ascii_lowercase().as_str()) => {}
-        Some("header") => {
-            request.take(name, schema, is_required)?;
-            request.headers.insert(name.to_owned(), json!(value));
+        (Some("path" | "query" | "header"), Err(why)) => {
+            request.notes.push(format!("it does not send `{name}`: {why}"));
+            return Ok(());
         }
         _ if is_required => return Err(format!("it needs the cookie `{name}`, and tools send none")),
-        _ => request.notes.push(format!("it does not send the cookie `{name}`")),
+        _ => {
+            request.notes.push(format!("it does not send the cookie `{name}`"));
+            return Ok(());
+        }
+    };
+    request.take(input, schema, is_required)?;
+    for (name, value) in written {
+        let known = match place {
+            Some("path") => {
+                request.in_path.push((name, value));
+                None
+            }
+            Some("query") => request.query.insert(name.clone(), json!(value)).map(|_| name),
+            _ => request.headers.insert(name.clone(), json!(value)).map(|_| name),
+        };
+        if let Some(name) = known {
+            return Err(format!("two of its parameters are sent as `{name}`"));
+        }
     }
     Ok(())
 }
 
+/// What is sent of a security scheme.
+struct Key {
+    label: String,
+    kind: &'static str,
+    name: String,
+    value: String,
+    is_header: bool,
+}
+
+/// All that one way in asks for; an empty one asks for nothing.
+fn way_in(document: &Document<'_>, way: &Value) -> Result<Vec<Key>, String> {
+    let names = way.as_object().into_iter().flatten().map(|(name, _)| name);
+    names
+        .map(|name| {
+            let schemes = &document.root["components"]["securitySchemes"];
+            let scheme = schemes.get(name);
+            let scheme = scheme.ok_or_else(|| format!("the security scheme `{name}` is not described"))?;
+            Key::of(name, document.follow(scheme)?)
+        })
+        .collect()
+}
+
+impl Key {
+    fn of(name: &str, scheme: &Value) -> Result<Self, String> {
+        let label = label(name);
+        let secret = format!("secret:{label}");
+        let word = |name: &str| scheme[name].as_str().unwrap_or_default().to_ascii_lowercase();
+        let (kind, value) = match (scheme["type"].as_str(), word("in").as_str(), word("scheme").as_str()) {
+            (Some("apiKey"), "header" | "query", _) => ("api_key", secret),
+            (Some("http"), _, "bearer") => ("bearer", format!("Bearer {secret}")),
+            (Some("http"), _, "basic") => ("basic", format!("Basic {secret}")),
+            (Some("oauth2" | "openIdConnect"), ..) => ("bearer", format!("Bearer {secret}")),
+            _ => return Err(format!("tools cannot use the security scheme `{name}`")),
+        };
+        let is_api_key = scheme["type"] == "apiKey";
+        let place = if is_api_key { scheme["name"].as_str() } else { Some("Authorization") };
+        let place = place.ok_or_else(|| format!("`{name}` has no name"))?.to_owned();
+        Ok(Self { label, kind, name: place, value, is_header: !is_api_key || word("in") == "header" })
+    }
+}
+
 impl Request {
+    /// The name of an input for a parameter: its own, or with its place where another has that.
+    fn free(&self, name: &str, place: &str) -> String {
+        match self.properties.contains_key(name) {
+            true => format!("{name}_{place}"),
+            false => name.to_owned(),
+        }
+    }
+
     fn take(&mut self, name: &str, schema: Value, is_required: bool) -> Result<(), String> {
         if self.properties.insert(name.to_owned(), schema).is_some() {
             return Err(format!("two of its parameters are called `{name}`"));
@@ -327,8 +411,9 @@ impl Request {
         Ok(())
     }
 
-    /// The members of an object become inputs of their own; anything else is one input.
-    fn send(&mut self, schema: Value, is_required: bool) -> Result<(), String> {
+    /// The members of an object become inputs of their own; anything else is one input. `encoding` says how members of
+    /// a form are written.
+    fn send(&mut self, schema: Value, is_required: bool, encoding: &Value) -> Result<(), String> {
         let is_plain = |schema: &Value| {
             let known = [
                 "type",
@@ -354,8 +439,23 @@ impl Request {
             let mut body = Map::new();
             for (name, schema) in own {
                 let is_required = is_required && required.iter().any(|required| required == name);
-                self.take(name, schema.clone(), is_required)?;
-                body.insert(name.clone(), json!(expression(name)?));
+                let encoding = &encoding[name];
+                if encoding.get("style").or_else(|| encoding.get("explode")).is_none() {
+                    self.take(name, schema.clone(), is_required)?;
+                    body.insert(name.clone(), json!(expression(name)?));
+                    continue;
+                }
+                let style = Style::of(encoding, "form")?;
+                match style.written(name, name, schema) {
+                    Ok(written) => {
+                        self.take(name, style.closed(schema.clone()), is_required)?;
+                        body.extend(written.into_iter().map(|(name, value)| (name, json!(value))));
+                    }
+                    Err(why) if is_required => {
+                        return Err(format!("`{name}` of its body cannot be sent: {why}"));
+                    }
+                    Err(why) => self.notes.push(format!("it does not send `{name}`: {why}")),
+                }
             }
             self.body = Some(Value::Object(body));
             return Ok(());
@@ -366,32 +466,10 @@ impl Request {
         Ok(())
     }
 
-    fn secure(&mut self, name: &str, scheme: &Value) -> Result<(), String> {
-        let label = label(name);
-        let secret = format!("secret:{label}");
-        let (kind, header) = match (scheme["type"].as_str(), scheme["in"].as_str(), scheme["scheme"].as_str())
-        {
-            (Some("apiKey"), Some("header"), _) => ("api_key", Some(secret.clone())),
-            (Some("apiKey"), Some("query"), _) => ("api_key", None),
-            (Some("http"), _, Some(way)) if way.eq_ignore_ascii_case("bearer") => {
-                ("bearer", Some(format!("Bearer {secret}")))
-            }
-            (Some("http"), _, Some(way)) if way.eq_ignore_ascii_case("basic") => {
-                ("basic", Some(format!("Basic {secret}")))
-            }
-            (Some("oauth2" | "openIdConnect"), ..) => ("bearer", Some(format!("Bearer {secret}"))),
-            _ => return Err(format!("tools cannot use the security scheme `{name}`")),
-        };
-        let place = match scheme["type"].as_str() {
-            Some("apiKey") => scheme["name"].as_str().ok_or_else(|| format!("`{name}` has no name"))?,
-            _ => "Authorization",
-        };
-        match header {
-            Some(value) => _ = self.headers.insert(place.to_owned(), json!(value)),
-            None => _ = self.query.insert(place.to_owned(), json!(secret)),
-        }
-        self.credentials.push((label, kind));
-        Ok(())
+    fn secure(&mut self, key: Key) {
+        let place = if key.is_header { &mut self.headers } else { &mut self.query };
+        place.insert(key.name, json!(key.value));
+        self.credentials.push((key.label, key.kind));
     }
 }
 
@@ -412,21 +490,7 @@ fn literal(text: &str) -> Result<String, String> {
 }
 
 fn expression(name: &str) -> Result<String, String> {
-    Ok(format!("{{{{ {} }}}}", reference(name)?))
-}
-
-/// How a template reads an input.
-fn reference(name: &str) -> Result<String, String> {
-    let is_word = name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
-        && name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
-        && !WORDS.contains(&name);
-    if is_word {
-        return Ok(format!("input.{name}"));
-    }
-    if name.is_empty() || name.contains(['"', '\\', '{', '}', '%', '\n']) {
-        return Err(format!("no template can read a parameter that is called `{name}`"));
-    }
-    Ok(format!("input[\"{name}\"]"))
+    Ok(format!("{{{{ {} }}}}", access(&[name])?))
 }
 
 /// A media type without its parameters.
