@@ -13,7 +13,7 @@ use tw_mcp_servers::{
     CallbackSent, Decision, ListedTool, OwnAddress, SentImport, ServerAbout, ServerDetail, ServerSummary,
     ToolState, server_mark,
 };
-use tw_model::{McpDriftId, McpServerId, Timestamp};
+use tw_model::{Code, McpDriftId, McpServerId, Timestamp};
 use tw_registry::{McpImport, SkippedRemote, Suspicion};
 use uuid::Uuid;
 
