@@ -6,7 +6,8 @@ use serde_json::{Value, json};
 use toolwright_sdk::CodeTool;
 use tw_base::{Error, PageRequest, Result};
 use tw_identity::rights::{Permit, ReadHistory, ReadTools};
-use tw_model::{Caller, Slug, TenantId, ToolDef, ToolId, ToolStatus, Unlisted};
+use tw_model::{Caller, Mode, Slug, TenantId, ToolDef, ToolId, Unlisted};
+use tw_policy::{Unavailable, holds_required};
 use tw_schema::Fault;
 
 use crate::{
@@ -245,36 +246,21 @@ fn writes_tools(caller: &Caller) -> bool {
     caller.permissions.has("tools.tenant.update") && !caller.principal.is_agent()
 }
 
-/// Whether the caller sees the tool at all, and whether it could be called.
+/// Whether the caller sees the tool at all, and whether it could be called. What a call is refused for must not be
+/// shown as available.
 pub fn seen(entry: &ToolEntry, caller: &Caller, view: &View) -> Option<Result<(), &'static str>> {
-    match entry.in_catalogue(view.slug()) {
+    let available = entry.switches(view.slug(), Side::Live).available(Mode::Production);
+    match available {
         // A tool of other tenants does not exist here, for nobody. One's own can be taken back from them.
-        Err(Unlisted::NotForThisTenant) if !entry.is_own() => None,
+        Err(Unavailable::Hidden(Unlisted::NotForThisTenant)) if !entry.is_own() => None,
         // Who may switch it on has to be able to see it. An agent never may, whatever its role.
-        Err(reason) if writes_tools(caller) => Some(Err(reason.as_str())),
-        Err(_) => None,
-        Ok(()) => {
-            if entry.required_permission().is_some_and(|permission| !caller.permissions.has(permission)) {
-                // Whoever made a tool must be able to unmake it.
-                let author = entry.is_own() && writes_tools(caller);
-                return author.then_some(Err("not_permitted"));
-            }
-            Some(runs(entry))
+        Err(why @ Unavailable::Hidden(_)) => writes_tools(caller).then_some(Err(why.as_str())),
+        _ if !holds_required(caller, entry.required_permission()) => {
+            // Whoever made a tool must be able to unmake it.
+            let author = entry.is_own() && writes_tools(caller);
+            author.then_some(Err("not_permitted"))
         }
-    }
-}
-
-/// Whether a tool of the catalogue would run, or the word for why not. What a call is refused for must
-/// not be shown as available.
-fn runs(entry: &ToolEntry) -> Result<(), &'static str> {
-    match entry.status() {
-        ToolStatus::Disabled => Err("disabled"),
-        _ if !entry.is_active() => Err("inactive"),
-        _ if entry.is_held() => Err("held"),
-        _ if entry.unknown_kind().is_some() => Err("unknown_kind"),
-        ToolStatus::Draft => Err("draft"),
-        ToolStatus::Deprecated => Err("deprecated"),
-        ToolStatus::Published => Ok(()),
+        available => Some(available.map_err(Unavailable::as_str)),
     }
 }
 
