@@ -5,7 +5,7 @@ use axum::{
     http::{HeaderMap, HeaderValue, Method, header, request::Parts},
 };
 use tokio::sync::OwnedSemaphorePermit;
-use tw_base::{Asker, Error, Turn};
+use tw_base::{Error, Turn};
 use tw_identity::{
     Freshness,
     rights::{Permit, Right},
@@ -76,22 +76,34 @@ impl<R: Right> OptionalFromRequestParts<App> for Allowed<R> {
 
 /// Who is asking.
 pub(crate) async fn caller(parts: &Parts, app: &App, freshness: Freshness) -> Result<Caller, Problem> {
+    let (identity, turn) = (app.engine.identity(), parts.extensions.get::<Turn>());
     let caller = match bearer(&parts.headers)? {
-        Some(key) => app.engine.identity().by_key(key, freshness).await?,
+        Some(key) => {
+            wait_unless(identity.knows_key(key), turn).await;
+            identity.by_key(key, freshness).await?
+        }
         None => {
             let token = cookie(&parts.headers).ok_or_else(no_credentials)?;
             refuse_forgery(parts)?;
-            let caller = app.engine.identity().by_login(token, freshness).await?;
+            wait_unless(identity.knows_login(token), turn).await;
+            let caller = identity.by_login(token, freshness).await?;
             refuse_other_tenant(parts, &caller)?;
             caller
         }
     };
-    if let Some(turn) = parts.extensions.get::<Turn>() {
-        turn.take(Asker::Tenant(caller.tenant)).await;
+    if let Some(turn) = turn {
+        turn.take_as(caller.tenant).await;
     }
     let caller = caller.via(Channel::Rest, front::trace(&parts.headers));
     tracing::Span::current().record("tenant", tracing::field::display(&caller.tenant_slug));
     Ok(caller)
+}
+
+/// What nobody here knows is looked for in the database, and a stranger can send as much of it as it likes.
+async fn wait_unless(is_known: bool, turn: Option<&Turn>) {
+    if let Some(turn) = turn.filter(|_| !is_known) {
+        turn.take_as_stranger().await;
+    }
 }
 
 /// Who switches the tenant in one tab has another open in which the old one is written large. What is done there
