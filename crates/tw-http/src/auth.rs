@@ -4,7 +4,6 @@ use axum::{
     extract::{FromRequestParts, OptionalFromRequestParts},
     http::{HeaderMap, HeaderValue, Method, header, request::Parts},
 };
-use tokio::sync::OwnedSemaphorePermit;
 use tw_base::{Error, Turn};
 use tw_identity::{
     Freshness,
@@ -12,7 +11,7 @@ use tw_identity::{
 };
 use tw_model::{BearerError, Caller, Channel, Code};
 
-use crate::{App, front, problem::Problem};
+use crate::{App, front, listed::ListPlace, problem::Problem};
 
 /// The name of the cookie that holds a browser's login.
 pub(crate) const COOKIE: &str = "toolwright_login";
@@ -26,9 +25,9 @@ const TENANT: &str = "x-toolwright-tenant";
 pub(crate) struct Allowed<R>(pub(crate) Permit<R>);
 
 /// A caller who holds the right `R` and asks for a list. A list can be long and its filter dear, so a tenant gets few of
-/// them at once, and the place is kept until the handler has ended.
+/// them at once, and the place is kept until the page is written.
 #[derive(Debug)]
-pub(crate) struct AllowedList<R>(pub(crate) Permit<R>, pub(crate) OwnedSemaphorePermit);
+pub(crate) struct AllowedList<R>(pub(crate) Permit<R>, pub(crate) ListPlace);
 
 impl<R: Right> FromRequestParts<App> for Allowed<R> {
     type Rejection = Problem;
@@ -58,7 +57,7 @@ impl<R: Right> FromRequestParts<App> for AllowedList<R> {
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Problem> {
         let Allowed(permit) = <Allowed<R> as FromRequestParts<App>>::from_request_parts(parts, app).await?;
         let place = app.lists.enter(permit.caller().tenant).await;
-        Ok(Self(permit, place))
+        Ok(Self(permit, ListPlace::new(place, &parts.headers)))
     }
 }
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use serde_json::{Value, json};
-use toolwright_sdk::CodeTool;
+use toolwright_sdk::{CodeTool, spawn_yielding};
 use tw_base::{Error, PageRequest, Result};
 use tw_identity::rights::{Permit, ReadHistory, ReadTools};
 use tw_model::{Caller, Mode, Slug, TenantId, ToolDef, ToolId, Unlisted};
@@ -172,34 +172,18 @@ impl Registry {
     ) -> Result<tw_base::Page<Listed>> {
         let caller = permit.caller();
         let view = self.catalogue.view(caller.tenant, caller.epoch).await?;
-        let side = side_of(caller);
-        let mut found: Vec<(&ToolEntry, Result<(), &'static str>)> = Vec::new();
-        for entry in view.tools.sorted().iter() {
-            if let Some(available) = seen(entry, caller, &view)
-                && filter.takes(entry, side, available.is_ok())
-            {
-                found.push((entry, available));
-            }
-        }
-        let total = i64::try_from(found.len()).ok();
         let place = format!("tools/{}/{}", caller.tenant, caller.principal.label());
-        if let Some(after) = self.secrets.open_cursor(&place, page)? {
-            let slug = self.slug_at(&view, ToolId::from_uuid(after)).await?;
-            let from = found.partition_point(|(entry, _)| *entry.slug() <= slug);
-            found.drain(..from);
-        }
-        found.drain(..found.len().min(usize::try_from(page.offset).unwrap_or(0)));
-        let readable = found.into_iter().filter_map(|(entry, available)| {
-            // One that cannot be read must not take the list with it.
-            Listed::new(entry, caller, available)
-                .inspect_err(|error| {
-                    let (slug, error) = (entry.slug(), error as &dyn std::error::Error);
-                    tracing::error!(%slug, error, "a tool is left out of the list");
-                })
-                .ok()
-        });
-        let listed = readable.take(usize::try_from(page.limit + 1).unwrap_or(0)).collect();
-        Ok(self.secrets.page(listed, page, &place, total, |listed| listed.def.id.uuid()))
+        let after = match self.secrets.open_cursor(&place, page)? {
+            Some(after) => Some(self.slug_at(&view, ToolId::from_uuid(after)).await?),
+            None => None,
+        };
+        let count = |number: i64| usize::try_from(number).unwrap_or(0);
+        let part = Part { after, offset: count(page.offset), limit: count(page.limit + 1) };
+        let (filter, caller) = (filter.clone(), caller.clone());
+        // A tenant may have a hundred thousand. How many such walks there are at once, the door bounds.
+        let walk = spawn_yielding(move || part.of(&view, &caller, &filter));
+        let (listed, total) = walk.await.map_err(|error| Error::internal("listing tools", error))?;
+        Ok(self.secrets.page(listed, page, &place, i64::try_from(total).ok(), |listed| listed.def.id.uuid()))
     }
 
     /// Where a list goes on: after the slug of a tool that may be gone by now.
@@ -222,6 +206,42 @@ impl Registry {
     pub(crate) fn listed(&self, view: &View, caller: &Caller, name: &str) -> Result<Listed> {
         let (entry, available) = find(view, caller, name)?;
         Listed::new(entry, caller, available)
+    }
+}
+
+/// A part of the list of tools.
+struct Part {
+    after: Option<Slug>,
+    offset: usize,
+    limit: usize,
+}
+
+impl Part {
+    /// The tools of the part, and how many there are in all.
+    fn of(&self, view: &View, caller: &Caller, filter: &ToolFilter) -> (Vec<Listed>, usize) {
+        let side = side_of(caller);
+        let mut found: Vec<(&ToolEntry, Result<(), &'static str>)> = Vec::new();
+        for entry in view.tools.sorted().iter() {
+            if let Some(available) = seen(entry, caller, view)
+                && filter.takes(entry, side, available.is_ok())
+            {
+                found.push((entry, available));
+            }
+        }
+        let from = match &self.after {
+            Some(after) => found.partition_point(|(entry, _)| entry.slug() <= after),
+            None => 0,
+        };
+        let readable = found.iter().skip(from + self.offset).filter_map(|(entry, available)| {
+            // One that cannot be read must not take the list with it.
+            Listed::new(entry, caller, *available)
+                .inspect_err(|error| {
+                    let (slug, error) = (entry.slug(), error as &dyn std::error::Error);
+                    tracing::error!(%slug, error, "a tool is left out of the list");
+                })
+                .ok()
+        });
+        (readable.take(self.limit).collect(), found.len())
     }
 }
 
