@@ -29,7 +29,7 @@ pub use self::{
 };
 use crate::{
     Registry,
-    authoring::{EditContext, Origin, decided, in_lane},
+    authoring::{EditContext, LOOKING_FOR_USERS, Origin, decided, in_lane},
     catalogue::{Own, Side, ToolEntry, View},
     remote::RemoteDefinition,
     tools::Listed,
@@ -150,15 +150,9 @@ impl Registry {
         server: McpSource<'_>,
     ) -> Result<(Vec<UsedBy>, i64)> {
         let view = self.catalogue.view(tenant, epoch).await?;
-        let mut users = Vec::new();
-        for entry in view.tools.sorted().iter() {
-            let ToolEntry::Own(own) = entry else { continue };
-            if is_of(own, server.id) || refers(own, server) {
-                let (slug, name) = (own.stored.slug.to_string(), own.face(Side::Draft).name.clone());
-                users.push(UsedBy { kind: "tool", slug, name });
-            }
-        }
-        Ok((users, view.epoch))
+        let (epoch, id, name) = (view.epoch, server.id, server.name.to_owned());
+        let walk = move || users_of(&view, McpSource { id, name: &name });
+        Ok((in_lane(tenant, LOOKING_FOR_USERS, walk).await?, epoch))
     }
 
     /// Holds what a server lists now against what was imported from it. What differs is written down and held; what is as
@@ -282,6 +276,18 @@ impl Registry {
             Changed::Stale(()) | Changed::Missing => Err(decided()),
         }
     }
+}
+
+fn users_of(view: &View, server: McpSource<'_>) -> Vec<UsedBy> {
+    let mut users = Vec::new();
+    for entry in view.tools.sorted().iter() {
+        let ToolEntry::Own(own) = entry else { continue };
+        if is_of(own, server.id) || refers(own, server) {
+            let (slug, name) = (own.stored.slug.to_string(), own.face(Side::Draft).name.clone());
+            users.push(UsedBy { kind: "tool", slug, name });
+        }
+    }
+    users
 }
 
 fn is_of(own: &Own, server: McpServerId) -> bool {

@@ -9,6 +9,7 @@ use tw_vault::{References, TenantKey, UsedBy, open_secrets};
 
 use crate::{
     Registry,
+    authoring::{LOOKING_FOR_USERS, in_lane},
     catalogue::{Side, ToolEntry, View},
 };
 
@@ -22,7 +23,9 @@ impl References for Registry {
         Box::pin(async move {
             let view = self.catalogue.view(tenant, epoch).await?;
             let key = self.vault.tool_secrets(tenant).await?;
-            Ok((users_of(&view, key.as_deref(), credential), view.epoch))
+            let (epoch, credential) = (view.epoch, credential.clone());
+            let walk = move || users_of(&view, key.as_deref(), &credential);
+            Ok((in_lane(tenant, LOOKING_FOR_USERS, walk).await?, epoch))
         })
     }
 }
