@@ -15,7 +15,9 @@ use std::collections::HashSet;
 use serde_json::{Value, json};
 use tw_base::{Error, Result, by};
 use tw_identity::rights::{CreateTools, Permit, PublishTools};
-use tw_model::{Code, McpDriftId, McpServerId, Slug, TenantId, Timestamp, ToolId, ToolStatus};
+use tw_model::{
+    Code, Implementation, McpDriftId, McpServerId, Slug, TenantId, Timestamp, ToolId, ToolStatus,
+};
 use tw_store::{By, Changed, DriftStatus, Import, McpDrift, StoredTool};
 use tw_vault::UsedBy;
 
@@ -310,12 +312,17 @@ fn imported(view: &View, server: McpServerId) -> Vec<ImportedTool> {
 
 /// Whether a tool names a server, in what runs or in what was saved last.
 fn refers(own: &Own, server: McpSource<'_>) -> bool {
-    let id = server.id.to_string();
+    let (id, kind) = (server.id.to_string(), Implementation::Mcp.type_name());
+    let is_named = |side| own.face(side).implementation_type == kind;
+    // Most tools are of another kind, and need not be read for that.
+    if ![Side::Live, Side::Draft].into_iter().any(is_named) {
+        return false;
+    }
     let texts = [Some(&own.stored.definition), own.stored.live.as_ref()];
-    texts.into_iter().flatten().filter(|text| text.contains("\"mcp\"")).any(|text| {
+    texts.into_iter().flatten().any(|text| {
         let definition: Value = serde_json::from_str(text).unwrap_or_default();
         let named = definition["implementation"]["server"].as_str().unwrap_or_default();
-        definition["implementation_type"] == "mcp"
+        definition["implementation_type"] == kind
             && (named.eq_ignore_ascii_case(server.name) || named.eq_ignore_ascii_case(&id))
     })
 }

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use toolwright_sdk::{CodeTool, spawn_yielding};
 use tw_base::{Error, PageRequest, Result};
 use tw_identity::rights::{Permit, ReadHistory, ReadTools};
-use tw_model::{Caller, Mode, Slug, TenantId, ToolDef, ToolId, Unlisted};
+use tw_model::{Caller, Implementation, Mode, Slug, TenantId, ToolDef, ToolId, Unlisted};
 use tw_policy::{Unavailable, holds_required};
 use tw_schema::Fault;
 
@@ -33,12 +33,10 @@ pub struct ToolFilter {
 const BUILT_IN: &str = "built_in";
 
 fn tool_type(face: &Face) -> &'static str {
-    match face.implementation_type.as_str() {
-        _ if face.builtin_key.is_some() => BUILT_IN,
-        "artifact" => "artifact",
-        "mcp" => "mcp",
-        _ => "custom",
+    if face.builtin_key.is_some() {
+        return BUILT_IN;
     }
+    Implementation::parse(&face.implementation_type).unwrap_or(Implementation::Unknown).tool_type()
 }
 
 /// A tool as a caller sees it.
