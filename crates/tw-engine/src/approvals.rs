@@ -26,6 +26,7 @@ use crate::{
     },
     resume::resumed_caller,
     run_log::{self, Approved, End, Reason, Resumption, RunIdentity, Sealed, input_digest, raw, storable},
+    runs::LongLists,
     standing::{ApprovedInput, StandingWish},
 };
 
@@ -62,7 +63,15 @@ impl Engine {
         let rows = scope.approvals(status, after, page.offset, page.limit + 1).await;
         let (rows, is_cut) = rows.map_err(Error::store("reading approvals"))?;
         let page = &page.cut(rows.len(), is_cut);
-        let total = scope.count_approvals(status).await.map_err(Error::store("counting approvals"))?;
+        let (long, long_lists) = (LongLists::key_of_approvals(caller.tenant, status), &self.inner.long_lists);
+        let total = if long_lists.knows(long) {
+            None
+        } else {
+            scope.count_approvals(status).await.map_err(Error::store("counting approvals"))?
+        };
+        if total.is_none() {
+            long_lists.learn(long);
+        }
         Ok(self.inner.secrets.page(rows, page, &place, total, |approval| approval.id.uuid()))
     }
 
