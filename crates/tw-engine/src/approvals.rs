@@ -217,7 +217,9 @@ impl Engine {
         match approval.status {
             ApprovalStatus::Pending => {}
             // Nobody decided: its version was withdrawn, or somebody else met the change first.
-            ApprovalStatus::Cancelled if Reason::Superseded.ended(&run) => return Err(Error::Superseded),
+            ApprovalStatus::Cancelled if Reason::of(&run) == Some(Reason::Superseded) => {
+                return Err(Error::Superseded);
+            }
             status => return Err(Error::AlreadyDecided { status: status.as_str().to_owned() }),
         }
         let now = self.inner.store.now().await.map_err(Error::store("asking for the time"))?;
