@@ -19,6 +19,7 @@ mod life;
 mod models;
 mod once;
 mod operator;
+mod pulse;
 mod pure;
 mod replay;
 mod resume;
@@ -101,7 +102,7 @@ pub(crate) struct Inside {
     pub(crate) log: run_log::RunLog,
     pub(crate) session_owners: moka::future::Cache<(TenantId, SessionId), Arc<str>>,
     pub(crate) long_lists: runs::LongLists,
-    pub(crate) pulse: life::Pulse,
+    pub(crate) pulse: pulse::Pulse,
     pub(crate) resuming: resume::Resuming,
     announced: tokio::sync::OnceCell<()>,
     closing: CancellationToken,
@@ -169,7 +170,7 @@ impl Engine {
             Arc::clone(&tool_services) as _,
             base_url,
         );
-        let flights: Arc<flights::Flights> = Arc::default();
+        let (flights, pulse): (Arc<flights::Flights>, _) = (Arc::default(), pulse::Pulse::default());
         let engine = Self {
             inner: Arc::new(Inside {
                 catalogue: Arc::clone(registry.catalogue()),
@@ -193,11 +194,11 @@ impl Engine {
                 vault,
                 limits: corridor::Limits::new(limits),
                 slots: corridor::slot::Slots::new(store.clone()),
-                log: run_log::RunLog::new(store.clone(), Arc::clone(&flights)),
+                log: run_log::RunLog::new(store.clone(), Arc::clone(&flights), &pulse),
                 flights,
                 session_owners: moka::future::Cache::new(100_000),
                 long_lists: runs::LongLists::default(),
-                pulse: life::Pulse::default(),
+                pulse,
                 resuming: resume::Resuming::default(),
                 announced: tokio::sync::OnceCell::new(),
                 closing: CancellationToken::new(),
