@@ -252,7 +252,7 @@ impl Engine {
                 let why = "the call may no longer be made";
                 return self.cannot_go_on(&run, Code::NotPermitted, why).await;
             }
-            Err(error @ Error::Store { .. }) => return Err(error),
+            Err(error) if is_of_this_moment(&error) => return Err(error),
             Err(error) => return self.cannot_go_on(&run, error.code(), &error.to_string()).await,
         };
         let caller = caller.as_of(view.epoch);
@@ -322,7 +322,7 @@ impl Engine {
                 let caller = caller.as_of(view.epoch);
                 self.run_again(ToResume { run, caller, kept, begins: true }, cleared).await
             }
-            Err(error @ (Error::Store { .. } | Error::Record { .. })) => Err(error),
+            Err(error) if is_of_this_moment(&error) => Err(error),
             Err(error) => {
                 let end = match error {
                     Error::Superseded => {
@@ -458,4 +458,13 @@ impl Engine {
             };
         }
     }
+}
+
+/// Whether what a call was refused for is this server's doing and will pass, so that it is tried again: the database is
+/// away, the tenant has too much costly work waiting, or the server is about to stop.
+fn is_of_this_moment(error: &Error) -> bool {
+    matches!(
+        error,
+        Error::Store { .. } | Error::Record { .. } | Error::RateLimited { .. } | Error::ShuttingDown
+    )
 }
