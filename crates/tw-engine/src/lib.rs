@@ -336,6 +336,8 @@ impl Engine {
                 | Code::ToolDisabled
                 | Code::ToolHeld
                 | Code::ToolNotPublished
+                | Code::VersionWithdrawn
+                | Code::CredentialMissing
         );
         if !refused || !caller.principal.is_agent() {
             return;
