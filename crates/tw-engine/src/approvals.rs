@@ -23,6 +23,7 @@ use crate::{
         Answer,
         gate::Gate,
         resolve::{Parked, Subject},
+        validate::ValidParts,
     },
     resume::resumed_caller,
     run_log::{self, Approved, End, Reason, Resumption, RunIdentity, Sealed, input_digest, raw, storable},
@@ -306,7 +307,7 @@ impl Engine {
             return Err(Error::Superseded);
         };
         let (digest, sealed_input) = (edited.input_digest(), edited.sealed_for(run.id));
-        let (tool, value, text, level) = edited.into_parts();
+        let ValidParts { tool, value, text, level, .. } = edited.into_parts();
         let shown_before: Value = serde_json::from_str(approval.input.get()).unwrap_or(Value::Null);
         let before = opened.as_ref().map_or(&shown_before, |opened| &opened.input);
         if input_digest(&value) == input_digest(before) {

@@ -43,7 +43,7 @@ use self::{
     record::{Record, Replayed},
     resolve::{Parked, Subject},
     unwanted::Unanswered,
-    validate::{Valid, Words},
+    validate::{Valid, ValidParts, Words},
 };
 use crate::{
     Engine,
@@ -369,7 +369,7 @@ impl Engine {
         }
         let (run, input_digest) = (RunId::new(), asked.input_digest());
         let sealed_input = asked.sealed_for(run);
-        let Valid { tool, rule, level, text, .. } = asked;
+        let ValidParts { tool, rule, level, text, .. } = asked.into_parts();
         let session = self.session_for(caller, request.session, &tool).await?.unwrap_or(run.into());
         let credentials = self.credentials_of(caller.tenant, &tool).await?;
         let starting = Starting { caller, tool: &tool, run, session, mode: request.mode };
